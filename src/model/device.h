@@ -1,0 +1,25 @@
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/value.h"
+
+namespace tune {
+
+enum class Backend { automatic, cuda, hip, cpu, program };
+std::string_view to_text(Backend backend);
+
+/// What a worker's probe found. `properties` are the names after `device.` in expressions.
+struct Device {
+  std::string name;    ///< model, e.g. "NVIDIA H200"
+  std::string driver;  ///< driver version; kernel release on the CPU
+  std::string arch;    ///< what to build for: sm_90a, gfx90a, the CPU's model
+  std::map<std::string, Value> properties;
+};
+
+/// The names a backend's probe answers, without `device.`; sorted.
+std::span<const std::string_view> device_names(Backend backend);
+
+}  // namespace tune

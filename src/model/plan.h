@@ -1,0 +1,114 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/device.h"
+#include "model/expression.h"
+#include "model/problem.h"
+#include "model/space.h"
+
+namespace tune {
+
+/// One argument of a kernel launch, in the order of the kernel's parameters.
+struct Argument {
+  /// `buffer` is A, B, C, a custom problem's buffer or `workspace`; `scalar` is `expression` converted to `type`;
+  /// `alpha` and `beta` have the accumulator's type.
+  enum class Kind { buffer, scalar, alpha, beta, tensor_map };
+  /// Types of scalars; `int` unless the file says {i64: ...}, {f32: ...} or {f64: ...}.
+  enum class Scalar { i32, i64, f32, f64 };
+  Kind kind = Kind::buffer;
+  std::string buffer;                    ///< buffer, tensor_map
+  Scalar type = Scalar::i32;             ///< scalar
+  std::optional<Expression> expression;  ///< scalar
+  std::vector<Expression> box;           ///< tensor_map: elements per dimension, innermost first
+  int swizzle = 0;                       ///< tensor_map: bytes, 0 32 64 128
+  int l2_promotion = 0;                  ///< tensor_map: bytes, 0 64 128 256
+};
+
+/// One kernel launch. Empty grid, block and cluster on the CPU, where they mean nothing.
+struct Launch {
+  std::string kernel;
+  std::vector<Expression> grid, block, cluster;
+  std::optional<Expression> shared;
+  std::vector<Argument> args;
+};
+
+struct Workspace {
+  Expression bytes;
+  bool zero = false;  ///< zeroed before every launch, inside the timed region
+};
+
+/// How the file becomes an artifact. `command` and `run` are for program mode: argv, or one shell string.
+struct BuildRules {
+  std::vector<std::string> flags;
+  std::vector<std::filesystem::path> include;  ///< absolute
+  std::vector<std::string> defines;            ///< names whose values become compile-time: m, n, k
+  std::vector<std::string> command;
+  bool command_is_shell = false;
+  std::vector<std::string> run;
+  bool run_is_shell = false;
+};
+
+struct MeasureRules {
+  int warmup = 2;
+  int min_launches = 7;
+  double max_seconds = 1;
+  double cutoff = 1.5;  ///< times the best so far; 0: every spec is timed in full
+  bool cold_cache = true;
+  bool operator==(const MeasureRules&) const = default;
+};
+
+/// A figure computed from a measurement: `time` (s), `flops`, `bytes`, `energy` (J), the program's own columns,
+/// parameters.
+struct Metric {
+  std::string name;
+  Expression expression;
+  std::optional<bool> maximize;  ///< unset: by the name's unit
+};
+
+/// What the winner is compared with in the finals.
+struct Baseline {
+  enum class Kind { vendor, params };
+  Kind kind = Kind::params;
+  std::string label;              ///< "vendor", "baseline", or the best.yaml's file name
+  std::vector<Setting> settings;  ///< params
+};
+
+/// How a custom problem is checked: a kernel of the same file, or a spec that is trusted.
+struct ReferenceRule {
+  std::optional<Launch> kernel;
+  std::vector<Setting> trusted;
+};
+
+/// A tuning file, understood: everything relative is resolved, every expression is parsed, nothing has been run.
+struct Plan {
+  std::string name;
+  std::filesystem::path yaml;   ///< the (first) tuning file, absolute
+  std::filesystem::path file;   ///< kernel or program, absolute
+  std::string file_as_written;  ///< for the heading
+  Backend backend = Backend::cpu;
+  std::string kernel;  ///< empty: program mode
+  Problem problem;
+  std::map<std::string, Value>
+      constants;  ///< what the problem adds to every scope: m n k batch alpha ..., custom sizes
+  Space space;
+  std::vector<Setting> default_settings;      ///< of `default:`, maybe not all parameters; empty: none
+  std::vector<Expression> prune_after_build;  ///< over the space's names and the build's properties
+  std::vector<std::string> prune_reasons;     ///< one per prune_after_build
+  std::vector<Launch> launches;
+  std::optional<Workspace> workspace;
+  bool zero_c = false;  ///< c_init: zero; inside the timed region
+  ReferenceRule reference;
+  BuildRules build;
+  MeasureRules measure;
+  std::string objective = "time";
+  std::vector<Metric> metrics;
+  std::vector<Baseline> baselines;
+};
+
+}  // namespace tune

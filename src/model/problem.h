@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tune {
+
+/// Element types by their short names in tuning files. f16 has 5 exponent bits, bf16 8; e4m3 and e5m2 are fp8.
+enum class Type { f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8 };
+
+std::optional<Type> parse_type(std::string_view name);
+std::string_view to_text(Type type);
+/// Bytes of one element in memory.
+std::int64_t size_of(Type type);
+/// Unit roundoff: half the distance from 1 to the next number; 0 for integers.
+double unit_roundoff(Type type);
+
+enum class Layout { row, col };
+
+/// How inputs are filled: a function of (seed, buffer, index) alone; see worker/inputs.h.
+enum class Init { uniform, normal, hpl, trig, zeros, iota };
+
+/// C[m,n] = alpha * A[m,k] * B[k,n] + beta * C, `batch` times. Leading dimensions and batch strides are in elements;
+/// a leading dimension is the distance between rows (Layout::row) or columns (Layout::col).
+struct Gemm {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  Type a = Type::f32, b = Type::f32, c = Type::f32, acc = Type::f32;
+  Layout layout_a = Layout::row, layout_b = Layout::row, layout_c = Layout::row;
+  std::int64_t lda = 0, ldb = 0, ldc = 0;                 ///< 0 in a file: tight
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< 0 in a file: one matrix after the other
+  double alpha = 1, beta = 0;
+  Init init = Init::uniform;
+
+  double flops() const {
+    return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+  /// Compulsory traffic: A, B and C once, C twice if beta != 0.
+  double bytes() const;
+};
+
+/// Elements a matrix of rows x cols occupies: from its first to its last element, padding between rows included.
+std::int64_t extent(std::int64_t rows, std::int64_t cols, Layout layout, std::int64_t ld);
+
+/// One buffer of a custom problem, `count` elements.
+struct Buffer {
+  enum class Role { in, out, inout };
+  std::string name;
+  Type type = Type::f32;
+  std::int64_t count = 0;
+  Init init = Init::uniform;
+  Role role = Role::in;
+};
+
+/// A problem that declares its own buffers, and is checked against a reference kernel or a trusted spec.
+struct Custom {
+  std::vector<Buffer> buffers;
+  double flops = 0;
+  double bytes = 0;
+  double tolerance = 0;  ///< allowed |out - ref| / max|ref|; 0: by type, see worker/reference.h
+};
+
+/// None: program mode, where the program knows its problem.
+using Problem = std::variant<std::monostate, Gemm, Custom>;
+
+}  // namespace tune

@@ -1,0 +1,71 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/stats.h"
+#include "model/trial.h"
+
+namespace tune {
+
+/// What the finals saw of one contender: a spec of the space or a baseline.
+struct Finalist {
+  std::string label;           ///< empty for a spec; "vendor", "baseline", a best.yaml's name
+  Spec spec;                   ///< no params for the vendor
+  std::vector<double> rounds;  ///< seconds, one figure per round, all contenders' rounds aligned
+  std::optional<Failure> failure;
+};
+
+struct Finals {
+  std::vector<Finalist> finalists;
+  std::vector<std::string> notes;  ///< "baseline vendor: libopenblas.so.0 not found" and such
+};
+
+/// A contender against the winner, round by round: ratio > 1 means slower than the winner.
+struct Standing {
+  double median_seconds = 0;
+  double ratio = 1;
+  Interval ratio_interval;
+  bool tie = false;  ///< the interval holds 1
+};
+
+/// A row of the table.
+struct Ranked {
+  const Trial* trial = nullptr;
+  double objective = 0;              ///< in the objective's own unit
+  std::optional<Standing> standing;  ///< if it was a finalist
+};
+
+struct RankedBaseline {
+  std::string label;
+  Spec spec;
+  std::optional<Standing> standing;  ///< unset: it failed, see notes
+};
+
+/// Trials in order of merit. A NaN, a failure or an unclean end is never placed.
+struct Ranking {
+  std::vector<Ranked> rows;  ///< best first; finalists before the rest, early-stopped ones last
+  std::vector<RankedBaseline> baselines;
+};
+
+/// How good a measurement is by the run's objective, in the objective's unit, and whether more is better.
+/// Computed by the caller, because it may need expressions.
+struct Merit {
+  double value = 0;
+  bool maximize = false;
+};
+
+/// Ranks measured trials: `merits[i]` belongs to `trials[i]` and is ignored for failed ones. Without finals by merit
+/// (ties: lower mesh_idx), early-stopped ones after complete ones. With finals the finalists stand first, in the order
+/// of their paired ratios; one that ties with the first goes by mesh_idx. A finalist that failed is not placed.
+/// Precondition: both spans have the same size.
+Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals);
+
+/// The specs that go to the finals: the best `top` complete ones and all within `margin` (0.02) of the best, at most
+/// `limit`.
+std::vector<const Trial*> choose_finalists(std::span<const Trial> trials, std::span<const Merit> merits, int top,
+                                           double margin, int limit);
+
+}  // namespace tune

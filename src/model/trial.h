@@ -1,0 +1,74 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/space.h"
+
+namespace tune {
+
+/// Where in its life a spec was; `start` is before the worker said hello.
+enum class Stage { start, build, load, check, measure };
+enum class Cause { reported, crashed, timed_out, protocol };
+
+std::string_view to_text(Stage stage);
+std::string_view to_text(Cause cause);
+std::optional<Stage> parse_stage(std::string_view text);
+std::optional<Cause> parse_cause(std::string_view text);
+
+/// Times of the launches of one spec, in seconds. The interval is the 95 % confidence interval of the median.
+struct Timing {
+  std::int64_t count = 0;
+  double median = 0, min = 0, mean = 0, p95 = 0;
+  double ci_low = 0, ci_high = 0;
+  bool stopped_early = false;  ///< timed less than asked for because it was slow; never a finalist
+};
+
+/// What one artifact is: hashes of what went in and of what came out, and what the compiler said of it.
+struct BuildInfo {
+  std::string key;                           ///< hash of source, headers, flags, definitions, compiler and architecture
+  std::string artifact_hash;                 ///< hash of the bytes that were timed
+  double seconds = 0;                        ///< 0 if it was in the store
+  std::map<std::string, double> properties;  ///< registers, spills, shared, occupancy; code, stack on the CPU
+};
+
+/// A spec that was built, checked and timed.
+struct Measurement {
+  Timing timing;
+  bool checked = false;  ///< the result was compared with a reference (program mode: the program said ok)
+  double max_error = 0;  ///< largest error over its tolerance; at most 1
+  std::map<std::string, double> metrics;  ///< the program's own columns; clocks, power and such of the device
+  BuildInfo build;
+};
+
+/// A spec that did not make it. `message`'s first line is what specs are grouped by; the rest is detail.
+struct Failure {
+  Stage stage = Stage::start;
+  Cause cause = Cause::reported;
+  std::string message;
+  std::string log;  ///< captured output, cut in the middle
+};
+
+/// Built, but excluded by prune_after_build.
+struct PrunedAfterBuild {
+  std::string reason;
+  BuildInfo build;
+};
+
+using Outcome = std::variant<Measurement, Failure, PrunedAfterBuild>;
+
+/// `seconds` is what the spec cost the run, from start to outcome.
+struct Trial {
+  Spec spec;
+  Outcome outcome;
+  double seconds = 0;
+  bool recorded = false;  ///< answered from the journal, not run now
+
+  const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }
+  const Failure* failure() const { return std::get_if<Failure>(&outcome); }
+};
+
+}  // namespace tune

@@ -1,0 +1,153 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/device.h"
+#include "model/plan.h"
+#include "model/problem.h"
+#include "model/trial.h"
+
+/// What driver and workers say to each other: one JSON object per line, requests and commands to a worker's stdin,
+/// events from its protocol descriptor. Unknown fields are ignored. Nothing here does I/O.
+namespace tune::wire {
+
+inline constexpr int kProtocol = 1;
+
+/// A line that is not a message of the expected sort. what() says what is wrong with it.
+class Malformed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// --- requests: the first line on stdin ---
+
+/// One evaluated argument of a launch.
+struct Arg {
+  Argument::Kind kind = Argument::Kind::buffer;
+  std::string buffer;
+  Argument::Scalar type = Argument::Scalar::i32;
+  std::int64_t integer = 0;  ///< i32, i64
+  double number = 0;         ///< f32, f64; alpha, beta
+  std::vector<std::int64_t> box;
+  int swizzle = 0;
+  int l2_promotion = 0;
+};
+
+struct KernelLaunch {
+  std::string kernel;
+  std::vector<std::int64_t> grid, block, cluster;
+  std::int64_t shared = 0;
+  std::vector<Arg> args;
+};
+
+/// The buffers of a problem, and how they are laid out, are the same for every spec of a run.
+struct BuildRequest {
+  std::string source;  ///< absolute path
+  std::vector<std::string> include;
+  std::vector<std::string> flags;
+  std::vector<Define> defines;
+  std::string arch;
+  std::string output;  ///< folder to put the artifact and its logs into; exists, empty
+  // kernel mode: the kernels and the types of their arguments, for the shim that calls them
+  std::vector<KernelLaunch> launches;
+  Problem problem;
+  // program mode
+  std::vector<std::string> command;  ///< argv with placeholders {file} {defines} {binary} {arch}
+  bool command_is_shell = false;
+};
+
+struct MeasureRequest {
+  std::string artifact;  ///< path; empty for the vendor's library and for programs that are not built
+  bool vendor = false;   ///< time the vendor library's own GEMM instead of an artifact
+  Problem problem;
+  std::vector<KernelLaunch> launches;
+  std::int64_t workspace_bytes = 0;
+  bool zero_workspace = false;
+  bool zero_c = false;
+  std::string reference;  ///< path of the reference file; empty: not checked
+  std::uint64_t seed = 0;
+  MeasureRules measure;
+  std::string keep;  ///< folder to save wrong output to; empty: none
+  // program mode
+  std::vector<std::string> command;  ///< argv with placeholders {binary} {args} {file}
+  bool command_is_shell = false;
+  std::vector<std::string> args;  ///< what {args} stands for
+};
+
+/// Makes the reference result of a problem: by our own double-precision kernel, or for a custom problem by the
+/// artifact and launches given.
+struct ReferenceRequest {
+  Problem problem;
+  std::uint64_t seed = 0;
+  std::string output;  ///< path of the file to write
+  std::string artifact;
+  std::vector<KernelLaunch> launches;
+  std::int64_t workspace_bytes = 0;
+  bool zero_workspace = false;
+};
+
+using Request = std::variant<BuildRequest, MeasureRequest, ReferenceRequest>;
+
+// --- commands: later lines on stdin, to a measure process ---
+
+struct Load {};
+/// Fill, check and time; `check` is false in the rounds of the finals after the first.
+struct Go {
+  std::int64_t launches = 0;  ///< exactly this many timed launches; 0: as the measure rules say
+  double best_seconds = 0;    ///< the best so far, for the cutoff; 0: none yet
+  bool check = true;
+};
+struct Done {};  ///< leave, all is well
+using Command = std::variant<Load, Go, Done>;
+
+// --- events: what a worker says ---
+
+struct Hello {
+  int protocol = kProtocol;
+  Backend backend = Backend::cpu;
+  Device device;
+  std::string compiler;            ///< name and version; part of every build key
+  std::vector<std::string> archs;  ///< architectures it can build for, where it has a list
+};
+struct Built {
+  std::string artifact;  ///< file name inside BuildRequest::output
+  double seconds = 0;
+  std::map<std::string, double> properties;
+};
+struct Loaded {};
+/// The result was right; `max_error` is the largest error over its tolerance, `seconds` the checked launch's time.
+struct Checked {
+  double max_error = 0;
+  double seconds = 0;
+};
+struct Measured {
+  Timing timing;
+  bool checked = false;
+  std::map<std::string, double> metrics;
+};
+/// A reference was written.
+struct Referenced {};
+struct Failed {
+  Stage stage = Stage::start;
+  std::string message;
+};
+using Event = std::variant<Hello, Built, Loaded, Checked, Measured, Referenced, Failed>;
+
+/// One line each, without the newline.
+std::string encode(const Request& request);
+std::string encode(const Command& command);
+std::string encode(const Event& event);
+
+/// Throw Malformed.
+Request decode_request(std::string_view line);
+Command decode_command(std::string_view line);
+Event decode_event(std::string_view line);
+
+}  // namespace tune::wire

@@ -1,0 +1,41 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "wire/messages.h"
+
+namespace tune {
+
+/// What ends a worker with `failed`: an expected way for a spec to fail, with the stage it failed in.
+class Refusal : public std::runtime_error {
+ public:
+  Refusal(Stage stage, const std::string& message) : std::runtime_error(message), stage_(stage) {}
+  Stage stage() const { return stage_; }
+
+ private:
+  Stage stage_;
+};
+
+/// One way of building and running kernels. worker/main.cpp speaks the protocol and calls it: one process calls one of
+/// probe, build, reference, or load followed by measure (repeatedly in the finals). Everything may throw Refusal.
+class Backend {
+ public:
+  using Report = std::function<void(const wire::Event&)>;
+
+  virtual ~Backend() = default;
+  /// Describes device and compiler without opening a context.
+  virtual wire::Hello probe() = 0;
+  virtual wire::Built build(const wire::BuildRequest& request) = 0;
+  virtual void reference(const wire::ReferenceRequest& request) = 0;
+  /// Takes the artifact and all memory; launches nothing.
+  virtual void load(const wire::MeasureRequest& request) = 0;
+  /// Fills, checks (reports Checked on the way) and times.
+  virtual wire::Measured measure(const wire::Go& go, const Report& report) = 0;
+};
+
+/// The executable's own backend: each tune-worker-* links exactly one definition.
+std::unique_ptr<Backend> make_backend();
+
+}  // namespace tune
