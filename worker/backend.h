@@ -20,11 +20,12 @@ class Refusal : public std::runtime_error {
 
 /// One way of building and running kernels. worker/main.cpp speaks the protocol and calls it: one process calls one of
 /// probe, build, reference, or load followed by measure (repeatedly in the finals). Everything may throw Refusal.
-class Backend {
+class WorkerBackend {
  public:
   using Report = std::function<void(const wire::Event&)>;
 
-  virtual ~Backend() = default;
+  virtual ~WorkerBackend() = default;
+  virtual Backend kind() const = 0;
   /// Describes device and compiler without opening a context.
   virtual wire::Hello probe() = 0;
   virtual wire::Built build(const wire::BuildRequest& request) = 0;
@@ -36,6 +37,6 @@ class Backend {
 };
 
 /// The executable's own backend: each tune-worker-* links exactly one definition.
-std::unique_ptr<Backend> make_backend();
+std::unique_ptr<WorkerBackend> make_backend();
 
 }  // namespace tune

@@ -97,6 +97,9 @@ struct Plan {
   std::map<std::string, Value>
       constants;  ///< what the problem adds to every scope: m n k batch alpha ..., custom sizes
   Space space;
+  /// The space's names with the same slots, followed by what is known only after the build (registers, ...) or the
+  /// measurement (time, flops, bytes, energy, a program's columns): what prune_after_build and metrics are parsed over.
+  Names result_names;
   std::vector<Setting> default_settings;      ///< of `default:`, maybe not all parameters; empty: none
   std::vector<Expression> prune_after_build;  ///< over the space's names and the build's properties
   std::vector<std::string> prune_reasons;     ///< one per prune_after_build

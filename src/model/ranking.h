@@ -15,6 +15,7 @@ struct Finalist {
   std::string label;           ///< empty for a spec; "vendor", "baseline", a best.yaml's name
   Spec spec;                   ///< no params for the vendor
   std::vector<double> rounds;  ///< seconds, one figure per round, all contenders' rounds aligned
+  std::int64_t launches = 0;   ///< timed launches of all rounds together
   std::optional<Failure> failure;
 };
 
@@ -26,9 +27,11 @@ struct Finals {
 /// A contender against the winner, round by round: ratio > 1 means slower than the winner.
 struct Standing {
   double median_seconds = 0;
-  double ratio = 1;
+  Interval seconds_interval;  ///< of the median, over the rounds
+  std::int64_t launches = 0;
+  double ratio = 1;  ///< median of the rounds' ratios
   Interval ratio_interval;
-  bool tie = false;  ///< the interval holds 1
+  bool tie = false;  ///< a spec that the rounds cannot tell from the winner; or the winner, if there is such a spec
 };
 
 /// A row of the table.
@@ -55,12 +58,15 @@ struct Ranking {
 struct Merit {
   double value = 0;
   bool maximize = false;
+  bool by_time = true;  ///< follows from the time alone (time, gflops): then the finals' rounds decide
 };
 
 /// Ranks measured trials: `merits[i]` belongs to `trials[i]` and is ignored for failed ones. Without finals by merit
-/// (ties: lower mesh_idx), early-stopped ones after complete ones. With finals the finalists stand first, in the order
-/// of their paired ratios; one that ties with the first goes by mesh_idx. A finalist that failed is not placed.
-/// Precondition: both spans have the same size.
+/// (ties: lower mesh_idx), early-stopped ones after complete ones. With finals the finalists stand first, and those
+/// that failed there are not placed. The leader has the lowest median over the rounds; the winner is the lowest
+/// mesh_idx among the leader and the specs whose interval of paired ratios to it holds 1; the others follow by their
+/// ratio to the winner. If the merit is not of the time, finalists stand by merit and no tie is declared.
+/// Precondition: both spans have the same size; the rounds of all finalists without a failure are as many.
 Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals);
 
 /// The specs that go to the finals: the best `top` complete ones and all within `margin` (0.02) of the best, at most

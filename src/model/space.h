@@ -85,13 +85,46 @@ class Space {
   /// The values of every slot at a spec, derived ones included: what launch, args and metrics are evaluated over.
   std::vector<Value> environment(const Spec& spec) const;
 
-  /// The derived values of a spec, in order: the kernel sees them as definitions too.
+  /// The derived values of a spec, in order: the kernel sees them as definitions too. One that depends on a run-time
+  /// parameter is a run-time value itself.
   std::vector<Setting> derived(const Spec& spec) const;
 
  private:
+  friend class Walk;
+
+  /// A derived value or a constraint, in the order of evaluation.
+  struct Step {
+    Expression expression;
+    int slot = -1;   ///< of a derived value; -1: a constraint
+    int depth = -1;  ///< the last parameter it depends on; -1: none
+    int reach = -1;  ///< the same for all steps up to this one
+    bool run_time = false;
+    std::string reason;
+
+    /// Whether the point is not rejected here; a derived value is written to its slot.
+    bool passes(std::vector<Value>& slots, EvalFailure& failure) const;
+    std::string rejection(const EvalFailure& failure, std::span<const Value> slots) const;
+  };
+  /// A mapping, made ready for evaluation.
+  struct Grid {
+    std::vector<int> slots;  ///< one per parameter
+    std::vector<Step> steps;
+    /// strides[i]: points that share the first i parameters, strides[0]: all of them; nullopt: more than 2^63 - 1.
+    std::vector<std::optional<std::int64_t>> strides;
+  };
+
+  Grid make_grid(const Mapping& mapping);
+  std::vector<Step> make_steps(const Mapping& mapping, const Grid& grid) const;
+  Spec make_spec(std::size_t mapping, std::span<const std::size_t> digits, std::int64_t mesh_idx) const;
+  std::optional<std::size_t> mapping_of(std::span<const Setting> settings, std::size_t first) const;
+  std::variant<Spec, Rejection> checked(std::size_t mapping, Spec spec) const;
+  std::int64_t mesh_idx_of(std::size_t mapping, std::span<const std::size_t> digits) const;
+  std::vector<Value> slots_of(const Spec& spec) const;
+
   Names names_;
   std::vector<Value> fixed_;
   std::vector<Mapping> mappings_;
+  std::vector<Grid> grids_;  ///< one per mapping
   std::optional<std::int64_t> product_size_ = 0;
 };
 
@@ -108,12 +141,34 @@ class Walk {
   std::optional<Spec> next();
   /// The last mesh_idx looked at plus one.
   std::int64_t position() const { return position_; }
+  /// Points that one expression cannot be evaluated at for one cause count together, under the first one's reason.
   const std::vector<Pruned>& pruned() const { return pruned_; }
 
  private:
+  /// Which row of pruned_ counts the failures of a step.
+  struct Tally {
+    std::size_t mapping;
+    std::size_t step;
+    const char* what;  ///< of an EvalFailure
+    std::size_t row;
+  };
+
+  const Space::Grid& grid() const { return space_->grids_[mapping_]; }
+  bool enter();
+  std::optional<std::size_t> failing_step(EvalFailure& failure);
+  void advance(int level);
+  void turn(std::size_t parameter, std::size_t digit);
+  std::size_t row_of(std::size_t step, const EvalFailure& failure);
+
   const Space* space_;
   std::int64_t position_ = 0;
   std::vector<Pruned> pruned_;
+  std::vector<Tally> tallies_;
+  std::size_t mapping_ = 0;  ///< where the walk is
+  bool entered_ = false;
+  std::vector<std::size_t> digits_;  ///< the point: an index into the values of each parameter
+  std::vector<Value> slots_;
+  std::vector<char> passed_;  ///< steps that hold for the present values of what they depend on
 };
 
 }  // namespace tune

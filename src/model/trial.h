@@ -71,4 +71,10 @@ struct Trial {
   const Failure* failure() const { return std::get_if<Failure>(&outcome); }
 };
 
+/// What the workers are doing, for the progress line.
+struct Activity {
+  int building = 0;
+  std::vector<std::int64_t> measuring;  ///< mesh_idx, one per device
+};
+
 }  // namespace tune

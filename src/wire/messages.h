@@ -76,7 +76,8 @@ struct MeasureRequest {
   MeasureRules measure;
   std::string keep;  ///< folder to save wrong output to; empty: none
   // program mode
-  std::vector<std::string> command;  ///< argv with placeholders {binary} {args} {file}
+  std::string source;                ///< absolute path: what {file} stands for
+  std::vector<std::string> command;  ///< argv with placeholders {binary} {args} {file} {output}; empty: by suffix
   bool command_is_shell = false;
   std::vector<std::string> args;  ///< what {args} stands for
 };

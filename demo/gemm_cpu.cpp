@@ -1,0 +1,216 @@
+// C = A * B in single precision on CPUs: blocked, packed, vectorised, threaded. All matrices are row-major and tight.
+//
+// The loops are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): a block of
+// B (KC x NC) is packed once for all threads, a block of A (MC x KC) by the thread that works on it, and a tile of C
+// (MR x NR) stays in registers while k runs through the block. Packing makes the inner loop read memory in order and
+// spares it all edges: what is missing is zeros.
+//
+//   MR, NR      tile in registers: MR*NR/VL sums, NR/VL vectors of B and one value of A have to fit
+//   MC, NC, KC  largest blocks: MC*KC floats of A want the L2 cache, KC*NC floats of B the L3. They are evened out:
+//   1000
+//               rows with MC = 600 are 500 and 500, and there are as many row blocks as keep all threads busy
+//   UNROLL      steps of k per round of the inner loop
+//   PREFETCH    steps of k between fetching packed B into the L1 cache and using it; 0: left to the hardware
+//   LOOP        order of the tiles in a block: `rows` keeps a sliver of A in the L1 cache and passes all of B's by,
+//               `cols` (the default) keeps one of B
+//   VL          floats in a vector; the default is what the compiler's target has
+//   threads     run-time argument: threads that share the product
+
+#include <omp.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#if !defined(MR) || !defined(NR) || !defined(MC) || !defined(NC) || !defined(KC) || !defined(UNROLL) || \
+    !defined(PREFETCH)
+#error "needs -D of MR NR MC NC KC UNROLL PREFETCH, for example 6 32 256 2048 512 4 0; the head of the file says more"
+#endif
+#ifndef VL
+#if defined(__AVX512F__)
+#define VL 16
+#elif defined(__AVX__)
+#define VL 8
+#else
+#define VL 4
+#endif
+#endif
+
+namespace {
+
+static_assert(NR % VL == 0, "NR must be a multiple of the vector length VL");
+
+using Index = std::ptrdiff_t;
+using Vector [[gnu::vector_size(VL * sizeof(float))]] = float;
+
+constexpr int kVectors = NR / VL;
+constexpr int kUnroll = UNROLL;  // macros are not expanded in `#pragma GCC unroll`
+constexpr Index kLine = 64 / sizeof(float);
+
+using Sums = Vector[MR][kVectors];
+
+constexpr Index min(Index a, Index b) { return a < b ? a : b; }
+constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+constexpr Index round_up(Index a, Index step) { return ceil_div(a, step) * step; }
+
+/// A rectangle of C.
+struct Part {
+  float* data;
+  Index ld, rows, cols;
+
+  Part at(Index i, Index j, Index max_rows, Index max_cols) const {
+    return {data + i * ld + j, ld, min(max_rows, rows - i), min(max_cols, cols - j)};
+  }
+};
+
+/// The size of equal blocks of at most `limit` that cover `extent`: a multiple of `step`, their number one of
+/// `workers`.
+Index even_block(Index extent, Index limit, Index step, Index workers) {
+  const Index blocks = round_up(ceil_div(extent, limit), workers);
+  return round_up(ceil_div(extent, blocks), step);
+}
+
+/// Memory for packed blocks, kept from launch to launch: page faults would cost more than the packing.
+class Scratch {
+ public:
+  float* at_least(Index floats) {
+    if (floats > floats_) {
+      std::free(data_);
+      floats_ = round_up(floats, kLine);
+      data_ = static_cast<float*>(std::aligned_alloc(64, static_cast<std::size_t>(floats_) * sizeof(float)));
+    }
+    return data_;
+  }
+
+ private:
+  float* data_ = nullptr;
+  Index floats_ = 0;
+};
+
+Vector load(const float* from) {
+  Vector v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+
+void store(float* to, Vector v) { std::memcpy(to, &v, sizeof v); }
+
+/// Packs up to MR rows of A as a sliver of kc x MR.
+void pack_a(const float* a, Index lda, Index rows, Index kc, float* sliver) {
+  for (Index i = 0; i < MR; ++i)
+    for (Index p = 0; p < kc; ++p) sliver[p * MR + i] = i < rows ? a[i * lda + p] : 0;
+}
+
+/// Packs up to NR columns of B as a sliver of kc x NR.
+void pack_b(const float* b, Index ldb, Index kc, Index cols, float* sliver) {
+  for (Index p = 0; p < kc; ++p, b += ldb, sliver += NR) {
+    if (cols == NR)
+      std::memcpy(sliver, b, NR * sizeof(float));
+    else
+      for (Index j = 0; j < NR; ++j) sliver[j] = j < cols ? b[j] : 0;
+  }
+}
+
+/// sums += sliver of A * sliver of B.
+[[gnu::always_inline]] inline void multiply(const float* a, const float* b, Index kc, Sums& sums) {
+#pragma GCC unroll kUnroll
+  for (Index p = 0; p < kc; ++p, a += MR, b += NR) {
+    Vector row[kVectors];
+#pragma GCC unroll 64
+    for (int j = 0; j < kVectors; ++j) {
+      row[j] = load(b + j * VL);
+      if (PREFETCH > 0) __builtin_prefetch(b + PREFETCH * NR + j * VL);
+    }
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i)
+#pragma GCC unroll 64
+      for (int j = 0; j < kVectors; ++j) sums[i][j] += a[i] * row[j];
+  }
+}
+
+/// Writes a whole tile.
+template <bool kAdd>
+[[gnu::always_inline]] inline void write(const Sums& sums, Part c) {
+#pragma GCC unroll 64
+  for (int i = 0; i < MR; ++i)
+#pragma GCC unroll 64
+    for (int j = 0; j < kVectors; ++j) {
+      float* const to = c.data + i * c.ld + j * VL;
+      store(to, kAdd ? load(to) + sums[i][j] : sums[i][j]);
+    }
+}
+
+/// Writes a tile that sticks out of C.
+void write_edge(const Sums& sums, Part c, bool add) {
+  float tile[MR][NR];
+  std::memcpy(tile, sums, sizeof tile);
+  for (Index i = 0; i < c.rows; ++i)
+    for (Index j = 0; j < c.cols; ++j) {
+      float& to = c.data[i * c.ld + j];
+      to = add ? to + tile[i][j] : tile[i][j];
+    }
+}
+
+/// C is needed only after kc steps: time enough to bring it in.
+void prefetch(Part c) {
+  for (Index i = 0; i < c.rows; ++i)
+    for (Index j = 0; j < c.cols; j += kLine) __builtin_prefetch(c.data + i * c.ld + j, 1);
+}
+
+/// One tile of C = or += sliver of A * sliver of B.
+void multiply_tile(const float* a, const float* b, Index kc, Part c, bool add) {
+  prefetch(c);
+  Sums sums = {};
+  multiply(a, b, kc, sums);
+  if (c.rows < MR || c.cols < NR)
+    write_edge(sums, c, add);
+  else if (add)
+    write<true>(sums, c);
+  else
+    write<false>(sums, c);
+}
+
+/// C = or += packed block of A * packed block of B.
+void multiply_block(const float* a, const float* b, Index kc, Part c, bool add) {
+#ifdef LOOP_rows
+  for (Index i = 0; i < c.rows; i += MR)
+    for (Index j = 0; j < c.cols; j += NR)
+#else
+  for (Index j = 0; j < c.cols; j += NR)
+    for (Index i = 0; i < c.rows; i += MR)
+#endif
+      multiply_tile(a + i * kc, b + j * kc, kc, c.at(i, j, MR, NR), add);
+}
+
+}  // namespace
+
+/// C (m x n) = A (m x k) * B (k x n), with m, n, k and threads at least 1. Not to be called by two threads at once.
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int threads) {
+  static Scratch scratch_a, scratch_b;
+  const Index mc = even_block(m, MC, MR, threads), nc = even_block(n, NC, NR, 1), kc_max = even_block(k, KC, 1, 1);
+  const Index size_a = round_up(mc * kc_max, kLine), size_b = nc * kc_max;
+  float* const packed_a = scratch_a.at_least(size_a * threads);
+  float* const packed_b = scratch_b.at_least(size_b * 2);
+  const Part c = {C, n, m, n};
+
+#pragma omp parallel num_threads(threads)
+  {
+    float* const a = packed_a + omp_get_thread_num() * size_a;
+    float* b = packed_b;
+    for (Index j = 0; j < n; j += nc)
+      for (Index p = 0; p < k; p += kc_max) {
+        const Index cols = min(nc, n - j), kc = min(kc_max, k - p);
+        // Two blocks take turns, so that the next may be packed while other threads still read this one.
+        b = b == packed_b ? packed_b + size_b : packed_b;
+#pragma omp for
+        for (Index s = 0; s < cols; s += NR) pack_b(B + p * n + j + s, n, kc, min(NR, cols - s), b + s * kc);
+#pragma omp for schedule(dynamic) nowait
+        for (Index i = 0; i < m; i += mc) {
+          const Part block = c.at(i, j, mc, nc);
+          for (Index s = 0; s < block.rows; s += MR)
+            pack_a(A + (i + s) * k + p, k, min(MR, block.rows - s), kc, a + s * kc);
+          multiply_block(a, b, kc, block, p > 0);
+        }
+      }
+  }
+}

@@ -1,0 +1,376 @@
+#include "base/process.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/process/args.hpp>
+#include <boost/process/child.hpp>
+#include <boost/process/env.hpp>
+#include <boost/process/environment.hpp>
+#include <boost/process/extend.hpp>
+#include <boost/process/start_dir.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <sstream>
+
+#include "base/capture.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+namespace asio = boost::asio;
+namespace bp = boost::process;
+using namespace std::chrono_literals;
+
+constexpr auto kDrain = 100ms;  // after the group is dead, only a grandchild that left the group holds the pipe
+constexpr auto kReapLimit = 10s;
+constexpr std::size_t kLineLimit = 1 << 20;  // of protocol output without a newline
+
+[[noreturn]] void cannot_start(const std::string& program, const std::string& why) {
+  throw Error(ExitCode::environment, "cannot start " + program + ": " + why);
+}
+
+std::string on_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate)) return candidate;
+  }
+  cannot_start(name, "not found on PATH");
+}
+
+// Boost.Process crashes the parent when given an empty path, so every path is settled here.
+std::string find_program(const std::string& name) {
+  if (name.empty()) cannot_start("a program", "its name is empty");
+  if (name.find('/') == std::string::npos) return on_path(name);
+  if (::access(name.c_str(), F_OK) != 0) cannot_start(name, "no such file");
+  if (::access(name.c_str(), X_OK) != 0) cannot_start(name, "not executable");
+  return name;
+}
+
+/// One end of a pipe that no other child inherits.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+struct Pipe {
+  Descriptor read, write;
+  Pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) cannot_start("a process", std::strerror(errno));
+    read = Descriptor(ends[0]);
+    write = Descriptor(ends[1]);
+  }
+};
+
+/// Between fork and exec: a group of its own, default signals, and the pipes as 0, 1 and 2. No parent-death signal: it
+/// would kill a worker alone, and the compilers it started would live on; a worker watches its stdin instead.
+struct ChildSetup : bp::extend::handler {
+  int in, out, err;
+  bool own_group;
+  ChildSetup(int in_fd, int out_fd, int err_fd, bool group) : in(in_fd), out(out_fd), err(err_fd), own_group(group) {}
+
+  template <typename Executor>
+  void on_exec_setup(Executor&) const {
+    if (own_group) ::setpgid(0, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
+    ::dup2(in, STDIN_FILENO);
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(err, STDERR_FILENO);
+  }
+};
+
+struct Child {
+  Processes::Id id;
+  std::string program;
+  bp::child process;
+  bool own_group;
+  asio::posix::stream_descriptor in, out, err;
+  asio::steady_timer deadline, drain;
+  std::array<char, 65536> out_buffer, err_buffer;
+  std::string line;
+  Capture captured;
+  Exit exit;
+  bool killed = false;
+  bool reaped = false;
+  bool ended = false;
+  int open_pipes = 2;
+
+  Child(asio::io_context& io, Processes::Id number, const Command& command)
+      : id(number),
+        program(command.argv.front()),
+        own_group(command.own_group),
+        in(io),
+        out(io),
+        err(io),
+        deadline(io),
+        drain(io),
+        captured(command.capture_limit) {}
+
+  void signal_group(int signal) const {
+    // A child that shares our group is killed alone.
+    ::kill(own_group ? -process.id() : process.id(), signal);
+  }
+};
+
+}  // namespace
+
+struct Processes::Impl {
+  asio::io_context io;
+  asio::signal_set signals{io};
+  asio::signal_set child_exits{io, SIGCHLD};
+  std::map<Id, std::unique_ptr<Child>> children;
+  std::deque<Event> ready;
+  Id next_id = 1;
+
+  explicit Impl(bool catch_signals) {
+    ::signal(SIGPIPE, SIG_IGN);
+    if (catch_signals) {
+      for (const int signal : {SIGINT, SIGTERM, SIGHUP}) signals.add(signal);
+      watch_signals();
+    }
+    watch_exits();
+  }
+
+  ~Impl() {
+    for (auto& [id, child] : children) {
+      if (child->reaped) continue;
+      child->signal_group(SIGKILL);
+      std::error_code ignored;
+      child->process.wait(ignored);
+    }
+  }
+
+  void watch_signals() {
+    signals.async_wait([this](const boost::system::error_code& error, int signal) {
+      if (error) return;
+      ready.push_back(Interrupted{signal});
+      watch_signals();
+    });
+  }
+
+  void watch_exits() {
+    child_exits.async_wait([this](const boost::system::error_code& error, int) {
+      if (error) return;
+      for (auto& [id, child] : children) reap_if_ended(*child);
+      watch_exits();
+    });
+  }
+
+  void reap_if_ended(Child& child) {
+    if (child.reaped) return;
+    siginfo_t info{};
+    if (::waitid(P_PID, static_cast<id_t>(child.process.id()), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        info.si_pid == 0)
+      return;
+    // The leader is still a zombie, so its group's number cannot have been given to anyone else yet.
+    if (child.own_group) child.signal_group(SIGKILL);
+    std::error_code ignored;
+    child.process.wait(ignored);
+    const int status = child.process.native_exit_code();
+    child.exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    child.exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    child.reaped = true;
+    child.deadline.cancel();
+    if (child.open_pipes == 0) return end(child);
+    child.drain.expires_after(kDrain);
+    child.drain.async_wait([this, &child](const boost::system::error_code& error) {
+      if (!error) end(child);
+    });
+  }
+
+  void end(Child& child) {
+    if (std::exchange(child.ended, true)) return;
+    if (!child.line.empty()) ready.push_back(Line{child.id, std::move(child.line)});
+    ready.push_back(Ended{child.id, child.exit, child.captured.text()});
+    // Handlers of the child may still be queued; they must not find it gone.
+    const Id id = child.id;
+    boost::system::error_code ignored;
+    child.out.close(ignored);
+    child.err.close(ignored);
+    child.in.close(ignored);
+    child.drain.cancel();
+    child.deadline.cancel();
+    asio::post(io, [this, id] { children.erase(id); });
+  }
+
+  void pipe_closed(Child& child) {
+    if (--child.open_pipes == 0 && child.reaped) end(child);
+  }
+
+  void read_lines(Child& child) {
+    child.out.async_read_some(asio::buffer(child.out_buffer),
+                              [this, &child](const boost::system::error_code& error, std::size_t size) {
+                                if (child.ended || error == asio::error::operation_aborted) return;
+                                if (error) return pipe_closed(child);
+                                take_lines(child, {child.out_buffer.data(), size});
+                                read_lines(child);
+                              });
+  }
+
+  void take_lines(Child& child, std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t newline = text.find('\n');
+      if (child.line.size() < kLineLimit) child.line.append(text.substr(0, newline));
+      if (newline == std::string_view::npos) return;
+      ready.push_back(Line{child.id, std::exchange(child.line, {})});
+      text.remove_prefix(newline + 1);
+    }
+  }
+
+  void read_captured(Child& child) {
+    child.err.async_read_some(asio::buffer(child.err_buffer),
+                              [this, &child](const boost::system::error_code& error, std::size_t size) {
+                                if (child.ended || error == asio::error::operation_aborted) return;
+                                if (error) return pipe_closed(child);
+                                child.captured.add({child.err_buffer.data(), size});
+                                read_captured(child);
+                              });
+  }
+
+  void kill(Child& child) {
+    if (child.killed || child.reaped) return;
+    child.killed = true;
+    child.signal_group(SIGKILL);
+    child.deadline.expires_after(kReapLimit);
+    child.deadline.async_wait([this, &child](const boost::system::error_code& error) {
+      if (error || child.reaped) return;
+      child.reaped = true;
+      child.exit.unreaped = true;
+      child.process.detach();
+      end(child);
+    });
+  }
+
+  void spawn(Child& child, const Command& command) {
+    std::vector<std::string> argv = command.argv;
+    argv.front() = find_program(argv.front());
+    bp::environment environment = boost::this_process::environment();
+    for (const auto& [name, value] : command.environment) environment[name] = value;
+    Pipe in, out, err;
+    std::error_code error;
+    ChildSetup setup(in.read.get(), out.write.get(), err.write.get(), command.own_group);
+    const std::string directory = command.directory.empty() ? "." : command.directory.string();
+    child.process = bp::child(bp::args(argv), bp::env(environment), bp::start_dir(directory), setup, error);
+    if (error) cannot_start(child.program, error.message());
+    // Whichever of parent and child is first: from here on the group exists.
+    if (command.own_group) ::setpgid(child.process.id(), child.process.id());
+    child.in.assign(in.write.release());
+    child.out.assign(out.read.release());
+    child.err.assign(err.read.release());
+    ::fcntl(child.in.native_handle(), F_SETFL, O_NONBLOCK);
+  }
+};
+
+Processes::Processes(bool catch_signals) : impl_(std::make_unique<Impl>(catch_signals)) {}
+Processes::~Processes() = default;
+
+Processes::Id Processes::start(const Command& command) {
+  auto child = std::make_unique<Child>(impl_->io, impl_->next_id, command);
+  impl_->spawn(*child, command);
+  impl_->read_lines(*child);
+  impl_->read_captured(*child);
+  const Id id = impl_->next_id++;
+  impl_->children.emplace(id, std::move(child));
+  return id;
+}
+
+void Processes::send(Id id, std::string_view line) {
+  const auto found = impl_->children.find(id);
+  if (found == impl_->children.end() || !found->second->in.is_open()) return;
+  auto text = std::make_shared<std::string>(std::string(line) + "\n");
+  asio::async_write(found->second->in, asio::buffer(*text), [text](const boost::system::error_code&, std::size_t) {});
+}
+
+void Processes::close_stdin(Id id) {
+  const auto found = impl_->children.find(id);
+  boost::system::error_code ignored;
+  if (found != impl_->children.end()) found->second->in.close(ignored);
+}
+
+void Processes::set_deadline(Id id, std::optional<Clock::duration> from_now) {
+  const auto found = impl_->children.find(id);
+  if (found == impl_->children.end() || found->second->reaped || found->second->killed) return;
+  Child& child = *found->second;
+  child.deadline.cancel();
+  if (!from_now) return;
+  child.deadline.expires_after(*from_now);
+  child.deadline.async_wait([impl = impl_.get(), &child](const boost::system::error_code& error) {
+    if (error || child.reaped) return;
+    child.exit.timed_out = true;
+    impl->kill(child);
+  });
+}
+
+void Processes::kill(Id id) {
+  const auto found = impl_->children.find(id);
+  if (found != impl_->children.end()) impl_->kill(*found->second);
+}
+
+std::optional<Processes::Event> Processes::wait(std::optional<Clock::time_point> until) {
+  impl_->io.restart();
+  while (impl_->ready.empty()) {
+    if (!until)
+      impl_->io.run_one();
+    else if (impl_->io.run_one_until(*until) == 0)
+      return std::nullopt;
+  }
+  Event event = std::move(impl_->ready.front());
+  impl_->ready.pop_front();
+  return event;
+}
+
+std::size_t Processes::running() const { return impl_->children.size(); }
+
+Finished run(const Command& command) {
+  Processes processes(false);
+  Capture output(command.capture_limit);
+  const Processes::Id id = processes.start(command);
+  processes.close_stdin(id);
+  for (;;) {
+    const auto event = processes.wait(std::nullopt);
+    if (const auto* line = std::get_if<Processes::Line>(&*event)) output.add(line->text + "\n");
+    if (const auto* ended = std::get_if<Processes::Ended>(&*event))
+      return {ended->exit, output.text(), ended->captured};
+  }
+}
+
+std::string to_text(const Exit& exit) {
+  if (exit.unreaped) return "could not be killed: still there 10 s after SIGKILL";
+  if (exit.timed_out) return "timed out";
+  if (exit.signal == 0) return "exit code " + std::to_string(exit.code);
+  std::string name = ::strsignal(exit.signal);
+  name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+  return "killed by signal " + std::to_string(exit.signal) + " (" + name + ")";
+}
+
+}  // namespace tune

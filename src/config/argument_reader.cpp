@@ -1,0 +1,87 @@
+#include "config/argument_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/fields.h"
+#include "model/expression.h"
+
+namespace tune {
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+Argument make_argument(Argument::Kind kind, const std::string& buffer = "") {
+  Argument argument;
+  argument.kind = kind;
+  argument.buffer = buffer;
+  return argument;
+}
+
+std::optional<Argument> read_scalar(const Node& node, Argument::Scalar type, const ExpressionReader& read) {
+  Argument argument = make_argument(Argument::Kind::scalar);
+  argument.type = type;
+  argument.expression = read(node, "launch.args");
+  return argument.expression ? std::optional(argument) : std::nullopt;
+}
+
+std::optional<Argument> read_name(const Node& node, const ArgumentContext& context, const ExpressionReader& read) {
+  if (context.gemm && node.text == "alpha") return make_argument(Argument::Kind::alpha);
+  if (context.gemm && node.text == "beta") return make_argument(Argument::Kind::beta);
+  if (node.text == "workspace" || contains(context.buffers, node.text)) {
+    return make_argument(Argument::Kind::buffer, node.text);
+  }
+  return read_scalar(node, Argument::Scalar::i32, read);
+}
+
+int read_bytes(const Node* node, std::string_view what, const std::vector<std::string>& choices, Problems& problems) {
+  const auto choice = node != nullptr ? read_choice(*node, what, choices, problems) : std::nullopt;
+  return choice ? std::stoi(choices[*choice]) : 0;
+}
+
+std::optional<Argument> read_tensor_map(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
+                                        Problems& problems) {
+  Fields fields(node, "tma", {"tma", "box", "swizzle", "l2"}, problems);
+  if (context.backend != Backend::cuda) {
+    problems.add(node.place, fmt::format("tma exists on the cuda backend only, not on {}", to_text(context.backend)));
+  }
+  Argument argument = make_argument(Argument::Kind::tensor_map);
+  if (const Node* buffer = fields.require("tma")) {
+    argument.buffer = buffer->text;
+    if (!contains(context.buffers, buffer->text)) {
+      problems.add(buffer->place, fmt::format("unknown buffer {} in tma{}", describe(*buffer),
+                                              did_you_mean(buffer->text, context.buffers)));
+    }
+  }
+  if (const Node* box = fields.require("box")) {
+    for (const Node* item : as_list(*box)) {
+      if (auto expression = read(*item, "tma.box")) argument.box.push_back(std::move(*expression));
+    }
+  }
+  argument.swizzle = read_bytes(fields.find("swizzle"), "swizzle", {"0", "32", "64", "128"}, problems);
+  argument.l2_promotion = read_bytes(fields.find("l2"), "l2", {"0", "64", "128", "256"}, problems);
+  return argument;
+}
+
+}  // namespace
+
+std::optional<Argument> read_argument(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
+                                      Problems& problems) {
+  if (node.is_scalar()) return read_name(node, context, read);
+  if (node.find("tma") != nullptr) return read_tensor_map(node, context, read, problems);
+  const std::vector<std::string> types = {"i32", "i64", "f32", "f64"};
+  if (node.is_mapping() && node.entries.size() == 1) {
+    const auto type = std::ranges::find(types, node.entries[0].key.text);
+    if (type != types.end()) {
+      return read_scalar(node.entries[0].value, static_cast<Argument::Scalar>(type - types.begin()), read);
+    }
+  }
+  problems.add(node.place, "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or "
+                           "{tma: A, box: [...]}");
+  return {};
+}
+
+}  // namespace tune

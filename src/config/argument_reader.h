@@ -1,0 +1,26 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/node.h"
+#include "model/plan.h"
+
+namespace tune {
+
+/// Reads an expression, named in complaints by the second argument; nullopt after a complaint.
+using ExpressionReader = std::function<std::optional<Expression>(const Node&, std::string_view)>;
+
+struct ArgumentContext {
+  Backend backend = Backend::cpu;
+  std::vector<std::string> buffers;  ///< `workspace` is understood besides
+  bool gemm = false;                 ///< alpha and beta are arguments of their own type
+};
+
+/// Reads one of a launch's args: a buffer, alpha, beta, an expression (passed as int), {i64: m} or i32, f32, f64,
+/// {tma: A, box: [...], swizzle: 128, l2: 128}. nullopt after a complaint.
+std::optional<Argument> read_argument(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
+                                      Problems& problems);
+
+}  // namespace tune

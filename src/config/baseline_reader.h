@@ -1,0 +1,26 @@
+#pragma once
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "config/node.h"
+#include "config/params.h"
+#include "model/plan.h"
+
+namespace tune {
+
+/// Reads `baseline:`: vendor, a mapping of parameters, a best.yaml's path, or a list of these. `has_vendor`: the
+/// problem is one that vendor libraries have a routine for.
+std::vector<Baseline> read_baselines(const Node& node, const std::filesystem::path& folder,
+                                     const std::vector<ParameterMapping>& mappings, bool has_vendor,
+                                     Problems& problems);
+
+/// Reads a mapping of one value for every parameter of one mapping of the union, in its order. Complains of a
+/// parameter that is missing or unknown.
+std::vector<Setting> read_point(const Node& node, std::string_view what, const std::vector<ParameterMapping>& mappings,
+                                Problems& problems);
+
+/// Reads `default:`: one value for some of the parameters.
+std::vector<Setting> read_default(const Node& node, const std::vector<ParameterMapping>& mappings, Problems& problems);
+
+}  // namespace tune

@@ -1,0 +1,143 @@
+#include "config/best_yaml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "config/fields.h"
+#include "config/values.h"
+
+namespace tune {
+namespace {
+
+class BestWriter {
+ public:
+  BestWriter(const Source& source, const Plan& plan, const BestResult& result, const std::filesystem::path& folder)
+      : source_(source),
+        plan_(plan),
+        result_(result),
+        folder_(std::filesystem::absolute(folder / "x").lexically_normal().parent_path()) {}
+
+  std::string write() {
+    constexpr std::array<std::string_view, 13> kKeys = {"name",   "file",  "kernel", "backend", "problem",   "params", "let",
+                                                        "launch", "build", "run",    "measure", "objective", "metrics"};
+    Node best = make_mapping({});
+    best.flow = false;
+    for (const std::string_view key : kKeys) {
+      if (std::optional<Node> node = section(key)) best.set(std::string(key), std::move(*node));
+    }
+    best.set("result", result());
+    best.set("device", device());
+    return to_yaml(best);
+  }
+
+ private:
+  static Node block() {
+    Node node = make_mapping({});
+    node.flow = false;
+    return node;
+  }
+
+  static Node number(double value) { return make_scalar(fmt::format("{:.6g}", value), {}); }
+
+  std::optional<Node> section(std::string_view key) const {
+    if (key == "params") return params();
+    if (key == "backend") return make_scalar(std::string(to_text(plan_.backend)), {});
+    const Node* written = source_.root.find(key);
+    if (written == nullptr) return {};
+    Node node = *written;
+    if (key == "file") return file(std::move(node));
+    if (key == "build") relocate_include(node);
+    if (key == "let") keep_known(node);
+    return node;
+  }
+
+  Node params() const {
+    Node node = block();
+    for (const Setting& setting : result_.winner.params) {
+      node.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
+    }
+    return node;
+  }
+
+  /// A path relative to the new folder. What environment variables stand for is this machine's own business, so they
+  /// are kept.
+  Node relocate(Node node) const {
+    const std::filesystem::path moved = source_.folder.lexically_relative(folder_);
+    if (node.text.find('$') == std::string::npos) {
+      node.text = (source_.folder / node.text).lexically_normal().lexically_relative(folder_).string();
+    } else if (!node.text.starts_with('$') && moved != ".") {
+      node.text = (moved / node.text).string();
+    }
+    return node;
+  }
+
+  Node file(Node node) const {
+    if (node.is_scalar()) return relocate(std::move(node));
+    if (plan_.backend == Backend::program) return relocate(make_text(plan_.file_as_written, {}));
+    for (Entry& entry : node.entries) entry.value = relocate(std::move(entry.value));
+    return node;
+  }
+
+  void relocate_include(Node& build) const {
+    Node* include = build.find("include");
+    if (include == nullptr) return;
+    Node moved = make_list(include->place);
+    for (const Node* item : as_list(*include)) moved.items.push_back(relocate(*item));
+    *include = std::move(moved);
+  }
+
+  /// Drops what the winner's mapping of the union does not define.
+  void keep_known(Node& let) const {
+    const std::vector<Setting> known = plan_.space.derived(result_.winner);
+    std::erase_if(let.entries, [&](const Entry& entry) {
+      return std::ranges::find(known, entry.key.text, &Setting::name) == known.end();
+    });
+  }
+
+  Node result() const {
+    Node node = block();
+    node.set("checked", make_scalar(result_.checked ? "yes" : "no", {}));
+    node.set("tie", make_scalar(result_.tie ? "yes" : "no", {}));
+    node.set("time_ms", number(result_.seconds * 1e3));
+    Node interval = make_list({});
+    interval.items = {number(result_.interval.low * 1e3), number(result_.interval.high * 1e3)};
+    node.set("interval_ms", std::move(interval));
+    node.set("launches", make_scalar(std::to_string(result_.launches), {}));
+    if (!result_.figures.empty()) node.set("figures", numbers(result_.figures));
+    if (!result_.ratios.empty()) node.set("ratio_to_best", numbers(result_.ratios));
+    if (!result_.artifact_hash.empty()) node.set("artifact", make_text(result_.artifact_hash, {}));
+    return node;
+  }
+
+  static Node numbers(const std::vector<std::pair<std::string, double>>& values) {
+    Node node = block();
+    for (const auto& [name, value] : values) {
+      node.entries.push_back({make_text(name, {}), number(value)});
+    }
+    return node;
+  }
+
+  Node device() const {
+    Node node = block();
+    node.set("name", make_text(result_.device.name, {}));
+    node.set("driver", make_text(result_.device.driver, {}));
+    node.set("arch", make_text(result_.device.arch, {}));
+    return node;
+  }
+
+  const Source& source_;
+  const Plan& plan_;
+  const BestResult& result_;
+  std::filesystem::path folder_;
+};
+
+}  // namespace
+
+std::string write_best(const Source& source, const Plan& plan, const BestResult& result,
+                       const std::filesystem::path& folder) {
+  return BestWriter(source, plan, result, folder).write();
+}
+
+}  // namespace tune

@@ -1,0 +1,34 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/load.h"
+#include "model/stats.h"
+#include "model/trial.h"
+
+namespace tune {
+
+/// What a best.yaml says of the winner besides its parameters.
+struct BestResult {
+  Spec winner;
+  double seconds = 0;
+  Interval interval;  ///< 95 % confidence interval of `seconds`
+  std::int64_t launches = 0;
+  bool checked = false;
+  bool tie = false;                                     ///< the finals could not tell another spec from it
+  std::vector<std::pair<std::string, double>> figures;  ///< gflops, metrics; written in this order
+  std::vector<std::pair<std::string, double>> ratios;   ///< baseline's time over the winner's, by label
+  std::string artifact_hash;                            ///< empty if nothing was built
+  Device device;
+};
+
+/// The winner as a tuning file of one spec, with `result:` and `device:` besides: everything that shapes the build, the
+/// launch and the measurement is carried over, what chooses between specs (constraints, default, baseline) is not.
+/// Paths are relative to `folder`, the folder of the file to be written. The same winner gives the same text but for
+/// the measured numbers. Measured numbers have six significant digits.
+std::string write_best(const Source& source, const Plan& plan, const BestResult& result,
+                       const std::filesystem::path& folder);
+
+}  // namespace tune

@@ -1,0 +1,15 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "config/node.h"
+#include "config/scope.h"
+#include "model/problem.h"
+
+namespace tune {
+
+/// Reads `custom: {sizes, buffers, flops, bytes, tolerance}`; adds the sizes to `scope` and to `constants`. Counts,
+/// flops and bytes are expressions over the sizes. `reference:` is left to the caller.
+Custom read_custom(const Node& node, Scope& scope, std::map<std::string, Value>& constants, Problems& problems);
+
+}  // namespace tune

@@ -1,0 +1,50 @@
+#include "config/device_file.h"
+
+#include <fmt/format.h>
+
+#include "config/fields.h"
+#include "model/value.h"
+
+namespace tune {
+namespace {
+
+std::string text_at(const Fields& fields, std::string_view key) {
+  const Node* node = fields.require(key);
+  return node != nullptr ? read_text(*node, key, fields.problems()).value_or("") : "";
+}
+
+void read_properties(const Node& node, Device& device, Problems& problems) {
+  if (!node.is_mapping()) {
+    problems.add(node.place, fmt::format("properties must be a mapping, not {}", describe(node)));
+  }
+  for (const Entry& entry : node.entries) {
+    if (const auto text = read_text(entry.value, entry.key.text, problems)) {
+      device.properties[entry.key.text] = entry.value.quoted ? Value(*text) : parse_value(*text);
+    }
+  }
+}
+
+}  // namespace
+
+Device read_device(const std::filesystem::path& path) {
+  const Node root = read_yaml(path);
+  Problems problems;
+  Fields fields(root, "the device file", {"name", "driver", "arch", "properties"}, problems);
+  Device device;
+  device.name = text_at(fields, "name");
+  device.driver = text_at(fields, "driver");
+  device.arch = text_at(fields, "arch");
+  if (const Node* node = fields.find("properties")) read_properties(*node, device, problems);
+  problems.throw_if_any();
+  return device;
+}
+
+std::string write_device(const Device& device) {
+  std::string text = fmt::format("name: {}\ndriver: {}\narch: {}\n", to_yaml(Value(device.name)),
+                                 to_yaml(Value(device.driver)), to_yaml(Value(device.arch)));
+  if (!device.properties.empty()) text += "properties:\n";
+  for (const auto& [name, value] : device.properties) text += fmt::format("  {}: {}\n", name, to_yaml(value));
+  return text;
+}
+
+}  // namespace tune

@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/node.h"
+
+namespace tune {
+
+/// Whether `text` is `[A-Za-z_][A-Za-z0-9_]*`.
+bool is_identifier(std::string_view text);
+
+/// A mapping with a fixed set of keys. Complains of another kind of node and of unknown keys when made.
+class Fields {
+ public:
+  /// `what` is how complaints call the mapping: `launch`. A node of another kind counts as a mapping without entries.
+  Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys, Problems& problems);
+
+  /// The value of a key, or null. A key without a value is complained of and null.
+  const Node* find(std::string_view key) const;
+  /// As `find`, but a missing key is complained of.
+  const Node* require(std::string_view key) const;
+
+  const std::string& what() const { return what_; }
+  const Place& place() const { return node_->place; }
+  Problems& problems() const { return *problems_; }
+
+ private:
+  const Node* node_;
+  std::string what_;
+  Problems* problems_;
+};
+
+/// Scalars of a type. Each complains of anything else, naming `what`, and then returns nullopt.
+std::optional<std::string> read_text(const Node& node, std::string_view what, Problems& problems);
+std::optional<bool> read_bool(const Node& node, std::string_view what, Problems& problems);
+/// A number, or an arithmetic expression without names such as 64*1024.
+std::optional<std::int64_t> read_integer(const Node& node, std::string_view what, Problems& problems);
+std::optional<double> read_number(const Node& node, std::string_view what, Problems& problems);
+
+/// A list of texts; a single scalar counts as a list of one.
+std::vector<std::string> read_texts(const Node& node, std::string_view what, Problems& problems);
+
+/// The nodes of a list; any other node counts as a list of one.
+std::vector<const Node*> as_list(const Node& node);
+
+/// The one of `choices` that the node is, by its index; anything else is complained of with the choices.
+std::optional<std::size_t> read_choice(const Node& node, std::string_view what, const std::vector<std::string>& choices,
+                                       Problems& problems);
+
+}  // namespace tune

@@ -1,0 +1,27 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/fields.h"
+#include "config/load.h"
+
+namespace tune {
+
+/// Which source is tuned, and by which backend.
+struct FileSection {
+  std::optional<Backend> backend;  ///< unset after a complaint
+  std::vector<Backend> others;     ///< backends of the file's other sources
+  std::filesystem::path file;      ///< absolute
+  std::string as_written;
+};
+
+/// Reads `file:`, `backend:` and whether there is `kernel:`. `auto` goes by suffix, and in a mapping by what is present
+/// in the order cuda, hip, cpu.
+FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options);
+
+/// A path of the file: $VAR and ${VAR} replaced (an unset one is complained of), relative to `folder`, absolute.
+std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems);
+
+}  // namespace tune

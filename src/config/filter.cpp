@@ -1,0 +1,87 @@
+#include "config/filter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "config/problems.h"
+#include "config/values.h"
+#include "model/expression.h"
+
+namespace tune {
+namespace {
+
+/// As the command line spells values: 1.0 is 1, true is True.
+bool equal(const Value& x, const Value& y) {
+  const auto *integer_x = std::get_if<std::int64_t>(&x), *integer_y = std::get_if<std::int64_t>(&y);
+  const auto *double_x = std::get_if<double>(&x), *double_y = std::get_if<double>(&y);
+  if (integer_x != nullptr && double_y != nullptr) return static_cast<double>(*integer_x) == *double_y;
+  if (double_x != nullptr && integer_y != nullptr) return *double_x == static_cast<double>(*integer_y);
+  return x == y || to_text(x) == to_text(y);
+}
+
+std::string spelled(const std::vector<Value>& values) {
+  std::string text;
+  for (const Value& value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_text(value));
+  return text;
+}
+
+/// All values a name has in the union.
+std::vector<Value> values_of(const Space& space, const std::string& name) {
+  std::vector<Value> values;
+  for (const Space::Mapping& mapping : space.mappings()) {
+    for (const Parameter& parameter : mapping.parameters) {
+      if (parameter.name == name) values.insert(values.end(), parameter.values.begin(), parameter.values.end());
+    }
+  }
+  return values;
+}
+
+std::vector<std::string> parameter_names(const Space& space) {
+  std::vector<std::string> names;
+  for (const Space::Mapping& mapping : space.mappings()) {
+    for (const Parameter& parameter : mapping.parameters) names.push_back(parameter.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<Filter> parse_filters(std::span<const std::string> texts, const Space& space) {
+  Problems problems;
+  std::vector<Filter> filters;
+  for (const std::string& text : texts) {
+    const Place place{std::make_shared<const std::string>("--filter " + text), 0, 0};
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      problems.add(place, "write NAME=VALUE");
+      continue;
+    }
+    const std::size_t dollar = text.starts_with('$') ? 1 : 0;
+    Filter filter{text.substr(dollar, equals - dollar), parse_value(text.substr(equals + 1))};
+    const std::vector<Value> values = values_of(space, filter.name);
+    const auto is_value = [&](const Value& value) { return equal(value, filter.value); };
+    if (values.empty()) {
+      problems.add(place, fmt::format("unknown parameter '{}'{}", filter.name,
+                                      did_you_mean(filter.name, parameter_names(space))));
+    } else if (std::ranges::none_of(values, is_value)) {
+      problems.add(place, fmt::format("'{}' is never {}; its values are {}", filter.name, to_text(filter.value),
+                                      spelled(values)));
+    }
+    filters.push_back(std::move(filter));
+  }
+  problems.throw_if_any();
+  return filters;
+}
+
+bool matches(std::span<const Filter> filters, const Spec& spec) {
+  return std::ranges::all_of(filters, [&](const Filter& filter) {
+    const Value* value = spec.find(filter.name);
+    return value != nullptr && std::ranges::any_of(filters, [&](const Filter& other) {
+             return other.name == filter.name && equal(other.value, *value);
+           });
+  });
+}
+
+}  // namespace tune

@@ -1,0 +1,22 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/space.h"
+
+namespace tune {
+
+/// One --filter: specs whose parameter `name` is `value`.
+struct Filter {
+  std::string name;
+  Value value;
+};
+
+/// Reads NAME=VALUE texts. Throws Error(bad_input) for a name that is no parameter, and for a value it never has.
+std::vector<Filter> parse_filters(std::span<const std::string> texts, const Space& space);
+
+/// Whether a spec passes: the values given for one name are or-ed, names are and-ed. Filters do not change mesh_idx.
+bool matches(std::span<const Filter> filters, const Spec& spec);
+
+}  // namespace tune

@@ -1,0 +1,23 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "config/node.h"
+#include "model/problem.h"
+#include "model/value.h"
+
+namespace tune {
+
+/// Reads `gemm: {m, n, k, a, b, c, acc, layout, alpha, beta, batch, lda.., stride_a.., init}`. Defaults: a f32, b as a,
+/// c as a (s32 for s8), acc f32 (f64 for f64, s32 for s8), all row-major, tight, uniform.
+Gemm read_gemm(const Node& node, Problems& problems);
+
+/// m n k batch lda ldb ldc stride_a stride_b stride_c alpha beta.
+std::map<std::string, Value> constants_of(const Gemm& gemm);
+
+/// Reads a type's short name, and how a buffer is filled; nullopt after a complaint.
+std::optional<Type> read_type(const Node& node, std::string_view what, Problems& problems);
+std::optional<Init> read_init(const Node& node, std::string_view what, Problems& problems);
+
+}  // namespace tune

@@ -1,0 +1,275 @@
+#include "config/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "config/baseline_reader.h"
+#include "config/rules_reader.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+constexpr std::array<std::string_view, 4> kGpuBuildNames = {"registers", "spills", "shared", "occupancy"};
+constexpr std::array<std::string_view, 2> kCpuBuildNames = {"code", "stack"};
+constexpr std::array<std::string_view, 4> kFigures = {"time", "flops", "bytes", "energy"};
+
+template <class Array>
+bool contains(const Array& array, std::string_view name) {
+  return std::ranges::find(array, name) != array.end();
+}
+
+bool is_word_of_the_language(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kWords = {"and",  "or",   "not",   "in",   "if",
+                                                      "else", "True", "False", "device"};
+  return contains(kWords, name);
+}
+
+bool is_function(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kFunctions = {"min", "max", "abs", "ceil_div"};
+  return contains(kFunctions, name);
+}
+
+std::span<const std::string_view> build_names(Backend backend) {
+  if (backend == Backend::cuda || backend == Backend::hip) return kGpuBuildNames;
+  if (backend == Backend::cpu) return kCpuBuildNames;
+  return {};
+}
+
+}  // namespace
+
+Interpreter::Interpreter(const Source& source, const LoadOptions& options, Problems& problems)
+    : source_(source),
+      options_(options),
+      problems_(problems),
+      top_(source.root, "the tuning file",
+           {"name", "file", "kernel", "backend", "problem", "params", "let", "default", "constraints", "rules",
+            "prune_after_build", "launch", "build", "run", "measure", "objective", "metrics", "baseline", "result",
+            "device"},
+           problems),
+      scope_(problems) {}
+
+Plan Interpreter::run() {
+  read_heading();
+  read_problem_section();
+  read_space();
+  read_launch();
+  space_names_ = scope_.names();
+  read_rules();
+  add_build_names();
+  read_pruning();
+  read_figures();
+  read_points();
+  problems_.throw_if_any();
+  plan_.result_names = scope_.names();
+  plan_.space = Space(space_names_, fixed_values(), std::move(mappings_));
+  return std::move(plan_);
+}
+
+void Interpreter::read_heading() {
+  if (const Node* name = top_.require("name")) plan_.name = read_text(*name, "name", problems_).value_or("");
+  if (const Node* kernel = top_.find("kernel")) {
+    plan_.kernel = read_text(*kernel, "kernel", problems_).value_or("");
+    if (kernel->is_scalar() && !is_identifier(plan_.kernel)) {
+      problems_.add(kernel->place,
+                    fmt::format("kernel '{}' must be the name of an extern \"C\" function", plan_.kernel));
+    }
+  }
+  file_ = read_file_section(top_, source_.folder, options_);
+  plan_.file = file_.file;
+  plan_.file_as_written = file_.as_written;
+  plan_.backend = file_.backend.value_or(Backend::automatic);
+}
+
+void Interpreter::read_problem_section() {
+  const Node* node = top_.find("problem");
+  if (node != nullptr) problem_ = read_problem(*node, scope_, problems_);
+  if (node == nullptr && !plan_.kernel.empty()) {
+    problems_.add(top_.find("kernel")->place, "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
+                                              "if the file is a program");
+  }
+  plan_.problem = problem_.problem;
+  plan_.constants = problem_.constants;
+  scope_.add_device(plan_.backend, file_.others);
+}
+
+std::string Interpreter::owner_of(const std::string& name) const {
+  if (is_function(name)) return "a built-in function";
+  if (is_word_of_the_language(name)) return "a word of the expression language";
+  if (problem_.constants.contains(name)) return "a size of the problem";
+  if (contains(kFigures, name)) return "a built-in figure of a measurement";
+  if (program_mode()) return "";
+  if (contains(kGpuBuildNames, name) || contains(kCpuBuildNames, name)) return "a built-in property of a build";
+  if (contains(buffer_names(plan_.problem), name) || name == "workspace") return "a buffer";
+  return "";
+}
+
+void Interpreter::read_space() {
+  const Node* params = top_.require("params");
+  if (params == nullptr) return;
+  params_ = read_params(*params, [this](const std::string& name) { return owner_of(name); }, problems_);
+  for (const ParameterMapping& mapping : params_) {
+    scope_.add_mapping(mapping.place, mapping.parameters);
+    mappings_.push_back({mapping.parameters, {}, {}});
+  }
+  read_derived();
+  for (const char* key : {"constraints", "rules"}) {
+    if (const Node* node = top_.find(key)) read_constraints(*node);
+  }
+}
+
+void Interpreter::read_derived() {
+  const Node* let = top_.find("let");
+  if (let == nullptr) return;
+  if (!let->is_mapping()) problems_.add(let->place, fmt::format("let must be a mapping, not {}", describe(*let)));
+  for (const Entry& entry : let->entries) {
+    const std::string& name = entry.key.text;
+    const std::string owner = scope_.declares(name) && owner_of(name).empty() ? "a parameter" : owner_of(name);
+    if (!is_identifier(name) || !owner.empty()) {
+      problems_.add(entry.key.place, owner.empty() ? fmt::format("'{}' in let cannot be a name", name)
+                                                   : fmt::format("'{}' in let is also {}; rename it", name, owner));
+      continue;
+    }
+    const std::optional<Expression> expression = scope_.read(entry.value, "let " + name);
+    for (std::size_t i = 0; i < mappings_.size(); ++i) {
+      // After a complaint the name is declared all the same, so that its uses are not complained of too.
+      if (expression && !scope_.known_in(i, *expression)) continue;
+      scope_.add_to_mapping(i, name);
+      if (expression) mappings_[i].derived.push_back({name, *expression});
+    }
+  }
+}
+
+void Interpreter::read_constraints(const Node& node) {
+  for (const ConditionNode& entry : read_conditions(node, "constraint", problems_)) {
+    const std::optional<Expression> expression = scope_.read(*entry.condition, "constraint");
+    for (std::size_t i = 0; expression && i < mappings_.size(); ++i) {
+      if (scope_.known_in(i, *expression)) mappings_[i].constraints.push_back({*expression, entry.reason});
+    }
+  }
+}
+
+void Interpreter::add_build_names() {
+  for (const Backend other : file_.others) {
+    for (const std::string_view name : build_names(other)) scope_.add_elsewhere(std::string(name));
+  }
+  for (const std::string_view name : build_names(plan_.backend)) scope_.add_result(std::string(name));
+}
+
+void Interpreter::read_pruning() {
+  const Node* node = top_.find("prune_after_build");
+  if (node == nullptr) return;
+  if (program_mode()) {
+    problems_.add(node->place, "prune_after_build needs kernel mode: nothing is known of a program's build");
+    return;
+  }
+  for (const ConditionNode& entry : read_conditions(*node, "prune_after_build", problems_)) {
+    const std::optional<Expression> expression = scope_.read_for_all(*entry.condition, "prune_after_build");
+    if (!expression || scope_.only_elsewhere(*expression)) continue;
+    plan_.prune_after_build.push_back(*expression);
+    plan_.prune_reasons.push_back(entry.reason);
+  }
+}
+
+LaunchContext Interpreter::launch_context() const {
+  LaunchContext context{plan_.backend, file_.others, plan_.kernel, buffer_names(plan_.problem),
+                        std::holds_alternative<Gemm>(plan_.problem), {}};
+  const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
+  for (const ParameterMapping& mapping : params_) {
+    for (const Parameter& parameter : mapping.parameters) {
+      if (std::ranges::all_of(parameter.values, is_pair)) context.pairs.push_back(parameter.name);
+    }
+  }
+  return context;
+}
+
+void Interpreter::read_launch() {
+  const Node* node = top_.find("launch");
+  if (program_mode()) {
+    if (node != nullptr) problems_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
+    return;
+  }
+  // Without a backend every entry would be complained of for the wrong reason.
+  if (!file_.backend) return;
+  const LaunchContext context = launch_context();
+  if (top_.require("launch") != nullptr) {
+    LaunchSection section = read_launches(*node, context, scope_, problems_);
+    plan_.launches = std::move(section.launches);
+    plan_.workspace = std::move(section.workspace);
+    plan_.zero_c = section.zero_c;
+  }
+  read_reference(context);
+}
+
+void Interpreter::read_reference(const LaunchContext& context) {
+  if (!std::holds_alternative<Custom>(plan_.problem)) return;
+  const Node* node = problem_.reference;
+  if (node == nullptr) {
+    problems_.add(top_.find("problem")->place, "custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
+  } else if (const Node* spec = node->find("spec")) {
+    Fields(*node, "reference", {"spec"}, problems_);
+    plan_.reference.trusted = read_point(*spec, "reference.spec", params_, problems_);
+  } else {
+    plan_.reference.kernel = read_reference_launch(*node, context, scope_, problems_);
+  }
+}
+
+void Interpreter::read_rules() {
+  if (const Node* build = top_.find("build")) {
+    plan_.build = read_build(*build, source_.folder, plan_.constants, program_mode(), problems_);
+  }
+  if (const Node* run = top_.find("run")) {
+    if (!program_mode()) problems_.add(run->place, "run is for programs; a kernel is launched by its backend");
+    if (!plan_.build.run.empty()) problems_.add(run->place, "run is also in build; keep one");
+    read_run(*run, plan_.build, problems_);
+  }
+  if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, problems_);
+}
+
+void Interpreter::read_figures() {
+  for (const std::string_view name : kFigures) scope_.add_result(std::string(name));
+  if (const Node* metrics = top_.find("metrics")) {
+    plan_.metrics = read_metrics(*metrics, program_mode(), scope_, problems_);
+  }
+  const Node* node = top_.find("objective");
+  if (node == nullptr) return;
+  std::vector<std::string> known = {"time", "gflops", "gflops_per_watt"};
+  for (const Metric& metric : plan_.metrics) known.push_back(metric.name);
+  plan_.objective = read_text(*node, "objective", problems_).value_or("time");
+  if (!contains(known, plan_.objective)) {
+    problems_.add(node->place, fmt::format("unknown objective '{}'{}; it must be one of {} or a name of metrics",
+                                           plan_.objective, did_you_mean(plan_.objective, known),
+                                           fmt::join(known, ", ")));
+  }
+}
+
+void Interpreter::read_points() {
+  if (params_.empty()) return;
+  if (const Node* node = top_.find("default")) plan_.default_settings = read_default(*node, params_, problems_);
+  if (const Node* node = top_.find("baseline")) {
+    const bool has_vendor = !program_mode() && std::holds_alternative<Gemm>(plan_.problem);
+    plan_.baselines = read_baselines(*node, source_.folder, params_, has_vendor, problems_);
+  }
+}
+
+std::vector<Value> Interpreter::fixed_values() const {
+  std::vector<Value> values = scope_.values();
+  values.resize(static_cast<std::size_t>(space_names_.size()));
+  if (scope_.used_device_slots().empty()) return values;
+  const std::string device_needed = fmt::format("an expression of '{}' uses device.*", plan_.name);
+  if (!options_.probe) throw Error(ExitCode::environment, device_needed + ", but no device is known");
+  const Device device = options_.probe(plan_.backend);
+  for (const int slot : scope_.used_device_slots()) {
+    const std::string& name = scope_.names().at(slot);
+    const auto property = device.properties.find(name.substr(std::string_view("device.").size()));
+    if (property == device.properties.end()) {
+      throw Error(ExitCode::environment, fmt::format("{}, but '{}' does not tell {}", device_needed, device.name, name));
+    }
+    values[static_cast<std::size_t>(slot)] = property->second;
+  }
+  return values;
+}
+
+}  // namespace tune

@@ -1,0 +1,155 @@
+#include "config/launch_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/argument_reader.h"
+#include "config/fields.h"
+
+namespace tune {
+namespace {
+
+bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
+
+class LaunchReader {
+ public:
+  LaunchReader(const LaunchContext& context, ExpressionReader read, Problems& problems)
+      : context_(context), read_(std::move(read)), problems_(&problems) {}
+
+  Launch read_launch(const Fields& fields) {
+    Launch launch;
+    launch.kernel = context_.kernel;
+    if (const Node* node = fields.find("kernel")) launch.kernel = read_kernel(*node);
+    read_dimensions(fields, "grid", launch.grid);
+    read_dimensions(fields, "block", launch.block);
+    read_dimensions(fields, "cluster", launch.cluster);
+    if (const Node* node = gpu_only(fields, "shared")) launch.shared = read_(*node, "launch.shared");
+    if (const Node* node = fields.require("args")) launch.args = read_arguments(*node);
+    if (is_gpu(context_.backend)) {
+      fields.require("grid");
+      fields.require("block");
+    }
+    return launch;
+  }
+
+  void read_extras(const Fields& fields, LaunchSection& section) {
+    if (const Node* node = fields.find("workspace")) read_workspace(*node, section);
+    if (const Node* node = fields.find("c_init")) {
+      section.zero_c = read_choice(*node, "c_init", {"zero"}, *problems_).has_value();
+    }
+  }
+
+ private:
+  std::string read_kernel(const Node& node) {
+    const std::string name = read_text(node, "kernel", *problems_).value_or("");
+    if (node.is_scalar() && !is_identifier(name)) {
+      problems_->add(node.place, fmt::format("kernel '{}' must be the name of an extern \"C\" function", name));
+    }
+    return name;
+  }
+
+  bool has_other(std::initializer_list<Backend> wanted) const {
+    return std::ranges::any_of(context_.others, [&](Backend b) { return std::ranges::find(wanted, b) != wanted.end(); });
+  }
+
+  /// The entry if it means something to this backend; complains if it means nothing to any backend of this file.
+  const Node* gpu_only(const Fields& fields, std::string_view key) {
+    const Node* node = fields.find(key);
+    if (node == nullptr) return nullptr;
+    const bool cluster = key == "cluster";
+    if (context_.backend == Backend::cuda || (context_.backend == Backend::hip && !cluster)) return node;
+    const bool elsewhere = cluster ? has_other({Backend::cuda}) : has_other({Backend::cuda, Backend::hip});
+    if (!elsewhere) {
+      problems_->add(node->place, fmt::format("launch.{} means nothing on the {} backend; remove it", key,
+                                              to_text(context_.backend)));
+    }
+    return nullptr;
+  }
+
+  void read_dimensions(const Fields& fields, std::string_view key, std::vector<Expression>& dimensions) {
+    const Node* node = gpu_only(fields, key);
+    if (node == nullptr) return;
+    const std::string what = fmt::format("launch.{}", key);
+    for (const Node* item : as_list(*node)) {
+      for (const Node& part : split_pair(*item)) {
+        if (auto expression = read_(part, what)) dimensions.push_back(std::move(*expression));
+      }
+    }
+    if (node->is_list() && (node->items.empty() || dimensions.size() > 3)) {
+      problems_->add(node->place, fmt::format("{} must have one to three entries", what));
+    }
+  }
+
+  /// `CLUSTER` as `CLUSTER[0]` and `CLUSTER[1]` if its values are pairs.
+  std::vector<Node> split_pair(const Node& node) const {
+    if (!node.is_scalar() || std::ranges::find(context_.pairs, node.text) == context_.pairs.end()) return {node};
+    std::vector<Node> parts{node, node};
+    parts[0].text += "[0]";
+    parts[1].text += "[1]";
+    return parts;
+  }
+
+  std::vector<Argument> read_arguments(const Node& node) {
+    const ArgumentContext context{context_.backend, context_.buffers, context_.gemm};
+    if (!node.is_list()) problems_->add(node.place, fmt::format("args must be a list, not {}", describe(node)));
+    std::vector<Argument> arguments;
+    for (const Node& item : node.items) {
+      if (auto argument = read_argument(item, context, read_, *problems_)) arguments.push_back(std::move(*argument));
+    }
+    return arguments;
+  }
+
+  void read_workspace(const Node& node, LaunchSection& section) {
+    if (section.workspace) {
+      problems_->add(node.place, "only one launch may declare a workspace; all of them may use it");
+      return;
+    }
+    if (node.is_scalar()) {
+      if (auto bytes = read_(node, "workspace")) section.workspace = Workspace{std::move(*bytes), false};
+      return;
+    }
+    Fields fields(node, "workspace", {"bytes", "zero"}, *problems_);
+    const Node *bytes = fields.require("bytes"), *zero = fields.find("zero");
+    auto expression = bytes != nullptr ? read_(*bytes, "workspace.bytes") : std::nullopt;
+    const bool zeroed = zero != nullptr && read_bool(*zero, "workspace.zero", *problems_).value_or(false);
+    if (expression) section.workspace = Workspace{std::move(*expression), zeroed};
+  }
+
+  const LaunchContext& context_;
+  ExpressionReader read_;
+  Problems* problems_;
+};
+
+}  // namespace
+
+LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems) {
+  const auto read = [&](const Node& text, std::string_view what) { return scope.read_for_all(text, what); };
+  LaunchReader reader(context, read, problems);
+  LaunchSection section;
+  const std::vector<const Node*> entries = as_list(node);
+  if (entries.empty()) problems.add(node.place, "launch is an empty list; give at least one launch");
+  for (const Node* entry : entries) {
+    Fields fields(*entry, "launch", {"kernel", "grid", "block", "cluster", "shared", "workspace", "args", "c_init"},
+                  problems);
+    if (!entry->is_mapping()) continue;
+    section.launches.push_back(reader.read_launch(fields));
+    reader.read_extras(fields, section);
+  }
+  const auto uses_workspace = [](const Launch& launch) {
+    return std::ranges::any_of(launch.args, [](const Argument& argument) { return argument.buffer == "workspace"; });
+  };
+  if (!section.workspace && std::ranges::any_of(section.launches, uses_workspace)) {
+    problems.add(node.place, "args name the workspace, but launch has none; add workspace: {bytes: ...}");
+  }
+  return section;
+}
+
+Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems) {
+  const auto read = [&](const Node& text, std::string_view what) { return scope.read_fixed(text, what); };
+  Fields fields(node, "reference", {"kernel", "grid", "block", "cluster", "shared", "args"}, problems);
+  if (!node.is_mapping()) return {};
+  return LaunchReader(context, read, problems).read_launch(fields);
+}
+
+}  // namespace tune

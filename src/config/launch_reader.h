@@ -1,0 +1,34 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/node.h"
+#include "config/scope.h"
+#include "model/plan.h"
+
+namespace tune {
+
+/// What launches may refer to.
+struct LaunchContext {
+  Backend backend = Backend::cpu;
+  std::vector<Backend> others;     ///< backends of the same file's other sources: their entries are no mistake
+  std::string kernel;              ///< of an entry that names none
+  std::vector<std::string> buffers;
+  bool gemm = false;               ///< alpha and beta are arguments of their own type
+  std::vector<std::string> pairs;  ///< parameters whose values are pairs: two dimensions at once
+};
+
+struct LaunchSection {
+  std::vector<Launch> launches;
+  std::optional<Workspace> workspace;
+  bool zero_c = false;
+};
+
+/// Reads `launch:`, one mapping or a list of them. Expressions may depend on the spec.
+LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems);
+
+/// Reads a reference kernel's launch, which must not depend on the spec.
+Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems);
+
+}  // namespace tune

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/node.h"
+#include "config/shapes.h"
+#include "model/device.h"
+#include "model/plan.h"
+
+namespace tune {
+
+/// What the command line changes in a tuning file, and whom to ask about this machine.
+struct LoadOptions {
+  std::vector<std::string> params;        ///< NAME:VALUE or NAME:[a, b]: replaces (with or without `$`) or adds
+  std::optional<std::int64_t> m, n, k;    ///< sizes of the problem; in program mode parameters M, N, K
+  std::optional<Shape> shape;             ///< one line of --shapes
+  std::optional<Backend> backend;         ///< instead of `backend:`
+  bool file_must_exist = true;            ///< complain if the kernel file is missing
+  std::function<bool(Backend)> present;   ///< can this backend run here? Unset: any can
+  std::function<Device(Backend)> probe;   ///< called at most once, and only if an expression uses device.*
+};
+
+/// A tuning file, or several joined, after the command line's changes: what write_best copies from.
+struct Source {
+  std::filesystem::path folder;  ///< absolute; what relative paths in it are relative to
+  Node root;                     ///< a mapping
+};
+
+struct Loaded {
+  Plan plan;
+  Source source;
+};
+
+/// Reads tuning files into a plan. Several must share name and file: their params are joined as a union, their
+/// constraints hold for all, anything else must be equal where two say it. Starts nothing and writes nothing.
+/// Throws Error(bad_input) with all problems, one `FILE:LINE: text` per line; Error(environment) if no backend of the
+/// file is present or the device does not tell a property that an expression needs.
+Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options);
+
+/// `auto`, `cuda`, `hip`, `cpu` or `program`.
+std::optional<Backend> parse_backend(std::string_view text);
+
+}  // namespace tune

@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "config/fields.h"
+#include "config/source.h"
+#include "config/values.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+Place command_line(const std::string& option) { return {std::make_shared<const std::string>(option), 0, 0}; }
+
+/// What came from the command line has no lines.
+void relocate(Node& node, const Place& place) {
+  node.place = place;
+  for (Node& item : node.items) relocate(item, place);
+  for (Entry& entry : node.entries) {
+    entry.key.place = place;
+    relocate(entry.value, place);
+  }
+}
+
+std::string bare(const std::string& name) { return name.substr(name.starts_with('$') ? 1 : 0); }
+
+/// Replaces the parameter in a mapping, keeping its key as it is written there, or adds it.
+void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
+  for (Entry& entry : mapping.entries) {
+    if (bare(entry.key.text) != bare(name)) continue;
+    entry.value = value;
+    return;
+  }
+  mapping.set(name, value);
+}
+
+class Overrider {
+ public:
+  Overrider(Node& root, Problems& problems) : root_(&root), problems_(&problems) {
+    Node* problem = root.find("problem");
+    if (problem == nullptr) return;
+    gemm_ = problem->find("gemm");
+    custom_ = problem->find("custom");
+  }
+
+  void set_parameter(const std::string& name, const Node& value) {
+    for (Node* mapping : parameter_mappings(*root_)) set_in_mapping(*mapping, name, value);
+  }
+
+  /// -m, -n, -k: `letter` is lower case.
+  void set_size(const std::string& letter, std::int64_t size) {
+    const Node value = make_scalar(std::to_string(size), command_line("-" + letter));
+    const std::string capital(1, static_cast<char>(std::toupper(static_cast<unsigned char>(letter[0]))));
+    if (gemm_ != nullptr) {
+      gemm_->set(letter, value);
+    } else if (custom_ != nullptr) {
+      if (!set_custom_size(letter, value) && !set_custom_size(capital, value)) {
+        problems_->add(value.place, fmt::format("the custom problem has no size '{}'; declare it in sizes", letter));
+      }
+    } else {
+      set_parameter(has_parameter(letter) ? letter : capital, value);
+    }
+  }
+
+  void apply(const Shape& shape) {
+    const Place place = command_line("--shapes");
+    for (const Setting& setting : shape.settings) {
+      const std::string key = gemm_ != nullptr ? gemm_key(setting.name) : "";
+      if (setting.name == "rowMajorA" && gemm_ != nullptr) {
+        set_layout("a", setting.value, place);
+      } else if (setting.name == "rowMajorB" && gemm_ != nullptr) {
+        set_layout("b", setting.value, place);
+      } else if (!key.empty()) {
+        gemm_->set(key, make_scalar(to_text(setting.value), place));
+      } else if (!set_custom_size(setting.name, make_scalar(to_text(setting.value), place))) {
+        set_parameter((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, place));
+      }
+    }
+  }
+
+ private:
+  /// The gemm's key that a name of a shape means, or nothing.
+  static std::string gemm_key(const std::string& name) {
+    if (name == "M" || name == "N" || name == "K") {
+      return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(name[0]))));
+    }
+    constexpr std::array<std::string_view, 14> kKeys = {"m",   "n",   "k",        "batch",    "lda",      "ldb", "ldc",
+                                                        "acc", "a",   "b",        "c",        "stride_a", "stride_b",
+                                                        "stride_c"};
+    return std::ranges::find(kKeys, name) != kKeys.end() ? name : "";
+  }
+
+  void set_layout(const std::string& matrix, const Value& value, const Place& place) {
+    const std::string text = to_text(value);
+    if (text != "T" && text != "N") {
+      problems_->add(place, fmt::format("rowMajor is '{}'; it must be T (row-major) or N", text));
+    }
+    if (gemm_->find("layout") == nullptr) gemm_->set("layout", make_mapping(place));
+    gemm_->find("layout")->set(matrix, make_scalar(text == "T" ? "row" : "col", place));
+  }
+
+  bool set_custom_size(const std::string& name, const Node& value) {
+    Node* sizes = custom_ != nullptr ? custom_->find("sizes") : nullptr;
+    if (sizes == nullptr || sizes->find(name) == nullptr) return false;
+    sizes->set(name, value);
+    return true;
+  }
+
+  bool has_parameter(const std::string& name) {
+    return std::ranges::any_of(parameter_mappings(*root_), [&](const Node* mapping) {
+      return mapping->find(name) != nullptr || mapping->find("$" + name) != nullptr;
+    });
+  }
+
+  Node* root_;
+  Problems* problems_;
+  Node* gemm_ = nullptr;
+  Node* custom_ = nullptr;
+};
+
+/// Splits NAME:VALUE; the value is YAML.
+std::optional<Entry> parse_param(const std::string& text, Problems& problems) {
+  const Place place = command_line("--param " + text);
+  const auto colon = text.find(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
+    problems.add(place, "write NAME:VALUE or NAME:[VALUE, VALUE]");
+    return {};
+  }
+  try {
+    Node value = parse_yaml(text.substr(colon + 1), *place.file);
+    relocate(value, place);
+    return Entry{make_scalar(text.substr(0, colon), place), std::move(value)};
+  } catch (const Error&) {
+    problems.add(place, fmt::format("'{}' is no YAML value; write NAME:VALUE or NAME:[VALUE, VALUE]",
+                                    text.substr(colon + 1)));
+    return {};
+  }
+}
+
+}  // namespace
+
+void apply_overrides(const LoadOptions& options, Node& root, Problems& problems) {
+  Overrider overrider(root, problems);
+  if (options.shape) overrider.apply(*options.shape);
+  if (options.m) overrider.set_size("m", *options.m);
+  if (options.n) overrider.set_size("n", *options.n);
+  if (options.k) overrider.set_size("k", *options.k);
+  std::set<std::string> seen;
+  for (const std::string& text : options.params) {
+    const std::optional<Entry> entry = parse_param(text, problems);
+    if (!entry) continue;
+    if (!seen.insert(bare(entry->key.text)).second) {
+      problems.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
+    }
+    overrider.set_parameter(entry->key.text, entry->value);
+  }
+}
+
+}  // namespace tune

@@ -1,0 +1,88 @@
+#include "config/params.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "config/fields.h"
+#include "config/values.h"
+
+namespace tune {
+namespace {
+
+ParameterMapping read_mapping(const Node& node, bool in_list,
+                              const std::function<std::string(const std::string&)>& taken, Problems& problems) {
+  ParameterMapping mapping{node.place, {}};
+  std::set<std::string> seen;
+  std::size_t keys = 0;
+  for (const Entry& entry : node.entries) {
+    if (in_list && entry.key.text == "metadata") continue;  // kbench
+    ++keys;
+    std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, problems);
+    if (!parameter) continue;
+    const std::string owner = taken(parameter->name);
+    if (!owner.empty()) {
+      problems.add(entry.key.place, fmt::format("parameter '{}' is also {}; rename it", parameter->name, owner));
+    } else if (!seen.insert(parameter->name).second) {
+      problems.add(entry.key.place, fmt::format("parameter '{0}' is declared with and without '$'; keep one", parameter->name));
+    } else {
+      mapping.parameters.push_back(std::move(*parameter));
+    }
+  }
+  if (keys == 0) problems.add(node.place, "params is empty; give at least one parameter, such as BM: [64, 128]");
+  return mapping;
+}
+
+}  // namespace
+
+std::optional<Parameter> read_parameter(const Node& key, const Node& value, Problems& problems) {
+  Parameter parameter;
+  parameter.run_time = key.text.starts_with('$');
+  parameter.name = key.text.substr(parameter.run_time ? 1 : 0);
+  if (!is_identifier(parameter.name)) {
+    problems.add(key.place, fmt::format("'{}' cannot be a parameter's name: use letters, digits and '_', after an "
+                                        "optional '$'",
+                                        key.text));
+    return {};
+  }
+  std::optional<ValueSet> set = read_values(value, parameter.name, problems);
+  if (!set) return {};
+  parameter.values = std::move(set->values);
+  parameter.kind = set->kind;
+  return parameter;
+}
+
+std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
+                                          Problems& problems) {
+  std::vector<ParameterMapping> mappings;
+  const std::vector<const Node*> nodes = as_list(node);
+  if (nodes.empty()) problems.add(node.place, "params is empty; give at least one parameter, such as BM: [64, 128]");
+  for (const Node* item : nodes) {
+    if (item->is_mapping()) {
+      mappings.push_back(read_mapping(*item, node.is_list(), taken, problems));
+    } else {
+      problems.add(item->place, fmt::format("params must be a mapping or a list of mappings, not {}", describe(*item)));
+    }
+  }
+  return mappings;
+}
+
+std::vector<Setting> read_settings(const Node& node, std::string_view what, Problems& problems) {
+  std::vector<Setting> settings;
+  if (!node.is_mapping()) {
+    problems.add(node.place, fmt::format("{} must be a mapping of parameters, not {}", what, describe(node)));
+  }
+  for (const Entry& entry : node.entries) {
+    std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, problems);
+    if (!parameter) continue;
+    if (parameter->values.size() != 1) {
+      problems.add(entry.value.place, fmt::format("'{}' in {} has {} values; give one", parameter->name, what,
+                                                  parameter->values.size()));
+    } else {
+      settings.push_back({parameter->name, parameter->values[0], parameter->run_time});
+    }
+  }
+  return settings;
+}
+
+}  // namespace tune

@@ -1,0 +1,31 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/node.h"
+#include "model/space.h"
+
+namespace tune {
+
+/// One mapping of `params:` as written.
+struct ParameterMapping {
+  Place place;
+  std::vector<Parameter> parameters;
+};
+
+/// Reads `params:`: a mapping, or a list of mappings. Values are a scalar, a list, {pow2: [a, b]},
+/// {range: [a, b, step]} or {values: [...], kind: ...}; equal values are kept once. The kind is, unless given: ratio
+/// for pow2, interval for range, ordinal for lists of numbers, categorical for anything else.
+/// `taken` says what already bears a name ("a built-in function"), or nothing.
+std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
+                                          Problems& problems);
+
+/// Reads one parameter; `key` may begin with `$`. nullopt after a complaint.
+std::optional<Parameter> read_parameter(const Node& key, const Node& value, Problems& problems);
+
+/// Reads a mapping of one value per name (`default:`, a baseline).
+std::vector<Setting> read_settings(const Node& node, std::string_view what, Problems& problems);
+
+}  // namespace tune

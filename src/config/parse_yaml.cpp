@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "config/node.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+/// Aliases are copied in, so a few lines of nested aliases could stand for any number of nodes.
+constexpr int kMaxNodes = 2'000'000;
+constexpr int kMaxDepth = 64;
+
+std::vector<std::string> split_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+/// The index just after the quoted scalar that starts at `begin`; npos if it does not end on this line.
+std::size_t end_of_quoted(std::string_view line, std::size_t begin) {
+  const char quote = line[begin];
+  for (std::size_t i = begin + 1; i < line.size(); ++i) {
+    if (quote == '"' && line[i] == '\\') {
+      ++i;
+    } else if (line[i] == quote) {
+      if (quote == '"' || i + 1 == line.size() || line[i + 1] != quote) return i + 1;
+      ++i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// The comment that follows a scalar on its line, if nothing but a comma of its list stands between them.
+std::string trailing_comment(std::string_view line, std::size_t begin, const std::string& text) {
+  if (begin >= line.size()) return {};
+  const bool quoted = line[begin] == '"' || line[begin] == '\'';
+  if (!quoted && line.substr(begin, text.size()) != text) return {};
+  const std::size_t end = quoted ? end_of_quoted(line, begin) : begin + text.size();
+  if (end == std::string_view::npos) return {};
+  std::string_view rest = trim(line.substr(end));
+  if (rest.starts_with(',')) rest = trim(rest.substr(1));
+  if (!rest.starts_with('#')) return {};
+  return std::string(trim(rest.substr(1)));
+}
+
+/// Turns yaml-cpp's nodes into ours; keeps what yaml-cpp passes over: duplicate keys and comments.
+class Converter {
+ public:
+  Converter(const std::string& text, const std::string& file)
+      : lines_(split_lines(text)), file_(std::make_shared<const std::string>(file)) {}
+
+  Node convert(const YAML::Node& from) {
+    Node node;
+    node.place = place(from.Mark());
+    if (++nodes_ > kMaxNodes || depth_ > kMaxDepth) {
+      throw Error(ExitCode::bad_input, fmt::format("{}: too large or too deeply nested", to_text(node.place)));
+    }
+    ++depth_;
+    if (from.IsScalar()) convert_scalar(from, node);
+    if (from.IsSequence()) convert_list(from, node);
+    if (from.IsMap()) convert_mapping(from, node);
+    --depth_;
+    return node;
+  }
+
+  Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+  const Problems& problems() const { return problems_; }
+
+ private:
+  void convert_scalar(const YAML::Node& from, Node& node) {
+    node.kind = Node::Kind::scalar;
+    node.text = from.Scalar();
+    node.quoted = from.Tag() == "!";
+    const auto line = static_cast<std::size_t>(from.Mark().line);
+    if (line < lines_.size()) {
+      node.comment = trailing_comment(lines_[line], static_cast<std::size_t>(from.Mark().column), node.text);
+    }
+  }
+
+  void convert_list(const YAML::Node& from, Node& node) {
+    node.kind = Node::Kind::list;
+    node.flow = from.Style() == YAML::EmitterStyle::Flow;
+    for (const auto& item : from) node.items.push_back(convert(item));
+  }
+
+  void convert_mapping(const YAML::Node& from, Node& node) {
+    node.kind = Node::Kind::mapping;
+    node.flow = from.Style() == YAML::EmitterStyle::Flow;
+    std::set<std::string> seen;
+    for (const auto& pair : from) {
+      Entry entry{convert(pair.first), convert(pair.second)};
+      if (!entry.key.is_scalar()) {
+        problems_.add(entry.key.place, fmt::format("a key must be a text, not {}", describe(entry.key)));
+      } else if (!seen.insert(entry.key.text).second) {
+        problems_.add(entry.key.place, fmt::format("duplicate key '{}'; remove one of the two", entry.key.text));
+      } else {
+        if (entry.value.place.line == 0) entry.value.place = entry.key.place;
+        node.entries.push_back(std::move(entry));
+      }
+    }
+  }
+
+  std::vector<std::string> lines_;
+  std::shared_ptr<const std::string> file_;
+  Problems problems_;
+  int nodes_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Node parse_yaml(const std::string& text, const std::string& file) {
+  Converter converter(text, file);
+  std::vector<YAML::Node> documents;
+  try {
+    documents = YAML::LoadAll(text);
+  } catch (const YAML::Exception& e) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: {}", to_text(converter.place(e.mark)), e.msg));
+  }
+  if (documents.size() > 1) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: several YAML documents; put them into files of their own",
+                                                 to_text(converter.place(documents[1].Mark()))));
+  }
+  Node root;
+  root.place = converter.place({});
+  if (!documents.empty()) root = converter.convert(documents.front());
+  converter.problems().throw_if_any();
+  return root;
+}
+
+Node read_yaml(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  // Opening a folder succeeds; only reading it fails.
+  if (stream) text << stream.rdbuf();
+  if (!stream || std::filesystem::is_directory(path)) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: cannot be read: {}", path.string(),
+                                                 std::filesystem::is_directory(path) ? "is a folder" : std::strerror(errno)));
+  }
+  return parse_yaml(text.str(), path.string());
+}
+
+}  // namespace tune

@@ -1,0 +1,39 @@
+#include "config/problem_reader.h"
+
+#include <fmt/format.h>
+
+#include "config/custom_reader.h"
+#include "config/fields.h"
+#include "config/gemm_reader.h"
+
+namespace tune {
+
+ProblemSection read_problem(const Node& node, Scope& scope, Problems& problems) {
+  ProblemSection section;
+  Fields fields(node, "problem", {"gemm", "custom"}, problems);
+  const Node *gemm = fields.find("gemm"), *custom = fields.find("custom");
+  if (node.is_mapping() && (gemm != nullptr) == (custom != nullptr)) {
+    problems.add(node.place, "problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
+  }
+  if (gemm != nullptr) {
+    const Gemm read = read_gemm(*gemm, problems);
+    section.problem = read;
+    section.constants = constants_of(read);
+    for (const auto& [name, value] : section.constants) scope.add_constant(name, value);
+  } else if (custom != nullptr) {
+    section.problem = read_custom(*custom, scope, section.constants, problems);
+    section.reference = custom->find("reference");
+  }
+  return section;
+}
+
+std::vector<std::string> buffer_names(const Problem& problem) {
+  if (std::holds_alternative<Gemm>(problem)) return {"A", "B", "C"};
+  std::vector<std::string> names;
+  if (const Custom* custom = std::get_if<Custom>(&problem)) {
+    for (const Buffer& buffer : custom->buffers) names.push_back(buffer.name);
+  }
+  return names;
+}
+
+}  // namespace tune

@@ -1,0 +1,25 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "config/node.h"
+#include "config/scope.h"
+#include "model/problem.h"
+
+namespace tune {
+
+/// `problem:`, and the names it adds to every scope.
+struct ProblemSection {
+  Problem problem;
+  std::map<std::string, Value> constants;
+  const Node* reference = nullptr;  ///< custom: unread, because it needs the parameters' names
+};
+
+/// Reads `problem: {gemm: ...}` or `problem: {custom: ...}` and adds its constants to `scope`. Of a gemm every default
+/// is filled in: types by type of a, leading dimensions and strides tight.
+ProblemSection read_problem(const Node& node, Scope& scope, Problems& problems);
+
+/// The buffers a kernel's arguments may name.
+std::vector<std::string> buffer_names(const Problem& problem);
+
+}  // namespace tune

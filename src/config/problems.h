@@ -1,0 +1,37 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+/// Where a text stands in a user's file, 1-based. Line 0: it came from the command line, and `file` names the option.
+struct Place {
+  std::shared_ptr<const std::string> file;
+  int line = 0;
+  int column = 0;
+};
+
+/// `gemm.yaml:14`, with the file as the user gave it.
+std::string to_text(const Place& place);
+
+/// Collects what is wrong with a user's files, so that everything is said at once.
+class Problems {
+ public:
+  void add(const Place& place, const std::string& text);
+  bool any() const { return !problems_.empty(); }
+  /// Throws Error(bad_input) with one `FILE:LINE: text` per line, files in order of appearance and lines ascending.
+  void throw_if_any() const;
+
+ private:
+  struct Problem {
+    std::size_t file;
+    int line;
+    std::string text;
+    bool operator==(const Problem&) const = default;
+  };
+  std::vector<std::string> files_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace tune

@@ -1,0 +1,174 @@
+#include "config/rules_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "config/fields.h"
+#include "config/file_reader.h"
+
+namespace tune {
+namespace {
+
+void read_command(const Node& node, std::string_view what, std::vector<std::string>& command, bool& is_shell,
+                  Problems& problems) {
+  is_shell = node.is_scalar();
+  command = read_texts(node, what, problems);
+  if (command.empty() || command.front().empty()) {
+    problems.add(node.place, fmt::format("{} is empty; write a list of arguments, or one string for the shell", what));
+  }
+}
+
+std::vector<std::string> read_defines(const Node& node, const std::map<std::string, Value>& constants,
+                                      Problems& problems) {
+  std::vector<std::string> known, names;
+  for (const auto& [name, value] : constants) known.push_back(name);
+  for (const Node* item : as_list(node)) {
+    const auto name = read_text(*item, "each entry of build.defines", problems);
+    if (!name) continue;
+    if (constants.contains(*name)) {
+      names.push_back(*name);
+    } else {
+      problems.add(item->place, fmt::format("'{}' in build.defines is no size of the problem{}", *name,
+                                            did_you_mean(*name, known)));
+    }
+  }
+  return names;
+}
+
+template <class Number>
+void check_least(const Node* node, std::string_view key, Number number, Number least, Problems& problems) {
+  if (node != nullptr && !(number >= least)) {
+    problems.add(node->place, fmt::format("{} is {}; it must be at least {}", key, number, least));
+  }
+}
+
+int read_count(const Fields& fields, std::string_view key, int otherwise, int least) {
+  const Node* node = fields.find(key);
+  const auto read = node != nullptr ? read_integer(*node, key, fields.problems()) : std::nullopt;
+  if (!read) return otherwise;
+  check_least<std::int64_t>(node, key, *read, least, fields.problems());
+  return static_cast<int>(std::clamp<std::int64_t>(*read, least, std::numeric_limits<int>::max()));
+}
+
+/// Complains of a name declared nowhere unless it can be a column of the program's result, which is then declared.
+void declare_columns(const Node& node, Scope& scope) {
+  while (node.is_scalar()) {
+    try {
+      Expression::parse(node.text, scope.names());
+      return;
+    } catch (const ExpressionError& error) {
+      const std::string_view rest = std::string_view(node.text).substr(std::min(error.column(), node.text.size()));
+      std::size_t length = 0;
+      while (length < rest.size() && is_identifier(rest.substr(0, length + 1))) ++length;
+      const bool dotted = length < rest.size() && rest[length] == '.';
+      const std::string name(rest.substr(0, length));
+      if (name.empty() || dotted || scope.declares(name) || !std::string_view(error.what()).starts_with("unknown name"))
+        return;
+      scope.add_result(name);
+    }
+  }
+}
+
+std::optional<bool> read_direction(const Fields& fields, const Place& place) {
+  const Node *maximize = fields.find("maximize"), *minimize = fields.find("minimize");
+  if (maximize != nullptr && minimize != nullptr) {
+    fields.problems().add(place, fmt::format("{} has both maximize and minimize; keep one", fields.what()));
+  }
+  if (maximize != nullptr) return read_bool(*maximize, "maximize", fields.problems());
+  if (minimize == nullptr) return {};
+  const std::optional<bool> value = read_bool(*minimize, "minimize", fields.problems());
+  return value ? std::optional(!*value) : std::nullopt;
+}
+
+}  // namespace
+
+BuildRules read_build(const Node& node, const std::filesystem::path& folder,
+                      const std::map<std::string, Value>& constants, bool program_mode, Problems& problems) {
+  Fields fields(node, "build", {"flags", "include", "defines", "command", "run"}, problems);
+  BuildRules rules;
+  if (const Node* flags = fields.find("flags")) rules.flags = read_texts(*flags, "build.flags", problems);
+  if (const Node* include = fields.find("include")) {
+    for (const Node* item : as_list(*include)) {
+      if (read_text(*item, "each entry of build.include", problems)) {
+        rules.include.push_back(resolve(*item, folder, problems));
+      }
+    }
+  }
+  if (const Node* defines = fields.find("defines")) rules.defines = read_defines(*defines, constants, problems);
+  const Node *command = fields.find("command"), *run = fields.find("run");
+  if (command != nullptr) read_command(*command, "build.command", rules.command, rules.command_is_shell, problems);
+  if (run != nullptr) read_run(*run, rules, problems);
+  for (const Node* unused : {command, run}) {
+    if (unused != nullptr && !program_mode) {
+      problems.add(unused->place, "build.command and run are for programs; a kernel is built by its backend");
+    }
+  }
+  return rules;
+}
+
+void read_run(const Node& node, BuildRules& rules, Problems& problems) {
+  read_command(node, "run", rules.run, rules.run_is_shell, problems);
+}
+
+MeasureRules read_measure(const Node& node, Problems& problems) {
+  Fields fields(node, "measure", {"warmup", "min_launches", "max_seconds", "cutoff", "cold_cache"}, problems);
+  MeasureRules rules;
+  rules.warmup = read_count(fields, "warmup", rules.warmup, 0);
+  rules.min_launches = read_count(fields, "min_launches", rules.min_launches, 1);
+  if (const Node* seconds = fields.find("max_seconds")) {
+    rules.max_seconds = read_number(*seconds, "max_seconds", problems).value_or(rules.max_seconds);
+    if (!(rules.max_seconds > 0)) problems.add(seconds->place, "max_seconds must be more than 0");
+  }
+  if (const Node* cutoff = fields.find("cutoff")) {
+    rules.cutoff = read_number(*cutoff, "cutoff", problems).value_or(rules.cutoff);
+    if (rules.cutoff != 0) check_least(cutoff, "cutoff", rules.cutoff, 1.0, problems);
+  }
+  if (const Node* cold = fields.find("cold_cache")) {
+    rules.cold_cache = read_bool(*cold, "cold_cache", problems).value_or(rules.cold_cache);
+  }
+  return rules;
+}
+
+std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& scope, Problems& problems) {
+  std::vector<Metric> metrics;
+  if (!node.is_mapping()) {
+    problems.add(node.place, fmt::format("metrics must be a mapping such as {{\"GB/s\": bytes/time/1e9}}, not {}",
+                                         describe(node)));
+  }
+  for (const Entry& entry : node.entries) {
+    const std::string what = fmt::format("metric '{}'", entry.key.text);
+    const Node* text = &entry.value;
+    std::optional<bool> maximize;
+    if (!text->is_scalar()) {
+      Fields fields(*text, what, {"expr", "maximize", "minimize"}, problems);
+      maximize = read_direction(fields, text->place);
+      text = fields.require("expr");
+    }
+    if (text == nullptr) continue;
+    if (program_mode) declare_columns(*text, scope);
+    if (auto expression = scope.read_for_all(*text, what)) {
+      metrics.push_back({entry.key.text, std::move(*expression), maximize});
+    }
+  }
+  return metrics;
+}
+
+std::vector<ConditionNode> read_conditions(const Node& node, std::string_view what, Problems& problems) {
+  std::vector<ConditionNode> conditions;
+  for (const Node* item : as_list(node)) {
+    if (item->is_scalar()) {
+      conditions.push_back({item, item->comment.empty() ? item->text : item->comment});
+      continue;
+    }
+    Fields fields(*item, std::string(what), {"if", "because"}, problems);
+    const Node *condition = fields.require("if"), *because = fields.find("because");
+    if (condition == nullptr) continue;
+    const auto reason = because != nullptr ? read_text(*because, "because", problems) : std::nullopt;
+    conditions.push_back({condition, reason.value_or(condition->text)});
+  }
+  return conditions;
+}
+
+}  // namespace tune

@@ -1,0 +1,37 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/node.h"
+#include "config/scope.h"
+#include "model/plan.h"
+
+namespace tune {
+
+/// Reads `build:`. Relative include folders are relative to `folder`; `defines` name `constants`.
+BuildRules read_build(const Node& node, const std::filesystem::path& folder,
+                      const std::map<std::string, Value>& constants, bool program_mode, Problems& problems);
+
+/// Reads `run:`, a list of argv or one shell string, into `rules`.
+void read_run(const Node& node, BuildRules& rules, Problems& problems);
+
+/// Reads `measure:`.
+MeasureRules read_measure(const Node& node, Problems& problems);
+
+/// Reads `metrics:`. In program mode a name declared nowhere is a column of the program's result and is added to
+/// `scope`.
+std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& scope, Problems& problems);
+
+/// The condition of a constraint, and its reason.
+struct ConditionNode {
+  const Node* condition;
+  std::string reason;
+};
+
+/// Reads the entries of `constraints:` or `prune_after_build:`: a text, whose reason is its trailing comment, or
+/// {if, because}; without either the reason is the condition itself.
+std::vector<ConditionNode> read_conditions(const Node& node, std::string_view what, Problems& problems);
+
+}  // namespace tune

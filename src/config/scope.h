@@ -1,0 +1,80 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/node.h"
+#include "model/device.h"
+#include "model/expression.h"
+#include "model/space.h"
+
+namespace tune {
+
+/// The names of one tuning file: which hold for the whole run, which only in some mappings of the union, and which
+/// not here at all (a property of another backend). Reads expressions over them; complains of unknown names.
+class Scope {
+ public:
+  explicit Scope(Problems& problems) : problems_(&problems) {}
+
+  /// A name with one value for the whole run.
+  void add_constant(const std::string& name, Value value);
+  /// `device.*`: those of `chosen` are known, those that only `others` have are known nowhere.
+  void add_device(Backend chosen, std::span<const Backend> others);
+  /// A mapping of `params:`; the returned index stands for it below.
+  std::size_t add_mapping(const Place& place, std::span<const Parameter> parameters);
+  /// A name that mapping `mapping` knows.
+  void add_to_mapping(std::size_t mapping, const std::string& name);
+  /// A name that is given its value after the space: a property of a build, a figure of a measurement.
+  void add_result(const std::string& name);
+  /// A name of another backend's builds.
+  void add_elsewhere(const std::string& name) { names_.declare(name); }
+
+  bool declares(std::string_view name) const { return names_.find(name).has_value(); }
+  const Names& names() const { return names_; }
+  std::size_t mappings() const { return mappings_.size(); }
+
+  /// nullopt after a complaint: no text, no expression, or a name declared nowhere. `what` as in
+  /// `unknown name 'x' in constraint 'x > 1'`.
+  std::optional<Expression> read(const Node& node, std::string_view what);
+  /// As `read`, and complains of a name that some mapping lacks.
+  std::optional<Expression> read_for_all(const Node& node, std::string_view what);
+  /// As `read`, and complains of a name that depends on the point.
+  std::optional<Expression> read_fixed(const Node& node, std::string_view what);
+  /// The value of an expression over constants only.
+  std::optional<double> read_constant_number(const Node& node, std::string_view what);
+  std::optional<std::int64_t> read_constant_integer(const Node& node, std::string_view what);
+
+  /// Whether a mapping knows every name of an expression.
+  bool known_in(std::size_t mapping, const Expression& expression) const;
+  /// Whether an expression uses a name that only another backend has.
+  bool only_elsewhere(const Expression& expression) const;
+
+  /// The `device.*` slots that expressions read so far use.
+  const std::vector<int>& used_device_slots() const { return used_device_slots_; }
+  /// The values of the constants by slot, up to the names declared so far; other slots hold 0.
+  std::vector<Value> values() const;
+
+ private:
+  enum class Known { nowhere, constant, device, point, result };
+  struct Mapping {
+    Place place;
+    std::vector<bool> knows;  // by slot
+  };
+
+  int declare(const std::string& name, Known known);
+  Known known(int slot) const;
+  bool knows(const Mapping& mapping, int slot) const;
+  std::optional<Expression> parse(const Node& node, std::string_view what);
+  std::optional<Expression> read_constant(const Node& node, std::string_view what);
+
+  Problems* problems_;
+  Names names_;
+  std::vector<Known> known_;
+  std::vector<Value> values_;
+  std::vector<Mapping> mappings_;
+  std::vector<int> used_device_slots_;
+};
+
+}  // namespace tune

@@ -1,0 +1,30 @@
+#include "config/shapes.h"
+
+#include <fmt/format.h>
+
+#include "config/node.h"
+#include "config/params.h"
+
+namespace tune {
+
+std::string to_text(const Shape& shape) {
+  std::string text;
+  for (const Setting& setting : shape.settings) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", setting.name, to_text(setting.value));
+  }
+  return text;
+}
+
+std::vector<Shape> read_shapes(const std::filesystem::path& path) {
+  const Node root = read_yaml(path);
+  Problems problems;
+  if (!root.is_list() || root.items.empty()) {
+    problems.add(root.place, "shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}");
+  }
+  std::vector<Shape> shapes;
+  for (const Node& item : root.items) shapes.push_back({read_settings(item, "a shape", problems)});
+  problems.throw_if_any();
+  return shapes;
+}
+
+}  // namespace tune

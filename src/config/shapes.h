@@ -1,0 +1,23 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/space.h"
+
+namespace tune {
+
+/// One problem to tune for: a mapping of a --shapes file. A gemm takes M N K (either case), rowMajorA and rowMajorB (T
+/// or N) and its own keys such as batch; a custom problem takes its sizes; every other name becomes a parameter.
+struct Shape {
+  std::vector<Setting> settings;
+};
+
+/// `M=4864 N=4096 K=8256`.
+std::string to_text(const Shape& shape);
+
+/// Reads a list of mappings, such as tune_gemm's sizes and results: `- {'M': 4864, 'N': 4096, 'K': 8256}`.
+/// Throws Error(bad_input).
+std::vector<Shape> read_shapes(const std::filesystem::path& path);
+
+}  // namespace tune

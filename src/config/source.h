@@ -1,0 +1,17 @@
+#pragma once
+#include <span>
+
+#include "config/load.h"
+
+namespace tune {
+
+/// Reads and joins tuning files. Throws Error(bad_input) for what keeps them from being read as one.
+Source read_source(std::span<const std::filesystem::path> yamls);
+
+/// Changes a tuning file as the command line says, before anything of it is interpreted.
+void apply_overrides(const LoadOptions& options, Node& root, Problems& problems);
+
+/// The nodes of `params:` in a tuning file, one per mapping of the union.
+std::vector<Node*> parameter_mappings(Node& root);
+
+}  // namespace tune

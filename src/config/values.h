@@ -1,0 +1,26 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/node.h"
+#include "model/space.h"
+
+namespace tune {
+
+/// The values of one parameter and what arithmetic between them means.
+struct ValueSet {
+  std::vector<Value> values;
+  Kind kind = Kind::ordinal;
+};
+
+/// Reads what stands after a parameter's name; see read_params. nullopt after a complaint.
+std::optional<ValueSet> read_values(const Node& node, const std::string& name, Problems& problems);
+
+/// The number or truth that a text such as `2*64` stands for; nullopt if it is no arithmetic.
+std::optional<Value> evaluate_text(const std::string& text);
+
+/// The node that reads back as exactly this value in `params:`.
+Node to_node(const Value& value, const Place& place);
+
+}  // namespace tune

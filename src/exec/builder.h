@@ -1,0 +1,60 @@
+#pragma once
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "base/store.h"
+#include "exec/worker_process.h"
+
+namespace tune {
+
+/// A built file in the store.
+struct Artifact {
+  std::filesystem::path path;
+  BuildInfo info;
+};
+
+/// Turns build keys into artifacts: each key is looked up in the store once and built at most once per run, by a
+/// process of its own. A failed build is remembered for this run only.
+class Builder {
+ public:
+  using Result = std::variant<Artifact, Failure>;
+
+  Builder(Processes& processes, std::filesystem::path worker, std::filesystem::path store, const Deadlines& deadlines,
+          int jobs);
+
+  /// The result of a key that was built, is in the store, or failed; null if it still has to be built.
+  const Result* find(const std::string& key);
+  /// Queues a build unless its key is already known, queued or running.
+  void want(const std::string& key, const wire::BuildRequest& request);
+  /// Starts queued builds as long as fewer than `jobs` run.
+  void start_queued();
+  int queued() const { return static_cast<int>(queue_.size()); }
+  int running() const { return static_cast<int>(running_.size()); }
+
+  /// Passes a process event on; false if it is none of ours. After an Ended a result may be there.
+  bool handle(const Processes::Event& event);
+
+ private:
+  struct Job {
+    std::string key;
+    std::filesystem::path folder;
+    wire::BuildRequest request;
+    std::unique_ptr<WorkerProcess> process;
+  };
+  void finish(Job& job);
+
+  Processes* processes_;
+  std::filesystem::path worker_;
+  Store store_;
+  Deadlines deadlines_;
+  int jobs_;
+  std::deque<Job> queue_;
+  std::map<Processes::Id, Job> running_;
+  std::map<std::string, Result> results_;
+};
+
+}  // namespace tune

@@ -1,0 +1,136 @@
+#include "exec/finals.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "model/random.h"
+
+namespace tune {
+
+struct FinalsRunner::Entry {
+  Contender contender;
+  Finalist result;
+  std::unique_ptr<WorkerProcess> process;
+  bool active() const { return process != nullptr; }
+};
+
+FinalsRunner::FinalsRunner(Workshop& workshop, std::vector<Contender> contenders, FinalsRules rules)
+    : workshop_(&workshop), rules_(rules) {
+  for (Contender& contender : contenders) {
+    auto& entry = entries_.emplace_back(std::make_unique<Entry>());
+    entry->result.label = contender.label;
+    entry->result.spec = contender.spec;
+    entry->contender = std::move(contender);
+  }
+}
+
+FinalsRunner::~FinalsRunner() = default;
+
+Finals FinalsRunner::run(const Tick& tick) {
+  using Clock = std::chrono::steady_clock;
+  tick_ = tick;
+  load_all();
+  const auto end = Clock::now() + std::chrono::duration<double>(rules_.max_seconds);
+  Random random(rules_.seed);
+  std::vector<Entry*> order;
+  for (const auto& entry : entries_) order.push_back(entry.get());
+  for (round_ = 1; round_ <= rules_.max_rounds; ++round_) {
+    if (round_ > rules_.min_rounds && (settled() || Clock::now() > end)) break;
+    shuffle(order, random);
+    for (Entry* entry : order) time_once(*entry);
+  }
+  Finals finals;
+  for (const auto& entry : entries_) {
+    if (entry->active()) leave(*entry);
+    finals.finalists.push_back(std::move(entry->result));
+  }
+  return finals;
+}
+
+// One after the other: on the CPU, loading would disturb nobody yet, but 20 at once would swap.
+void FinalsRunner::load_all() {
+  for (const auto& entry : entries_) {
+    start(*entry);
+    await(*entry, [&] { return entry->process->said_hello(); });
+    if (!entry->active()) continue;
+    entry->process->send(wire::Load{});
+    await(*entry, [&] { return entry->process->loaded(); });
+  }
+}
+
+void FinalsRunner::start(Entry& entry) {
+  const Spec& spec = entry.contender.spec;
+  wire::MeasureRequest request;
+  std::string artifact;
+  if (entry.contender.vendor) {
+    request = workshop_->requests().vendor();
+  } else {
+    request = workshop_->requests().measure(spec);
+    workshop_->want_build(spec);
+    workshop_->builder().start_queued();
+    while (workshop_->find_build(spec) == nullptr) handle_next();
+    const Builder::Result& built = *workshop_->find_build(spec);
+    if (const auto* failure = std::get_if<Failure>(&built)) {
+      entry.result.failure = *failure;
+      return;
+    }
+    artifact = std::get<Artifact>(built).path.string();
+  }
+  while (!workshop_->reference_ready(spec)) handle_next();
+  entry.process = std::make_unique<WorkerProcess>(workshop_->start_measuring(std::move(request), artifact));
+}
+
+void FinalsRunner::time_once(Entry& entry) {
+  if (!entry.active()) return;
+  std::optional<wire::Measured> measured;
+  entry.process->send(wire::Go{rules_.launches, 0, round_ == 1});
+  await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
+  if (measured) entry.result.rounds.push_back(measured->timing.median);
+}
+
+void FinalsRunner::leave(Entry& entry) {
+  entry.process->send(wire::Done{});
+  await(entry, [] { return false; });
+}
+
+template <typename Condition>
+void FinalsRunner::await(Entry& entry, Condition reached) {
+  while (entry.active() && !reached()) handle_next();
+}
+
+void FinalsRunner::handle_next() {
+  tick_(round_);
+  const auto event = workshop_->processes().wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+  if (!event) return;
+  if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
+  if (workshop_->handle(*event)) return;
+  const auto* line = std::get_if<Processes::Line>(&*event);
+  const auto* ended = std::get_if<Processes::Ended>(&*event);
+  const Processes::Id id = line ? line->id : ended->id;
+  for (const auto& entry : entries_) {
+    if (!entry->active() || entry->process->id() != id) continue;
+    if (line) entry->process->handle(*line);
+    if (!ended) return;
+    entry->process->handle(*ended);
+    entry->result.failure = entry->process->failure();
+    entry->process.reset();
+  }
+}
+
+// Settled: no spec's interval of ratios to the leader holds 1. Baselines do not compete.
+bool FinalsRunner::settled() const {
+  const Entry* leader = nullptr;
+  for (const auto& entry : entries_)
+    if (entry->active() && entry->contender.label.empty() &&
+        (leader == nullptr || median(entry->result.rounds) < median(leader->result.rounds)))
+      leader = entry.get();
+  return leader == nullptr || std::all_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+           if (entry.get() == leader || !entry->active() || !entry->contender.label.empty()) return true;
+           std::vector<double> ratios;
+           for (std::size_t i = 0; i < entry->result.rounds.size(); ++i)
+             ratios.push_back(entry->result.rounds[i] / leader->result.rounds[i]);
+           return median_interval(ratios).low > 1;
+         });
+}
+
+}  // namespace tune

@@ -1,0 +1,253 @@
+#include "exec/requests.h"
+
+#include <algorithm>
+
+#include "base/store.h"
+#include "model/program.h"
+
+namespace tune {
+namespace {
+
+std::int64_t integer_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
+  EvalFailure failure;
+  const std::int64_t value = expression.integer(slots, failure);
+  if (failure) throw Unlaunchable(std::string("cannot evaluate ") + what + ": " + expression.explain(failure, slots));
+  return value;
+}
+
+double number_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
+  EvalFailure failure;
+  const double value = expression.number(slots, failure);
+  if (failure) throw Unlaunchable(std::string("cannot evaluate ") + what + ": " + expression.explain(failure, slots));
+  return value;
+}
+
+// An extent may be one expression whose value is a pair (`cluster: CLUSTER`).
+std::vector<std::int64_t> extents_at(const std::vector<Expression>& expressions, const std::vector<Value>& slots,
+                                     const char* what) {
+  std::vector<std::int64_t> values;
+  for (const Expression& expression : expressions) {
+    EvalFailure failure;
+    const Value value = expression.evaluate(slots, failure);
+    if (const auto* pair = std::get_if<Pair>(&value); pair && !failure)
+      values.insert(values.end(), {pair->first, pair->second});
+    else
+      values.push_back(integer_at(expression, slots, what));
+  }
+  return values;
+}
+
+wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::vector<Value>& slots) {
+  wire::Arg arg;
+  arg.kind = rule.kind;
+  arg.buffer = rule.buffer;
+  arg.type = rule.type;
+  arg.swizzle = rule.swizzle;
+  arg.l2_promotion = rule.l2_promotion;
+  arg.box = extents_at(rule.box, slots, "launch.args box");
+  const auto* gemm = std::get_if<Gemm>(&problem);
+  if (rule.kind == Argument::Kind::alpha) arg.number = gemm->alpha;
+  if (rule.kind == Argument::Kind::beta) arg.number = gemm->beta;
+  if (rule.kind != Argument::Kind::scalar) return arg;
+  if (rule.type == Argument::Scalar::i32 || rule.type == Argument::Scalar::i64)
+    arg.integer = integer_at(*rule.expression, slots, "launch.args");
+  else
+    arg.number = number_at(*rule.expression, slots, "launch.args");
+  return arg;
+}
+
+std::vector<Setting> sorted(std::vector<Setting> settings) {
+  std::sort(settings.begin(), settings.end(), [](const Setting& x, const Setting& y) { return x.name < y.name; });
+  return settings;
+}
+
+void add_launch(Hash& hash, const Launch& launch) {
+  hash.add(launch.kernel);
+  for (const auto* extents : {&launch.grid, &launch.block, &launch.cluster}) {
+    for (const Expression& extent : *extents) hash.add(extent.text());
+    hash.add("");
+  }
+  hash.add(launch.shared ? launch.shared->text() : "");
+  for (const Argument& arg : launch.args) {
+    hash.add(std::to_string(static_cast<int>(arg.kind)))
+        .add(arg.buffer)
+        .add(arg.expression ? arg.expression->text() : "");
+    hash.add(std::to_string(arg.swizzle)).add(std::to_string(arg.l2_promotion));
+    for (const Expression& extent : arg.box) hash.add(extent.text());
+  }
+}
+
+// What a build depends on beyond the spec's definitions: with the arguments' types, which the CPU's shim is compiled
+// for.
+std::string hash_of_build(const Plan& plan, const wire::Hello& hello) {
+  Hash hash;
+  hash.add(hash_sources(plan.file, plan.build.include)).add(hello.compiler).add(hello.device.arch).add(plan.kernel);
+  if (hello.device.arch == "native") hash.add(hello.device.name);
+  for (const std::string& flag : plan.build.flags) hash.add(flag);
+  for (const std::string& word : plan.build.command) hash.add(word);
+  if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
+    for (const Type type : {gemm->a, gemm->b, gemm->c, gemm->acc}) hash.add(to_text(type));
+  if (const auto* custom = std::get_if<Custom>(&plan.problem))
+    for (const Buffer& buffer : custom->buffers) hash.add(buffer.name).add(to_text(buffer.type));
+  for (const Launch& launch : plan.launches) {
+    hash.add(launch.kernel);
+    for (const Argument& arg : launch.args)
+      hash.add(arg.buffer).add(std::to_string(static_cast<int>(arg.kind) * 16 + static_cast<int>(arg.type)));
+  }
+  return hash.hex();
+}
+
+// What a trial depends on beyond its build and its parameters. The cutoff is left out: a spec timed in full is timed in
+// full whatever the cutoff was.
+std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::uint64_t seed) {
+  wire::MeasureRequest shared;
+  shared.problem = plan.problem;
+  shared.seed = seed;
+  shared.measure = plan.measure;
+  shared.measure.cutoff = 0;
+  shared.zero_c = plan.zero_c;
+  shared.command = plan.build.run;
+  Hash hash;
+  hash.add(std::to_string(wire::kProtocol))
+      .add(hello.device.name)
+      .add(hello.device.driver)
+      .add(encode(wire::Request(shared)));
+  for (const Launch& launch : plan.launches) add_launch(hash, launch);
+  if (plan.workspace) hash.add(plan.workspace->bytes.text()).add(plan.workspace->zero ? "zero" : "");
+  for (const Space::Mapping& mapping : plan.space.mappings())
+    for (const Derived& derived : mapping.derived) hash.add(derived.name).add(derived.expression.text());
+  return hash.hex();
+}
+
+}  // namespace
+
+Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
+    : plan_(&plan),
+      hello_(std::move(hello)),
+      seed_(seed),
+      has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
+      build_part_(hash_of_build(plan, hello_)),
+      measure_part_(hash_of_measuring(plan, hello_, seed)) {}
+
+std::vector<Define> Requests::defines(const Spec& spec) const {
+  const bool cpp = !plan_->kernel.empty() || language_of(plan_->file);
+  std::vector<Define> all;
+  const auto add = [&](const Setting& setting) {
+    if (setting.run_time) return;
+    if (!cpp) return all.push_back({setting.name, to_text(setting.value)});
+    for (Define& define : to_defines(setting.name, setting.value)) all.push_back(std::move(define));
+  };
+  for (const Setting& setting : spec.params) add(setting);
+  for (const Setting& setting : plan_->space.derived(spec)) add(setting);
+  for (const std::string& name : plan_->build.defines) add({name, plan_->constants.at(name), false});
+  return all;
+}
+
+std::string Requests::build_key(const Spec& spec) const {
+  std::vector<Define> all = defines(spec);
+  std::sort(all.begin(), all.end(), [](const Define& x, const Define& y) { return x.name < y.name; });
+  Hash hash;
+  hash.add(build_part_);
+  for (const Define& define : all) hash.add(define.name).add(define.value);
+  return hash.hex();
+}
+
+std::string Requests::trial_id(const Spec& spec) const {
+  Hash hash;
+  hash.add(measure_part_).add(build_key(spec));
+  for (const Setting& setting : sorted(spec.params)) hash.add(setting.name).add(to_text(setting.value));
+  return hash.hex();
+}
+
+std::string Requests::vendor_id() const { return Hash().add(measure_part_).add("vendor").hex(); }
+
+std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& rules, const Spec& spec) const {
+  const std::vector<Value> slots = plan_->space.environment(spec);
+  std::vector<wire::KernelLaunch> all;
+  for (const Launch& rule : rules) {
+    wire::KernelLaunch& launch = all.emplace_back();
+    launch.kernel = rule.kernel;
+    launch.grid = extents_at(rule.grid, slots, "launch.grid");
+    launch.block = extents_at(rule.block, slots, "launch.block");
+    launch.cluster = extents_at(rule.cluster, slots, "launch.cluster");
+    if (rule.shared) launch.shared = integer_at(*rule.shared, slots, "launch.shared");
+    for (const Argument& arg : rule.args) launch.args.push_back(argument_at(arg, plan_->problem, slots));
+  }
+  return all;
+}
+
+wire::BuildRequest Requests::build(const Spec& spec) const {
+  wire::BuildRequest request;
+  request.source = plan_->file.string();
+  for (const auto& folder : plan_->build.include) request.include.push_back(folder.string());
+  request.flags = plan_->build.flags;
+  request.defines = defines(spec);
+  request.arch = hello_.device.arch;
+  request.launches = launches(plan_->launches, spec);
+  request.problem = plan_->problem;
+  request.command = plan_->build.command;
+  request.command_is_shell = plan_->build.command_is_shell;
+  return request;
+}
+
+wire::MeasureRequest Requests::measure(const Spec& spec) const {
+  wire::MeasureRequest request;
+  request.problem = plan_->problem;
+  request.launches = launches(plan_->launches, spec);
+  if (plan_->workspace) {
+    request.workspace_bytes = integer_at(plan_->workspace->bytes, plan_->space.environment(spec), "launch.workspace");
+    request.zero_workspace = plan_->workspace->zero;
+  }
+  request.zero_c = plan_->zero_c;
+  request.seed = seed_;
+  request.measure = plan_->measure;
+  request.source = plan_->file.string();
+  request.command = plan_->build.run;
+  request.command_is_shell = plan_->build.run_is_shell;
+  for (const Setting& setting : spec.params)
+    if (setting.run_time || !has_build_) request.args.push_back("--" + setting.name + "=" + to_text(setting.value));
+  return request;
+}
+
+wire::MeasureRequest Requests::vendor() const {
+  wire::MeasureRequest request;
+  request.vendor = true;
+  request.problem = plan_->problem;
+  request.seed = seed_;
+  request.measure = plan_->measure;
+  return request;
+}
+
+Spec Requests::reference_spec(const Spec& spec) const {
+  if (plan_->reference.trusted.empty()) return spec;
+  return {-1, plan_->reference.trusted};
+}
+
+wire::BuildRequest Requests::reference_build(const Spec& spec) const {
+  wire::BuildRequest request = build(reference_spec(spec));
+  if (plan_->reference.kernel) request.launches = launches({*plan_->reference.kernel}, spec);
+  return request;
+}
+
+std::string Requests::reference_build_key(const Spec& spec) const {
+  const std::string key = build_key(reference_spec(spec));
+  if (!plan_->reference.kernel) return key;
+  Hash hash;
+  hash.add(key).add("reference");
+  add_launch(hash, *plan_->reference.kernel);
+  return hash.hex();
+}
+
+wire::ReferenceRequest Requests::reference(const Spec& spec) const {
+  wire::ReferenceRequest request;
+  request.problem = plan_->problem;
+  request.seed = seed_;
+  if (!std::holds_alternative<Custom>(plan_->problem)) return request;
+  request.launches = reference_build(spec).launches;
+  const wire::MeasureRequest like = measure(reference_spec(spec));
+  request.workspace_bytes = like.workspace_bytes;
+  request.zero_workspace = like.zero_workspace;
+  return request;
+}
+
+}  // namespace tune

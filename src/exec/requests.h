@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/plan.h"
+#include "model/trial.h"
+#include "wire/messages.h"
+
+namespace tune {
+
+/// A spec whose launch has no value, such as a grid that divides by zero: it fails, the run goes on.
+class Unlaunchable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a worker is asked to do for one spec, and the hashes that say whether it was done before. Everything that
+/// depends on the plan and the machine alone is hashed once; per spec only its own values are.
+class Requests {
+ public:
+  /// Reads the source and its headers. Throws Error(bad_input) if the source cannot be read.
+  Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed);
+
+  const Plan& plan() const { return *plan_; }
+  const wire::Hello& hello() const { return hello_; }
+  std::uint64_t seed() const { return seed_; }
+  /// Whether specs have an artifact at all (scripts and programs that exist have none).
+  bool has_build() const { return has_build_; }
+
+  /// Hash of source and headers, flags, definitions, compiler and architecture: one artifact per key.
+  std::string build_key(const Spec& spec) const;
+  /// Hash of all that a trial's outcome depends on: the build key, `$` values, problem, launch, measuring rules but the
+  /// cutoff, protocol, device model and driver.
+  std::string trial_id(const Spec& spec) const;
+  /// The same for the vendor's library.
+  std::string vendor_id() const;
+
+  /// `output`, `artifact` and `reference` are left empty for the caller. Throw Unlaunchable.
+  wire::BuildRequest build(const Spec& spec) const;
+  wire::MeasureRequest measure(const Spec& spec) const;
+  wire::MeasureRequest vendor() const;
+
+  /// How the reference result is made: the problem alone for a GEMM; for a custom problem the reference kernel, built
+  /// like `spec` but for what is launched, or the trusted spec itself.
+  wire::BuildRequest reference_build(const Spec& spec) const;
+  std::string reference_build_key(const Spec& spec) const;
+  wire::ReferenceRequest reference(const Spec& spec) const;
+
+ private:
+  std::vector<wire::KernelLaunch> launches(const std::vector<Launch>& rules, const Spec& spec) const;
+  std::vector<Define> defines(const Spec& spec) const;
+  Spec reference_spec(const Spec& spec) const;
+
+  const Plan* plan_;
+  wire::Hello hello_;
+  std::uint64_t seed_;
+  bool has_build_;
+  std::string build_part_;    ///< hash of what every build of this plan shares
+  std::string measure_part_;  ///< hash of what every trial of this plan shares beyond its build
+};
+
+}  // namespace tune

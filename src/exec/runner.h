@@ -1,0 +1,32 @@
+#pragma once
+#include <chrono>
+#include <optional>
+
+#include "model/trial.h"
+
+namespace tune {
+
+/// Thrown out of a wait: someone asked the run to end with SIGINT, SIGTERM or SIGHUP.
+struct Interrupted {
+  int signal = 0;
+};
+
+/// Turns specs into trials, several at a time, in any order: worker processes, recorded runs, fakes in tests.
+class Runner {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  virtual ~Runner() = default;
+  /// How many more specs can be started now.
+  virtual int free_slots() const = 0;
+  /// Precondition: free_slots() > 0. Throws Error(environment) where no spec could do better.
+  virtual void start(const Spec& spec) = 0;
+  /// The next finished trial, or nothing by the time given. Precondition: something was started and not yet returned.
+  /// Throws Interrupted, and Error(environment) as start.
+  virtual std::optional<Trial> wait(Clock::time_point until) = 0;
+  /// The best time so far in seconds: slower specs may be measured less from now on.
+  virtual void set_best(double seconds) = 0;
+  virtual Activity activity() const = 0;
+};
+
+}  // namespace tune

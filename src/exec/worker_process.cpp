@@ -1,0 +1,143 @@
+#include "exec/worker_process.h"
+
+namespace tune {
+namespace {
+
+const char* mode_of(const wire::Request& request) {
+  if (std::holds_alternative<wire::BuildRequest>(request)) return "build";
+  if (std::holds_alternative<wire::ReferenceRequest>(request)) return "reference";
+  return "measure";
+}
+
+Processes::Clock::duration ticks(std::chrono::duration<double> seconds) {
+  return std::chrono::duration_cast<Processes::Clock::duration>(seconds);
+}
+
+std::string seconds_text(std::chrono::duration<double> seconds) {
+  std::string text = std::to_string(seconds.count());
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " s";
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(Processes& processes, const std::filesystem::path& worker, const wire::Request& request,
+                             const Deadlines& deadlines)
+    : processes_(&processes),
+      deadlines_(deadlines),
+      measures_(std::holds_alternative<wire::MeasureRequest>(request)),
+      stage_(measures_ ? Stage::start : Stage::build) {
+  Command command;
+  command.argv = {worker.string(), mode_of(request)};
+  id_ = processes.start(command);
+  processes.send(id_, encode(request));
+  processes.set_deadline(id_, ticks(measures_ ? deadlines.run : deadlines.build));
+}
+
+void WorkerProcess::send(const wire::Command& command) {
+  if (std::holds_alternative<wire::Load>(command)) {
+    load_sent_ = true;
+    stage_ = Stage::load;
+  } else if (const auto* go = std::get_if<wire::Go>(&command)) {
+    go_pending_ = true;
+    check_pending_ = go->check;
+    answered_ = false;
+    stage_ = go->check ? Stage::check : Stage::measure;
+  }
+  processes_->send(id_, encode(command));
+  processes_->set_deadline(id_, ticks(deadlines_.run));
+}
+
+std::optional<wire::Measured> WorkerProcess::take_measured() { return std::exchange(measured_, std::nullopt); }
+
+void WorkerProcess::handle(const Processes::Line& line) {
+  if (!complaint_.empty()) return;
+  try {
+    std::visit([this](const auto& event) { accept(event); }, wire::decode_event(line.text));
+  } catch (const wire::Malformed& malformed) {
+    complain(std::string("the worker broke the protocol: ") + malformed.what());
+  }
+}
+
+void WorkerProcess::complain(const std::string& what) {
+  complaint_ = what;
+  processes_->kill(id_);
+}
+
+void WorkerProcess::expect(bool in_order, const char* event) {
+  if (!in_order)
+    throw wire::Malformed(std::string("unexpected '") + event + "' in stage " + std::string(to_text(stage_)));
+}
+
+void WorkerProcess::accept(const wire::Hello& hello) {
+  expect(measures_ && !hello_, "hello");
+  if (hello.protocol != wire::kProtocol)
+    throw wire::Malformed("it speaks protocol " + std::to_string(hello.protocol) + ", not " +
+                          std::to_string(wire::kProtocol) + ": install tune and its workers from one build");
+  hello_ = true;
+}
+
+void WorkerProcess::accept(const wire::Loaded&) {
+  expect(load_sent_ && !loaded_ && !answered_, "loaded");
+  loaded_ = true;
+  processes_->set_deadline(id_, std::nullopt);
+}
+
+void WorkerProcess::accept(const wire::Checked& checked) {
+  expect(go_pending_ && check_pending_, "checked");
+  check_pending_ = false;
+  checked_ = checked;
+  stage_ = Stage::measure;
+}
+
+void WorkerProcess::accept(const wire::Measured& measured) {
+  expect(go_pending_, "measured");
+  go_pending_ = false;
+  answered_ = true;
+  measured_ = measured;
+  processes_->set_deadline(id_, std::nullopt);
+}
+
+void WorkerProcess::accept(const wire::Built& built) {
+  expect(!measures_ && !answered_, "built");
+  answered_ = true;
+  built_ = built;
+}
+
+void WorkerProcess::accept(const wire::Referenced&) {
+  expect(!measures_ && !answered_, "referenced");
+  answered_ = true;
+}
+
+void WorkerProcess::accept(const wire::Failed& failed) {
+  expect(!answered_, "failed");
+  answered_ = true;
+  failed_ = failed;
+  stage_ = failed.stage;
+}
+
+Failure WorkerProcess::fail(Cause cause, const std::string& message, const std::string& log) const {
+  return {stage_, cause, message, log};
+}
+
+void WorkerProcess::handle(const Processes::Ended& ended) {
+  ended_ = true;
+  const Exit& exit = ended.exit;
+  if (exit.unreaped)
+    failure_ = fail(Cause::timed_out, to_text(exit), ended.captured);
+  else if (exit.timed_out)
+    failure_ = fail(Cause::timed_out,
+                    "no answer within " + seconds_text(stage_ == Stage::build ? deadlines_.build : deadlines_.run),
+                    ended.captured);
+  else if (!complaint_.empty())
+    failure_ = fail(Cause::protocol, complaint_, ended.captured);
+  else if (!exit.clean())
+    failure_ = fail(Cause::crashed, to_text(exit), ended.captured);
+  else if (failed_)
+    failure_ = fail(Cause::reported, failed_->message, ended.captured);
+  else if (!answered_)
+    failure_ = fail(Cause::protocol, "the process ended with exit code 0 but without a result", ended.captured);
+}
+
+}  // namespace tune

@@ -1,0 +1,73 @@
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/process.h"
+#include "model/trial.h"
+#include "wire/messages.h"
+
+namespace tune {
+
+/// How long a worker may take in each part of its life before it is killed.
+struct Deadlines {
+  std::chrono::duration<double> build{120};
+  std::chrono::duration<double> run{60};  ///< each of start, load, and check with measure
+};
+
+/// One worker process seen from the driver: holds what it said to the protocol, and says at its end what became of it.
+/// The owner passes it the events of its id.
+class WorkerProcess {
+ public:
+  /// Starts it on a request. Throws Error(environment) if it cannot be started.
+  WorkerProcess(Processes& processes, const std::filesystem::path& worker, const wire::Request& request,
+                const Deadlines& deadlines);
+
+  Processes::Id id() const { return id_; }
+  /// Load, go or done: the next event it owes us has the run deadline.
+  void send(const wire::Command& command);
+
+  void handle(const Processes::Line& line);
+  void handle(const Processes::Ended& ended);
+
+  bool said_hello() const { return hello_; }
+  bool loaded() const { return loaded_; }
+  /// The answer to the last go, once.
+  std::optional<wire::Measured> take_measured();
+  const std::optional<wire::Built>& built() const { return built_; }
+  const wire::Checked& checked() const { return checked_; }
+
+  bool ended() const { return ended_; }
+  /// After the end: why it is no success, by the table of the design; nullopt for a clean end with all answers given.
+  const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  void accept(const wire::Hello& hello);
+  void accept(const wire::Loaded&);
+  void accept(const wire::Checked& checked);
+  void accept(const wire::Measured& measured);
+  void accept(const wire::Built& built);
+  void accept(const wire::Referenced&);
+  void accept(const wire::Failed& failed);
+  void expect(bool in_order, const char* event);
+  void complain(const std::string& what);
+  Failure fail(Cause cause, const std::string& message, const std::string& log) const;
+
+  Processes* processes_;
+  Processes::Id id_;
+  Deadlines deadlines_;
+  bool measures_;  ///< a measure process, which goes through stages
+  Stage stage_;
+  bool hello_ = false, loaded_ = false, load_sent_ = false, go_pending_ = false, check_pending_ = false;
+  bool answered_ = false;  ///< a last word was said: built, referenced, measured or failed
+  wire::Checked checked_;
+  std::optional<wire::Measured> measured_;
+  std::optional<wire::Built> built_;
+  std::optional<wire::Failed> failed_;
+  std::string complaint_;  ///< how it broke the protocol
+  bool ended_ = false;
+  std::optional<Failure> failure_;
+};
+
+}  // namespace tune

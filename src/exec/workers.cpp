@@ -1,0 +1,74 @@
+#include "exec/workers.h"
+
+#include "base/process.h"
+#include "model/error.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr auto kProbeLimit = std::chrono::seconds(30);
+
+std::string name_of(Backend backend) { return "tune-worker-" + std::string(to_text(backend)); }
+
+[[noreturn]] void fail(Backend backend, const std::string& why) {
+  throw Error(ExitCode::environment, name_of(backend) + ": " + why);
+}
+
+// The first line a probe says, and how it ended.
+std::pair<std::string, Processes::Ended> ask(const fs::path& worker) {
+  Processes processes(false);
+  Command command;
+  command.argv = {worker.string(), "--probe"};
+  const Processes::Id id = processes.start(command);
+  processes.close_stdin(id);
+  processes.set_deadline(id, kProbeLimit);
+  std::string answer;
+  for (;;) {
+    const auto event = processes.wait(std::nullopt);
+    if (const auto* line = std::get_if<Processes::Line>(&*event); line && answer.empty()) answer = line->text;
+    if (const auto* ended = std::get_if<Processes::Ended>(&*event)) return {answer, *ended};
+  }
+}
+
+}  // namespace
+
+std::optional<fs::path> Workers::find(Backend backend) const {
+  std::error_code ignored;
+  for (const fs::path& folder : {folder_, folder_.parent_path() / "libexec" / "tune"})
+    if (fs::exists(folder / name_of(backend), ignored)) return folder / name_of(backend);
+  return std::nullopt;
+}
+
+const wire::Hello& Workers::probe(Backend backend) {
+  if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
+  const auto worker = find(backend);
+  if (!worker) fail(backend, "not found in " + folder_.string() + " or ../libexec/tune; build or install it with tune");
+  const auto [answer, ended] = ask(*worker);
+  if (!ended.exit.clean()) fail(backend, "the probe failed: " + to_text(ended.exit) + "\n" + ended.captured);
+  try {
+    const wire::Event event = wire::decode_event(answer);
+    if (const auto* failed = std::get_if<wire::Failed>(&event)) fail(backend, failed->message);
+    const auto& hello = std::get<wire::Hello>(event);
+    if (hello.protocol != wire::kProtocol)
+      fail(backend, "it speaks protocol " + std::to_string(hello.protocol) + ", tune speaks " +
+                        std::to_string(wire::kProtocol) + "; install both from one build");
+    return hellos_[backend] = hello;
+  } catch (const wire::Malformed& error) {
+    fail(backend, std::string("the probe's answer is no hello: ") + error.what());
+  } catch (const std::bad_variant_access&) {
+    fail(backend, "the probe's answer is no hello: " + answer);
+  }
+}
+
+bool Workers::present(Backend backend) {
+  if (backend == Backend::cpu || backend == Backend::program) return find(backend).has_value();
+  try {
+    probe(backend);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace tune

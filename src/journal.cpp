@@ -1,0 +1,118 @@
+#include "journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "model/error.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+
+Journal::Journal(fs::path path) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), ignored);
+  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd_ < 0)
+    throw Error(ExitCode::environment, "cannot open the journal " + path_.string() + ": " + std::strerror(errno) +
+                                           "; choose another place with --output PREFIX");
+  try {
+    lock();
+    read();
+  } catch (...) {
+    ::close(fd_);
+    throw;
+  }
+}
+
+Journal::~Journal() {
+  ::fdatasync(fd_);
+  ::close(fd_);
+}
+
+void Journal::lock() {
+  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+  std::string holder = "another run";
+  try {
+    read();
+    if (last_run_) holder = "process " + std::to_string(last_run_->process) + " on " + last_run_->host;
+  } catch (const Error&) {
+    // Whoever holds it, it is in use.
+  }
+  throw Error(ExitCode::environment, "the journal " + path_.string() + " is in use by " + holder +
+                                         "; wait for it, or choose another --output PREFIX");
+}
+
+void Journal::read() {
+  struct stat status {};
+  // A device such as /dev/full has nothing to read, or has it without end.
+  if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  std::ifstream file(path_, std::ios::binary);
+  std::string line;
+  std::int64_t position = 0;
+  while (std::getline(file, line) && !file.eof()) {
+    position += static_cast<std::int64_t>(line.size()) + 1;
+    try {
+      accept(wire::decode_record(line));
+    } catch (const wire::Malformed&) {
+      if (end_ == 0)
+        throw Error(ExitCode::bad_input,
+                    path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
+      ++unreadable_;
+    }
+    end_ = position;
+  }
+  // What follows the last newline was being written when a run was killed. Appending to it would lose the next record
+  // too.
+  if (status.st_size > end_ && end_ == 0 && !line.starts_with('{'))
+    throw Error(ExitCode::bad_input, path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
+  if (status.st_size > end_ && ::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::ftruncate(fd_, end_) != 0)
+    throw Error(ExitCode::environment, "cannot mend the journal " + path_.string() + ": " + std::strerror(errno));
+}
+
+void Journal::accept(wire::Record record) {
+  if (auto* run = std::get_if<wire::RunRecord>(&record)) last_run_ = std::move(*run);
+  if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) finals_[finals->id] = std::move(finals->finals);
+  if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
+    std::string id = trial->id;
+    trials_.insert_or_assign(std::move(id), std::move(*trial));
+  }
+}
+
+const wire::TrialRecord* Journal::find(const std::string& id) const {
+  const auto found = trials_.find(id);
+  return found == trials_.end() ? nullptr : &found->second;
+}
+
+const Finals* Journal::find_finals(const std::string& id) const {
+  const auto found = finals_.find(id);
+  return found == finals_.end() ? nullptr : &found->second;
+}
+
+void Journal::append(const wire::Record& record) {
+  const std::string line = encode(record) + "\n";
+  const ssize_t written = ::write(fd_, line.data(), line.size());
+  if (written != static_cast<ssize_t>(line.size())) {
+    const std::string why = written < 0 ? std::strerror(errno) : std::strerror(ENOSPC);
+    if (written > 0 && ::ftruncate(fd_, end_) != 0) ++unreadable_;
+    throw Error(ExitCode::environment, "cannot write to the journal " + path_.string() + ": " + why +
+                                           "; the same command continues from here once there is room");
+  }
+  end_ += written;
+  if (!unflushed_since_) unflushed_since_ = std::chrono::steady_clock::now();
+  flush(false);
+}
+
+void Journal::flush(bool now) {
+  if (!unflushed_since_) return;
+  if (!now && std::chrono::steady_clock::now() - *unflushed_since_ < std::chrono::seconds(1)) return;
+  ::fdatasync(fd_);
+  unflushed_since_.reset();
+}
+
+}  // namespace tune

@@ -1,0 +1,52 @@
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "wire/records.h"
+
+namespace tune {
+
+/// The memory of a tuning: an append-only file of JSON lines, locked while a run uses it. What was tried is found by
+/// identity, so records of other spaces, machines or sources do no harm. Each record is one write; the disk has it
+/// after a second at the latest.
+class Journal {
+ public:
+  /// Opens or creates the file, locks it, cuts a torn last line and reads the records. Throws Error(environment) if it
+  /// cannot be opened or another run holds it, Error(bad_input) if it is a file of another kind.
+  explicit Journal(std::filesystem::path path);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  /// The last run that wrote to it.
+  const std::optional<wire::RunRecord>& last_run() const { return last_run_; }
+  const wire::TrialRecord* find(const std::string& id) const;
+  const Finals* find_finals(const std::string& id) const;
+  /// How many lines were no records; they stay in the file.
+  int unreadable_lines() const { return unreadable_; }
+
+  /// Throw Error(environment) if the disk does not take it; what was written before stays whole.
+  void append(const wire::Record& record);
+  /// Flushes to disk what is older than a second; with `now` everything.
+  void flush(bool now);
+
+ private:
+  void lock();
+  void read();
+  void accept(wire::Record record);
+
+  std::filesystem::path path_;
+  int fd_ = -1;
+  std::optional<wire::RunRecord> last_run_;
+  std::unordered_map<std::string, wire::TrialRecord> trials_;
+  std::unordered_map<std::string, Finals> finals_;
+  int unreadable_ = 0;
+  std::int64_t end_ = 0;  ///< bytes of whole lines
+  std::optional<std::chrono::steady_clock::time_point> unflushed_since_;
+};
+
+}  // namespace tune

@@ -1,0 +1,72 @@
+#include "model/objective.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+double measured(const Measurement& measurement, const std::string& name) {
+  const auto found = measurement.metrics.find(name);
+  return found == measurement.metrics.end() ? kNone : found->second;
+}
+
+}  // namespace
+
+double flops_of(const Problem& problem) {
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) return gemm->flops();
+  if (const auto* custom = std::get_if<Custom>(&problem)) return custom->flops;
+  return 0;
+}
+
+double bytes_of(const Problem& problem) {
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) return gemm->bytes();
+  if (const auto* custom = std::get_if<Custom>(&problem)) return custom->bytes;
+  return 0;
+}
+
+bool more_is_better(const std::string& name) {
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto holds = [&](const char* part) { return lower.find(part) != std::string::npos; };
+  return holds("/s") || holds("flops") || holds("/w") || holds("/j");
+}
+
+Objective::Objective(const Plan& plan) : plan_(&plan) {
+  for (const Metric& metric : plan.metrics)
+    if (metric.name == plan.objective) metric_ = &metric;
+  maximize_ = metric_ != nullptr && metric_->maximize ? *metric_->maximize : more_is_better(plan.objective);
+  if (plan.objective == "gflops" && flops_of(plan.problem) == 0)
+    throw Error(ExitCode::bad_input,
+                plan.yaml.filename().string() +
+                    ": objective gflops needs a problem whose flops are known; use time, or a metric");
+}
+
+Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
+  if (metric_ != nullptr) return {metric(*metric_, spec, measurement), maximize_};
+  if (name() == "time") return {measurement.timing.median, false};
+  if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.median / 1e9, true};
+  return {measured(measurement, name()), maximize_};
+}
+
+double Objective::metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const {
+  std::vector<Value> slots = plan_->space.environment(spec);
+  slots.resize(static_cast<std::size_t>(plan_->result_names.size()), kNone);
+  const auto set = [&](const std::string& name, double value) {
+    if (const auto slot = plan_->result_names.find(name)) slots[static_cast<std::size_t>(*slot)] = value;
+  };
+  set("time", measurement.timing.median);
+  set("flops", flops_of(plan_->problem));
+  set("bytes", bytes_of(plan_->problem));
+  for (const auto& [name, value] : measurement.metrics) set(name, value);
+  EvalFailure failure;
+  const double value = metric.expression.number(slots, failure);
+  return failure ? kNone : value;
+}
+
+}  // namespace tune

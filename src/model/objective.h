@@ -1,0 +1,39 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/plan.h"
+#include "model/ranking.h"
+
+namespace tune {
+
+/// What a run is after, and the metrics of a tuning file: figures computed from a measurement.
+class Objective {
+ public:
+  /// `plan` must outlive this. Throws Error(bad_input) for an objective that is neither built in nor a metric.
+  explicit Objective(const Plan& plan);
+
+  const std::string& name() const { return plan_->objective; }
+  bool maximize() const { return maximize_; }
+  /// Whether a slower spec is a worse one, so that slow ones may be timed less.
+  bool follows_time() const { return name() == "time" || name() == "gflops"; }
+  /// NaN value if the measurement lacks what it needs.
+  Merit merit(const Spec& spec, const Measurement& measurement) const;
+
+  /// The value of one of the plan's metrics; NaN if it has none here.
+  double metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const;
+
+ private:
+  const Plan* plan_;
+  const Metric* metric_ = nullptr;
+  bool maximize_ = false;
+};
+
+/// Floating-point operations and bytes of a problem; 0 if unknown.
+double flops_of(const Problem& problem);
+double bytes_of(const Problem& problem);
+
+/// Whether more of a figure is better, by its unit: rates (`GB/s`, `GFLOPS`, `GFLOPS/W`, `.../J`) are.
+bool more_is_better(const std::string& name);
+
+}  // namespace tune

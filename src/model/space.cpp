@@ -1,0 +1,259 @@
+#include "model/space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <stdexcept>
+
+namespace tune {
+namespace {
+
+std::vector<std::optional<std::int64_t>> strides_of(const std::vector<Parameter>& parameters) {
+  std::vector<std::optional<std::int64_t>> strides(parameters.size() + 1, 1);
+  for (std::size_t i = parameters.size(); i-- > 0;) {
+    const auto values = static_cast<std::int64_t>(parameters[i].values.size());
+    std::int64_t stride = 0;
+    const bool fits = strides[i + 1] && !__builtin_mul_overflow(*strides[i + 1], values, &stride);
+    // Without a value for one parameter there is no point, however many there would be otherwise.
+    if (fits || values == 0) strides[i] = stride;
+    if (!fits && values != 0) strides[i].reset();
+  }
+  return strides;
+}
+
+/// 1 and 1.0 are one value, as in Python; a text and a number are not.
+bool same(const Value& a, const Value& b) {
+  const auto* integer = std::get_if<std::int64_t>(&a);
+  const auto* number = std::get_if<double>(&b);
+  if (integer && number) return static_cast<double>(*integer) == *number;
+  if (a.index() > b.index()) return same(b, a);
+  return a == b;
+}
+
+const Setting* find_setting(std::span<const Setting> settings, std::string_view name) {
+  const auto named = [&](const Setting& setting) { return setting.name == name; };
+  const auto found = std::find_if(settings.begin(), settings.end(), named);
+  return found == settings.end() ? nullptr : &*found;
+}
+
+const Parameter* find_parameter(std::span<const Parameter> parameters, std::string_view name) {
+  const auto named = [&](const Parameter& parameter) { return parameter.name == name; };
+  const auto found = std::find_if(parameters.begin(), parameters.end(), named);
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+/// The first parameter of the mapping that has no setting.
+const Parameter* missing(const Space::Mapping& mapping, std::span<const Setting> settings) {
+  const auto unset = [&](const Parameter& parameter) { return !find_setting(settings, parameter.name); };
+  const auto found = std::find_if(mapping.parameters.begin(), mapping.parameters.end(), unset);
+  return found == mapping.parameters.end() ? nullptr : &*found;
+}
+
+/// The first setting that is of no parameter of the mapping.
+const Setting* unknown(const Space::Mapping& mapping, std::span<const Setting> settings) {
+  const auto strange = [&](const Setting& setting) { return !find_parameter(mapping.parameters, setting.name); };
+  const auto found = std::find_if(settings.begin(), settings.end(), strange);
+  return found == settings.end() ? nullptr : &*found;
+}
+
+/// Which values of the mapping's parameters these are; nullopt if one of them is not in the grid.
+std::optional<std::vector<std::size_t>> digits_of(const Space::Mapping& mapping, std::span<const Setting> settings) {
+  std::vector<std::size_t> digits;
+  for (const Parameter& parameter : mapping.parameters) {
+    const Value& wanted = find_setting(settings, parameter.name)->value;
+    const auto found = std::find_if(parameter.values.begin(), parameter.values.end(),
+                                    [&](const Value& value) { return same(value, wanted); });
+    if (found == parameter.values.end()) return std::nullopt;
+    digits.push_back(static_cast<std::size_t>(found - parameter.values.begin()));
+  }
+  return digits;
+}
+
+/// Says what is wrong with settings that are of no mapping, in terms of the mapping that has most of their names.
+[[noreturn]] void throw_mismatch(std::span<const Space::Mapping> mappings, std::span<const Setting> settings) {
+  if (mappings.empty()) throw std::invalid_argument("the space has no parameters");
+  const auto known = [&](const Space::Mapping& mapping) {
+    return std::count_if(settings.begin(), settings.end(), [&](const Setting& setting) {
+      return find_parameter(mapping.parameters, setting.name) != nullptr;
+    });
+  };
+  const auto nearest = std::max_element(mappings.begin(), mappings.end(),
+                                        [&](const auto& a, const auto& b) { return known(a) < known(b); });
+  if (const Setting* setting = unknown(*nearest, settings)) {
+    std::vector<std::string> names;
+    for (const Parameter& parameter : nearest->parameters) names.push_back(parameter.name);
+    throw std::invalid_argument(
+        fmt::format("unknown parameter '{}'{}", setting->name, did_you_mean(setting->name, names)));
+  }
+  throw std::invalid_argument(fmt::format("parameter '{}' has no value", missing(*nearest, settings)->name));
+}
+
+}  // namespace
+
+const Value* Spec::find(std::string_view name) const {
+  const Setting* const setting = find_setting(params, name);
+  return setting ? &setting->value : nullptr;
+}
+
+bool Space::Step::passes(std::vector<Value>& slots, EvalFailure& failure) const {
+  if (slot < 0) return expression.holds(slots, failure);
+  Value value = expression.evaluate(slots, failure);
+  if (!failure) slots[static_cast<std::size_t>(slot)] = std::move(value);
+  return !failure;
+}
+
+std::string Space::Step::rejection(const EvalFailure& failure, std::span<const Value> slots) const {
+  return failure ? "cannot evaluate: " + expression.explain(failure, slots) : reason;
+}
+
+Space::Space(Names names, std::vector<Value> fixed, std::vector<Mapping> mappings)
+    : names_(std::move(names)), fixed_(std::move(fixed)), mappings_(std::move(mappings)) {
+  for (const Mapping& mapping : mappings_) {
+    grids_.push_back(make_grid(mapping));
+    const std::optional<std::int64_t>& points = grids_.back().strides[0];
+    std::int64_t sum = 0;
+    const bool fits = product_size_ && points && !__builtin_add_overflow(*product_size_, *points, &sum);
+    product_size_ = fits ? std::optional(sum) : std::nullopt;
+  }
+  fixed_.resize(static_cast<std::size_t>(names_.size()));
+}
+
+Space::Grid Space::make_grid(const Mapping& mapping) {
+  Grid grid;
+  for (const Parameter& parameter : mapping.parameters) grid.slots.push_back(names_.declare(parameter.name));
+  for (const Derived& derived : mapping.derived) names_.declare(derived.name);
+  grid.strides = strides_of(mapping.parameters);
+  grid.steps = make_steps(mapping, grid);
+  return grid;
+}
+
+std::vector<Space::Step> Space::make_steps(const Mapping& mapping, const Grid& grid) const {
+  std::vector<int> depth(static_cast<std::size_t>(names_.size()), -1);
+  std::vector<char> run_time(depth.size(), 0);
+  for (std::size_t i = 0; i < grid.slots.size(); ++i) {
+    depth[static_cast<std::size_t>(grid.slots[i])] = static_cast<int>(i);
+    run_time[static_cast<std::size_t>(grid.slots[i])] = mapping.parameters[i].run_time;
+  }
+  std::vector<Step> steps;
+  const auto append = [&](const Expression& expression, int slot, const std::string& reason) {
+    Step step{.expression = expression, .slot = slot, .reason = reason};
+    for (const int used : expression.used_slots()) {
+      step.depth = std::max(step.depth, depth[static_cast<std::size_t>(used)]);
+      step.run_time = step.run_time || run_time[static_cast<std::size_t>(used)];
+    }
+    step.reach = std::max(step.depth, steps.empty() ? -1 : steps.back().reach);
+    if (slot >= 0) {
+      depth[static_cast<std::size_t>(slot)] = step.depth;
+      run_time[static_cast<std::size_t>(slot)] = step.run_time;
+    }
+    steps.push_back(std::move(step));
+  };
+  for (const Derived& derived : mapping.derived) append(derived.expression, *names_.find(derived.name), "");
+  for (const Constraint& constraint : mapping.constraints) append(constraint.expression, -1, constraint.reason);
+  return steps;
+}
+
+Spec Space::make_spec(std::size_t mapping, std::span<const std::size_t> digits, std::int64_t mesh_idx) const {
+  Spec spec{mesh_idx, {}};
+  spec.params.reserve(digits.size());
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const Parameter& parameter = mappings_[mapping].parameters[i];
+    spec.params.push_back({parameter.name, parameter.values[digits[i]], parameter.run_time});
+  }
+  return spec;
+}
+
+std::variant<Spec, Rejection> Space::checked(std::size_t mapping, Spec spec) const {
+  std::vector<Value> slots = slots_of(spec);
+  for (const Step& step : grids_[mapping].steps) {
+    EvalFailure failure;
+    if (!step.passes(slots, failure)) return Rejection{step.rejection(failure, slots)};
+  }
+  return spec;
+}
+
+std::variant<Spec, Rejection> Space::at(std::int64_t mesh_idx) const {
+  assert(mesh_idx >= 0);
+  std::int64_t rest = mesh_idx;
+  std::size_t mapping = 0;
+  for (; grids_[mapping].strides[0] && rest >= *grids_[mapping].strides[0]; ++mapping) {
+    rest -= *grids_[mapping].strides[0];
+    assert(mapping + 1 < grids_.size());
+  }
+  const std::vector<Parameter>& parameters = mappings_[mapping].parameters;
+  std::vector<std::size_t> digits(parameters.size());
+  for (std::size_t i = parameters.size(); i-- > 0;) {
+    const auto values = static_cast<std::int64_t>(parameters[i].values.size());
+    digits[i] = static_cast<std::size_t>(rest % values);
+    rest /= values;
+  }
+  return checked(mapping, make_spec(mapping, digits, mesh_idx));
+}
+
+std::optional<std::size_t> Space::mapping_of(std::span<const Setting> settings, std::size_t first) const {
+  for (std::size_t i = first; i < mappings_.size(); ++i) {
+    if (!missing(mappings_[i], settings) && !unknown(mappings_[i], settings)) return i;
+  }
+  return std::nullopt;
+}
+
+std::int64_t Space::mesh_idx_of(std::size_t mapping, std::span<const std::size_t> digits) const {
+  std::int64_t mesh_idx = 0;
+  const auto add = [&](std::optional<std::int64_t> stride, std::size_t times) {
+    std::int64_t points = 0;
+    return times == 0 || (stride && !__builtin_mul_overflow(*stride, times, &points) &&
+                          !__builtin_add_overflow(mesh_idx, points, &mesh_idx));
+  };
+  bool fits = true;
+  for (std::size_t i = 0; i < mapping; ++i) fits = fits && add(grids_[i].strides[0], 1);
+  for (std::size_t i = 0; i < digits.size(); ++i) fits = fits && add(grids_[mapping].strides[i + 1], digits[i]);
+  return fits ? mesh_idx : -1;
+}
+
+std::variant<Spec, Rejection> Space::at(std::span<const Setting> settings) const {
+  const auto first = mapping_of(settings, 0);
+  if (!first) throw_mismatch(mappings_, settings);
+  for (auto mapping = first; mapping; mapping = mapping_of(settings, *mapping + 1)) {
+    const auto digits = digits_of(mappings_[*mapping], settings);
+    if (digits) return checked(*mapping, make_spec(*mapping, *digits, mesh_idx_of(*mapping, *digits)));
+  }
+  Spec outside;
+  for (const Parameter& parameter : mappings_[*first].parameters) {
+    outside.params.push_back({parameter.name, find_setting(settings, parameter.name)->value, parameter.run_time});
+  }
+  return checked(*first, std::move(outside));
+}
+
+std::vector<Value> Space::slots_of(const Spec& spec) const {
+  std::vector<Value> slots = fixed_;
+  for (const Setting& setting : spec.params) {
+    if (const auto slot = names_.find(setting.name)) slots[static_cast<std::size_t>(*slot)] = setting.value;
+  }
+  return slots;
+}
+
+std::vector<Value> Space::environment(const Spec& spec) const {
+  std::vector<Value> slots = slots_of(spec);
+  if (const auto mapping = mapping_of(spec.params, 0)) {
+    EvalFailure failure;
+    for (const Step& step : grids_[*mapping].steps) {
+      if (step.slot >= 0) step.passes(slots, failure);
+    }
+  }
+  return slots;
+}
+
+std::vector<Setting> Space::derived(const Spec& spec) const {
+  std::vector<Setting> settings;
+  const auto mapping = mapping_of(spec.params, 0);
+  if (!mapping) return settings;
+  const std::vector<Value> slots = environment(spec);
+  for (const Step& step : grids_[*mapping].steps) {
+    if (step.slot < 0) continue;
+    settings.push_back({names_.at(step.slot), slots[static_cast<std::size_t>(step.slot)], step.run_time});
+  }
+  return settings;
+}
+
+}  // namespace tune

@@ -1,0 +1,138 @@
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "config/load.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+constexpr const char* kVersion = "tune 0.1.0";
+
+void add_what_to_tune(CLI::App& app, Options& options) {
+  app.add_option("--yaml,yaml", options.yaml, "Tuning file; several are joined (same name and file)")
+      ->required()
+      ->group("What to tune")
+      ->type_name("FILE");
+  app.add_option("--param", options.params, "Replace or add a parameter: NAME:VALUE or NAME:[a,b]")
+      ->group("What to tune")
+      ->type_name("NAME:V");
+  app.add_option("--filter", options.filters, "Only specs with this value; values of one name are alternatives")
+      ->group("What to tune")
+      ->type_name("NAME=V");
+  app.add_option("--spec", options.spec, "Only the spec with this mesh_idx")->group("What to tune")->type_name("N");
+  app.add_option("-m", options.m, "Problem size M instead of the file's")->group("What to tune")->type_name("M");
+  app.add_option("-n", options.n, "Problem size N")->group("What to tune")->type_name("N");
+  app.add_option("-k", options.k, "Problem size K")->group("What to tune")->type_name("K");
+  app.add_option("--shapes,--gemm_size_file", options.shapes, "List of sizes; each is tuned on its own")
+      ->group("What to tune")
+      ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--backend",
+         [&options](const std::string& text) {
+           options.backend = parse_backend(text);
+           if (!options.backend)
+             throw CLI::ValidationError("--backend", "'" + text + "' is none of auto, cuda, hip, cpu, program");
+         },
+         "auto, cuda, hip, cpu or program")
+      ->group("What to tune")
+      ->type_name("NAME");
+}
+
+void add_how(CLI::App& app, Options& options) {
+  const char* group = "How";
+  app.add_flag("--tune", options.tune, "Find the best spec: cut slow ones short, hold finals, write PREFIX.yaml")
+      ->group(group);
+  app.add_flag("--dry-run,--dryrun", options.dry_run, "List the specs and what prunes the others; run nothing")
+      ->group(group);
+  app.add_flag("--probe", options.probe, "Print what the device is and end")->group(group);
+  app.add_flag("--build-only,--build", options.build_only, "Build every spec, run none")->group(group);
+  app.add_option("--max-evals", options.max_evals, "Try at most this many specs")
+      ->check(CLI::PositiveNumber)
+      ->group(group)
+      ->type_name("N");
+  app.add_option("--jobs,--num-cpu", options.jobs, "Builds at a time (default: one per core)")
+      ->check(CLI::PositiveNumber)
+      ->group(group)
+      ->type_name("N");
+  app.add_option("--timeout-build", options.timeout_build, "Seconds a build may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group)
+      ->type_name("S");
+  app.add_option("--timeout-run,--timeout-secs", options.timeout_run,
+                 "Seconds each of start, load and measuring may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group)
+      ->type_name("S");
+  app.add_option("--finalists", options.finalists, "Specs in the finals, and all within 2 % of the best")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group)
+      ->type_name("N");
+  app.add_option("--seed", options.seed, "Seed of inputs and of the finals' order")
+      ->capture_default_str()
+      ->group(group)
+      ->type_name("S");
+  app.add_flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike")->group(group);
+  app.add_flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run")->group(group);
+  app.add_option("--device-file", options.device_file, "Take the device from this file in dry runs")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--arch", options.arch, "Architecture to build for, with --build-only")
+      ->group(group)
+      ->type_name("NAME");
+}
+
+void add_what_comes_out(CLI::App& app, Options& options) {
+  const char* group = "What comes out";
+  app.add_option("--output,-o,--tuning_results_file", options.output,
+                 "Write PREFIX.csv, PREFIX.jsonl and, with --tune, PREFIX.yaml")
+      ->group(group)
+      ->type_name("PREFIX");
+  app.add_option("--top", options.top, "Rows of the table (default: all)")->group(group)->type_name("N");
+  app.add_option("--keep", options.keep, "Save artifact, source, log and output of failed specs here")
+      ->group(group)
+      ->type_name("DIR");
+  app.add_flag("--quiet,-q", options.quiet, "No progress; results only")->group(group);
+  app.add_flag("--verbose,-v", options.verbose, "Log what every process does, on stderr")->group(group);
+}
+
+void check(const Options& options) {
+  const auto fail = [](const std::string& text) { throw Error(ExitCode::bad_input, text); };
+  if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
+  if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
+  if (options.device_file && !options.dry_run && !options.build_only)
+    fail("--device-file stands in for a device in --dry-run and --build-only; nothing can be measured on it");
+  if (options.arch && !options.build_only) fail("--arch goes with --build-only");
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, const char* const* argv) {
+  Options options;
+  options.command.assign(argv, argv + argc);
+  CLI::App app{
+      "Tunes CUDA, HIP and CPU kernels: expands a YAML grid of parameters, builds, checks and times each spec in\n"
+      "processes of its own, and ranks them. Options, tuning files: configs/README.md.",
+      "tune"};
+  app.set_version_flag("--version", kVersion);
+  add_what_to_tune(app, options);
+  add_how(app, options);
+  add_what_comes_out(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    app.exit(done);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ExitCode::bad_input, std::string(error.what()) + "; see tune --help");
+  }
+  check(options);
+  return options;
+}
+
+}  // namespace tune

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/device.h"
+
+namespace tune {
+
+/// The command line, understood. The table of options in configs/README.md says what each means.
+struct Options {
+  std::vector<std::filesystem::path> yaml;
+  bool tune = false;
+  bool dry_run = false;
+  std::optional<std::filesystem::path> output;
+
+  std::vector<std::string> params;
+  std::vector<std::string> filters;
+  std::optional<std::int64_t> spec;
+  std::optional<std::int64_t> m, n, k;
+  std::optional<std::filesystem::path> shapes;
+  std::optional<Backend> backend;
+  std::optional<std::filesystem::path> device_file;
+
+  std::optional<std::int64_t> max_evals;
+  int jobs = 0;  ///< 0: one per core
+  double timeout_build = 120;
+  double timeout_run = 60;
+  int finalists = 5;
+  std::uint64_t seed = 0;
+  bool keep_going = false;
+  bool retry_failed = false;
+  std::optional<std::filesystem::path> keep;
+
+  std::size_t top = 0;
+  bool quiet = false;
+  bool verbose = false;
+  bool probe = false;
+  bool build_only = false;
+  std::optional<std::string> arch;
+
+  std::vector<std::string> command;  ///< as given, program name first
+};
+
+/// Parses the command line. Prints help or version and returns nullopt if asked to; throws Error(bad_input).
+std::optional<Options> parse_options(int argc, const char* const* argv);
+
+}  // namespace tune

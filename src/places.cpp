@@ -1,0 +1,35 @@
+#include "places.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path home() {
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') return home;
+  const passwd* user = ::getpwuid(::getuid());
+  return user != nullptr ? fs::path(user->pw_dir) : fs::temp_directory_path();
+}
+
+fs::path from_environment(const char* variable, const char* otherwise) {
+  const char* folder = std::getenv(variable);
+  return (folder != nullptr && *folder == '/' ? fs::path(folder) : home() / otherwise) / "tune";
+}
+
+}  // namespace
+
+fs::path folder_of_executable() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+fs::path state_folder() { return from_environment("XDG_STATE_HOME", ".local/state"); }
+fs::path cache_folder() { return from_environment("XDG_CACHE_HOME", ".cache"); }
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
+}
+
+}  // namespace tune

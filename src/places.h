@@ -1,0 +1,15 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+namespace tune {
+
+/// Where this program's executable lies.
+std::filesystem::path folder_of_executable();
+/// Journals of runs without --output: $XDG_STATE_HOME/tune, else ~/.local/state/tune.
+std::filesystem::path state_folder();
+/// Build artifacts: $XDG_CACHE_HOME/tune, else ~/.cache/tune.
+std::filesystem::path cache_folder();
+std::string host_name();
+
+}  // namespace tune

@@ -1,0 +1,106 @@
+#include "report/csv.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <ostream>
+
+#include "report/text.h"
+
+namespace tune::report {
+namespace {
+
+constexpr const char* kTimes[] = {"met (ms)", "min (ms)", "mean (ms)", "p95 (ms)", "ci_low (ms)", "ci_high (ms)"};
+
+std::string quoted(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"') result += '"';
+    result += c;
+  }
+  return result + '"';
+}
+
+}  // namespace
+
+Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns)
+    : out_(out), name_(std::move(name)), params_(std::move(params)), columns_(std::move(columns)) {
+  for (const char* title : {"mesh_idx", "name", "status"}) cell(title);
+  for (const std::string& param : params_) cell(param);
+  for (const char* title : kTimes) cell(title);
+  for (const char* title : {"iters", "checked", "max_error"}) cell(title);
+  for (const Column& column : columns_) cell(column.name);
+  for (const char* title : {"stage", "cause", "reason"}) cell(title);
+  end_row();
+}
+
+void Csv::add(const Trial& trial) {
+  if (const Measurement* measurement = trial.measurement()) {
+    begin_row(trial.spec, measurement->timing.stopped_early ? "early" : "ok");
+    add_measured(trial.spec, *measurement);
+  } else if (const Failure* failure = trial.failure()) {
+    begin_row(trial.spec, "failed");
+    add_unmeasured(to_text(failure->stage), to_text(failure->cause), first_line(failure->message));
+  } else {
+    begin_row(trial.spec, "pruned after build");
+    add_unmeasured("", "", std::get<PrunedAfterBuild>(trial.outcome).reason);
+  }
+}
+
+void Csv::add_pruned(const Spec& spec, std::string_view reason) {
+  begin_row(spec, "pruned");
+  add_unmeasured("", "", reason);
+}
+
+void Csv::begin_row(const Spec& spec, std::string_view status) {
+  cell(fmt::format("{}", spec.mesh_idx));
+  cell(name_);
+  cell(status);
+  for (const std::string& param : params_) {
+    const Value* value = spec.find(param);
+    cell(value ? to_text(*value) : "");
+  }
+}
+
+void Csv::add_measured(const Spec& spec, const Measurement& measurement) {
+  const Timing& timing = measurement.timing;
+  for (const double seconds : {timing.median, timing.min, timing.mean, timing.p95, timing.ci_low, timing.ci_high}) {
+    cell(seconds * 1e3);
+  }
+  cell(fmt::format("{}", timing.count));
+  cell(measurement.checked ? "yes" : "no");
+  if (measurement.checked) {
+    cell(measurement.max_error);
+  } else {
+    cell("");
+  }
+  for (const Column& column : columns_) cell(column.value(spec, measurement));
+  for (int i = 0; i < 3; ++i) cell("");
+  end_row();
+}
+
+void Csv::add_unmeasured(std::string_view stage, std::string_view cause, std::string_view reason) {
+  const std::size_t unknown = std::size(kTimes) + 3 + columns_.size();
+  for (std::size_t i = 0; i < unknown; ++i) cell("");
+  cell(stage);
+  cell(cause);
+  cell(reason);
+  end_row();
+}
+
+void Csv::cell(std::string_view text) {
+  row_ += quoted(text);
+  row_ += ',';
+}
+
+void Csv::cell(double value) { cell(std::isfinite(value) ? fmt::format("{:.9g}", value) : ""); }
+
+void Csv::end_row() {
+  row_.back() = '\n';
+  out_ << row_;
+  row_.clear();
+}
+
+}  // namespace tune::report

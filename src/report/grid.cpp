@@ -1,0 +1,43 @@
+#include "report/grid.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "report/text.h"
+
+namespace tune::report {
+namespace {
+
+/// Gap included.
+std::size_t width_of_column(const GridColumn& column) {
+  std::size_t width = width_of(column.title);
+  for (const std::string& cell : column.cells) width = std::max(width, width_of(cell));
+  return width + column.gap;
+}
+
+std::string right_aligned(const std::string& text, std::size_t width) {
+  return std::string(width - width_of(text), ' ') + text;
+}
+
+}  // namespace
+
+std::string grid_text(std::span<const GridColumn> columns) {
+  std::vector<std::string> lines(columns.front().cells.size() + 1);
+  for (const GridColumn& column : columns) {
+    assert(column.cells.size() + 1 == lines.size());
+    const std::size_t width = width_of_column(column);
+    lines[0] += right_aligned(column.title, width);
+    for (std::size_t i = 0; i < column.cells.size(); ++i) lines[i + 1] += right_aligned(column.cells[i], width);
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  return text;
+}
+
+std::size_t grid_width(std::span<const GridColumn> columns) {
+  std::size_t width = 0;
+  for (const GridColumn& column : columns) width += width_of_column(column);
+  return width;
+}
+
+}  // namespace tune::report

@@ -1,0 +1,112 @@
+#include "report/losses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/text.h"
+
+namespace tune::report {
+namespace {
+
+constexpr std::size_t kDetailLines = 6;
+
+/// Specs lost for one reason.
+struct Group {
+  std::string reason;
+  std::string detail;  ///< of the first spec: lines after the first
+  std::int64_t count = 0;
+  std::int64_t first_mesh_idx = 0;
+};
+
+/// Groups by reason.
+class Groups {
+ public:
+  /// `message`: only its lines after the first are used, of the spec with the lowest mesh_idx.
+  void add(std::string reason, std::string_view message, std::int64_t mesh_idx) {
+    Group& group = groups_[reason];
+    if (group.count == 0 || mesh_idx < group.first_mesh_idx) {
+      const std::size_t end = message.find('\n');
+      group.detail = end == std::string_view::npos ? "" : message.substr(end + 1);
+      group.first_mesh_idx = mesh_idx;
+    }
+    group.reason = std::move(reason);
+    ++group.count;
+  }
+
+  std::vector<Group> sorted() const {
+    std::vector<Group> groups;
+    for (const auto& [reason, group] : groups_) groups.push_back(group);
+    std::sort(groups.begin(), groups.end(), [](const Group& x, const Group& y) {
+      if (x.count != y.count) return x.count > y.count;
+      return x.first_mesh_idx < y.first_mesh_idx;
+    });
+    return groups;
+  }
+
+ private:
+  std::map<std::string, Group> groups_;
+};
+
+std::string count_line(std::int64_t count, std::string_view reason) {
+  return fmt::format("{:7}  {}\n", count, printable(reason));
+}
+
+std::string detail_lines(std::string_view detail) {
+  std::string text;
+  for (std::size_t i = 0; i < kDetailLines && !detail.empty(); ++i) {
+    const std::size_t end = std::min(detail.find('\n'), detail.size());
+    text += fmt::format("         {}\n", printable(detail.substr(0, end)));
+    detail.remove_prefix(std::min(end + 1, detail.size()));
+  }
+  return detail.empty() ? text : text + "         ...\n";
+}
+
+std::string groups_text(std::string_view heading, const Groups& grouped, std::string_view command) {
+  std::string text;
+  std::int64_t total = 0;
+  for (const Group& group : grouped.sorted()) {
+    total += group.count;
+    text += count_line(group.count, group.reason) + detail_lines(group.detail);
+    text += fmt::format("         {} --spec {}\n", command, group.first_mesh_idx);
+  }
+  return total == 0 ? "" : fmt::format("{}: {}\n{}", heading, total, text);
+}
+
+std::string command_text(std::span<const std::string> words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(shell_quote(word));
+  return fmt::format("{}", fmt::join(quoted, " "));
+}
+
+}  // namespace
+
+std::string pruned_text(std::span<const Walk::Pruned> pruned) {
+  std::string text;
+  std::int64_t total = 0;
+  for (const Walk::Pruned& group : pruned) {
+    total += group.count;
+    text += count_line(group.count, group.reason);
+  }
+  return total == 0 ? "" : fmt::format("pruned before the build: {}\n{}", total, text);
+}
+
+std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command) {
+  Groups pruned;
+  Groups failed;
+  for (const Trial& trial : trials) {
+    const std::int64_t mesh_idx = trial.spec.mesh_idx;
+    if (const Failure* failure = trial.failure()) {
+      failed.add(
+          fmt::format("{}, {}: {}", to_text(failure->stage), to_text(failure->cause), first_line(failure->message)),
+          failure->message, mesh_idx);
+    } else if (const auto* after_build = std::get_if<PrunedAfterBuild>(&trial.outcome)) {
+      pruned.add(after_build->reason, "", mesh_idx);
+    }
+  }
+  const std::string words = command_text(command);
+  return groups_text("pruned after the build", pruned, words) + groups_text("failed", failed, words);
+}
+
+}  // namespace tune::report

@@ -1,0 +1,18 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/space.h"
+#include "model/trial.h"
+
+namespace tune::report {
+
+/// The reasons that pruned points before the build, one line each with their counts; empty if there are none.
+std::string pruned_text(std::span<const Walk::Pruned> pruned);
+
+/// Every spec of `trials` that was pruned after the build or failed, grouped by reason, most frequent first; each group
+/// with the detail of its first spec and the command that runs that one again. Empty if there are none.
+std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command);
+
+}  // namespace tune::report

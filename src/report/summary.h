@@ -1,0 +1,43 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/ranking.h"
+#include "model/space.h"
+#include "model/trial.h"
+
+namespace tune::report {
+
+/// A figure of every measured spec beyond its times: a column of the table and of the CSV file.
+struct Column {
+  std::string name;
+  /// NaN: this spec has none. Also asked for finalists with their finals' times, and for baselines, whose spec may
+  /// have no params and whose measurement has only the median.
+  std::function<double(const Spec&, const Measurement&)> value;
+};
+
+/// `Arithmetic (GFLOPS/s)` of a problem with this many floating-point operations.
+Column arithmetic_column(double flops);
+/// A figure the worker or the program measured itself, by its name in Measurement::metrics.
+Column measured_column(std::string name);
+
+/// All that is said at the end of a run. Everything in it is of this run's space: trials outside it stay out.
+struct Summary {
+  std::string name;                  ///< of the tuning file
+  std::string file;                  ///< kernel or program, as written
+  std::vector<std::string> command;  ///< words that run one spec again once `--spec N` follows: tune --yaml F
+  bool tuned = false;                ///< order of merit and a best block; else all in mesh order
+  std::size_t top = 0;               ///< rows of specs shown when tuned; 0: all
+  int width = 0;                     ///< columns of the terminal; 0: not a terminal
+  std::span<const Trial> trials;
+  Ranking ranking;                   ///< of `trials`
+  std::vector<Walk::Pruned> pruned;  ///< before the build
+  std::vector<Column> columns;
+  std::vector<std::string> notes;
+  double elapsed_seconds = 0;
+};
+
+}  // namespace tune::report

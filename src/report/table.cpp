@@ -1,0 +1,214 @@
+#include "report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/grid.h"
+#include "report/losses.h"
+#include "report/text.h"
+
+namespace tune::report {
+namespace {
+
+/// What one row is made of, whether a spec's or a baseline's.
+struct Row {
+  const Spec* spec = nullptr;
+  std::string label;  ///< of a baseline
+  Measurement measurement;
+  const Standing* standing = nullptr;
+};
+
+/// Finals are the better measurement and the only one baselines have, so their figures replace the sweep's.
+Timing timing_of(const Standing& standing) {
+  Timing timing;
+  timing.count = standing.launches;
+  timing.median = standing.median_seconds;
+  timing.ci_low = standing.seconds_interval.low;
+  timing.ci_high = standing.seconds_interval.high;
+  return timing;
+}
+
+std::vector<Row> rows_of_specs(const Summary& summary) {
+  std::vector<Row> rows;
+  for (const Ranked& ranked : summary.ranking.rows) {
+    Row row{&ranked.trial->spec, "", *ranked.trial->measurement(), nullptr};
+    if (ranked.standing) {
+      row.standing = &*ranked.standing;
+      row.measurement.timing = timing_of(*ranked.standing);
+    }
+    rows.push_back(std::move(row));
+  }
+  if (!summary.tuned) {
+    std::sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) { return x.spec->mesh_idx < y.spec->mesh_idx; });
+  } else if (summary.top > 0 && rows.size() > summary.top) {
+    rows.resize(summary.top);
+  }
+  return rows;
+}
+
+std::vector<Row> rows_of_baselines(const Summary& summary) {
+  std::vector<Row> rows;
+  for (const RankedBaseline& baseline : summary.ranking.baselines) {
+    if (!baseline.standing) continue;
+    Row row{&baseline.spec, baseline.label, {}, &*baseline.standing};
+    row.measurement.timing = timing_of(*baseline.standing);
+    row.measurement.checked = true;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// The parameters whose value is not the same in every row.
+std::vector<std::string> varying_params(std::span<const Row> rows) {
+  std::vector<std::string> names;
+  for (const Row& row : rows) {
+    for (const Setting& setting : row.spec->params) {
+      if (std::find(names.begin(), names.end(), setting.name) == names.end()) names.push_back(setting.name);
+    }
+  }
+  std::erase_if(names, [&](const std::string& name) {
+    const Value* first = rows.front().spec->find(name);
+    return first && std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+             const Value* value = row.spec->find(name);
+             return value && *value == *first;
+           });
+  });
+  return names;
+}
+
+std::string figure(double value) {
+  if (!std::isfinite(value)) return "-";
+  const double size = std::abs(value);
+  const bool fits = size == 0 || (size >= 1e-3 && size < 1e12);
+  return fits ? fmt::format("{:.6f}", value) : fmt::format("{:.6g}", value);
+}
+
+/// Half the interval relative to the median. One launch has no spread.
+std::string spread_text(const Timing& timing) {
+  if (timing.count < 2) return "-";
+  return fmt::format("{:.2f}", (timing.ci_high - timing.ci_low) / 2 / timing.median * 100);
+}
+
+std::string mesh_text(const Row& row) { return row.spec->mesh_idx < 0 ? "-" : fmt::format("{}", row.spec->mesh_idx); }
+
+std::string speed_up_text(const Row& row, const Standing& baseline) {
+  return row.standing ? fmt::format("{:.3f}", baseline.ratio / row.standing->ratio) : "-";
+}
+
+std::string note_text(const Row& row) {
+  std::vector<std::string_view> notes;
+  if (row.standing && row.standing->tie) notes.push_back("tie");
+  if (row.measurement.timing.stopped_early) notes.push_back("early");
+  if (row.label.empty() && !row.measurement.checked) notes.push_back("checked: no");
+  return fmt::format("{}", fmt::join(notes, ", "));
+}
+
+template <class Text>
+GridColumn column_of(std::string title, std::size_t gap, std::span<const Row> rows, Text text) {
+  GridColumn column{std::move(title), gap, {}};
+  for (const Row& row : rows) column.cells.push_back(text(row));
+  return column;
+}
+
+/// `gemm/BM=128/BN=64`, or without the prefix where the table is too wide for the terminal.
+GridColumn name_column(std::span<const Row> rows, std::span<const std::string> varying, const std::string& prefix) {
+  return column_of("name", 1, rows, [&](const Row& row) {
+    if (!row.label.empty()) return row.label;
+    const std::string settings = settings_text(*row.spec, varying);
+    if (prefix.empty() || settings.empty()) return prefix + settings;
+    return prefix + "/" + settings;
+  });
+}
+
+std::vector<GridColumn> columns_of(const Summary& summary, std::span<const Row> rows, GridColumn names) {
+  std::vector<GridColumn> columns;
+  columns.push_back(column_of("mesh_idx", 1, rows, mesh_text));
+  columns.push_back(std::move(names));
+  columns.push_back(
+      column_of("met (ms)", 2, rows, [](const Row& row) { return figure(row.measurement.timing.median * 1e3); }));
+  columns.push_back(
+      column_of("iters", 2, rows, [](const Row& row) { return fmt::format("{}", row.measurement.timing.count); }));
+  for (const Column& metric : summary.columns) {
+    columns.push_back(column_of(metric.name, 2, rows,
+                                [&](const Row& row) { return figure(metric.value(*row.spec, row.measurement)); }));
+  }
+  columns.push_back(column_of("+- %", 2, rows, [](const Row& row) { return spread_text(row.measurement.timing); }));
+  for (const RankedBaseline& baseline : summary.ranking.baselines) {
+    if (!baseline.standing) continue;
+    columns.push_back(column_of("x " + baseline.label, 2, rows,
+                                [&](const Row& row) { return speed_up_text(row, *baseline.standing); }));
+  }
+  GridColumn notes = column_of("note", 2, rows, note_text);
+  const bool any = std::any_of(notes.cells.begin(), notes.cells.end(), [](const auto& cell) { return !cell.empty(); });
+  if (any) columns.push_back(std::move(notes));
+  return columns;
+}
+
+/// What the marks in the rows mean; nothing for marks that are not there.
+std::string legend(const Summary& summary, std::span<const Row> rows) {
+  const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
+  const auto finals = [](const Row& row) { return row.standing != nullptr; };
+  std::string text;
+  if (any(finals) && !std::all_of(rows.begin(), rows.end(), finals)) {
+    text += fmt::format("finals: {} rows were timed in turns; the others once, in the sweep\n",
+                        std::count_if(rows.begin(), rows.end(), finals));
+  }
+  for (const RankedBaseline& baseline : summary.ranking.baselines) {
+    if (baseline.standing) text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", baseline.label);
+  }
+  if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
+    text += "tie: the finals cannot tell them from the best; the lowest mesh_idx is taken\n";
+  }
+  if (any([](const Row& row) { return row.measurement.timing.stopped_early; })) {
+    text += "early: slow, so timed with fewer launches; ranked after the others\n";
+  }
+  if (any([](const Row& row) { return row.label.empty() && !row.measurement.checked; })) {
+    text += "checked: no: its output was not compared with a reference\n";
+  }
+  return text;
+}
+
+std::string table_text(const Summary& summary) {
+  const std::vector<Row> specs = rows_of_specs(summary);
+  const std::vector<std::string> varying = specs.empty() ? std::vector<std::string>{} : varying_params(specs);
+  std::vector<Row> rows = specs;
+  for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
+  if (rows.empty()) return "";
+
+  std::vector<GridColumn> columns = columns_of(summary, rows, name_column(rows, varying, summary.name));
+  if (summary.width > 0 && grid_width(columns) > static_cast<std::size_t>(summary.width) && !varying.empty()) {
+    columns = columns_of(summary, rows, name_column(rows, varying, ""));
+  }
+  std::string text = grid_text(columns);
+  if (const std::size_t hidden = summary.ranking.rows.size() - specs.size(); hidden > 0) {
+    text += fmt::format("({} more)\n", hidden);
+  }
+  return text + legend(summary, rows);
+}
+
+std::string rule() { return std::string(80, '-') + '\n'; }
+
+std::string best_text(const Spec& best) {
+  std::string text = fmt::format("top_spec_idx: {}\n{}Best Measured Time:\n{}params:\n", best.mesh_idx, rule(), rule());
+  for (const Setting& setting : best.params) {
+    text += fmt::format("  {}{}: {}\n", setting.run_time ? "$" : "", setting.name, to_yaml(setting.value));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string result_text(const Summary& summary) {
+  std::string text = fmt::format("{0}Tuning [{1}] from [{2}]\n{0}", rule(), summary.name, summary.file);
+  text += fmt::format("Number of valid specs: {}\n", summary.ranking.rows.size());
+  text += table_text(summary);
+  if (summary.tuned && !summary.ranking.rows.empty()) text += best_text(summary.ranking.rows.front().trial->spec);
+  text += fmt::format("{}Elapsed tuning time: {:.1f} (s)\n", rule(), summary.elapsed_seconds);
+  for (const std::string& note : summary.notes) text += fmt::format("note: {}\n", note);
+  const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command);
+  return losses.empty() ? text : text + rule() + losses;
+}
+
+}  // namespace tune::report

@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+#include "report/summary.h"
+
+namespace tune::report {
+
+/// The whole result for standard output: heading, table, best params, elapsed time, notes, and what did not make it.
+///
+/// Finalists and baselines show their figures from the finals, the other rows those of the sweep. `met (ms)` is the
+/// median, `iters` the timed launches, `+- %` half the 95 % confidence interval of the median relative to it, `x NAME`
+/// how many times as fast as baseline NAME a finalist is (more than 1: faster). Baselines stand below the specs.
+std::string result_text(const Summary& summary);
+
+}  // namespace tune::report

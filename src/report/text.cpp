@@ -1,0 +1,63 @@
+#include "report/text.h"
+
+#include <algorithm>
+
+namespace tune::report {
+namespace {
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+bool is_plain_in_shell(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string printable(std::string_view line, std::size_t limit) {
+  std::string result(line);
+  if (result.size() > limit) {
+    std::size_t end = limit;
+    while (end > 0 && is_continuation(result[end])) --end;
+    result.resize(end);
+    result += " ...";
+  }
+  std::replace_if(result.begin(), result.end(), is_control, ' ');
+  return result;
+}
+
+std::string first_line(std::string_view message) {
+  const std::string_view line = message.substr(0, message.find('\n'));
+  return line.empty() ? "(no message)" : printable(line);
+}
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
+}
+
+std::string shell_quote(std::string_view word) {
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain_in_shell)) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string settings_text(const Spec& spec, std::span<const std::string> names) {
+  std::string text;
+  for (const Setting& setting : spec.params) {
+    if (std::find(names.begin(), names.end(), setting.name) == names.end()) continue;
+    if (!text.empty()) text += '/';
+    text += setting.name + "=" + to_text(setting.value);
+  }
+  return text;
+}
+
+}  // namespace tune::report

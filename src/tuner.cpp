@@ -1,0 +1,106 @@
+#include "tuner.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/capture.h"
+
+namespace tune {
+namespace {
+
+constexpr std::size_t kRecordedLog = 4096;
+constexpr auto kTick = std::chrono::milliseconds(250);
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+Tuner::Tuner(const Objective& objective, const Requests& requests, Runner& runner, Journal& journal,
+             report::Progress& progress, TunerRules rules, Now now)
+    : objective_(&objective),
+      requests_(&requests),
+      runner_(&runner),
+      journal_(&journal),
+      progress_(&progress),
+      rules_(rules),
+      now_(std::move(now)) {}
+
+void Tuner::sweep(Strategy& strategy) {
+  std::int64_t asked = 0;
+  std::int64_t out = 0;
+  bool more = true;
+  while (more || out > 0) {
+    while (more && systematic_failure_.empty() && runner_->free_slots() > 0) {
+      auto spec = rules_.max_evals && asked == *rules_.max_evals ? std::nullopt : strategy.ask();
+      if (!spec) {
+        more = false;
+        break;
+      }
+      runner_->start(*spec);
+      ++asked;
+      ++out;
+    }
+    if (out == 0 || !systematic_failure_.empty()) return;
+    Trial trial = wait();
+    --out;
+    record(trial);
+    strategy.tell(trial);
+    learn(trial);
+    trials_.push_back(std::move(trial));
+  }
+}
+
+Trial Tuner::try_one(const Spec& spec) {
+  runner_->start(spec);
+  Trial trial = wait();
+  record(trial);
+  return trial;
+}
+
+Trial Tuner::wait() {
+  for (;;) {
+    auto trial = runner_->wait(now_() + kTick);
+    progress_->set_activity(runner_->activity(), now_());
+    progress_->tick(now_());
+    journal_->flush(false);
+    if (trial) return std::move(*trial);
+  }
+}
+
+void Tuner::record(const Trial& trial) {
+  if (trial.recorded) return;
+  wire::TrialRecord entry{requests_->trial_id(trial.spec), trial};
+  if (auto* failure = std::get_if<Failure>(&entry.trial.outcome)) {
+    Capture log(kRecordedLog);
+    log.add(failure->log);
+    failure->log = log.text();
+  }
+  journal_->append(entry);
+}
+
+void Tuner::learn(const Trial& trial) {
+  bool best = false;
+  if (const Measurement* measurement = trial.measurement()) {
+    const Merit merit = objective_->merit(trial.spec, *measurement);
+    const bool counts = std::isfinite(merit.value) && !measurement->timing.stopped_early;
+    best = counts && (!best_merit_ || (merit.maximize ? merit.value > *best_merit_ : merit.value < *best_merit_));
+    if (best) best_merit_ = merit.value;
+    if (best && rules_.cut_slow && objective_->follows_time()) runner_->set_best(measurement->timing.median);
+  }
+  progress_->tell(trial, best, now_());
+  if (!rules_.keep_going && fails_alike(trial))
+    systematic_failure_ =
+        "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike: " + first_failure_;
+}
+
+bool Tuner::fails_alike(const Trial& trial) {
+  if (trial.recorded || failures_in_a_row_ < 0) return false;
+  const Failure* failure = trial.failure();
+  const std::string text =
+      failure == nullptr ? "" : std::string(to_text(failure->stage)) + ": " + first_line(failure->message);
+  if (failures_in_a_row_ == 0) first_failure_ = text;
+  failures_in_a_row_ = failure != nullptr && text == first_failure_ ? failures_in_a_row_ + 1 : -1;
+  return failures_in_a_row_ >= std::max(20, 2 * rules_.jobs);
+}
+
+}  // namespace tune

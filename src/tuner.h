@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/finals.h"
+#include "exec/requests.h"
+#include "exec/runner.h"
+#include "journal.h"
+#include "model/objective.h"
+#include "report/progress.h"
+#include "search/strategy.h"
+
+namespace tune {
+
+struct TunerRules {
+  std::optional<std::int64_t> max_evals;
+  bool cut_slow = false;    ///< specs far behind the best are timed less
+  bool keep_going = false;  ///< also when every spec fails alike
+  int jobs = 1;
+};
+
+/// The loop: asks the strategy for specs, starts them, waits, writes each trial to the journal, tells strategy and
+/// progress. Knows nothing of workers, files or tables. What it has found so far stays available when it throws.
+class Tuner {
+ public:
+  using Now = std::function<report::Progress::Time()>;
+
+  Tuner(const Objective& objective, const Requests& requests, Runner& runner, Journal& journal,
+        report::Progress& progress, TunerRules rules, Now now);
+
+  /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
+  void sweep(Strategy& strategy);
+  /// The trial of a spec that need not be in the space (a baseline); it is not one of trials(). Throws as sweep.
+  Trial try_one(const Spec& spec);
+
+  const std::vector<Trial>& trials() const { return trials_; }
+  std::vector<Trial>& trials() { return trials_; }
+  /// Why the sweep ended before its time: all specs failed alike. Empty if it did not.
+  const std::string& systematic_failure() const { return systematic_failure_; }
+
+ private:
+  Trial wait();
+  void record(const Trial& trial);
+  void learn(const Trial& trial);
+  bool fails_alike(const Trial& trial);
+
+  const Objective* objective_;
+  const Requests* requests_;
+  Runner* runner_;
+  Journal* journal_;
+  report::Progress* progress_;
+  TunerRules rules_;
+  Now now_;
+  std::vector<Trial> trials_;
+  std::optional<double> best_merit_;
+  int failures_in_a_row_ = 0;  ///< from the first spec of this run on; -1 once one did not fail alike
+  std::string first_failure_;
+  std::string systematic_failure_;
+};
+
+}  // namespace tune

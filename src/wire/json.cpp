@@ -1,0 +1,37 @@
+#include "wire/json.h"
+
+namespace nlohmann {
+
+void adl_serializer<tune::Value>::to_json(json& j, const tune::Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) j = *integer;
+  if (const auto* number = std::get_if<double>(&value)) j = *number;
+  if (const auto* boolean = std::get_if<tune::Bool>(&value)) j = boolean->value;
+  if (const auto* text = std::get_if<std::string>(&value)) j = *text;
+  if (const auto* pair = std::get_if<tune::Pair>(&value)) j = {pair->first, pair->second};
+}
+
+void adl_serializer<tune::Value>::from_json(const json& j, tune::Value& value) {
+  if (j.is_number_integer())
+    value = j.get<std::int64_t>();
+  else if (j.is_number())
+    value = j.get<double>();
+  else if (j.is_boolean())
+    value = tune::Bool{j.get<bool>()};
+  else if (j.is_array())
+    value = tune::Pair{j.at(0).get<std::int64_t>(), j.at(1).get<std::int64_t>()};
+  else
+    value = j.get<std::string>();
+}
+
+void adl_serializer<tune::Problem>::to_json(json& j, const tune::Problem& problem) {
+  if (const auto* gemm = std::get_if<tune::Gemm>(&problem)) j["gemm"] = *gemm;
+  if (const auto* custom = std::get_if<tune::Custom>(&problem)) j["custom"] = *custom;
+}
+
+void adl_serializer<tune::Problem>::from_json(const json& j, tune::Problem& problem) {
+  problem = std::monostate{};
+  if (j.contains("gemm")) problem = j.at("gemm").get<tune::Gemm>();
+  if (j.contains("custom")) problem = j.at("custom").get<tune::Custom>();
+}
+
+}  // namespace nlohmann

@@ -1,0 +1,107 @@
+#pragma once
+// JSON forms of the model's types, for the .cpp files of this module only: no other module sees the JSON library.
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "wire/messages.h"
+
+namespace nlohmann {
+
+/// Integers, floats, booleans, texts and [first, second] as what they are.
+template <>
+struct adl_serializer<tune::Value> {
+  static void to_json(json& j, const tune::Value& value);
+  static void from_json(const json& j, tune::Value& value);
+};
+
+/// null, {"gemm": {...}} or {"custom": {...}}.
+template <>
+struct adl_serializer<tune::Problem> {
+  static void to_json(json& j, const tune::Problem& problem);
+  static void from_json(const json& j, tune::Problem& problem);
+};
+
+}  // namespace nlohmann
+
+namespace tune {
+
+/// Enums by a fixed table of names. Throws std::invalid_argument for a name that is none of them.
+template <typename Enum, std::size_t size>
+Enum enum_from(const std::string& name, const std::pair<const char*, Enum> (&table)[size]) {
+  for (const auto& [text, value] : table)
+    if (name == text) return value;
+  throw std::invalid_argument("unknown name '" + name + "'");
+}
+
+template <typename Enum, std::size_t size>
+const char* enum_name(Enum value, const std::pair<const char*, Enum> (&table)[size]) {
+  for (const auto& [text, candidate] : table)
+    if (candidate == value) return text;
+  return "";
+}
+
+// Defines to_json and from_json of an enum from a table of {name, value} pairs.
+#define TUNE_JSON_ENUM(Enum, ...)                                                              \
+  inline constexpr std::pair<const char*, Enum> k##Enum##Names[] = __VA_ARGS__;                \
+  inline void to_json(nlohmann::json& j, Enum value) { j = enum_name(value, k##Enum##Names); } \
+  inline void from_json(const nlohmann::json& j, Enum& value) {                                \
+    value = enum_from(j.get<std::string>(), k##Enum##Names);                                   \
+  }
+
+TUNE_JSON_ENUM(Type, {{"f64", Type::f64},
+                      {"f32", Type::f32},
+                      {"tf32", Type::tf32},
+                      {"f16", Type::f16},
+                      {"bf16", Type::bf16},
+                      {"e4m3", Type::e4m3},
+                      {"e5m2", Type::e5m2},
+                      {"s32", Type::s32},
+                      {"s8", Type::s8}})
+TUNE_JSON_ENUM(Layout, {{"row", Layout::row}, {"col", Layout::col}})
+TUNE_JSON_ENUM(Init, {{"uniform", Init::uniform},
+                      {"normal", Init::normal},
+                      {"hpl", Init::hpl},
+                      {"trig", Init::trig},
+                      {"zeros", Init::zeros},
+                      {"iota", Init::iota}})
+TUNE_JSON_ENUM(Backend, {{"auto", Backend::automatic},
+                         {"cuda", Backend::cuda},
+                         {"hip", Backend::hip},
+                         {"cpu", Backend::cpu},
+                         {"program", Backend::program}})
+TUNE_JSON_ENUM(Stage, {{"start", Stage::start},
+                       {"build", Stage::build},
+                       {"load", Stage::load},
+                       {"check", Stage::check},
+                       {"measure", Stage::measure}})
+TUNE_JSON_ENUM(Cause, {{"reported", Cause::reported},
+                       {"crashed", Cause::crashed},
+                       {"timed out", Cause::timed_out},
+                       {"protocol", Cause::protocol}})
+
+using BufferRole = Buffer::Role;
+TUNE_JSON_ENUM(BufferRole, {{"in", BufferRole::in}, {"out", BufferRole::out}, {"inout", BufferRole::inout}})
+using ArgumentKind = Argument::Kind;
+TUNE_JSON_ENUM(ArgumentKind, {{"buffer", ArgumentKind::buffer},
+                              {"scalar", ArgumentKind::scalar},
+                              {"alpha", ArgumentKind::alpha},
+                              {"beta", ArgumentKind::beta},
+                              {"tensor_map", ArgumentKind::tensor_map}})
+using ArgumentScalar = Argument::Scalar;
+TUNE_JSON_ENUM(ArgumentScalar, {{"i32", ArgumentScalar::i32},
+                                {"i64", ArgumentScalar::i64},
+                                {"f32", ArgumentScalar::f32},
+                                {"f64", ArgumentScalar::f64}})
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Define, name, value)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, acc, layout_a, layout_b, layout_c, lda,
+                                                ldb, ldc, stride_a, stride_b, stride_c, alpha, beta, init)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Buffer, name, type, count, init, role)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Custom, buffers, flops, bytes, tolerance)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRules, warmup, min_launches, max_seconds, cutoff, cold_cache)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Timing, count, median, min, mean, p95, ci_low, ci_high, stopped_early)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BuildInfo, key, artifact_hash, seconds, properties)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Device, name, driver, arch, properties)
+
+}  // namespace tune

@@ -1,0 +1,113 @@
+#include "wire/messages.h"
+
+#include "wire/json.h"
+
+namespace tune::wire {
+
+using nlohmann::json;
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Arg, kind, buffer, type, integer, number, box, swizzle, l2_promotion)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelLaunch, kernel, grid, block, cluster, shared, args)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BuildRequest, source, include, flags, defines, arch, output, launches,
+                                                problem, command, command_is_shell)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRequest, artifact, vendor, problem, launches, workspace_bytes,
+                                                zero_workspace, zero_c, reference, seed, measure, keep, source, command,
+                                                command_is_shell, args)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ReferenceRequest, problem, seed, output, artifact, launches,
+                                                workspace_bytes, zero_workspace)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Go, launches, best_seconds, check)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, protocol, backend, device, compiler, archs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Built, artifact, seconds, properties)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Checked, max_error, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measured, timing, checked, metrics)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Failed, stage, message)
+
+namespace {
+
+// Messages without fields are empty objects.
+template <typename Message>
+concept Empty = std::is_empty_v<Message>;
+
+template <typename Message>
+json body_of(const Message& message) {
+  if constexpr (Empty<Message>)
+    return json::object();
+  else
+    return message;
+}
+
+// The name of each message, which tells the alternatives of a variant apart on the wire.
+template <typename Message>
+struct Name;
+#define TUNE_MESSAGE(Message, text)            \
+  template <>                                  \
+  struct Name<Message> {                       \
+    static constexpr const char* value = text; \
+  };
+TUNE_MESSAGE(BuildRequest, "build")
+TUNE_MESSAGE(MeasureRequest, "measure")
+TUNE_MESSAGE(ReferenceRequest, "reference")
+TUNE_MESSAGE(Load, "load")
+TUNE_MESSAGE(Go, "go")
+TUNE_MESSAGE(Done, "done")
+TUNE_MESSAGE(Hello, "hello")
+TUNE_MESSAGE(Built, "built")
+TUNE_MESSAGE(Loaded, "loaded")
+TUNE_MESSAGE(Checked, "checked")
+TUNE_MESSAGE(Measured, "measured")
+TUNE_MESSAGE(Referenced, "referenced")
+TUNE_MESSAGE(Failed, "failed")
+#undef TUNE_MESSAGE
+
+// Text that is not UTF-8 (a kernel's or a compiler's output) is repaired, not refused.
+std::string dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+template <typename... Messages>
+std::string encode_as(const char* sort, const std::variant<Messages...>& message) {
+  return std::visit(
+      [&](const auto& body) {
+        json j = body_of(body);
+        j[sort] = Name<std::decay_t<decltype(body)>>::value;
+        return dump(j);
+      },
+      message);
+}
+
+template <typename Variant, std::size_t index = 0>
+Variant decode_named(const json& j, const std::string& name, const char* sort) {
+  if constexpr (index == std::variant_size_v<Variant>) {
+    throw Malformed("unknown " + std::string(sort) + " '" + name + "'");
+  } else {
+    using Message = std::variant_alternative_t<index, Variant>;
+    if (name != Name<Message>::value) return decode_named<Variant, index + 1>(j, name, sort);
+    if constexpr (Empty<Message>)
+      return Message{};
+    else
+      return j.get<Message>();
+  }
+}
+
+template <typename Variant>
+Variant decode_as(const char* sort, std::string_view line) {
+  const json j = json::parse(line, nullptr, false);
+  if (!j.is_object()) throw Malformed("not a JSON object: " + std::string(line.substr(0, 120)));
+  try {
+    return decode_named<Variant>(j, j.at(sort).get<std::string>(), sort);
+  } catch (const json::exception& error) {
+    throw Malformed(error.what());
+  } catch (const std::invalid_argument& error) {
+    throw Malformed(error.what());
+  }
+}
+
+}  // namespace
+
+std::string encode(const Request& request) { return encode_as("request", request); }
+std::string encode(const Command& command) { return encode_as("command", command); }
+std::string encode(const Event& event) { return encode_as("event", event); }
+
+Request decode_request(std::string_view line) { return decode_as<Request>("request", line); }
+Command decode_command(std::string_view line) { return decode_as<Command>("command", line); }
+Event decode_event(std::string_view line) { return decode_as<Event>("event", line); }
+
+}  // namespace tune::wire

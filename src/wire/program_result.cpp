@@ -1,0 +1,202 @@
+#include "wire/program_result.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "wire/messages.h"
+
+namespace tune::wire {
+namespace {
+
+using nlohmann::json;
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    if (const auto line = trimmed(text.substr(0, end)); !line.empty()) lines.push_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+json parse(std::string_view text) { return json::parse(text, nullptr, false); }
+
+bool has_time(const json& row) { return row.is_object() && (row.contains("time") || row.contains("met (ms)")); }
+
+json single(const std::vector<json>& rows, const char* where) {
+  if (rows.size() > 1)
+    throw Malformed(fmt::format("{} results {}: a program must run exactly one case", rows.size(), where));
+  if (rows.empty()) throw Malformed(fmt::format("no result {}", where));
+  return rows.front();
+}
+
+// --- CSV ---
+
+// The cell that starts the line, which is cut off with its comma; doubled quotes inside a quoted cell stand for one.
+std::string take_cell(std::string_view& line) {
+  std::string cell;
+  bool quoted = false;
+  std::size_t i = 0;
+  for (; i < line.size() && (quoted || line[i] != ','); ++i) {
+    if (line[i] != '"') {
+      cell += line[i];
+    } else if (quoted && i + 1 < line.size() && line[i + 1] == '"') {
+      cell += line[++i];
+    } else {
+      quoted = !quoted;
+    }
+  }
+  if (quoted) throw Malformed("the result file ends inside a quoted cell");
+  line.remove_prefix(i);
+  return std::string(trimmed(cell));
+}
+
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells = {take_cell(line)};
+  while (!line.empty()) {
+    line.remove_prefix(1);
+    cells.push_back(take_cell(line));
+  }
+  return cells;
+}
+
+json cell_value(const std::string& cell) {
+  if (cell == "true" || cell == "True") return true;
+  if (cell == "false" || cell == "False") return false;
+  double number = 0;
+  const char* end = cell.data() + cell.size();
+  const auto parsed = std::from_chars(cell.data(), end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end ? json(number) : json(cell);
+}
+
+json csv_row(const std::vector<std::string>& header, std::string_view line) {
+  const auto cells = cells_of(line);
+  if (cells.size() != header.size())
+    throw Malformed(fmt::format("the result file has {} columns but a row with {} cells", header.size(), cells.size()));
+  json row = json::object();
+  for (std::size_t i = 0; i < cells.size(); ++i) row[header[i]] = cell_value(cells[i]);
+  return row;
+}
+
+// --- where the row is ---
+
+json row_of_csv(std::string_view text) {
+  const auto lines = lines_of(text);
+  const auto header = cells_of(lines.front());
+  std::vector<json> rows;
+  for (std::size_t i = 1; i < lines.size(); ++i) rows.push_back(csv_row(header, lines[i]));
+  return single(rows, "in the result file");
+}
+
+json row_of_json(std::string_view text) {
+  if (json row = parse(text); row.is_object()) return row;
+  std::vector<json> rows;
+  for (const auto line : lines_of(text))
+    if (json row = parse(line); row.is_object()) rows.push_back(std::move(row));
+  if (rows.size() < 2) throw Malformed("the result file is not one valid JSON object (NaN and Infinity are not JSON)");
+  return single(rows, "in the result file");
+}
+
+json row_of_file(std::string_view file) {
+  const auto text = trimmed(file);
+  if (text.empty()) throw Malformed("the result file is empty");
+  return text.front() == '{' || text.front() == '[' ? row_of_json(text) : row_of_csv(text);
+}
+
+// A line that looks like a result but does not parse must not make way for an older one.
+void refuse_broken_row(std::string_view line) {
+  const bool names_time = line.find("\"time\"") != line.npos || line.find("\"met (ms)\"") != line.npos;
+  if (line.front() == '{' && names_time)
+    throw Malformed("the result on stdout is not valid JSON (NaN and Infinity are not JSON)");
+}
+
+json row_of_output(std::string_view output) {
+  std::vector<json> rows;
+  for (const auto line : lines_of(output)) {
+    json row = parse(line);
+    if (row.is_discarded()) refuse_broken_row(line);
+    if (has_time(row)) rows.push_back(std::move(row));
+  }
+  if (rows.empty())
+    throw Malformed("the program wrote no result: neither the file named by TUNE_RESULT nor a JSON line on stdout");
+  return single(rows, "on stdout");
+}
+
+// --- what the row says ---
+
+// For messages; a program's text need not be UTF-8, or short.
+std::string quoted(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60);
+}
+
+double positive(const json& row, const char* key) {
+  const json& value = row.at(key);
+  if (!value.is_number()) throw Malformed(fmt::format("'{}' of the result is {}, not a number", key, quoted(value)));
+  const double number = value.get<double>();
+  if (!std::isfinite(number) || !(number > 0))
+    throw Malformed(fmt::format("'{}' of the result is {}, not a finite positive number", key, number));
+  return number;
+}
+
+double time_of(const json& row) {
+  if (row.contains("time")) return positive(row, "time");
+  if (row.contains("met (ms)")) return positive(row, "met (ms)") * 1e-3;
+  throw Malformed("the result has neither 'time' (seconds) nor 'met (ms)'");
+}
+
+std::int64_t iterations_of(const json& row) {
+  if (!row.contains("iters")) return 1;
+  const double iterations = positive(row, "iters");
+  constexpr double kLargestExact = 9007199254740992;  // 2^53
+  if (iterations != std::floor(iterations) || iterations > kLargestExact)
+    throw Malformed(fmt::format("'iters' of the result is {}, not a count", iterations));
+  return static_cast<std::int64_t>(iterations);
+}
+
+Timing timing_of(const json& row) {
+  const double time = time_of(row);
+  const auto optional = [&](const char* key) { return row.contains(key) ? positive(row, key) : time; };
+  Timing timing;
+  timing.count = iterations_of(row);
+  timing.median = timing.ci_low = timing.ci_high = time;
+  timing.min = optional("min");
+  timing.mean = optional("mean");
+  timing.p95 = optional("p95");
+  return timing;
+}
+
+std::optional<bool> ok_of(const json& row) {
+  if (!row.contains("ok")) return std::nullopt;
+  const json& ok = row.at("ok");
+  if (ok.is_boolean()) return ok.get<bool>();
+  if (ok == 1 || ok == 0) return ok == 1;  // CSV has no booleans
+  throw Malformed(fmt::format("'ok' of the result is {}, not true or false", quoted(ok)));
+}
+
+std::map<std::string, double> metrics_of(json row) {
+  for (const char* known : {"name", "time", "met (ms)", "iters", "min", "mean", "p95", "ok"}) row.erase(known);
+  std::map<std::string, double> metrics;
+  for (const auto& [name, value] : row.items())
+    if (value.is_number() && std::isfinite(value.get<double>())) metrics[name] = value.get<double>();
+  return metrics;
+}
+
+}  // namespace
+
+ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output) {
+  const json row = file ? row_of_file(*file) : row_of_output(output);
+  return {timing_of(row), ok_of(row), metrics_of(row)};
+}
+
+}  // namespace tune::wire

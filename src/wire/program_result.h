@@ -1,0 +1,26 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/trial.h"
+
+namespace tune::wire {
+
+/// What a benchmark program said of the one case it ran.
+struct ProgramResult {
+  Timing timing;
+  std::optional<bool> ok;                 ///< whether its result was right; unset: it did not say
+  std::map<std::string, double> metrics;  ///< its other numeric columns
+};
+
+/// Reads the result from the result file's text, or from the program's stdout if it wrote no file (nullopt).
+///
+/// The file is one JSON object or kbench's CSV: a header, and one row. On stdout the result is a line that is a JSON
+/// object with a time. Columns: `time` in seconds or `met (ms)`; `iters` (default 1); `min`, `mean` and `p95` in
+/// seconds (default: the time); `ok`; any other number is a metric, any other text is ignored.
+/// Throws Malformed unless there is exactly one result and its times are finite and positive.
+ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output);
+
+}  // namespace tune::wire

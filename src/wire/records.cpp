@@ -1,0 +1,125 @@
+#include "wire/records.h"
+
+#include "wire/json.h"
+
+namespace tune {
+
+using nlohmann::json;
+
+namespace {
+
+// Parameters by name, run-time ones with their `$`.
+json to_object(const std::vector<Setting>& params) {
+  json j = json::object();
+  for (const Setting& setting : params) j[(setting.run_time ? "$" : "") + setting.name] = setting.value;
+  return j;
+}
+
+std::vector<Setting> from_object(const json& j) {
+  std::vector<Setting> params;
+  for (const auto& [key, value] : j.items()) {
+    const bool run_time = key.starts_with('$');
+    params.push_back({key.substr(run_time ? 1 : 0), value.get<Value>(), run_time});
+  }
+  return params;
+}
+
+}  // namespace
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, timing, checked, max_error, metrics, build)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Failure, stage, cause, message, log)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrunedAfterBuild, reason, build)
+
+void to_json(json& j, const Spec& spec) { j = {{"mesh_idx", spec.mesh_idx}, {"params", to_object(spec.params)}}; }
+
+void from_json(const json& j, Spec& spec) {
+  spec = {j.at("mesh_idx").get<std::int64_t>(), from_object(j.at("params"))};
+}
+
+void to_json(json& j, const Trial& trial) {
+  j = trial.spec;
+  j["seconds"] = trial.seconds;
+  if (const auto* measured = trial.measurement()) j["measured"] = *measured;
+  if (const auto* failed = trial.failure()) j["failed"] = *failed;
+  if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome)) j["pruned"] = *pruned;
+}
+
+void from_json(const json& j, Trial& trial) {
+  trial.spec = j.get<Spec>();
+  trial.seconds = j.value("seconds", 0.0);
+  if (j.contains("measured"))
+    trial.outcome = j.at("measured").get<Measurement>();
+  else if (j.contains("pruned"))
+    trial.outcome = j.at("pruned").get<PrunedAfterBuild>();
+  else
+    trial.outcome = j.at("failed").get<Failure>();
+}
+
+void to_json(json& j, const Finalist& finalist) {
+  j = finalist.spec;
+  j["label"] = finalist.label;
+  j["rounds"] = finalist.rounds;
+  if (finalist.failure) j["failed"] = *finalist.failure;
+}
+
+void from_json(const json& j, Finalist& finalist) {
+  finalist.spec = j.get<Spec>();
+  finalist.label = j.value("label", "");
+  finalist.rounds = j.value("rounds", std::vector<double>());
+  if (j.contains("failed")) finalist.failure = j.at("failed").get<Failure>();
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finals, finalists, notes)
+
+namespace wire {
+
+// The probe's answer in full, because later runs may have to do with it alone.
+static void to_json(json& j, const RunRecord& run) {
+  j = {{"protocol", run.protocol}, {"name", run.name},       {"command", run.command},
+       {"host", run.host},         {"process", run.process}, {"hello", json::parse(encode(Event(run.hello)))}};
+}
+
+static void from_json(const json& j, RunRecord& run) {
+  run.protocol = j.at("protocol").get<int>();
+  run.name = j.value("name", "");
+  run.command = j.value("command", std::vector<std::string>());
+  run.host = j.value("host", "");
+  run.process = j.value("process", 0);
+  run.hello = std::get<Hello>(decode_event(j.at("hello").dump()));
+}
+
+std::string encode(const Record& record) {
+  json j;
+  if (const auto* run = std::get_if<RunRecord>(&record)) {
+    j = *run;
+    j["record"] = "run";
+  } else if (const auto* trial = std::get_if<TrialRecord>(&record)) {
+    j = trial->trial;
+    j["record"] = "trial";
+    j["id"] = trial->id;
+  } else if (const auto* finals = std::get_if<FinalsRecord>(&record)) {
+    j = finals->finals;
+    j["record"] = "finals";
+    j["id"] = finals->id;
+  }
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Record decode_record(std::string_view line) {
+  const json j = json::parse(line, nullptr, false);
+  if (!j.is_object()) throw Malformed("not a JSON object");
+  try {
+    const std::string sort = j.at("record").get<std::string>();
+    if (sort == "run") return j.get<RunRecord>();
+    if (sort == "trial") return TrialRecord{j.at("id").get<std::string>(), j.get<Trial>()};
+    if (sort == "finals") return FinalsRecord{j.at("id").get<std::string>(), j.get<Finals>()};
+    throw Malformed("unknown record '" + sort + "'");
+  } catch (const json::exception& error) {
+    throw Malformed(error.what());
+  } catch (const std::invalid_argument& error) {
+    throw Malformed(error.what());
+  }
+}
+
+}  // namespace wire
+}  // namespace tune

@@ -1,0 +1,97 @@
+#include "report/csv.h"
+
+#include <gtest/gtest.h>
+
+#include <locale>
+#include <sstream>
+
+namespace tune::report {
+namespace {
+
+Spec spec(std::int64_t mesh_idx, Value bm, Value raster) {
+  return {mesh_idx, {{"BM", std::move(bm), false}, {"RASTER", std::move(raster), true}}};
+}
+
+Trial measured(const Spec& spec) {
+  Measurement measurement;
+  measurement.timing = {7, 0.9844e-3, 0.9e-3, 1e-3, 1.25e-3, 0.98e-3, 0.99e-3, false};
+  measurement.checked = true;
+  measurement.max_error = 0.125;
+  return {spec, measurement};
+}
+
+std::string csv_of(const std::vector<Trial>& trials, std::vector<Column> columns = {}) {
+  std::ostringstream out;
+  Csv csv(out, "gemm", {"BM", "RASTER"}, std::move(columns));
+  for (const Trial& trial : trials) csv.add(trial);
+  return out.str();
+}
+
+/// Rows below the header.
+std::string rows_of(const std::vector<Trial>& trials, std::vector<Column> columns = {}) {
+  const std::string text = csv_of(trials, std::move(columns));
+  return text.substr(text.find('\n') + 1);
+}
+
+TEST(Csv, HasAHeaderEvenWithoutRows) {
+  EXPECT_EQ(csv_of({}, {arithmetic_column(1)}),
+            "mesh_idx,name,status,BM,RASTER,met (ms),min (ms),mean (ms),p95 (ms),ci_low (ms),ci_high (ms),"
+            "iters,checked,max_error,Arithmetic (GFLOPS/s),stage,cause,reason\n");
+}
+
+TEST(Csv, WritesAMeasuredSpec) {
+  EXPECT_EQ(rows_of({measured(spec(39, std::int64_t{128}, std::string("row")))}, {arithmetic_column(0.9844e9)}),
+            "39,gemm,ok,128,row,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,1000,,,\n");
+}
+
+TEST(Csv, TellsEarlyStoppedAndUncheckedSpecs) {
+  Trial trial = measured(spec(1, std::int64_t{64}, std::string("col")));
+  std::get<Measurement>(trial.outcome).timing.stopped_early = true;
+  std::get<Measurement>(trial.outcome).checked = false;
+  EXPECT_EQ(rows_of({trial}), "1,gemm,early,64,col,0.9844,0.9,1,1.25,0.98,0.99,7,no,,,,\n");
+}
+
+TEST(Csv, WritesAFailureWithTheFirstLineOfItsMessage) {
+  const Failure failure{Stage::check, Cause::timed_out, "12 wrong\nmore", ""};
+  EXPECT_EQ(rows_of({{spec(2, std::int64_t{64}, std::string("col")), failure}}, {arithmetic_column(1)}),
+            "2,gemm,failed,64,col,,,,,,,,,,,check,timed out,12 wrong\n");
+}
+
+TEST(Csv, WritesWhatWasPrunedBeforeAndAfterTheBuild) {
+  std::ostringstream out;
+  Csv csv(out, "gemm", {"BM", "RASTER"}, {});
+  csv.add_pruned(spec(3, std::int64_t{64}, std::string("row")), "BM > 64");
+  csv.add({spec(4, std::int64_t{64}, std::string("row")), PrunedAfterBuild{"spills == 0", {}}});
+  const std::string text = out.str();
+  EXPECT_EQ(text.substr(text.find('\n') + 1),
+            "3,gemm,pruned,64,row,,,,,,,,,,,,BM > 64\n"
+            "4,gemm,pruned after build,64,row,,,,,,,,,,,,spills == 0\n");
+}
+
+TEST(Csv, QuotesCommasAndQuotes) {
+  const Failure failure{Stage::build, Cause::reported, "expected \",\" here", ""};
+  EXPECT_EQ(rows_of({{spec(5, Pair{2, 1}, std::string("a\nb")), failure}}),
+            "5,gemm,failed,\"[2, 1]\",\"a\nb\",,,,,,,,,,build,reported,\"expected \"\",\"\" here\"\n");
+}
+
+TEST(Csv, LeavesACellEmptyWhereThereIsNoNumber) {
+  const Trial trial = measured(spec(39, std::int64_t{128}, std::string("row")));
+  Trial without_param = trial;
+  without_param.spec.params.pop_back();
+  EXPECT_EQ(rows_of({without_param}, {measured_column("watts")}),
+            "39,gemm,ok,128,,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,,\n");
+}
+
+TEST(Csv, WritesPointsAsDecimalSignsInEveryLocale) {
+  struct Comma : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
+  const std::string rows = rows_of({measured(spec(123456, std::int64_t{128}, std::string("row")))});
+  std::locale::global(before);
+  EXPECT_EQ(rows, "123456,gemm,ok,128,row,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,\n");
+}
+
+}  // namespace
+}  // namespace tune::report

@@ -1,0 +1,209 @@
+#include "base/process.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <thread>
+
+#include "base/capture.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+using namespace std::chrono_literals;
+
+Command shell(const std::string& script) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", script};
+  return command;
+}
+
+// Everything a child says until it has ended.
+struct Story {
+  std::vector<std::string> lines;
+  Processes::Ended ended;
+};
+
+Story follow(Processes& processes, Processes::Id id) {
+  Story story;
+  for (;;) {
+    const auto event = processes.wait(Processes::Clock::now() + 30s);
+    if (!event) throw std::runtime_error("the child did not end");
+    if (const auto* line = std::get_if<Processes::Line>(&*event); line && line->id == id)
+      story.lines.push_back(line->text);
+    if (const auto* ended = std::get_if<Processes::Ended>(&*event); ended && ended->id == id) {
+      story.ended = *ended;
+      return story;
+    }
+  }
+}
+
+Story follow(const Command& command, std::optional<Processes::Clock::duration> deadline = {}) {
+  Processes processes(false);
+  const auto id = processes.start(command);
+  if (deadline) processes.set_deadline(id, deadline);
+  return follow(processes, id);
+}
+
+// A process that was killed but not yet reaped by init is gone for us too.
+bool alive(int pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string number, name, state;
+  return static_cast<bool>(stat >> number >> name >> state) && state != "Z";
+}
+
+void expect_gone(int pid) {
+  for (int tries = 0; tries < 500 && alive(pid); ++tries) std::this_thread::sleep_for(10ms);
+  EXPECT_FALSE(alive(pid));
+}
+
+TEST(Processes, ReportsLinesStderrAndExitCode) {
+  const Story story = follow(shell("echo one; echo two; echo log >&2; exit 3"));
+  EXPECT_EQ(story.lines, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(story.ended.captured, "log\n");
+  EXPECT_EQ(story.ended.exit.code, 3);
+  EXPECT_EQ(to_text(story.ended.exit), "exit code 3");
+}
+
+TEST(Processes, KeepsALastLineWithoutNewline) {
+  EXPECT_EQ(follow(shell("printf 'a\\nb'")).lines, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Processes, TellsASignalFromAnExitCode) {
+  const Story story = follow(shell("kill -SEGV $$"));
+  EXPECT_EQ(story.ended.exit.signal, SIGSEGV);
+  EXPECT_EQ(to_text(story.ended.exit), "killed by signal 11 (segmentation fault)");
+}
+
+TEST(Processes, EndOfPipeIsNotTheEndOfTheProcess) {
+  const Story story = follow(shell("echo said; exec >&- 2>&-; sleep 0.3; exit 7"));
+  EXPECT_EQ(story.ended.exit.code, 7);
+}
+
+TEST(Processes, DoesNotWaitForAGrandchildThatHoldsThePipe) {
+  // setsid: the grandchild has left the group, so killing the group does not reach it.
+  const Story story = follow(shell("setsid sleep 60 & echo $!; exit 0"));
+  ASSERT_EQ(story.lines.size(), 1u);
+  EXPECT_EQ(story.ended.exit.code, 0);
+  ::kill(std::stoi(story.lines[0]), SIGKILL);
+}
+
+TEST(Processes, KillsTheGroupOfALeaderThatExited) {
+  const Story story = follow(shell("sleep 60 & echo $!; exit 0"));
+  expect_gone(std::stoi(story.lines.at(0)));
+}
+
+TEST(Processes, KillsTheWholeGroupAtTheDeadline) {
+  const Story story = follow(shell("sleep 60 & echo $!; wait"), 200ms);
+  EXPECT_TRUE(story.ended.exit.timed_out);
+  EXPECT_FALSE(story.ended.exit.clean());
+  expect_gone(std::stoi(story.lines.at(0)));
+}
+
+TEST(Processes, ADeadlineCanBeTakenBack) {
+  Processes processes(false);
+  const auto id = processes.start(shell("sleep 0.3"));
+  processes.set_deadline(id, 100ms);
+  processes.set_deadline(id, std::nullopt);
+  EXPECT_TRUE(follow(processes, id).ended.exit.clean());
+}
+
+TEST(Processes, SendsLines) {
+  Processes processes(false);
+  const auto id = processes.start(shell("read a; read b; echo $b $a"));
+  processes.send(id, "x");
+  processes.send(id, "y");
+  EXPECT_EQ(follow(processes, id).lines, std::vector<std::string>{"y x"});
+}
+
+TEST(Processes, SurvivesAChildThatClosesItsStdin) {
+  Processes processes(false);
+  const auto id = processes.start(shell("exec <&-; echo ready; sleep 0.2"));
+  for (int i = 0; i < 100; ++i) processes.send(id, std::string(10000, 'x'));
+  EXPECT_TRUE(follow(processes, id).ended.exit.clean());
+}
+
+TEST(Processes, GivesChildrenNoOtherChildsPipes) {
+  Processes processes(false);
+  const auto reader = processes.start(shell("read line; echo end"));
+  const auto holder = processes.start(shell("sleep 60"));
+  // If the second child had inherited the first one's stdin, closing ours would not be an end of file.
+  processes.close_stdin(reader);
+  EXPECT_EQ(follow(processes, reader).lines, std::vector<std::string>{"end"});
+  processes.kill(holder);
+  EXPECT_EQ(follow(processes, holder).ended.exit.signal, SIGKILL);
+}
+
+TEST(Processes, CutsAFloodInTheMiddle) {
+  Command command = shell("echo first >&2; head -c 50000000 /dev/zero | tr '\\0' x >&2; echo last >&2");
+  command.capture_limit = 1000;
+  const std::string captured = follow(command).ended.captured;
+  EXPECT_LT(captured.size(), 1100u);
+  EXPECT_TRUE(captured.starts_with("first\n")) << captured;
+  EXPECT_TRUE(captured.ends_with("last\n")) << captured;
+  EXPECT_NE(captured.find(" bytes cut ..."), std::string::npos);
+}
+
+TEST(Processes, LeavesNoChildBehind) {
+  int pid = 0;
+  {
+    Processes processes(false);
+    processes.start(shell("echo $$; sleep 60"));
+    const auto event = processes.wait(std::nullopt);
+    pid = std::stoi(std::get<Processes::Line>(*event).text);
+  }
+  expect_gone(pid);
+}
+
+TEST(Processes, TurnsASignalToUsIntoAnEvent) {
+  Processes processes(true);
+  ::raise(SIGTERM);
+  const auto event = processes.wait(Processes::Clock::now() + 10s);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(std::get<Processes::Interrupted>(*event).signal, SIGTERM);
+}
+
+TEST(Processes, NamesAProgramThatCannotBeStarted) {
+  const auto message_of = [](const std::string& program) -> std::string {
+    Command command;
+    command.argv = {program};
+    try {
+      Processes(false).start(command);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::environment);
+      return error.what();
+    }
+    return "started";
+  };
+  EXPECT_EQ(message_of("no-such-program"), "cannot start no-such-program: not found on PATH");
+  EXPECT_EQ(message_of("/no/such/program"), "cannot start /no/such/program: no such file");
+  EXPECT_EQ(message_of("/etc/passwd"), "cannot start /etc/passwd: not executable");
+  EXPECT_EQ(message_of(""), "cannot start a program: its name is empty");
+}
+
+TEST(Processes, RunReturnsOutputAndStatus) {
+  const Finished finished = run(shell("echo out; echo err >&2; exit 4"));
+  EXPECT_EQ(finished.output, "out\n");
+  EXPECT_EQ(finished.captured, "err\n");
+  EXPECT_EQ(finished.exit.code, 4);
+}
+
+TEST(Capture, KeepsAllThatFits) {
+  Capture capture(10);
+  capture.add("12345");
+  capture.add("67890");
+  EXPECT_EQ(capture.text(), "1234567890");
+}
+
+TEST(Capture, KeepsHeadAndTail) {
+  Capture capture(4);
+  capture.add("ab");
+  capture.add(std::string(100, 'x'));
+  capture.add("yz");
+  EXPECT_EQ(capture.text(), "ab\n... 100 bytes cut ...\nyz");
+}
+
+}  // namespace
+}  // namespace tune

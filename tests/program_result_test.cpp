@@ -1,0 +1,136 @@
+#include "wire/program_result.h"
+
+#include <gtest/gtest.h>
+
+#include "wire/messages.h"
+
+namespace tune::wire {
+namespace {
+
+ProgramResult from_stdout(std::string_view output) { return read_program_result(std::nullopt, output); }
+ProgramResult from_file(const std::string& text) { return read_program_result(text, "{\"time\": 9}"); }
+
+std::string refusal(const std::optional<std::string>& file, std::string_view output) {
+  try {
+    read_program_result(file, output);
+  } catch (const Malformed& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ProgramResult, IsTheJsonLineOnStdout) {
+  const auto result = from_stdout("warming up\n{\"name\": \"x\", \"time\": 0.25, \"iters\": 7, \"ok\": true}\nbye\n");
+  EXPECT_EQ(result.timing.median, 0.25);
+  EXPECT_EQ(result.timing.count, 7);
+  EXPECT_EQ(result.ok, true);
+  EXPECT_TRUE(result.metrics.empty());
+}
+
+TEST(ProgramResult, IgnoresJsonLinesThatHoldNoTime) {
+  EXPECT_EQ(from_stdout("{\"event\": \"start\"}\n{\"time\": 2}\n{\"event\": \"end\"}").timing.median, 2);
+  EXPECT_EQ(from_stdout("[1, 2]\n3\n{not json}\n{\"time\": 2}").timing.median, 2);
+}
+
+TEST(ProgramResult, PrefersTheFileToStdout) { EXPECT_EQ(from_file("{\"time\": 2}").timing.median, 2); }
+
+TEST(ProgramResult, ReadsAJsonFileOverSeveralLines) {
+  EXPECT_EQ(from_file("{\n  \"met (ms)\": 500,\n  \"iters\": 3\n}\n").timing.median, 0.5);
+}
+
+TEST(ProgramResult, TakesTheTimeForFiguresThatTheRowLacks) {
+  const Timing timing = from_stdout("{\"time\": 0.5}").timing;
+  EXPECT_EQ(timing.count, 1);
+  for (const double figure : {timing.min, timing.mean, timing.p95, timing.ci_low, timing.ci_high})
+    EXPECT_EQ(figure, 0.5);
+}
+
+TEST(ProgramResult, TakesFiguresThatTheRowHas) {
+  const Timing timing = from_stdout("{\"time\": 0.5, \"min\": 0.25, \"mean\": 0.75, \"p95\": 1}").timing;
+  EXPECT_EQ(timing.min, 0.25);
+  EXPECT_EQ(timing.mean, 0.75);
+  EXPECT_EQ(timing.p95, 1);
+}
+
+TEST(ProgramResult, KeepsOtherFiniteNumbersAsMetrics) {
+  const auto result = from_stdout(
+      "{\"name\": \"x\", \"time\": 1, \"GB/s\": 3.5, \"regs\": 32, \"note\": \"slow\", \"none\": null, \"yes\": true}");
+  EXPECT_EQ(result.metrics, (std::map<std::string, double>{{"GB/s", 3.5}, {"regs", 32}}));
+  EXPECT_EQ(from_file("name,met (ms),iters,GB/s\nx,1,1,nan\n").metrics.size(), 0u);
+}
+
+TEST(ProgramResult, ReadsTheCsvOfKbench) {
+  const auto result =
+      from_file("name,met (ms),iters,Arithmetic (GFLOPS/s)\r\n\"gemm/M=8192,N=8192\",0.5,2,17452.1\r\n");
+  EXPECT_EQ(result.timing.median, 0.0005);
+  EXPECT_EQ(result.timing.count, 2);
+  EXPECT_EQ(result.metrics.at("Arithmetic (GFLOPS/s)"), 17452.1);
+  EXPECT_EQ(result.ok, std::nullopt);
+}
+
+TEST(ProgramResult, ReadsCsvWithBlanksQuotesAndOk) {
+  const auto result = from_file("\"name\", \"met (ms)\", \"iters\", \"a \"\"b\"\"\", \"ok\"\n\"x\", 2, 1, 4, False\n");
+  EXPECT_EQ(result.timing.median, 0.002);
+  EXPECT_EQ(result.metrics.at("a \"b\""), 4);
+  EXPECT_EQ(result.ok, false);
+}
+
+TEST(ProgramResult, SaysFalseOfAWrongResult) {
+  EXPECT_EQ(from_stdout("{\"time\": 1, \"ok\": false}").ok, false);
+  EXPECT_EQ(from_file("time,ok\n1,0\n").ok, false);
+}
+
+struct Bad {
+  const char* name;
+  std::optional<std::string> file;
+  const char* output;
+  const char* message;  ///< part of it
+};
+
+class BadProgramResult : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadProgramResult, IsRefusedWithItsReason) {
+  const std::string message = refusal(GetParam().file, GetParam().output);
+  EXPECT_NE(message.find(GetParam().message), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadProgramResult,
+    testing::Values(Bad{"NothingAtAll", {}, "", "wrote no result"},
+                    Bad{"OnlyText", {}, "done in 3 ms\n", "wrote no result"},
+                    Bad{"JsonWithoutTime", {}, "{\"iters\": 3}\n", "wrote no result"},
+                    Bad{"TwoLines", {}, "{\"time\": 1}\n{\"time\": 2}\n", "2 results on stdout"},
+                    Bad{"TornLine", {}, "{\"time\": 1}\n{\"time\": 2, \"ite", "not valid JSON"},
+                    Bad{"NanLine", {}, "{\"time\": NaN}\n", "not valid JSON"},
+                    Bad{"HugeTime", {}, "{\"time\": 1e999}\n", "not valid JSON"},
+                    Bad{"ZeroTime", {}, "{\"time\": 0}\n", "not a finite positive number"},
+                    Bad{"NegativeTime", {}, "{\"met (ms)\": -1}\n", "not a finite positive number"},
+                    Bad{"TimeAsText", {}, "{\"time\": \"1\"}\n", "not a number"},
+                    Bad{"NullTime", {}, "{\"time\": null}\n", "null, not a number"},
+                    Bad{"TimeAsBoolean", {}, "{\"time\": true}\n", "not a number"},
+                    Bad{"HalfAnIteration", {}, "{\"time\": 1, \"iters\": 0.5}\n", "not a count"},
+                    Bad{"NoIteration", {}, "{\"time\": 1, \"iters\": 0}\n", "not a finite positive number"},
+                    Bad{"MoreIterationsThanCount", {}, "{\"time\": 1, \"iters\": 1e30}\n", "not a count"},
+                    Bad{"NegativeMinimum", {}, "{\"time\": 1, \"min\": -1}\n", "'min' of the result"},
+                    Bad{"OkAsText", {}, "{\"time\": 1, \"ok\": \"yes\"}\n", "not true or false"},
+                    Bad{"OkAsNull", {}, "{\"time\": 1, \"ok\": null}\n", "not true or false"},
+                    Bad{"EmptyFile", "", "{\"time\": 1}\n", "is empty"},
+                    Bad{"BlankFile", " \n\n", "{\"time\": 1}\n", "is empty"},
+                    Bad{"TornFile", "{\"time\": 1, ", "{\"time\": 1}\n", "not one valid JSON object"},
+                    Bad{"ArrayFile", "[{\"time\": 1}]", "", "not one valid JSON object"},
+                    Bad{"FileWithoutTime", "{\"iters\": 1}", "{\"time\": 1}\n", "neither 'time'"},
+                    Bad{"TwoObjectsInFile", "{\"time\": 1}\n{\"time\": 2}\n", "", "2 results in the result file"},
+                    Bad{"CsvWithoutRow", "name,met (ms),iters\n", "", "no result in the result file"},
+                    Bad{"CsvWithTwoRows", "name,met (ms),iters\na,1,1\nb,1,1\n", "", "2 results in the result file"},
+                    Bad{"CsvWithTornRow", "name,met (ms),iters\na,1\n", "", "3 columns but a row with 2 cells"},
+                    Bad{"CsvWithOpenQuote", "name,met (ms),iters\n\"a,1,1\n", "", "quoted cell"},
+                    Bad{"CsvWithNan", "name,met (ms),iters\na,nan,1\n", "", "not a finite positive number"},
+                    Bad{"CsvWithInfinity", "name,met (ms),iters\na,inf,1\n", "", "not a finite positive number"},
+                    Bad{"CsvWithUnitInCell", "name,met (ms),iters\na,1 ms,1\n", "", "\"1 ms\", not a number"},
+                    Bad{"CsvWithEmptyTime", "name,met (ms),iters\na,,1\n", "", "\"\", not a number"},
+                    Bad{"GarbageFile", "\x7f\x45LF\x01\xff\xfe", "", "no result"},
+                    Bad{"NotUtf8", "time\n\xff\xfe\n", "", "not a number"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace tune::wire

@@ -1,0 +1,210 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "report/table.h"
+
+namespace tune::report {
+namespace {
+
+constexpr double kFlops = 2.0 * 8192 * 8192 * 128;
+
+Spec gemm_spec(std::int64_t mesh_idx, std::int64_t bm, std::int64_t stages) {
+  return {mesh_idx,
+          {{"M", std::int64_t{8192}, false},
+           {"BM", bm, false},
+           {"NUM_STAGES", stages, false},
+           {"TRANSPOSE_B", Bool{false, false}, false},
+           {"SPLIT_K", std::int64_t{1}, true}}};
+}
+
+Trial measured(Spec spec, double milliseconds) {
+  Measurement measurement;
+  measurement.timing = {7, milliseconds / 1e3, 0, 0, 0, milliseconds * 0.998e-3, milliseconds * 1.002e-3, false};
+  measurement.checked = true;
+  return {std::move(spec), measurement};
+}
+
+/// Three specs of the seed's example, in mesh order.
+std::vector<Trial> three_trials() {
+  return {measured(gemm_spec(6, 64, 2), 3.376528), measured(gemm_spec(37, 128, 3), 0.988528),
+          measured(gemm_spec(39, 128, 4), 0.984400)};
+}
+
+Summary summary_of(const std::vector<Trial>& trials) {
+  Summary summary;
+  summary.name = "multistage_gemm";
+  summary.file = "../tune_multistage_gemm.mojo";
+  summary.command = {"tune", "--yaml", "gemm.yaml"};
+  summary.tuned = true;
+  summary.trials = trials;
+  for (const std::size_t i : {2u, 1u, 0u}) {
+    if (i < trials.size() && trials[i].measurement()) summary.ranking.rows.push_back({&trials[i], 0, std::nullopt});
+  }
+  summary.columns = {arithmetic_column(kFlops)};
+  summary.elapsed_seconds = 259.31;
+  return summary;
+}
+
+Standing standing(double milliseconds, double ratio, bool tie) {
+  Standing result;
+  result.median_seconds = milliseconds / 1e3;
+  result.seconds_interval = {milliseconds * 0.999e-3, milliseconds * 1.001e-3};
+  result.launches = 50;
+  result.ratio = ratio;
+  result.tie = tie;
+  return result;
+}
+
+/// The lines between the number of valid specs and `top_spec_idx`.
+std::string table_of(const Summary& summary) {
+  const std::string text = result_text(summary);
+  const std::size_t begin = text.find('\n', text.find("Number of valid specs")) + 1;
+  return text.substr(begin, text.find("top_spec_idx") - begin);
+}
+
+TEST(Report, PrintsTheBlocksOfATunedRun) {
+  const std::vector<Trial> trials = three_trials();
+  EXPECT_EQ(result_text(summary_of(trials)),
+            R"(--------------------------------------------------------------------------------
+Tuning [multistage_gemm] from [../tune_multistage_gemm.mojo]
+--------------------------------------------------------------------------------
+Number of valid specs: 3
+ mesh_idx                                name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %
+       39 multistage_gemm/BM=128/NUM_STAGES=4  0.984400      7           17452.122292  0.20
+       37 multistage_gemm/BM=128/NUM_STAGES=3  0.988528      7           17379.243870  0.20
+        6  multistage_gemm/BM=64/NUM_STAGES=2  3.376528      7            5088.028052  0.20
+top_spec_idx: 39
+--------------------------------------------------------------------------------
+Best Measured Time:
+--------------------------------------------------------------------------------
+params:
+  M: 8192
+  BM: 128
+  NUM_STAGES: 4
+  TRANSPOSE_B: False
+  $SPLIT_K: 1
+--------------------------------------------------------------------------------
+Elapsed tuning time: 259.3 (s)
+)");
+}
+
+TEST(Report, ListsInMeshOrderWithoutABestIfNotTuned) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.tuned = false;
+  summary.top = 1;
+  summary.columns.clear();
+  EXPECT_EQ(result_text(summary), R"(--------------------------------------------------------------------------------
+Tuning [multistage_gemm] from [../tune_multistage_gemm.mojo]
+--------------------------------------------------------------------------------
+Number of valid specs: 3
+ mesh_idx                                name  met (ms)  iters  +- %
+        6  multistage_gemm/BM=64/NUM_STAGES=2  3.376528      7  0.20
+       37 multistage_gemm/BM=128/NUM_STAGES=3  0.988528      7  0.20
+       39 multistage_gemm/BM=128/NUM_STAGES=4  0.984400      7  0.20
+--------------------------------------------------------------------------------
+Elapsed tuning time: 259.3 (s)
+)");
+}
+
+TEST(Report, HasNoBestIfNothingIsValid) {
+  Summary summary = summary_of({});
+  summary.notes = {"the journal is run.jsonl"};
+  EXPECT_EQ(result_text(summary), R"(--------------------------------------------------------------------------------
+Tuning [multistage_gemm] from [../tune_multistage_gemm.mojo]
+--------------------------------------------------------------------------------
+Number of valid specs: 0
+--------------------------------------------------------------------------------
+Elapsed tuning time: 259.3 (s)
+note: the journal is run.jsonl
+)");
+}
+
+TEST(Report, ShowsTheTopRowsAndSaysHowManyAreHidden) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.top = 2;
+  summary.columns.clear();
+  EXPECT_EQ(table_of(summary),
+            R"( mesh_idx                         name  met (ms)  iters  +- %
+       39 multistage_gemm/NUM_STAGES=4  0.984400      7  0.20
+       37 multistage_gemm/NUM_STAGES=3  0.988528      7  0.20
+(1 more)
+)");
+}
+
+TEST(Report, ShowsFinalsTiesAndBaselines) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.name = "gemm";
+  summary.ranking.rows[0].standing = standing(1.0, 1, true);
+  summary.ranking.rows[1].standing = standing(1.01, 1.01, true);
+  summary.ranking.baselines = {{"vendor", Spec{}, standing(0.9, 0.9, false)}, {"old.yaml", Spec{}, std::nullopt}};
+  EXPECT_EQ(table_of(summary),
+            R"( mesh_idx                     name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %  x vendor  note
+       39 gemm/BM=128/NUM_STAGES=4  1.000000     50           17179.869184  0.10     0.900   tie
+       37 gemm/BM=128/NUM_STAGES=3  1.010000     50           17009.771469  0.10     0.891   tie
+        6  gemm/BM=64/NUM_STAGES=2  3.376528      7            5088.028052  0.20         -
+        -                   vendor  0.900000     50           19088.743538  0.10     1.000
+finals: 3 rows were timed in turns; the others once, in the sweep
+x vendor: how many times as fast as vendor, in the finals
+tie: the finals cannot tell them from the best; the lowest mesh_idx is taken
+)");
+}
+
+TEST(Report, MarksEarlyStoppedAndUncheckedSpecs) {
+  std::vector<Trial> trials = three_trials();
+  std::get<Measurement>(trials[0].outcome).timing.stopped_early = true;
+  std::get<Measurement>(trials[0].outcome).timing.count = 1;
+  std::get<Measurement>(trials[0].outcome).checked = false;
+  std::get<Measurement>(trials[1].outcome).checked = false;
+  Summary summary = summary_of(trials);
+  summary.name = "gemm";
+  summary.columns.clear();
+  EXPECT_EQ(table_of(summary), R"( mesh_idx                     name  met (ms)  iters  +- %                note
+       39 gemm/BM=128/NUM_STAGES=4  0.984400      7  0.20
+       37 gemm/BM=128/NUM_STAGES=3  0.988528      7  0.20         checked: no
+        6  gemm/BM=64/NUM_STAGES=2  3.376528      1     -  early, checked: no
+early: slow, so timed with fewer launches; ranked after the others
+checked: no: its output was not compared with a reference
+)");
+}
+
+TEST(Report, LeavesTheRunsNameOutOfRowsThatWouldWrap) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.width = 80;
+  EXPECT_EQ(table_of(summary),
+            R"( mesh_idx                name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %
+       39 BM=128/NUM_STAGES=4  0.984400      7           17452.122292  0.20
+       37 BM=128/NUM_STAGES=3  0.988528      7           17379.243870  0.20
+        6  BM=64/NUM_STAGES=2  3.376528      7            5088.028052  0.20
+)");
+}
+
+TEST(Report, ShowsADashForAMetricThatASpecLacks) {
+  std::vector<Trial> trials = three_trials();
+  trials.resize(1);
+  std::get<Measurement>(trials[0].outcome).metrics["watts"] = 512.5;
+  Summary summary = summary_of(trials);
+  summary.columns = {measured_column("watts"), measured_column("volts")};
+  EXPECT_EQ(table_of(summary), R"( mesh_idx            name  met (ms)  iters       watts  volts  +- %
+        6 multistage_gemm  3.376528      7  512.500000      -  0.20
+)");
+}
+
+TEST(Report, AlignsByCharactersAndNotByBytes) {
+  std::vector<Trial> trials = {{Spec{0, {{"P", std::string("größe"), false}}}, measured({}, 1).outcome},
+                               {Spec{1, {{"P", std::string("xy"), false}}}, measured({}, 1).outcome}};
+  Summary summary = summary_of(trials);
+  summary.name = "g";
+  summary.columns.clear();
+  EXPECT_EQ(table_of(summary),
+            " mesh_idx      name  met (ms)  iters  +- %\n"
+            "        1    g/P=xy  1.000000      7  0.20\n"
+            "        0 g/P=größe  1.000000      7  0.20\n");
+}
+
+}  // namespace
+}  // namespace tune::report

@@ -1,0 +1,48 @@
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "wire/messages.h"
+
+namespace tune {
+
+/// The worker's end of the protocol. Takes stdin and stdout for itself: from its construction on, what kernels print
+/// goes to stderr, the captured log, and what they read is empty. A thread reads from the start and ends the whole
+/// process group when the driver is gone. There is one per process, and it lives until _exit.
+class Channel {
+ public:
+  enum class Input {
+    none,      ///< stdin is not read (--probe)
+    driver,    ///< the end of stdin without a `done` before it means that the driver died
+    by_hand,   ///< the end of stdin means nothing (--once)
+  };
+  explicit Channel(Input input);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  /// The next line of stdin; waits for it. nullopt at its end, which only Input::by_hand reaches.
+  std::optional<std::string> next();
+  void say(const wire::Event& event);
+  /// Says the last event, if any, and ends the process with exit code 0, without destructors and exit handlers: those
+  /// of a kernel's library could crash or hang.
+  [[noreturn]] void leave(const std::optional<wire::Event>& last);
+
+ private:
+  void read_lines();
+  void take(std::string line);
+
+  int in_ = -1;
+  int out_ = -1;
+  std::atomic<bool> leaving_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> lines_;
+  bool at_end_ = false;
+  Input input_;
+};
+
+}  // namespace tune

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "guarded_buffer.h"
+#include "inputs.h"
+#include "layout.h"
+#include "reference.h"
+
+namespace tune {
+
+/// What the comparison of an output with its reference found. An error is |out - ref|.
+struct Deviation {
+  struct Index {
+    std::int64_t batch = 0, row = 0, col = 0;
+  };
+
+  std::int64_t elements = 0;   ///< compared
+  std::int64_t wrong = 0;      ///< not within tolerance; a NaN never is
+  std::int64_t nans = 0;       ///< of those
+  std::int64_t unwritten = 0;  ///< of those, still poisoned
+  double largest_error = 0;    ///< of numbers
+  double largest_ratio = 0;    ///< largest error over its tolerance; infinite if there is a NaN
+  Index first;                 ///< first wrong element in the order of (batch, row, col)
+  Index low, high;             ///< the smallest box that holds all wrong elements
+};
+
+/// Compares a GEMM's C, which was poisoned with `pattern`, with its reference. Precondition: a resolved problem.
+Deviation compare_gemm(const Gemm& gemm, const void* c, const GemmReference& reference, Poison pattern);
+
+/// Compares an output of a custom problem; `values` is this buffer's part of the reference.
+Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void* data, std::span<const double> values,
+                         Poison pattern);
+
+/// The failure's text. Its first line is the same for all specs that fail alike: `wrong result in C` or `C was not
+/// fully written`; the second says how many, how far, the first and where. Precondition: wrong > 0.
+std::string describe(const Deviation& deviation, const std::string& buffer);
+
+/// `input A was overwritten at element 17`, if it is not what it was filled with.
+std::optional<std::string> input_damage(const std::string& buffer, const Content& content, const void* data,
+                                        std::int64_t count);
+
+/// `padding of C was overwritten at element 4100`, if an element between the rows, columns or matrices of `view` is
+/// not what it was before the launch: `before`, or else the poison. Interleaved matrices have no padding.
+std::optional<std::string> padding_damage(const std::string& buffer, Type type, const void* data,
+                                          const MatrixView& view, const std::optional<Content>& before, Poison pattern);
+
+}  // namespace tune

@@ -1,0 +1,88 @@
+#pragma once
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "model/problem.h"
+
+/// The element types as the host computes with them: conversion from and to double, with one rounding to nearest even.
+namespace tune {
+
+using Half = _Float16;
+
+/// A float's upper half.
+struct Bf16 {
+  std::uint16_t bits = 0;
+};
+
+/// A float with the significand of a half, as tensor cores read it.
+struct Tf32 {
+  float value = 0;
+};
+
+inline double to_double(double x) { return x; }
+inline double to_double(float x) { return static_cast<double>(x); }
+inline double to_double(Half x) { return static_cast<double>(x); }
+inline double to_double(Bf16 x) { return static_cast<double>(std::bit_cast<float>(std::uint32_t{x.bits} << 16)); }
+inline double to_double(Tf32 x) { return static_cast<double>(x.value); }
+inline double to_double(std::int32_t x) { return x; }
+inline double to_double(std::int8_t x) { return x; }
+
+/// `x` with the last `dropped` bits of its significand rounded away, to nearest even. Precondition: finite.
+inline std::uint32_t round_bits(float x, int dropped) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t half = (std::uint32_t{1} << (dropped - 1)) - 1;
+  const std::uint32_t odd = (bits >> dropped) & 1;
+  return (bits + half + odd) >> dropped << dropped;
+}
+
+/// A double as the nearest element; through float for the short types, on the device too. Integers take the value
+/// as it is. Precondition: finite and in range.
+template <typename T>
+T rounded(double x) {
+  if constexpr (std::is_same_v<T, Bf16>)
+    return {static_cast<std::uint16_t>(round_bits(static_cast<float>(x), 16) >> 16)};
+  else if constexpr (std::is_same_v<T, Tf32>)
+    return {std::bit_cast<float>(round_bits(static_cast<float>(x), 13))};
+  else if constexpr (std::is_same_v<T, Half>)
+    return static_cast<Half>(static_cast<float>(x));
+  else
+    return static_cast<T>(x);
+}
+
+/// Bits of the significand, the implicit one included; all value bits of an integer.
+template <typename T>
+constexpr int significand_bits() {
+  if constexpr (std::is_same_v<T, Bf16>) return 8;
+  else if constexpr (std::is_same_v<T, Tf32> || std::is_same_v<T, Half>) return 11;
+  else return std::numeric_limits<T>::digits;
+}
+
+template <typename T>
+struct TypeTag {
+  using type = T;
+};
+
+/// Calls `f` with the tag of the host's form of `type`. Throws std::invalid_argument for the fp8 types, which the host
+/// has no arithmetic for.
+template <typename F>
+decltype(auto) with_type(Type type, F&& f) {
+  switch (type) {
+    case Type::f64: return f(TypeTag<double>{});
+    case Type::f32: return f(TypeTag<float>{});
+    case Type::tf32: return f(TypeTag<Tf32>{});
+    case Type::f16: return f(TypeTag<Half>{});
+    case Type::bf16: return f(TypeTag<Bf16>{});
+    case Type::s32: return f(TypeTag<std::int32_t>{});
+    case Type::s8: return f(TypeTag<std::int8_t>{});
+    case Type::e4m3:
+    case Type::e5m2: break;
+  }
+  throw std::invalid_argument("the host cannot compute with " + std::string(to_text(type)));
+}
+
+}  // namespace tune

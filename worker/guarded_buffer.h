@@ -1,0 +1,53 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace tune {
+
+/// Memory for one argument of a kernel: page-aligned, with a guard band on each side and an inaccessible page beyond
+/// those, so that a near miss is found afterwards and a far one ends the process. Owns its mapping.
+class GuardedBuffer {
+ public:
+  static constexpr std::size_t kBand = 4096;  ///< bytes of a guard band; the one behind may be longer
+
+  GuardedBuffer() = default;
+  /// `name` is for messages. All bytes are poisoned. Throws std::bad_alloc.
+  GuardedBuffer(std::string name, std::size_t bytes);
+  ~GuardedBuffer();
+  GuardedBuffer(GuardedBuffer&& other) noexcept;
+  GuardedBuffer& operator=(GuardedBuffer&& other) noexcept;
+
+  const std::string& name() const { return name_; }
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+  /// `guard band hit: 12 bytes written past the end of C, first at +0`, if a guard band was written to.
+  std::optional<std::string> intrusion() const;
+
+ private:
+  std::span<std::byte> band_before() const { return {data_ - kBand, kBand}; }
+  std::span<std::byte> band_behind() const;
+
+  std::string name_;
+  std::byte* mapping_ = nullptr;
+  std::size_t mapped_ = 0;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// 16 bits that are repeated through memory nobody may read or must write. The first is a NaN in every float type; an
+/// integer that happens to equal it does not equal the second, so integers are checked under both.
+enum class Poison : std::uint16_t { nan = 0xfff5, other = 0x0a5a };
+
+void poison(std::span<std::byte> bytes, Poison pattern);
+
+/// What a poisoned byte is, by its offset from the start of what was poisoned.
+inline std::byte poison_at(std::size_t offset, Poison pattern) {
+  const auto word = static_cast<std::uint16_t>(pattern);
+  return static_cast<std::byte>(offset % 2 == 0 ? word & 0xff : word >> 8);
+}
+
+}  // namespace tune

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "model/problem.h"
+
+namespace tune {
+
+/// What a buffer holds before a launch: element i is a function of (seed, buffer, i) alone, where i is the element's
+/// offset from the buffer's start, padding included. Nothing is stored, so inputs are verified by making them again.
+///
+/// uniform, normal, hpl, trig and iota are as in generator.h, rounded to the type; iota is taken modulo 2^(bits of
+/// the significand), so that it is exact. Integers are the same numbers scaled to 8 bits.
+struct Content {
+  Type type = Type::f32;
+  Init init = Init::uniform;
+  std::uint64_t seed = 0;
+  std::uint64_t buffer = 0;  ///< number of the buffer in its problem: A 0, B 1, C 2
+};
+
+void fill(const Content& content, void* data, std::int64_t count);
+
+/// The elements from `first` on as doubles.
+void generate(const Content& content, std::int64_t first, std::int64_t count, double* values);
+
+/// The offset of the first of the elements [first, first + count) of a buffer starting at `data` that is not, bit for
+/// bit, what `fill` puts there.
+std::optional<std::int64_t> first_difference(const Content& content, const void* data, std::int64_t first,
+                                             std::int64_t count);
+
+}  // namespace tune

@@ -1,0 +1,147 @@
+#include <exception>
+#include <fmt/format.h>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend.h"
+#include "channel.h"
+
+namespace tune {
+namespace {
+
+constexpr const char* kHelp =
+    R"(Builds, checks and times one kernel for `tune`. A driver starts it; by hand:
+
+  {0} build     --once < build.json      compile; answers `built` or `failed`
+  {0} measure   --once < measure.json    load, check and time; answers `measured` or `failed`
+  {0} reference --once < reference.json  compute what a right result is
+  {0} --probe                            describe device and compiler, and end
+
+The request is one JSON object on one line of stdin, the answers are JSON objects, one per line.
+  --once   act as if the commands load, go and done had been sent, and ignore the end of stdin;
+           without it the end of stdin means that the driver died, and ends the process group
+  --help   this text
+)";
+
+struct Options {
+  std::string mode;  ///< build, measure, reference, probe or help
+  bool once = false;
+};
+
+/// nullopt: not understood.
+std::optional<Options> parse(const std::vector<std::string_view>& words) {
+  Options options;
+  for (const std::string_view word : words) {
+    const bool is_mode = word == "build" || word == "measure" || word == "reference";
+    if (word == "--once")
+      options.once = true;
+    else if (is_mode && options.mode.empty())
+      options.mode = word;
+    else if ((word == "--probe" || word == "--help") && options.mode.empty())
+      options.mode = word.substr(2);
+    else
+      return std::nullopt;
+  }
+  if (options.mode.empty()) return std::nullopt;
+  return options;
+}
+
+/// One process's work: what it is asked for, and how far it got, which is the stage it fails in.
+class Session {
+ public:
+  Session(const Options& options, WorkerBackend& backend, Channel& channel)
+      : options_(options), backend_(backend), channel_(channel) {}
+
+  /// Everything but the last event, which is returned; nullopt: `done` came.
+  std::optional<wire::Event> run() try {
+    if (options_.mode == "probe") return backend_.probe();
+    const wire::Request request = read_request();
+    if (const auto* build = std::get_if<wire::BuildRequest>(&request)) return backend_.build(*build);
+    if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) return serve(*measure);
+    backend_.reference(std::get<wire::ReferenceRequest>(request));
+    return wire::Referenced{};
+  } catch (const Refusal& refusal) {
+    return wire::Failed{refusal.stage(), refusal.what()};
+  } catch (const wire::Malformed& malformed) {
+    return wire::Failed{Stage::start, fmt::format("malformed message from the driver: {}", malformed.what())};
+  } catch (const std::bad_alloc&) {
+    return wire::Failed{stage_, "out of memory"};
+  } catch (const std::exception& exception) {
+    return wire::Failed{stage_, exception.what()};
+  }
+
+ private:
+  wire::Request read_request() {
+    const auto line = channel_.next();
+    if (!line) throw Refusal(Stage::start, "no request on stdin");
+    wire::Request request = wire::decode_request(*line);
+    static constexpr const char* kModes[] = {"build", "measure", "reference"};
+    if (const char* asked = kModes[request.index()]; options_.mode != asked)
+      throw wire::Malformed(fmt::format("a {} request for a {} process", asked, options_.mode));
+    if (request.index() == 0) stage_ = Stage::build;
+    return request;
+  }
+
+  std::optional<wire::Event> serve(const wire::MeasureRequest& request) {
+    wire::Hello hello;
+    hello.backend = backend_.kind();
+    channel_.say(hello);
+    if (options_.once) {
+      load(request);
+      return go({});
+    }
+    for (bool loaded = false;;) {
+      const wire::Command command = wire::decode_command(channel_.next().value());
+      if (std::holds_alternative<wire::Done>(command)) return std::nullopt;
+      if (const auto* command_go = std::get_if<wire::Go>(&command)) {
+        if (!loaded) throw wire::Malformed("`go` before `load`");
+        channel_.say(go(*command_go));
+      } else {
+        load(request);
+        loaded = true;
+      }
+    }
+  }
+
+  void load(const wire::MeasureRequest& request) {
+    stage_ = Stage::load;
+    backend_.load(request);
+    channel_.say(wire::Loaded{});
+  }
+
+  wire::Measured go(const wire::Go& command) {
+    stage_ = command.check ? Stage::check : Stage::measure;
+    return backend_.measure(command, [this](const wire::Event& event) {
+      channel_.say(event);
+      stage_ = Stage::measure;
+    });
+  }
+
+  const Options& options_;
+  WorkerBackend& backend_;
+  Channel& channel_;
+  Stage stage_ = Stage::start;
+};
+
+Channel::Input input_of(const Options& options) {
+  if (options.mode == "probe") return Channel::Input::none;
+  return options.once ? Channel::Input::by_hand : Channel::Input::driver;
+}
+
+}  // namespace
+}  // namespace tune
+
+int main(int argc, char** argv) {
+  const std::string_view program = argc > 0 ? argv[0] : "tune-worker";
+  const auto options = tune::parse({argv + 1, argv + argc});
+  if (!options || options->mode == "help") {
+    fmt::print(options ? stdout : stderr, fmt::runtime(tune::kHelp), program.substr(program.rfind('/') + 1));
+    return options ? 0 : 2;
+  }
+  tune::Channel channel(tune::input_of(*options));
+  const auto backend = tune::make_backend();
+  channel.leave(tune::Session(*options, *backend, channel).run());
+}

@@ -1,0 +1,73 @@
+#include "measure.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/stats.h"
+
+namespace tune {
+namespace {
+
+constexpr double kSingleLaunchFactor = 2;
+constexpr std::size_t kSlowLaunches = 3;
+constexpr double kShortLaunch = 0.02;
+constexpr double kPrecision = 0.005;
+
+bool is_precise(const std::vector<double>& times) {
+  const Interval interval = median_interval(times);
+  const double middle = median(times);
+  return interval.high - middle <= kPrecision * middle && middle - interval.low <= kPrecision * middle;
+}
+
+}  // namespace
+
+Sampler::Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, Seconds now)
+    : rules_(rules), go_(go), launch_(std::move(launch)), now_(std::move(now)) {}
+
+Timing Sampler::run(double first) {
+  if (go_.launches > 0) return exactly(go_.launches);
+  if (is_hopeless(first > 0 ? first : launch_())) return summarize(times_, true);
+  times_.clear();
+  warm_up();
+  return until_precise();
+}
+
+bool Sampler::slower_than(double factor, double seconds) const {
+  return rules_.cutoff > 0 && go_.best_seconds > 0 && seconds > factor * go_.best_seconds;
+}
+
+/// Leaves in times_ what the verdict rests on.
+bool Sampler::is_hopeless(double first) {
+  if (slower_than(rules_.cutoff, first) && first < kShortLaunch) first = std::min(first, launch_());
+  times_ = {first};
+  if (slower_than(std::max(rules_.cutoff, kSingleLaunchFactor), first)) return true;
+  if (!slower_than(rules_.cutoff, first)) return false;
+  while (times_.size() < kSlowLaunches) times_.push_back(launch_());
+  return slower_than(rules_.cutoff, median(times_));
+}
+
+void Sampler::warm_up() {
+  for (int i = 0; i < rules_.warmup; ++i) launch_();
+}
+
+Timing Sampler::exactly(std::int64_t count) {
+  warm_up();
+  for (std::int64_t i = 0; i < count; ++i) times_.push_back(launch_());
+  return summarize(times_, false);
+}
+
+Timing Sampler::until_precise() {
+  const double start = now_();
+  const auto min_launches = static_cast<std::size_t>(std::max(1, rules_.min_launches));
+  // Short launches are so many that looking at all of them after each would cost more than the launches.
+  for (std::size_t next_look = kSlowLaunches;;) {
+    times_.push_back(launch_());
+    const bool out_of_time = now_() - start >= rules_.max_seconds;
+    if (times_.size() < next_look && !out_of_time) continue;
+    next_look = times_.size() + 1 + times_.size() / 16;
+    if (times_.size() >= kSlowLaunches && slower_than(rules_.cutoff, median(times_))) return summarize(times_, true);
+    if (out_of_time || (times_.size() >= min_launches && is_precise(times_))) return summarize(times_, false);
+  }
+}
+
+}  // namespace tune

@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "backend.h"
+#include "base/store.h"
+#include "program_command.h"
+#include "program_host.h"
+#include "program_run.h"
+#include "wire/program_result.h"
+
+namespace tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kResultLimit = 1 << 20;
+
+/// A folder of its own for one run of a program, so that no result of another run can be taken for its own.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "tune-XXXXXX").string();
+    if (!::mkdtemp(pattern.data())) throw Refusal(Stage::measure, "cannot make the folder " + pattern);
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Words definitions(const std::vector<Define>& defines) {
+  Words words;
+  for (const auto& define : defines) words.push_back("-D" + define.name + "=" + define.value);
+  return words;
+}
+
+// The folder of tune/bench.h: in the build tree, next to an installed tune, or below its libexec.
+Words bench_include() {
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const char* folder : {"../include", "../../include"})
+    if (fs::exists(here / folder / "tune/bench.h")) return {"-I" + (here / folder).lexically_normal().string()};
+  return {};
+}
+
+Words build_flags(const wire::BuildRequest& request) {
+  Words words = request.flags;
+  for (const auto& folder : request.include) words.push_back("-I" + folder);
+  for (const auto& option : bench_include()) words.push_back(option);
+  return words;
+}
+
+// Parameters that do not reach the compiler would give one program the labels of many.
+void require_used(const wire::BuildRequest& request) {
+  if (!request.defines.empty() && !uses(request.command, "defines"))
+    throw Refusal(Stage::build, "build.command does not use {defines}, so that all specs would be one program; add it");
+  if (!(request.flags.empty() && request.include.empty()) && !uses(request.command, "flags"))
+    throw Refusal(Stage::build, "build.command does not use {flags}, so build.flags and build.include have no effect");
+}
+
+Words build_command(const wire::BuildRequest& request) {
+  if (!request.command.empty()) {
+    require_used(request);
+    return request.command;
+  }
+  const auto language = language_of(request.source);
+  if (!language) throw Refusal(Stage::build, "no rule to build " + request.source + ": set build.command");
+  return default_build_command(*language, request.arch, request.flags);
+}
+
+void require_executable(const fs::path& file) {
+  if (::access(file.c_str(), X_OK) == 0) return;
+  throw Refusal(Stage::build, fmt::format("'{}' has no build rule and {} is not executable: set build.command",
+                                          file.extension().string(), file.string()));
+}
+
+// The program's result file, if it wrote one.
+std::optional<std::string> text_of(const fs::path& result) {
+  if (!fs::exists(result)) return std::nullopt;
+  if (fs::file_size(result) > kResultLimit) throw Refusal(Stage::measure, "the result file is larger than 1 MiB");
+  return read_file(result);
+}
+
+class ProgramBackend final : public WorkerBackend {
+ public:
+  Backend kind() const override { return Backend::program; }
+  wire::Hello probe() override;
+  wire::Built build(const wire::BuildRequest& request) override;
+  void reference(const wire::ReferenceRequest&) override {
+    throw Refusal(Stage::start, "a program checks its own result; there is no reference to make");
+  }
+  void load(const wire::MeasureRequest& request) override;
+  wire::Measured measure(const wire::Go& go, const Report& report) override;
+
+ private:
+  wire::ProgramResult run_program() const;
+
+  wire::MeasureRequest request_;
+};
+
+wire::Hello ProgramBackend::probe() {
+  wire::Hello hello;
+  hello.backend = Backend::program;
+  hello.device = host_device();
+  hello.device.arch = "native";
+  hello.compiler = compiler_versions();
+  return hello;
+}
+
+wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
+  const std::string name = "program";
+  const fs::path binary = fs::path(request.output) / name;
+  Task task;
+  task.what = "the build";
+  task.command = build_command(request);
+  task.is_shell = request.command_is_shell;
+  task.placeholders = {{"file", {request.source}},
+                       {"defines", definitions(request.defines)},
+                       {"flags", build_flags(request)},
+                       {"binary", {binary.string()}},
+                       {"arch", {request.arch.empty() ? "native" : request.arch}}};
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    run_or_refuse(task);
+  } catch (const Refusal&) {
+    fs::remove(binary);  // half of a program must not be run as one
+    throw;
+  }
+  if (!fs::exists(binary)) throw Refusal(Stage::build, "the build succeeded but did not write its program to {binary}");
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  return {name, spent.count(), {}};
+}
+
+void ProgramBackend::load(const wire::MeasureRequest& request) {
+  if (request.vendor) throw Refusal(Stage::load, "a program has no vendor's library to be compared with");
+  request_ = request;
+  if (request_.command.empty()) {
+    request_.command = default_run_command(request.source, !request.artifact.empty());
+    request_.command_is_shell = false;
+    if (request_.command.front() == "{file}") require_executable(request.source);
+  }
+  if (!request.args.empty() && !uses(request_.command, "args"))
+    throw Refusal(Stage::load, "`run` does not use {args}, so that its parameters have no effect; add it");
+}
+
+wire::ProgramResult ProgramBackend::run_program() const {
+  const ScratchFolder folder;
+  const fs::path result = folder.path() / "result";
+  Task task;
+  task.stage = Stage::measure;
+  task.what = "the program";
+  task.command = request_.command;
+  task.is_shell = request_.command_is_shell;
+  task.placeholders = {{"file", {request_.source}},
+                       {"binary", {request_.artifact.empty() ? request_.source : request_.artifact}},
+                       {"args", request_.args},
+                       {"output", {result.string()}}};
+  task.environment = {{"TUNE_RESULT", result.string()}};
+  const Finished finished = run_or_refuse(task);
+  return wire::read_program_result(text_of(result), finished.output);
+}
+
+wire::Measured ProgramBackend::measure(const wire::Go&, const Report& report) try {
+  const wire::ProgramResult result = run_program();
+  if (result.ok == false) throw Refusal(Stage::check, "the program says that its result is wrong");
+  if (result.ok) report(wire::Checked{0, result.timing.median});
+  return {result.timing, result.ok.has_value(), result.metrics};
+} catch (const wire::Malformed& error) {
+  throw Refusal(Stage::measure, error.what());
+}
+
+}  // namespace
+
+std::unique_ptr<WorkerBackend> make_backend() { return std::make_unique<ProgramBackend>(); }
+
+}  // namespace tune

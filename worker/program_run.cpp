@@ -1,0 +1,58 @@
+#include "program_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "backend.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+// A shell reports the signal that killed its command as an exit code of 128 and more.
+Exit seen_through_shell(Exit exit, bool is_shell) {
+  if (is_shell && exit.signal == 0 && exit.code > 128) exit.signal = std::exchange(exit.code, 0) - 128;
+  return exit;
+}
+
+// The line that says most about a failure: the first that speaks of an error, else the last one.
+std::string telling_line(std::string_view text) {
+  std::string_view last;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    if (line.find("rror:") != line.npos) return std::string(line.substr(0, 300));
+    if (line.find_first_not_of(" \t\r") != line.npos) last = line;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return std::string(last.substr(0, 300));
+}
+
+std::string failure(const std::string& what, const Exit& exit, const Finished& finished) {
+  if (exit.signal != 0) return fmt::format("{} was {}", what, to_text(exit));
+  const std::string line = telling_line(finished.captured.empty() ? finished.output : finished.captured);
+  return fmt::format("{} ended with {}{}{}", what, to_text(exit), line.empty() ? "" : ": ", line);
+}
+
+}  // namespace
+
+Finished run_or_refuse(const Task& task) try {
+  Command command;
+  command.argv = expand_command(task.command, task.is_shell, task.placeholders);
+  command.environment = task.environment;
+  command.own_group = false;
+  Finished finished = run(command);
+  for (const auto* text : {&finished.output, &finished.captured}) std::fwrite(text->data(), 1, text->size(), stderr);
+  std::fflush(stderr);
+  const Exit exit = seen_through_shell(finished.exit, task.is_shell);
+  if (!exit.clean()) throw Refusal(task.stage, failure(task.what, exit, finished));
+  return finished;
+} catch (const Error& error) {
+  throw Refusal(task.stage, error.what());
+}
+
+}  // namespace tune

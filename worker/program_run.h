@@ -1,0 +1,26 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "base/process.h"
+#include "model/trial.h"
+#include "program_command.h"
+
+namespace tune {
+
+/// A command of program mode: the build, or the program itself.
+struct Task {
+  Stage stage = Stage::build;
+  std::string what;  ///< "the build": how messages call it
+  Words command;
+  bool is_shell = false;
+  Placeholders placeholders;
+  std::map<std::string, std::string> environment;  ///< added to ours
+};
+
+/// Runs it to its end, in our process group so that it dies with us. What it prints goes on into our stderr, bounded.
+/// Throws Refusal in its stage if it cannot be started, crashes or exits with another code than 0; the message has the
+/// signal, or the code and the line of its output that explains most.
+Finished run_or_refuse(const Task& task);
+
+}  // namespace tune

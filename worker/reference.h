@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/problem.h"
+
+namespace tune {
+
+/// What a right result is. Made once per problem and seed, never by the kernel under test.
+///
+/// GEMM: alpha*A*B + beta*C in double precision, and how far from it a right kernel may be. With a_i a row of A, b_j a
+/// column of B, and u_acc, u_c the unit roundoffs of the accumulator's and of C's type,
+///
+///   |c - ref| <= 4 sqrt(k) u_acc |alpha| |a_i| |b_j|  +  4 u_acc (|alpha*ab| + |beta*c0|)  +  u_c |ref|  +  s
+///
+/// First term: the sum of k products in any order. Rounding errors that are independent of each other grow with sqrt(k)
+/// (Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019, theorem
+/// 2.4, gives lambda sqrt(k) u |a|.|b| for each element), and |a|.|b| is bounded by the norms' product
+/// (Cauchy-Schwarz). It leaves room for the truncating adders of tensor cores. Second: alpha, beta and their sum.
+/// Third: rounding to C's type; s is its smallest positive number. Integers must be equal.
+///
+/// Custom problems: |out - ref| <= tolerance * max|ref| over the buffer; where none is declared, the square root of
+/// the type's unit roundoff, that is half of its digits, because nothing is known of the computation.
+struct GemmReference {
+  std::span<const double> c;          ///< batch x m x n, row-major, tight
+  std::span<const double> row_norms;  ///< batch x m: 2-norms of A's rows
+  std::span<const double> col_norms;  ///< batch x n: 2-norms of B's columns
+  double largest_c0 = 0;              ///< max|C| before the launch; 0 if beta is 0
+
+  /// The parts of what `compute_reference` returned. Precondition: it was for this problem.
+  GemmReference(const Gemm& gemm, std::span<const double> values);
+};
+
+/// The values of a GEMM's reference, as GemmReference takes them apart.
+std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed);
+
+/// How far an element may be from its reference. `norms` is the product of its row's and its column's norm.
+class GemmTolerance {
+ public:
+  GemmTolerance(const Gemm& gemm, double largest_c0);
+  double at(double reference, double norms) const;
+
+ private:
+  double of_norms_, of_reference_, constant_;
+};
+
+/// The tolerance relative to the largest element of a custom problem's buffer.
+double custom_tolerance(const Custom& problem, Type type);
+
+}  // namespace tune

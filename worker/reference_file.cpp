@@ -1,0 +1,115 @@
+#include "reference_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "backend.h"
+#include "base/store.h"
+
+namespace tune {
+namespace {
+
+constexpr std::array<char, 8> kMagic = {'T', 'U', 'N', 'E', 'R', 'E', 'F', '1'};
+
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  std::uint64_t count = 0;
+  std::array<char, 32> identity{};
+  std::array<char, 32> checksum{};
+};
+static_assert(sizeof(Header) % alignof(double) == 0);
+
+std::string_view text(std::span<const double> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+std::array<char, 32> digits(const std::string& hex) {
+  std::array<char, 32> result{};
+  std::memcpy(result.data(), hex.data(), std::min(hex.size(), result.size()));
+  return result;
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0) : fd_(::open(path.c_str(), flags, mode)) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  bool close() { return fd_ >= 0 && ::close(std::exchange(fd_, -1)) == 0; }
+
+  bool write(const void* data, std::size_t bytes) const {
+    for (auto* from = static_cast<const char*>(data); fd_ >= 0 && bytes > 0;) {
+      const ssize_t written = ::write(fd_, from, bytes);
+      if (written < 0) return false;
+      from += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
+    return fd_ >= 0;
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+std::string reference_identity(const Problem& problem, std::uint64_t seed) {
+  wire::ReferenceRequest request;
+  request.problem = problem;
+  request.seed = seed;
+  return Hash().add(wire::encode(wire::Request(request))).hex();
+}
+
+void write_reference(const std::filesystem::path& path, const std::string& identity, std::span<const double> values) {
+  Header header;
+  header.count = values.size();
+  header.identity = digits(identity);
+  header.checksum = digits(Hash().add(text(values)).hex());
+  const std::string temporary = fmt::format("{}.tmp{}", path.string(), ::getpid());
+  Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const bool written =
+      file.write(&header, sizeof header) && file.write(values.data(), values.size_bytes()) && file.close();
+  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return;
+  const int error = errno;
+  ::unlink(temporary.c_str());
+  throw Refusal(Stage::start, fmt::format("cannot write the reference {}: {}", path.string(), std::strerror(error)));
+}
+
+ReferenceFile::ReferenceFile(const std::filesystem::path& path, const std::string& identity) : ReferenceFile() {
+  const auto refuse = [&path](const char* why) {
+    throw Refusal(Stage::load, fmt::format("cannot use the reference {}: {}", path.string(), why));
+  };
+  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) refuse(std::strerror(errno));
+  if (static_cast<std::size_t>(status.st_size) < sizeof(Header)) refuse("it is cut short");
+  mapped_ = static_cast<std::size_t>(status.st_size);
+  void* mapping = ::mmap(nullptr, mapped_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (mapping == MAP_FAILED) refuse(std::strerror(errno));
+  mapping_ = mapping;
+  const auto& header = *static_cast<const Header*>(mapping_);
+  if (header.magic != kMagic) refuse("it is no reference file of this version");
+  if (mapped_ != sizeof(Header) + header.count * sizeof(double)) refuse("it is cut short");
+  if (header.identity != digits(identity)) refuse("it belongs to another problem or seed");
+  if (header.checksum != digits(Hash().add(text(values())).hex())) refuse("its checksum is wrong");
+}
+
+ReferenceFile::~ReferenceFile() {
+  if (mapping_) ::munmap(mapping_, mapped_);
+}
+
+std::span<const double> ReferenceFile::values() const {
+  const auto* header = static_cast<const Header*>(mapping_);
+  return {reinterpret_cast<const double*>(header + 1), header->count};
+}
+
+}  // namespace tune
