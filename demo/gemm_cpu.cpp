@@ -24,7 +24,7 @@
 
 #if !defined(MR) || !defined(NR) || !defined(MC) || !defined(NC) || !defined(KC) || !defined(UNROLL) || \
     !defined(PREFETCH)
-#error "needs -D of MR NR MC NC KC UNROLL PREFETCH, for example 6 32 256 2048 512 4 0; the head of the file says more"
+#error "needs -D of MR NR MC NC KC UNROLL PREFETCH, for example 6 32 128 2048 512 4 0; see the head of the file"
 #endif
 #ifndef VL
 #if defined(__AVX512F__)

@@ -75,6 +75,21 @@ void Journal::read() {
     throw Error(ExitCode::environment, "cannot mend the journal " + path_.string() + ": " + std::strerror(errno));
 }
 
+std::optional<wire::RunRecord> Journal::last_run_of(const fs::path& path) {
+  std::optional<wire::RunRecord> last;
+  std::error_code ignored;
+  std::ifstream file(path, std::ios::binary);
+  for (std::string line; fs::is_regular_file(path, ignored) && std::getline(file, line);) {
+    if (line.find("\"record\":\"run\"") == std::string::npos) continue;
+    try {
+      last = std::get<wire::RunRecord>(wire::decode_record(line));
+    } catch (const std::exception&) {
+      continue;  // a torn line, or a text that only looks like it
+    }
+  }
+  return last;
+}
+
 void Journal::accept(wire::Record record) {
   if (auto* run = std::get_if<wire::RunRecord>(&record)) last_run_ = std::move(*run);
   if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) finals_[finals->id] = std::move(finals->finals);

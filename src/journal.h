@@ -21,6 +21,9 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  /// The last run that wrote to a journal, without opening it for writing; nullopt if there is none.
+  static std::optional<wire::RunRecord> last_run_of(const std::filesystem::path& path);
+
   const std::filesystem::path& path() const { return path_; }
   /// The last run that wrote to it.
   const std::optional<wire::RunRecord>& last_run() const { return last_run_; }

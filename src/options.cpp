@@ -47,7 +47,6 @@ void add_how(CLI::App& app, Options& options) {
       ->group(group);
   app.add_flag("--dry-run,--dryrun", options.dry_run, "List the specs and what prunes the others; run nothing")
       ->group(group);
-  app.add_flag("--probe", options.probe, "Print what the device is and end")->group(group);
   app.add_flag("--build-only,--build", options.build_only, "Build every spec, run none")->group(group);
   app.add_option("--max-evals", options.max_evals, "Try at most this many specs")
       ->check(CLI::PositiveNumber)
@@ -82,9 +81,6 @@ void add_how(CLI::App& app, Options& options) {
   app.add_option("--device-file", options.device_file, "Take the device from this file in dry runs")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--arch", options.arch, "Architecture to build for, with --build-only")
-      ->group(group)
-      ->type_name("NAME");
 }
 
 void add_what_comes_out(CLI::App& app, Options& options) {
@@ -105,9 +101,8 @@ void check(const Options& options) {
   const auto fail = [](const std::string& text) { throw Error(ExitCode::bad_input, text); };
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
-  if (options.device_file && !options.dry_run && !options.build_only)
-    fail("--device-file stands in for a device in --dry-run and --build-only; nothing can be measured on it");
-  if (options.arch && !options.build_only) fail("--arch goes with --build-only");
+  if (options.device_file && !options.dry_run)
+    fail("--device-file stands in for a device in --dry-run; nothing can be measured on it");
 }
 
 }  // namespace

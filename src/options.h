@@ -37,9 +37,7 @@ struct Options {
   std::size_t top = 0;
   bool quiet = false;
   bool verbose = false;
-  bool probe = false;
   bool build_only = false;
-  std::optional<std::string> arch;
 
   std::vector<std::string> command;  ///< as given, program name first
 };

@@ -16,9 +16,9 @@ namespace tune {
 class Channel {
  public:
   enum class Input {
-    none,      ///< stdin is not read (--probe)
-    driver,    ///< the end of stdin without a `done` before it means that the driver died
-    by_hand,   ///< the end of stdin means nothing (--once)
+    none,     ///< stdin is not read (--probe)
+    driver,   ///< the end of stdin without a `done` before it means that the driver died
+    by_hand,  ///< the end of stdin means nothing (--once)
   };
   explicit Channel(Input input);
   Channel(const Channel&) = delete;

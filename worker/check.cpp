@@ -161,8 +161,8 @@ Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void
 }
 
 std::string describe(const Deviation& d, const std::string& buffer) {
-  std::string text = d.unwritten > 0 ? fmt::format("{} was not fully written", buffer)
-                                     : fmt::format("wrong result in {}", buffer);
+  std::string text =
+      d.unwritten > 0 ? fmt::format("{} was not fully written", buffer) : fmt::format("wrong result in {}", buffer);
   text += fmt::format("\n{} of {} elements are wrong ({:.3g} %)", d.wrong, d.elements,
                       100.0 * static_cast<double>(d.wrong) / static_cast<double>(d.elements));
   if (d.unwritten > 0) text += fmt::format(", {} elements never written", d.unwritten);

@@ -57,9 +57,12 @@ T rounded(double x) {
 /// Bits of the significand, the implicit one included; all value bits of an integer.
 template <typename T>
 constexpr int significand_bits() {
-  if constexpr (std::is_same_v<T, Bf16>) return 8;
-  else if constexpr (std::is_same_v<T, Tf32> || std::is_same_v<T, Half>) return 11;
-  else return std::numeric_limits<T>::digits;
+  if constexpr (std::is_same_v<T, Bf16>)
+    return 8;
+  else if constexpr (std::is_same_v<T, Tf32> || std::is_same_v<T, Half>)
+    return 11;
+  else
+    return std::numeric_limits<T>::digits;
 }
 
 template <typename T>
@@ -72,15 +75,23 @@ struct TypeTag {
 template <typename F>
 decltype(auto) with_type(Type type, F&& f) {
   switch (type) {
-    case Type::f64: return f(TypeTag<double>{});
-    case Type::f32: return f(TypeTag<float>{});
-    case Type::tf32: return f(TypeTag<Tf32>{});
-    case Type::f16: return f(TypeTag<Half>{});
-    case Type::bf16: return f(TypeTag<Bf16>{});
-    case Type::s32: return f(TypeTag<std::int32_t>{});
-    case Type::s8: return f(TypeTag<std::int8_t>{});
+    case Type::f64:
+      return f(TypeTag<double>{});
+    case Type::f32:
+      return f(TypeTag<float>{});
+    case Type::tf32:
+      return f(TypeTag<Tf32>{});
+    case Type::f16:
+      return f(TypeTag<Half>{});
+    case Type::bf16:
+      return f(TypeTag<Bf16>{});
+    case Type::s32:
+      return f(TypeTag<std::int32_t>{});
+    case Type::s8:
+      return f(TypeTag<std::int8_t>{});
     case Type::e4m3:
-    case Type::e5m2: break;
+    case Type::e5m2:
+      break;
   }
   throw std::invalid_argument("the host cannot compute with " + std::string(to_text(type)));
 }

@@ -37,12 +37,18 @@ T element(std::uint64_t key, std::uint64_t index) {
 template <typename F>
 void with_source(Init init, F&& f) {
   switch (init) {
-    case Init::uniform: return f(generator::Uniform{});
-    case Init::normal: return f(generator::Normal{});
-    case Init::hpl: return f(generator::Hpl{});
-    case Init::trig: return f(generator::Trig{});
-    case Init::zeros: return f(generator::Zeros{});
-    case Init::iota: return f(generator::Iota{});
+    case Init::uniform:
+      return f(generator::Uniform{});
+    case Init::normal:
+      return f(generator::Normal{});
+    case Init::hpl:
+      return f(generator::Hpl{});
+    case Init::trig:
+      return f(generator::Trig{});
+    case Init::zeros:
+      return f(generator::Zeros{});
+    case Init::iota:
+      return f(generator::Iota{});
   }
 }
 

@@ -1,5 +1,6 @@
-#include <exception>
 #include <fmt/format.h>
+
+#include <exception>
 #include <new>
 #include <optional>
 #include <string>

@@ -51,15 +51,22 @@ double scale(const Gemm& g, const DoubleMatrix& c0, double* c) {
 
 double smallest_positive(Type type) {
   switch (type) {
-    case Type::f64: return std::numeric_limits<double>::denorm_min();
+    case Type::f64:
+      return std::numeric_limits<double>::denorm_min();
     case Type::f32:
-    case Type::tf32: return std::numeric_limits<float>::denorm_min();
-    case Type::bf16: return 0x1p-133;
-    case Type::f16: return 0x1p-24;
-    case Type::e4m3: return 0x1p-9;
-    case Type::e5m2: return 0x1p-16;
+    case Type::tf32:
+      return std::numeric_limits<float>::denorm_min();
+    case Type::bf16:
+      return 0x1p-133;
+    case Type::f16:
+      return 0x1p-24;
+    case Type::e4m3:
+      return 0x1p-9;
+    case Type::e5m2:
+      return 0x1p-16;
     case Type::s32:
-    case Type::s8: return 0;
+    case Type::s8:
+      return 0;
   }
   return 0;
 }

@@ -76,7 +76,7 @@ class BaselineReader {
   void read_best(const Node& node) {
     const std::filesystem::path path = resolve(node, folder_, *problems_);
     try {
-      const Node root = read_yaml(path);
+      const Node root = read_yaml(path, *problems_);
       const Node* params = find_params(root, *problems_);
       if (params == nullptr) return;
       const std::string what = fmt::format("baseline {}", node.text);

@@ -43,9 +43,11 @@ class CustomReader {
       const std::string& name = entry.key.text;
       if (!is_identifier(name)) {
         problems_->add(entry.key.place, fmt::format("'{}' cannot be a size's name", name));
-      } else if (const auto size = scope_->read_constant_integer(entry.value, fmt::format("size {}", name))) {
-        scope_->add_constant(name, *size);
-        constants_->emplace(name, *size);
+      } else {
+        const auto size = scope_->read_constant_integer(entry.value, fmt::format("size {}", name));
+        // After a complaint the name is declared all the same, so that its uses are not complained of too.
+        scope_->add_constant(name, size.value_or(1));
+        constants_->emplace(name, size.value_or(1));
       }
     }
   }

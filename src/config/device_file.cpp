@@ -27,8 +27,8 @@ void read_properties(const Node& node, Device& device, Problems& problems) {
 }  // namespace
 
 Device read_device(const std::filesystem::path& path) {
-  const Node root = read_yaml(path);
   Problems problems;
+  const Node root = read_yaml(path, problems);
   Fields fields(root, "the device file", {"name", "driver", "arch", "properties"}, problems);
   Device device;
   device.name = text_at(fields, "name");

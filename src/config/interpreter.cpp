@@ -87,6 +87,7 @@ void Interpreter::read_problem_section() {
   const Node* node = top_.find("problem");
   if (node != nullptr) problem_ = read_problem(*node, scope_, problems_);
   if (node == nullptr && !plan_.kernel.empty()) {
+    problem_ = assume_gemm(scope_);
     problems_.add(top_.find("kernel")->place, "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
                                               "if the file is a program");
   }
@@ -179,7 +180,8 @@ LaunchContext Interpreter::launch_context() const {
   const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
   for (const ParameterMapping& mapping : params_) {
     for (const Parameter& parameter : mapping.parameters) {
-      if (std::ranges::all_of(parameter.values, is_pair)) context.pairs.push_back(parameter.name);
+      const bool pairs = !parameter.values.empty() && std::ranges::all_of(parameter.values, is_pair);
+      if (pairs) context.pairs.push_back(parameter.name);
     }
   }
   return context;
@@ -239,9 +241,9 @@ void Interpreter::read_figures() {
   for (const Metric& metric : plan_.metrics) known.push_back(metric.name);
   plan_.objective = read_text(*node, "objective", problems_).value_or("time");
   if (!contains(known, plan_.objective)) {
-    problems_.add(node->place, fmt::format("unknown objective '{}'{}; it must be one of {} or a name of metrics",
-                                           plan_.objective, did_you_mean(plan_.objective, known),
-                                           fmt::join(known, ", ")));
+    const std::string advice = did_you_mean(plan_.objective, known);
+    problems_.add(node->place, fmt::format("unknown objective '{}'{}", plan_.objective,
+                                           advice.empty() ? "; declare it in metrics" : advice));
   }
 }
 
@@ -259,7 +261,7 @@ std::vector<Value> Interpreter::fixed_values() const {
   values.resize(static_cast<std::size_t>(space_names_.size()));
   if (scope_.used_device_slots().empty()) return values;
   const std::string device_needed = fmt::format("an expression of '{}' uses device.*", plan_.name);
-  if (!options_.probe) throw Error(ExitCode::environment, device_needed + ", but no device is known");
+  if (!options_.probe) throw Error(ExitCode::environment, device_needed + ", but no device is known; give --device-file");
   const Device device = options_.probe(plan_.backend);
   for (const int slot : scope_.used_device_slots()) {
     const std::string& name = scope_.names().at(slot);

@@ -6,8 +6,8 @@
 namespace tune {
 
 Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options) {
-  Source source = read_source(yamls);
   Problems problems;
+  Source source = read_source(yamls, problems);
   apply_overrides(options, source.root, problems);
   Plan plan = Interpreter(source, options, problems).run();
   plan.yaml = std::filesystem::absolute(yamls.front()).lexically_normal();

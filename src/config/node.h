@@ -52,12 +52,12 @@ bool same(const Node& x, const Node& y);
 /// `a mapping`, `a list`, `'text'`, `nothing`: what a complaint calls the node.
 std::string describe(const Node& node);
 
-/// Reads one YAML document. `file` is what places call it. Throws Error(bad_input) for malformed YAML, duplicate keys,
-/// keys that are no text, or several documents. An empty text is a null node.
-Node parse_yaml(const std::string& text, const std::string& file);
+/// Reads one YAML document. `file` is what places call it. Complains of duplicate keys and of keys that are no text;
+/// throws Error(bad_input) for malformed YAML and several documents. An empty text is a null node.
+Node parse_yaml(const std::string& text, const std::string& file, Problems& problems);
 
 /// The same for a file. Throws Error(bad_input) if it cannot be read.
-Node read_yaml(const std::filesystem::path& path);
+Node read_yaml(const std::filesystem::path& path, Problems& problems);
 
 /// The node as YAML text, block style at the top and each part below as it was written; ends with a newline.
 std::string to_yaml(const Node& node);

@@ -130,7 +130,7 @@ std::optional<Entry> parse_param(const std::string& text, Problems& problems) {
     return {};
   }
   try {
-    Node value = parse_yaml(text.substr(colon + 1), *place.file);
+    Node value = parse_yaml(text.substr(colon + 1), *place.file, problems);
     relocate(value, place);
     return Entry{make_scalar(text.substr(0, colon), place), std::move(value)};
   } catch (const Error&) {

@@ -45,10 +45,10 @@ std::optional<Parameter> read_parameter(const Node& key, const Node& value, Prob
                                         key.text));
     return {};
   }
-  std::optional<ValueSet> set = read_values(value, parameter.name, problems);
-  if (!set) return {};
-  parameter.values = std::move(set->values);
-  parameter.kind = set->kind;
+  if (std::optional<ValueSet> set = read_values(value, parameter.name, problems)) {
+    parameter.values = std::move(set->values);
+    parameter.kind = set->kind;
+  }
   return parameter;
 }
 
@@ -74,7 +74,7 @@ std::vector<Setting> read_settings(const Node& node, std::string_view what, Prob
   }
   for (const Entry& entry : node.entries) {
     std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, problems);
-    if (!parameter) continue;
+    if (!parameter || parameter->values.empty()) continue;
     if (parameter->values.size() != 1) {
       problems.add(entry.value.place, fmt::format("'{}' in {} has {} values; give one", parameter->name, what,
                                                   parameter->values.size()));

@@ -22,7 +22,7 @@ struct ParameterMapping {
 std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
                                           Problems& problems);
 
-/// Reads one parameter; `key` may begin with `$`. nullopt after a complaint.
+/// Reads one parameter; `key` may begin with `$`. nullopt after a complaint of its name; no values after one of those.
 std::optional<Parameter> read_parameter(const Node& key, const Node& value, Problems& problems);
 
 /// Reads a mapping of one value per name (`default:`, a baseline).

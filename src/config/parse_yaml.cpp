@@ -63,8 +63,8 @@ std::string trailing_comment(std::string_view line, std::size_t begin, const std
 /// Turns yaml-cpp's nodes into ours; keeps what yaml-cpp passes over: duplicate keys and comments.
 class Converter {
  public:
-  Converter(const std::string& text, const std::string& file)
-      : lines_(split_lines(text)), file_(std::make_shared<const std::string>(file)) {}
+  Converter(const std::string& text, const std::string& file, Problems& problems)
+      : lines_(split_lines(text)), file_(std::make_shared<const std::string>(file)), problems_(&problems) {}
 
   Node convert(const YAML::Node& from) {
     Node node;
@@ -81,7 +81,6 @@ class Converter {
   }
 
   Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
-  const Problems& problems() const { return problems_; }
 
  private:
   void convert_scalar(const YAML::Node& from, Node& node) {
@@ -107,9 +106,9 @@ class Converter {
     for (const auto& pair : from) {
       Entry entry{convert(pair.first), convert(pair.second)};
       if (!entry.key.is_scalar()) {
-        problems_.add(entry.key.place, fmt::format("a key must be a text, not {}", describe(entry.key)));
+        problems_->add(entry.key.place, fmt::format("a key must be a text, not {}", describe(entry.key)));
       } else if (!seen.insert(entry.key.text).second) {
-        problems_.add(entry.key.place, fmt::format("duplicate key '{}'; remove one of the two", entry.key.text));
+        problems_->add(entry.key.place, fmt::format("duplicate key '{}'; remove one of the two", entry.key.text));
       } else {
         if (entry.value.place.line == 0) entry.value.place = entry.key.place;
         node.entries.push_back(std::move(entry));
@@ -119,20 +118,20 @@ class Converter {
 
   std::vector<std::string> lines_;
   std::shared_ptr<const std::string> file_;
-  Problems problems_;
+  Problems* problems_;
   int nodes_ = 0;
   int depth_ = 0;
 };
 
 }  // namespace
 
-Node parse_yaml(const std::string& text, const std::string& file) {
-  Converter converter(text, file);
+Node parse_yaml(const std::string& text, const std::string& file, Problems& problems) {
+  Converter converter(text, file, problems);
   std::vector<YAML::Node> documents;
   try {
     documents = YAML::LoadAll(text);
   } catch (const YAML::Exception& e) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: {}", to_text(converter.place(e.mark)), e.msg));
+    throw Error(ExitCode::bad_input, fmt::format("{}: malformed YAML: {}", to_text(converter.place(e.mark)), e.msg));
   }
   if (documents.size() > 1) {
     throw Error(ExitCode::bad_input, fmt::format("{}: several YAML documents; put them into files of their own",
@@ -141,11 +140,10 @@ Node parse_yaml(const std::string& text, const std::string& file) {
   Node root;
   root.place = converter.place({});
   if (!documents.empty()) root = converter.convert(documents.front());
-  converter.problems().throw_if_any();
   return root;
 }
 
-Node read_yaml(const std::filesystem::path& path) {
+Node read_yaml(const std::filesystem::path& path, Problems& problems) {
   std::ifstream stream(path, std::ios::binary);
   std::ostringstream text;
   // Opening a folder succeeds; only reading it fails.
@@ -154,7 +152,7 @@ Node read_yaml(const std::filesystem::path& path) {
     throw Error(ExitCode::bad_input, fmt::format("{}: cannot be read: {}", path.string(),
                                                  std::filesystem::is_directory(path) ? "is a folder" : std::strerror(errno)));
   }
-  return parse_yaml(text.str(), path.string());
+  return parse_yaml(text.str(), path.string(), problems);
 }
 
 }  // namespace tune

@@ -7,6 +7,15 @@
 #include "config/gemm_reader.h"
 
 namespace tune {
+namespace {
+
+ProblemSection gemm_section(const Gemm& gemm, Scope& scope) {
+  ProblemSection section{gemm, constants_of(gemm), nullptr};
+  for (const auto& [name, value] : section.constants) scope.add_constant(name, value);
+  return section;
+}
+
+}  // namespace
 
 ProblemSection read_problem(const Node& node, Scope& scope, Problems& problems) {
   ProblemSection section;
@@ -15,17 +24,14 @@ ProblemSection read_problem(const Node& node, Scope& scope, Problems& problems) 
   if (node.is_mapping() && (gemm != nullptr) == (custom != nullptr)) {
     problems.add(node.place, "problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
   }
-  if (gemm != nullptr) {
-    const Gemm read = read_gemm(*gemm, problems);
-    section.problem = read;
-    section.constants = constants_of(read);
-    for (const auto& [name, value] : section.constants) scope.add_constant(name, value);
-  } else if (custom != nullptr) {
-    section.problem = read_custom(*custom, scope, section.constants, problems);
-    section.reference = custom->find("reference");
-  }
+  if (gemm == nullptr && custom == nullptr) return assume_gemm(scope);
+  if (gemm != nullptr) return gemm_section(read_gemm(*gemm, problems), scope);
+  section.problem = read_custom(*custom, scope, section.constants, problems);
+  section.reference = custom->find("reference");
   return section;
 }
+
+ProblemSection assume_gemm(Scope& scope) { return gemm_section(Gemm{}, scope); }
 
 std::vector<std::string> buffer_names(const Problem& problem) {
   if (std::holds_alternative<Gemm>(problem)) return {"A", "B", "C"};

@@ -16,8 +16,8 @@ std::string to_text(const Shape& shape) {
 }
 
 std::vector<Shape> read_shapes(const std::filesystem::path& path) {
-  const Node root = read_yaml(path);
   Problems problems;
+  const Node root = read_yaml(path, problems);
   if (!root.is_list() || root.items.empty()) {
     problems.add(root.place, "shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}");
   }

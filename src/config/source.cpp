@@ -12,8 +12,8 @@ std::filesystem::path folder_of(const std::filesystem::path& yaml) {
   return std::filesystem::absolute(yaml).lexically_normal().parent_path();
 }
 
-Node read_root(const std::filesystem::path& yaml) {
-  Node root = read_yaml(yaml);
+Node read_root(const std::filesystem::path& yaml, Problems& problems) {
+  Node root = read_yaml(yaml, problems);
   const char* advice = "a tuning file is a mapping with name, file and params";
   if (root.kind == Node::Kind::null) {
     throw Error(ExitCode::bad_input, fmt::format("{}: the file is empty; {}", yaml.string(), advice));
@@ -36,7 +36,8 @@ void append(Node& target, const Node& more) {
 /// Adds another tuning file's entries to the first one's.
 class Joiner {
  public:
-  Joiner(Node& root, const std::filesystem::path& folder) : root_(&root), folder_(folder) {}
+  Joiner(Node& root, const std::filesystem::path& folder, Problems& problems)
+      : root_(&root), folder_(folder), problems_(&problems) {}
 
   void join(const Node& other, const std::filesystem::path& other_folder) {
     for (const Entry& entry : other.entries) {
@@ -46,13 +47,11 @@ class Joiner {
       } else if (is_joined(entry.key.text)) {
         append(*mine, entry.value);
       } else if (!agree(entry.key.text, *mine, entry.value, other_folder)) {
-        problems_.add(entry.key.place, fmt::format("'{}' differs from {}; files tuned together must share it",
+        problems_->add(entry.key.place, fmt::format("'{}' differs from {}; files tuned together must share it",
                                                    entry.key.text, to_text(mine->place)));
       }
     }
   }
-
-  const Problems& problems() const { return problems_; }
 
  private:
   static bool is_joined(const std::string& key) { return key == "params" || key == "constraints" || key == "rules"; }
@@ -64,17 +63,16 @@ class Joiner {
 
   Node* root_;
   std::filesystem::path folder_;
-  Problems problems_;
+  Problems* problems_;
 };
 
 }  // namespace
 
-Source read_source(std::span<const std::filesystem::path> yamls) {
+Source read_source(std::span<const std::filesystem::path> yamls, Problems& problems) {
   if (yamls.empty()) throw Error(ExitCode::bad_input, "no tuning file; give one with --yaml");
-  Source source{folder_of(yamls.front()), read_root(yamls.front())};
-  Joiner joiner(source.root, source.folder);
-  for (const std::filesystem::path& yaml : yamls.subspan(1)) joiner.join(read_root(yaml), folder_of(yaml));
-  joiner.problems().throw_if_any();
+  Source source{folder_of(yamls.front()), read_root(yamls.front(), problems)};
+  Joiner joiner(source.root, source.folder, problems);
+  for (const std::filesystem::path& yaml : yamls.subspan(1)) joiner.join(read_root(yaml, problems), folder_of(yaml));
   return source;
 }
 

@@ -5,8 +5,8 @@
 
 namespace tune {
 
-/// Reads and joins tuning files. Throws Error(bad_input) for what keeps them from being read as one.
-Source read_source(std::span<const std::filesystem::path> yamls);
+/// Reads and joins tuning files. Throws Error(bad_input) for a file that cannot be read or is no mapping.
+Source read_source(std::span<const std::filesystem::path> yamls, Problems& problems);
 
 /// Changes a tuning file as the command line says, before anything of it is interpreted.
 void apply_overrides(const LoadOptions& options, Node& root, Problems& problems);

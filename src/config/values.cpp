@@ -46,6 +46,7 @@ class ValueReader {
       if (x != nullptr && y != nullptr) return Pair{*x, *y};
     }
     if (node.is_list()) return complain(node, "has a list among its values that is no pair of integers such as [2, 1]");
+    if (node.kind == Node::Kind::null) return complain(node, "has no value; give one or remove the key");
     return complain(node, fmt::format("cannot have {} as a value", describe(node)));
   }
 

@@ -85,7 +85,9 @@ void FinalsRunner::time_once(Entry& entry) {
   std::optional<wire::Measured> measured;
   entry.process->send(wire::Go{rules_.launches, 0, round_ == 1});
   await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
-  if (measured) entry.result.rounds.push_back(measured->timing.median);
+  if (!measured) return;
+  entry.result.rounds.push_back(measured->timing.median);
+  entry.result.launches += measured->timing.count;
 }
 
 void FinalsRunner::leave(Entry& entry) {

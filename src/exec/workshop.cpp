@@ -23,6 +23,16 @@ void Workshop::want_build(const Spec& spec) {
   builder_.want(key, requests_->build(spec));
 }
 
+void Workshop::finish_builds() {
+  builder_.start_queued();
+  while (builder_.running() > 0) {
+    const auto event = processes_.wait(std::nullopt);
+    if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
+    handle(*event);
+    builder_.start_queued();
+  }
+}
+
 const Builder::Result* Workshop::find_build(const Spec& spec) {
   static const Builder::Result kNotBuilt = Artifact{};
   return requests_->has_build() ? builder_.find(requests_->build_key(spec)) : &kNotBuilt;

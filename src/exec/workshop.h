@@ -6,6 +6,7 @@
 
 #include "exec/builder.h"
 #include "exec/requests.h"
+#include "exec/runner.h"
 #include "exec/scratch.h"
 
 namespace tune {
@@ -32,6 +33,8 @@ class Workshop {
 
   /// Queues a spec's build if it needs one that is not there. Throws Unlaunchable, Error(environment).
   void want_build(const Spec& spec);
+  /// Builds all that is queued. Throws Interrupted.
+  void finish_builds();
   /// Null while the build is to be done; an Artifact without path for a program that is not built.
   const Builder::Result* find_build(const Spec& spec);
 

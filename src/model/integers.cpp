@@ -123,6 +123,8 @@ bool run_integers(const Code& code, std::span<const Value> slots, Cell& result) 
         }
         break;
       default:
+        // The lesser of True and 2 is True, not 1.
+        if (boolean && (at->op == Op::minimum || at->op == Op::maximum)) return false;
         if (at->source == Source::stack) left = *--below;
         if (!apply(at->op, left, right, top)) return false;
         boolean = is_comparison(at->op);

@@ -48,10 +48,10 @@ Objective::Objective(const Plan& plan) : plan_(&plan) {
 }
 
 Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
-  if (metric_ != nullptr) return {metric(*metric_, spec, measurement), maximize_};
-  if (name() == "time") return {measurement.timing.median, false};
-  if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.median / 1e9, true};
-  return {measured(measurement, name()), maximize_};
+  if (metric_ != nullptr) return {metric(*metric_, spec, measurement), maximize_, false};
+  if (name() == "time") return {measurement.timing.median, false, true};
+  if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.median / 1e9, true, true};
+  return {measured(measurement, name()), maximize_, false};
 }
 
 double Objective::metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const {

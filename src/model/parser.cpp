@@ -55,6 +55,7 @@ class Parser {
   void sum();
   void product();
   void unary();
+  bool negate_literal();
   void power();
   void subscripts();
   void primary();
@@ -172,7 +173,7 @@ void Parser::negation() {
 void Parser::comparison() {
   std::size_t begin = token_.begin;
   sum();
-  if (at("in") || at("not")) membership(begin);
+  if (at("in") || at("not")) return membership(begin);
   std::vector<std::size_t> links;
   for (auto op = find(kComparisons, token_.text); op;) {
     advance();
@@ -189,6 +190,7 @@ void Parser::comparison() {
     op = next;
     begin = right;
   }
+  if (at("in") || at("not")) throw ExpressionError(token_.begin, "a comparison with 'in' needs parentheses");
   for (const std::size_t link : links) land(link);
 }
 
@@ -260,10 +262,22 @@ void Parser::product() {
 void Parser::unary() {
   const Nesting nesting(*this);
   const std::size_t begin = token_.begin;
+  const std::size_t operand = size();
   const bool minus = at("-");
   if (!accept("-") && !accept("+")) return power();
   unary();
+  if (minus && operand + 1 == size() && negate_literal()) return;
   emit_unary(minus ? Op::negate : Op::plus, begin);
+}
+
+/// Makes the literal that was just read negative; false if it is no number.
+bool Parser::negate_literal() {
+  const Instruction& load = code_.instructions.back();
+  if (load.source != Source::constant) return false;
+  Value& literal = code_.constants[static_cast<std::size_t>(load.index)];
+  if (auto* const integer = std::get_if<std::int64_t>(&literal)) *integer = -*integer;
+  if (auto* const number = std::get_if<double>(&literal)) *number = -*number;
+  return std::holds_alternative<std::int64_t>(literal) || std::holds_alternative<double>(literal);
 }
 
 /// Binds tighter than a sign on its left and looser than one on its right.

@@ -96,6 +96,13 @@ const Value* Spec::find(std::string_view name) const {
   return setting ? &setting->value : nullptr;
 }
 
+bool holds(const Spec& spec, std::span<const Setting> settings) {
+  return std::all_of(settings.begin(), settings.end(), [&](const Setting& setting) {
+    const Value* const value = spec.find(setting.name);
+    return value && same(*value, setting.value);
+  });
+}
+
 bool Space::Step::passes(std::vector<Value>& slots, EvalFailure& failure) const {
   if (slot < 0) return expression.holds(slots, failure);
   Value value = expression.evaluate(slots, failure);
@@ -168,7 +175,7 @@ std::variant<Spec, Rejection> Space::checked(std::size_t mapping, Spec spec) con
   std::vector<Value> slots = slots_of(spec);
   for (const Step& step : grids_[mapping].steps) {
     EvalFailure failure;
-    if (!step.passes(slots, failure)) return Rejection{step.rejection(failure, slots)};
+    if (!step.passes(slots, failure)) return Rejection{step.rejection(failure, slots), std::move(spec)};
   }
   return spec;
 }

@@ -49,9 +49,13 @@ struct Spec {
   const Value* find(std::string_view name) const;
 };
 
+/// Whether the spec has these values, among others.
+bool holds(const Spec& spec, std::span<const Setting> settings);
+
 /// Why a point is not a spec: the first constraint it fails.
 struct Rejection {
   std::string reason;
+  Spec point;
 };
 
 /// The grid: a union of products, pruned by constraints. Knows indices and validity; builds and runs nothing.

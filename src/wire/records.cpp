@@ -59,6 +59,7 @@ void to_json(json& j, const Finalist& finalist) {
   j = finalist.spec;
   j["label"] = finalist.label;
   j["rounds"] = finalist.rounds;
+  j["launches"] = finalist.launches;
   if (finalist.failure) j["failed"] = *finalist.failure;
 }
 
@@ -66,6 +67,7 @@ void from_json(const json& j, Finalist& finalist) {
   finalist.spec = j.get<Spec>();
   finalist.label = j.value("label", "");
   finalist.rounds = j.value("rounds", std::vector<double>());
+  finalist.launches = j.value("launches", std::int64_t{0});
   if (j.contains("failed")) finalist.failure = j.at("failed").get<Failure>();
 }
 

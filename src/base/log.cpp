@@ -1,0 +1,17 @@
+#include "base/log.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace tune {
+
+void log_verbosely() {
+  auto logger = spdlog::stderr_logger_st("tune");
+  logger->set_pattern("%H:%M:%S.%e %v");
+  spdlog::set_default_logger(std::move(logger));
+  spdlog::set_level(spdlog::level::debug);
+}
+
+void log(std::string_view text) { spdlog::debug(text); }
+
+}  // namespace tune

@@ -1,0 +1,120 @@
+#include "conclusion.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/store.h"
+#include "report/table.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+int terminal_width() {
+  winsize size{};
+  return ::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
+
+std::vector<std::string> reproducing_command(const Options& options) {
+  std::vector<std::string> words = {"tune"};
+  const auto add = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
+  for (const fs::path& yaml : options.yaml) add("--yaml", yaml.string());
+  for (const std::string& param : options.params) add("--param", param);
+  if (options.m) add("-m", std::to_string(*options.m));
+  if (options.n) add("-n", std::to_string(*options.n));
+  if (options.k) add("-k", std::to_string(*options.k));
+  if (options.shapes) add("--shapes", options.shapes->string());
+  if (options.backend) add("--backend", std::string(to_text(*options.backend)));
+  return words;
+}
+
+Conclusion::Conclusion(const Options& options, const Loaded& loaded, const Objective& objective,
+                       const Findings& findings)
+    : options_(&options), loaded_(&loaded), objective_(&objective), findings_(&findings) {
+  summary_.name = loaded.plan.name;
+  summary_.file = loaded.plan.file_as_written;
+  summary_.command = reproducing_command(options);
+  summary_.tuned = options.tune;
+  summary_.top = options.top;
+  summary_.width = terminal_width();
+  summary_.trials = findings.trials;
+  summary_.ranking = ranking();
+  summary_.pruned = findings.pruned;
+  summary_.columns = columns();
+  summary_.notes = findings.notes;
+  summary_.elapsed_seconds = findings.elapsed_seconds;
+}
+
+Ranking Conclusion::ranking() const {
+  std::vector<Merit> merits;
+  for (const Trial& trial : findings_->trials)
+    merits.push_back(trial.measurement() ? objective_->merit(trial.spec, *trial.measurement()) : Merit{});
+  Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr);
+  if (!findings_->default_spec) return ranking;
+  // Today's configuration competes as a spec; its standing is shown as a baseline too.
+  for (const Ranked& row : ranking.rows)
+    if (row.standing && row.trial->spec.mesh_idx == findings_->default_spec->mesh_idx) {
+      ranking.baselines.insert(ranking.baselines.begin(), {"default", row.trial->spec, row.standing});
+      break;
+    }
+  return ranking;
+}
+
+std::vector<report::Column> Conclusion::columns() const {
+  std::vector<report::Column> columns;
+  const Plan& plan = loaded_->plan;
+  if (const double flops = flops_of(plan.problem); flops > 0) columns.push_back(report::arithmetic_column(flops));
+  std::set<std::string> taken;
+  for (const Metric& metric : plan.metrics) {
+    taken.insert(metric.name);
+    columns.push_back({metric.name, [this, &metric](const Spec& spec, const Measurement& measurement) {
+                         return spec.params.empty() ? std::nan("") : objective_->metric(metric, spec, measurement);
+                       }});
+  }
+  std::set<std::string> measured;
+  for (const Trial& trial : findings_->trials)
+    if (const Measurement* measurement = trial.measurement())
+      for (const auto& [name, value] : measurement->metrics) measured.insert(name);
+  for (const std::string& name : measured)
+    if (!taken.contains(name)) columns.push_back(report::measured_column(name));
+  return columns;
+}
+
+std::string Conclusion::text() const { return report::result_text(summary_); }
+
+BestResult Conclusion::best(const Device& device) const {
+  const Ranked& row = summary_.ranking.rows.front();
+  const Measurement& sweep = *row.trial->measurement();
+  BestResult best;
+  best.winner = row.trial->spec;
+  best.seconds = row.standing ? row.standing->median_seconds : sweep.timing.median;
+  best.interval = row.standing ? row.standing->seconds_interval : Interval{sweep.timing.ci_low, sweep.timing.ci_high};
+  best.launches = row.standing ? row.standing->launches : sweep.timing.count;
+  best.checked = sweep.checked;
+  best.tie = row.standing && row.standing->tie;
+  Measurement decided = sweep;
+  decided.timing.median = best.seconds;
+  for (const report::Column& column : summary_.columns)
+    if (const double value = column.value(best.winner, decided); std::isfinite(value))
+      best.figures.emplace_back(column.name, value);
+  for (const RankedBaseline& baseline : summary_.ranking.baselines)
+    if (baseline.standing) best.ratios.emplace_back(baseline.label, baseline.standing->ratio);
+  best.artifact_hash = sweep.build.artifact_hash;
+  best.device = device;
+  return best;
+}
+
+void Conclusion::write_files(const Outputs& outputs, const Device& device) const {
+  if (!outputs.csv.empty()) write_csv(outputs.csv, loaded_->plan.space, summary_);
+  if (outputs.best.empty() || !any()) return;
+  const fs::path folder = fs::absolute(outputs.best).parent_path();
+  write_file(outputs.best, write_best(loaded_->source, loaded_->plan, best(device), folder));
+}
+
+}  // namespace tune

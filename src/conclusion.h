@@ -1,0 +1,51 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/best_yaml.h"
+#include "model/objective.h"
+#include "model/ranking.h"
+#include "outputs.h"
+#include "report/summary.h"
+
+namespace tune {
+
+/// What a run found, before it is put in order.
+struct Findings {
+  std::vector<Trial> trials;
+  std::optional<Spec> default_spec;  ///< today's configuration
+  std::optional<Finals> finals;
+  std::vector<Walk::Pruned> pruned;
+  std::vector<std::string> notes;
+  double elapsed_seconds = 0;
+};
+
+/// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
+std::vector<std::string> reproducing_command(const Options& options);
+
+/// Puts findings in order and says them: the table, the CSV file, the best YAML.
+class Conclusion {
+ public:
+  /// All arguments must outlive this.
+  Conclusion(const Options& options, const Loaded& loaded, const Objective& objective, const Findings& findings);
+
+  /// Whether there is a valid spec.
+  bool any() const { return !summary_.ranking.rows.empty(); }
+  std::string text() const;
+  /// Throws Error(environment).
+  void write_files(const Outputs& outputs, const Device& device) const;
+
+ private:
+  Ranking ranking() const;
+  std::vector<report::Column> columns() const;
+  BestResult best(const Device& device) const;
+
+  const Options* options_;
+  const Loaded* loaded_;
+  const Objective* objective_;
+  const Findings* findings_;
+  report::Summary summary_;
+};
+
+}  // namespace tune

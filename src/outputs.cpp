@@ -1,0 +1,73 @@
+#include "outputs.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/store.h"
+#include "model/error.h"
+#include "places.h"
+#include "report/csv.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::int64_t kListedPoints = 1'000'000;
+
+fs::path with_ending(const fs::path& prefix, const std::string& suffix, const char* ending) {
+  return prefix.string() + suffix + ending;
+}
+
+bool same_file(const fs::path& x, const fs::path& y) {
+  std::error_code ignored;
+  return fs::weakly_canonical(x, ignored) == fs::weakly_canonical(y, ignored);
+}
+
+std::vector<std::string> parameter_names(const Space& space) {
+  std::vector<std::string> names;
+  for (const Space::Mapping& mapping : space.mappings())
+    for (const Parameter& parameter : mapping.parameters)
+      if (std::find(names.begin(), names.end(), parameter.name) == names.end()) names.push_back(parameter.name);
+  return names;
+}
+
+}  // namespace
+
+Outputs::Outputs(const Options& options, const std::string& suffix) {
+  if (options.output) {
+    csv = with_ending(*options.output, suffix, ".csv");
+    journal = with_ending(*options.output, suffix, ".jsonl");
+    if (options.tune) best = with_ending(*options.output, suffix, ".yaml");
+    return;
+  }
+  // One journal per tuning file, so that the same command finds what was tried.
+  Hash names;
+  for (const fs::path& yaml : options.yaml) names.add(fs::weakly_canonical(yaml).string());
+  journal =
+      state_folder() / (options.yaml.front().stem().string() + "-" + names.hex().substr(0, 12) + suffix + ".jsonl");
+}
+
+void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
+  for (const fs::path& output : {csv, journal, best})
+    for (const fs::path& input : inputs)
+      if (!output.empty() && same_file(input, output))
+        throw Error(ExitCode::bad_input,
+                    "the output " + output.string() + " is also an input of this run; choose another --output PREFIX");
+}
+
+void write_csv(const fs::path& path, const Space& space, const report::Summary& summary) {
+  std::ostringstream text;
+  report::Csv csv(text, summary.name, parameter_names(space), summary.columns);
+  std::vector<const Trial*> trials;
+  for (const Trial& trial : summary.trials) trials.push_back(&trial);
+  std::sort(trials.begin(), trials.end(),
+            [](const Trial* x, const Trial* y) { return x->spec.mesh_idx < y->spec.mesh_idx; });
+  for (const Trial* trial : trials) csv.add(*trial);
+  const std::int64_t points = space.product_size().value_or(kListedPoints + 1);
+  for (std::int64_t i = 0; i < points && points <= kListedPoints; ++i)
+    if (const auto point = space.at(i); const auto* rejection = std::get_if<Rejection>(&point))
+      csv.add_pruned(rejection->point, rejection->reason);
+  write_file(path, text.str());
+}
+
+}  // namespace tune

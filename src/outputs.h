@@ -1,0 +1,25 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "options.h"
+#include "report/summary.h"
+
+namespace tune {
+
+/// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder.
+struct Outputs {
+  std::filesystem::path csv, journal, best;  ///< csv and best are empty without --output
+
+  /// `suffix` tells the shapes of --shapes apart.
+  Outputs(const Options& options, const std::string& suffix);
+  /// Throws Error(bad_input) if one of the files is also an input of the run.
+  void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
+};
+
+/// Writes a row for every spec tried, and for every point pruned before the build if the grid has at most 10^6.
+/// Throws Error(environment).
+void write_csv(const std::filesystem::path& path, const Space& space, const report::Summary& summary);
+
+}  // namespace tune

@@ -1,0 +1,354 @@
+#include "run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "base/log.h"
+#include "config/device_file.h"
+#include "places.h"
+#include "report/losses.h"
+#include "report/text.h"
+#include "search/exhaustive.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::int64_t kWalkedPoints = 1'000'000;
+constexpr double kFinalsMargin = 0.02;
+constexpr int kMostFinalists = 24;
+
+report::Progress::Time now() { return std::chrono::steady_clock::now(); }
+
+report::ProgressStyle progress_style(const Options& options) {
+  report::ProgressStyle style;
+  style.quiet = options.quiet;
+  // A log line would break into the rewritten line.
+  style.terminal = ::isatty(STDERR_FILENO) && !options.verbose;
+  if (const char* columns = std::getenv("COLUMNS")) style.width = std::max(20, std::atoi(columns));
+  return style;
+}
+
+std::string file_suffix(const std::optional<Shape>& shape) {
+  std::string suffix;
+  if (shape)
+    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
+  return suffix;
+}
+
+std::string points_text(const Space& space) {
+  return space.product_size() ? fmt::format("{}", *space.product_size()) : "more than 2^63";
+}
+
+}  // namespace
+
+Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& shape)
+    : options_(&options),
+      workers_(&workers),
+      started_(now()),
+      outputs_(options, file_suffix(shape)),
+      loaded_(load(options.yaml, load_options(shape))),
+      objective_(loaded_.plan),
+      filters_(parse_filters(options.filters, loaded_.plan.space)) {
+  std::vector<fs::path> inputs = options.yaml;
+  inputs.push_back(loaded_.plan.file);
+  for (const auto& file : {options.shapes, options.device_file})
+    if (file) inputs.push_back(*file);
+  outputs_.must_not_be(inputs);
+}
+
+Run::~Run() = default;
+
+LoadOptions Run::load_options(const std::optional<Shape>& shape) {
+  LoadOptions load;
+  load.params = options_->params;
+  load.m = options_->m;
+  load.n = options_->n;
+  load.k = options_->k;
+  load.shape = shape;
+  load.backend = options_->backend;
+  load.file_must_exist = !options_->dry_run;
+  load.present = [this](Backend backend) { return options_->device_file || workers_->present(backend); };
+  load.probe = [this](Backend backend) {
+    return options_->device_file ? read_device(*options_->device_file) : hello(backend).device;
+  };
+  return load;
+}
+
+// A worker that cannot even be probed may still not be needed: when the journal knows every spec, its device serves.
+const wire::Hello& Run::hello(Backend backend) {
+  if (hello_) return *hello_;
+  try {
+    hello_ = workers_->probe(backend);
+  } catch (const Error& error) {
+    const auto last = Journal::last_run_of(outputs_.journal);
+    if (!last || last->hello.backend != backend) throw;
+    probe_failure_ = error.what();
+    hello_ = last->hello;
+  }
+  return *hello_;
+}
+
+// Walks the grid once: how many specs there are, what prunes the others, and whether there is anything to do.
+void Run::survey() {
+  const Plan& plan = loaded_.plan;
+  const bool countable = plan.space.product_size() && *plan.space.product_size() <= kWalkedPoints;
+  if (!countable && !options_->max_evals && !options_->spec)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the grid has {} points, more than 10^6; narrow it with --param, or bound the run with "
+                            "--max-evals N",
+                            options_->yaml.front().string(), points_text(plan.space)));
+  if (!countable) return;
+  Walk walk(plan.space);
+  valid_ = 0;
+  while (const auto spec = walk.next()) {
+    const bool is_default = !plan.default_settings.empty() && holds(*spec, plan.default_settings);
+    if (is_default && !findings_.default_spec) findings_.default_spec = spec;
+    if (matches(filters_, *spec)) ++*valid_;
+  }
+  findings_.pruned = walk.pruned();
+}
+
+ExitCode Run::execute() {
+  if (options_->dry_run) return dry_run();
+  return options_->build_only ? build_only() : tune();
+}
+
+ExitCode Run::dry_run() {
+  const Space& space = loaded_.plan.space;
+  if (!options_->quiet) survey();
+  Walk walk(space);
+  std::int64_t count = 0;
+  while (const auto spec = walk.next()) {
+    if (!matches(filters_, *spec)) continue;
+    ++count;
+    if (options_->quiet) continue;
+    std::vector<std::string> names;
+    for (const Setting& setting : spec->params) names.push_back(setting.name);
+    fmt::print("{:>9} {}\n", spec->mesh_idx, report::settings_text(*spec, names));
+  }
+  if (!options_->quiet) fmt::print("{}", report::pruned_text(walk.pruned()));
+  fmt::print("Number of valid specs: {}\n", count);
+  return count > 0 ? ExitCode::ok : ExitCode::none_valid;
+}
+
+void Run::open_journal() {
+  const wire::Hello& machine = hello(loaded_.plan.backend);
+  requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
+  journal_ = std::make_unique<Journal>(outputs_.journal);
+  if (journal_->unreadable_lines() > 0)
+    findings_.notes.push_back(fmt::format("{} has {} lines that are no records; they are ignored",
+                                          outputs_.journal.string(), journal_->unreadable_lines()));
+  if (!probe_failure_.empty()) {
+    findings_.notes.push_back("the device is the one the journal remembers, because " + probe_failure_);
+    return;
+  }
+  journal_->append(
+      wire::RunRecord{wire::kProtocol, loaded_.plan.name, options_->command, host_name(), ::getpid(), machine});
+}
+
+Workshop& Run::workshop() {
+  if (workshop_) return *workshop_;
+  if (!probe_failure_.empty()) throw Error(ExitCode::environment, probe_failure_);
+  WorkshopOptions options;
+  options.worker = workers_->find(loaded_.plan.backend).value();
+  options.store = cache_folder() / "store";
+  if (options_->keep) options.keep = *options_->keep;
+  options.deadlines = {std::chrono::duration<double>(options_->timeout_build),
+                       std::chrono::duration<double>(options_->timeout_run)};
+  options.jobs = options_->jobs > 0 ? options_->jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  workshop_ = std::make_unique<Workshop>(*requests_, std::move(options));
+  return *workshop_;
+}
+
+Runner& Run::worker_runner() {
+  if (!worker_runner_) worker_runner_ = std::make_unique<WorkerRunner>(workshop());
+  return *worker_runner_;
+}
+
+std::optional<Trial> Run::recorded(const Spec& spec) const {
+  const wire::TrialRecord* record = journal_->find(requests_->trial_id(spec));
+  if (record == nullptr) return std::nullopt;
+  Trial trial = record->trial;
+  trial.spec = spec;
+  if (trial.failure() && options_->retry_failed) return std::nullopt;
+  // Without --tune every spec is timed in full.
+  if (trial.measurement() && trial.measurement()->timing.stopped_early && !options_->tune) return std::nullopt;
+  return trial;
+}
+
+std::unique_ptr<Strategy> Run::strategy() const {
+  const Space& space = loaded_.plan.space;
+  const auto wanted = [this](const Spec& spec) { return matches(filters_, spec); };
+  if (!options_->spec) {
+    std::vector<Spec> first;
+    if (options_->tune && findings_.default_spec) first.push_back(*findings_.default_spec);
+    return std::make_unique<Exhaustive>(space, first, wanted);
+  }
+  if (*options_->spec < 0 || (space.product_size() && *options_->spec >= *space.product_size()))
+    throw Error(ExitCode::bad_input,
+                fmt::format("--spec {}: the grid has {} points, 0 to N-1", *options_->spec, points_text(space)));
+  const auto point = space.at(*options_->spec);
+  if (const auto* rejection = std::get_if<Rejection>(&point))
+    throw Error(ExitCode::bad_input, fmt::format("--spec {} is pruned: {}", *options_->spec, rejection->reason));
+  return std::make_unique<Exhaustive>(space, std::vector{std::get<Spec>(point)}, [](const Spec&) { return false; });
+}
+
+ExitCode Run::build_only() {
+  survey();
+  requests_ = std::make_unique<Requests>(loaded_.plan, hello(loaded_.plan.backend), options_->seed);
+  std::vector<Trial> failed;
+  std::vector<Spec> specs;
+  for (const auto asked = strategy(); auto spec = asked->ask(); specs.push_back(std::move(*spec)))
+    workshop().want_build(*spec);
+  workshop().finish_builds();
+  for (const Spec& spec : specs)
+    if (const auto* failure = std::get_if<Failure>(workshop().find_build(spec))) failed.push_back({spec, *failure});
+  fmt::print("{}Number of valid built specs: {} (out of {})\n",
+             report::losses_text(failed, reproducing_command(*options_)), specs.size() - failed.size(), specs.size());
+  return failed.size() < specs.size() ? ExitCode::ok : ExitCode::none_valid;
+}
+
+ExitCode Run::tune() {
+  survey();
+  const auto asked = strategy();
+  if (!options_->spec && valid_ == 0)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: no spec is left of {} points\n{}", options_->yaml.front().string(),
+                            points_text(loaded_.plan.space), report::pruned_text(findings_.pruned)));
+  open_journal();
+  std::optional<std::int64_t> total = options_->spec ? 1 : valid_;
+  if (options_->max_evals) total = std::min(total.value_or(*options_->max_evals), *options_->max_evals);
+  progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
+
+  ReplayRunner runner([this](const Spec& spec) { return recorded(spec); },
+                      [this]() -> Runner& { return worker_runner(); });
+  TunerRules rules;
+  rules.max_evals = options_->max_evals;
+  rules.cut_slow = options_->tune;
+  rules.keep_going = options_->keep_going;
+  rules.jobs = options_->jobs;
+  Tuner tuner(objective_, *requests_, runner, *journal_, *progress_, rules, now);
+  try {
+    tuner.sweep(*asked);
+    if (options_->tune) finish(tuner);
+  } catch (...) {
+    // Whatever ended the run, what was found is not lost on the user.
+    findings_.notes.push_back("this run ended early; the same command continues it");
+    conclude(tuner);
+    throw;
+  }
+  if (!tuner.systematic_failure().empty())
+    findings_.notes.push_back(tuner.systematic_failure() + "\n(--keep-going tries the others all the same)");
+  return conclude(tuner) ? ExitCode::ok : ExitCode::none_valid;
+}
+
+// The baselines are tried as specs are, then all contenders meet in the finals.
+void Run::finish(Tuner& tuner) {
+  std::vector<Contender> contenders = choose_contenders(tuner);
+  if (contenders.empty()) return;
+  for (Contender& baseline : try_baselines(tuner)) contenders.push_back(std::move(baseline));
+  if (contenders.size() > 1) hold_finals(std::move(contenders));
+  if (!findings_.finals) return;
+  for (Finalist& finalist : findings_.finals->finalists) {
+    if (!finalist.failure) continue;
+    if (!finalist.label.empty()) {
+      findings_.notes.push_back("baseline " + finalist.label + ": " + finalist.failure->message);
+      continue;
+    }
+    for (Trial& trial : tuner.trials())
+      if (trial.spec.mesh_idx == finalist.spec.mesh_idx) trial.outcome = *finalist.failure;
+  }
+}
+
+std::vector<Contender> Run::choose_contenders(const Tuner& tuner) const {
+  std::vector<Merit> merits;
+  for (const Trial& trial : tuner.trials())
+    merits.push_back(trial.measurement() ? objective_.merit(trial.spec, *trial.measurement()) : Merit{});
+  std::vector<Contender> contenders;
+  for (const Trial* trial :
+       choose_finalists(tuner.trials(), merits, options_->finalists, kFinalsMargin, kMostFinalists))
+    contenders.push_back({"", trial->spec, false});
+  if (contenders.empty() || !findings_.default_spec) return contenders;
+  const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == findings_.default_spec->mesh_idx; };
+  if (std::any_of(contenders.begin(), contenders.end(), [&](const Contender& c) { return is_default(c.spec); }))
+    return contenders;
+  for (const Trial& trial : tuner.trials())
+    if (is_default(trial.spec) && trial.measurement()) contenders.push_back({"", trial.spec, false});
+  return contenders;
+}
+
+std::vector<Contender> Run::try_baselines(Tuner& tuner) {
+  std::vector<Contender> baselines;
+  for (const Baseline& baseline : loaded_.plan.baselines) {
+    if (baseline.kind == Baseline::Kind::vendor) {
+      baselines.push_back({baseline.label, {}, true});
+      continue;
+    }
+    const auto point = loaded_.plan.space.at(std::span(baseline.settings));
+    if (const auto* rejection = std::get_if<Rejection>(&point)) {
+      findings_.notes.push_back("baseline " + baseline.label + " is pruned: " + rejection->reason);
+      continue;
+    }
+    const Trial trial = tuner.try_one(std::get<Spec>(point));
+    if (const Failure* failure = trial.failure())
+      findings_.notes.push_back("baseline " + baseline.label + " failed: " + failure->message);
+    else
+      baselines.push_back({baseline.label, trial.spec, false});
+  }
+  return baselines;
+}
+
+// Who takes part and how: the same finals need not be held twice.
+std::string Run::finals_id(const std::vector<Contender>& contenders) const {
+  std::vector<std::string> ids;
+  for (const Contender& contender : contenders)
+    ids.push_back(contender.label + (contender.vendor ? requests_->vendor_id() : requests_->trial_id(contender.spec)));
+  std::sort(ids.begin(), ids.end());
+  Hash hash;
+  for (const std::string& id : ids) hash.add(id);
+  return hash.hex();
+}
+
+void Run::hold_finals(std::vector<Contender> contenders) {
+  const std::string id = finals_id(contenders);
+  if (const Finals* recorded = journal_->find_finals(id)) {
+    findings_.finals = *recorded;
+    return;
+  }
+  FinalsRules rules;
+  rules.seed = options_->seed;
+  const std::size_t count = contenders.size();
+  progress_->say(fmt::format("finals: {} contenders", count), now());
+  FinalsRunner finals(workshop(), std::move(contenders), rules);
+  findings_.finals = finals.run([this](int) { progress_->tick(now()); });
+  journal_->append(wire::FinalsRecord{id, *findings_.finals});
+}
+
+bool Run::conclude(Tuner& tuner) {
+  progress_->finish(now());
+  findings_.trials = std::move(tuner.trials());
+  findings_.elapsed_seconds = std::chrono::duration<double>(now() - started_).count();
+  if (!options_->output) findings_.notes.push_back("journal: " + outputs_.journal.string());
+  const Conclusion conclusion(*options_, loaded_, objective_, findings_);
+  fmt::print("{}", conclusion.text());
+  std::fflush(stdout);
+  conclusion.write_files(outputs_, hello_->device);
+  return conclusion.any();
+}
+
+ExitCode run(const Options& options) {
+  Workers workers(folder_of_executable());
+  if (!options.shapes) return Run(options, workers, std::nullopt).execute();
+  ExitCode worst = ExitCode::ok;
+  for (const Shape& shape : read_shapes(*options.shapes)) {
+    fmt::print("{}\n", to_text(shape));
+    worst = std::max(worst, Run(options, workers, shape).execute());
+  }
+  return worst;
+}
+
+}  // namespace tune

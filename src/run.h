@@ -1,0 +1,73 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conclusion.h"
+#include "config/filter.h"
+#include "exec/finals.h"
+#include "exec/replay_runner.h"
+#include "exec/worker_runner.h"
+#include "exec/workers.h"
+#include "journal.h"
+#include "model/error.h"
+#include "tuner.h"
+
+namespace tune {
+
+/// One tuning from its files to its results: which parts there are and what happens in which order.
+class Run {
+ public:
+  /// `shape`: one problem of --shapes. Reads the tuning file, and probes the device if its expressions need it; writes
+  /// nothing. Throws Error.
+  Run(const Options& options, Workers& workers, const std::optional<Shape>& shape);
+  ~Run();
+
+  /// What the options ask for: list the specs, build them, or tune. Results are printed also when an error or an
+  /// interruption ends the run early; that is thrown on afterwards.
+  ExitCode execute();
+
+ private:
+  ExitCode dry_run();
+  ExitCode build_only();
+  ExitCode tune();
+
+  LoadOptions load_options(const std::optional<Shape>& shape);
+  const wire::Hello& hello(Backend backend);
+  void survey();
+  void open_journal();
+  Workshop& workshop();
+  Runner& worker_runner();
+  std::optional<Trial> recorded(const Spec& spec) const;
+  std::unique_ptr<Strategy> strategy() const;
+
+  void finish(Tuner& tuner);
+  std::vector<Contender> choose_contenders(const Tuner& tuner) const;
+  std::vector<Contender> try_baselines(Tuner& tuner);
+  void hold_finals(std::vector<Contender> contenders);
+  std::string finals_id(const std::vector<Contender>& contenders) const;
+  bool conclude(Tuner& tuner);
+
+  const Options* options_;
+  Workers* workers_;
+  report::Progress::Time started_;
+  std::optional<wire::Hello> hello_;
+  std::string probe_failure_;  ///< why the device is the one the journal remembers
+  Outputs outputs_;
+  Loaded loaded_;
+  Objective objective_;
+  std::vector<Filter> filters_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Requests> requests_;
+  std::unique_ptr<Workshop> workshop_;
+  std::unique_ptr<WorkerRunner> worker_runner_;
+  std::unique_ptr<report::Progress> progress_;
+  std::optional<std::int64_t> valid_;  ///< specs of the grid that are wanted; unset if it is too large to count
+  Findings findings_;
+};
+
+/// Everything a command line asks for. Throws Error, Interrupted.
+ExitCode run(const Options& options);
+
+}  // namespace tune

@@ -1,0 +1,154 @@
+#include "cpu_build.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "backend.h"
+#include "base/process.h"
+#include "base/store.h"
+#include "cpu_shim.h"
+#include "cpu_support.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kShim = "shim.cpp";
+constexpr std::size_t kDetail = 1500;  // bytes of compiler output in a failure's text; all of it is in the log
+
+/// $CXX may hold options and a launcher: `ccache g++`.
+std::vector<std::string> compiler() {
+  const char* variable = std::getenv("CXX");
+  std::istringstream words(variable ? variable : "");
+  std::vector<std::string> result;
+  for (std::string word; words >> word;) result.push_back(word);
+  if (result.empty()) result.emplace_back("c++");
+  return result;
+}
+
+Finished run_compiler(std::vector<std::string> argv, const fs::path& directory) try {
+  Command command;
+  command.argv = std::move(argv);
+  command.directory = directory;
+  command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain()
+  command.own_group = false;
+  return run(command);
+} catch (const Error& error) {
+  throw Refusal(Stage::build, fmt::format("no compiler: {}; install a C++20 compiler or set CXX", error.what()));
+}
+
+std::vector<std::string> command_line(const wire::BuildRequest& request, const fs::path& artifact) {
+  std::vector<std::string> argv = compiler();
+  for (const char* flag : {"-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-fstack-usage"})
+    argv.emplace_back(flag);
+  for (const Define& define : request.defines) argv.push_back(fmt::format("-D{}={}", define.name, define.value));
+  for (const std::string& folder : request.include) argv.push_back("-I" + folder);
+  argv.push_back((fs::path(request.output) / kShim).string());
+  argv.emplace_back("-o");
+  argv.push_back(artifact.string());
+  // Last, so that they win over ours, and libraries stand after what needs them.
+  argv.insert(argv.end(), request.flags.begin(), request.flags.end());
+  return argv;
+}
+
+std::string first_error(const std::string& output) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("error:") != line.npos || line.find("undefined reference") != line.npos) return line;
+  return "";
+}
+
+/// The first line of a build's failure: the first error, without what is the same for all files or is about the shim.
+std::string explain(const wire::BuildRequest& request, const Finished& finished) {
+  std::string line = first_error(finished.captured);
+  if (line.empty()) return fmt::format("{}: {}", compiler().front(), to_text(finished.exit));
+  const fs::path source(request.source);
+  const bool in_shim = line.find(kShim) != line.npos;
+  for (const wire::KernelLaunch& launch : request.launches)
+    for (const char* form : {"'{}' was not declared", "undeclared identifier '{}'"})
+      if (in_shim && line.find(fmt::format(fmt::runtime(form), launch.kernel)) != line.npos)
+        return fmt::format("kernel '{}' is not declared in {}", launch.kernel, source.filename().string());
+  if (const auto text = line.find("launch.args"); in_shim && text != line.npos) return line.substr(text);
+  const std::string folder = source.parent_path().string() + "/";
+  for (auto at = line.find(folder); at != line.npos; at = line.find(folder)) line.erase(at, folder.size());
+  return line;
+}
+
+[[noreturn]] void refuse(const wire::BuildRequest& request, const Finished& finished) {
+  const std::string line = explain(request, finished), &output = finished.captured;
+  const std::string_view cut = output.size() > kDetail ? "\n[more in the log]" : "";
+  throw Refusal(Stage::build, fmt::format("{}\n{}{}", line, output.substr(0, kDetail), cut));
+}
+
+/// Bytes of the .text section; 0 if the file is not a 64-bit ELF object.
+double code_bytes(const fs::path& object) {
+  const std::string file = read_file(object);
+  Elf64_Ehdr header;
+  if (file.size() < sizeof header || !file.starts_with("\177ELF\2")) return 0;
+  std::memcpy(&header, file.data(), sizeof header);
+  const auto section = [&](std::size_t index) {
+    Elf64_Shdr result{};
+    const std::size_t at = header.e_shoff + index * header.e_shentsize;
+    if (at + sizeof result <= file.size()) std::memcpy(&result, file.data() + at, sizeof result);
+    return result;
+  };
+  const std::size_t names = section(header.e_shstrndx).sh_offset;
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const Elf64_Shdr candidate = section(i);
+    const std::size_t name = names + candidate.sh_name;
+    if (name < file.size() && std::strcmp(file.c_str() + name, ".text") == 0)
+      return static_cast<double>(candidate.sh_size);
+  }
+  return 0;
+}
+
+/// The largest frame in the compiler's -fstack-usage files: lines of `place<tab>bytes<tab>kind`.
+double stack_bytes(const fs::path& folder) {
+  double largest = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".su") continue;
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);)
+      if (const auto tab = line.find('\t'); tab != line.npos)
+        largest = std::max(largest, std::strtod(line.c_str() + tab, nullptr));
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::string cpp_compiler_version() try {
+  std::vector<std::string> argv = compiler();
+  argv.emplace_back("--version");
+  const Finished finished = run_compiler(std::move(argv), "");
+  return finished.exit.clean() ? finished.output.substr(0, finished.output.find('\n')) : "";
+} catch (const Refusal&) {
+  return "";
+}
+
+wire::Built build_shared_object(const wire::BuildRequest& request) {
+  require_supported(request.problem, Stage::build);
+  const auto start = std::chrono::steady_clock::now();
+  const fs::path folder = request.output, artifact = folder / "kernel.so";
+  write_file(folder / kShim, shim_source(request));
+  // In the source's folder, which is what relative paths among the flags mean.
+  const Finished finished = run_compiler(command_line(request, artifact), fs::path(request.source).parent_path());
+  std::fputs(finished.captured.c_str(), stderr);
+  if (!finished.exit.clean()) refuse(request, finished);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  return {"kernel.so", spent.count(), {{"code", code_bytes(artifact)}, {"stack", stack_bytes(folder)}}};
+}
+
+}  // namespace tune

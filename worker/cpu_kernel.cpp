@@ -1,0 +1,78 @@
+#include "cpu_kernel.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "backend.h"
+#include "cpu_shim.h"
+
+namespace tune {
+
+SharedObject::SharedObject(const std::vector<std::string>& names) {
+  std::string reasons;
+  for (const std::string& name : names) {
+    handle_.reset(::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
+    name_ = name;
+    if (handle_) return;
+    reasons += (reasons.empty() ? "" : "; ") + std::string(::dlerror());
+  }
+  throw Refusal(Stage::load, fmt::format("cannot load {}: {}", names.front(), reasons));
+}
+
+void* SharedObject::find(const std::string& name) const {
+  if (void* found = ::dlsym(handle_.get(), name.c_str())) return found;
+  throw Refusal(Stage::load, fmt::format("{} has no function {}; build it again", name_, name));
+}
+
+void SharedObject::Close::operator()(void* handle) const { ::dlclose(handle); }
+
+CpuKernel::Scalar CpuKernel::scalar(const wire::Arg& arg, Type acc) {
+  Scalar value{};
+  if (arg.kind != Argument::Kind::scalar) {
+    if (acc == Type::f64) value.f64 = arg.number;
+    if (acc == Type::f32) value.f32 = static_cast<float>(arg.number);
+    if (acc == Type::s32) value.i32 = static_cast<std::int32_t>(arg.number);
+    return value;
+  }
+  switch (arg.type) {
+    case Argument::Scalar::i32:
+      if (arg.integer != static_cast<std::int32_t>(arg.integer))
+        throw Refusal(Stage::load, fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", arg.integer));
+      value.i32 = static_cast<std::int32_t>(arg.integer);
+      break;
+    case Argument::Scalar::i64:
+      value.i64 = arg.integer;
+      break;
+    case Argument::Scalar::f32:
+      value.f32 = static_cast<float>(arg.number);
+      break;
+    case Argument::Scalar::f64:
+      value.f64 = arg.number;
+      break;
+  }
+  return value;
+}
+
+CpuKernel::CpuKernel(const std::string& artifact, const std::vector<wire::KernelLaunch>& launches, Type acc,
+                     const AddressOf& address)
+    : library_({artifact}) {
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    Call call{library_.symbol<Function>(shim_symbol(i)), {}, {}};
+    call.scalars.reserve(launches[i].args.size());  // the arguments point into it
+    for (const wire::Arg& arg : launches[i].args) {
+      if (arg.kind == Argument::Kind::buffer)
+        call.arguments.push_back(address(arg.buffer));
+      else
+        call.arguments.push_back(&call.scalars.emplace_back(scalar(arg, acc)));
+    }
+    calls_.push_back(std::move(call));
+  }
+}
+
+void CpuKernel::launch() const {
+  for (const Call& call : calls_) call.function(call.arguments.data());
+}
+
+}  // namespace tune

@@ -1,0 +1,65 @@
+#include "cpu_probe.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/store.h"
+#include "program_host.h"
+
+namespace tune {
+namespace {
+
+/// The first processor's lines of /proc/cpuinfo; empty where there is none.
+std::map<std::string, std::string> processor() {
+  std::map<std::string, std::string> facts;
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line) && !line.empty();)
+    if (const auto colon = line.find(':'); colon != line.npos)
+      facts[line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1)] =
+          colon + 2 < line.size() ? line.substr(colon + 2) : "";
+  return facts;
+}
+
+bool has(const std::string& flags, const std::string& flag) {
+  std::istringstream words(flags);
+  for (std::string word; words >> word;)
+    if (word == flag) return true;
+  return false;
+}
+
+std::int64_t simd_bits(const std::string& flags) {
+  if (has(flags, "avx512f")) return 512;
+  return has(flags, "avx") ? 256 : 128;
+}
+
+/// The model's numbers and a hash of its features: virtual machines hide features of CPUs with the same name.
+std::string arch(const std::map<std::string, std::string>& facts) {
+  utsname system{};
+  ::uname(&system);
+  const auto fact = [&](const char* name) { return facts.contains(name) ? facts.at(name) : std::string("?"); };
+  const std::string features = Hash().add(fact("flags")).add(fact("Features")).hex().substr(0, 8);
+  return fmt::format("{} {}.{}.{} {}", system.machine, fact("cpu family"), fact("model"), fact("stepping"), features);
+}
+
+std::int64_t cache_bytes(int name) { return std::max<std::int64_t>(0, ::sysconf(name)); }
+
+}  // namespace
+
+Device probe_cpu() {
+  Device device = host_device();
+  const auto facts = processor();
+  device.arch = arch(facts);
+  device.properties["l1d_bytes"] = cache_bytes(_SC_LEVEL1_DCACHE_SIZE);
+  device.properties["l2_bytes"] = cache_bytes(_SC_LEVEL2_CACHE_SIZE);
+  device.properties["l3_bytes"] = cache_bytes(_SC_LEVEL3_CACHE_SIZE);
+  device.properties["simd_bits"] = simd_bits(facts.contains("flags") ? facts.at("flags") : "");
+  return device;
+}
+
+}  // namespace tune

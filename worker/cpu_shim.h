@@ -1,0 +1,16 @@
+#pragma once
+#include <string>
+
+#include "wire/messages.h"
+
+namespace tune {
+
+/// The name of the function that makes launch number `index`.
+std::string shim_symbol(std::size_t index);
+
+/// C++ source that includes the kernel's file and calls each launch's kernel from an array of pointers: a buffer's
+/// address, or the address of a scalar. Compiled as one with the kernel, so that the compiler checks the arguments
+/// against the kernel's parameters. Throws Refusal for arguments that the CPU has not.
+std::string shim_source(const wire::BuildRequest& request);
+
+}  // namespace tune

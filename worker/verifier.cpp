@@ -1,0 +1,97 @@
+#include "verifier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backend.h"
+#include "base/store.h"
+#include "check.h"
+#include "layout.h"
+
+namespace tune {
+namespace {
+
+Problem with_strides(const Problem& problem) {
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) return resolved(*gemm);
+  return problem;
+}
+
+bool is_integer(const Buffer& buffer) { return unit_roundoff(buffer.type) == 0; }
+
+void refuse_if(const std::optional<std::string>& damage) {
+  if (damage) throw Refusal(Stage::check, *damage);
+}
+
+std::string_view bytes_of(const void* data, std::int64_t count, std::int64_t size) {
+  return {static_cast<const char*>(data), static_cast<std::size_t>(count * size)};
+}
+
+}  // namespace
+
+Verifier::Verifier(const wire::MeasureRequest& request)
+    : problem_(with_strides(request.problem)),
+      buffers_(buffers_of(problem_)),
+      seed_(request.seed),
+      zero_c_(request.zero_c),
+      keep_(request.keep) {
+  if (!request.reference.empty())
+    reference_ = std::make_unique<ReferenceFile>(request.reference, reference_identity(request.problem, request.seed));
+}
+
+std::vector<Poison> Verifier::patterns() const {
+  const bool integers = std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer& buffer) {
+    return buffer.role == Buffer::Role::out && is_integer(buffer);
+  });
+  return integers ? std::vector{Poison::nan, Poison::other} : std::vector{Poison::nan};
+}
+
+std::optional<Content> Verifier::content(std::size_t index) const {
+  const Buffer& buffer = buffers_[index];
+  // Only a GEMM's C is an output that a launch may find zeroed.
+  if (buffer.role == Buffer::Role::out && !zero_c_) return std::nullopt;
+  return Content{buffer.type, buffer.role == Buffer::Role::out ? Init::zeros : buffer.init, seed_, index};
+}
+
+double Verifier::verify(std::size_t index, const void* data, Poison pattern) const {
+  const Buffer& buffer = buffers_[index];
+  if (buffer.role != Buffer::Role::in) return verify_output(index, data, pattern);
+  refuse_if(input_damage(buffer.name, *content(index), data, buffer.count));
+  return 0;
+}
+
+double Verifier::verify_output(std::size_t index, const void* data, Poison pattern) const {
+  const Buffer& buffer = buffers_[index];
+  const auto* gemm = std::get_if<Gemm>(&problem_);
+  Deviation deviation;
+  if (gemm && reference_)
+    deviation = compare_gemm(*gemm, data, GemmReference(*gemm, reference_->values()), pattern);
+  else if (reference_)
+    deviation = compare_custom(std::get<Custom>(problem_), buffer, data, reference_of(index), pattern);
+  if (deviation.wrong > 0) {
+    if (!keep_.empty()) keep(index, data);
+    throw Refusal(Stage::check, describe(deviation, buffer.name));
+  }
+  if (gemm) refuse_if(padding_damage(buffer.name, buffer.type, data, view_c(*gemm), content(index), pattern));
+  return deviation.largest_ratio;
+}
+
+std::span<const double> Verifier::reference_of(std::size_t index) const {
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    if (buffers_[i].role != Buffer::Role::in) start += static_cast<std::size_t>(buffers_[i].count);
+  return reference_->values().subspan(start, static_cast<std::size_t>(buffers_[index].count));
+}
+
+void Verifier::keep(std::size_t index, const void* data) const {
+  const Buffer& buffer = buffers_[index];
+  std::filesystem::create_directories(keep_);
+  write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
+             bytes_of(data, buffer.count, size_of(buffer.type)));
+  const bool gemm = std::holds_alternative<Gemm>(problem_);
+  const auto reference = gemm ? GemmReference(std::get<Gemm>(problem_), reference_->values()).c : reference_of(index);
+  write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
+             bytes_of(reference.data(), static_cast<std::int64_t>(reference.size()), sizeof(double)));
+}
+
+}  // namespace tune

@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "guarded_buffer.h"
+#include "inputs.h"
+#include "reference_file.h"
+#include "wire/messages.h"
+
+namespace tune {
+
+/// Decides whether what a kernel left in memory is right. Knows the problem's buffers by their numbers (see
+/// `buffers_of`), what they hold before a launch, and the reference; takes host copies, so that every backend can use
+/// it. All failures are Refusals of the check stage.
+class Verifier {
+ public:
+  /// Maps the reference; without one only inputs and padding are verified. Throws Refusal of the load stage.
+  explicit Verifier(const wire::MeasureRequest& request);
+
+  const std::vector<Buffer>& buffers() const { return buffers_; }
+  bool has_reference() const { return reference_ != nullptr; }
+  /// What outputs are poisoned with: a checked run for each.
+  std::vector<Poison> patterns() const;
+  /// What the buffer is filled with before a launch; nullopt: poison.
+  std::optional<Content> content(std::size_t buffer) const;
+
+  /// Verifies one buffer after a launch. Returns the largest error over its tolerance: 0 for inputs, at most 1.
+  double verify(std::size_t buffer, const void* data, Poison pattern) const;
+
+ private:
+  double verify_output(std::size_t buffer, const void* data, Poison pattern) const;
+  std::span<const double> reference_of(std::size_t buffer) const;
+  void keep(std::size_t buffer, const void* data) const;
+
+  Problem problem_;
+  std::vector<Buffer> buffers_;
+  std::uint64_t seed_;
+  bool zero_c_;
+  std::filesystem::path keep_;
+  std::unique_ptr<const ReferenceFile> reference_;
+};
+
+}  // namespace tune
