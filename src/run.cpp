@@ -202,8 +202,11 @@ ExitCode Run::build_only() {
   requests_ = std::make_unique<Requests>(loaded_.plan, hello(loaded_.plan.backend), options_->seed);
   std::vector<Trial> failed;
   std::vector<Spec> specs;
-  for (const auto asked = strategy(); auto spec = asked->ask(); specs.push_back(std::move(*spec)))
+  const auto asked = strategy();
+  while (auto spec = asked->ask()) {
     workshop().want_build(*spec);
+    specs.push_back(std::move(*spec));
+  }
   workshop().finish_builds();
   for (const Spec& spec : specs)
     if (const auto* failure = std::get_if<Failure>(workshop().find_build(spec))) failed.push_back({spec, *failure});

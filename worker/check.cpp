@@ -98,13 +98,13 @@ Deviation compare(Type type, const void* data, const MatrixView& view, Poison pa
   return total;
 }
 
-std::string range(const char* name, std::int64_t low, std::int64_t high) {
-  return low == high ? fmt::format("{} {}", name, low) : fmt::format("{}s {}-{}", name, low, high);
+std::string range(const char* one, const char* several, std::int64_t low, std::int64_t high) {
+  return low == high ? fmt::format("{} {}", one, low) : fmt::format("{} {}-{}", several, low, high);
 }
 
 std::string region(const Deviation& d) {
-  std::string text = range("row", d.low.row, d.high.row) + ", " + range("column", d.low.col, d.high.col);
-  if (d.high.batch > 0) text += ", " + range("matrix", d.low.batch, d.high.batch);
+  std::string text = range("row", "rows", d.low.row, d.high.row) + ", " + range("column", "columns", d.low.col, d.high.col);
+  if (d.high.batch > 0) text += ", " + range("matrix", "matrices", d.low.batch, d.high.batch);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "config/fields.h"
+#include "config/file_reader.h"
 #include "config/values.h"
 
 namespace tune {
@@ -17,7 +18,7 @@ class BestWriter {
       : source_(source),
         plan_(plan),
         result_(result),
-        folder_(std::filesystem::absolute(folder / "x").lexically_normal().parent_path()) {}
+        folder_(join(std::filesystem::absolute(folder), "")) {}
 
   std::string write() {
     constexpr std::array<std::string_view, 13> kKeys = {"name",   "file",  "kernel", "backend", "problem",   "params", "let",
@@ -66,7 +67,7 @@ class BestWriter {
   Node relocate(Node node) const {
     const std::filesystem::path moved = source_.folder.lexically_relative(folder_);
     if (node.text.find('$') == std::string::npos) {
-      node.text = (source_.folder / node.text).lexically_normal().lexically_relative(folder_).string();
+      node.text = join(source_.folder, node.text).lexically_relative(folder_).string();
     } else if (!node.text.starts_with('$') && moved != ".") {
       node.text = (moved / node.text).string();
     }

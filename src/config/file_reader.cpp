@@ -151,8 +151,13 @@ FileSection read_file_section(const Fields& top, const std::filesystem::path& fo
   return FileReader(top, folder, options).read();
 }
 
+std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path) {
+  const std::filesystem::path joined = (folder / path).lexically_normal();
+  return joined.has_filename() ? joined : joined.parent_path();
+}
+
 std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems) {
-  return (folder / expand(node.text, node.place, problems)).lexically_normal();
+  return join(folder, expand(node.text, node.place, problems));
 }
 
 }  // namespace tune

@@ -21,6 +21,9 @@ struct FileSection {
 /// in the order cuda, hip, cpu.
 FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options);
 
+/// `path`, relative to `folder`, in normal form and without a slash at its end.
+std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path);
+
 /// A path of the file: $VAR and ${VAR} replaced (an unset one is complained of), relative to `folder`, absolute.
 std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems);
 

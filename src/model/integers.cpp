@@ -65,77 +65,120 @@ std::int64_t divide_small(std::int64_t a, std::int64_t b, Division division) {
   }
 }
 
+/// The top of the stack is kept apart, in a register. Below it lie integers only; the top may be a boolean.
+class IntegerMachine {
+ public:
+  IntegerMachine(const Value* slots, const Value* constants, std::int64_t* stack)
+      : sources_{nullptr, slots, constants}, below_(stack) {}
+
+  /// False if this is not for integers. `step` is how far to go to the next instruction.
+  [[gnu::always_inline]] bool execute(const Instruction& at, std::int32_t& step) {
+    std::int64_t right = top_;
+    if (at.source != Source::stack && !fetch(at, right)) return false;
+    switch (at.op) {
+      case Op::load:
+        return push(right);
+      case Op::logical_not:
+        return set(top_ == 0 ? 1 : 0, true);
+      case Op::jump:
+        step = at.index;
+        return true;
+      case Op::jump_unless:
+        step = top_ == 0 ? at.index : 1;
+        return drop();
+      case Op::jump_unless_or_drop:
+        return top_ == 0 ? jump(at, step) : drop();
+      case Op::jump_if_or_drop:
+        return top_ != 0 ? jump(at, step) : drop();
+      case Op::link:
+        return link(at, right, step);
+      case Op::add: return binary(Op::add, at, right);
+      case Op::subtract: return binary(Op::subtract, at, right);
+      case Op::multiply: return binary(Op::multiply, at, right);
+      case Op::floor_divide: return binary(Op::floor_divide, at, right);
+      case Op::modulo: return binary(Op::modulo, at, right);
+      case Op::ceil_divide: return binary(Op::ceil_divide, at, right);
+      case Op::less: return binary(Op::less, at, right);
+      case Op::less_equal: return binary(Op::less_equal, at, right);
+      case Op::greater: return binary(Op::greater, at, right);
+      case Op::greater_equal: return binary(Op::greater_equal, at, right);
+      case Op::equal: return binary(Op::equal, at, right);
+      case Op::not_equal: return binary(Op::not_equal, at, right);
+      default:
+        return binary(at.op, at, right);
+    }
+  }
+
+  void get(Cell& result) const {
+    if (boolean_) {
+      result.set(top_ != 0);
+    } else {
+      result.set(top_);
+    }
+  }
+
+ private:
+  bool fetch(const Instruction& at, std::int64_t& operand) const {
+    const auto* const integer = std::get_if<std::int64_t>(sources_[static_cast<std::size_t>(at.source)] + at.index);
+    if (integer) operand = *integer;
+    return integer != nullptr;
+  }
+
+  bool set(std::int64_t value, bool boolean) {
+    top_ = value;
+    boolean_ = boolean;
+    return true;
+  }
+
+  bool push(std::int64_t value) {
+    if (boolean_) return false;
+    *below_++ = top_;
+    top_ = value;
+    return true;
+  }
+
+  bool drop() { return set(*--below_, false); }
+
+  static bool jump(const Instruction& at, std::int32_t& step) {
+    step = at.index;
+    return true;
+  }
+
+  [[gnu::always_inline]] bool binary(Op op, const Instruction& at, std::int64_t right) {
+    // The lesser of True and 2 is True, not 1.
+    if (boolean_ && (op == Op::minimum || op == Op::maximum)) return false;
+    const std::int64_t left = at.source == Source::stack ? *--below_ : top_;
+    boolean_ = is_comparison(op);
+    return apply(op, left, right, top_);
+  }
+
+  bool link(const Instruction& at, std::int64_t right, std::int32_t& step) {
+    std::int64_t holds = 0;
+    if (!apply(at.comparison, *--below_, right, holds)) return false;
+    if (holds == 0) return set(0, true) && jump(at, step);
+    top_ = right;
+    return true;
+  }
+
+  std::array<const Value*, 3> sources_;
+  std::int64_t* below_;
+  std::int64_t top_ = 0;
+  bool boolean_ = false;
+};
+
 }  // namespace
 
 bool run_integers(const Code& code, std::span<const Value> slots, Cell& result) {
-  // `top` is the top of the stack, `below` what lies under it: integers only. Only the top may be a boolean.
   std::array<std::int64_t, 24> stack;
   if (code.stack_size >= static_cast<int>(stack.size())) return false;
-  std::int64_t* below = stack.data();
-  std::int64_t top = 0;
-  bool boolean = false;
-  const std::array<const Value*, 3> sources = {nullptr, slots.data(), code.constants.data()};
+  IntegerMachine machine(slots.data(), code.constants.data(), stack.data());
   const Instruction* const end = code.instructions.data() + code.instructions.size();
   for (const Instruction* at = code.instructions.data(); at != end;) {
-    std::int64_t left = top;
-    std::int64_t right = top;
-    if (at->source != Source::stack) {
-      const auto* const integer = std::get_if<std::int64_t>(sources[static_cast<std::size_t>(at->source)] + at->index);
-      if (!integer) return false;
-      right = *integer;
-    }
-    const Instruction* next = at + 1;
-    switch (at->op) {
-      case Op::load:
-        if (boolean) return false;
-        *below++ = top;
-        top = right;
-        break;
-      case Op::logical_not:
-        top = top == 0;
-        boolean = true;
-        break;
-      case Op::jump:
-        next = at + at->index;
-        break;
-      case Op::jump_unless:
-        if (top == 0) next = at + at->index;
-        top = *--below;
-        boolean = false;
-        break;
-      case Op::jump_unless_or_drop:
-      case Op::jump_if_or_drop:
-        if ((top != 0) == (at->op == Op::jump_if_or_drop)) {
-          next = at + at->index;
-        } else {
-          top = *--below;
-          boolean = false;
-        }
-        break;
-      case Op::link:
-        left = *--below;
-        if (!apply(at->comparison, left, right, top)) return false;
-        if (top != 0) {
-          top = right;
-        } else {
-          next = at + at->index;
-          boolean = true;
-        }
-        break;
-      default:
-        // The lesser of True and 2 is True, not 1.
-        if (boolean && (at->op == Op::minimum || at->op == Op::maximum)) return false;
-        if (at->source == Source::stack) left = *--below;
-        if (!apply(at->op, left, right, top)) return false;
-        boolean = is_comparison(at->op);
-    }
-    at = next;
+    std::int32_t step = 1;
+    if (!machine.execute(*at, step)) return false;
+    at += step;
   }
-  if (boolean) {
-    result.set(top != 0);
-  } else {
-    result.set(top);
-  }
+  machine.get(result);
   return true;
 }
 

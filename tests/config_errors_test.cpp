@@ -1,0 +1,346 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tuning_folder.h"
+
+namespace tune {
+namespace {
+
+class BadInput : public testing::Test {
+ protected:
+  std::string complaint(const std::string& text, const LoadOptions& options = without_kernel_file()) {
+    return folder_.complaint([&] { load_text(folder_, text, options); });
+  }
+  /// The complaint of a program's file whose params, on line 3, are `params`.
+  std::string of_params(const std::string& params) { return complaint(program_file(params)); }
+
+  TuningFolder folder_;
+};
+
+TEST_F(BadInput, IsExitCodeTwo) {
+  try {
+    load_text(folder_, "");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_input);
+  }
+}
+
+TEST_F(BadInput, AMissingFileIsNamed) {
+  const std::vector<std::filesystem::path> yamls = {folder_.path() / "none.yaml"};
+  EXPECT_EQ(folder_.complaint([&] { load(yamls, {}); }), "none.yaml: cannot be read: No such file or directory");
+}
+
+TEST_F(BadInput, AFolderIsNoFile) {
+  const std::vector<std::filesystem::path> yamls = {folder_.path()};
+  EXPECT_NE(folder_.complaint([&] { load(yamls, {}); }).find("cannot be read: is a folder"), std::string::npos);
+}
+
+TEST_F(BadInput, AnEmptyFileSaysWhatBelongsThere) {
+  const std::string expected = "gemm.yaml: the file is empty; a tuning file is a mapping with name, file and params";
+  EXPECT_EQ(complaint(""), expected);
+  EXPECT_EQ(complaint("# only a comment\n"), expected);
+}
+
+TEST_F(BadInput, AFileThatIsNoMappingIsRefused) {
+  EXPECT_EQ(complaint("[1, 2]"), "gemm.yaml:1: the file is a list; a tuning file is a mapping with name, file and params");
+}
+
+TEST_F(BadInput, MalformedYamlHasItsLine) {
+  EXPECT_EQ(complaint("name: x\nparams: {BM: [1, 2\n"), "gemm.yaml:3: malformed YAML: end of sequence flow not found");
+  EXPECT_EQ(complaint("name: x\nfile: *here\n"), "gemm.yaml:2: malformed YAML: the referenced anchor is not defined");
+}
+
+TEST_F(BadInput, SeveralDocumentsAreRefused) {
+  EXPECT_EQ(complaint("name: x\n---\nname: y\n"), "gemm.yaml:3: several YAML documents; put them into files of their own");
+}
+
+TEST_F(BadInput, NestedAliasesDoNotFillTheMemory) {
+  std::string text = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::vector<std::string> copies(10, fmt::format("*a{}", i - 1));
+    text += fmt::format("a{0}: &a{0} [{1}]\n", i, fmt::join(copies, ", "));
+  }
+  EXPECT_NE(complaint(text).find("too large or too deeply nested"), std::string::npos);
+}
+
+TEST_F(BadInput, AnAliasOfItselfIsRefused) {
+  EXPECT_EQ(complaint("name: &a [*a]\n"), "gemm.yaml:1: too large or too deeply nested");
+}
+
+TEST_F(BadInput, ADuplicateKeyHasItsLine) {
+  EXPECT_EQ(complaint(program_file("\n  BM: 1\n  BM: 2")), "gemm.yaml:5: duplicate key 'BM'; remove one of the two");
+  EXPECT_EQ(complaint(program_file("{BM: 1}", "name: y\n")), "gemm.yaml:4: duplicate key 'name'; remove one of the two");
+}
+
+TEST_F(BadInput, AnUnknownKeySuggestsTheNearest) {
+  EXPECT_EQ(complaint(program_file("{BM: 1}", "metric: {}\n")),
+            "gemm.yaml:4: unknown key 'metric' in the tuning file, did you mean 'metrics'?");
+  EXPECT_EQ(complaint(cpu_file("measure: {warmups: 1}")),
+            "gemm.yaml:7: unknown key 'warmups' in measure, did you mean 'warmup'?");
+}
+
+TEST_F(BadInput, MissingKeysAreNamed) {
+  EXPECT_EQ(complaint("backend: program\n"),
+            "gemm.yaml:1: the tuning file needs 'name:'\n"
+            "gemm.yaml:1: the tuning file needs 'file:'\n"
+            "gemm.yaml:1: the tuning file needs 'params:'");
+}
+
+TEST_F(BadInput, AnUnknownNameSuggestsTheNearest) {
+  EXPECT_EQ(complaint(cpu_file("constraints:\n  - BM > 1\n  - BMM % 8 == 0\n")),
+            "gemm.yaml:9: unknown name 'BMM' in constraint 'BMM % 8 == 0', did you mean 'BM'?");
+}
+
+TEST_F(BadInput, AMalformedExpressionHasItsColumn) {
+  EXPECT_EQ(complaint(cpu_file("constraints: [(BM > 1]")),
+            "gemm.yaml:7: expected ')' before end in constraint '(BM > 1', at its column 8; quote an expression with "
+            "commas");
+}
+
+TEST_F(BadInput, AllProblemsAreToldAtOnceInOrder) {
+  EXPECT_EQ(complaint("nam: x\nname: x\nfile: x.py\nparams: {min: 1, B: []}\nconstraints: [C > 1]\nobjective: tim\n"),
+            "gemm.yaml:1: unknown key 'nam' in the tuning file, did you mean 'name'?\n"
+            "gemm.yaml:4: parameter 'min' is also a built-in function; rename it\n"
+            "gemm.yaml:4: parameter 'B' has no values; give at least one\n"
+            "gemm.yaml:5: unknown name 'C' in constraint 'C > 1', did you mean 'B'?\n"
+            "gemm.yaml:6: unknown objective 'tim', did you mean 'time'?");
+}
+
+TEST_F(BadInput, AnEmptySpaceIsRefused) {
+  const std::string expected = "gemm.yaml:3: params is empty; give at least one parameter, such as BM: [64, 128]";
+  EXPECT_EQ(of_params("{}"), expected);
+  EXPECT_EQ(of_params("[]"), expected);
+  EXPECT_EQ(of_params("[{metadata: 1}]"), expected);
+  EXPECT_EQ(of_params("{BM: []}"), "gemm.yaml:3: parameter 'BM' has no values; give at least one");
+  EXPECT_EQ(of_params("{BM: }"), "gemm.yaml:3: parameter 'BM' has no value; give one or remove the key");
+  EXPECT_EQ(of_params("5"), "gemm.yaml:3: params must be a mapping or a list of mappings, not '5'");
+}
+
+TEST_F(BadInput, ValuesOfAWrongFormAreRefused) {
+  EXPECT_EQ(of_params("{P: {pow2: [3, 8]}}"),
+            "gemm.yaml:3: parameter 'P' needs two powers of two in ascending order, such as pow2: [64, 256]");
+  EXPECT_EQ(of_params("{P: {range: [8, 1]}}"),
+            "gemm.yaml:3: parameter 'P' has an empty range; write [low, high, step > 0]");
+  EXPECT_EQ(of_params("{P: {range: [1, 8, 0]}}"),
+            "gemm.yaml:3: parameter 'P' has an empty range; write [low, high, step > 0]");
+  EXPECT_EQ(of_params("{P: {range: [1, 1000000000000]}}"), "gemm.yaml:3: parameter 'P' has more than 1000000 values");
+  EXPECT_EQ(of_params("{P: [[1, 2, 3]]}"),
+            "gemm.yaml:3: parameter 'P' has a list among its values that is no pair of integers such as [2, 1]");
+  EXPECT_EQ(of_params("{P: {kind: ratio}}"), "gemm.yaml:3: parameter 'P' needs exactly one of values, pow2, range");
+  EXPECT_EQ(of_params("{P: {values: [a], kind: ratio}}"),
+            "gemm.yaml:3: parameter 'P' has values that are no numbers; its kind can be categorical or ordinal");
+  EXPECT_EQ(of_params("{P: {pow: [1, 2]}}"),
+            "gemm.yaml:3: unknown key 'pow' in parameter 'P', did you mean 'pow2'?\n"
+            "gemm.yaml:3: parameter 'P' needs exactly one of values, pow2, range");
+}
+
+TEST_F(BadInput, AParameterMayNotShadowABuiltIn) {
+  EXPECT_EQ(complaint(cpu_file("", "{m: 1, time: 1, stack: 1, A: 1, else: 1, BM: 1}")),
+            "gemm.yaml:5: parameter 'm' is also a size of the problem; rename it\n"
+            "gemm.yaml:5: parameter 'time' is also a built-in figure of a measurement; rename it\n"
+            "gemm.yaml:5: parameter 'stack' is also a built-in property of a build; rename it\n"
+            "gemm.yaml:5: parameter 'A' is also a buffer; rename it\n"
+            "gemm.yaml:5: parameter 'else' is also a word of the expression language; rename it");
+  EXPECT_EQ(of_params("{M-N: 1}"),
+            "gemm.yaml:3: 'M-N' cannot be a parameter's name: use letters, digits and '_', after an optional '$'");
+  EXPECT_EQ(of_params("{S: 1, $S: 2}"), "gemm.yaml:3: parameter 'S' is declared with and without '$'; keep one");
+}
+
+TEST_F(BadInput, ALetMayNotShadowAParameter) {
+  EXPECT_EQ(complaint(cpu_file("let: {BM: 1, k: 2, T: U, U: 1}")),
+            "gemm.yaml:7: 'BM' in let is also a parameter; rename it\n"
+            "gemm.yaml:7: 'k' in let is also a size of the problem; rename it\n"
+            "gemm.yaml:7: unknown name 'U' in let T 'U', at its column 1");
+}
+
+TEST_F(BadInput, AnUnsetEnvironmentVariableIsNamed) {
+  unsetenv("TUNE_TEST_UNSET");
+  EXPECT_EQ(complaint("name: x\nfile: ${TUNE_TEST_UNSET}/a.py\nparams: {P: 1}\n"),
+            "gemm.yaml:2: environment variable 'TUNE_TEST_UNSET' in '${TUNE_TEST_UNSET}/a.py' is not set");
+}
+
+TEST_F(BadInput, AMissingKernelFileIsNamed) {
+  const std::string text = complaint(program_file("{P: 1}"), LoadOptions{});
+  EXPECT_EQ(text, "gemm.yaml:2: no such file: 'gemm.mojo' (looked for gemm.mojo)");
+}
+
+TEST_F(BadInput, AKernelNeedsProblemAndLaunch) {
+  EXPECT_EQ(complaint("name: x\nfile: x.cu\nkernel: f\nparams: {P: 1}\n"),
+            "gemm.yaml:1: the tuning file needs 'launch:'\n"
+            "gemm.yaml:3: a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key if the file is a "
+            "program");
+}
+
+TEST_F(BadInput, TheBackendMustFitTheMode) {
+  EXPECT_EQ(complaint("name: x\nfile: x.mojo\nkernel: f\nparams: {P: 1}\nproblem: {gemm: {m: 1, n: 1, k: 1}}\n"),
+            "gemm.yaml:2: cannot tell the backend of 'x.mojo' by its suffix; set backend: cuda, hip or cpu, or remove "
+            "'kernel' to run it as a program");
+  EXPECT_EQ(complaint(program_file("{P: 1}", "backend: cuda\n")),
+            "gemm.yaml:4: backend cuda needs 'kernel:', the kernel's name; without it the file is run as a program");
+  EXPECT_EQ(complaint(cpu_file("backend: program\n")),
+            "gemm.yaml:3: backend program runs whole programs; remove 'kernel' or the backend");
+  EXPECT_EQ(complaint(program_file("{P: 1}", "backend: gpu\n")),
+            "gemm.yaml:4: backend must be one of auto, cuda, hip, cpu, program, not 'gpu'");
+}
+
+TEST_F(BadInput, NoPresentBackendIsTheEnvironmentsFault) {
+  LoadOptions options = without_kernel_file();
+  options.present = [](Backend) { return false; };
+  try {
+    load_text(folder_, "name: x\nfile: {cuda: a.cu, hip: a.hip}\nkernel: f\nparams: {P: 1}\n", options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+    EXPECT_NE(std::string(error.what()).find("(cuda, hip); choose one with --backend"), std::string::npos);
+  }
+}
+
+TEST_F(BadInput, ADeviceThatDoesNotTellAPropertyIsTheEnvironmentsFault) {
+  LoadOptions options = without_kernel_file();
+  options.probe = [](Backend) { return Device{"box", "", "", {}}; };
+  try {
+    load_text(folder_, cpu_file("constraints: [BM < device.cores]"), options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+    EXPECT_STREQ(error.what(), "an expression of 'gemm' uses device.*, but 'box' does not tell device.cores");
+  }
+}
+
+TEST_F(BadInput, ADevicePropertyMustExist) {
+  EXPECT_EQ(complaint(cpu_file("constraints: [BM < device.core]")),
+            "gemm.yaml:7: unknown name 'device.core' in constraint 'BM < device.core', did you mean 'device.cores'?");
+}
+
+TEST_F(BadInput, SizesAndTypesOfAGemmAreChecked) {
+  const std::string head = "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [A]}\n";
+  EXPECT_EQ(complaint(head + "problem: {gemm: {m: 0, n: 3000000000, a: bf61, lda: 2}}\n"),
+            "gemm.yaml:6: m is 0; it must be between 1 and 2147483647\n"
+            "gemm.yaml:6: n is 3000000000; it must be between 1 and 2147483647\n"
+            "gemm.yaml:6: gemm needs 'k:'\n"
+            "gemm.yaml:6: type a must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not 'bf61'");
+  EXPECT_EQ(complaint(head + "problem: {gemm: {m: 4, n: 4, k: 8, lda: 7, layout: {a: rows}, alpha: x}}\n"),
+            "gemm.yaml:6: layout of a must be one of row, col, not 'rows'\n"
+            "gemm.yaml:6: alpha must be a number, not 'x'\n"
+            "gemm.yaml:6: lda is 7, which is less than 8, its smallest possible value");
+  EXPECT_EQ(complaint(head + "problem: {gem: {m: 4}}\n"),
+            "gemm.yaml:6: unknown key 'gem' in problem, did you mean 'gemm'?\n"
+            "gemm.yaml:6: problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
+}
+
+TEST_F(BadInput, BuffersOfACustomProblemAreChecked) {
+  const std::string head = "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [q]}\nproblem:\n";
+  EXPECT_EQ(complaint(head + "  custom:\n    buffers:\n      - {name: q, type: f32, count: P}\n"
+                             "      - {name: q, count: 0, type: f3}\n    reference: {kernel: r, args: [q, P]}\n"),
+            "gemm.yaml:8: no buffer is written; give the result's buffer `role: out` or `role: inout`\n"
+            "gemm.yaml:9: unknown name 'P' in count of buffer 'q' 'P', at its column 1\n"
+            "gemm.yaml:10: 'q' is already the name of a buffer or size\n"
+            "gemm.yaml:10: type of buffer 'q' must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not 'f3'\n"
+            "gemm.yaml:10: count of buffer 'q' is 0; it must be positive\n"
+            "gemm.yaml:11: 'P' in launch.args 'P' depends on the spec; use sizes of the problem only");
+  EXPECT_EQ(complaint(head + "  custom: {buffers: [{name: q, type: f32, count: 1, role: out}]}\n"),
+            "gemm.yaml:6: custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
+}
+
+TEST_F(BadInput, GridAndBlockMeanNothingOnTheCpu) {
+  const std::string head = "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nproblem: {gemm: {m: 4, n: 4, k: 4}}\n";
+  EXPECT_EQ(complaint(head + "launch:\n  grid: [1]\n  block: [1]\n  cluster: [1]\n  shared: 4\n  args: [A]\n"),
+            "gemm.yaml:7: launch.grid means nothing on the cpu backend; remove it\n"
+            "gemm.yaml:8: launch.block means nothing on the cpu backend; remove it\n"
+            "gemm.yaml:9: launch.cluster means nothing on the cpu backend; remove it\n"
+            "gemm.yaml:10: launch.shared means nothing on the cpu backend; remove it");
+}
+
+TEST_F(BadInput, ArgumentsAreChecked) {
+  const std::string head = "name: x\nfile: x.cu\nkernel: f\nparams: {P: 1}\nproblem: {gemm: {m: 4, n: 4, k: 4}}\n";
+  EXPECT_EQ(complaint(head + "launch:\n  grid: [1]\n  block: [1]\n  args:\n    - {i65: m}\n    - workspace\n"
+                             "    - {tma: Q, box: [1], swizzle: 100}\n    - [A]\n    - D\n"),
+            "gemm.yaml:7: args name the workspace, but launch has none; add workspace: {bytes: ...}\n"
+            "gemm.yaml:10: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or {tma: A, box: "
+            "[...]}\n"
+            "gemm.yaml:12: unknown buffer 'Q' in tma\n"
+            "gemm.yaml:12: swizzle must be one of 0, 32, 64, 128, not '100'\n"
+            "gemm.yaml:13: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or {tma: A, box: "
+            "[...]}\n"
+            "gemm.yaml:14: unknown name 'D' in launch.args 'D', at its column 1");
+}
+
+TEST_F(BadInput, ALaunchNeedsItsNamesInEveryMapping) {
+  const std::string text = complaint(cpu_file("let: {}", "[{BM: 1, S: 2}, {BM: 2}]"));
+  EXPECT_EQ(text, "");
+  EXPECT_EQ(complaint("name: x\nfile: x.cpp\nkernel: f\nproblem: {gemm: {m: 4, n: 4, k: 4}}\nparams:\n"
+                      "  - {BM: 1, S: 2}\n  - {BM: 2}\nlaunch: {args: [A, S]}\n"),
+            "gemm.yaml:8: 'S' in launch.args 'S' is not declared in the mapping of params at gemm.yaml:7; declare it "
+            "there too, one value is enough");
+}
+
+TEST_F(BadInput, RulesOfBuildingAndMeasuringAreChecked) {
+  EXPECT_EQ(complaint(cpu_file("build: {defines: [mm], command: x}\n"
+                               "measure: {warmup: -1, min_launches: 0, max_seconds: 0, cutoff: 0.5, cold_cache: 3}\n")),
+            "gemm.yaml:7: 'mm' in build.defines is no size of the problem, did you mean 'm'?\n"
+            "gemm.yaml:7: build.command and run are for programs; a kernel is built by its backend\n"
+            "gemm.yaml:8: warmup is -1; it must be at least 0\n"
+            "gemm.yaml:8: min_launches is 0; it must be at least 1\n"
+            "gemm.yaml:8: max_seconds must be more than 0\n"
+            "gemm.yaml:8: cutoff is 0.5; it must be at least 1\n"
+            "gemm.yaml:8: cold_cache must be true or false, not '3'");
+}
+
+TEST_F(BadInput, AKernelsMetricsMayNotUseUnknownNames) {
+  EXPECT_EQ(complaint(cpu_file("metrics: {x: bytes/tme, y: {expr: time, maximize: true, minimize: true}}\n")),
+            "gemm.yaml:7: unknown name 'tme' in metric 'x' 'bytes/tme', did you mean 'time'?\n"
+            "gemm.yaml:7: metric 'y' has both maximize and minimize; keep one");
+}
+
+TEST_F(BadInput, PruningAfterTheBuildKnowsTheBackendsOwnProperties) {
+  EXPECT_EQ(complaint(cpu_file("prune_after_build: [spills == 0]\n")),
+            "gemm.yaml:7: unknown name 'spills' in prune_after_build 'spills == 0', at its column 1");
+  EXPECT_EQ(complaint(program_file("{P: 1}", "prune_after_build: [P > 1]\n")),
+            "gemm.yaml:4: prune_after_build needs kernel mode: nothing is known of a program's build");
+}
+
+TEST_F(BadInput, ABaselineNamesEveryParameter) {
+  EXPECT_EQ(complaint(cpu_file("baseline: {BM: 64, BL: 1}\ndefault: {BMM: 1}\n", "{BM: 64, BN: 64}")),
+            "gemm.yaml:7: baseline lacks parameter 'BN'; give every parameter\n"
+            "gemm.yaml:7: unknown parameter 'BL' in baseline, did you mean 'BM'?\n"
+            "gemm.yaml:8: unknown parameter 'BMM' in default, did you mean 'BM'?");
+  EXPECT_EQ(complaint(cpu_file("baseline: {BM: [64, 128]}\n")),
+            "gemm.yaml:7: 'BM' in baseline has 2 values; give one");
+  EXPECT_EQ(complaint(cpu_file("baseline: best.yaml\n")),
+            "gemm.yaml:7: baseline 'best.yaml': best.yaml: cannot be read: No such file or directory");
+  EXPECT_EQ(complaint(program_file("{P: 1}", "baseline: vendor\n")),
+            "gemm.yaml:4: baseline vendor needs kernel mode and problem: {gemm: ...}");
+}
+
+TEST_F(BadInput, FilesTunedTogetherMustAgree) {
+  const std::vector<std::filesystem::path> yamls = {
+      folder_.write("a.yaml", program_file("{P: 1}", "run: x\n")),
+      folder_.write("b.yaml", "name: other\nfile: gemm.mojo\nparams: {Q: 1}\nrun: y\n")};
+  EXPECT_EQ(folder_.complaint([&] { load(yamls, without_kernel_file()); }),
+            "b.yaml:1: 'name' differs from a.yaml:1; files tuned together must share it\n"
+            "b.yaml:4: 'run' differs from a.yaml:4; files tuned together must share it");
+}
+
+TEST_F(BadInput, OptionsAreNamedByTheirText) {
+  LoadOptions options = without_kernel_file();
+  options.params = {"BM", "BN:[1", "P:{pow2: [3, 4]}", "Q:1", "$Q:2"};
+  EXPECT_EQ(complaint(program_file("{P: 1}"), options),
+            "--param BM: write NAME:VALUE or NAME:[VALUE, VALUE]\n"
+            "--param BN:[1: '[1' is no YAML value; write NAME:VALUE or NAME:[VALUE, VALUE]\n"
+            "--param $Q:2: '$Q' is given twice; write $Q:[VALUE, VALUE]\n"
+            "--param P:{pow2: [3, 4]}: parameter 'P' needs two powers of two in ascending order, such as pow2: [64, "
+            "256]");
+}
+
+TEST_F(BadInput, ShapesMustBeMappings) {
+  const std::filesystem::path path = folder_.write("sizes.yaml", "- 5\n- {M: [1, 2]}\n");
+  EXPECT_EQ(folder_.complaint([&] { read_shapes(path); }),
+            "sizes.yaml:1: a shape must be a mapping of parameters, not '5'\n"
+            "sizes.yaml:2: 'M' in a shape has 2 values; give one");
+  const std::filesystem::path empty = folder_.write("none.yaml", "");
+  EXPECT_NE(folder_.complaint([&] { read_shapes(empty); }), "");
+}
+
+}  // namespace
+}  // namespace tune

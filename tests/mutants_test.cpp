@@ -1,0 +1,221 @@
+// The tolerance must let honest kernels pass and wrong ones fail, for every type and for short and long sums.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "check.h"
+#include "elements.h"
+#include "inputs.h"
+#include "layout.h"
+#include "reference.h"
+
+namespace tune {
+namespace {
+
+constexpr std::int64_t kSize = 48;   // of C
+constexpr std::int64_t kSlice = 16;  // of k in a step of a blocked kernel
+constexpr std::uint64_t kSeed = 11;
+
+/// Types of one kind of GEMM, on the host.
+template <typename In, typename Acc, typename Out, Type kIn, Type kAcc, Type kOut>
+struct Kind {
+  using Input = In;
+  using Accumulator = Acc;
+  using Output = Out;
+  static constexpr Type input = kIn, accumulator = kAcc, output = kOut;
+};
+using F64 = Kind<double, double, double, Type::f64, Type::f64, Type::f64>;
+using F32 = Kind<float, float, float, Type::f32, Type::f32, Type::f32>;
+using F32InF64 = Kind<float, double, float, Type::f32, Type::f64, Type::f32>;
+using F16 = Kind<Half, float, Half, Type::f16, Type::f32, Type::f16>;
+using F16ToF32 = Kind<Half, float, float, Type::f16, Type::f32, Type::f32>;
+using Bf16s = Kind<Bf16, float, Bf16, Type::bf16, Type::f32, Type::bf16>;
+using Bf16ToF32 = Kind<Bf16, float, float, Type::bf16, Type::f32, Type::f32>;
+using S8 = Kind<std::int8_t, std::int32_t, std::int32_t, Type::s8, Type::s32, Type::s32>;
+
+/// One problem with its inputs, its reference, and whatever a kernel makes of it.
+template <typename K>
+class Mutants : public testing::Test {
+ protected:
+  using In = typename K::Input;
+  using Acc = typename K::Accumulator;
+  using Out = typename K::Output;
+  using Sum = std::function<Acc(std::int64_t row, std::int64_t col)>;
+
+  void prepare(std::int64_t k) {
+    Gemm g;
+    g.m = g.n = kSize;
+    g.k = k;
+    g.a = g.b = K::input;
+    g.acc = K::accumulator;
+    g.c = K::output;
+    gemm_ = resolved(g);
+    a_.resize(static_cast<std::size_t>(kSize * k));
+    b_.resize(a_.size());
+    fill({g.a, g.init, kSeed, 0}, a_.data(), kSize * k);
+    fill({g.b, g.init, kSeed, 1}, b_.data(), kSize * k);
+    reference_ = compute_reference(gemm_, kSeed);
+  }
+
+  Acc a(std::int64_t row, std::int64_t p) const { return value(a_[static_cast<std::size_t>(row * gemm_.k + p)]); }
+  Acc b(std::int64_t p, std::int64_t col) const { return value(b_[static_cast<std::size_t>(p * kSize + col)]); }
+  static Acc value(In element) { return static_cast<Acc>(to_double(element)); }
+
+  /// The sum over [begin, end) of k as an ordinary loop does it.
+  Acc sum(std::int64_t row, std::int64_t col, std::int64_t begin, std::int64_t end) const {
+    Acc total = 0;
+    for (std::int64_t p = begin; p < end; ++p) total += a(row, p) * b(p, col);
+    return total;
+  }
+  Acc reversed(std::int64_t row, std::int64_t col) const {
+    Acc total = 0;
+    for (std::int64_t p = gemm_.k; p-- > 0;) total += a(row, p) * b(p, col);
+    return total;
+  }
+  Acc blocked(std::int64_t row, std::int64_t col) const {
+    Acc total = 0;
+    for (std::int64_t p = 0; p < gemm_.k; p += kSlice) total += sum(row, col, p, p + kSlice);
+    return total;
+  }
+  Acc pairwise(std::int64_t row, std::int64_t col, std::int64_t begin, std::int64_t end) const {
+    if (end - begin <= 2) return sum(row, col, begin, end);
+    const std::int64_t middle = (begin + end) / 2;
+    return pairwise(row, col, begin, middle) + pairwise(row, col, middle, end);
+  }
+  Acc fused(std::int64_t row, std::int64_t col) const {
+    Acc total = 0;
+    for (std::int64_t p = 0; p < gemm_.k; ++p)
+      total = static_cast<Acc>(
+          std::fma(static_cast<double>(a(row, p)), static_cast<double>(b(p, col)), static_cast<double>(total)));
+    return total;
+  }
+  /// One step of k multiplies the tile of A that the step before had loaded: a missing barrier.
+  Acc with_a_stale_tile(std::int64_t row, std::int64_t col) const {
+    const std::int64_t stale = gemm_.k / 2;
+    Acc total = sum(row, col, 0, stale);
+    for (std::int64_t p = stale; p < stale + kSlice; ++p) total += a(row, p - kSlice) * b(p, col);
+    return total + sum(row, col, stale + kSlice, gemm_.k);
+  }
+  /// Every partial sum is rounded to the inputs' type.
+  Acc summed_in_storage_type(std::int64_t row, std::int64_t col) const {
+    Acc total = 0;
+    for (std::int64_t p = 0; p < gemm_.k; ++p) total = narrowed<In>(total + a(row, p) * b(p, col));
+    return total;
+  }
+  /// Inputs are rounded to a type that is shorter than theirs.
+  template <typename Shorter>
+  Acc from_shorter(std::int64_t row, std::int64_t col) const {
+    Acc total = 0;
+    for (std::int64_t p = 0; p < gemm_.k; ++p) total += narrowed<Shorter>(a(row, p)) * narrowed<Shorter>(b(p, col));
+    return total;
+  }
+  template <typename T>
+  static Acc narrowed(Acc x) {
+    return static_cast<Acc>(to_double(rounded<T>(static_cast<double>(x))));
+  }
+
+  std::vector<Out> product(const Sum& kernel) const {
+    std::vector<Out> c(kSize * kSize);
+    for (std::int64_t i = 0; i < kSize * kSize; ++i)
+      c[static_cast<std::size_t>(i)] = rounded<Out>(static_cast<double>(kernel(i / kSize, i % kSize)));
+    return c;
+  }
+  Deviation deviation(const std::vector<Out>& c) const {
+    return compare_gemm(gemm_, c.data(), GemmReference(gemm_, reference_), Poison::nan);
+  }
+  Deviation deviation(const Sum& kernel) const { return deviation(product(kernel)); }
+
+  Gemm gemm_;
+  std::vector<In> a_, b_;
+  std::vector<double> reference_;
+};
+
+using Kinds = testing::Types<F64, F32, F32InF64, F16, F16ToF32, Bf16s, Bf16ToF32, S8>;
+TYPED_TEST_SUITE(Mutants, Kinds);
+
+constexpr std::int64_t kDepths[] = {128, 8192};
+
+TYPED_TEST(Mutants, HonestKernelsPassInAnyOrderOfSummation) {
+  for (const std::int64_t k : kDepths) {
+    SCOPED_TRACE(k);
+    this->prepare(k);
+    EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->sum(i, j, 0, k); }).wrong, 0) << "sequential";
+    EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->reversed(i, j); }).wrong, 0) << "reversed";
+    EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->blocked(i, j); }).wrong, 0) << "blocked";
+    EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->pairwise(i, j, 0, k); }).wrong, 0) << "pairwise";
+    EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->fused(i, j); }).wrong, 0) << "fused multiply-add";
+  }
+}
+
+TYPED_TEST(Mutants, TheLastSliceOfKDroppedFails) {
+  for (const std::int64_t k : kDepths) {
+    this->prepare(k);
+    const auto mutant = this->deviation([&](auto i, auto j) { return this->sum(i, j, 0, k - kSlice); });
+    EXPECT_GT(mutant.wrong, kSize * kSize / 2) << k;
+  }
+}
+
+TYPED_TEST(Mutants, TheVeryLastTermDroppedFails) {
+  for (const std::int64_t k : kDepths) {
+    this->prepare(k);
+    EXPECT_GT(this->deviation([&](auto i, auto j) { return this->sum(i, j, 0, k - 1); }).wrong, 0) << k;
+  }
+}
+
+TYPED_TEST(Mutants, TwoColumnsSwappedFail) {
+  for (const std::int64_t k : kDepths) {
+    this->prepare(k);
+    const auto swapped = [](std::int64_t j) { return j == 3 ? 4 : j == 4 ? 3 : j; };
+    const auto mutant = this->deviation([&](auto i, auto j) { return this->sum(i, swapped(j), 0, k); });
+    EXPECT_GT(mutant.wrong, kSize) << k;
+    EXPECT_EQ(mutant.low.col, 3) << k;
+    EXPECT_EQ(mutant.high.col, 4) << k;
+  }
+}
+
+TYPED_TEST(Mutants, OneStaleTileFails) {
+  for (const std::int64_t k : kDepths) {
+    this->prepare(k);
+    const auto mutant = this->deviation([&](auto i, auto j) { return this->with_a_stale_tile(i, j); });
+    EXPECT_GT(mutant.wrong, kSize * kSize / 2) << k;
+  }
+}
+
+TYPED_TEST(Mutants, OneWrongElementFails) {
+  for (const std::int64_t k : kDepths) {
+    this->prepare(k);
+    auto c = this->product([&](auto i, auto j) { return this->sum(i, j, 0, k); });
+    c[5 * kSize + 7] = c[5 * kSize + 6];
+    const auto mutant = this->deviation(c);
+    EXPECT_EQ(mutant.wrong, 1) << k;
+    EXPECT_EQ(mutant.first.col, 7) << k;
+  }
+}
+
+TYPED_TEST(Mutants, AccumulationInTheStorageTypeFailsWhereItIsNotDeclared) {
+  if constexpr (sizeof(typename TypeParam::Input) < sizeof(typename TypeParam::Accumulator)) {
+    for (const std::int64_t k : kDepths) {
+      this->prepare(k);
+      EXPECT_GT(this->deviation([&](auto i, auto j) { return this->summed_in_storage_type(i, j); }).wrong, 0) << k;
+    }
+  }
+}
+
+// Tensor cores read f32 as tf32, and f64 is easily lost to a literal of type float.
+TYPED_TEST(Mutants, InputsRoundedToAShorterTypeFail) {
+  using Shorter = std::conditional_t<std::is_same_v<typename TypeParam::Input, double>, float, Tf32>;
+  if constexpr (sizeof(typename TypeParam::Input) >= sizeof(float)) {
+    for (const std::int64_t k : kDepths) {
+      this->prepare(k);
+      EXPECT_GT(this->deviation([&](auto i, auto j) { return this->template from_shorter<Shorter>(i, j); }).wrong, 0)
+          << k;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tune
