@@ -2,8 +2,10 @@
 // is walked. Prints; checks nothing.
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <ctime>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,40 +24,36 @@ constexpr std::int64_t kRounds = 20'000'000;
 
 double seconds_since(std::clock_t start) { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; }
 
-/// BM takes another value each round, so that no round can be left out. The volatile count keeps the loop.
-struct Point {
-  std::int64_t bm = 64, bn = 128, k = 4096, split_k = 2, bk = 32;
-};
+/// BM BN K SPLIT_K BK; BM takes another value each round.
+constexpr std::array<std::int64_t, 5> kPoint = {64, 128, 4096, 2, 32};
 
-double native_rate() {
-  volatile std::int64_t zero = 0;
-  Point point;
-  point.k += zero;
-  std::int64_t held = 0;
+/// Not inlined: what a point's values are is not known when a constraint is compiled.
+[[gnu::noinline]] bool native_holds(std::span<const std::int64_t> slots) {
+  return slots[0] * slots[1] <= 16384 && slots[2] % (slots[3] * slots[4]) == 0;
+}
+
+/// Calls of `holds(slots)` per second.
+template <class Slot, class Holds>
+double rate(std::vector<Slot> slots, Holds holds) {
+  volatile std::int64_t held = 0;
   const std::clock_t start = std::clock();
   for (std::int64_t i = 0; i < kRounds; ++i) {
-    point.bm = 64 + (i & 127);
-    point.bk = 32 + zero;
-    held += point.bm * point.bn <= 16384 && point.k % (point.split_k * point.bk) == 0 ? 1 : 0;
+    slots[0] = 64 + (i & 127);
+    held = held + (holds(slots) ? 1 : 0);
   }
-  zero = held;
   return static_cast<double>(kRounds) / seconds_since(start);
 }
+
+double native_rate() { return rate(std::vector<std::int64_t>(kPoint.begin(), kPoint.end()), native_holds); }
 
 double expression_rate() {
   Names names;
   for (const char* name : {"BM", "BN", "K", "SPLIT_K", "BK"}) names.declare(name);
   const Expression expression = Expression::parse(kConstraint, names);
-  const Point point;
-  std::vector<Value> slots{point.bm, point.bn, point.k, point.split_k, point.bk};
-  volatile std::int64_t held = 0;
-  const std::clock_t start = std::clock();
-  for (std::int64_t i = 0; i < kRounds; ++i) {
-    slots[0] = 64 + (i & 127);
+  return rate(std::vector<Value>(kPoint.begin(), kPoint.end()), [&](const std::vector<Value>& slots) {
     EvalFailure failure;
-    held = held + (expression.holds(slots, failure) ? 1 : 0);
-  }
-  return static_cast<double>(kRounds) / seconds_since(start);
+    return expression.holds(slots, failure);
+  });
 }
 
 /// Points per second and valid specs of a grid of 8 parameters whose constraints depend on all of them.

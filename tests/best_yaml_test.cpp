@@ -147,8 +147,9 @@ TEST_F(BestYaml, CarriesTheCommandLinesSizes) {
 }
 
 TEST_F(BestYaml, KeepsTheBackendThatWasTuned) {
-  const std::string text = "name: x\nfile: {cuda: a.cu, cpu: a.cpp}\nkernel: f\nparams: {P: 1}\n"
-                           "problem: {gemm: {m: 8, n: 8, k: 8}}\nlaunch: {grid: [m], block: [1], args: [A]}\n";
+  const std::string text =
+      "name: x\nfile: {cuda: a.cu, cpu: a.cpp}\nkernel: f\nparams: {P: 1}\n"
+      "problem: {gemm: {m: 8, n: 8, k: 8}}\nlaunch: {grid: [m], block: [1], args: [A]}\n";
   LoadOptions options = without_kernel_file();
   options.backend = Backend::cpu;
   const Loaded loaded = load_text(folder_, text, options);
@@ -159,7 +160,8 @@ TEST_F(BestYaml, KeepsTheBackendThatWasTuned) {
 
 TEST_F(BestYaml, CarriesAProgramsCommands) {
   const Loaded loaded = load_text(
-      folder_, program_file("{P: [1, 2]}", "build: {command: \"mojo build {file} # it's\"}\nrun: ['{binary}', \"a\\tb\"]\n"));
+      folder_,
+      program_file("{P: [1, 2]}", "build: {command: \"mojo build {file} # it's\"}\nrun: ['{binary}', \"a\\tb\"]\n"));
   const Loaded best = load_best(write(loaded, result_of(loaded.plan, 1)));
   EXPECT_EQ(best.plan.build.command, loaded.plan.build.command);
   EXPECT_TRUE(best.plan.build.command_is_shell);
@@ -183,8 +185,10 @@ TEST_F(BestYaml, SaysIfNothingWasChecked) {
 
 TEST(DeviceFile, ReadsBackWhatItWrote) {
   const TuningFolder folder;
-  const Device device{"NVIDIA H200", "580.159", "sm_90a", {{"name", "x: y"}, {"warp_size", std::int64_t{32}},
-                                                           {"memory_bandwidth", 4.8e12}}};
+  const Device device{"NVIDIA H200",
+                      "580.159",
+                      "sm_90a",
+                      {{"name", "x: y"}, {"warp_size", std::int64_t{32}}, {"memory_bandwidth", 4.8e12}}};
   const Device read = read_device(folder.write("h200.yaml", write_device(device)));
   EXPECT_EQ(read.name, device.name);
   EXPECT_EQ(read.driver, device.driver);

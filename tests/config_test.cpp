@@ -137,8 +137,9 @@ TEST_F(Config, ReadsEveryFormOfValues) {
 TEST_F(Config, DerivesTheKindFromTheForm) {
   const Plan plan = load_params(
       "{A: {pow2: [8, 64]}, B: {range: [1, 3]}, C: [1, 2.5], D: [a, b], E: [true, false], F: [[1, 1]], G: [1, a], "
-      "H: {values: [1, 2], kind: categorical}, I: {pow2: [1, 2], kind: ordinal}, J: {values: [lo, hi], kind: ordinal}}");
-  const std::vector<Kind> expected = {Kind::ratio,       Kind::interval,    Kind::ordinal, Kind::categorical,
+      "H: {values: [1, 2], kind: categorical}, I: {pow2: [1, 2], kind: ordinal}, J: {values: [lo, hi], kind: "
+      "ordinal}}");
+  const std::vector<Kind> expected = {Kind::ratio,       Kind::interval,    Kind::ordinal,     Kind::categorical,
                                       Kind::categorical, Kind::categorical, Kind::categorical, Kind::categorical,
                                       Kind::ordinal,     Kind::ordinal};
   std::vector<Kind> kinds;
@@ -163,6 +164,12 @@ TEST_F(Config, GivesReasonsByBecauseCommentOrTheExpression) {
   EXPECT_EQ(first_reason(load(cpu_file("constraints: [\n  BM < 1,  # in a list\n  BM < 2 ]\n"))), "in a list");
   EXPECT_EQ(first_reason(load(cpu_file("constraints:\n  - BM\n    < 1  # on two lines\n"))), "BM < 1");
   EXPECT_EQ(first_reason(load(cpu_file("constraints: [BM < 1, BM < 2]  # of the list\n"))), "BM < 1");
+}
+
+TEST_F(Config, ReadsWindowsLineEndingsAndAByteOrderMark) {
+  const Plan plan = load("\xEF\xBB\xBFname: x\r\nfile: a.py\r\nparams: {P: [1, 2]}\r\nrules:\r\n  - P < 2  # why\r\n");
+  EXPECT_EQ(plan.name, "x");
+  EXPECT_EQ(first_reason(plan), "why");
 }
 
 TEST_F(Config, AConstraintAppliesOnlyWhereItsNamesAre) {
@@ -327,9 +334,10 @@ TEST_F(Config, APairIsTwoDimensions) {
 }
 
 TEST_F(Config, ChoosesTheFirstPresentSourceOfAMapping) {
-  const std::string text = "name: x\nfile: {cpu: a.cpp, hip: a.hip, cuda: a.cu}\nkernel: f\nparams: {P: 1}\n"
-                           "problem: {gemm: {m: 8, n: 8, k: 8}}\n"
-                           "launch: {grid: [m], block: [1], shared: 4, args: [A]}\n";
+  const std::string text =
+      "name: x\nfile: {cpu: a.cpp, hip: a.hip, cuda: a.cu}\nkernel: f\nparams: {P: 1}\n"
+      "problem: {gemm: {m: 8, n: 8, k: 8}}\n"
+      "launch: {grid: [m], block: [1], shared: 4, args: [A]}\n";
   LoadOptions options = without_kernel_file();
   EXPECT_EQ(load(text, options).backend, Backend::cuda);
   options.present = [](Backend backend) { return backend != Backend::cuda; };
@@ -345,9 +353,10 @@ TEST_F(Config, ChoosesTheFirstPresentSourceOfAMapping) {
 }
 
 TEST_F(Config, NamesOfOtherBackendsDoNotApply) {
-  const std::string text = "name: x\nfile: {cpu: a.cpp, cuda: a.cu}\nkernel: f\nparams: {P: [1, 2]}\n"
-                           "problem: {gemm: {m: 8, n: 8, k: 8}}\nlaunch: {grid: [m], block: [1], args: [A]}\n"
-                           "constraints: [P < device.warp_size]\nprune_after_build: [spills == 0, stack < 9]\n";
+  const std::string text =
+      "name: x\nfile: {cpu: a.cpp, cuda: a.cu}\nkernel: f\nparams: {P: [1, 2]}\n"
+      "problem: {gemm: {m: 8, n: 8, k: 8}}\nlaunch: {grid: [m], block: [1], args: [A]}\n"
+      "constraints: [P < device.warp_size]\nprune_after_build: [spills == 0, stack < 9]\n";
   LoadOptions options = without_kernel_file();
   options.backend = Backend::cpu;
   const Plan plan = load(text, options);
@@ -398,8 +407,9 @@ TEST_F(Config, ResolvesPathsAgainstTheFilesFolder) {
 }
 
 TEST_F(Config, ReadsRulesOfBuildingAndMeasuring) {
-  const Plan plan = load(cpu_file("build: {defines: [m, lda]}\n"
-                                  "measure: {warmup: 0, min_launches: 3, max_seconds: 0.5, cutoff: 0, cold_cache: false}"));
+  const Plan plan =
+      load(cpu_file("build: {defines: [m, lda]}\n"
+                    "measure: {warmup: 0, min_launches: 3, max_seconds: 0.5, cutoff: 0, cold_cache: false}"));
   EXPECT_EQ(plan.build.defines, (std::vector<std::string>{"m", "lda"}));
   EXPECT_EQ(plan.measure, (MeasureRules{0, 3, 0.5, 0, false}));
 }
@@ -416,8 +426,9 @@ TEST_F(Config, ACommandIsArgvOrAShellString) {
 }
 
 TEST_F(Config, AProgramsColumnsMayBeUsedInMetrics) {
-  const Plan plan = load(program_file("{P: 1}", "metrics: {rate: tokens/time, cost: {expr: energy*P, minimize: true}}\n"
-                                                "objective: rate\n"));
+  const Plan plan = load(program_file("{P: 1}",
+                                      "metrics: {rate: tokens/time, cost: {expr: energy*P, minimize: true}}\n"
+                                      "objective: rate\n"));
   ASSERT_EQ(plan.metrics.size(), 2u);
   EXPECT_FALSE(plan.metrics[0].maximize);
   EXPECT_EQ(plan.metrics[1].maximize, false);
@@ -437,8 +448,8 @@ TEST_F(Config, ResultNamesExtendTheSpacesNames) {
 
 TEST_F(Config, ReadsBaselinesOfEverySort) {
   folder_.write("old/best.yaml", "name: gemm\nfile: x\nparams: {$S: 2, BM: 64}\nresult: {time_ms: 1}\n");
-  const Plan plan = load(cpu_file("baseline: [vendor, {BM: 128, S: 1}, old/best.yaml, {BM: 64, S: 4}]",
-                                  "{BM: [64, 128], $S: [1, 2]}"));
+  const Plan plan = load(
+      cpu_file("baseline: [vendor, {BM: 128, S: 1}, old/best.yaml, {BM: 64, S: 4}]", "{BM: [64, 128], $S: [1, 2]}"));
   ASSERT_EQ(plan.baselines.size(), 4u);
   EXPECT_EQ(plan.baselines[0].kind, Baseline::Kind::vendor);
   EXPECT_EQ(plan.baselines[1].label, "baseline");
@@ -483,8 +494,9 @@ TEST_F(Config, SizeOptionsChangeTheProblemOrTheParameters) {
 }
 
 TEST_F(Config, ShapesChangeTheProblemOrTheParameters) {
-  const std::filesystem::path path = folder_.write(
-      "sizes.yaml", "- {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 16}\n"
+  const std::filesystem::path path =
+      folder_.write("sizes.yaml",
+                    "- {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 16}\n"
                     "- {M: 16, N: 16, K: 16, batch: 2} # TFLOPS: 1.0 time(us): 2.0\n");
   const std::vector<Shape> shapes = read_shapes(path);
   ASSERT_EQ(shapes.size(), 2u);

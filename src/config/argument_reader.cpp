@@ -79,8 +79,9 @@ std::optional<Argument> read_argument(const Node& node, const ArgumentContext& c
       return read_scalar(node.entries[0].value, static_cast<Argument::Scalar>(type - types.begin()), read);
     }
   }
-  problems.add(node.place, "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or "
-                           "{tma: A, box: [...]}");
+  problems.add(node.place,
+               "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or "
+               "{tma: A, box: [...]}");
   return {};
 }
 

@@ -20,8 +20,8 @@ const Parameter* find(const ParameterMapping& mapping, const std::string& name) 
 /// The mapping that a point most probably belongs to: the one with the fewest names missing and unknown.
 const ParameterMapping& closest(const std::vector<ParameterMapping>& mappings, const std::vector<Setting>& settings) {
   const auto distance = [&](const ParameterMapping& mapping) {
-    const auto common = std::ranges::count_if(
-        settings, [&](const Setting& setting) { return find(mapping, setting.name) != nullptr; });
+    const auto common =
+        std::ranges::count_if(settings, [&](const Setting& setting) { return find(mapping, setting.name) != nullptr; });
     return static_cast<std::ptrdiff_t>(mapping.parameters.size() + settings.size()) - 2 * common;
   };
   return *std::ranges::min_element(mappings, {}, distance);

@@ -78,8 +78,8 @@ class CustomReader {
       buffer.init = read_init(*init, "init " + what, *problems_).value_or(buffer.init);
     }
     if (const Node* role = fields.find("role")) {
-      buffer.role = static_cast<Buffer::Role>(
-          read_choice(*role, "role " + what, {"in", "out", "inout"}, *problems_).value_or(0));
+      buffer.role =
+          static_cast<Buffer::Role>(read_choice(*role, "role " + what, {"in", "out", "inout"}, *problems_).value_or(0));
     }
     custom_.buffers.push_back(std::move(buffer));
   }

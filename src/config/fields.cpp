@@ -28,8 +28,7 @@ std::optional<Value> read_arithmetic(const Node& node) {
 bool is_identifier(std::string_view text) {
   auto letter = [](char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; };
   auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !text.empty() && letter(text[0]) &&
-         std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
+  return !text.empty() && letter(text[0]) && std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
 }
 
 Fields::Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys, Problems& problems)
@@ -41,8 +40,8 @@ Fields::Fields(const Node& node, std::string what, std::initializer_list<std::st
   const std::vector<std::string> known(keys.begin(), keys.end());
   for (const Entry& entry : node.entries) {
     if (std::ranges::find(known, entry.key.text) != known.end()) continue;
-    problems.add(entry.key.place, fmt::format("unknown key '{}' in {}{}", entry.key.text, what_,
-                                              did_you_mean(entry.key.text, known)));
+    problems.add(entry.key.place,
+                 fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, did_you_mean(entry.key.text, known)));
   }
 }
 

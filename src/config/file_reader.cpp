@@ -113,7 +113,8 @@ class FileReader {
 
   std::optional<Backend> kernel_backend(const Node& file, Backend wanted) {
     if (wanted == Backend::program) {
-      problems_->add(top_->find("kernel")->place, "backend program runs whole programs; remove 'kernel' or the backend");
+      problems_->add(top_->find("kernel")->place,
+                     "backend program runs whole programs; remove 'kernel' or the backend");
       return {};
     }
     if (file.is_mapping()) return chosen_ != nullptr ? std::optional(chosen_backend_) : std::nullopt;

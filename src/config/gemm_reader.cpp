@@ -99,8 +99,8 @@ class GemmReader {
     const auto read = node != nullptr ? read_integer(*node, key, *problems_) : std::nullopt;
     if (!read || *read == 0) return;
     if (*read < tight) {
-      problems_->add(node->place, fmt::format("{} is {}, which is less than {}, its smallest possible value", key,
-                                              *read, tight));
+      problems_->add(node->place,
+                     fmt::format("{} is {}, which is less than {}, its smallest possible value", key, *read, tight));
     } else {
       distance = *read;
     }

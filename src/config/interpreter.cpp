@@ -22,7 +22,7 @@ bool contains(const Array& array, std::string_view name) {
 }
 
 bool is_word_of_the_language(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kWords = {"and",  "or",   "not",   "in",   "if",
+  constexpr std::array<std::string_view, 9> kWords = {"and",  "or",   "not",   "in",    "if",
                                                       "else", "True", "False", "device"};
   return contains(kWords, name);
 }
@@ -45,9 +45,9 @@ Interpreter::Interpreter(const Source& source, const LoadOptions& options, Probl
       options_(options),
       problems_(problems),
       top_(source.root, "the tuning file",
-           {"name", "file", "kernel", "backend", "problem", "params", "let", "default", "constraints", "rules",
-            "prune_after_build", "launch", "build", "run", "measure", "objective", "metrics", "baseline", "result",
-            "device"},
+           {"name",    "file",        "kernel",  "backend",           "problem", "params", "let",
+            "default", "constraints", "rules",   "prune_after_build", "launch",  "build",  "run",
+            "measure", "objective",   "metrics", "baseline",          "result",  "device"},
            problems),
       scope_(problems) {}
 
@@ -81,6 +81,8 @@ void Interpreter::read_heading() {
   plan_.file = file_.file;
   plan_.file_as_written = file_.as_written;
   plan_.backend = file_.backend.value_or(Backend::automatic);
+  // Without a backend any backend's names may be meant: they are not complained of.
+  if (!file_.backend) file_.others = {Backend::cuda, Backend::hip, Backend::cpu, Backend::program};
 }
 
 void Interpreter::read_problem_section() {
@@ -88,8 +90,9 @@ void Interpreter::read_problem_section() {
   if (node != nullptr) problem_ = read_problem(*node, scope_, problems_);
   if (node == nullptr && !plan_.kernel.empty()) {
     problem_ = assume_gemm(scope_);
-    problems_.add(top_.find("kernel")->place, "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
-                                              "if the file is a program");
+    problems_.add(top_.find("kernel")->place,
+                  "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
+                  "if the file is a program");
   }
   plan_.problem = problem_.problem;
   plan_.constants = problem_.constants;
@@ -110,7 +113,8 @@ std::string Interpreter::owner_of(const std::string& name) const {
 void Interpreter::read_space() {
   const Node* params = top_.require("params");
   if (params == nullptr) return;
-  params_ = read_params(*params, [this](const std::string& name) { return owner_of(name); }, problems_);
+  params_ = read_params(
+      *params, [this](const std::string& name) { return owner_of(name); }, problems_);
   for (const ParameterMapping& mapping : params_) {
     scope_.add_mapping(mapping.place, mapping.parameters);
     mappings_.push_back({mapping.parameters, {}, {}});
@@ -175,8 +179,12 @@ void Interpreter::read_pruning() {
 }
 
 LaunchContext Interpreter::launch_context() const {
-  LaunchContext context{plan_.backend, file_.others, plan_.kernel, buffer_names(plan_.problem),
-                        std::holds_alternative<Gemm>(plan_.problem), {}};
+  LaunchContext context{plan_.backend,
+                        file_.others,
+                        plan_.kernel,
+                        buffer_names(plan_.problem),
+                        std::holds_alternative<Gemm>(plan_.problem),
+                        {}};
   const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
   for (const ParameterMapping& mapping : params_) {
     for (const Parameter& parameter : mapping.parameters) {
@@ -190,7 +198,8 @@ LaunchContext Interpreter::launch_context() const {
 void Interpreter::read_launch() {
   const Node* node = top_.find("launch");
   if (program_mode()) {
-    if (node != nullptr) problems_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
+    if (node != nullptr)
+      problems_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
     return;
   }
   // Without a backend every entry would be complained of for the wrong reason.
@@ -261,13 +270,15 @@ std::vector<Value> Interpreter::fixed_values() const {
   values.resize(static_cast<std::size_t>(space_names_.size()));
   if (scope_.used_device_slots().empty()) return values;
   const std::string device_needed = fmt::format("an expression of '{}' uses device.*", plan_.name);
-  if (!options_.probe) throw Error(ExitCode::environment, device_needed + ", but no device is known; give --device-file");
+  if (!options_.probe)
+    throw Error(ExitCode::environment, device_needed + ", but no device is known; give --device-file");
   const Device device = options_.probe(plan_.backend);
   for (const int slot : scope_.used_device_slots()) {
     const std::string& name = scope_.names().at(slot);
     const auto property = device.properties.find(name.substr(std::string_view("device.").size()));
     if (property == device.properties.end()) {
-      throw Error(ExitCode::environment, fmt::format("{}, but '{}' does not tell {}", device_needed, device.name, name));
+      throw Error(ExitCode::environment,
+                  fmt::format("{}, but '{}' does not tell {}", device_needed, device.name, name));
     }
     values[static_cast<std::size_t>(slot)] = property->second;
   }

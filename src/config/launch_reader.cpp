@@ -50,7 +50,8 @@ class LaunchReader {
   }
 
   bool has_other(std::initializer_list<Backend> wanted) const {
-    return std::ranges::any_of(context_.others, [&](Backend b) { return std::ranges::find(wanted, b) != wanted.end(); });
+    return std::ranges::any_of(context_.others,
+                               [&](Backend b) { return std::ranges::find(wanted, b) != wanted.end(); });
   }
 
   /// The entry if it means something to this backend; complains if it means nothing to any backend of this file.

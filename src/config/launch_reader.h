@@ -12,8 +12,8 @@ namespace tune {
 /// What launches may refer to.
 struct LaunchContext {
   Backend backend = Backend::cpu;
-  std::vector<Backend> others;     ///< backends of the same file's other sources: their entries are no mistake
-  std::string kernel;              ///< of an entry that names none
+  std::vector<Backend> others;  ///< backends of the same file's other sources: their entries are no mistake
+  std::string kernel;           ///< of an entry that names none
   std::vector<std::string> buffers;
   bool gemm = false;               ///< alpha and beta are arguments of their own type
   std::vector<std::string> pairs;  ///< parameters whose values are pairs: two dimensions at once

@@ -17,13 +17,13 @@ namespace tune {
 
 /// What the command line changes in a tuning file, and whom to ask about this machine.
 struct LoadOptions {
-  std::vector<std::string> params;        ///< NAME:VALUE or NAME:[a, b]: replaces (with or without `$`) or adds
-  std::optional<std::int64_t> m, n, k;    ///< sizes of the problem; in program mode parameters M, N, K
-  std::optional<Shape> shape;             ///< one line of --shapes
-  std::optional<Backend> backend;         ///< instead of `backend:`
-  bool file_must_exist = true;            ///< complain if the kernel file is missing
-  std::function<bool(Backend)> present;   ///< can this backend run here? Unset: any can
-  std::function<Device(Backend)> probe;   ///< called at most once, and only if an expression uses device.*
+  std::vector<std::string> params;       ///< NAME:VALUE or NAME:[a, b]: replaces (with or without `$`) or adds
+  std::optional<std::int64_t> m, n, k;   ///< sizes of the problem; in program mode parameters M, N, K
+  std::optional<Shape> shape;            ///< one line of --shapes
+  std::optional<Backend> backend;        ///< instead of `backend:`
+  bool file_must_exist = true;           ///< complain if the kernel file is missing
+  std::function<bool(Backend)> present;  ///< can this backend run here? Unset: any can
+  std::function<Device(Backend)> probe;  ///< called at most once, and only if an expression uses device.*
 };
 
 /// A tuning file, or several joined, after the command line's changes: what write_best copies from.

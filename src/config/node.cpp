@@ -64,10 +64,14 @@ bool same(const Node& x, const Node& y) {
 
 std::string describe(const Node& node) {
   switch (node.kind) {
-    case Node::Kind::null: return "nothing";
-    case Node::Kind::scalar: return fmt::format("'{}'", node.text);
-    case Node::Kind::list: return "a list";
-    case Node::Kind::mapping: return "a mapping";
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::scalar:
+      return fmt::format("'{}'", node.text);
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::mapping:
+      return "a mapping";
   }
   return {};
 }

@@ -87,9 +87,8 @@ class Overrider {
     if (name == "M" || name == "N" || name == "K") {
       return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(name[0]))));
     }
-    constexpr std::array<std::string_view, 14> kKeys = {"m",   "n",   "k",        "batch",    "lda",      "ldb", "ldc",
-                                                        "acc", "a",   "b",        "c",        "stride_a", "stride_b",
-                                                        "stride_c"};
+    constexpr std::array<std::string_view, 14> kKeys = {"m",   "n", "k", "batch", "lda",      "ldb",      "ldc",
+                                                        "acc", "a", "b", "c",     "stride_a", "stride_b", "stride_c"};
     return std::ranges::find(kKeys, name) != kKeys.end() ? name : "";
   }
 
@@ -134,8 +133,8 @@ std::optional<Entry> parse_param(const std::string& text, Problems& problems) {
     relocate(value, place);
     return Entry{make_scalar(text.substr(0, colon), place), std::move(value)};
   } catch (const Error&) {
-    problems.add(place, fmt::format("'{}' is no YAML value; write NAME:VALUE or NAME:[VALUE, VALUE]",
-                                    text.substr(colon + 1)));
+    problems.add(place,
+                 fmt::format("'{}' is no YAML value; write NAME:VALUE or NAME:[VALUE, VALUE]", text.substr(colon + 1)));
     return {};
   }
 }

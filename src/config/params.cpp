@@ -24,7 +24,8 @@ ParameterMapping read_mapping(const Node& node, bool in_list,
     if (!owner.empty()) {
       problems.add(entry.key.place, fmt::format("parameter '{}' is also {}; rename it", parameter->name, owner));
     } else if (!seen.insert(parameter->name).second) {
-      problems.add(entry.key.place, fmt::format("parameter '{0}' is declared with and without '$'; keep one", parameter->name));
+      problems.add(entry.key.place,
+                   fmt::format("parameter '{0}' is declared with and without '$'; keep one", parameter->name));
     } else {
       mapping.parameters.push_back(std::move(*parameter));
     }
@@ -76,8 +77,8 @@ std::vector<Setting> read_settings(const Node& node, std::string_view what, Prob
     std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, problems);
     if (!parameter || parameter->values.empty()) continue;
     if (parameter->values.size() != 1) {
-      problems.add(entry.value.place, fmt::format("'{}' in {} has {} values; give one", parameter->name, what,
-                                                  parameter->values.size()));
+      problems.add(entry.value.place,
+                   fmt::format("'{}' in {} has {} values; give one", parameter->name, what, parameter->values.size()));
     } else {
       settings.push_back({parameter->name, parameter->values[0], parameter->run_time});
     }

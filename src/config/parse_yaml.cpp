@@ -149,8 +149,9 @@ Node read_yaml(const std::filesystem::path& path, Problems& problems) {
   // Opening a folder succeeds; only reading it fails.
   if (stream) text << stream.rdbuf();
   if (!stream || std::filesystem::is_directory(path)) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: cannot be read: {}", path.string(),
-                                                 std::filesystem::is_directory(path) ? "is a folder" : std::strerror(errno)));
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: cannot be read: {}", path.string(),
+                            std::filesystem::is_directory(path) ? "is a folder" : std::strerror(errno)));
   }
   return parse_yaml(text.str(), path.string(), problems);
 }

@@ -30,8 +30,8 @@ std::vector<std::string> read_defines(const Node& node, const std::map<std::stri
     if (constants.contains(*name)) {
       names.push_back(*name);
     } else {
-      problems.add(item->place, fmt::format("'{}' in build.defines is no size of the problem{}", *name,
-                                            did_you_mean(*name, known)));
+      problems.add(item->place,
+                   fmt::format("'{}' in build.defines is no size of the problem{}", *name, did_you_mean(*name, known)));
     }
   }
   return names;
@@ -134,8 +134,8 @@ MeasureRules read_measure(const Node& node, Problems& problems) {
 std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& scope, Problems& problems) {
   std::vector<Metric> metrics;
   if (!node.is_mapping()) {
-    problems.add(node.place, fmt::format("metrics must be a mapping such as {{\"GB/s\": bytes/time/1e9}}, not {}",
-                                         describe(node)));
+    problems.add(node.place,
+                 fmt::format("metrics must be a mapping such as {{\"GB/s\": bytes/time/1e9}}, not {}", describe(node)));
   }
   for (const Entry& entry : node.entries) {
     const std::string what = fmt::format("metric '{}'", entry.key.text);

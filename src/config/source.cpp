@@ -19,7 +19,8 @@ Node read_root(const std::filesystem::path& yaml, Problems& problems) {
     throw Error(ExitCode::bad_input, fmt::format("{}: the file is empty; {}", yaml.string(), advice));
   }
   if (!root.is_mapping()) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: the file is {}; {}", to_text(root.place), describe(root), advice));
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the file is {}; {}", to_text(root.place), describe(root), advice));
   }
   return root;
 }
@@ -48,7 +49,7 @@ class Joiner {
         append(*mine, entry.value);
       } else if (!agree(entry.key.text, *mine, entry.value, other_folder)) {
         problems_->add(entry.key.place, fmt::format("'{}' differs from {}; files tuned together must share it",
-                                                   entry.key.text, to_text(mine->place)));
+                                                    entry.key.text, to_text(mine->place)));
       }
     }
   }
@@ -57,7 +58,8 @@ class Joiner {
   static bool is_joined(const std::string& key) { return key == "params" || key == "constraints" || key == "rules"; }
 
   bool agree(const std::string& key, const Node& x, const Node& y, const std::filesystem::path& other_folder) const {
-    if (key != "file" || !x.is_scalar() || !y.is_scalar()) return same(x, y) && (key != "file" || folder_ == other_folder);
+    if (key != "file" || !x.is_scalar() || !y.is_scalar())
+      return same(x, y) && (key != "file" || folder_ == other_folder);
     return (folder_ / x.text).lexically_normal() == (other_folder / y.text).lexically_normal();
   }
 

@@ -141,7 +141,8 @@ class ValueReader {
       if (first != nullptr && step != nullptr) {
         values.emplace_back(*first + i * *step);
       } else {
-        values.emplace_back(std::visit(AsNumber{}, range[0]) + static_cast<double>(i) * std::visit(AsNumber{}, range[2]));
+        values.emplace_back(std::visit(AsNumber{}, range[0]) +
+                            static_cast<double>(i) * std::visit(AsNumber{}, range[2]));
       }
     }
     return values;
@@ -157,7 +158,8 @@ class ValueReader {
     std::set<std::string> seen;
     ValueSet set{{}, kind.value_or(numbers ? Kind::ordinal : Kind::categorical)};
     for (Value& value : *values) {
-      if (seen.insert(fmt::format("{} {}", value.index(), to_text(value))).second) set.values.push_back(std::move(value));
+      if (seen.insert(fmt::format("{} {}", value.index(), to_text(value))).second)
+        set.values.push_back(std::move(value));
     }
     return set;
   }

@@ -92,20 +92,8 @@ class IntegerMachine {
         return top_ != 0 ? jump(at, step) : drop();
       case Op::link:
         return link(at, right, step);
-      case Op::add: return binary(Op::add, at, right);
-      case Op::subtract: return binary(Op::subtract, at, right);
-      case Op::multiply: return binary(Op::multiply, at, right);
-      case Op::floor_divide: return binary(Op::floor_divide, at, right);
-      case Op::modulo: return binary(Op::modulo, at, right);
-      case Op::ceil_divide: return binary(Op::ceil_divide, at, right);
-      case Op::less: return binary(Op::less, at, right);
-      case Op::less_equal: return binary(Op::less_equal, at, right);
-      case Op::greater: return binary(Op::greater, at, right);
-      case Op::greater_equal: return binary(Op::greater_equal, at, right);
-      case Op::equal: return binary(Op::equal, at, right);
-      case Op::not_equal: return binary(Op::not_equal, at, right);
       default:
-        return binary(at.op, at, right);
+        return binary(at, right);
     }
   }
 
@@ -144,12 +132,12 @@ class IntegerMachine {
     return true;
   }
 
-  [[gnu::always_inline]] bool binary(Op op, const Instruction& at, std::int64_t right) {
+  [[gnu::always_inline]] bool binary(const Instruction& at, std::int64_t right) {
     // The lesser of True and 2 is True, not 1.
-    if (boolean_ && (op == Op::minimum || op == Op::maximum)) return false;
+    if (boolean_ && (at.op == Op::minimum || at.op == Op::maximum)) return false;
     const std::int64_t left = at.source == Source::stack ? *--below_ : top_;
-    boolean_ = is_comparison(op);
-    return apply(op, left, right, top_);
+    boolean_ = is_comparison(at.op);
+    return apply(at.op, left, right, top_);
   }
 
   bool link(const Instruction& at, std::int64_t right, std::int32_t& step) {

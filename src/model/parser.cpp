@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <utility>
 
-#include "model/code.h"
+#include "model/code_writer.h"
 #include "model/lexer.h"
 
 namespace tune {
@@ -36,12 +35,14 @@ std::optional<Op> find(std::span<const Spelling> spellings, std::string_view tex
   return std::nullopt;
 }
 
+Origin origin(const Token& token) { return {token.begin, token.begin, token.end}; }
+
 std::string in_quotes(std::string_view text) { return fmt::format("'{}'", text); }
 
 /// Recursive descent, one function per level of Python's precedence, that writes instructions as it goes.
 class Parser {
  public:
-  Parser(std::string_view text, const Names& names) : lexer_(text), names_(names) { code_.text = text; }
+  Parser(std::string_view text, const Names& names) : lexer_(text), names_(names), writer_(text) {}
   Code parse();
 
  private:
@@ -55,7 +56,6 @@ class Parser {
   void sum();
   void product();
   void unary();
-  bool negate_literal();
   void power();
   void subscripts();
   void primary();
@@ -77,14 +77,7 @@ class Parser {
   void advance();
   [[noreturn]] void fail_expected(const std::string& what) const;
 
-  std::size_t size() const { return code_.instructions.size(); }
-  std::size_t emit(Instruction instruction, Origin origin, int growth);
-  std::size_t emit_jump(Op op, int growth) { return emit({op}, {}, growth); }
-  void emit_load(Source source, int index, const Token& token);
-  void emit_constant(Value value, const Token& token);
-  void emit_unary(Op op, std::size_t begin);
-  void emit_binary(Op op, Origin origin, std::size_t right_code);
-  void land(std::size_t jump);
+  void emit_unary(Op op, std::size_t begin) { writer_.emit({op}, {begin, begin, last_end_}, 0); }
 
   /// Counts nesting while it lives: a text must not be able to exhaust the stack.
   struct Nesting {
@@ -100,46 +93,36 @@ class Parser {
 
   Lexer lexer_;
   const Names& names_;
-  Code code_;
+  CodeWriter writer_;
   Token token_;
   std::size_t last_end_ = 0;  // of the token before token_
   int depth_ = 0;
-  int stack_ = 0;
 };
 
 Code Parser::parse() {
   advance();
   conditional();
   if (token_.kind != Token::Kind::end) fail_expected("an operator");
-  std::vector<int>& slots = code_.used_slots;
-  for (const Code::Use& use : code_.uses) slots.push_back(use.slot);
-  std::sort(slots.begin(), slots.end());
-  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-  return std::move(code_);
+  return writer_.finish();
 }
 
 /// The condition stands second in the text and first in the code.
 void Parser::conditional() {
   const Nesting nesting(*this);
-  const std::size_t start = size();
+  const std::size_t start = writer_.size();
   disjunction();
   if (!accept("if")) return;
-  const std::size_t middle = size();
-  --stack_;
+  const std::size_t middle = writer_.size();
+  writer_.begin_swap();
   disjunction();
   expect("else");
-  emit_jump(Op::jump_unless, -1);
-  const auto rotate = [&](auto& items) {
-    const auto from = [&](std::size_t index) { return items.begin() + static_cast<std::ptrdiff_t>(index); };
-    std::rotate(from(start), from(middle), items.end());
-  };
-  const std::size_t condition = start + size() - middle - 1;
-  rotate(code_.instructions);
-  rotate(code_.origins);
-  const std::size_t jump = emit_jump(Op::jump, 0);
-  land(condition);
+  writer_.emit_jump(Op::jump_unless, -1);
+  const std::size_t condition = start + writer_.size() - middle - 1;
+  writer_.swap(start, middle);
+  const std::size_t jump = writer_.emit_jump(Op::jump, 0);
+  writer_.land(condition);
   conditional();
-  land(jump);
+  writer_.land(jump);
 }
 
 template <class Operand>
@@ -147,10 +130,10 @@ void Parser::short_circuit(std::string_view keyword, Op jump, Operand operand) {
   std::vector<std::size_t> jumps;
   operand();
   while (accept(keyword)) {
-    jumps.push_back(emit_jump(jump, -1));
+    jumps.push_back(writer_.emit_jump(jump, -1));
     operand();
   }
-  for (const std::size_t from : jumps) land(from);
+  for (const std::size_t from : jumps) writer_.land(from);
 }
 
 void Parser::disjunction() {
@@ -178,20 +161,20 @@ void Parser::comparison() {
   for (auto op = find(kComparisons, token_.text); op;) {
     advance();
     const std::size_t right = token_.begin;
-    const std::size_t right_code = size();
+    const std::size_t right_code = writer_.size();
     sum();
     const Origin origin{begin, right, last_end_};
     const auto next = find(kComparisons, token_.text);
     if (next) {
-      links.push_back(emit({.op = Op::link, .comparison = *op}, origin, -1));
+      links.push_back(writer_.emit({.op = Op::link, .comparison = *op}, origin, -1));
     } else {
-      emit_binary(*op, origin, right_code);
+      writer_.emit_binary(*op, origin, right_code);
     }
     op = next;
     begin = right;
   }
   if (at("in") || at("not")) throw ExpressionError(token_.begin, "a comparison with 'in' needs parentheses");
-  for (const std::size_t link : links) land(link);
+  for (const std::size_t link : links) writer_.land(link);
 }
 
 /// What follows the left operand of `in` or `not in`. Python would chain it with other comparisons, to nobody's use.
@@ -199,14 +182,14 @@ void Parser::membership(std::size_t begin) {
   const bool negated = accept("not");
   expect("in");
   const std::size_t right = token_.begin;
-  const std::size_t right_code = size();
+  const std::size_t right_code = writer_.size();
   if (at("[") || at("(")) {
     const int count = elements();
-    if (count >= 0) emit({.op = Op::in_list, .index = count}, {begin, right, last_end_}, -count);
-    if (count < 0) emit_binary(Op::contains, {begin, right, last_end_}, right_code);
+    if (count >= 0) writer_.emit({.op = Op::in_list, .index = count}, {begin, right, last_end_}, -count);
+    if (count < 0) writer_.emit_binary(Op::contains, {begin, right, last_end_}, right_code);
   } else {
     sum();
-    emit_binary(Op::contains, {begin, right, last_end_}, right_code);
+    writer_.emit_binary(Op::contains, {begin, right, last_end_}, right_code);
   }
   if (negated) emit_unary(Op::logical_not, begin);
   if (at("in") || at("not") || find(kComparisons, token_.text)) {
@@ -236,9 +219,9 @@ int Parser::elements() {
 template <class Operand>
 void Parser::right_operand(Op op, std::size_t begin, Operand operand) {
   const std::size_t right = token_.begin;
-  const std::size_t right_code = size();
+  const std::size_t right_code = writer_.size();
   operand();
-  emit_binary(op, {begin, right, last_end_}, right_code);
+  writer_.emit_binary(op, {begin, right, last_end_}, right_code);
 }
 
 template <class Operand>
@@ -262,22 +245,12 @@ void Parser::product() {
 void Parser::unary() {
   const Nesting nesting(*this);
   const std::size_t begin = token_.begin;
-  const std::size_t operand = size();
+  const std::size_t operand = writer_.size();
   const bool minus = at("-");
   if (!accept("-") && !accept("+")) return power();
   unary();
-  if (minus && operand + 1 == size() && negate_literal()) return;
+  if (minus && writer_.negate_literal(operand)) return;
   emit_unary(minus ? Op::negate : Op::plus, begin);
-}
-
-/// Makes the literal that was just read negative; false if it is no number.
-bool Parser::negate_literal() {
-  const Instruction& load = code_.instructions.back();
-  if (load.source != Source::constant) return false;
-  Value& literal = code_.constants[static_cast<std::size_t>(load.index)];
-  if (auto* const integer = std::get_if<std::int64_t>(&literal)) *integer = -*integer;
-  if (auto* const number = std::get_if<double>(&literal)) *number = -*number;
-  return std::holds_alternative<std::int64_t>(literal) || std::holds_alternative<double>(literal);
 }
 
 /// Binds tighter than a sign on its left and looser than one on its right.
@@ -300,7 +273,7 @@ void Parser::primary() {
   if (token_.kind == Token::Kind::name) return name();
   if (at("(") || at("[")) return brackets();
   if (token_.kind != Token::Kind::literal) fail_expected("a value");
-  emit_constant(token_.value, token_);
+  writer_.emit_constant(token_.value, origin(token_));
   advance();
 }
 
@@ -323,11 +296,12 @@ void Parser::name() {
   if (std::find(kKeywords.begin(), kKeywords.end(), token.text) != kKeywords.end()) fail_expected("a value");
   advance();
   if (at("(")) return call(token);
-  if (token.text == "True" || token.text == "False") return emit_constant(Bool{token.text == "True"}, token);
+  if (token.text == "True" || token.text == "False") {
+    return writer_.emit_constant(Bool{token.text == "True"}, origin(token));
+  }
   const auto slot = names_.find(token.text);
   if (!slot) fail_unknown(token);
-  code_.uses.push_back({token.begin, *slot, std::string(token.text)});
-  emit_load(Source::slot, *slot, token);
+  writer_.emit_name(*slot, token.text, origin(token));
 }
 
 void Parser::fail_unknown(const Token& name) const {
@@ -384,41 +358,6 @@ void Parser::fail_expected(const std::string& what) const {
   const bool end = token_.kind == Token::Kind::end;
   throw ExpressionError(token_.begin, fmt::format("expected {} before {}", what, end ? "end" : in_quotes(token_.text)));
 }
-
-/// Returns where the instruction stands; it leaves `growth` more cells on the stack than before.
-std::size_t Parser::emit(Instruction instruction, Origin origin, int growth) {
-  stack_ += growth;
-  code_.stack_size = std::max(code_.stack_size, stack_);
-  code_.instructions.push_back(instruction);
-  code_.origins.push_back(origin);
-  return size() - 1;
-}
-
-void Parser::emit_load(Source source, int index, const Token& token) {
-  emit({.op = Op::load, .source = source, .index = index}, {token.begin, token.begin, token.end}, 1);
-}
-
-void Parser::emit_constant(Value value, const Token& token) {
-  code_.constants.push_back(std::move(value));
-  emit_load(Source::constant, static_cast<int>(code_.constants.size()) - 1, token);
-}
-
-void Parser::emit_unary(Op op, std::size_t begin) { emit({op}, {begin, begin, last_end_}, 0); }
-
-/// A right operand that is one load (from instruction `right_code` on) is taken where it lies.
-void Parser::emit_binary(Op op, Origin origin, std::size_t right_code) {
-  Instruction instruction{op};
-  if (right_code + 1 == size() && code_.instructions.back().op == Op::load) {
-    instruction = code_.instructions.back();
-    instruction.op = op;
-    code_.instructions.pop_back();
-    code_.origins.pop_back();
-  }
-  emit(instruction, origin, -1);
-}
-
-/// The jump leads to the instruction that comes next.
-void Parser::land(std::size_t jump) { code_.instructions[jump].index = static_cast<std::int32_t>(size() - jump); }
 
 }  // namespace
 

@@ -1,0 +1,44 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tune::cli {
+
+/// What one run of `tune` said and how it ended; `code` is 128 + signal if it was killed by one.
+struct Result {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+/// A folder of its own for one test, with the user's folders (journals, build store) inside it, and the real binary.
+class Sandbox {
+ public:
+  Sandbox();
+  ~Sandbox();
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path write(const std::string& name, const std::string& text) const;
+  std::string read(const std::string& name) const;
+  /// Writes gemm.cpp, a right and simple kernel with the macro BM, and gemm.yaml: m n k 64, BM [1, 2, 4, 8].
+  /// `kernel` and `extra` replace the kernel's body and are appended to the YAML.
+  void write_gemm(const std::string& extra = "", const std::string& kernel = "") const;
+
+  /// Runs `tune` with these arguments in the folder.
+  Result tune(const std::vector<std::string>& arguments) const;
+  /// The same with other binaries than those of the build: `bin` is a folder made by copy_binaries.
+  Result tune_from(const std::filesystem::path& bin, const std::vector<std::string>& arguments) const;
+  /// Copies tune and its workers into folder()/bin, to be tampered with.
+  std::filesystem::path copy_binaries() const;
+  /// Environment of the runs; HOME, XDG_STATE_HOME and XDG_CACHE_HOME are set already.
+  std::map<std::string, std::string> environment;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace tune::cli
