@@ -13,7 +13,6 @@ constexpr const char* kVersion = "tune 0.1.0";
 
 void add_what_to_tune(CLI::App& app, Options& options) {
   app.add_option("--yaml,yaml", options.yaml, "Tuning file; several are joined (same name and file)")
-      ->required()
       ->group("What to tune")
       ->type_name("FILE");
   app.add_option("--param", options.params, "Replace or add a parameter: NAME:VALUE or NAME:[a,b]")
@@ -48,6 +47,7 @@ void add_how(CLI::App& app, Options& options) {
   app.add_flag("--dry-run,--dryrun", options.dry_run, "List the specs and what prunes the others; run nothing")
       ->group(group);
   app.add_flag("--build-only,--build", options.build_only, "Build every spec, run none")->group(group);
+  app.add_flag("--probe", options.probe, "Print the device of --backend as a device file")->group(group);
   app.add_option("--max-evals", options.max_evals, "Try at most this many specs")
       ->check(CLI::PositiveNumber)
       ->group(group)
@@ -99,6 +99,7 @@ void add_what_comes_out(CLI::App& app, Options& options) {
 
 void check(const Options& options) {
   const auto fail = [](const std::string& text) { throw Error(ExitCode::bad_input, text); };
+  if (options.yaml.empty() && !options.probe) fail("--yaml FILE is missing; see tune --help");
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
   if (options.device_file && !options.dry_run)

@@ -38,6 +38,7 @@ struct Options {
   bool quiet = false;
   bool verbose = false;
   bool build_only = false;
+  bool probe = false;
 
   std::vector<std::string> command;  ///< as given, program name first
 };

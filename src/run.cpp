@@ -344,7 +344,11 @@ bool Run::conclude(Tuner& tuner) {
 }
 
 ExitCode run(const Options& options) {
-  Workers workers(folder_of_executable());
+  Workers workers(folder_of_executable(), std::chrono::duration<double>(options.timeout_run));
+  if (options.probe) {
+    fmt::print("{}", write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
+    return ExitCode::ok;
+  }
   if (!options.shapes) return Run(options, workers, std::nullopt).execute();
   ExitCode worst = ExitCode::ok;
   for (const Shape& shape : read_shapes(*options.shapes)) {

@@ -1,9 +1,16 @@
 #include "cli.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
 #include "base/process.h"
 #include "base/store.h"
@@ -85,6 +92,99 @@ fs::path Sandbox::copy_binaries() const {
   for (const char* name : {"tune", "tune-worker-cpu", "tune-worker-program"})
     fs::copy_file(fs::path(TUNE_BIN_DIR) / name, bin / name, fs::copy_options::overwrite_existing);
   return bin;
+}
+
+fs::path Sandbox::copy_binaries_with_fake_worker() const {
+  const fs::path bin = copy_binaries();
+  fs::copy_file(TUNE_FAKE_WORKER, bin / "tune-worker-cpu", fs::copy_options::overwrite_existing);
+  return bin;
+}
+
+std::vector<wire::TrialRecord> Sandbox::trials(const std::string& journal) const {
+  std::vector<wire::TrialRecord> trials;
+  std::ifstream file(folder_ / journal);
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    const wire::Record record = wire::decode_record(line);
+    if (const auto* trial = std::get_if<wire::TrialRecord>(&record)) trials.push_back(*trial);
+  }
+  return trials;
+}
+
+std::vector<std::string> Sandbox::processes() const {
+  const auto slurp = [](const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  std::vector<std::string> commands;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    if (slurp(entry.path() / "environ").find(folder_.string()) == std::string::npos) continue;
+    std::string command = slurp(entry.path() / "cmdline");
+    std::replace(command.begin(), command.end(), '\0', ' ');
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+std::string outcome_text(const Trial& trial) {
+  if (trial.measurement() != nullptr) return "measured";
+  const Failure* failure = trial.failure();
+  if (failure == nullptr) return "pruned";
+  return std::string(to_text(failure->stage)) + ", " + std::string(to_text(failure->cause)) + ": " +
+         failure->message.substr(0, failure->message.find('\n'));
+}
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+Background::Background(const Sandbox& sandbox, const std::vector<std::string>& arguments)
+    : out_(sandbox.folder() / "background.out"), err_(sandbox.folder() / "background.err") {
+  std::vector<std::string> words = {TUNE_BIN_DIR "/tune"}, variables;
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  for (const auto& [name, value] : sandbox.environment) variables.push_back(name + "=" + value);
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!sandbox.environment.contains(std::string(*variable).substr(0, std::string(*variable).find('='))))
+      variables.emplace_back(*variable);
+  const auto pointers = [](std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (std::string& text : texts) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+  };
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  ::posix_spawn_file_actions_addchdir_np(&actions, sandbox.folder().c_str());
+  const int error = ::posix_spawn(&process_, words.front().c_str(), &actions, nullptr, pointers(words).data(),
+                                  pointers(variables).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw std::runtime_error("cannot start " + words.front());
+}
+
+Background::~Background() {
+  if (reaped_) return;
+  signal(SIGKILL);
+  wait();
+}
+
+void Background::signal(int number) const { ::kill(process_, number); }
+
+bool Background::ended() {
+  if (!reaped_) reaped_ = ::waitpid(process_, &status_, WNOHANG) == process_;
+  return reaped_;
+}
+
+Result Background::wait() {
+  if (!reaped_) ::waitpid(process_, &status_, 0);
+  reaped_ = true;
+  return {WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_), read_file(out_), read_file(err_)};
 }
 
 }  // namespace tune::cli

@@ -1,8 +1,13 @@
 #pragma once
+#include <sys/types.h>
+
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "wire/records.h"
 
 namespace tune::cli {
 
@@ -34,11 +39,46 @@ class Sandbox {
   Result tune_from(const std::filesystem::path& bin, const std::vector<std::string>& arguments) const;
   /// Copies tune and its workers into folder()/bin, to be tampered with.
   std::filesystem::path copy_binaries() const;
+  /// The same with fake_worker in the place of tune-worker-cpu.
+  std::filesystem::path copy_binaries_with_fake_worker() const;
+
+  /// The trials in the whole lines of a journal, oldest first; none if there is no such file yet.
+  std::vector<wire::TrialRecord> trials(const std::string& journal) const;
+  /// Command lines of all processes started in this sandbox, directly or not, that still run.
+  std::vector<std::string> processes() const;
   /// Environment of the runs; HOME, XDG_STATE_HOME and XDG_CACHE_HOME are set already.
   std::map<std::string, std::string> environment;
 
  private:
   std::filesystem::path folder_;
+};
+
+/// `measured`, `pruned`, or `stage, cause: first line of the message`.
+std::string outcome_text(const Trial& trial);
+
+/// Waits until the condition holds; false if it does not within half a minute.
+bool eventually(const std::function<bool()>& condition);
+
+/// A run of `tune` that goes on while the test does something else. It is killed with the object.
+class Background {
+ public:
+  Background(const Sandbox& sandbox, const std::vector<std::string>& arguments);
+  ~Background();
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  /// To `tune` alone, not to its workers.
+  void signal(int number) const;
+  /// Whether it has ended.
+  bool ended();
+  /// Waits for its end.
+  Result wait();
+
+ private:
+  std::filesystem::path out_, err_;
+  pid_t process_ = 0;
+  bool reaped_ = false;
+  int status_ = 0;
 };
 
 }  // namespace tune::cli

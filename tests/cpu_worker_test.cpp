@@ -70,8 +70,7 @@ TEST_F(CpuWorker, MeasuresARightKernel) {
 }
 
 TEST_F(CpuWorker, FindsWritesOutsideTheBuffers) {
-  EXPECT_EQ(check_failure("writes_past_the_end"),
-            "guard band hit: 12 bytes written past the end of C, first at +0");
+  EXPECT_EQ(check_failure("writes_past_the_end"), "guard band hit: 12 bytes written past the end of C, first at +0");
   EXPECT_EQ(check_failure("writes_before_the_start"),
             "guard band hit: 4 bytes written before the start of C, last at -1");
 }
@@ -105,7 +104,7 @@ TEST_F(CpuWorker, PassesOnWhatAKernelThrows) {
 
 TEST_F(CpuWorker, ZeroesCForKernelsThatAddToIt) {
   wire::MeasureRequest request = fault("adds");
-  EXPECT_EQ(first_line(refusal(Stage::check, [&] { measure(request); })), "wrong result in C");
+  EXPECT_EQ(first_line(refusal(Stage::check, [&] { measure(request); })), "C was not fully written");
   request.zero_c = true;
   EXPECT_TRUE(measure(request).checked);
 }
@@ -116,7 +115,7 @@ TEST_F(CpuWorker, RunsSeveralKernelsOverAZeroedWorkspace) {
                     launch("copies", {"workspace", "C"}, {gemm_.m, gemm_.n})};
   wire::MeasureRequest request = measure_request(build);
   request.workspace_bytes = gemm_.m * gemm_.n * 4;
-  EXPECT_EQ(first_line(refusal(Stage::check, [&] { measure(request); })), "wrong result in C");
+  EXPECT_EQ(first_line(refusal(Stage::check, [&] { measure(request); })), "C was not fully written");
   request.zero_workspace = true;
   EXPECT_TRUE(measure(request).checked);
 }

@@ -243,6 +243,7 @@ TEST(Expression, KnowsMinMaxAbsAndCeilDiv) {
                  {"max(1, 1.0)", "1"},
                  {"min(True, 2)", "True"},
                  {"min(2, BM > BN)", "True"},
+                 {"min(1 < 2, BM + 1)", "True"},
                  {"abs(MINUS)", "7"},
                  {"abs(True)", "1"},
                  {"ceil_div(7, 2)", "4"},

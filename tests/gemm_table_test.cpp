@@ -89,12 +89,18 @@ std::string name(const Gemm& g) {
 
 const char* cpp_name(Type type) {
   switch (type) {
-    case Type::f64: return "double";
-    case Type::f32: return "float";
-    case Type::f16: return "_Float16";
-    case Type::bf16: return "std::uint16_t";
-    case Type::s32: return "std::int32_t";
-    default: return "std::int8_t";
+    case Type::f64:
+      return "double";
+    case Type::f32:
+      return "float";
+    case Type::f16:
+      return "_Float16";
+    case Type::bf16:
+      return "std::uint16_t";
+    case Type::s32:
+      return "std::int32_t";
+    default:
+      return "std::int8_t";
   }
 }
 

@@ -16,7 +16,7 @@
 namespace tune {
 namespace {
 
-constexpr std::int64_t kSize = 48;   // of C
+constexpr std::int64_t kSize = 32;   // of C
 constexpr std::int64_t kSlice = 16;  // of k in a step of a blocked kernel
 constexpr std::uint64_t kSeed = 11;
 
@@ -54,16 +54,21 @@ class Mutants : public testing::Test {
     g.acc = K::accumulator;
     g.c = K::output;
     gemm_ = resolved(g);
-    a_.resize(static_cast<std::size_t>(kSize * k));
-    b_.resize(a_.size());
-    fill({g.a, g.init, kSeed, 0}, a_.data(), kSize * k);
-    fill({g.b, g.init, kSeed, 1}, b_.data(), kSize * k);
+    a_ = input(0, kSize * k);
+    b_ = input(1, kSize * k);
     reference_ = compute_reference(gemm_, kSeed);
   }
 
-  Acc a(std::int64_t row, std::int64_t p) const { return value(a_[static_cast<std::size_t>(row * gemm_.k + p)]); }
-  Acc b(std::int64_t p, std::int64_t col) const { return value(b_[static_cast<std::size_t>(p * kSize + col)]); }
-  static Acc value(In element) { return static_cast<Acc>(to_double(element)); }
+  /// Widened once, because a half takes the host long to convert.
+  std::vector<Acc> input(std::uint64_t buffer, std::int64_t count) const {
+    std::vector<In> elements(static_cast<std::size_t>(count));
+    fill({gemm_.a, gemm_.init, kSeed, buffer}, elements.data(), count);
+    std::vector<Acc> result;
+    for (const In& element : elements) result.push_back(static_cast<Acc>(to_double(element)));
+    return result;
+  }
+  Acc a(std::int64_t row, std::int64_t p) const { return a_[static_cast<std::size_t>(row * gemm_.k + p)]; }
+  Acc b(std::int64_t p, std::int64_t col) const { return b_[static_cast<std::size_t>(p * kSize + col)]; }
 
   /// The sum over [begin, end) of k as an ordinary loop does it.
   Acc sum(std::int64_t row, std::int64_t col, std::int64_t begin, std::int64_t end) const {
@@ -92,6 +97,18 @@ class Mutants : public testing::Test {
       total = static_cast<Acc>(
           std::fma(static_cast<double>(a(row, p)), static_cast<double>(b(p, col)), static_cast<double>(total)));
     return total;
+  }
+  /// As tensor cores do it: steps of k are added exactly, and their sum to the total with the rest cut off.
+  Acc truncated(std::int64_t row, std::int64_t col) const {
+    float total = 0;
+    for (std::int64_t p = 0; p < gemm_.k; p += kSlice) {
+      double exact = static_cast<double>(total);
+      for (std::int64_t i = p; i < p + kSlice; ++i)
+        exact += static_cast<double>(a(row, i)) * static_cast<double>(b(i, col));
+      total = static_cast<float>(exact);
+      if (std::fabs(static_cast<double>(total)) > std::fabs(exact)) total = std::nextafter(total, 0.0F);
+    }
+    return static_cast<Acc>(total);
   }
   /// One step of k multiplies the tile of A that the step before had loaded: a missing barrier.
   Acc with_a_stale_tile(std::int64_t row, std::int64_t col) const {
@@ -130,7 +147,7 @@ class Mutants : public testing::Test {
   Deviation deviation(const Sum& kernel) const { return deviation(product(kernel)); }
 
   Gemm gemm_;
-  std::vector<In> a_, b_;
+  std::vector<Acc> a_, b_;
   std::vector<double> reference_;
 };
 
@@ -148,6 +165,15 @@ TYPED_TEST(Mutants, HonestKernelsPassInAnyOrderOfSummation) {
     EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->blocked(i, j); }).wrong, 0) << "blocked";
     EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->pairwise(i, j, 0, k); }).wrong, 0) << "pairwise";
     EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->fused(i, j); }).wrong, 0) << "fused multiply-add";
+  }
+}
+
+TYPED_TEST(Mutants, TensorCoresPass) {
+  if constexpr (sizeof(typename TypeParam::Input) == 2) {
+    for (const std::int64_t k : kDepths) {
+      this->prepare(k);
+      EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->truncated(i, j); }).wrong, 0) << k;
+    }
   }
 }
 

@@ -289,7 +289,12 @@ Builder wide(int count) {
 TEST(Space, KnowsWhenItsProductExceeds63Bits) {
   EXPECT_EQ(wide(15).space().product_size(), std::int64_t{1} << 60);
   EXPECT_EQ(wide(16).space().product_size(), std::nullopt);
-  EXPECT_EQ(wide(30).parameter("EMPTY", {}).space().product_size(), 0);
+}
+
+TEST(Space, IsEmptyWithoutValuesHoweverLargeItsOtherParametersMakeIt) {
+  Space::Mapping mapping = wide(30).space().mappings()[0];
+  mapping.parameters.insert(mapping.parameters.begin(), axis("EMPTY", {}));
+  EXPECT_EQ(Space(Names(), {}, {mapping}).product_size(), 0);
 }
 
 TEST(Space, AddsUpMappingsWithoutOverflow) {

@@ -45,6 +45,7 @@ Channel::Channel(Input input) : input_(input) {
     ::close(null);
   }
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
   if (input != Input::none) std::thread([this] { read_lines(); }).detach();
 }
 

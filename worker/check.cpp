@@ -103,7 +103,8 @@ std::string range(const char* one, const char* several, std::int64_t low, std::i
 }
 
 std::string region(const Deviation& d) {
-  std::string text = range("row", "rows", d.low.row, d.high.row) + ", " + range("column", "columns", d.low.col, d.high.col);
+  std::string text =
+      range("row", "rows", d.low.row, d.high.row) + ", " + range("column", "columns", d.low.col, d.high.col);
   if (d.high.batch > 0) text += ", " + range("matrix", "matrices", d.low.batch, d.high.batch);
   return text;
 }
@@ -165,7 +166,7 @@ std::string describe(const Deviation& d, const std::string& buffer) {
       d.unwritten > 0 ? fmt::format("{} was not fully written", buffer) : fmt::format("wrong result in {}", buffer);
   text += fmt::format("\n{} of {} elements are wrong ({:.3g} %)", d.wrong, d.elements,
                       100.0 * static_cast<double>(d.wrong) / static_cast<double>(d.elements));
-  if (d.unwritten > 0) text += fmt::format(", {} elements never written", d.unwritten);
+  if (d.unwritten > 0) text += fmt::format(", {} never written, or only added to", d.unwritten);
   if (d.nans > d.unwritten) text += fmt::format(", {} NaN", d.nans - d.unwritten);
   if (d.wrong > d.nans) text += fmt::format(", largest error {:.4g}", d.largest_error);
   if (std::isfinite(d.largest_ratio)) text += fmt::format(" ({:.3g} times the tolerance)", d.largest_ratio);

@@ -10,6 +10,7 @@
 #include "cpu_probe.h"
 #include "cpu_support.h"
 #include "elements.h"
+#include "idle.h"
 #include "measure.h"
 #include "reference.h"
 #include "vendor_blas.h"
@@ -132,8 +133,9 @@ wire::Checked CpuBackend::check() {
 }
 
 wire::Measured CpuBackend::measure(const wire::Go& go, const Report& report) {
-  wire::Checked checked;
-  if (go.check) report(checked = check());
+  const wire::Checked checked = go.check ? check() : wire::Checked();
+  const bool compared = go.check && verifier_->has_reference();
+  if (compared) report(checked);
   const auto launch = [this] {
     memory_->restore();
     return timed_launch();
@@ -144,7 +146,8 @@ wire::Measured CpuBackend::measure(const wire::Go& go, const Report& report) {
     memory_->verify(verifier_->patterns().back());
   else
     memory_->verify_guards();
-  return {timing, go.check && verifier_->has_reference(), {}};
+  if (go.launches > 0) wait_until_idle();
+  return {timing, compared, {}};
 }
 
 }  // namespace

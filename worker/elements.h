@@ -12,7 +12,10 @@
 /// The element types as the host computes with them: conversion from and to double, with one rounding to nearest even.
 namespace tune {
 
-using Half = _Float16;
+/// IEEE's binary16. Its bits are converted here, because without F16C compilers call a slow library function for each.
+struct Half {
+  std::uint16_t bits = 0;
+};
 
 /// A float's upper half.
 struct Bf16 {
@@ -26,7 +29,12 @@ struct Tf32 {
 
 inline double to_double(double x) { return x; }
 inline double to_double(float x) { return static_cast<double>(x); }
-inline double to_double(Half x) { return static_cast<double>(x); }
+inline double to_double(Half x) {
+  // The exponent's bias differs by 112; the multiplication is exact and normalises subnormal numbers.
+  const float magnitude = std::bit_cast<float>(std::uint32_t{x.bits & 0x7fffU} << 13) * 0x1p112F;
+  const float value = magnitude < 65536.0F ? magnitude : magnitude == 65536.0F ? HUGE_VALF : NAN;
+  return static_cast<double>(x.bits & 0x8000U ? -value : value);
+}
 inline double to_double(Bf16 x) { return static_cast<double>(std::bit_cast<float>(std::uint32_t{x.bits} << 16)); }
 inline double to_double(Tf32 x) { return static_cast<double>(x.value); }
 inline double to_double(std::int32_t x) { return x; }
@@ -40,6 +48,19 @@ inline std::uint32_t round_bits(float x, int dropped) {
   return (bits + half + odd) >> dropped << dropped;
 }
 
+/// The nearest half; infinite from 65520 on.
+inline Half round_to_half(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
+  const float magnitude = std::fabs(x);
+  if (magnitude >= 65520.0F) return {static_cast<std::uint16_t>(sign | 0x7c00)};
+  // Below the smallest normal half, the addition puts the last bit of the float where that of the half is.
+  const std::uint32_t half = magnitude < 0x1p-14F
+                                 ? std::bit_cast<std::uint32_t>(magnitude + 0.5F) - std::bit_cast<std::uint32_t>(0.5F)
+                                 : (round_bits(magnitude, 13) >> 13) - (112U << 10);
+  return {static_cast<std::uint16_t>(sign | half)};
+}
+
 /// A double as the nearest element; through float for the short types, on the device too. Integers take the value
 /// as it is. Precondition: finite and in range.
 template <typename T>
@@ -49,7 +70,7 @@ T rounded(double x) {
   else if constexpr (std::is_same_v<T, Tf32>)
     return {std::bit_cast<float>(round_bits(static_cast<float>(x), 13))};
   else if constexpr (std::is_same_v<T, Half>)
-    return static_cast<Half>(static_cast<float>(x));
+    return round_to_half(static_cast<float>(x));
   else
     return static_cast<T>(x);
 }

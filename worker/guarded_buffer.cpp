@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -34,16 +36,17 @@ const char* bytes_text(std::size_t count) { return count == 1 ? "byte" : "bytes"
 
 GuardedBuffer::GuardedBuffer(std::string name, std::size_t bytes) : name_(std::move(name)), bytes_(bytes) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t before = round_up(kBand, page);
-  mapped_ = page + before + round_up(bytes + kBand, page) + page;
-  void* mapping = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::size_t before = round_up(kBand, page), usable = before + round_up(bytes + kBand, page);
+  mapped_ = kMoat + usable + kMoat;
+  void* mapping = ::mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   mapping_ = static_cast<std::byte*>(mapping);
-  data_ = mapping_ + page + before;
-  ::mprotect(mapping_, page, PROT_NONE);
-  ::mprotect(mapping_ + mapped_ - page, page, PROT_NONE);
-  poison({data_ - kBand, static_cast<std::size_t>(band_behind().data() + band_behind().size() - (data_ - kBand))},
-         Poison::nan);
+  if (::mprotect(mapping_ + kMoat, usable, PROT_READ | PROT_WRITE) != 0) {
+    ::munmap(mapping_, mapped_);
+    throw std::bad_alloc();
+  }
+  data_ = mapping_ + kMoat + before;
+  poison({data_ - kBand, band_behind().data() + band_behind().size()}, Poison::nan);
 }
 
 GuardedBuffer::~GuardedBuffer() {
@@ -61,10 +64,7 @@ GuardedBuffer& GuardedBuffer::operator=(GuardedBuffer&& other) noexcept {
   return *this;
 }
 
-std::span<std::byte> GuardedBuffer::band_behind() const {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  return {data_ + bytes_, mapping_ + mapped_ - page};
-}
+std::span<std::byte> GuardedBuffer::band_behind() const { return {data_ + bytes_, mapping_ + mapped_ - kMoat}; }
 
 std::optional<std::string> GuardedBuffer::intrusion() const {
   if (const Written hit = written(band_behind(), bytes_); hit.count > 0)
@@ -77,7 +77,10 @@ std::optional<std::string> GuardedBuffer::intrusion() const {
 }
 
 void poison(std::span<std::byte> bytes, Poison pattern) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison_at(i, pattern);
+  std::array<std::byte, 4096> block;
+  for (std::size_t i = 0; i < block.size(); ++i) block[i] = poison_at(i, pattern);
+  for (std::size_t at = 0; at < bytes.size(); at += block.size())
+    std::memcpy(bytes.data() + at, block.data(), std::min(block.size(), bytes.size() - at));
 }
 
 }  // namespace tune

@@ -7,11 +7,12 @@
 
 namespace tune {
 
-/// Memory for one argument of a kernel: page-aligned, with a guard band on each side and an inaccessible page beyond
+/// Memory for one argument of a kernel: page-aligned, with a guard band on each side and inaccessible memory beyond
 /// those, so that a near miss is found afterwards and a far one ends the process. Owns its mapping.
 class GuardedBuffer {
  public:
-  static constexpr std::size_t kBand = 4096;  ///< bytes of a guard band; the one behind may be longer
+  static constexpr std::size_t kBand = 4096;      ///< bytes of a guard band; the one behind may be longer
+  static constexpr std::size_t kMoat = 16 << 20;  ///< inaccessible bytes on each side; takes address space only
 
   GuardedBuffer() = default;
   /// `name` is for messages. All bytes are poisoned. Throws std::bad_alloc.

@@ -71,6 +71,15 @@ double smallest_positive(Type type) {
   return 0;
 }
 
+bool is_random(Init init) { return init == Init::uniform || init == Init::normal || init == Init::hpl; }
+bool is_wide(Type type) { return type == Type::f32 || type == Type::f64; }
+
+/// g in reference.h.
+double error_growth(const Gemm& gemm) {
+  const double general = 4 * std::sqrt(static_cast<double>(gemm.k));
+  return is_random(gemm.init) && is_wide(gemm.a) && is_wide(gemm.b) ? std::min(general, 16.0) : general;
+}
+
 }  // namespace
 
 GemmReference::GemmReference(const Gemm& g, std::span<const double> values)
@@ -100,7 +109,7 @@ std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
 GemmTolerance::GemmTolerance(const Gemm& gemm, double largest_c0) {
   const double u_acc = unit_roundoff(gemm.acc), u_c = unit_roundoff(gemm.c);
   // |alpha*ab| <= |ref| + |beta*c0|, which needs neither of the two by itself.
-  of_norms_ = 4 * std::sqrt(static_cast<double>(gemm.k)) * u_acc * std::fabs(gemm.alpha);
+  of_norms_ = error_growth(gemm) * u_acc * std::fabs(gemm.alpha);
   of_reference_ = 4 * u_acc + u_c;
   constant_ = 8 * u_acc * std::fabs(gemm.beta) * largest_c0 + smallest_positive(gemm.c);
 }

@@ -22,12 +22,15 @@ bool has_room(const fs::path& folder, std::uint64_t bytes) {
   return !error && space.available > bytes;
 }
 
+// The folder itself is locked: a file in it would not be there yet for a run that is killed in between.
+int open_folder(const fs::path& folder) { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
 // A folder whose lock can be taken belongs to a run that is gone.
 void remove_abandoned(const fs::path& parent) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {
     if (!entry.path().filename().string().starts_with(kPrefix)) continue;
-    const int lock = ::open((entry.path() / "lock").c_str(), O_RDWR | O_CLOEXEC);
+    const int lock = open_folder(entry.path());
     if (lock < 0) continue;
     if (::flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
     ::close(lock);
@@ -49,12 +52,16 @@ fs::path choose_parent(std::uint64_t bytes) {
 Scratch::Scratch(std::uint64_t bytes) {
   const fs::path parent = choose_parent(bytes);
   remove_abandoned(parent);
-  std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr)
-    throw Error(ExitCode::environment, "cannot create " + name + ": " + std::strerror(errno));
-  folder_ = name;
-  lock_ = ::open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  ::flock(lock_, LOCK_EX | LOCK_NB);
+  do {
+    if (lock_ >= 0) ::close(lock_);
+    std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw Error(ExitCode::environment, "cannot create " + name + ": " + std::strerror(errno));
+    folder_ = name;
+    lock_ = open_folder(folder_);
+    ::flock(lock_, LOCK_EX);
+    // Before we held it, another run may have taken it for abandoned.
+  } while (!fs::exists(folder_));
 }
 
 Scratch::~Scratch() {

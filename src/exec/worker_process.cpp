@@ -1,5 +1,9 @@
 #include "exec/worker_process.h"
 
+#include <fmt/format.h>
+
+#include "base/log.h"
+
 namespace tune {
 namespace {
 
@@ -31,6 +35,7 @@ WorkerProcess::WorkerProcess(Processes& processes, const std::filesystem::path& 
   Command command;
   command.argv = {worker.string(), mode_of(request)};
   id_ = processes.start(command);
+  log(fmt::format("worker {} {}: started", id_, mode_of(request)));
   processes.send(id_, encode(request));
   processes.set_deadline(id_, ticks(measures_ ? deadlines.run : deadlines.build));
 }
@@ -52,6 +57,7 @@ void WorkerProcess::send(const wire::Command& command) {
 std::optional<wire::Measured> WorkerProcess::take_measured() { return std::exchange(measured_, std::nullopt); }
 
 void WorkerProcess::handle(const Processes::Line& line) {
+  log(fmt::format("worker {}: {}", id_, line.text));
   if (!complaint_.empty()) return;
   try {
     std::visit([this](const auto& event) { accept(event); }, wire::decode_event(line.text));
@@ -85,14 +91,14 @@ void WorkerProcess::accept(const wire::Loaded&) {
 }
 
 void WorkerProcess::accept(const wire::Checked& checked) {
-  expect(go_pending_ && check_pending_, "checked");
+  expect(go_pending_ && check_pending_ && !answered_, "checked");
   check_pending_ = false;
   checked_ = checked;
   stage_ = Stage::measure;
 }
 
 void WorkerProcess::accept(const wire::Measured& measured) {
-  expect(go_pending_, "measured");
+  expect(go_pending_ && !answered_, "measured");
   go_pending_ = false;
   answered_ = true;
   measured_ = measured;
@@ -123,6 +129,7 @@ Failure WorkerProcess::fail(Cause cause, const std::string& message, const std::
 
 void WorkerProcess::handle(const Processes::Ended& ended) {
   ended_ = true;
+  log(fmt::format("worker {}: {}", id_, to_text(ended.exit)));
   const Exit& exit = ended.exit;
   if (exit.unreaped)
     failure_ = fail(Cause::timed_out, to_text(exit), ended.captured);

@@ -7,8 +7,6 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr auto kProbeLimit = std::chrono::seconds(30);
-
 std::string name_of(Backend backend) { return "tune-worker-" + std::string(to_text(backend)); }
 
 [[noreturn]] void fail(Backend backend, const std::string& why) {
@@ -16,13 +14,13 @@ std::string name_of(Backend backend) { return "tune-worker-" + std::string(to_te
 }
 
 // The first line a probe says, and how it ended.
-std::pair<std::string, Processes::Ended> ask(const fs::path& worker) {
+std::pair<std::string, Processes::Ended> ask(const fs::path& worker, std::chrono::duration<double> limit) {
   Processes processes(false);
   Command command;
   command.argv = {worker.string(), "--probe"};
   const Processes::Id id = processes.start(command);
   processes.close_stdin(id);
-  processes.set_deadline(id, kProbeLimit);
+  processes.set_deadline(id, std::chrono::duration_cast<Processes::Clock::duration>(limit));
   std::string answer;
   for (;;) {
     const auto event = processes.wait(std::nullopt);
@@ -44,7 +42,7 @@ const wire::Hello& Workers::probe(Backend backend) {
   if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
   const auto worker = find(backend);
   if (!worker) fail(backend, "not found in " + folder_.string() + " or ../libexec/tune; build or install it with tune");
-  const auto [answer, ended] = ask(*worker);
+  const auto [answer, ended] = ask(*worker, probe_limit_);
   if (!ended.exit.clean()) fail(backend, "the probe failed: " + to_text(ended.exit) + "\n" + ended.captured);
   try {
     const wire::Event event = wire::decode_event(answer);

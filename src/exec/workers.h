@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,8 +13,9 @@ namespace tune {
 /// The worker executables of this installation and what they say of this machine. Each is probed at most once.
 class Workers {
  public:
-  /// Workers stand next to `tune`, or in ../libexec/tune seen from it.
-  explicit Workers(std::filesystem::path folder_of_tune) : folder_(std::move(folder_of_tune)) {}
+  /// Workers stand next to `tune`, or in ../libexec/tune seen from it. A probe is killed after `probe_limit`.
+  Workers(std::filesystem::path folder_of_tune, std::chrono::duration<double> probe_limit)
+      : folder_(std::move(folder_of_tune)), probe_limit_(probe_limit) {}
 
   /// The worker of a backend; nullopt if it is not installed.
   std::optional<std::filesystem::path> find(Backend backend) const;
@@ -24,6 +26,7 @@ class Workers {
 
  private:
   std::filesystem::path folder_;
+  std::chrono::duration<double> probe_limit_;
   std::map<Backend, wire::Hello> hellos_;
 };
 

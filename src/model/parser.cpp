@@ -35,7 +35,7 @@ std::optional<Op> find(std::span<const Spelling> spellings, std::string_view tex
   return std::nullopt;
 }
 
-Origin origin(const Token& token) { return {token.begin, token.begin, token.end}; }
+Origin origin_of(const Token& token) { return {token.begin, token.begin, token.end}; }
 
 std::string in_quotes(std::string_view text) { return fmt::format("'{}'", text); }
 
@@ -273,7 +273,7 @@ void Parser::primary() {
   if (token_.kind == Token::Kind::name) return name();
   if (at("(") || at("[")) return brackets();
   if (token_.kind != Token::Kind::literal) fail_expected("a value");
-  writer_.emit_constant(token_.value, origin(token_));
+  writer_.emit_constant(token_.value, origin_of(token_));
   advance();
 }
 
@@ -297,11 +297,11 @@ void Parser::name() {
   advance();
   if (at("(")) return call(token);
   if (token.text == "True" || token.text == "False") {
-    return writer_.emit_constant(Bool{token.text == "True"}, origin(token));
+    return writer_.emit_constant(Bool{token.text == "True"}, origin_of(token));
   }
   const auto slot = names_.find(token.text);
   if (!slot) fail_unknown(token);
-  writer_.emit_name(*slot, token.text, origin(token));
+  writer_.emit_name(*slot, token.text, origin_of(token));
 }
 
 void Parser::fail_unknown(const Token& name) const {

@@ -21,15 +21,14 @@ void multiply(const float* A, const float* B, float* C, int m, int n, int k) {
 
 }  // namespace
 
-#define KERNEL(name)                                                                       \
-  void name##_after(const float*, const float*, float*, int, int, int);                    \
-  extern "C" void name(const float* A, const float* B, float* C, int m, int n, int k) {    \
-    multiply(A, B, C, m, n, k);                                                            \
-    name##_after(A, B, C, m, n, k);                                                        \
-  }                                                                                        \
-  void name##_after([[maybe_unused]] const float* A, [[maybe_unused]] const float* B,      \
-                    [[maybe_unused]] float* C, [[maybe_unused]] int m, [[maybe_unused]] int n, \
-                    [[maybe_unused]] int k)
+#define KERNEL(name)                                                                                             \
+  void name##_after(const float*, const float*, float*, int, int, int);                                          \
+  extern "C" void name(const float* A, const float* B, float* C, int m, int n, int k) {                          \
+    multiply(A, B, C, m, n, k);                                                                                  \
+    name##_after(A, B, C, m, n, k);                                                                              \
+  }                                                                                                              \
+  void name##_after([[maybe_unused]] const float* A, [[maybe_unused]] const float* B, [[maybe_unused]] float* C, \
+                    [[maybe_unused]] int m, [[maybe_unused]] int n, [[maybe_unused]] int k)
 
 KERNEL(right) {}
 KERNEL(writes_past_the_end) { std::memset(C + m * n, 0, 12); }

@@ -1,0 +1,96 @@
+// Prints what the driver itself costs: per spec with a worker that does nothing, and to read a long journal.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+#include "cli.h"
+#include "journal.h"
+
+namespace {
+
+using namespace tune;
+
+constexpr int kSpecs = 1'000;
+constexpr int kRecords = 100'000;
+
+double seconds_of(const std::function<void()>& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Peak memory of a process that does this and nothing else, in MiB.
+double peak_mebibytes_of(const std::function<void()>& action) {
+  const pid_t process = ::fork();
+  if (process == 0) {
+    action();
+    ::_exit(0);
+  }
+  int status = 0;
+  rusage usage{};
+  ::wait4(process, &status, 0, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// `parameter` with a `$`: all specs share one build.
+void bench_specs(const char* what, const std::string& parameter) {
+  const cli::Sandbox sandbox;
+  sandbox.write("gemm.cpp", "");
+  sandbox.write("gemm.yaml",
+                "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 8, n: 8, k: 8}},\nparams: {" +
+                    parameter + ": {range: [1, " + std::to_string(kSpecs) +
+                    "]}}, launch: {args: [A, B, C, m, n, k]}}\n");
+  const std::filesystem::path bin = sandbox.copy_binaries_with_fake_worker();
+  const auto run = [&] {
+    const cli::Result result = sandbox.tune_from(bin, {"--yaml", "gemm.yaml", "--output", "out", "--quiet"});
+    if (result.code != 0) std::fprintf(stderr, "%s", result.err.c_str());
+  };
+  const double first = seconds_of(run), again = seconds_of(run);
+  std::printf("%-28s %6.2f ms per spec, %6.3f ms from the journal\n", what, first * 1e3 / kSpecs, again * 1e3 / kSpecs);
+}
+
+wire::TrialRecord record(int index) {
+  Measurement measurement;
+  measurement.timing = {100, 1.2345678e-4 + index * 1e-9, 1.21e-4, 1.24e-4, 1.3e-4, 1.23e-4, 1.24e-4, false};
+  measurement.checked = true;
+  measurement.max_error = 0.0123456789;
+  measurement.build = {std::string(32, 'a'), std::string(32, 'b'), 0.87654321, {{"code", 4096.0}, {"stack", 512.0}}};
+  wire::TrialRecord result;
+  char id[33];
+  std::snprintf(id, sizeof id, "%032x", static_cast<unsigned>(index));
+  result.id = id;
+  result.trial.spec.mesh_idx = index;
+  for (const char* name : {"BM", "BN", "BK", "TM", "TN", "STAGES"})
+    result.trial.spec.params.push_back({name, Value(std::int64_t{128}), false});
+  result.trial.seconds = 0.123456;
+  result.trial.outcome = measurement;
+  if (index % 4 == 0)
+    result.trial.outcome =
+        Failure{Stage::build, Cause::reported, "gemm.cpp:12:3: error: static assertion failed", std::string(1000, 'x')};
+  return result;
+}
+
+void bench_journal() {
+  const cli::Sandbox sandbox;
+  const std::filesystem::path path = sandbox.folder() / "long.jsonl";
+  const double append = seconds_of([&] {
+    Journal journal(path);
+    for (int i = 0; i < kRecords; ++i) journal.append(record(i));
+  });
+  std::printf("%-28s %6.3f ms per record, %ju MiB in all\n", "appending to the journal", append * 1e3 / kRecords,
+              static_cast<std::uintmax_t>(std::filesystem::file_size(path) >> 20));
+  const auto load = [&] { Journal journal(path); };
+  std::printf("%-28s %6.2f s, %.0f MiB peak\n", "reading 100,000 trials", seconds_of(load), peak_mebibytes_of(load));
+}
+
+}  // namespace
+
+int main() {
+  bench_specs("a build each", "X");
+  bench_specs("one build for all", "$X");
+  bench_journal();
+}

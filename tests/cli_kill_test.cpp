@@ -1,0 +1,225 @@
+// A driver that is killed or interrupted: nothing keeps running, and the same command continues where it stopped.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <thread>
+
+#include "cli.h"
+#include "model/random.h"
+
+namespace tune::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Hangs where $HANG says, in the process of BM = 4, or in the first process after those of the sweep; says so by the
+// file `reached`. Every process that loads the kernel adds a byte to the file `loads`.
+constexpr const char* kKernel = R"(
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void hang_at(const char* stage) {
+  const char* hang = getenv("HANG");
+  if (hang == nullptr || strcmp(hang, stage) != 0) return;
+  close(open("reached", O_CREAT | O_WRONLY, 0666));
+  for (;;) pause();
+}
+static long count_loads() {
+  if (BM == 4) hang_at("load");
+  const int file = open("loads", O_CREAT | O_APPEND | O_WRONLY, 0666);
+  struct stat status;
+  if (write(file, ".", 1) != 1 || fstat(file, &status) != 0) abort();
+  close(file);
+  return status.st_size;
+}
+static const long loads = count_loads();
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k) {
+  static int launches = 0;
+  if (BM == 4) hang_at(launches++ == 0 ? "check" : "measure");
+  if (loads > 4) hang_at("finals");
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+      C[i * n + j] = sum;
+    }
+}
+)";
+
+constexpr const char* kYaml =
+    "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+    "params: {BM: [1, 2, 4, 8]}, launch: {args: [A, B, C, m, n, k]}, measure: {max_seconds: 0.005}}\n";
+
+// Hangs in building BM = 4, two processes deep, as a compiler is.
+constexpr const char* kCompiler = R"(#!/bin/sh
+case "$HANG $*" in "build "*-DBM=4*) touch reached; sleep 1000 ;; esac
+exec c++ "$@"
+)";
+
+// Folders for large files that no run holds any more.
+std::set<fs::path> abandoned_scratch() {
+  std::set<fs::path> folders;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) {
+    if (!entry.path().filename().string().starts_with("tune-scratch-")) continue;
+    const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) continue;
+    if (::flock(folder, LOCK_EX | LOCK_NB) == 0) folders.insert(entry.path());
+    ::close(folder);
+  }
+  return folders;
+}
+
+class Kill : public testing::Test {
+ protected:
+  void SetUp() override {
+    sandbox_.write("gemm.cpp", kKernel);
+    sandbox_.write("gemm.yaml", kYaml);
+    fs::permissions(sandbox_.write("compiler", kCompiler), fs::perms::owner_all);
+    sandbox_.environment["CXX"] = (sandbox_.folder() / "compiler").string();
+  }
+
+  static std::vector<std::string> command(const std::string& output = "out") {
+    return {"--yaml", "gemm.yaml", "--tune", "--quiet", "--output", output};
+  }
+
+  // A run that hangs in this stage; empty: it does not.
+  std::unique_ptr<Background> start_and_hang(const std::string& stage) {
+    sandbox_.environment["HANG"] = stage;
+    auto run = std::make_unique<Background>(sandbox_, command());
+    EXPECT_TRUE(eventually([&] { return fs::exists(sandbox_.folder() / "reached") || run->ended(); }));
+    EXPECT_FALSE(run->ended()) << run->wait().err;
+    sandbox_.environment.erase("HANG");
+    return run;
+  }
+
+  bool nothing_runs() const {
+    return eventually([&] { return sandbox_.processes().empty(); });
+  }
+
+  // Every spec once: nothing was lost, and nothing was done twice.
+  void expect_complete(const std::string& output, std::size_t specs) const {
+    std::set<std::string> ids;
+    const auto trials = sandbox_.trials(output + ".jsonl");
+    for (const wire::TrialRecord& record : trials) {
+      EXPECT_EQ(outcome_text(record.trial), "measured");
+      ids.insert(record.id);
+    }
+    EXPECT_EQ(ids.size(), specs);
+    EXPECT_EQ(trials.size(), specs);
+    EXPECT_TRUE(fs::exists(sandbox_.folder() / (output + ".yaml")));
+  }
+
+  Sandbox sandbox_;
+};
+
+class KillInStage : public Kill, public testing::WithParamInterface<const char*> {};
+
+TEST_P(KillInStage, LeavesNothingRunningAndIsContinued) {
+  auto run = start_and_hang(GetParam());
+  run->signal(SIGKILL);
+  EXPECT_EQ(run->wait().code, 128 + SIGKILL);
+  EXPECT_TRUE(nothing_runs()) << sandbox_.processes().front();
+  const std::size_t recorded = sandbox_.trials("out.jsonl").size();
+  const std::set<fs::path> abandoned = abandoned_scratch();
+
+  const Result continued = sandbox_.tune(command());
+  EXPECT_EQ(continued.code, 0) << continued.err;
+  EXPECT_GE(recorded, std::string(GetParam()) == "finals" ? 4U : 0U);
+  expect_complete("out", 4);
+  for (const fs::path& folder : abandoned) EXPECT_FALSE(fs::exists(folder)) << folder;
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, KillInStage, testing::Values("build", "load", "check", "measure", "finals"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_F(Kill, AStartingWorkerEndsWithItsDriver) {
+  Background run(sandbox_, command());
+  const auto worker_starts = [&] {
+    const auto processes = sandbox_.processes();
+    return std::any_of(processes.begin(), processes.end(),
+                       [](const std::string& text) { return text.find("worker-cpu measure") != std::string::npos; });
+  };
+  EXPECT_TRUE(eventually([&] { return worker_starts() || run.ended(); }));
+  EXPECT_FALSE(run.ended());
+  run.signal(SIGKILL);
+  run.wait();
+  EXPECT_TRUE(nothing_runs()) << sandbox_.processes().front();
+  EXPECT_EQ(sandbox_.tune(command()).code, 0);
+  expect_complete("out", 4);
+}
+
+TEST_F(Kill, AtAnyMomentLosesOnlyWhatWasInFlight) {
+  constexpr int kJournals = 4, kKillsPerJournal = 25;
+  const std::vector<std::string> many = {"--param", "$REPEAT:{range: [1, 12]}"};
+  const auto tune = [&](const std::string& output) {
+    std::vector<std::string> words = command(output);
+    words.insert(words.end(), many.begin(), many.end());
+    return words;
+  };
+  EXPECT_EQ(sandbox_.tune({"--yaml", "gemm.yaml", "--build-only"}).code, 0);
+  Random random(7);
+  for (int journal = 0; journal < kJournals; ++journal) {
+    const std::string output = "out" + std::to_string(journal);
+    std::size_t recorded = 0;
+    for (int kill = 0; kill < kKillsPerJournal; ++kill) {
+      Background run(sandbox_, tune(output));
+      std::this_thread::sleep_for(std::chrono::microseconds(random.below(300'000)));
+      run.signal(SIGKILL);
+      run.wait();
+      ASSERT_TRUE(nothing_runs()) << sandbox_.processes().front();
+      const std::size_t now = sandbox_.trials(output + ".jsonl").size();
+      EXPECT_GE(now, recorded);
+      recorded = now;
+    }
+    EXPECT_GT(recorded, 0U);
+    EXPECT_EQ(sandbox_.tune(tune(output)).code, 0);
+    expect_complete(output, 48);
+  }
+  const std::set<fs::path> abandoned = abandoned_scratch();
+  EXPECT_EQ(sandbox_.tune(command("last")).code, 0);
+  for (const fs::path& folder : abandoned) EXPECT_FALSE(fs::exists(folder)) << folder;
+}
+
+struct Interruption {
+  const char* stage;
+  int signal;
+  int code;
+};
+
+class Interrupt : public Kill, public testing::WithParamInterface<Interruption> {};
+
+TEST_P(Interrupt, PrintsTheBestSoFarAndIsContinued) {
+  auto run = start_and_hang(GetParam().stage);
+  // Builds and measurements take turns: before the first spec was measured there is no best.
+  const std::size_t recorded = sandbox_.trials("out.jsonl").size();
+  run->signal(GetParam().signal);
+  const Result interrupted = run->wait();
+  EXPECT_EQ(interrupted.code, GetParam().code) << interrupted.err;
+  EXPECT_NE(interrupted.err.find("tune: interrupted; the same command continues from here\n"), std::string::npos)
+      << interrupted.err;
+  EXPECT_EQ(interrupted.out.find("top_spec_idx: ") != std::string::npos, recorded > 0) << interrupted.out;
+  EXPECT_TRUE(sandbox_.processes().empty()) << sandbox_.processes().front();
+  EXPECT_EQ(sandbox_.trials("out.jsonl").size(), recorded);
+
+  EXPECT_EQ(sandbox_.tune(command()).code, 0);
+  expect_complete("out", 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, Interrupt,
+                         testing::Values(Interruption{"build", SIGINT, 130}, Interruption{"measure", SIGINT, 130},
+                                         Interruption{"check", SIGTERM, 143}, Interruption{"finals", SIGHUP, 129}),
+                         [](const auto& info) {
+                           return std::string(info.param.stage) + std::to_string(info.param.code);
+                         });
+
+}  // namespace
+}  // namespace tune::cli

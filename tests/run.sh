@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything with warnings as errors, and runs all tests; prints the time of each part.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+part() {
+  local name=$1 start=$SECONDS
+  shift
+  echo "== $name"
+  "$@"
+  echo "== $name: $((SECONDS - start)) s"
+}
+
+part "install" demo/setup.sh libgtest-dev python3
+part "configure" cmake --preset dev
+part "build" cmake --build --preset dev -j2
+part "sanitizers: configure" cmake --preset asan
+part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
+part "sanitizers: tests" ctest --preset asan -L sanitized -j2
+# Last, so that its summary closes the output.
+part "tests" ctest --preset dev -j2
+echo "all of it: $SECONDS s"
