@@ -99,7 +99,7 @@ TEST_F(CpuWorker, KeepsWrongOutputAndReference) {
 
 TEST_F(CpuWorker, PassesOnWhatAKernelThrows) {
   const wire::MeasureRequest request = fault("throws");
-  EXPECT_THROW(measure(request), std::runtime_error);
+  EXPECT_THROW(measure(request), std::exception);
 }
 
 TEST_F(CpuWorker, ZeroesCForKernelsThatAddToIt) {

@@ -4,9 +4,9 @@
 
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "wire/json.h"
 #include "wire/messages.h"
 
 namespace tune::wire {

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = TUNE_SOURCE_DIR;
+
+struct Include {
+  std::string file;    // relative to the repository
+  std::string header;  // as written
+  bool quoted;
+};
+
+std::vector<Include> includes() {
+  static const std::regex kLine("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]");
+  std::vector<Include> all;
+  for (const char* folder : {"src", "worker"})
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (!entry.is_regular_file() || entry.path().filename() == "CMakeLists.txt") continue;
+      std::ifstream text(entry.path());
+      for (std::string line; std::getline(text, line);) {
+        std::smatch match;
+        if (std::regex_search(line, match, kLine))
+          all.push_back({fs::relative(entry.path(), kRoot).string(), match[2], match[1] == "\""});
+      }
+    }
+  return all;
+}
+
+// src/model/value.h is of `model`, src/run.cpp of `driver`, worker/check.cpp of `worker`.
+std::string module_of(const std::string& file) {
+  if (file.starts_with("worker/")) return "worker";
+  const std::string rest = file.substr(4);
+  const auto slash = rest.find('/');
+  return slash == std::string::npos ? "driver" : rest.substr(0, slash);
+}
+
+std::string module_of_header(const Include& include) {
+  const auto slash = include.header.find('/');
+  return slash == std::string::npos ? module_of(include.file) : include.header.substr(0, slash);
+}
+
+const std::map<std::string, std::set<std::string>> kArrows = {
+    {"model", {}},
+    {"base", {"model"}},
+    {"wire", {"model"}},
+    {"config", {"model"}},
+    {"search", {"model"}},
+    {"report", {"model"}},
+    {"exec", {"model", "wire", "base"}},
+    {"worker", {"model", "wire", "base"}},
+    {"driver", {"model", "wire", "base", "config", "search", "report", "exec"}},
+};
+
+const std::map<std::string, std::set<std::string>> kThirdParty = {
+    {"boost/", {"src/base/process.cpp"}}, {"xxhash.h", {"src/base/store.cpp"}},
+    {"spdlog/", {"src/base/log.cpp"}},    {"nlohmann/", {"src/wire/json.h"}},
+    {"CLI/", {"src/options.cpp"}},        {"yaml-cpp/", {"src/config/parse_yaml.cpp"}},
+};
+
+TEST(Layering, EveryModuleIncludesOnlyTheModulesBelowIt) {
+  const auto all = includes();
+  ASSERT_GT(all.size(), 300u);
+  for (const Include& include : all) {
+    if (!include.quoted) continue;
+    const std::string from = module_of(include.file), to = module_of_header(include);
+    ASSERT_TRUE(kArrows.contains(from)) << include.file;
+    EXPECT_TRUE(from == to || kArrows.at(from).contains(to)) << include.file << " includes " << include.header;
+  }
+}
+
+TEST(Layering, EveryLibraryIsSeenByOneFile) {
+  std::set<std::string> seen;
+  for (const Include& include : includes())
+    for (const auto& [prefix, files] : kThirdParty)
+      if (include.header.starts_with(prefix)) {
+        seen.insert(prefix);
+        EXPECT_TRUE(files.contains(include.file)) << include.file << " includes " << include.header;
+      }
+  EXPECT_EQ(seen.size(), kThirdParty.size());
+}
+
+TEST(Layering, TheTestSeesAForbiddenArrow) {
+  const Include include{"src/model/value.h", "wire/messages.h", true};
+  EXPECT_FALSE(kArrows.at(module_of(include.file)).contains(module_of_header(include)));
+}
+
+}  // namespace
+}  // namespace tune
