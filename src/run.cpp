@@ -12,6 +12,7 @@
 #include "report/losses.h"
 #include "report/text.h"
 #include "search/exhaustive.h"
+#include "search/listed.h"
 
 namespace tune {
 namespace fs = std::filesystem;
@@ -154,7 +155,7 @@ Workshop& Run::workshop() {
   if (workshop_) return *workshop_;
   if (!probe_failure_.empty()) throw Error(ExitCode::environment, probe_failure_);
   WorkshopOptions options;
-  options.worker = workers_->find(loaded_.plan.backend).value();
+  options.worker = workers_->require(loaded_.plan.backend);
   options.store = cache_folder() / "store";
   if (options_->keep) options.keep = *options_->keep;
   options.deadlines = {std::chrono::duration<double>(options_->timeout_build),
@@ -194,7 +195,7 @@ std::unique_ptr<Strategy> Run::strategy() const {
   const auto point = space.at(*options_->spec);
   if (const auto* rejection = std::get_if<Rejection>(&point))
     throw Error(ExitCode::bad_input, fmt::format("--spec {} is pruned: {}", *options_->spec, rejection->reason));
-  return std::make_unique<Exhaustive>(space, std::vector{std::get<Spec>(point)}, [](const Spec&) { return false; });
+  return std::make_unique<Listed>(std::deque{std::get<Spec>(point)});
 }
 
 ExitCode Run::build_only() {

@@ -139,7 +139,7 @@ TEST_P(KillInStage, LeavesNothingRunningAndIsContinued) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, KillInStage, testing::Values("build", "load", "check", "measure", "finals"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST_F(Kill, AStartingWorkerEndsWithItsDriver) {
   Background run(sandbox_, command());
@@ -217,8 +217,8 @@ TEST_P(Interrupt, PrintsTheBestSoFarAndIsContinued) {
 INSTANTIATE_TEST_SUITE_P(Signals, Interrupt,
                          testing::Values(Interruption{"build", SIGINT, 130}, Interruption{"measure", SIGINT, 130},
                                          Interruption{"check", SIGTERM, 143}, Interruption{"finals", SIGHUP, 129}),
-                         [](const auto& info) {
-                           return std::string(info.param.stage) + std::to_string(info.param.code);
+                         [](const auto& test) {
+                           return std::string(test.param.stage) + std::to_string(test.param.code);
                          });
 
 }  // namespace

@@ -52,6 +52,8 @@ TEST_F(BadInput, MalformedYamlHasItsLine) {
   EXPECT_EQ(complaint("name: x\nfile: *here\n"), "gemm.yaml:2: malformed YAML: the referenced anchor is not defined");
 }
 
+TEST_F(BadInput, ALoneCommaDoesNotHangTheReader) { EXPECT_NE(complaint(","), ""); }
+
 TEST_F(BadInput, SeveralDocumentsAreRefused) {
   EXPECT_EQ(complaint("name: x\n---\nname: y\n"),
             "gemm.yaml:3: several YAML documents; put them into files of their own");

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <chrono>
-#include <functional>
+#include <iterator>
 #include <optional>
 
 #include "backend.h"

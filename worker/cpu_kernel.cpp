@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "backend.h"
 #include "cpu_shim.h"
 
@@ -13,7 +11,7 @@ namespace tune {
 SharedObject::SharedObject(const std::vector<std::string>& names) {
   std::string reasons;
   for (const std::string& name : names) {
-    handle_.reset(::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
+    handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     name_ = name;
     if (handle_) return;
     reasons += (reasons.empty() ? "" : "; ") + std::string(::dlerror());
@@ -22,11 +20,9 @@ SharedObject::SharedObject(const std::vector<std::string>& names) {
 }
 
 void* SharedObject::find(const std::string& name) const {
-  if (void* found = ::dlsym(handle_.get(), name.c_str())) return found;
+  if (void* found = ::dlsym(handle_, name.c_str())) return found;
   throw Refusal(Stage::load, fmt::format("{} has no function {}; build it again", name_, name));
 }
-
-void SharedObject::Close::operator()(void* handle) const { ::dlclose(handle); }
 
 CpuKernel::Scalar CpuKernel::scalar(const wire::Arg& arg, Type acc) {
   Scalar value{};

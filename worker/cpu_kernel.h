@@ -1,6 +1,5 @@
 #pragma once
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,7 +7,8 @@
 
 namespace tune {
 
-/// A shared object opened with dlopen. Never closed while its symbols are in use.
+/// A shared object opened with dlopen. It stays until the process ends, because its threads and the exceptions that it
+/// throws may outlive this.
 class SharedObject {
  public:
   /// Opens the first of `names` that there is. Throws Refusal of the load stage with the loader's reasons.
@@ -23,10 +23,7 @@ class SharedObject {
  private:
   void* find(const std::string& name) const;
 
-  struct Close {
-    void operator()(void* handle) const;
-  };
-  std::unique_ptr<void, Close> handle_;
+  void* handle_ = nullptr;
   std::string name_;
 };
 

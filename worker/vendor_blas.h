@@ -1,6 +1,4 @@
 #pragma once
-#include <memory>
-
 #include "cpu_kernel.h"
 #include "model/problem.h"
 

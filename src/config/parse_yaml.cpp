@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -59,6 +61,31 @@ std::string trailing_comment(std::string_view line, std::size_t begin, const std
   if (!rest.starts_with('#')) return {};
   return std::string(trim(rest.substr(1)));
 }
+
+/// Where the second document of a text starts. YAML::LoadAll would tell too, but never returns from a text such as `,`.
+class DocumentCounter : public YAML::EventHandler {
+ public:
+  static std::optional<YAML::Mark> second(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentCounter counter;
+    if (!parser.HandleNextDocument(counter) || !parser.HandleNextDocument(counter)) return {};
+    return counter.start_;
+  }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  YAML::Mark start_;
+};
 
 /// Turns yaml-cpp's nodes into ours; keeps what yaml-cpp passes over: duplicate keys and comments.
 class Converter {
@@ -127,20 +154,19 @@ class Converter {
 
 Node parse_yaml(const std::string& text, const std::string& file, Problems& problems) {
   Converter converter(text, file, problems);
-  std::vector<YAML::Node> documents;
+  YAML::Node document;
+  std::optional<YAML::Mark> second;
   try {
-    documents = YAML::LoadAll(text);
+    document = YAML::Load(text);
+    second = DocumentCounter::second(text);
   } catch (const YAML::Exception& e) {
     throw Error(ExitCode::bad_input, fmt::format("{}: malformed YAML: {}", to_text(converter.place(e.mark)), e.msg));
   }
-  if (documents.size() > 1) {
+  if (second) {
     throw Error(ExitCode::bad_input, fmt::format("{}: several YAML documents; put them into files of their own",
-                                                 to_text(converter.place(documents[1].Mark()))));
+                                                 to_text(converter.place(*second))));
   }
-  Node root;
-  root.place = converter.place({});
-  if (!documents.empty()) root = converter.convert(documents.front());
-  return root;
+  return converter.convert(document);
 }
 
 Node read_yaml(const std::filesystem::path& path, Problems& problems) {

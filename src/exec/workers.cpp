@@ -38,11 +38,14 @@ std::optional<fs::path> Workers::find(Backend backend) const {
   return std::nullopt;
 }
 
+fs::path Workers::require(Backend backend) const {
+  if (const auto worker = find(backend)) return *worker;
+  fail(backend, "not found in " + folder_.string() + " or ../libexec/tune; build or install it with tune");
+}
+
 const wire::Hello& Workers::probe(Backend backend) {
   if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
-  const auto worker = find(backend);
-  if (!worker) fail(backend, "not found in " + folder_.string() + " or ../libexec/tune; build or install it with tune");
-  const auto [answer, ended] = ask(*worker, probe_limit_);
+  const auto [answer, ended] = ask(require(backend), probe_limit_);
   if (!ended.exit.clean()) fail(backend, "the probe failed: " + to_text(ended.exit) + "\n" + ended.captured);
   try {
     const wire::Event event = wire::decode_event(answer);

@@ -19,6 +19,8 @@ class Workers {
 
   /// The worker of a backend; nullopt if it is not installed.
   std::optional<std::filesystem::path> find(Backend backend) const;
+  /// The same. Throws Error(environment) if it is not installed.
+  std::filesystem::path require(Backend backend) const;
   /// Its probe's answer. Throws Error(environment) if it is not installed, does not start, or finds no device.
   const wire::Hello& probe(Backend backend);
   /// Whether the backend can run here.
