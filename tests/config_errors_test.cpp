@@ -56,7 +56,7 @@ TEST_F(BadInput, ALoneCommaDoesNotHangTheReader) { EXPECT_NE(complaint(","), "")
 
 TEST_F(BadInput, SeveralDocumentsAreRefused) {
   EXPECT_EQ(complaint("name: x\n---\nname: y\n"),
-            "gemm.yaml:3: several YAML documents; put them into files of their own");
+            "gemm.yaml:2: several YAML documents; put them into files of their own");
 }
 
 TEST_F(BadInput, NestedAliasesDoNotFillTheMemory) {

@@ -116,7 +116,7 @@ struct Child {
   bool own_group;
   asio::posix::stream_descriptor in, out, err;
   asio::steady_timer deadline, drain;
-  std::array<char, 65536> out_buffer, err_buffer;
+  std::array<char, 16384> out_buffer, err_buffer;  // larger ones would be mapped and faulted in for every child
   std::string line;
   Capture captured;
   Exit exit;

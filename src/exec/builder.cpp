@@ -1,22 +1,31 @@
 #include "exec/builder.h"
 
-#include <algorithm>
+#include <fstream>
+
+#include "model/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
-// What the worker said of the build stands beside the artifact, so that an entry is complete in itself.
+// What the worker said of the build and the artifact's hash stand beside it, so that an entry is complete in itself.
+// Nothing is flushed to disk, which would cost more than all else here: what a power failure tears has another hash.
 constexpr const char* kRecord = "built.json";
+
+void write_record(const fs::path& folder, const wire::Built& built) {
+  std::ofstream(folder / kRecord) << encode(wire::Event(built)) << '\n' << hash_file(folder / built.artifact);
+}
 
 std::optional<Artifact> read_entry(const fs::path& entry, const std::string& key) {
   try {
-    const auto event = wire::decode_event(read_file(entry / kRecord));
-    const auto& built = std::get<wire::Built>(event);
-    Artifact artifact{entry / built.artifact, {key, hash_file(entry / built.artifact), 0, built.properties}};
-    return artifact;
+    const std::string record = read_file(entry / kRecord);
+    const std::size_t newline = record.find('\n');
+    const auto built = std::get<wire::Built>(wire::decode_event(record.substr(0, newline)));
+    const std::string hash = hash_file(entry / built.artifact);
+    if (newline == std::string::npos || record.substr(newline + 1) != hash) return std::nullopt;
+    return Artifact{entry / built.artifact, {key, hash, 0, built.properties}};
   } catch (const std::exception&) {
-    return std::nullopt;  // damaged by hand: built again
+    return std::nullopt;  // damaged: built again
   }
 }
 
@@ -31,6 +40,7 @@ Builder::Builder(Processes& processes, fs::path worker, fs::path store, const De
 
 const Builder::Result* Builder::find(const std::string& key) {
   if (const auto found = results_.find(key); found != results_.end()) return &found->second;
+  if (pending_.contains(key)) return nullptr;
   const auto entry = store_.find(key);
   if (!entry) return nullptr;
   auto artifact = read_entry(*entry, key);
@@ -42,10 +52,7 @@ const Builder::Result* Builder::find(const std::string& key) {
 }
 
 void Builder::want(const std::string& key, const wire::BuildRequest& request) {
-  const auto same = [&](const Job& job) { return job.key == key; };
-  if (find(key) != nullptr || std::any_of(queue_.begin(), queue_.end(), same)) return;
-  for (const auto& [id, job] : running_)
-    if (job.key == key) return;
+  if (find(key) != nullptr || !pending_.insert(key).second) return;
   queue_.push_back({key, {}, request, nullptr});
 }
 
@@ -76,21 +83,26 @@ bool Builder::handle(const Processes::Event& event) {
 }
 
 void Builder::finish(Job& job) {
+  pending_.erase(job.key);
   if (job.process->failure()) {
     store_.discard(job.folder);
     results_.emplace(job.key, *job.process->failure());
     return;
   }
   const wire::Built& built = *job.process->built();
-  write_file(job.folder / kRecord, encode(wire::Event(built)));
-  const fs::path entry = store_.commit(job.folder, job.key);
-  if (auto artifact = read_entry(entry, job.key)) {
-    artifact->info.seconds = built.seconds;
-    results_.emplace(job.key, std::move(*artifact));
-  } else {
+  std::error_code ignored;
+  if (!fs::is_regular_file(job.folder / built.artifact, ignored)) {
+    store_.discard(job.folder);
     results_.emplace(job.key,
                      Failure{Stage::build, Cause::protocol, "the worker said built, but left no artifact", {}});
+    return;
   }
+  write_record(job.folder, built);
+  const fs::path entry = store_.commit(job.folder, job.key);
+  auto artifact = read_entry(entry, job.key);
+  if (!artifact) throw Error(ExitCode::environment, "cannot write to the build store " + entry.string());
+  artifact->info.seconds = built.seconds;
+  results_.emplace(job.key, std::move(*artifact));
 }
 
 }  // namespace tune

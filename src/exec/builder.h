@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -53,6 +54,7 @@ class Builder {
   Deadlines deadlines_;
   int jobs_;
   std::deque<Job> queue_;
+  std::set<std::string> pending_;  ///< keys queued or running
   std::map<Processes::Id, Job> running_;
   std::map<std::string, Result> results_;
 };
