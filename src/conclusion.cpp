@@ -100,6 +100,7 @@ BestResult Conclusion::best(const Device& device) const {
   best.tie = row.standing && row.standing->tie;
   Measurement decided = sweep;
   decided.timing.median = best.seconds;
+  if (row.standing) decided.metrics = row.standing->metrics;
   for (const report::Column& column : summary_.columns)
     if (const double value = column.value(best.winner, decided); std::isfinite(value))
       best.figures.emplace_back(column.name, value);

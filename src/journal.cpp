@@ -13,6 +13,15 @@
 
 namespace tune {
 namespace fs = std::filesystem;
+namespace {
+
+// A journal starts with the record of a run, whose keys are sorted.
+bool may_start_a_journal(const std::string& text) {
+  constexpr std::string_view kStart = "{\"command\":";
+  return kStart.starts_with(std::string_view(text).substr(0, kStart.size()));
+}
+
+}  // namespace
 
 Journal::Journal(fs::path path) : path_(std::move(path)) {
   std::error_code ignored;
@@ -69,7 +78,7 @@ void Journal::read() {
   }
   // What follows the last newline was being written when a run was killed. Appending to it would lose the next record
   // too.
-  if (status.st_size > end_ && end_ == 0 && !line.starts_with('{'))
+  if (status.st_size > end_ && end_ == 0 && !may_start_a_journal(line))
     throw Error(ExitCode::bad_input, path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
   if (status.st_size > end_ && ::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::ftruncate(fd_, end_) != 0)
     throw Error(ExitCode::environment, "cannot mend the journal " + path_.string() + ": " + std::strerror(errno));

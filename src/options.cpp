@@ -11,6 +11,16 @@ namespace {
 
 constexpr const char* kVersion = "tune 0.1.0";
 
+// CLI11's own check spells out the largest double in its message.
+CLI::Validator positive() {
+  return {[](const std::string& text) {
+            double number = 0;
+            const bool good = CLI::detail::lexical_cast(text, number) && number > 0;
+            return good ? "" : "'" + text + "' is not a positive number";
+          },
+          "POSITIVE"};
+}
+
 void add_what_to_tune(CLI::App& app, Options& options) {
   app.add_option("--yaml,yaml", options.yaml, "Tuning file; several are joined (same name and file)")
       ->group("What to tune")
@@ -49,26 +59,26 @@ void add_how(CLI::App& app, Options& options) {
   app.add_flag("--build-only,--build", options.build_only, "Build every spec, run none")->group(group);
   app.add_flag("--probe", options.probe, "Print the device of --backend as a device file")->group(group);
   app.add_option("--max-evals", options.max_evals, "Try at most this many specs")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(group)
       ->type_name("N");
   app.add_option("--jobs,--num-cpu", options.jobs, "Builds at a time (default: one per core)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(group)
       ->type_name("N");
   app.add_option("--timeout-build", options.timeout_build, "Seconds a build may take")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str()
       ->group(group)
       ->type_name("S");
   app.add_option("--timeout-run,--timeout-secs", options.timeout_run,
                  "Seconds each of start, load and measuring may take")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str()
       ->group(group)
       ->type_name("S");
   app.add_option("--finalists", options.finalists, "Specs in the finals, and all within 2 % of the best")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str()
       ->group(group)
       ->type_name("N");
@@ -89,7 +99,7 @@ void add_what_comes_out(CLI::App& app, Options& options) {
                  "Write PREFIX.csv, PREFIX.jsonl and, with --tune, PREFIX.yaml")
       ->group(group)
       ->type_name("PREFIX");
-  app.add_option("--top", options.top, "Rows of the table (default: all)")->group(group)->type_name("N");
+  app.add_option("--top", options.top, "Rows of the table of --tune (default: all)")->group(group)->type_name("N");
   app.add_option("--keep", options.keep, "Save artifact, source, log and output of failed specs here")
       ->group(group)
       ->type_name("DIR");

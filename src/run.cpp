@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 
 #include "base/log.h"
 #include "config/device_file.h"
@@ -23,6 +24,11 @@ constexpr double kFinalsMargin = 0.02;
 constexpr int kMostFinalists = 24;
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
+
+// No longer than the clock can count.
+std::chrono::duration<double> seconds_of(double timeout) {
+  return std::chrono::duration<double>(std::min(timeout, 1e9));
+}
 
 report::ProgressStyle progress_style(const Options& options) {
   report::ProgressStyle style;
@@ -72,9 +78,10 @@ LoadOptions Run::load_options(const std::optional<Shape>& shape) {
   load.shape = shape;
   load.backend = options_->backend;
   load.file_must_exist = !options_->dry_run;
-  load.present = [this](Backend backend) { return options_->device_file || workers_->present(backend); };
+  if (options_->device_file) device_ = read_device(*options_->device_file);
+  load.present = [this](Backend backend) { return device_ || workers_->present(backend); };
   load.probe = [this](Backend backend) {
-    return options_->device_file ? read_device(*options_->device_file) : hello(backend).device;
+    return device_ ? *device_ : hello(backend).device;
   };
   return load;
 }
@@ -107,8 +114,9 @@ void Run::survey() {
   valid_ = 0;
   while (const auto spec = walk.next()) {
     const bool is_default = !plan.default_settings.empty() && holds(*spec, plan.default_settings);
+    if (!matches(filters_, *spec)) continue;
+    ++*valid_;
     if (is_default && !findings_.default_spec) findings_.default_spec = spec;
-    if (matches(filters_, *spec)) ++*valid_;
   }
   findings_.pruned = walk.pruned();
 }
@@ -141,7 +149,7 @@ void Run::open_journal() {
   requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
   journal_ = std::make_unique<Journal>(outputs_.journal);
   if (journal_->unreadable_lines() > 0)
-    findings_.notes.push_back(fmt::format("{} has {} lines that are no records; they are ignored",
+    findings_.notes.push_back(fmt::format("{}: lines that are no records, and are ignored: {}",
                                           outputs_.journal.string(), journal_->unreadable_lines()));
   if (!probe_failure_.empty()) {
     findings_.notes.push_back("the device is the one the journal remembers, because " + probe_failure_);
@@ -151,6 +159,10 @@ void Run::open_journal() {
       wire::RunRecord{wire::kProtocol, loaded_.plan.name, options_->command, host_name(), ::getpid(), machine});
 }
 
+int Run::jobs() const {
+  return options_->jobs > 0 ? options_->jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 Workshop& Run::workshop() {
   if (workshop_) return *workshop_;
   if (!probe_failure_.empty()) throw Error(ExitCode::environment, probe_failure_);
@@ -158,9 +170,8 @@ Workshop& Run::workshop() {
   options.worker = workers_->require(loaded_.plan.backend);
   options.store = cache_folder() / "store";
   if (options_->keep) options.keep = *options_->keep;
-  options.deadlines = {std::chrono::duration<double>(options_->timeout_build),
-                       std::chrono::duration<double>(options_->timeout_run)};
-  options.jobs = options_->jobs > 0 ? options_->jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  options.deadlines = {seconds_of(options_->timeout_build), seconds_of(options_->timeout_run)};
+  options.jobs = jobs();
   workshop_ = std::make_unique<Workshop>(*requests_, std::move(options));
   return *workshop_;
 }
@@ -191,10 +202,13 @@ std::unique_ptr<Strategy> Run::strategy() const {
   }
   if (*options_->spec < 0 || (space.product_size() && *options_->spec >= *space.product_size()))
     throw Error(ExitCode::bad_input,
-                fmt::format("--spec {}: the grid has {} points, 0 to N-1", *options_->spec, points_text(space)));
+                fmt::format("--spec {}: there is no such mesh_idx; the grid has {} points, and the first is 0",
+                            *options_->spec, points_text(space)));
   const auto point = space.at(*options_->spec);
   if (const auto* rejection = std::get_if<Rejection>(&point))
-    throw Error(ExitCode::bad_input, fmt::format("--spec {} is pruned: {}", *options_->spec, rejection->reason));
+    throw Error(ExitCode::bad_input,
+                fmt::format("--spec {} is pruned: {}; --dry-run lists the valid specs", *options_->spec,
+                            rejection->reason));
   return std::make_unique<Listed>(std::deque{std::get<Spec>(point)});
 }
 
@@ -204,7 +218,8 @@ ExitCode Run::build_only() {
   std::vector<Trial> failed;
   std::vector<Spec> specs;
   const auto asked = strategy();
-  while (auto spec = asked->ask()) {
+  const auto wanted = static_cast<std::size_t>(options_->max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
+  for (auto spec = asked->ask(); spec && specs.size() < wanted; spec = asked->ask()) {
     workshop().want_build(*spec);
     specs.push_back(std::move(*spec));
   }
@@ -234,7 +249,7 @@ ExitCode Run::tune() {
   rules.max_evals = options_->max_evals;
   rules.cut_slow = options_->tune;
   rules.keep_going = options_->keep_going;
-  rules.jobs = options_->jobs;
+  rules.jobs = jobs();
   Tuner tuner(objective_, *requests_, runner, *journal_, *progress_, rules, now);
   try {
     tuner.sweep(*asked);
@@ -319,7 +334,10 @@ std::string Run::finals_id(const std::vector<Contender>& contenders) const {
 
 void Run::hold_finals(std::vector<Contender> contenders) {
   const std::string id = finals_id(contenders);
-  if (const Finals* recorded = journal_->find_finals(id)) {
+  const Finals* recorded = journal_->find_finals(id);
+  const auto failed = [](const Finalist& finalist) { return finalist.failure.has_value(); };
+  if (recorded && options_->retry_failed && std::ranges::any_of(recorded->finalists, failed)) recorded = nullptr;
+  if (recorded) {
     findings_.finals = *recorded;
     return;
   }
@@ -345,7 +363,7 @@ bool Run::conclude(Tuner& tuner) {
 }
 
 ExitCode run(const Options& options) {
-  Workers workers(folder_of_executable(), std::chrono::duration<double>(options.timeout_run));
+  Workers workers(folder_of_executable(), seconds_of(options.timeout_run));
   if (options.probe) {
     fmt::print("{}", write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
     return ExitCode::ok;

@@ -37,6 +37,7 @@ class Run {
   const wire::Hello& hello(Backend backend);
   void survey();
   void open_journal();
+  int jobs() const;
   Workshop& workshop();
   Runner& worker_runner();
   std::optional<Trial> recorded(const Spec& spec) const;
@@ -52,6 +53,7 @@ class Run {
   const Options* options_;
   Workers* workers_;
   report::Progress::Time started_;
+  std::optional<Device> device_;  ///< of --device-file
   std::optional<wire::Hello> hello_;
   std::string probe_failure_;  ///< why the device is the one the journal remembers
   Outputs outputs_;

@@ -82,27 +82,25 @@ bool Builder::handle(const Processes::Event& event) {
   return true;
 }
 
-void Builder::finish(Job& job) {
+void Builder::finish(const Job& job) {
   pending_.erase(job.key);
-  if (job.process->failure()) {
-    store_.discard(job.folder);
-    results_.emplace(job.key, *job.process->failure());
-    return;
-  }
+  Result result = result_of(job);
+  if (std::holds_alternative<Failure>(result)) store_.discard(job.folder);
+  results_.emplace(job.key, std::move(result));
+}
+
+Builder::Result Builder::result_of(const Job& job) const {
+  if (job.process->failure()) return *job.process->failure();
   const wire::Built& built = *job.process->built();
   std::error_code ignored;
-  if (!fs::is_regular_file(job.folder / built.artifact, ignored)) {
-    store_.discard(job.folder);
-    results_.emplace(job.key,
-                     Failure{Stage::build, Cause::protocol, "the worker said built, but left no artifact", {}});
-    return;
-  }
+  if (!fs::is_regular_file(job.folder / built.artifact, ignored))
+    return Failure{Stage::build, Cause::protocol, "the worker said built, but left no artifact", {}};
   write_record(job.folder, built);
   const fs::path entry = store_.commit(job.folder, job.key);
   auto artifact = read_entry(entry, job.key);
   if (!artifact) throw Error(ExitCode::environment, "cannot write to the build store " + entry.string());
   artifact->info.seconds = built.seconds;
-  results_.emplace(job.key, std::move(*artifact));
+  return std::move(*artifact);
 }
 
 }  // namespace tune

@@ -46,7 +46,8 @@ class Builder {
     wire::BuildRequest request;
     std::unique_ptr<WorkerProcess> process;
   };
-  void finish(Job& job);
+  void finish(const Job& job);
+  Result result_of(const Job& job) const;
 
   Processes* processes_;
   std::filesystem::path worker_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <map>
 
 #include "model/random.h"
 
@@ -10,8 +12,15 @@ namespace tune {
 struct FinalsRunner::Entry {
   Contender contender;
   Finalist result;
+  std::vector<std::map<std::string, double>> metrics;  ///< of each round
   std::unique_ptr<WorkerProcess> process;
   bool active() const { return process != nullptr; }
+  std::map<std::string, double> metrics_of_median() const {
+    if (metrics.empty()) return {};
+    const double middle = median(result.rounds);
+    const auto nearest = std::ranges::min_element(result.rounds, {}, [&](double x) { return std::abs(x - middle); });
+    return metrics[static_cast<std::size_t>(nearest - result.rounds.begin())];
+  }
 };
 
 FinalsRunner::FinalsRunner(Workshop& workshop, std::vector<Contender> contenders, FinalsRules rules)
@@ -42,6 +51,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   Finals finals;
   for (const auto& entry : entries_) {
     if (entry->active()) leave(*entry);
+    entry->result.metrics = entry->metrics_of_median();
     finals.finalists.push_back(std::move(entry->result));
   }
   return finals;
@@ -88,6 +98,7 @@ void FinalsRunner::time_once(Entry& entry) {
   if (!measured) return;
   entry.result.rounds.push_back(measured->timing.median);
   entry.result.launches += measured->timing.count;
+  entry.metrics.push_back(std::move(measured->metrics));
 }
 
 void FinalsRunner::leave(Entry& entry) {

@@ -61,6 +61,7 @@ Standing standing_against(const Finalist& winner, const Finalist& finalist) {
   standing.median_seconds = median(finalist.rounds);
   standing.seconds_interval = median_interval(finalist.rounds);
   standing.launches = finalist.launches;
+  standing.metrics = finalist.metrics;
   standing.ratio = median(ratios);
   standing.ratio_interval = median_interval(ratios);
   return standing;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,10 +13,11 @@ namespace tune {
 
 /// What the finals saw of one contender: a spec of the space or a baseline.
 struct Finalist {
-  std::string label;           ///< empty for a spec; "vendor", "baseline", a best.yaml's name
-  Spec spec;                   ///< no params for the vendor
-  std::vector<double> rounds;  ///< seconds, one figure per round, all contenders' rounds aligned
-  std::int64_t launches = 0;   ///< timed launches of all rounds together
+  std::string label;                      ///< empty for a spec; "vendor", "baseline", a best.yaml's name
+  Spec spec;                              ///< no params for the vendor
+  std::vector<double> rounds;             ///< seconds, one figure per round, all contenders' rounds aligned
+  std::int64_t launches = 0;              ///< timed launches of all rounds together
+  std::map<std::string, double> metrics;  ///< of the round nearest to the median
   std::optional<Failure> failure;
 };
 
@@ -29,6 +31,7 @@ struct Standing {
   double median_seconds = 0;
   Interval seconds_interval;  ///< of the median, over the rounds
   std::int64_t launches = 0;
+  std::map<std::string, double> metrics;
   double ratio = 1;  ///< median of the rounds' ratios
   Interval ratio_interval;
   bool tie = false;  ///< a spec that the rounds cannot tell from the winner; or the winner, if there is such a spec

@@ -37,6 +37,7 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
     if (ranked.standing) {
       row.standing = &*ranked.standing;
       row.measurement.timing = timing_of(*ranked.standing);
+      row.measurement.metrics = ranked.standing->metrics;
     }
     rows.push_back(std::move(row));
   }
@@ -54,6 +55,7 @@ std::vector<Row> rows_of_baselines(const Summary& summary) {
     if (!baseline.standing) continue;
     Row row{&baseline.spec, baseline.label, {}, &*baseline.standing};
     row.measurement.timing = timing_of(*baseline.standing);
+    row.measurement.metrics = baseline.standing->metrics;
     row.measurement.checked = true;
     rows.push_back(std::move(row));
   }

@@ -60,6 +60,7 @@ void to_json(json& j, const Finalist& finalist) {
   j["label"] = finalist.label;
   j["rounds"] = finalist.rounds;
   j["launches"] = finalist.launches;
+  j["metrics"] = finalist.metrics;
   if (finalist.failure) j["failed"] = *finalist.failure;
 }
 
@@ -68,6 +69,7 @@ void from_json(const json& j, Finalist& finalist) {
   finalist.label = j.value("label", "");
   finalist.rounds = j.value("rounds", std::vector<double>());
   finalist.launches = j.value("launches", std::int64_t{0});
+  finalist.metrics = j.value("metrics", std::map<std::string, double>());
   if (j.contains("failed")) finalist.failure = j.at("failed").get<Failure>();
 }
 
