@@ -1,7 +1,9 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <iostream>
+#include <limits>
 
 #include "config/load.h"
 #include "model/error.h"
@@ -18,7 +20,18 @@ CLI::Validator positive() {
             const bool good = CLI::detail::lexical_cast(text, number) && number > 0;
             return good ? "" : "'" + text + "' is not a positive number";
           },
-          "POSITIVE"};
+          ""};
+}
+
+// CLI11 itself takes the largest number for one that is too large.
+CLI::Validator whole(std::int64_t least = std::numeric_limits<std::int64_t>::min()) {
+  return {[least](const std::string& text) {
+            std::int64_t number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool good = error == std::errc() && end == text.data() + text.size() && number >= least;
+            return good ? "" : "'" + text + "' is not a whole number" + (least == 1 ? " above 0" : " of 64 bits");
+          },
+          ""};
 }
 
 void add_what_to_tune(CLI::App& app, Options& options) {
@@ -31,10 +44,16 @@ void add_what_to_tune(CLI::App& app, Options& options) {
   app.add_option("--filter", options.filters, "Only specs with this value; values of one name are alternatives")
       ->group("What to tune")
       ->type_name("NAME=V");
-  app.add_option("--spec", options.spec, "Only the spec with this mesh_idx")->group("What to tune")->type_name("N");
-  app.add_option("-m", options.m, "Problem size M instead of the file's")->group("What to tune")->type_name("M");
-  app.add_option("-n", options.n, "Problem size N")->group("What to tune")->type_name("N");
-  app.add_option("-k", options.k, "Problem size K")->group("What to tune")->type_name("K");
+  app.add_option("--spec", options.spec, "Only the spec with this mesh_idx")
+      ->check(whole())
+      ->group("What to tune")
+      ->type_name("N");
+  app.add_option("-m", options.m, "Problem size M instead of the file's")
+      ->check(whole(1))
+      ->group("What to tune")
+      ->type_name("M");
+  app.add_option("-n", options.n, "Problem size N")->check(whole(1))->group("What to tune")->type_name("N");
+  app.add_option("-k", options.k, "Problem size K")->check(whole(1))->group("What to tune")->type_name("K");
   app.add_option("--shapes,--gemm_size_file", options.shapes, "List of sizes; each is tuned on its own")
       ->group("What to tune")
       ->type_name("FILE");
@@ -59,11 +78,11 @@ void add_how(CLI::App& app, Options& options) {
   app.add_flag("--build-only,--build", options.build_only, "Build every spec, run none")->group(group);
   app.add_flag("--probe", options.probe, "Print the device of --backend as a device file")->group(group);
   app.add_option("--max-evals", options.max_evals, "Try at most this many specs")
-      ->check(positive())
+      ->check(whole(1))
       ->group(group)
       ->type_name("N");
   app.add_option("--jobs,--num-cpu", options.jobs, "Builds at a time (default: one per core)")
-      ->check(positive())
+      ->check(whole(1))
       ->group(group)
       ->type_name("N");
   app.add_option("--timeout-build", options.timeout_build, "Seconds a build may take")
@@ -78,7 +97,7 @@ void add_how(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("S");
   app.add_option("--finalists", options.finalists, "Specs in the finals, and all within 2 % of the best")
-      ->check(positive())
+      ->check(whole(1))
       ->capture_default_str()
       ->group(group)
       ->type_name("N");

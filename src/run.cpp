@@ -80,9 +80,7 @@ LoadOptions Run::load_options(const std::optional<Shape>& shape) {
   load.file_must_exist = !options_->dry_run;
   if (options_->device_file) device_ = read_device(*options_->device_file);
   load.present = [this](Backend backend) { return device_ || workers_->present(backend); };
-  load.probe = [this](Backend backend) {
-    return device_ ? *device_ : hello(backend).device;
-  };
+  load.probe = [this](Backend backend) { return device_ ? *device_ : hello(backend).device; };
   return load;
 }
 
@@ -206,9 +204,8 @@ std::unique_ptr<Strategy> Run::strategy() const {
                             *options_->spec, points_text(space)));
   const auto point = space.at(*options_->spec);
   if (const auto* rejection = std::get_if<Rejection>(&point))
-    throw Error(ExitCode::bad_input,
-                fmt::format("--spec {} is pruned: {}; --dry-run lists the valid specs", *options_->spec,
-                            rejection->reason));
+    throw Error(ExitCode::bad_input, fmt::format("--spec {} is pruned: {}; --dry-run lists the valid specs",
+                                                 *options_->spec, rejection->reason));
   return std::make_unique<Listed>(std::deque{std::get<Spec>(point)});
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "base/process.h"
 #include "cli.h"
 #include "journal.h"
 
@@ -16,6 +17,13 @@ using namespace tune;
 
 constexpr int kSpecs = 1'000;
 constexpr int kRecords = 100'000;
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
 
 double seconds_of(const std::function<void()>& action) {
   const auto start = std::chrono::steady_clock::now();
@@ -34,6 +42,15 @@ double peak_mebibytes_of(const std::function<void()>& action) {
   rusage usage{};
   ::wait4(process, &status, 0, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+void bench_starting() {
+  Command command;
+  command.argv = {TUNE_FAKE_WORKER};
+  const double seconds = seconds_of([&] {
+    for (int i = 0; i < kSpecs; ++i) tune::run(command);
+  });
+  std::printf("%-28s %6.2f ms\n", "one worker process alone", seconds * 1e3 / kSpecs);
 }
 
 /// `parameter` with a `$`: all specs share one build.
@@ -84,12 +101,15 @@ void bench_journal() {
   std::printf("%-28s %6.3f ms per record, %ju MiB in all\n", "appending to the journal", append * 1e3 / kRecords,
               static_cast<std::uintmax_t>(std::filesystem::file_size(path) >> 20));
   const auto load = [&] { Journal journal(path); };
-  std::printf("%-28s %6.2f s, %.0f MiB peak\n", "reading 100,000 trials", seconds_of(load), peak_mebibytes_of(load));
+  const double cpu = cpu_seconds(), seconds = seconds_of(load);
+  std::printf("%-28s %6.2f s (%.2f s of CPU), %.0f MiB peak\n", "reading 100,000 trials", seconds, cpu_seconds() - cpu,
+              peak_mebibytes_of(load));
 }
 
 }  // namespace
 
 int main() {
+  bench_starting();
   bench_specs("a build each", "X");
   bench_specs("one build for all", "$X");
   bench_journal();

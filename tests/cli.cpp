@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <regex>
 #include <stdexcept>
 #include <thread>
 
@@ -38,6 +39,28 @@ params:
   BM: [1, 2, 4, 8]
 launch: {args: [A, B, C, m, n, k]}
 measure: {max_seconds: 0.02}
+)";
+
+constexpr const char* kScript = R"(#!/bin/sh
+echo "$*" >> "$(dirname "$0")/runs.txt"
+for word in "$@"; do
+  case $word in
+    --T=*) time=${word#--T=} ;;
+    --SAYS=*) says=${word#--SAYS=} ;;
+  esac
+done
+result="{\"time\": ${time:-1}e-3, \"ok\": true}"
+case $says in
+  plain) echo '{"time": 1e-3}' ;;
+  wrong) echo '{"time": 1e-3, "ok": false}' ;;
+  two) echo "$result"; echo "$result" ;;
+  nothing) echo done ;;
+  garbage) echo '{"time": 1e-3,' ;;
+  zero) echo '{"time": 0, "ok": true}' ;;
+  dies) echo 'no such tile' >&2; exit 3 ;;
+  crashes) kill -s SEGV $$ ;;
+  *) echo "$result" ;;
+esac
 )";
 
 }  // namespace
@@ -70,6 +93,32 @@ void Sandbox::write_gemm(const std::string& extra, const std::string& kernel) co
       "#include <cstdlib>\nextern \"C\" void gemm(const float* A, const float* B, float* C, int m, int n, int k) {\n" +
           (kernel.empty() ? kKernel : kernel) + "}\n");
   write("gemm.yaml", kYaml + extra);
+}
+
+void Sandbox::write_script(const std::string& params, const std::string& extra) const {
+  fs::permissions(write("bench.sh", kScript), fs::perms::owner_all);
+  write("bench.yaml", "name: bench\nfile: bench.sh\nparams: " + params + "\n" + extra);
+}
+
+int Sandbox::script_runs() const {
+  std::ifstream file(folder_ / "runs.txt");
+  return static_cast<int>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
+}
+
+std::vector<std::string> Sandbox::files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_))
+    names.push_back(fs::relative(entry.path(), folder_).string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+int Sandbox::artifacts() const {
+  const fs::path store = folder_ / "cache/tune/store";
+  if (!fs::exists(store)) return 0;
+  return static_cast<int>(std::count_if(fs::directory_iterator(store), {}, [](const fs::directory_entry& entry) {
+    return !entry.path().filename().string().starts_with("tmp.");
+  }));
 }
 
 Result Sandbox::tune(const std::vector<std::string>& arguments) const { return tune_from(TUNE_BIN_DIR, arguments); }
@@ -124,6 +173,11 @@ std::vector<std::string> Sandbox::processes() const {
     commands.push_back(std::move(command));
   }
   return commands;
+}
+
+std::string masked(const std::string& text) {
+  static const std::regex number(R"([-+]?\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b)");
+  return std::regex_replace(text, number, "#");
 }
 
 std::string outcome_text(const Trial& trial) {

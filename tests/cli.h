@@ -33,6 +33,17 @@ class Sandbox {
   /// `kernel` and `extra` replace the kernel's body and are appended to the YAML.
   void write_gemm(const std::string& extra = "", const std::string& kernel = "") const;
 
+  /// Writes bench.sh, a program without a build, and bench.yaml with these params. The program claims to be right and
+  /// to take T milliseconds, or does what SAYS says: plain (no `ok`), wrong, two, nothing, garbage, zero, dies,
+  /// crashes.
+  void write_script(const std::string& params, const std::string& extra = "") const;
+  /// How often that program was run.
+  int script_runs() const;
+  /// Everything in the folder, sorted.
+  std::vector<std::string> files() const;
+  /// Artifacts in the build store.
+  int artifacts() const;
+
   /// Runs `tune` with these arguments in the folder.
   Result tune(const std::vector<std::string>& arguments) const;
   /// The same with other binaries than those of the build: `bin` is a folder made by copy_binaries.
@@ -52,6 +63,9 @@ class Sandbox {
  private:
   std::filesystem::path folder_;
 };
+
+/// The text with `#` for every number, its sign and its exponent included.
+std::string masked(const std::string& text);
 
 /// `measured`, `pruned`, or `stage, cause: first line of the message`.
 std::string outcome_text(const Trial& trial);

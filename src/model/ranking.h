@@ -13,12 +13,12 @@ namespace tune {
 
 /// What the finals saw of one contender: a spec of the space or a baseline.
 struct Finalist {
-  std::string label;                      ///< empty for a spec; "vendor", "baseline", a best.yaml's name
-  Spec spec;                              ///< no params for the vendor
-  std::vector<double> rounds;             ///< seconds, one figure per round, all contenders' rounds aligned
-  std::int64_t launches = 0;              ///< timed launches of all rounds together
-  std::map<std::string, double> metrics;  ///< of the round nearest to the median
+  std::string label;           ///< empty for a spec; "vendor", "baseline", a best.yaml's name
+  Spec spec;                   ///< no params for the vendor
+  std::vector<double> rounds;  ///< seconds, one figure per round, all contenders' rounds aligned
+  std::int64_t launches = 0;   ///< timed launches of all rounds together
   std::optional<Failure> failure;
+  std::map<std::string, double> metrics = {};  ///< of the round nearest to the median
 };
 
 struct Finals {

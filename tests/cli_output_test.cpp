@@ -1,0 +1,403 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "cli.h"
+
+namespace tune::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr const char* kRule = "--------------------------------------------------------------------------------\n";
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+/// The text without the one line that tells a time of day's length.
+std::string without_elapsed(const std::string& text) {
+  std::istringstream lines(text);
+  std::string rest;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("Elapsed tuning time: ")) rest += line + "\n";
+  return rest;
+}
+
+/// From the line after `from` to the end of its block.
+std::string block_after(const std::string& text, const std::string& from) {
+  const auto begin = text.find(from);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find("---", begin) - begin);
+}
+
+class Output : public testing::Test {
+ protected:
+  /// A run that is expected to find something.
+  Result tune(const Words& arguments) {
+    const Result result = sandbox_.tune(arguments);
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+    return result;
+  }
+  bool exists(const std::string& name) const { return std::filesystem::exists(sandbox_.folder() / name); }
+
+  Sandbox sandbox_;
+};
+
+#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST_F(Output, TheBlocksOfTuneStandInTheirOrder) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
+  EXPECT_EQ(without_elapsed(result.out), std::string(kRule) + "Tuning [bench] from [bench.sh]\n" + kRule +
+                                             "Number of valid specs: 3\n"
+                                             " mesh_idx       name  met (ms)  iters  +- %\n"
+                                             "        1  bench/T=1  1.000000      7  0.00\n"
+                                             "        2  bench/T=2  2.000000      7  0.00\n"
+                                             "        0  bench/T=3  3.000000      7  0.00\n"
+                                             "top_spec_idx: 1\n" +
+                                             kRule + "Best Measured Time:\n" + kRule + "params:\n  T: 1\n" + kRule);
+  EXPECT_EQ(masked(result.out.substr(result.out.find("Elapsed"))), "Elapsed tuning time: # (s)\n");
+}
+
+TEST_F(Output, AKernelsRowsHaveItsArithmetic) {
+  sandbox_.write_gemm();
+  const Result result = tune({"gemm.yaml", "--spec", "2", "--tune"});
+  EXPECT_HAS(result.out, " mesh_idx name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %");
+  EXPECT_HAS(result.out, "params:\n  BM: 4\n");
+}
+
+TEST_F(Output, WithoutTuneTheGridStandsInMeshOrder) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  const Result result = tune({"bench.yaml", "--output", "all", "--top", "1"});
+  EXPECT_EQ(without_elapsed(result.out), std::string(kRule) + "Tuning [bench] from [bench.sh]\n" + kRule +
+                                             "Number of valid specs: 3\n"
+                                             " mesh_idx       name  met (ms)  iters  +- %\n"
+                                             "        0  bench/T=3  3.000000      1     -\n"
+                                             "        1  bench/T=1  1.000000      1     -\n"
+                                             "        2  bench/T=2  2.000000      1     -\n" +
+                                             kRule);
+  EXPECT_TRUE(exists("all.csv"));
+  EXPECT_TRUE(exists("all.jsonl"));
+  EXPECT_FALSE(exists("all.yaml"));
+}
+
+TEST_F(Output, TheSameWinnerGivesTheSameBestYaml) {
+  sandbox_.write_gemm();
+  tune({"gemm.yaml", "--spec", "1", "--tune", "--output", "first"});
+  tune({"gemm.yaml", "--spec", "1", "--tune", "--output", "second"});
+  const std::string best = sandbox_.read("first.yaml");
+  EXPECT_HAS(best, "params:\n  BM: 2\n");
+  EXPECT_EQ(masked(best), masked(sandbox_.read("second.yaml")));
+}
+
+TEST_F(Output, TheBestYamlTimesTheWinnerAgain) {
+  sandbox_.write_script("{T: [3, 1, 2], $U: [a]}");
+  tune({"bench.yaml", "--tune", "--output", "sub/best"});
+  const Result again = tune({"sub/best.yaml", "--tune", "--output", "sub/again"});
+  EXPECT_HAS(again.out, "params:\n  T: 1\n  $U: a\n");
+  EXPECT_EQ(masked(sandbox_.read("sub/best.yaml")), masked(sandbox_.read("sub/again.yaml")));
+  EXPECT_HAS(sandbox_.read("sub/best.yaml"), "file: ../bench.sh\n");
+}
+
+TEST_F(Output, TheParamsBlockIsATuningFilesParams) {
+  sandbox_.write_script("{P: [[2, 1]], TEXT: [\"True\", \"1.0 a\"], T: 1, $R: [-1]}");
+  const Result result = tune({"bench.yaml", "--tune", "--spec", "1"});
+  sandbox_.write("block.yaml", "name: x\nfile: bench.sh\n" + block_after(result.out, "params:\n"));
+  EXPECT_EQ(tune({"block.yaml", "--dry-run"}).out,
+            "        0 P=(2, 1)/TEXT=1.0 a/T=1/R=-1\nNumber of valid specs: 1\n");
+}
+
+TEST_F(Output, TheCsvHasARowForEverySpec) {
+  sandbox_.write_script("{SAYS: [result, dies], T: [2, 9]}", "constraints: [T < 9 or SAYS == 'dies']\n");
+  tune({"bench.yaml", "--output", "all"});
+  EXPECT_EQ(sandbox_.read("all.csv"),
+            "mesh_idx,name,status,SAYS,T,met (ms),min (ms),mean (ms),p95 (ms),ci_low (ms),ci_high (ms),iters,checked,"
+            "max_error,stage,cause,reason\n"
+            "0,bench,ok,result,2,2,2,2,2,2,2,1,yes,0,,,\n"
+            "2,bench,failed,dies,2,,,,,,,,,,measure,reported,the program ended with exit code 3: no such tile\n"
+            "3,bench,failed,dies,9,,,,,,,,,,measure,reported,the program ended with exit code 3: no such tile\n"
+            "1,bench,pruned,result,9,,,,,,,,,,,,T < 9 or SAYS == 'dies'\n");
+}
+
+TEST_F(Output, TopLimitsTheTable) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  const Result result = tune({"bench.yaml", "--tune", "--top", "2"});
+  EXPECT_HAS(result.out, "Number of valid specs: 3\n");
+  EXPECT_HAS(result.out, "bench/T=2");
+  EXPECT_EQ(count(result.out, "bench/T=3"), 0);
+  EXPECT_HAS(result.out, "(1 more)\n");
+}
+
+TEST_F(Output, ProgressGoesToStderrInPlainLines) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  const Result result = tune({"bench.yaml", "--tune"});
+  EXPECT_HAS(result.err, "2/3 | best 1.000000 ms (1)\n");
+  EXPECT_EQ((result.out + result.err).find_first_of("\r\x1b"), std::string::npos);
+}
+
+TEST_F(Output, QuietLeavesTheResults) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
+  const Result quiet = tune({"bench.yaml", "--tune", "--output", "best", "--quiet"});
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(without_elapsed(quiet.out), without_elapsed(result.out));
+}
+
+TEST_F(Output, WithoutAnOutputTheJournalIsTheUsers) {
+  sandbox_.write_script("{T: 1}");
+  const Result result = tune({"bench.yaml"});
+  EXPECT_HAS(result.out, "note: journal: " + (sandbox_.folder() / "state/tune/bench-").string());
+}
+
+TEST_F(Output, EscapesOfProgramsDoNotReachTheTerminal) {
+  sandbox_.write_script("{T: 1}",
+                        "build: {command: [sh, -c, 'printf \"\\033[31merror: red\\n\" >&2; exit 1', \"{defines}\"]}\n");
+  const Result result = sandbox_.tune({"bench.yaml"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_HAS(result.out, "red");
+  EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Output, TheDefaultIsTriedFirstAndItsRatioIsShown) {
+  sandbox_.write_script("{T: [1, 2, 4]}", "default: {T: 4}\n");
+  const Result result = tune({"bench.yaml", "--tune", "--finalists", "1"});
+  EXPECT_TRUE(sandbox_.read("runs.txt").starts_with("--T=4\n"));
+  EXPECT_HAS(result.out, "        0  bench/T=1  1.000000      7  0.00      4.000\n");
+  EXPECT_HAS(result.out, "        2    default  4.000000      7  0.00      1.000\n");
+}
+
+TEST_F(Output, ADefaultThatIsFilteredOutCannotWin) {
+  sandbox_.write_script("{T: [1, 2, 4]}", "default: {T: 1}\n");
+  const Result result = tune({"bench.yaml", "--tune", "--filter", "T=4", "--filter", "T=2"});
+  EXPECT_HAS(result.out, "Number of valid specs: 2\n");
+  EXPECT_HAS(result.out, "top_spec_idx: 1\n");
+}
+
+TEST_F(Output, BaselinesAreTimedInTheFinals) {
+  sandbox_.write_script("{T: [2, 4]}", "baseline: [{T: 8}, {T: 4}, old.yaml]\n");
+  sandbox_.write("old.yaml", "name: bench\nfile: bench.sh\nparams: {T: 1}\n");
+  const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
+  EXPECT_HAS(result.out, "top_spec_idx: 0\n");
+  EXPECT_HAS(result.out, "x baseline  x baseline 2  x old.yaml\n");
+  EXPECT_HAS(result.out, "bench/T=2  2.000000      7  0.00       4.000         2.000       0.500\n");
+  EXPECT_HAS(result.out, "        -    baseline  8.000000");
+  EXPECT_HAS(sandbox_.read("best.yaml"), "baseline: 4\n");
+}
+
+TEST_F(Output, AnAbsentOrPrunedBaselineIsANote) {
+  sandbox_.write_script("{T: [2, 4]}", "constraints: [{if: T < 9, because: too slow}]\nbaseline: {T: 9}\n");
+  EXPECT_HAS(tune({"bench.yaml", "--tune"}).out, "note: baseline baseline is pruned: too slow\n");
+}
+
+TEST_F(Output, TheVendorsLibraryIsARowOrANote) {
+  sandbox_.write_gemm("baseline: vendor\n");
+  const Result result = tune({"gemm.yaml", "--tune", "--filter", "BM=4"});
+  const bool row = result.out.find("x vendor") != std::string::npos;
+  const bool note = result.out.find("note: baseline vendor: ") != std::string::npos;
+  EXPECT_NE(row, note) << result.out;
+}
+
+TEST_F(Output, ATieGoesToTheLowestIndex) {
+  sandbox_.write_script("{U: [a, b, c], T: 1}");
+  const Result result = tune({"bench.yaml", "--tune"});
+  EXPECT_HAS(result.out, "top_spec_idx: 0\n");
+  EXPECT_EQ(count(result.out, "  tie\n"), 3) << result.out;
+}
+
+TEST_F(Output, ADeclaredMetricIsAColumnAndCanBeTheObjective) {
+  sandbox_.write_script("{T: [1, 2, 4]}", "metrics: {idle: {expr: T*time*1e3, maximize: true}}\nobjective: idle\n");
+  const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
+  EXPECT_HAS(result.out, "idle");
+  EXPECT_HAS(result.out, "16.000000");
+  EXPECT_HAS(result.out, "top_spec_idx: 2\n");
+  EXPECT_HAS(sandbox_.read("best.yaml"), "idle: 16\n");
+}
+
+TEST_F(Output, AProgramsOwnColumnsAreShown) {
+  sandbox_.write("rate.sh", "#!/bin/sh\necho '{\"time\": 1e-3, \"ok\": true, \"GB/s\": 12.5}'\n");
+  std::filesystem::permissions(sandbox_.folder() / "rate.sh", std::filesystem::perms::owner_all);
+  sandbox_.write("rate.yaml", "name: rate\nfile: rate.sh\nparams: {T: 1}\n");
+  const Result result = tune({"rate.yaml", "--output", "all"});
+  EXPECT_HAS(result.out, "GB/s");
+  EXPECT_HAS(result.out, "12.500000");
+  EXPECT_HAS(sandbox_.read("all.csv"), ",GB/s,");
+}
+
+TEST_F(Output, WhatWasNotCheckedSaysSo) {
+  sandbox_.write_script("{SAYS: plain}");
+  const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
+  EXPECT_HAS(result.out, "checked: no");
+  EXPECT_HAS(sandbox_.read("best.yaml"), "  checked: no\n");
+}
+
+TEST_F(Output, BadResultsOfProgramsAreGroupedByReason) {
+  sandbox_.write_script("{SAYS: [result, wrong, two, nothing, garbage, zero, dies, crashes], T: [1, 2]}");
+  const Result result = tune({"bench.yaml", "--tune"});
+  EXPECT_HAS(result.out, "Number of valid specs: 2\n");
+  EXPECT_EQ(result.out.substr(result.out.find("failed: ")),
+            "failed: 14\n"
+            "      2  check, reported: the program says that its result is wrong\n"
+            "         tune --yaml bench.yaml --spec 2\n"
+            "      2  measure, reported: 2 results on stdout: a program must run exactly one case\n"
+            "         tune --yaml bench.yaml --spec 4\n"
+            "      2  measure, reported: the program wrote no result: neither the file named by TUNE_RESULT nor a JSON "
+            "line on "
+            "stdout\n"
+            "         tune --yaml bench.yaml --spec 6\n"
+            "      2  measure, reported: the result on stdout is not valid JSON (NaN and Infinity are not JSON)\n"
+            "         tune --yaml bench.yaml --spec 8\n"
+            "      2  measure, reported: 'time' of the result is 0, not a finite positive number\n"
+            "         tune --yaml bench.yaml --spec 10\n"
+            "      2  measure, reported: the program ended with exit code 3: no such tile\n"
+            "         tune --yaml bench.yaml --spec 12\n"
+            "      2  measure, reported: the program was killed by signal 11 (segmentation fault)\n"
+            "         tune --yaml bench.yaml --spec 14\n");
+}
+
+TEST_F(Output, ARunWithoutAValidSpecEndsWithOne) {
+  sandbox_.write_script("{SAYS: [wrong, dies]}");
+  const Result result = sandbox_.tune({"bench.yaml", "--tune", "--output", "best"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(count(result.out, "top_spec_idx"), 0);
+  EXPECT_FALSE(exists("best.yaml"));
+}
+
+TEST_F(Output, KeepSavesWhatFailed) {
+  sandbox_.write_script("{SAYS: [result, dies]}");
+  tune({"bench.yaml", "--keep", "kept"});
+  EXPECT_FALSE(exists("kept/0"));
+  EXPECT_EQ(sandbox_.read("kept/1/bench.sh"), sandbox_.read("bench.sh"));
+  EXPECT_EQ(sandbox_.read("kept/1/log.txt"), "the program ended with exit code 3: no such tile\nno such tile\n");
+}
+
+TEST_F(Output, SpecsThatAllFailAlikeStopTheRun) {
+  sandbox_.write_gemm("", "  syntax error;\n");
+  const Words command = {"gemm.yaml", "--param", "BM:{range: [1, 30]}", "--jobs", "2"};
+  const Result result = sandbox_.tune(command);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_HAS(result.out, "failed: 20\n");
+  EXPECT_EQ(count(result.out, "note: the first 20 specs all failed alike: build: "), 1);
+  EXPECT_HAS(result.out, "(--keep-going tries the others all the same)\n");
+}
+
+TEST_F(Output, KeepGoingTriesThemAll) {
+  sandbox_.write_script("{SAYS: dies, T: {range: [1, 30]}}");
+  const Words command = {"bench.yaml", "--jobs", "2"};
+  EXPECT_HAS(sandbox_.tune(command).out, "failed: 20\n");
+  Words keep_going = command;
+  keep_going.insert(keep_going.end(), {"--keep-going", "--retry-failed"});
+  const Result result = sandbox_.tune(keep_going);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_HAS(result.out, "failed: 30\n");
+}
+
+TEST_F(Output, AnAbsentCompilerIsOneError) {
+  sandbox_.write_gemm();
+  sandbox_.environment["CXX"] = "/nonexistent/c++";
+  const Result result = sandbox_.tune({"gemm.yaml", "--quiet"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_EQ(count(result.err, "tune: error: "), 1) << result.err;
+  EXPECT_HAS(result.err, "compiler");
+  EXPECT_HAS(result.err, "set CXX");
+}
+
+/// Builds: what is shared, and what is done again.
+class Builds : public Output {
+ protected:
+  /// A kernel with a macro BM, a header, and a run-time argument REPEAT.
+  void write_repeated_gemm(const std::string& params, const std::string& extra = "") {
+    sandbox_.write("repeat.h", "#define START 0\n");
+    sandbox_.write("gemm.cpp", R"(#include "repeat.h"
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int repeat) {
+  for (int time = START; time < repeat; ++time)
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+      }
+}
+)");
+    sandbox_.write("gemm.yaml",
+                   "name: gemm\nfile: gemm.cpp\nkernel: gemm\nproblem: {gemm: {m: 16, n: 16, k: 16}}\nparams: " +
+                       params + "\nlaunch: {args: [A, B, C, m, n, k, REPEAT]}\nmeasure: {max_seconds: 0.01}\n" + extra);
+  }
+};
+
+TEST_F(Builds, RunTimeParametersShareOne) {
+  write_repeated_gemm("{BM: [1, 2], $REPEAT: [1, 2, 3]}");
+  EXPECT_HAS(tune({"gemm.yaml"}).out, "Number of valid specs: 6\n");
+  EXPECT_EQ(sandbox_.artifacts(), 2);
+}
+
+TEST_F(Builds, EqualSpecsOfAUnionShareOne) {
+  write_repeated_gemm("[{BM: 1, $REPEAT: 1}, {BM: 1, $REPEAT: 2}]");
+  EXPECT_HAS(tune({"gemm.yaml"}).out, "Number of valid specs: 2\n");
+  EXPECT_EQ(sandbox_.artifacts(), 1);
+}
+
+TEST_F(Builds, OnlyAChangedHeaderMakesANewOne) {
+  write_repeated_gemm("{BM: 1, $REPEAT: 1}");
+  tune({"gemm.yaml", "--output", "all"});
+  tune({"gemm.yaml", "--output", "all"});
+  EXPECT_EQ(sandbox_.artifacts(), 1);
+  EXPECT_EQ(sandbox_.trials("all.jsonl").size(), 1u);
+  sandbox_.write("repeat.h", "#define START -1\n");
+  tune({"gemm.yaml", "--output", "all"});
+  EXPECT_EQ(sandbox_.artifacts(), 2);
+  EXPECT_EQ(sandbox_.trials("all.jsonl").size(), 2u);
+}
+
+TEST_F(Builds, WhatTheyTellOfThemselvesCanPrune) {
+  write_repeated_gemm("{BM: [1, 2], $REPEAT: 1}",
+                      "prune_after_build:\n  - {if: code < 1 or BM == 1, because: too much code}\n  - stack >= 0\n");
+  const Result result = tune({"gemm.yaml", "--output", "all"});
+  EXPECT_HAS(result.out, "Number of valid specs: 1\n");
+  EXPECT_HAS(result.out,
+             "pruned after the build: 1\n      1  too much code\n         tune --yaml gemm.yaml --spec 1\n");
+  EXPECT_HAS(sandbox_.read("all.csv"), "\n1,gemm,pruned after build,2,1,");
+}
+
+TEST_F(Builds, BuildOnlyRunsNothing) {
+  sandbox_.write_gemm();
+  EXPECT_EQ(tune({"gemm.yaml", "--build-only", "--max-evals", "2"}).out, "Number of valid built specs: 2 (out of 2)\n");
+  EXPECT_EQ(sandbox_.artifacts(), 2);
+  EXPECT_FALSE(exists("state"));
+  sandbox_.write_gemm("", "#if BM == 2\n#error two\n#endif\n");
+  const Result result = tune({"gemm.yaml", "--build-only"});
+  EXPECT_HAS(result.out, "failed: 1\n");
+  EXPECT_HAS(result.out, "#error two");
+  EXPECT_HAS(result.out, "Number of valid built specs: 3 (out of 4)\n");
+}
+
+TEST_F(Builds, ACppProgramIsBuiltPerKeyAndRunPerSpec) {
+  sandbox_.write("sum.cpp", R"(#include <tune/bench.h>
+int main(int argc, char** argv) {
+  const tune::bench::Arguments arguments(argc, argv);
+  volatile long long sum = 0;
+  const auto add = [&] { for (long long i = 0; i < STEP * arguments.integer("COUNT", 0); ++i) sum = sum + i; };
+  auto result = tune::bench::measure("sum", add, {0, 3, 3, 1});
+  result.ok(sum >= 0);
+  return tune::bench::report(result, arguments);
+}
+)");
+  sandbox_.write("sum.yaml", "name: sum\nfile: sum.cpp\nparams: {STEP: [1, 2], $COUNT: [100, 200]}\n");
+  const Result result = tune({"sum.yaml", "--tune"});
+  EXPECT_HAS(result.out, "Number of valid specs: 4\n");
+  EXPECT_EQ(sandbox_.artifacts(), 2);
+}
+
+TEST_F(Builds, APythonScriptNeedsNone) {
+  if (std::system("python3 --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no python3";
+  std::filesystem::copy_file(TUNE_SOURCE_DIR "/demo/bench_gemm.py", sandbox_.folder() / "bench_gemm.py");
+  sandbox_.write("python.yaml", "name: python\nfile: bench_gemm.py\nparams: {BM: 96, BN: 96, BK: 96, INNER: [rows]}\n");
+  EXPECT_HAS(tune({"python.yaml"}).out, "Number of valid specs: 1\n");
+  EXPECT_EQ(sandbox_.artifacts(), 0);
+}
+
+}  // namespace
+}  // namespace tune::cli

@@ -1,0 +1,94 @@
+#include "gpu_build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+#include "backend.h"
+#include "base/store.h"
+#include "gpu_compiler.h"
+#include "ptxas_log.h"
+
+namespace tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kArtifact = "kernel.cubin";
+constexpr std::size_t kDetail = 1500;  // bytes of compiler output in a failure's text; all of it is in the log
+
+bool chooses_standard(const std::vector<std::string>& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag.starts_with("-std") || flag.starts_with("--std");
+  });
+}
+
+std::vector<std::string> compiler_options(const wire::BuildRequest& request, const GpuCompiler& compiler) {
+  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "--ptxas-options=-v"};
+  if (!chooses_standard(request.flags)) options.emplace_back("--std=c++20");
+  for (const Define& define : request.defines) options.push_back(fmt::format("-D{}={}", define.name, define.value));
+  options.push_back("-I" + fs::path(request.source).parent_path().string());
+  for (const std::string& folder : request.include) options.push_back("-I" + folder);
+  for (const std::string& folder : compiler.includes()) options.push_back("-I" + folder);
+  options.insert(options.end(), request.flags.begin(), request.flags.end());
+  return options;
+}
+
+/// The line of the log that says what is wrong: the first error, or else the first line.
+std::string first_error(const std::string& log) {
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("error") != line.npos || line.find("fatal") != line.npos) return line;
+  return log.substr(0, log.find('\n'));
+}
+
+[[noreturn]] void refuse(const std::string& log) {
+  const std::string_view cut = log.size() > kDetail ? "\n[more in the log]" : "";
+  throw Refusal(Stage::build, fmt::format("{}\n{}{}", first_error(log), log.substr(0, kDetail), cut));
+}
+
+std::map<std::string, double> properties(const wire::BuildRequest& request, const std::string& log) {
+  const auto kernels = read_ptxas_log(log);
+  KernelResources largest;
+  for (const wire::KernelLaunch& launch : request.launches) {
+    const auto found = kernels.find(launch.kernel);
+    if (found == kernels.end())
+      throw Refusal(Stage::build,
+                    fmt::format("{} has no kernel '{}': define it as extern \"C\" __global__ void {}(...)",
+                                fs::path(request.source).filename().string(), launch.kernel, launch.kernel));
+    largest.registers = std::max(largest.registers, found->second.registers);
+    largest.spills = std::max(largest.spills, found->second.spills);
+    largest.shared = std::max(largest.shared, found->second.shared);
+  }
+  return {{"registers", largest.registers}, {"spills", largest.spills}, {"shared", largest.shared}};
+}
+
+GpuCompiler open_compiler() try {
+  return {};
+} catch (const std::runtime_error& error) {
+  throw Refusal(Stage::build, fmt::format("no run-time compiler: {}; install NVRTC or set CUDA_HOME", error.what()));
+}
+
+}  // namespace
+
+wire::Built build_gpu_code(const wire::BuildRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  const GpuCompiler compiler = open_compiler();
+  const fs::path source(request.source);
+  const auto result =
+      compiler.compile(source.filename().string(), read_file(source), compiler_options(request, compiler));
+  std::fputs(result.log.c_str(), stderr);
+  if (!result.compiled) refuse(result.log);
+  wire::Built built;
+  built.artifact = kArtifact;
+  built.properties = properties(request, result.log);
+  write_file(fs::path(request.output) / kArtifact, result.code);
+  built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return built;
+}
+
+}  // namespace tune

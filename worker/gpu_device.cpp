@@ -1,0 +1,140 @@
+#include "gpu_device.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "backend.h"
+#include "gpu_compiler.h"
+
+namespace tune {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+
+GpuHandle open_device() try {
+  return GpuHandle::open();
+} catch (const std::runtime_error& error) {
+  throw Refusal(Stage::load, error.what());
+}
+
+}  // namespace
+
+std::string to_text(const GpuDriver& driver, gpu::Status status) {
+  const char *name = nullptr, *text = nullptr;
+  driver.error_name(status, &name);
+  driver.error_text(status, &text);
+  return fmt::format("{} ({})", text ? text : "unknown error", name ? name : std::to_string(status));
+}
+
+int GpuHandle::attribute(gpu::Attribute which) const {
+  int value = 0;
+  return driver.device_attribute(&value, which, device) == gpu::kSuccess ? value : 0;
+}
+
+std::string GpuHandle::arch() const {
+  return architecture_of(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                         attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+}
+
+GpuHandle GpuHandle::open() {
+  const auto fail = [](const std::string& why) {
+    throw std::runtime_error(fmt::format("no {} device: {}", gpu::kVendor, why));
+  };
+  GpuHandle handle{};
+  try {
+    handle.driver = GpuDriver::open();
+  } catch (const std::runtime_error& error) {
+    fail(error.what());
+  }
+  // Halves the time that a context takes; kernels of one stream need no more than one queue.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
+  gpu::Status status = handle.driver.init(0);
+  if (status == gpu::kSuccess) status = handle.driver.device(&handle.device, 0);
+  if (status != gpu::kSuccess) fail(to_text(handle.driver, status));
+  return handle;
+}
+
+Gpu::Gpu() : handle_(open_device()) {
+  gpu::Context context = nullptr;
+  check(driver().retain_context(&context, handle_.device));
+  check(driver().set_context(context));
+}
+
+void Gpu::check(gpu::Status status, const std::string& detail) const {
+  if (status == gpu::kSuccess) return;
+  throw GpuError(to_text(driver(), status) + (detail.empty() ? "" : "\n" + detail));
+}
+
+DeviceMemory::DeviceMemory(const Gpu& gpu, std::size_t bytes, const std::string& purpose) : gpu_(&gpu), bytes_(bytes) {
+  if (bytes == 0) return;
+  const auto status = gpu.driver().allocate(&address_, bytes);
+  if (status != gpu::kOutOfMemory) return gpu.check(status);
+  std::size_t free = 0, total = 0;
+  gpu.driver().free_memory(&free, &total);
+  throw GpuError(fmt::format("out of memory on the device\n{} needs {:.0f} MiB, {:.0f} of {:.0f} MiB are free", purpose,
+                             static_cast<double>(bytes) / kMiB, static_cast<double>(free) / kMiB,
+                             static_cast<double>(total) / kMiB));
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (address_) gpu_->driver().free(address_);
+}
+
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept { *this = std::move(other); }
+
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+  std::swap(gpu_, other.gpu_);
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+void DeviceMemory::copy_from(std::span<const std::byte> host, std::size_t first) {
+  gpu_->check(gpu_->driver().copy_to_device(address_ + first, host.data(), host.size()));
+}
+
+void DeviceMemory::copy_to(std::span<std::byte> host, std::size_t first) const {
+  gpu_->check(gpu_->driver().copy_to_host(host.data(), address_ + first, host.size()));
+}
+
+void DeviceMemory::set_bytes(std::uint8_t value, std::size_t first, std::size_t count) {
+  if (count > 0) gpu_->check(gpu_->driver().set_bytes(address_ + first, value, count, nullptr));
+}
+
+void DeviceMemory::set_words(std::uint16_t value, std::size_t first, std::size_t count_bytes) {
+  if (count_bytes > 1) gpu_->check(gpu_->driver().set_words(address_ + first, value, count_bytes / 2, nullptr));
+  if (count_bytes % 2 == 1) set_bytes(static_cast<std::uint8_t>(value & 0xff), first + count_bytes - 1, 1);
+}
+
+GpuTimer::GpuTimer(const Gpu& gpu) : gpu_(&gpu) {
+  gpu.check(gpu.driver().create_event(&start_, 0));
+  gpu.check(gpu.driver().create_event(&stop_, 0));
+}
+
+GpuTimer::~GpuTimer() {
+  gpu_->driver().destroy_event(start_);
+  gpu_->driver().destroy_event(stop_);
+}
+
+double GpuTimer::stop() const {
+  gpu_->check(gpu_->driver().record_event(stop_, nullptr));
+  gpu_->check(gpu_->driver().wait_for_event(stop_));
+  float milliseconds = 0;
+  gpu_->check(gpu_->driver().elapsed(&milliseconds, start_, stop_));
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+GpuModule::GpuModule(const Gpu& gpu, const std::string& code, const std::string& name) : gpu_(&gpu), name_(name) {
+  gpu.check(gpu.driver().load_module(&module_, code.data()), fmt::format("loading {}", name));
+}
+
+gpu::Function GpuModule::function(const std::string& name) const {
+  gpu::Function function = nullptr;
+  gpu_->check(gpu_->driver().find_function(&function, module_, name.c_str()),
+              fmt::format("looking for {} in {}", name, name_));
+  return function;
+}
+
+}  // namespace tune

@@ -1,0 +1,110 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "gpu_library.h"
+
+namespace tune {
+
+/// A call that the device refused, or a fault of a kernel, which the next call reports. The first line says what.
+class GpuError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What the driver calls a status: `an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)`.
+std::string to_text(const GpuDriver& driver, gpu::Status status);
+
+/// The driver and its first device, without a context. Throws std::runtime_error if there is none.
+struct GpuHandle {
+  GpuDriver driver;
+  gpu::Device device;
+  int attribute(gpu::Attribute attribute) const;
+  std::string arch() const;
+
+  static GpuHandle open();
+};
+
+/// A device with the context of this process. After a kernel's fault nothing works any more, and the process must end.
+/// Lives until then: contexts are left to the driver to tear down.
+class Gpu {
+ public:
+  /// Throws Refusal of the load stage if there is no device, GpuError if it gives no context.
+  Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  const GpuDriver& driver() const { return handle_.driver; }
+  int attribute(gpu::Attribute attribute) const { return handle_.attribute(attribute); }
+  std::string arch() const { return handle_.arch(); }
+
+  /// Throws GpuError with the status' text and, on a second line, `detail`.
+  void check(gpu::Status status, const std::string& detail = "") const;
+  /// Waits for all that was launched. Throws GpuError with a kernel's fault.
+  void synchronize() const { check(driver().synchronize()); }
+
+ private:
+  GpuHandle handle_;
+};
+
+/// Memory of a device. Everything is in the order of the one stream; copies wait for it.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  /// `purpose` is for the message that there is not enough. Throws GpuError.
+  DeviceMemory(const Gpu& gpu, std::size_t bytes, const std::string& purpose);
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+
+  gpu::Address address() const { return address_; }
+  std::size_t bytes() const { return bytes_; }
+
+  /// `first` is in bytes. Precondition: within the memory.
+  void copy_from(std::span<const std::byte> host, std::size_t first = 0);
+  void copy_to(std::span<std::byte> host, std::size_t first = 0) const;
+  void set_bytes(std::uint8_t value, std::size_t first, std::size_t count);
+  /// 16-bit words; an odd last byte gets the lower half. Precondition: `first` is even.
+  void set_words(std::uint16_t value, std::size_t first, std::size_t count_bytes);
+
+ private:
+  const Gpu* gpu_ = nullptr;
+  gpu::Address address_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+/// Two events around something that is launched.
+class GpuTimer {
+ public:
+  explicit GpuTimer(const Gpu& gpu);
+  ~GpuTimer();
+  GpuTimer(const GpuTimer&) = delete;
+  GpuTimer& operator=(const GpuTimer&) = delete;
+
+  void start() const { gpu_->check(gpu_->driver().record_event(start_, nullptr)); }
+  /// Waits for everything since start. Throws GpuError with a kernel's fault.
+  double stop() const;
+
+ private:
+  const Gpu* gpu_;
+  gpu::Event start_ = nullptr, stop_ = nullptr;
+};
+
+/// Code loaded onto a device. Stays there until the process ends.
+class GpuModule {
+ public:
+  /// `name` is for messages. Throws GpuError.
+  GpuModule(const Gpu& gpu, const std::string& code, const std::string& name);
+  /// Throws GpuError.
+  gpu::Function function(const std::string& name) const;
+
+ private:
+  const Gpu* gpu_;
+  std::string name_;
+  gpu::Module module_ = nullptr;
+};
+
+}  // namespace tune
