@@ -107,9 +107,12 @@ void add_how(CLI::App& app, Options& options) {
       ->type_name("S");
   app.add_flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike")->group(group);
   app.add_flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run")->group(group);
-  app.add_option("--device-file", options.device_file, "Take the device from this file in dry runs")
+  app.add_option("--device-file", options.device_file, "Take the device from this file in dry runs and --build-only")
       ->group(group)
       ->type_name("FILE");
+  app.add_option("--arch", options.arch, "Build for this architecture, such as sm_90a; with --build-only")
+      ->group(group)
+      ->type_name("NAME");
 }
 
 void add_what_comes_out(CLI::App& app, Options& options) {
@@ -131,8 +134,9 @@ void check(const Options& options) {
   if (options.yaml.empty() && !options.probe) fail("--yaml FILE is missing; see tune --help");
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
-  if (options.device_file && !options.dry_run)
-    fail("--device-file stands in for a device in --dry-run; nothing can be measured on it");
+  if (options.device_file && !options.dry_run && !options.build_only)
+    fail("--device-file stands in for a device in --dry-run and --build-only; nothing can be measured on it");
+  if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
 }
 
 }  // namespace

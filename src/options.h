@@ -23,6 +23,7 @@ struct Options {
   std::optional<std::filesystem::path> shapes;
   std::optional<Backend> backend;
   std::optional<std::filesystem::path> device_file;
+  std::optional<std::string> arch;
 
   std::optional<std::int64_t> max_evals;
   int jobs = 0;  ///< 0: one per core

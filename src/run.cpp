@@ -87,6 +87,7 @@ LoadOptions Run::load_options(const std::optional<Shape>& shape) {
 // A worker that cannot even be probed may still not be needed: when the journal knows every spec, its device serves.
 const wire::Hello& Run::hello(Backend backend) {
   if (hello_) return *hello_;
+  if (options_->build_only) return hello_.emplace(hello_for_building(backend));
   try {
     hello_ = workers_->probe(backend);
   } catch (const Error& error) {
@@ -96,6 +97,20 @@ const wire::Hello& Run::hello(Backend backend) {
     hello_ = last->hello;
   }
   return *hello_;
+}
+
+// Building needs a compiler and the name of an architecture; a device only to take that name from.
+wire::Hello Run::hello_for_building(Backend backend) {
+  wire::Hello hello = workers_->probe_compiler(backend);
+  if (device_) hello.device = *device_;
+  std::string& arch = hello.device.arch;
+  if (options_->arch) arch = *options_->arch;
+  if (arch.empty()) throw Error(ExitCode::environment, hello.no_device + "; say what to build for with --arch");
+  if (!hello.archs.empty() && std::ranges::find(hello.archs, arch) == hello.archs.end())
+    throw Error(ExitCode::bad_input, fmt::format("{} cannot build for '{}'; it knows {}", hello.compiler, arch,
+                                                 fmt::join(hello.archs, " ")));
+  if (hello.device.name.empty()) hello.device.name = arch;
+  return hello;
 }
 
 // Walks the grid once: how many specs there are, what prunes the others, and whether there is anything to do.

@@ -35,6 +35,7 @@ class Run {
 
   LoadOptions load_options(const std::optional<Shape>& shape);
   const wire::Hello& hello(Backend backend);
+  wire::Hello hello_for_building(Backend backend);
   void survey();
   void open_journal();
   int jobs() const;

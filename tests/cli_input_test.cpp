@@ -9,8 +9,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr const char* kTen = "{range: [1, 10]}";
-constexpr const char* kThousand = "{range: [1, 1000]}";
+/// 10^12 points.
+constexpr const char* kTrillion =
+    "{A: {range: [1, 1000]}, B: {range: [1, 1000]}, C: {range: [1, 1000]}, T: {range: [1, 1000]}}";
 
 /// Input that is refused, or understood, before anything is started.
 class Input : public testing::Test {
@@ -113,8 +114,7 @@ TEST_F(Input, AnEmptySpaceIsRefusedWithItsReasons) {
 }
 
 TEST_F(Input, ASpaceTooLargeToWalkIsRefused) {
-  sandbox_.write_script(std::string("{A: ") + kThousand + ", B: " + kThousand + ", C: " + kThousand +
-                        ", T: " + kThousand + "}");
+  sandbox_.write_script(kTrillion);
   refuses(
       {"bench.yaml", "--tune"},
       "tune: error: bench.yaml: the grid has 1000000000000 points, more than 10^6; narrow it with --param, or bound "
@@ -123,7 +123,7 @@ TEST_F(Input, ASpaceTooLargeToWalkIsRefused) {
 
 TEST_F(Input, ASpaceTooLargeToCountIsRefused) {
   std::string params = "{T: 1";
-  for (char name = 'A'; name < 'H'; ++name) params += std::string(", ") + name + ": " + kThousand;
+  for (char name = 'A'; name < 'H'; ++name) params += std::string(", ") + name + ": {range: [1, 1000]}";
   sandbox_.write_script(params + "}");
   const Result result = sandbox_.tune({"bench.yaml"});
   EXPECT_EQ(result.code, 2);
@@ -131,8 +131,7 @@ TEST_F(Input, ASpaceTooLargeToCountIsRefused) {
 }
 
 TEST_F(Input, ALargeSpaceIsTriedUpToMaxEvals) {
-  sandbox_.write_script(std::string("{A: ") + kThousand + ", B: " + kThousand + ", C: " + kThousand +
-                        ", T: " + kThousand + "}");
+  sandbox_.write_script(kTrillion);
   const Result result = sandbox_.tune({"bench.yaml", "--max-evals", "2"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.out.find("Number of valid specs: 2\n"), std::string::npos);
@@ -140,8 +139,7 @@ TEST_F(Input, ALargeSpaceIsTriedUpToMaxEvals) {
 }
 
 TEST_F(Input, ASpecOfALargeSpaceIsRunAlone) {
-  sandbox_.write_script(std::string("{A: ") + kThousand + ", B: " + kThousand + ", C: " + kThousand +
-                        ", T: " + kThousand + "}");
+  sandbox_.write_script(kTrillion);
   const Result result = sandbox_.tune({"bench.yaml", "--spec", "999999999999"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.out.find("999999999999 bench"), std::string::npos) << result.out;
@@ -274,7 +272,8 @@ TEST_F(Input, ADeviceFileStandsInForTheDeviceInDryRuns) {
   refuses({"bench.yaml", "--dry-run", "--device-file", "none.yaml"},
           "tune: error: none.yaml: cannot be read: No such file or directory\n");
   refuses({"bench.yaml", "--device-file", "device.yaml"},
-          "tune: error: --device-file stands in for a device in --dry-run; nothing can be measured on it\n");
+          "tune: error: --device-file stands in for a device in --dry-run and --build-only; nothing can be measured on "
+          "it\n");
 }
 
 TEST_F(Input, OtherToolsSpellingsAreAliases) {
@@ -285,7 +284,7 @@ TEST_F(Input, OtherToolsSpellingsAreAliases) {
 }
 
 TEST_F(Input, AQuietDryRunSaysTheNumberAlone) {
-  sandbox_.write_script(std::string("{T: ") + kTen + ", U: " + kTen + "}", "constraints: [T <= U]\n");
+  sandbox_.write_script("{T: {range: [1, 10]}, U: {range: [1, 10]}}", "constraints: [T <= U]\n");
   EXPECT_EQ(listed({"bench.yaml", "--quiet"}), "Number of valid specs: 55\n");
 }
 

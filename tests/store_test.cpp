@@ -55,6 +55,15 @@ TEST_F(StoreTest, TheFirstOfTwoBuildersWins) {
   EXPECT_FALSE(fs::exists(second));
 }
 
+TEST_F(StoreTest, RemovesWhatAKilledBuildLeftADayAgo) {
+  const Store store(folder / "store");
+  const fs::path old = store.begin("old"), fresh = store.begin("fresh");
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(25));
+  const Store next(folder / "store");
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(fresh));
+}
+
 TEST_F(StoreTest, NamesAFolderItCannotWrite) {
   write("file", "");
   try {

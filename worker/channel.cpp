@@ -91,7 +91,7 @@ void Channel::say(const wire::Event& event) {
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = ::write(out_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return;  // the driver is gone, and the end of stdin will say so
+    if (written < 0) ::_exit(1);  // the driver is gone, or a kernel has closed all descriptors
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -173,11 +173,15 @@ std::string describe(const Deviation& d, const std::string& buffer) {
   return text + fmt::format(", first at {}, all within {}", place(d.first), region(d));
 }
 
+std::string overwritten_text(const std::string& buffer, std::int64_t element) {
+  return fmt::format("input {} was overwritten at element {}", buffer, element);
+}
+
 std::optional<std::string> input_damage(const std::string& buffer, const Content& content, const void* data,
                                         std::int64_t count) {
   const auto at = first_difference(content, data, 0, count);
   if (!at) return std::nullopt;
-  return fmt::format("input {} was overwritten at element {}", buffer, *at);
+  return overwritten_text(buffer, *at);
 }
 
 std::optional<std::string> padding_damage(const std::string& buffer, Type type, const void* data,

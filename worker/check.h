@@ -38,7 +38,10 @@ Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void
 /// fully written`; the second says how many, how far, the first and where. Precondition: wrong > 0.
 std::string describe(const Deviation& deviation, const std::string& buffer);
 
-/// `input A was overwritten at element 17`, if it is not what it was filled with.
+/// `input A was overwritten at element 17`.
+std::string overwritten_text(const std::string& buffer, std::int64_t element);
+
+/// The same, if it is not what it was filled with.
 std::optional<std::string> input_damage(const std::string& buffer, const Content& content, const void* data,
                                         std::int64_t count);
 

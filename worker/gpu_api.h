@@ -21,57 +21,82 @@ using Attribute = CUdevice_attribute;
 using CompilerStatus = nvrtcResult;
 using Program = nvrtcProgram;
 
+using LaunchConfig = CUlaunchConfig;
+using LaunchAttribute = CUlaunchAttribute;
+
+inline constexpr Attribute kComputeMajor = CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+inline constexpr Attribute kComputeMinor = CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR;
+inline constexpr Attribute kCooperativeLaunch = CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH;
+inline constexpr Attribute kL2Bytes = CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE;
+inline constexpr Attribute kMaxBlocks = CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR;
+inline constexpr Attribute kMaxRegisters = CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK;
+inline constexpr Attribute kMaxShared = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+inline constexpr Attribute kMultiprocessorShared = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR;
+inline constexpr Attribute kMaxThreads = CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+inline constexpr Attribute kMultiprocessorThreads = CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR;
+inline constexpr Attribute kMultiprocessors = CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+inline constexpr Attribute kWarpSize = CU_DEVICE_ATTRIBUTE_WARP_SIZE;
+inline constexpr Attribute kClock = CU_DEVICE_ATTRIBUTE_CLOCK_RATE;                        // kHz
+inline constexpr Attribute kMemoryClock = CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE;           // kHz
+inline constexpr Attribute kMemoryBusWidth = CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH;  // bits
+
+inline constexpr auto kStaticShared = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+inline constexpr auto kRegisters = CU_FUNC_ATTRIBUTE_NUM_REGS;
+inline constexpr auto kDynamicSharedLimit = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+inline constexpr auto kLargeClusters = CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+inline constexpr auto kClusterDimension = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+
 inline constexpr Status kSuccess = CUDA_SUCCESS;
 inline constexpr Status kOutOfMemory = CUDA_ERROR_OUT_OF_MEMORY;
 inline constexpr CompilerStatus kCompiled = NVRTC_SUCCESS;
 
 // X(member, function): what is opened at run time. The headers rename functions by macros to their current version;
 // both the member's type and the symbol's name follow them.
-#define TUNE_GPU_DRIVER(X)                                \
-  X(init, cuInit)                                         \
-  X(version, cuDriverGetVersion)                          \
-  X(error_name, cuGetErrorName)                           \
-  X(error_text, cuGetErrorString)                         \
-  X(device, cuDeviceGet)                                  \
-  X(device_count, cuDeviceGetCount)                       \
-  X(device_name, cuDeviceGetName)                         \
-  X(device_attribute, cuDeviceGetAttribute)               \
-  X(device_memory, cuDeviceTotalMem)                      \
-  X(retain_context, cuDevicePrimaryCtxRetain)             \
-  X(set_context, cuCtxSetCurrent)                         \
-  X(synchronize, cuCtxSynchronize)                        \
-  X(allocate, cuMemAlloc)                                 \
-  X(free, cuMemFree)                                      \
-  X(free_memory, cuMemGetInfo)                            \
-  X(copy_to_device, cuMemcpyHtoD)                         \
-  X(copy_to_host, cuMemcpyDtoH)                           \
-  X(set_bytes, cuMemsetD8Async)                           \
-  X(set_words, cuMemsetD16Async)                          \
-  X(load_module, cuModuleLoadData)                        \
-  X(unload_module, cuModuleUnload)                        \
-  X(find_function, cuModuleGetFunction)                   \
-  X(function_attribute, cuFuncGetAttribute)               \
-  X(set_function_attribute, cuFuncSetAttribute)           \
-  X(parameter, cuFuncGetParamInfo)                        \
-  X(launch, cuLaunchKernelEx)                             \
-  X(create_event, cuEventCreate)                          \
-  X(destroy_event, cuEventDestroy)                        \
-  X(record_event, cuEventRecord)                          \
-  X(wait_for_event, cuEventSynchronize)                   \
-  X(elapsed, cuEventElapsedTime)                          \
+#define TUNE_GPU_DRIVER(X)                      \
+  X(init, cuInit)                               \
+  X(version, cuDriverGetVersion)                \
+  X(error_name, cuGetErrorName)                 \
+  X(error_text, cuGetErrorString)               \
+  X(device, cuDeviceGet)                        \
+  X(device_count, cuDeviceGetCount)             \
+  X(device_name, cuDeviceGetName)               \
+  X(device_attribute, cuDeviceGetAttribute)     \
+  X(device_memory, cuDeviceTotalMem)            \
+  X(retain_context, cuDevicePrimaryCtxRetain)   \
+  X(set_context, cuCtxSetCurrent)               \
+  X(synchronize, cuCtxSynchronize)              \
+  X(allocate, cuMemAlloc)                       \
+  X(free, cuMemFree)                            \
+  X(free_memory, cuMemGetInfo)                  \
+  X(copy_to_device, cuMemcpyHtoD)               \
+  X(copy_to_host, cuMemcpyDtoH)                 \
+  X(set_bytes, cuMemsetD8Async)                 \
+  X(set_words, cuMemsetD16Async)                \
+  X(load_module, cuModuleLoadData)              \
+  X(unload_module, cuModuleUnload)              \
+  X(find_function, cuModuleGetFunction)         \
+  X(function_attribute, cuFuncGetAttribute)     \
+  X(set_function_attribute, cuFuncSetAttribute) \
+  X(parameter, cuFuncGetParamInfo)              \
+  X(launch, cuLaunchKernelEx)                   \
+  X(create_event, cuEventCreate)                \
+  X(destroy_event, cuEventDestroy)              \
+  X(record_event, cuEventRecord)                \
+  X(wait_for_event, cuEventSynchronize)         \
+  X(elapsed, cuEventElapsedTime)                \
   X(encode_tensor_map, cuTensorMapEncodeTiled)
 
-#define TUNE_GPU_COMPILER(X)                              \
-  X(version, nvrtcVersion)                                \
-  X(error_text, nvrtcGetErrorString)                      \
-  X(architecture_count, nvrtcGetNumSupportedArchs)        \
-  X(architectures, nvrtcGetSupportedArchs)                \
-  X(create, nvrtcCreateProgram)                           \
-  X(destroy, nvrtcDestroyProgram)                         \
-  X(compile, nvrtcCompileProgram)                         \
-  X(log_size, nvrtcGetProgramLogSize)                     \
-  X(log, nvrtcGetProgramLog)                              \
-  X(code_size, nvrtcGetCUBINSize)                         \
+#define TUNE_GPU_COMPILER(X)                       \
+  X(version, nvrtcVersion)                         \
+  X(error_text, nvrtcGetErrorString)               \
+  X(architecture_count, nvrtcGetNumSupportedArchs) \
+  X(architectures, nvrtcGetSupportedArchs)         \
+  X(create, nvrtcCreateProgram)                    \
+  X(destroy, nvrtcDestroyProgram)                  \
+  X(compile, nvrtcCompileProgram)                  \
+  X(log_size, nvrtcGetProgramLogSize)              \
+  X(log, nvrtcGetProgramLog)                       \
+  X(code_size, nvrtcGetCUBINSize)                  \
   X(code, nvrtcGetCUBIN)
 
 }  // namespace tune::gpu

@@ -22,9 +22,8 @@ constexpr const char* kArtifact = "kernel.cubin";
 constexpr std::size_t kDetail = 1500;  // bytes of compiler output in a failure's text; all of it is in the log
 
 bool chooses_standard(const std::vector<std::string>& flags) {
-  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
-    return flag.starts_with("-std") || flag.starts_with("--std");
-  });
+  return std::any_of(flags.begin(), flags.end(),
+                     [](const std::string& flag) { return flag.starts_with("-std") || flag.starts_with("--std"); });
 }
 
 std::vector<std::string> compiler_options(const wire::BuildRequest& request, const GpuCompiler& compiler) {
@@ -47,8 +46,9 @@ std::string first_error(const std::string& log) {
 }
 
 [[noreturn]] void refuse(const std::string& log) {
-  const std::string_view cut = log.size() > kDetail ? "\n[more in the log]" : "";
-  throw Refusal(Stage::build, fmt::format("{}\n{}{}", first_error(log), log.substr(0, kDetail), cut));
+  const std::string line = first_error(log), rest = log.starts_with(line) ? log.substr(line.size()) : "\n" + log;
+  const std::string_view cut = rest.size() > kDetail ? "\n[more in the log]" : "";
+  throw Refusal(Stage::build, line + rest.substr(0, kDetail).append(cut));
 }
 
 std::map<std::string, double> properties(const wire::BuildRequest& request, const std::string& log) {
@@ -67,9 +67,7 @@ std::map<std::string, double> properties(const wire::BuildRequest& request, cons
   return {{"registers", largest.registers}, {"spills", largest.spills}, {"shared", largest.shared}};
 }
 
-GpuCompiler open_compiler() try {
-  return {};
-} catch (const std::runtime_error& error) {
+GpuCompiler open_compiler() try { return {}; } catch (const std::runtime_error& error) {
   throw Refusal(Stage::build, fmt::format("no run-time compiler: {}; install NVRTC or set CUDA_HOME", error.what()));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <tuple>
 #include <utility>
 
 #include "backend.h"
@@ -13,9 +14,7 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-GpuHandle open_device() try {
-  return GpuHandle::open();
-} catch (const std::runtime_error& error) {
+GpuHandle open_device() try { return GpuHandle::open(); } catch (const std::runtime_error& error) {
   throw Refusal(Stage::load, error.what());
 }
 
@@ -34,8 +33,7 @@ int GpuHandle::attribute(gpu::Attribute which) const {
 }
 
 std::string GpuHandle::arch() const {
-  return architecture_of(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                         attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  return architecture_of(attribute(gpu::kComputeMajor), attribute(gpu::kComputeMinor));
 }
 
 GpuHandle GpuHandle::open() {
@@ -67,10 +65,27 @@ void Gpu::check(gpu::Status status, const std::string& detail) const {
   throw GpuError(to_text(driver(), status) + (detail.empty() ? "" : "\n" + detail));
 }
 
+void Gpu::launch(const GpuLaunch& launch, void** arguments, const std::string& detail) const {
+  gpu::LaunchConfig config{};
+  std::tie(config.gridDimX, config.gridDimY, config.gridDimZ) = std::tuple_cat(launch.grid);
+  std::tie(config.blockDimX, config.blockDimY, config.blockDimZ) = std::tuple_cat(launch.block);
+  config.sharedMemBytes = launch.shared;
+  gpu::LaunchAttribute cluster{};
+  if (launch.cluster) {
+    cluster.id = gpu::kClusterDimension;
+    auto& extents = cluster.value.clusterDim;
+    std::tie(extents.x, extents.y, extents.z) = std::tuple_cat(*launch.cluster);
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
+  check(driver().launch(&config, launch.function, arguments, nullptr), detail);
+}
+
 DeviceMemory::DeviceMemory(const Gpu& gpu, std::size_t bytes, const std::string& purpose) : gpu_(&gpu), bytes_(bytes) {
   if (bytes == 0) return;
   const auto status = gpu.driver().allocate(&address_, bytes);
-  if (status != gpu::kOutOfMemory) return gpu.check(status);
+  if (status != gpu::kOutOfMemory) gpu.check(status);
+  if (status == gpu::kSuccess) return;
   std::size_t free = 0, total = 0;
   gpu.driver().free_memory(&free, &total);
   throw GpuError(fmt::format("out of memory on the device\n{} needs {:.0f} MiB, {:.0f} of {:.0f} MiB are free", purpose,

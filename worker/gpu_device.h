@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -28,6 +30,15 @@ struct GpuHandle {
   static GpuHandle open();
 };
 
+/// What is launched and how; the arguments come separately.
+struct GpuLaunch {
+  using Extents = std::array<unsigned, 3>;
+  gpu::Function function = nullptr;
+  Extents grid = {1, 1, 1}, block = {1, 1, 1};
+  std::optional<Extents> cluster;
+  unsigned shared = 0;  ///< dynamic, bytes
+};
+
 /// A device with the context of this process. After a kernel's fault nothing works any more, and the process must end.
 /// Lives until then: contexts are left to the driver to tear down.
 class Gpu {
@@ -43,6 +54,8 @@ class Gpu {
 
   /// Throws GpuError with the status' text and, on a second line, `detail`.
   void check(gpu::Status status, const std::string& detail = "") const;
+  /// `arguments` point to the values. Throws GpuError if the device cannot launch this; `detail` is for its text.
+  void launch(const GpuLaunch& launch, void** arguments, const std::string& detail = "") const;
   /// Waits for all that was launched. Throws GpuError with a kernel's fault.
   void synchronize() const { check(driver().synchronize()); }
 

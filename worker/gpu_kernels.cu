@@ -55,8 +55,10 @@ extern "C" __global__ void tune_compare(Element type, const void* data, View vie
         tolerance.of_norms * norms + tolerance.of_reference * fabs(reference[i]) + tolerance.constant;
     const double error = fabs(decode(type, read(type, data, offset(view, at))) - reference[i]);
     // All comparisons with a NaN are false; this one must be false for a right element only.
-    if (!(error <= allowed)) ++wrong;
-    else if (error > 0) largest = fmax(largest, error / allowed);
+    if (!(error <= allowed))
+      ++wrong;
+    else if (error > 0)
+      largest = fmax(largest, error / allowed);
   }
   if (wrong > 0) atomicAdd(&verdict->wrong, wrong);
   raise(&verdict->largest_ratio, largest);

@@ -15,8 +15,8 @@ struct Tolerance {
 
 /// What a comparison found.
 struct Verdict {
-  unsigned long long wrong;         ///< elements that are not within tolerance; a NaN never is
-  unsigned long long largest_ratio; ///< of error to tolerance: the bits of a double, which order as numbers do
+  unsigned long long wrong;          ///< elements that are not within tolerance; a NaN never is
+  unsigned long long largest_ratio;  ///< of error to tolerance: the bits of a double, which order as numbers do
 };
 
 }  // namespace tune::gpu

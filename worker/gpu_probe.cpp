@@ -12,16 +12,11 @@ namespace tune {
 namespace {
 
 constexpr std::pair<const char*, gpu::Attribute> kProperties[] = {
-    {"cooperative_launch", CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH},
-    {"l2_bytes", CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE},
-    {"max_blocks_per_multiprocessor", CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR},
-    {"max_registers_per_block", CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK},
-    {"max_shared_per_block", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
-    {"max_shared_per_multiprocessor", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
-    {"max_threads_per_block", CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
-    {"max_threads_per_multiprocessor", CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
-    {"multiprocessors", CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
-    {"warp_size", CU_DEVICE_ATTRIBUTE_WARP_SIZE},
+    {"cooperative_launch", gpu::kCooperativeLaunch},    {"l2_bytes", gpu::kL2Bytes},
+    {"max_blocks_per_multiprocessor", gpu::kMaxBlocks}, {"max_registers_per_block", gpu::kMaxRegisters},
+    {"max_shared_per_block", gpu::kMaxShared},          {"max_shared_per_multiprocessor", gpu::kMultiprocessorShared},
+    {"max_threads_per_block", gpu::kMaxThreads},        {"max_threads_per_multiprocessor", gpu::kMultiprocessorThreads},
+    {"multiprocessors", gpu::kMultiprocessors},         {"warp_size", gpu::kWarpSize},
 };
 
 std::string cuda_version(const GpuDriver& driver) {
@@ -42,12 +37,10 @@ Device describe(const GpuHandle& gpu) {
   const auto integer = [&](gpu::Attribute attribute) { return std::int64_t{gpu.attribute(attribute)}; };
   for (const auto& [property, attribute] : kProperties) device.properties[property] = integer(attribute);
   device.properties["memory_bytes"] = static_cast<std::int64_t>(memory);
-  device.properties["compute_capability"] = 10 * integer(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                                            integer(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  device.properties["clock_hz"] = 1000 * integer(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  device.properties["compute_capability"] = 10 * integer(gpu::kComputeMajor) + integer(gpu::kComputeMinor);
+  device.properties["clock_hz"] = 1000 * integer(gpu::kClock);
   // The clock is in kHz, the bus' width in bits, and memory moves data twice a tick.
-  device.properties["memory_bandwidth"] = 2 * 1000 * integer(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
-                                          integer(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+  device.properties["memory_bandwidth"] = 2 * 1000 * integer(gpu::kMemoryClock) * integer(gpu::kMemoryBusWidth) / 8;
   device.properties["name"] = device.name;
   return device;
 }

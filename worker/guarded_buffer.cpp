@@ -67,12 +67,17 @@ GuardedBuffer& GuardedBuffer::operator=(GuardedBuffer&& other) noexcept {
 std::span<std::byte> GuardedBuffer::band_behind() const { return {data_ + bytes_, mapping_ + mapped_ - kMoat}; }
 
 std::optional<std::string> GuardedBuffer::intrusion() const {
-  if (const Written hit = written(band_behind(), bytes_); hit.count > 0)
+  return tune::intrusion(name_, band_before(), band_behind(), bytes_);
+}
+
+std::optional<std::string> intrusion(const std::string& name, std::span<const std::byte> before,
+                                     std::span<const std::byte> behind, std::size_t bytes) {
+  if (const Written hit = written(behind, bytes); hit.count > 0)
     return fmt::format("guard band hit: {} {} written past the end of {}, first at +{}", hit.count,
-                       bytes_text(hit.count), name_, hit.first);
-  if (const Written hit = written(band_before(), 0); hit.count > 0)
+                       bytes_text(hit.count), name, hit.first);
+  if (const Written hit = written(before, 0); hit.count > 0)
     return fmt::format("guard band hit: {} {} written before the start of {}, last at -{}", hit.count,
-                       bytes_text(hit.count), name_, kBand - hit.last);
+                       bytes_text(hit.count), name, before.size() - hit.last);
   return std::nullopt;
 }
 

@@ -39,6 +39,10 @@ class GuardedBuffer {
   std::size_t bytes_ = 0;
 };
 
+/// The same of guard bands that were copied from elsewhere, around a buffer of `bytes`.
+std::optional<std::string> intrusion(const std::string& name, std::span<const std::byte> before,
+                                     std::span<const std::byte> behind, std::size_t bytes);
+
 /// 16 bits that are repeated through memory nobody may read or must write. The first is a NaN in every float type; an
 /// integer that happens to equal it does not equal the second, so integers are checked under both.
 enum class Poison : std::uint16_t { nan = 0xfff5, other = 0x0a5a };

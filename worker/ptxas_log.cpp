@@ -35,7 +35,7 @@ std::map<std::string, KernelResources> read_ptxas_log(std::string_view log) {
       kernels[kernel];
     } else if (line.find("Function properties for") != line.npos) {
       // Functions that were not inlined have properties of their own, which are not the kernel's.
-      if (line.find(kernel) == line.npos) kernel.clear();
+      if (!line.ends_with(" " + kernel)) kernel.clear();
     } else if (const auto found = kernels.find(kernel); found != kernels.end()) {
       KernelResources& resources = found->second;
       resources.spills += number_before(line, " bytes spill stores") + number_before(line, " bytes spill loads");

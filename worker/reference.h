@@ -46,6 +46,11 @@ class GemmTolerance {
   GemmTolerance(const Gemm& gemm, double largest_c0);
   double at(double reference, double norms) const;
 
+  /// The three summands' factors, for devices that compare for themselves.
+  double of_norms() const { return of_norms_; }
+  double of_reference() const { return of_reference_; }
+  double constant() const { return constant_; }
+
  private:
   double of_norms_, of_reference_, constant_;
 };

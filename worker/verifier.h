@@ -20,6 +20,8 @@ class Verifier {
   /// Maps the reference; without one only inputs and padding are verified. Throws Refusal of the load stage.
   explicit Verifier(const wire::MeasureRequest& request);
 
+  /// With leading dimensions and strides written out.
+  const Problem& problem() const { return problem_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
   bool has_reference() const { return reference_ != nullptr; }
   /// What outputs are poisoned with: a checked run for each.
@@ -27,12 +29,15 @@ class Verifier {
   /// What the buffer is filled with before a launch; nullopt: poison.
   std::optional<Content> content(std::size_t buffer) const;
 
+  /// All values of the reference file, and those of one output of a custom problem. Precondition: has_reference().
+  std::span<const double> reference() const { return reference_->values(); }
+  std::span<const double> reference_of(std::size_t buffer) const;
+
   /// Verifies one buffer after a launch. Returns the largest error over its tolerance: 0 for inputs, at most 1.
   double verify(std::size_t buffer, const void* data, Poison pattern) const;
 
  private:
   double verify_output(std::size_t buffer, const void* data, Poison pattern) const;
-  std::span<const double> reference_of(std::size_t buffer) const;
   void keep(std::size_t buffer, const void* data) const;
 
   Problem problem_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -127,12 +128,30 @@ std::string hash_sources(const fs::path& source, const std::vector<fs::path>& in
   return hash.hex();
 }
 
+namespace {
+
+constexpr const char* kTemporary = "tmp.";
+
+// Builds that were killed leave their folders; a day later nobody is building there any more.
+void remove_abandoned(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with(kTemporary)) continue;
+    const auto changed = fs::last_write_time(entry.path(), error);
+    if (!error && fs::file_time_type::clock::now() - changed > std::chrono::hours(24))
+      fs::remove_all(entry.path(), error);
+  }
+}
+
+}  // namespace
+
 Store::Store(fs::path folder) : folder_(std::move(folder)) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) fail(ExitCode::environment, "create the build store", folder_, error.message());
   if (::access(folder_.c_str(), W_OK) != 0)
     fail(ExitCode::environment, "write to the build store", folder_, std::strerror(errno));
+  remove_abandoned(folder_);
 }
 
 std::optional<fs::path> Store::find(std::string_view key) const {
@@ -143,7 +162,7 @@ std::optional<fs::path> Store::find(std::string_view key) const {
 }
 
 fs::path Store::begin(std::string_view key) const {
-  std::string name = (folder_ / ("tmp." + std::string(key) + ".XXXXXX")).string();
+  std::string name = (folder_ / (kTemporary + std::string(key) + ".XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr)
     fail(ExitCode::environment, "write to the build store", folder_, std::strerror(errno));
   return name;

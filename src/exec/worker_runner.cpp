@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exec/occupancy.h"
 #include "model/error.h"
 
 namespace tune {
@@ -92,6 +93,7 @@ void WorkerRunner::collect_builds() {
     }
     const auto& artifact = std::get<Artifact>(*result);
     current->build = artifact.info;
+    if (const auto share = occupancy_of(*current)) current->build.properties["occupancy"] = *share;
     current->artifact = artifact.path.string();
     current->built = true;
     if (const auto reason = pruned_after_build(*current)) finish(current, PrunedAfterBuild{*reason, current->build});
@@ -177,6 +179,15 @@ void WorkerRunner::finish(Tasks::iterator task, Outcome outcome) {
   const std::chrono::duration<double> seconds = Clock::now() - task->started;
   finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false});
   tasks_.erase(task);
+}
+
+// It depends on the launch, which is not part of the build, and so cannot be the builder's word.
+std::optional<double> WorkerRunner::occupancy_of(const Task& task) const try {
+  const Requests& requests = workshop_->requests();
+  if (requests.hello().backend != Backend::cuda) return std::nullopt;
+  return occupancy(requests.measure(task.spec).launches, task.build.properties, requests.hello().device);
+} catch (const Unlaunchable&) {
+  return std::nullopt;  // the measure request will say why
 }
 
 std::optional<std::string> WorkerRunner::pruned_after_build(const Task& task) const {

@@ -44,6 +44,12 @@ fs::path Workers::require(Backend backend) const {
 }
 
 const wire::Hello& Workers::probe(Backend backend) {
+  const wire::Hello& hello = probe_compiler(backend);
+  if (!hello.no_device.empty()) fail(backend, hello.no_device + "; --build-only --arch NAME needs none");
+  return hello;
+}
+
+const wire::Hello& Workers::probe_compiler(Backend backend) {
   if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
   const auto [answer, ended] = ask(require(backend), probe_limit_);
   if (!ended.exit.clean()) fail(backend, "the probe failed: " + to_text(ended.exit) + "\n" + ended.captured);

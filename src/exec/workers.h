@@ -23,6 +23,8 @@ class Workers {
   std::filesystem::path require(Backend backend) const;
   /// Its probe's answer. Throws Error(environment) if it is not installed, does not start, or finds no device.
   const wire::Hello& probe(Backend backend);
+  /// The same, but what can build need not have a device: Hello::no_device says why.
+  const wire::Hello& probe_compiler(Backend backend);
   /// Whether the backend can run here.
   bool present(Backend backend);
 

@@ -192,10 +192,15 @@ std::string table_text(const Summary& summary) {
 
 std::string rule() { return std::string(80, '-') + '\n'; }
 
+/// A value as a parameter's only one: the pair [2, 1] alone would read as two values.
+std::string only_value(const Value& value) {
+  return std::holds_alternative<Pair>(value) ? fmt::format("[{}]", to_yaml(value)) : to_yaml(value);
+}
+
 std::string best_text(const Spec& best) {
   std::string text = fmt::format("top_spec_idx: {}\n{}Best Measured Time:\n{}params:\n", best.mesh_idx, rule(), rule());
   for (const Setting& setting : best.params) {
-    text += fmt::format("  {}{}: {}\n", setting.run_time ? "$" : "", setting.name, to_yaml(setting.value));
+    text += fmt::format("  {}{}: {}\n", setting.run_time ? "$" : "", setting.name, only_value(setting.value));
   }
   return text;
 }

@@ -116,6 +116,7 @@ struct Hello {
   Device device;
   std::string compiler;            ///< name and version; part of every build key
   std::vector<std::string> archs;  ///< architectures it can build for, where it has a list
+  std::string no_device;           ///< why there is none, where building works all the same
 };
 struct Built {
   std::string artifact;  ///< file name inside BuildRequest::output

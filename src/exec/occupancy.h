@@ -1,0 +1,18 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/device.h"
+#include "wire/messages.h"
+
+namespace tune {
+
+/// The share of a multiprocessor's threads that its resident blocks fill, 0 to 1, by the rules of NVIDIA's devices
+/// (CUDA programming guide, "Multiprocessor level"): the smallest over the launches. `properties` are the build's
+/// (registers, shared), limits the device's. nullopt if either does not tell.
+std::optional<double> occupancy(const std::vector<wire::KernelLaunch>& launches,
+                                const std::map<std::string, double>& properties, const Device& device);
+
+}  // namespace tune

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "base/store.h"
+#include "cli.h"
+
+namespace tune::cli {
+namespace {
+
+// The text between ```text and ``` of the README.
+std::string transcript() {
+  const std::string readme = read_file(std::string(TUNE_SOURCE_DIR) + "/README.md");
+  const auto begin = readme.find("```text\n"), end = readme.find("```", begin + 3);
+  EXPECT_NE(end, std::string::npos);
+  return readme.substr(begin, end - begin);
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream text(line);
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
+// A result's lines by what they are: numbers masked, the table's rows as one, and without what depends on the figures
+// (progress before the first rule, how many rows there are, ties and early stops with their legends).
+std::vector<std::string> structure(const std::string& text) {
+  static const std::regex kNumber("[0-9]+(\\.[0-9]+)?");
+  static const std::regex kKept(
+      "-{80}|Tuning .*|Number of .*| mesh_idx .*| +([0-9]+|-) .*|top_spec_idx.*|Best .*|params:|  \\S+: .*|Elapsed "
+      ".*|pruned .*");
+  std::vector<std::string> lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) {
+    if (lines.empty() && line != std::string(80, '-')) continue;
+    if (!std::regex_match(line, kKept)) continue;
+    const auto words = words_of(line);
+    if (words[0] == "mesh_idx") {
+      std::string columns;
+      for (const std::string& word : words) columns += word == "note" ? "" : word + " ";
+      line = columns;
+    } else if (words[0] == "-" || std::isdigit(static_cast<unsigned char>(words[0][0])) != 0) {
+      line = "row";
+    } else if (words[0].back() == ':' && line.starts_with("  ")) {
+      line = words[0];
+    } else {
+      line = std::regex_replace(line, kNumber, "N");
+    }
+    if (line != "row" || lines.back() != "row") lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Readme, ShowsWhatARealRunPrints) {
+  Sandbox sandbox;
+  const Result real = sandbox.tune({"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/gemm_cpu.yaml", "--tune",
+                                    "--top", "10", "--output", "out", "-m", "64", "-n", "64", "-k", "64"});
+  ASSERT_EQ(real.code, 0) << real.err;
+  const auto shown = structure(transcript());
+  EXPECT_GT(shown.size(), 20u);
+  EXPECT_EQ(shown, structure(real.out));
+}
+
+TEST(Readme, NamesEveryOption) {
+  const std::string help = Sandbox().tune({"--help"}).out;
+  const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/configs/README.md");
+  static const std::regex kOption("--[a-z][a-z_-]+");
+  int options = 0;
+  for (auto match = std::sregex_iterator(help.begin(), help.end(), kOption); match != std::sregex_iterator(); ++match) {
+    ++options;
+    EXPECT_NE(reference.find("`" + match->str()), std::string::npos) << match->str();
+  }
+  EXPECT_GT(options, 20);
+}
+
+}  // namespace
+}  // namespace tune::cli

@@ -1,0 +1,255 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "cli.h"
+#include "has.h"
+
+namespace tune::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// What the user is told of specs: without the elapsed time and the notes.
+std::string ranking_of(const std::string& out) {
+  std::istringstream lines(out);
+  std::string ranking;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("Elapsed tuning time: ") && !line.starts_with("note: ")) ranking += line + "\n";
+  return ranking;
+}
+
+/// The same command again, on the journal best.jsonl.
+class Resume : public testing::Test {
+ protected:
+  void SetUp() override { sandbox_.write_script("{T: [3, 1, 2]}"); }
+
+  Result tune(Words more = {}) {
+    more.insert(more.begin(), {"bench.yaml", "--output", "best"});
+    return sandbox_.tune(more);
+  }
+  /// With workers that cannot be started.
+  Result tune_without_workers(Words more = {}) {
+    const auto bin = sandbox_.copy_binaries();
+    for (const char* worker : {"tune-worker-cpu", "tune-worker-program"})
+      std::filesystem::permissions(bin / worker, std::filesystem::perms::owner_read);
+    more.insert(more.begin(), {"bench.yaml", "--output", "best"});
+    return sandbox_.tune_from(bin, more);
+  }
+  std::string journal() const { return sandbox_.read("best.jsonl"); }
+  void set_journal(const std::string& text) { sandbox_.write("best.jsonl", text); }
+  std::vector<std::string> journal_lines() const {
+    std::istringstream text(journal());
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+  }
+  /// How often the program was run since the last call.
+  int new_runs() {
+    const int before = runs_;
+    runs_ = sandbox_.script_runs();
+    return runs_ - before;
+  }
+
+  Sandbox sandbox_;
+
+ private:
+  int runs_ = 0;
+};
+
+TEST_F(Resume, ASecondRunStartsNoWorkerAndSaysTheSame) {
+  const Result first = tune({"--tune"});
+  EXPECT_EQ(first.code, 0);
+  const std::string best = sandbox_.read("best.yaml");
+  const std::string journal_before = journal();
+  const Result second = tune_without_workers({"--tune"});
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(ranking_of(second.out), ranking_of(first.out));
+  EXPECT_EQ(sandbox_.read("best.yaml"), best);
+  EXPECT_EQ(journal(), journal_before);
+}
+
+TEST_F(Resume, ASecondRunOfAKernelStartsNoWorker) {
+  sandbox_.write_gemm("baseline: [{BM: 4}]\ndefault: {BM: 8}\n");
+  const Words command = {"gemm.yaml", "--tune", "--output", "best"};
+  const Result first = sandbox_.tune(command);
+  const auto bin = sandbox_.copy_binaries();
+  std::filesystem::permissions(bin / "tune-worker-cpu", std::filesystem::perms::owner_read);
+  std::filesystem::remove_all(sandbox_.folder() / "cache");
+  const Result second = sandbox_.tune_from(bin, command);
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(ranking_of(second.out), ranking_of(first.out));
+}
+
+TEST_F(Resume, WhatIsMissingNeedsAWorker) {
+  tune();
+  const Result result = tune_without_workers({"--param", "T:[3, 5]"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.err, "tune-worker-program: not executable"));
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 1\n"));
+}
+
+TEST_F(Resume, AnAddedValueRunsOnlyItsSpecs) {
+  tune();
+  EXPECT_EQ(new_runs(), 3);
+  EXPECT_TRUE(has(tune({"--param", "T:[5, 3, 1, 2, 4]"}).out, "Number of valid specs: 5\n"));
+  EXPECT_EQ(new_runs(), 2);
+}
+
+TEST_F(Resume, AFilterRunsNothing) {
+  tune();
+  const Result result = tune_without_workers({"--filter", "T=2"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 1\n"));
+}
+
+TEST_F(Resume, AFilteredTuningRunsItsFinalsAlone) {
+  tune({"--tune"});
+  const auto trials = sandbox_.trials("best.jsonl").size();
+  const Result result = tune({"--tune", "--filter", "T=2", "--filter", "T=3"});
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 2\n"));
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), trials);
+}
+
+TEST_F(Resume, FailuresAreFinalUnlessTheyAreRetried) {
+  sandbox_.write_script("{SAYS: [result, dies]}");
+  tune();
+  EXPECT_EQ(new_runs(), 2);
+  EXPECT_TRUE(has(tune().out, "failed: 1\n"));
+  EXPECT_EQ(new_runs(), 0);
+  tune({"--retry-failed"});
+  EXPECT_EQ(new_runs(), 1);
+}
+
+TEST_F(Resume, AChangedSourceRunsAgain) {
+  tune();
+  sandbox_.write("bench.sh", sandbox_.read("bench.sh") + "# changed\n");
+  tune();
+  EXPECT_EQ(sandbox_.script_runs(), 6);
+}
+
+TEST_F(Resume, ChangedMeasuringRulesRunAgain) {
+  sandbox_.write_gemm();
+  const Words command = {"gemm.yaml", "--param", "BM:[1, 2]", "--output", "best"};
+  sandbox_.tune(command);
+  const std::string yaml = sandbox_.read("gemm.yaml");
+  sandbox_.write("gemm.yaml", yaml + "metrics: {x: time}\n");
+  sandbox_.tune(command);
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 2u);
+  sandbox_.write("gemm.yaml", yaml.substr(0, yaml.find("measure:")) + "measure: {max_seconds: 0.02, warmup: 1}\n");
+  sandbox_.tune(command);
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 4u);
+  EXPECT_EQ(sandbox_.artifacts(), 2);
+}
+
+TEST_F(Resume, AnotherSeedRunsAgain) {
+  tune();
+  tune({"--seed", "1"});
+  EXPECT_EQ(new_runs(), 6);
+}
+
+TEST_F(Resume, ATornLastLineIsCutAndItsSpecRunsAgain) {
+  tune();
+  const std::string whole = journal();
+  const auto last = whole.rfind('\n', whole.size() - 2) + 1;
+  set_journal(whole.substr(0, last + 30));
+  new_runs();
+  const Result result = tune();
+  EXPECT_EQ(new_runs(), 1);
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 3\n"));
+  EXPECT_EQ(result.out.find("no records"), std::string::npos) << result.out;
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 3u);
+  tune();
+  EXPECT_EQ(new_runs(), 0);
+}
+
+TEST_F(Resume, ATornFirstLineIsCut) {
+  tune();
+  set_journal(journal().substr(0, 40));
+  EXPECT_EQ(tune().code, 0);
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 3u);
+}
+
+TEST_F(Resume, GarbageInTheMiddleIsSkippedAndSaid) {
+  tune();
+  std::vector<std::string> lines = journal_lines();
+  lines[2] = "garbage";
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  set_journal(text);
+  new_runs();
+  const Result result = tune();
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(new_runs(), 1);
+  EXPECT_TRUE(has(result.out, "note: best.jsonl: lines that are no records, and are ignored: 1\n"));
+  EXPECT_TRUE(journal().starts_with(text));
+}
+
+TEST_F(Resume, AFileThatIsNoJournalIsLeftAlone) {
+  for (const char* text : {"a,b\n1,2\n", "a,b", "{\"a\": 1}\n", "{\"a\": 1}", "\n\n"}) {
+    set_journal(text);
+    const Result result = tune();
+    EXPECT_EQ(result.code, 2) << text;
+    EXPECT_EQ(result.err, "tune: error: best.jsonl:1: this is no journal of tune; choose another --output PREFIX\n");
+    EXPECT_EQ(journal(), text);
+  }
+  EXPECT_EQ(sandbox_.script_runs(), 0);
+}
+
+TEST_F(Resume, AnEmptyFileBecomesAJournal) {
+  set_journal("");
+  EXPECT_EQ(tune().code, 0);
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 3u);
+}
+
+TEST_F(Resume, ASecondRunAtTheSameTimeSaysWhoHoldsTheJournal) {
+  sandbox_.write("wait.sh", "#!/bin/sh\ntouch \"$(dirname \"$0\")/started\"\nsleep 60\n");
+  std::filesystem::permissions(sandbox_.folder() / "wait.sh", std::filesystem::perms::owner_all);
+  sandbox_.write("wait.yaml", "name: wait\nfile: wait.sh\nparams: {T: 1}\n");
+  Background first(sandbox_, {"wait.yaml", "--output", "best"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(sandbox_.folder() / "started"); }));
+  const std::string before = journal();
+  const Result second = tune();
+  EXPECT_EQ(second.code, 4);
+  EXPECT_EQ(second.out, "");
+  const std::string process = before.substr(before.find("\"process\":") + 10);
+  EXPECT_TRUE(has(second.err, "tune: error: the journal best.jsonl is in use by process " +
+                                  process.substr(0, process.find(',')) + " on "));
+  EXPECT_TRUE(has(second.err, "; wait for it, or choose another --output PREFIX\n"));
+  EXPECT_EQ(journal(), before);
+}
+
+TEST_F(Resume, AFullDiskStopsTheRunAtItsStart) {
+  std::filesystem::create_symlink("/dev/full", sandbox_.folder() / "best.jsonl");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 4);
+  EXPECT_EQ(result.err,
+            "tune: error: cannot write to the journal best.jsonl: No space left on device; the same command continues "
+            "from here once there is room\n");
+  EXPECT_EQ(sandbox_.script_runs(), 0);
+}
+
+/// As a disk that fills up during the run.
+TEST_F(Resume, WhatWasFoundBeforeTheDiskWasFullIsPrintedAndKept) {
+  sandbox_.write_script("{T: {range: [1, 20]}}");
+  tune();
+  const auto blocks = std::to_string(journal().size() / 512 - 2);
+  std::filesystem::remove(sandbox_.folder() / "best.jsonl");
+  sandbox_.write("limited.sh", "trap '' XFSZ\nulimit -f " + blocks + "\nexec \"$@\" > out.txt 2> err.txt\n");
+  const std::string run_limited = "cd '" + sandbox_.folder().string() +
+                                  "' && XDG_CACHE_HOME=\"$PWD/cache\" sh limited.sh '" TUNE_BIN_DIR
+                                  "/tune' bench.yaml --output best";
+  EXPECT_EQ(WEXITSTATUS(std::system(run_limited.c_str())), 4);
+  EXPECT_TRUE(has(sandbox_.read("err.txt"), "tune: error: cannot write to the journal best.jsonl: "));
+  EXPECT_TRUE(has(sandbox_.read("out.txt"), "bench/T=10"));
+  EXPECT_TRUE(has(sandbox_.read("out.txt"), "note: this run ended early; the same command continues it\n"));
+  new_runs();
+  EXPECT_TRUE(has(tune().out, "Number of valid specs: 20\n"));
+  EXPECT_LT(new_runs(), 10);
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 20u);
+}
+
+}  // namespace
+}  // namespace tune::cli

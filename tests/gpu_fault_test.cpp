@@ -1,0 +1,106 @@
+// Kernels that go wrong on a real GPU: each ends in its row and hurts no other spec. Skipped where there is no device.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "cli.h"
+
+namespace tune::cli {
+namespace {
+
+/// What the kernel does as the spec of this number, and what has to be recorded (the beginning of it).
+struct Case {
+  std::string code;
+  std::string outcome;
+};
+
+const std::string kHead = R"(
+#include <cassert>
+extern "C" __global__ void gemm(float* A, const float* B, float* C, int m, int n, int k) {
+  const int i = threadIdx.x / 16, j = threadIdx.x % 16;
+  auto right = [&] {
+    float sum = 0;
+    for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+    C[i * n + j] = sum;
+  };
+  extern __shared__ float shared[];
+)";
+
+class GpuFaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Result probe = sandbox_.tune({"--probe", "--backend", "cuda"});
+    if (probe.code != 0) GTEST_SKIP() << "no CUDA device: " << probe.err;
+  }
+
+  /// Tunes a grid with one spec per case, and holds what was recorded against the cases.
+  void expect_outcomes(const std::vector<Case>& cases, const std::string& launch = "grid: [1], block: [256]") const {
+    std::string source = kHead;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      source += "#if SPEC == " + std::to_string(i) + "\n  " + cases[i].code + "\n#endif\n";
+    sandbox_.write("gemm.cu", source + "}\n");
+    sandbox_.write("gemm.yaml",
+                   "{name: gemm, file: gemm.cu, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+                   "measure: {max_seconds: 0.01}, params: {SPEC: {range: [0, " +
+                       std::to_string(cases.size() - 1) + "]}}, launch: {" + launch + ", args: [A, B, C, m, n, k]}}\n");
+    sandbox_.tune({"gemm.yaml", "--output", "out", "--timeout-run", "10", "--keep-going"});
+    std::map<std::int64_t, std::string> outcomes;
+    for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
+      outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
+    ASSERT_EQ(outcomes.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const std::string& outcome = outcomes[static_cast<std::int64_t>(i)];
+      EXPECT_TRUE(outcome.starts_with(cases[i].outcome))
+          << cases[i].code << "\nshould be: " << cases[i].outcome << "\nbut was: " << outcome;
+    }
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(GpuFaults, AFaultOfTheDeviceIsOneRow) {
+  expect_outcomes({
+      {"right();", "measured"},
+      {"C[1LL << 40] = 0;", "check, reported: an illegal memory access was encountered"},
+      {"*reinterpret_cast<double*>(C + 1) = 0;", "check, reported: misaligned address"},
+      {"assert(false);", "check, reported: device-side assert triggered"},
+      {"asm(\"trap;\");", "check, reported: unspecified launch failure"},
+      {"right(); for (volatile int x = 0;; ++x) {}", "check, timed out: no answer within 10 s"},
+      {"right();", "measured"},
+  });
+}
+
+TEST_F(GpuFaults, AWrongResultIsOneRow) {
+  expect_outcomes({
+      {"right();", "measured"},
+      {"", "check, reported: C was not fully written"},
+      {"right(); if (threadIdx.x == 17) C[17] += 1;", "check, reported: wrong result in C"},
+      {"right(); C[3] = 0.0f / 0.0f;", "check, reported: wrong result in C"},
+      {"right(); if (threadIdx.x == 0) C[256] = 0;",
+       "check, reported: guard band hit: 4 bytes written past the end of C"},
+      {"right(); if (threadIdx.x == 0) C[-2] = 0;",
+       "check, reported: guard band hit: 4 bytes written before the start"},
+      {"right(); __syncthreads(); if (threadIdx.x == 0) A[5] = 0;",
+       "check, reported: input A was overwritten at element 5"},
+      {"if (j > 0) right();", "check, reported: C was not fully written"},
+  });
+}
+
+TEST_F(GpuFaults, WhatCannotBeLaunchedIsRefusedWithTheReason) {
+  expect_outcomes({{"right();", "load, reported: a block of gemm has 2048 threads; the device allows 1024"}},
+                  "grid: [1], block: [1024, 2]");
+  expect_outcomes({{"right();", "load, reported: a block of gemm needs 1048576 bytes of shared memory"}},
+                  "grid: [1], block: [256], shared: 1048576");
+  expect_outcomes({{"right();", "load, reported: launch.grid cannot be [0]"}}, "grid: [SPEC], block: [256]");
+  expect_outcomes({{"right();", "load, reported: out of memory on the device"}},
+                  "grid: [1], block: [256], workspace: {bytes: 10**15}");
+}
+
+TEST_F(GpuFaults, MoreThan48KiBOfSharedMemoryAreAllowed) {
+  expect_outcomes({{"shared[threadIdx.x + 40000] = 1; right();", "measured"}},
+                  "grid: [1], block: [256], shared: 200*1024");
+}
+
+}  // namespace
+}  // namespace tune::cli

@@ -1,0 +1,46 @@
+#include "exec/occupancy.h"
+
+#include <gtest/gtest.h>
+
+namespace tune {
+namespace {
+
+Device hopper() {
+  Device device;
+  device.properties = {{"warp_size", std::int64_t{32}},
+                       {"max_threads_per_multiprocessor", std::int64_t{2048}},
+                       {"max_blocks_per_multiprocessor", std::int64_t{32}},
+                       {"max_registers_per_block", std::int64_t{65536}},
+                       {"max_shared_per_multiprocessor", std::int64_t{233472}}};
+  return device;
+}
+
+double of(std::vector<std::int64_t> block, double registers, double shared, std::int64_t dynamic = 0) {
+  wire::KernelLaunch launch;
+  launch.block = std::move(block);
+  launch.shared = dynamic;
+  return occupancy({launch}, {{"registers", registers}, {"shared", shared}}, hopper()).value();
+}
+
+TEST(Occupancy, RegistersLimitIt) {
+  EXPECT_EQ(of({256}, 32, 0), 1);
+  EXPECT_EQ(of({256}, 128, 0), 0.25);
+  EXPECT_EQ(of({16, 16}, 155, 0), 0.125);
+}
+
+TEST(Occupancy, SharedMemoryLimitsItDeclaredOrNot) {
+  EXPECT_EQ(of({256}, 32, 48 * 1024), 0.5);
+  EXPECT_EQ(of({256}, 32, 0, 48 * 1024), 0.5);
+}
+
+TEST(Occupancy, SmallBlocksAreLimitedByTheirNumber) { EXPECT_EQ(of({32}, 16, 0), 0.5); }
+
+TEST(Occupancy, ABlockThatDoesNotFitIsNone) { EXPECT_EQ(of({1024}, 128, 0), 0); }
+
+TEST(Occupancy, IsUnknownWithoutTheDevicesLimits) {
+  EXPECT_FALSE(occupancy({wire::KernelLaunch()}, {{"registers", 32}, {"shared", 0}}, Device()).has_value());
+  EXPECT_FALSE(occupancy({wire::KernelLaunch()}, {}, hopper()).has_value());
+}
+
+}  // namespace
+}  // namespace tune

@@ -1,0 +1,129 @@
+#include "gpu_helpers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "generator.h"
+#include "gpu_compiler.h"
+#include "gpu_elements.h"
+#include "gpu_sources.h"
+
+namespace tune {
+namespace {
+
+using gpu::Bits;
+using gpu::Element;
+using gpu::Source;
+
+constexpr unsigned kThreads = 256;
+constexpr std::int64_t kMostBlocks = 8192;
+constexpr long long kHoldTicks = 40'000;  // about 20 us, several times what a launch takes the host
+
+// The enumerations cross to the device as numbers.
+static_assert(static_cast<int>(Type::f64) == static_cast<int>(Element::f64) &&
+              static_cast<int>(Type::e4m3) == static_cast<int>(Element::e4m3) &&
+              static_cast<int>(Type::s8) == static_cast<int>(Element::s8));
+static_assert(static_cast<int>(Init::uniform) == static_cast<int>(Source::uniform) &&
+              static_cast<int>(Init::trig) == static_cast<int>(Source::trig) &&
+              static_cast<int>(Init::iota) == static_cast<int>(Source::iota));
+
+Element element(Type type) { return static_cast<Element>(type); }
+Source source(const Content& content) { return static_cast<Source>(content.init); }
+Bits key(const Content& content) { return generator::key(content.seed, content.buffer); }
+Bits bits(std::int64_t number) { return static_cast<Bits>(number); }
+
+gpu::View device_view(const MatrixView& view) {
+  return {view.batch, view.rows, view.cols, view.batch_stride, view.row_stride, view.col_stride};
+}
+
+std::span<std::byte> bytes_of(auto& object) { return std::as_writable_bytes(std::span(&object, 1)); }
+
+}  // namespace
+
+std::string compile_gpu_helpers(const std::string& arch) {
+  const auto result = GpuCompiler().compile("gpu_kernels.cu", gpu_sources::kernels,
+                                            {"--gpu-architecture=" + arch, "--std=c++20", "--fmad=false"},
+                                            {{"generator.h", gpu_sources::generator},
+                                             {"gpu_elements.h", gpu_sources::elements},
+                                             {"gpu_kernels.h", gpu_sources::structs}});
+  if (!result.compiled)
+    throw std::runtime_error(fmt::format("the worker's own kernels do not compile\n{}", result.log));
+  return result.code;
+}
+
+std::filesystem::path helpers_beside(const std::filesystem::path& reference) { return reference.string() + ".kernels"; }
+
+GpuHelpers::GpuHelpers(const Gpu& gpu, const std::string& code)
+    : gpu_(&gpu), module_(gpu, code, "the worker's own kernels"), result_(gpu, sizeof(gpu::Verdict), "a verdict") {}
+
+template <typename... Args>
+void GpuHelpers::launch(const char* kernel, GpuLaunch::Extents grid, GpuLaunch::Extents block, Args... args) const {
+  GpuLaunch launch;
+  launch.function = module_.function(kernel);
+  launch.grid = grid;
+  launch.block = block;
+  void* pointers[] = {&args...};
+  gpu_->launch(launch, pointers, kernel);
+}
+
+template <typename... Args>
+void GpuHelpers::launch_over(const char* kernel, std::int64_t count, Args... args) const {
+  const std::int64_t blocks = std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kMostBlocks);
+  launch(kernel, {static_cast<unsigned>(blocks), 1, 1}, {kThreads, 1, 1}, args...);
+}
+
+void GpuHelpers::fill(const Content& content, gpu::Address data, std::int64_t count) const {
+  launch_over("tune_fill", count, element(content.type), source(content), key(content), data, bits(count));
+}
+
+std::optional<std::int64_t> GpuHelpers::first_difference(const Content& content, gpu::Address data,
+                                                         std::int64_t count) const {
+  constexpr Bits kNone = std::numeric_limits<Bits>::max();
+  Bits first = kNone;
+  result_.copy_from(bytes_of(first));
+  launch_over("tune_first_difference", count, element(content.type), source(content), key(content), data, bits(count),
+              result_.address());
+  result_.copy_to(bytes_of(first));
+  if (first == kNone) return std::nullopt;
+  return static_cast<std::int64_t>(first);
+}
+
+GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
+  gpu::Verdict verdict{};
+  result_.copy_from(bytes_of(verdict));
+  launch_over("tune_compare", c.view.batch * c.view.rows * c.view.cols, element(c.type), c.data, device_view(c.view),
+              c.reference, c.row_norms, c.col_norms, c.tolerance, result_.address());
+  result_.copy_to(bytes_of(verdict));
+  return {static_cast<std::int64_t>(verdict.wrong), std::bit_cast<double>(verdict.largest_ratio)};
+}
+
+void GpuHelpers::widen(Type type, gpu::Address data, const MatrixView& view, gpu::Address out) const {
+  launch_over("tune_widen", view.batch * view.rows * view.cols, element(type), data, device_view(view), out);
+}
+
+void GpuHelpers::multiply(gpu::Address a, gpu::Address b, gpu::Address c, std::int64_t m, std::int64_t n,
+                          std::int64_t k) const {
+  const auto tiles = [](std::int64_t count) { return static_cast<unsigned>((count + 63) / 64); };
+  launch("tune_multiply", {tiles(n), tiles(m), 1}, {16, 16, 1}, a, b, c, static_cast<long long>(m),
+         static_cast<long long>(n), static_cast<long long>(k));
+}
+
+double GpuHelpers::scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const {
+  double largest = 0;
+  result_.copy_from(bytes_of(largest));
+  launch_over("tune_scale", count, c, before, bits(count), alpha, beta, result_.address());
+  result_.copy_to(bytes_of(largest));
+  return largest;
+}
+
+void GpuHelpers::norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,
+                       std::int64_t elements_apart, gpu::Address out) const {
+  launch_over("tune_norms", count, data, bits(count), bits(stride), bits(length), bits(elements_apart), out);
+}
+
+void GpuHelpers::hold() const { launch("tune_hold", {1, 1, 1}, {1, 1, 1}, kHoldTicks); }
+
+}  // namespace tune

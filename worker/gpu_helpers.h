@@ -1,0 +1,64 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "gpu_device.h"
+#include "gpu_kernels.h"
+#include "inputs.h"
+#include "layout.h"
+
+namespace tune {
+
+/// The code of gpu_kernels.cu for one architecture. Throws std::runtime_error if it cannot be compiled.
+std::string compile_gpu_helpers(const std::string& arch);
+
+/// Where a reference process leaves that code for the measure processes, which then need no compiler.
+std::filesystem::path helpers_beside(const std::filesystem::path& reference);
+
+/// The kernels of gpu_kernels.cu, which make and judge buffers where they lie. All are launched and not waited for,
+/// but for those that return something.
+class GpuHelpers {
+ public:
+  GpuHelpers(const Gpu& gpu, const std::string& code);
+
+  void fill(const Content& content, gpu::Address data, std::int64_t count) const;
+  std::optional<std::int64_t> first_difference(const Content& content, gpu::Address data, std::int64_t count) const;
+
+  struct Comparison {
+    Type type = Type::f32;
+    gpu::Address data = 0;
+    MatrixView view;
+    gpu::Address reference = 0, row_norms = 0, col_norms = 0;  ///< norms: 0 if there are none
+    gpu::Tolerance tolerance{};
+  };
+  /// `largest_ratio` of the elements within tolerance.
+  struct Verdict {
+    std::int64_t wrong = 0;
+    double largest_ratio = 0;
+  };
+  Verdict compare(const Comparison& comparison) const;
+
+  /// Strided elements as tight, row-major doubles.
+  void widen(Type type, gpu::Address data, const MatrixView& view, gpu::Address out) const;
+  /// Tight and row-major: c[m,n] = a[m,k] * b[k,n].
+  void multiply(gpu::Address a, gpu::Address b, gpu::Address c, std::int64_t m, std::int64_t n, std::int64_t k) const;
+  /// c = alpha * c + beta * before; returns max|before|. `before` 0: none.
+  double scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const;
+  void norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,
+             std::int64_t elements_apart, gpu::Address out) const;
+  /// Keeps the device busy while the host launches what is to be timed.
+  void hold() const;
+
+ private:
+  template <typename... Args>
+  void launch(const char* kernel, GpuLaunch::Extents grid, GpuLaunch::Extents block, Args... args) const;
+  template <typename... Args>
+  void launch_over(const char* kernel, std::int64_t count, Args... args) const;
+
+  const Gpu* gpu_;
+  GpuModule module_;
+  mutable DeviceMemory result_;  ///< what kernels that return something write to
+};
+
+}  // namespace tune

@@ -1,0 +1,93 @@
+#include "gpu_kernel.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "backend.h"
+#include "base/store.h"
+
+namespace tune {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) { throw Refusal(Stage::load, text); }
+
+GpuLaunch::Extents extents(const std::vector<std::int64_t>& values, const char* what) {
+  GpuLaunch::Extents result = {1, 1, 1};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 1 || values[i] > std::numeric_limits<std::int32_t>::max())
+      refuse(fmt::format("launch.{} cannot be [{}]: every entry must be at least 1", what, fmt::join(values, ", ")));
+    result.at(i) = static_cast<unsigned>(values[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+GpuKernel::GpuKernel(const Gpu& gpu, const std::string& artifact, const std::vector<wire::KernelLaunch>& launches,
+                     const Problem& problem, const AddressOf& address)
+    : gpu_(&gpu), module_(gpu, read_file(artifact), artifact) {
+  for (const wire::KernelLaunch& rules : launches) {
+    calls_.push_back(bind(rules, problem, address));
+    verify_parameters(calls_.back(), rules.kernel);
+    allow_shared_memory(calls_.back(), rules.kernel);
+  }
+}
+
+GpuKernel::Call GpuKernel::bind(const wire::KernelLaunch& rules, const Problem& problem,
+                                const AddressOf& address) const {
+  Call call;
+  call.launch.function = module_.function(rules.kernel);
+  call.launch.grid = extents(rules.grid, "grid");
+  call.launch.block = extents(rules.block, "block");
+  if (!rules.cluster.empty()) call.launch.cluster = extents(rules.cluster, "cluster");
+  if (rules.shared < 0 || rules.shared > std::numeric_limits<std::int32_t>::max())
+    refuse(fmt::format("launch.shared cannot be {} bytes", rules.shared));
+  call.launch.shared = static_cast<unsigned>(rules.shared);
+  for (const wire::Arg& arg : rules.args) call.arguments.push_back(make_argument(*gpu_, arg, problem, address));
+  for (GpuArgument& argument : call.arguments) call.pointers.push_back(argument.bytes.data());
+  call.text = fmt::format("{}: grid [{}], block [{}], {} bytes of dynamic shared memory", rules.kernel,
+                          fmt::join(rules.grid, ", "), fmt::join(rules.block, ", "), rules.shared);
+  if (!rules.cluster.empty()) call.text += fmt::format(", cluster [{}]", fmt::join(rules.cluster, ", "));
+  return call;
+}
+
+void GpuKernel::verify_parameters(const Call& call, const std::string& kernel) const {
+  std::size_t count = 0, offset = 0, size = 0;
+  for (; gpu_->driver().parameter(call.launch.function, count, &offset, &size) == gpu::kSuccess; ++count)
+    if (count < call.arguments.size() && call.arguments[count].size != size)
+      refuse(
+          fmt::format("launch.args do not fit the parameters of kernel '{}'\nargument {} has {} bytes, the parameter "
+                      "{}",
+                      kernel, count + 1, call.arguments[count].size, size));
+  if (count != call.arguments.size())
+    refuse(
+        fmt::format("launch.args do not fit the parameters of kernel '{}'\nit has {} parameters, launch.args has {} "
+                    "entries",
+                    kernel, count, call.arguments.size()));
+}
+
+void GpuKernel::allow_shared_memory(const Call& call, const std::string& kernel) const {
+  const auto& [x, y, z] = call.launch.block;
+  const auto threads = std::uint64_t{x} * y * z, most = static_cast<std::uint64_t>(gpu_->attribute(gpu::kMaxThreads));
+  if (threads > most) refuse(fmt::format("a block of {} has {} threads; the device allows {}", kernel, threads, most));
+  int declared = 0;
+  gpu_->check(gpu_->driver().function_attribute(&declared, gpu::kStaticShared, call.launch.function));
+  const auto shared = static_cast<int>(call.launch.shared), limit = gpu_->attribute(gpu::kMaxShared);
+  if (shared > limit - declared)
+    refuse(fmt::format("a block of {} needs {} bytes of shared memory; the device allows {}", kernel,
+                       std::int64_t{shared} + declared, limit));
+  const auto set = [&](auto attribute, int value) {
+    gpu_->check(gpu_->driver().set_function_attribute(call.launch.function, attribute, value), call.text);
+  };
+  if (shared > 0) set(gpu::kDynamicSharedLimit, shared);
+  if (call.launch.cluster) set(gpu::kLargeClusters, 1);
+}
+
+void GpuKernel::launch() {
+  for (Call& call : calls_) gpu_->launch(call.launch, call.pointers.data(), call.text);
+}
+
+}  // namespace tune

@@ -1,0 +1,36 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "gpu_argument.h"
+
+namespace tune {
+
+/// The launches of a built artifact, bound to their arguments. What can be known before a launch is verified: the
+/// kernels' parameters against the arguments, and threads and shared memory against the device's limits.
+class GpuKernel {
+ public:
+  /// `gpu` outlives this. Throws Refusal of the load stage, GpuError.
+  GpuKernel(const Gpu& gpu, const std::string& artifact, const std::vector<wire::KernelLaunch>& launches,
+            const Problem& problem, const AddressOf& address);
+
+  /// Launches the kernels, in order, and does not wait. Throws GpuError.
+  void launch();
+
+ private:
+  struct Call {
+    GpuLaunch launch;
+    std::vector<GpuArgument> arguments;
+    std::vector<void*> pointers;  ///< to the arguments
+    std::string text;             ///< what is launched, for messages
+  };
+  Call bind(const wire::KernelLaunch& rules, const Problem& problem, const AddressOf& address) const;
+  void verify_parameters(const Call& call, const std::string& kernel) const;
+  void allow_shared_memory(const Call& call, const std::string& kernel) const;
+
+  const Gpu* gpu_;
+  GpuModule module_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace tune
