@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include "cli.h"

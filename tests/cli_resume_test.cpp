@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <fstream>
+#include <cstdlib>
 #include <sstream>
 
 #include "cli.h"

@@ -16,7 +16,6 @@ struct Case {
 };
 
 const std::string kHead = R"(
-#include <cassert>
 extern "C" __global__ void gemm(float* A, const float* B, float* C, int m, int n, int k) {
   const int i = threadIdx.x / 16, j = threadIdx.x % 16;
   auto right = [&] {

@@ -13,8 +13,11 @@ constexpr const char* kKernel = R"(
 #include <cuda_fp8.h>
 using f64 = double; using f32 = float; using tf32 = float; using f16 = __half; using bf16 = __nv_bfloat16;
 using e4m3 = __nv_fp8_e4m3; using e5m2 = __nv_fp8_e5m2; using s32 = int; using s8 = signed char;
+template <typename T, typename U> constexpr bool same = false;
+template <typename T> constexpr bool same<T, T> = true;
+constexpr bool kConverts = same<ACC, f64> || same<ACC, s32>;  // all others go through float
 template <typename T> __device__ ACC widen(T x) {
-  if constexpr (sizeof(T) == 8 || sizeof(ACC) == 8 || ACC(0.5f) == ACC(0)) return ACC(x);
+  if constexpr (kConverts) return ACC(x);
   else return ACC(float(x));
 }
 __device__ long long at(int row, int col, int ld, bool by_rows) {
@@ -32,7 +35,7 @@ extern "C" __global__ void gemm(const A_TYPE* A, const B_TYPE* B, C_TYPE* C, int
   C_TYPE& c = C[at(i, j, ldc, C_ROWS)];
   sum = alpha * sum;
   if (beta != ACC(0)) sum = sum + beta * widen(c);
-  if constexpr (sizeof(ACC) == 8 || sizeof(C_TYPE) == 8 || ACC(0.5f) == ACC(0)) c = C_TYPE(sum);
+  if constexpr (kConverts) c = C_TYPE(sum);
   else c = C_TYPE(float(sum));
 }
 )";

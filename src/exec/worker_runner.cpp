@@ -63,9 +63,11 @@ int WorkerRunner::ready() const {
       std::count_if(tasks_.begin(), tasks_.end(), [](const Task& task) { return task.built && !task.process; }));
 }
 
+// A process that has measured and is on its way out keeps cores busy, but no device.
 int WorkerRunner::in_measure_processes() const {
-  return static_cast<int>(
-      std::count_if(tasks_.begin(), tasks_.end(), [](const Task& task) { return task.process != nullptr; }));
+  return static_cast<int>(std::count_if(tasks_.begin(), tasks_.end(), [this](const Task& task) {
+    return task.process != nullptr && (exclusive_ || !task.measured);
+  }));
 }
 
 bool WorkerRunner::device_busy() const {
