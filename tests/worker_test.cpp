@@ -440,6 +440,13 @@ TEST_F(SamplerTest, ASlowFirstLaunchMakesThreeDecide) {
   EXPECT_FALSE(timing.stopped_early);
 }
 
+TEST_F(SamplerTest, OfThreeSlowLaunchesTheFastestDecides) {
+  // Another process took the cores during two of them.
+  const Timing timing = run(0.1, 0.16, [](int launch) { return launch == 1 ? 0.17 : 0.1; });
+  EXPECT_FALSE(timing.stopped_early);
+  EXPECT_EQ(timing.median, 0.1);
+}
+
 TEST_F(SamplerTest, TheCutoffStopsSamplingToo) {
   const Timing timing = run(0.1, 0.1, [](int i) { return i < 2 ? 0.1 : 0.16; });
   EXPECT_EQ(timing.count, 3);

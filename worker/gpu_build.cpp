@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -75,6 +76,9 @@ GpuCompiler open_compiler() try { return {}; } catch (const std::runtime_error& 
 
 wire::Built build_gpu_code(const wire::BuildRequest& request) {
   const auto start = std::chrono::steady_clock::now();
+  // NVRTC (12.9 and later) answers from a cache of its own where there is a driver, and then without the assembler's
+  // log; the store makes that cache needless.
+  ::setenv("CUDA_CACHE_DISABLE", "1", 1);
   const GpuCompiler compiler = open_compiler();
   const fs::path source(request.source);
   const auto result =

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kSingleLaunchFactor = 2;
 constexpr std::size_t kSlowLaunches = 3;
-constexpr double kShortLaunch = 0.02;
+constexpr double kShortLaunch = 0.1;
 constexpr double kPrecision = 0.005;
 
 bool is_precise(const std::vector<double>& times) {
@@ -43,7 +43,7 @@ bool Sampler::is_hopeless(double first) {
   if (slower_than(std::max(rules_.cutoff, kSingleLaunchFactor), first)) return true;
   if (!slower_than(rules_.cutoff, first)) return false;
   while (times_.size() < kSlowLaunches) times_.push_back(launch_());
-  return slower_than(rules_.cutoff, median(times_));
+  return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));
 }
 
 void Sampler::warm_up() {
@@ -65,7 +65,8 @@ Timing Sampler::until_precise() {
     const bool out_of_time = now_() - start >= rules_.max_seconds;
     if (times_.size() < next_look && !out_of_time) continue;
     next_look = times_.size() + 1 + times_.size() / 16;
-    if (times_.size() >= kSlowLaunches && slower_than(rules_.cutoff, median(times_))) return summarize(times_, true);
+    if (times_.size() >= kSlowLaunches && slower_than(rules_.cutoff, median_interval(times_).low))
+      return summarize(times_, true);
     if (out_of_time || (times_.size() >= min_launches && is_precise(times_))) return summarize(times_, false);
   }
 }

@@ -11,11 +11,11 @@ namespace tune {
 ///
 /// With an exact count (`Go::launches`, the finals) that many launches are timed after the warm-up. Otherwise:
 /// - A first launch of more than twice the best time so far (and more than `cutoff` times) is the only one; beyond
-///   `cutoff` times the best there are three, and their median decides. A first launch shorter than 20 ms is repeated
-///   before it is held against a spec, because thread pools and page faults weigh more than that.
+///   `cutoff` times the best there are three, and the fastest decides. A first launch shorter than 0.1 s is repeated
+///   before it is held against a spec, because thread pools, page faults and other processes weigh that much.
 /// - After the warm-up, launches are timed until the 95 % confidence interval of the median is within 0.5 % on either
-///   side. Limits, the earlier overriding the later: the median passes `cutoff` times the best (`stopped_early`);
-///   `max_seconds` have passed; `min_launches` are not reached.
+///   side. Limits, the earlier overriding the later: that whole interval lies beyond `cutoff` times the best
+///   (`stopped_early`); `max_seconds` have passed; `min_launches` are not reached.
 class Sampler {
  public:
   using Seconds = std::function<double()>;

@@ -21,8 +21,8 @@ struct Contender {
 struct FinalsRules {
   std::uint64_t seed = 0;
   int min_rounds = 7;
-  int max_rounds = 31;
-  int launches = 5;         ///< per contender and round; a program is run once
+  int max_rounds = 51;
+  int launches = 3;         ///< per contender and round; a program is run once
   double max_seconds = 30;  ///< no new round after it, once there are min_rounds
 };
 
