@@ -8,4 +8,11 @@ cmake --preset release >/dev/null
 cmake --build --preset release -j2 | grep -v '^\[' || true
 export PATH="$PWD/build/release/bin:$PATH"
 mkdir -p build/demo
-exec tune --yaml configs/gemm_cpu.yaml --tune --top 10 --output build/demo/gemm_cpu "$@"
+kernel=gemm_cpu
+grid=()
+if [ -x build/release/bin/tune-worker-cuda ] && tune --probe --backend cuda >/dev/null 2>&1; then
+  # A part of the CUDA kernel's space: the wide tiles.
+  kernel=gemm_simt
+  grid=(--param block_size_x:16 --param block_size_y:16 --filter TM=8 --filter TN=8 --filter TN=4)
+fi
+exec tune --yaml "configs/$kernel.yaml" "${grid[@]}" --tune --top 10 --output "build/demo/$kernel" "$@"

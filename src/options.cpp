@@ -105,6 +105,8 @@ void add_how(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->group(group)
       ->type_name("S");
+  app.add_flag("--compare,--compare_wo_tuning", options.compare, "Exit with 3 if a spec's result is wrong")
+      ->group(group);
   app.add_flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike")->group(group);
   app.add_flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run")->group(group);
   app.add_option("--device-file", options.device_file, "Take the device from this file in dry runs and --build-only")

@@ -31,6 +31,7 @@ struct Options {
   double timeout_run = 60;
   int finalists = 5;
   std::uint64_t seed = 0;
+  bool compare = false;
   bool keep_going = false;
   bool retry_failed = false;
   std::optional<std::filesystem::path> keep;

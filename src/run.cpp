@@ -50,6 +50,11 @@ std::string points_text(const Space& space) {
   return space.product_size() ? fmt::format("{}", *space.product_size()) : "more than 2^63";
 }
 
+bool has_wrong_result(const Trial& trial) {
+  const Failure* failure = trial.failure();
+  return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
+}
+
 }  // namespace
 
 Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& shape)
@@ -267,14 +272,17 @@ ExitCode Run::tune() {
     tuner.sweep(*asked);
     if (options_->tune) finish(tuner);
   } catch (...) {
-    // Whatever ended the run, what was found is not lost on the user.
-    findings_.notes.push_back("this run ended early; the same command continues it");
+    // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
+    findings_.notes.push_back("this run ended early and wrote no CSV or YAML; the same command continues it");
     conclude(tuner);
     throw;
   }
   if (!tuner.systematic_failure().empty())
     findings_.notes.push_back(tuner.systematic_failure() + "\n(--keep-going tries the others all the same)");
-  return conclude(tuner) ? ExitCode::ok : ExitCode::none_valid;
+  const Conclusion conclusion = conclude(tuner);
+  conclusion.write_files(outputs_, hello_->device);
+  if (options_->compare && std::ranges::any_of(findings_.trials, has_wrong_result)) return ExitCode::check_failed;
+  return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
 }
 
 // The baselines are tried as specs are, then all contenders meet in the finals.
@@ -362,16 +370,15 @@ void Run::hold_finals(std::vector<Contender> contenders) {
   journal_->append(wire::FinalsRecord{id, *findings_.finals});
 }
 
-bool Run::conclude(Tuner& tuner) {
+Conclusion Run::conclude(Tuner& tuner) {
   progress_->finish(now());
   findings_.trials = std::move(tuner.trials());
   findings_.elapsed_seconds = std::chrono::duration<double>(now() - started_).count();
   if (!options_->output) findings_.notes.push_back("journal: " + outputs_.journal.string());
-  const Conclusion conclusion(*options_, loaded_, objective_, findings_);
+  Conclusion conclusion(*options_, loaded_, objective_, findings_);
   fmt::print("{}", conclusion.text());
   std::fflush(stdout);
-  conclusion.write_files(outputs_, hello_->device);
-  return conclusion.any();
+  return conclusion;
 }
 
 ExitCode run(const Options& options) {

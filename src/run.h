@@ -49,7 +49,8 @@ class Run {
   std::vector<Contender> try_baselines(Tuner& tuner);
   void hold_finals(std::vector<Contender> contenders);
   std::string finals_id(const std::vector<Contender>& contenders) const;
-  bool conclude(Tuner& tuner);
+  /// Prints what was found.
+  Conclusion conclude(Tuner& tuner);
 
   const Options* options_;
   Workers* workers_;

@@ -265,6 +265,14 @@ TEST_F(Output, ARunWithoutAValidSpecEndsWithOne) {
   EXPECT_FALSE(exists("best.yaml"));
 }
 
+TEST_F(Output, CompareTurnsAWrongResultIntoItsOwnExitCode) {
+  sandbox_.write_gemm("", "  for (int i = 0; i < m * n; ++i) C[i] = BM == 4 ? 1 : 0;\n");
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml"}).code, 1);
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--compare"}).code, 3);
+  sandbox_.write_gemm();
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--compare_wo_tuning"}).code, 0);
+}
+
 TEST_F(Output, KeepSavesWhatFailed) {
   sandbox_.write_script("{SAYS: [result, dies]}");
   tune({"bench.yaml", "--keep", "kept"});
