@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 demo/setup.sh
 cmake --preset release >/dev/null
-cmake --build --preset release -j2 | grep -v '^\[' || true
+cmake --build --preset release -j2 -- --quiet
 export PATH="$PWD/build/release/bin:$PATH"
 mkdir -p build/demo
 kernel=gemm_cpu
