@@ -1,5 +1,6 @@
 #include "conclusion.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -30,6 +31,10 @@ std::vector<std::string> reproducing_command(const Options& options) {
   if (options.n) add("-n", std::to_string(*options.n));
   if (options.k) add("-k", std::to_string(*options.k));
   if (options.shapes) add("--shapes", options.shapes->string());
+  if (options.seed != 0) add("--seed", std::to_string(options.seed));
+  if (options.timeout_build != Options().timeout_build)
+    add("--timeout-build", fmt::format("{}", options.timeout_build));
+  if (options.timeout_run != Options().timeout_run) add("--timeout-run", fmt::format("{}", options.timeout_run));
   if (options.backend) add("--backend", std::string(to_text(*options.backend)));
   return words;
 }
@@ -73,9 +78,10 @@ std::vector<report::Column> Conclusion::columns() const {
   std::set<std::string> taken;
   for (const Metric& metric : plan.metrics) {
     taken.insert(metric.name);
-    columns.push_back({metric.name, [this, &metric](const Spec& spec, const Measurement& measurement) {
-                         return spec.params.empty() ? std::nan("") : objective_->metric(metric, spec, measurement);
-                       }});
+    columns.push_back(
+        {metric.name, [objective = objective_, &metric](const Spec& spec, const Measurement& measurement) {
+           return spec.params.empty() ? std::nan("") : objective->metric(metric, spec, measurement);
+         }});
   }
   std::set<std::string> measured;
   for (const Trial& trial : findings_->trials)

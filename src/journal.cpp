@@ -129,6 +129,7 @@ void Journal::append(const wire::Record& record) {
   }
   end_ += written;
   if (!unflushed_since_) unflushed_since_ = std::chrono::steady_clock::now();
+  accept(record);
   flush(false);
 }
 

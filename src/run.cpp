@@ -69,6 +69,8 @@ Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& s
   inputs.push_back(loaded_.plan.file);
   for (const auto& file : {options.shapes, options.device_file})
     if (file) inputs.push_back(*file);
+  for (const Baseline& baseline : loaded_.plan.baselines)
+    if (!baseline.file.empty()) inputs.push_back(baseline.file);
   outputs_.must_not_be(inputs);
 }
 
@@ -127,7 +129,11 @@ void Run::survey() {
                 fmt::format("{}: the grid has {} points, more than 10^6; narrow it with --param, or bound the run with "
                             "--max-evals N",
                             options_->yaml.front().string(), points_text(plan.space)));
-  if (!countable) return;
+  if (!countable) {
+    if (!plan.default_settings.empty())
+      findings_.notes.push_back("default is not tried: in a grid of more than 10^6 points it is not looked for");
+    return;
+  }
   Walk walk(plan.space);
   valid_ = 0;
   while (const auto spec = walk.next()) {
@@ -137,6 +143,8 @@ void Run::survey() {
     if (is_default && !findings_.default_spec) findings_.default_spec = spec;
   }
   findings_.pruned = walk.pruned();
+  if (!plan.default_settings.empty() && !findings_.default_spec && options_->tune && !options_->spec)
+    findings_.notes.push_back("default is not tried: no spec has its values");
 }
 
 ExitCode Run::execute() {
@@ -145,19 +153,18 @@ ExitCode Run::execute() {
 }
 
 ExitCode Run::dry_run() {
-  const Space& space = loaded_.plan.space;
   if (!options_->quiet) survey();
-  Walk walk(space);
+  const auto asked = strategy();
   std::int64_t count = 0;
-  while (const auto spec = walk.next()) {
-    if (!matches(filters_, *spec)) continue;
+  for (auto spec = asked->ask(); spec; spec = asked->ask()) {
+    if (options_->max_evals && count == *options_->max_evals) break;
     ++count;
     if (options_->quiet) continue;
     std::vector<std::string> names;
     for (const Setting& setting : spec->params) names.push_back(setting.name);
     fmt::print("{:>9} {}\n", spec->mesh_idx, report::settings_text(*spec, names));
   }
-  if (!options_->quiet) fmt::print("{}", report::pruned_text(walk.pruned()));
+  if (!options_->quiet) fmt::print("{}", report::pruned_text(findings_.pruned));
   fmt::print("Number of valid specs: {}\n", count);
   return count > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
@@ -204,9 +211,19 @@ std::optional<Trial> Run::recorded(const Spec& spec) const {
   if (record == nullptr) return std::nullopt;
   Trial trial = record->trial;
   trial.spec = spec;
-  if (trial.failure() && options_->retry_failed) return std::nullopt;
-  // Without --tune every spec is timed in full.
-  if (trial.measurement() && trial.measurement()->timing.stopped_early && !options_->tune) return std::nullopt;
+  // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
+  if (trial.failure() && (options_->retry_failed || options_->spec || options_->keep)) return std::nullopt;
+  const bool cuts = options_->tune && objective_.follows_time() && loaded_.plan.measure.cutoff > 0;
+  const Measurement* measurement = trial.measurement();
+  if (measurement != nullptr && measurement->timing.stopped_early && !cuts) return std::nullopt;
+  // The rules over builds may have changed since; what they are about is recorded.
+  const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome);
+  if (measurement == nullptr && pruned == nullptr) return trial;
+  const BuildInfo build = measurement != nullptr ? measurement->build : pruned->build;
+  if (auto reason = requests_->pruned_after_build(spec, build))
+    trial.outcome = PrunedAfterBuild{std::move(*reason), build};
+  else if (pruned != nullptr)
+    return std::nullopt;
   return trial;
 }
 
@@ -236,16 +253,21 @@ ExitCode Run::build_only() {
   std::vector<Spec> specs;
   const auto asked = strategy();
   const auto wanted = static_cast<std::size_t>(options_->max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
-  for (auto spec = asked->ask(); spec && specs.size() < wanted; spec = asked->ask()) {
-    workshop().want_build(*spec);
-    specs.push_back(std::move(*spec));
+  std::size_t tried = 0;
+  for (auto spec = asked->ask(); spec && tried < wanted; spec = asked->ask(), ++tried) {
+    try {
+      workshop().want_build(*spec);
+      specs.push_back(std::move(*spec));
+    } catch (const Unlaunchable& error) {
+      failed.push_back({*spec, Failure{Stage::start, Cause::reported, error.what(), {}}});
+    }
   }
   workshop().finish_builds();
   for (const Spec& spec : specs)
     if (const auto* failure = std::get_if<Failure>(workshop().find_build(spec))) failed.push_back({spec, *failure});
   fmt::print("{}Number of valid built specs: {} (out of {})\n",
-             report::losses_text(failed, reproducing_command(*options_)), specs.size() - failed.size(), specs.size());
-  return failed.size() < specs.size() ? ExitCode::ok : ExitCode::none_valid;
+             report::losses_text(failed, reproducing_command(*options_)), tried - failed.size(), tried);
+  return failed.size() < tried ? ExitCode::ok : ExitCode::none_valid;
 }
 
 ExitCode Run::tune() {
@@ -270,7 +292,8 @@ ExitCode Run::tune() {
   Tuner tuner(objective_, *requests_, runner, *journal_, *progress_, rules, now);
   try {
     tuner.sweep(*asked);
-    if (options_->tune) finish(tuner);
+    // After a systematic failure specs are still out, and there is nothing to decide.
+    if (options_->tune && tuner.systematic_failure().empty()) finish(tuner);
   } catch (...) {
     // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
     findings_.notes.push_back("this run ended early and wrote no CSV or YAML; the same command continues it");
@@ -308,8 +331,8 @@ std::vector<Contender> Run::choose_contenders(const Tuner& tuner) const {
   for (const Trial& trial : tuner.trials())
     merits.push_back(trial.measurement() ? objective_.merit(trial.spec, *trial.measurement()) : Merit{});
   std::vector<Contender> contenders;
-  for (const Trial* trial :
-       choose_finalists(tuner.trials(), merits, options_->finalists, kFinalsMargin, kMostFinalists))
+  for (const Trial* trial : choose_finalists(tuner.trials(), merits, options_->finalists, kFinalsMargin,
+                                             std::max(kMostFinalists, options_->finalists)))
     contenders.push_back({"", trial->spec, false});
   if (contenders.empty() || !findings_.default_spec) return contenders;
   const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == findings_.default_spec->mesh_idx; };
@@ -352,6 +375,11 @@ std::string Run::finals_id(const std::vector<Contender>& contenders) const {
   return hash.hex();
 }
 
+bool Run::same_contender(const Contender& contender, const Finalist& finalist) const {
+  if (contender.label != finalist.label) return false;
+  return contender.vendor || requests_->trial_id(contender.spec) == requests_->trial_id(finalist.spec);
+}
+
 void Run::hold_finals(std::vector<Contender> contenders) {
   const std::string id = finals_id(contenders);
   const Finals* recorded = journal_->find_finals(id);
@@ -359,6 +387,11 @@ void Run::hold_finals(std::vector<Contender> contenders) {
   if (recorded && options_->retry_failed && std::ranges::any_of(recorded->finalists, failed)) recorded = nullptr;
   if (recorded) {
     findings_.finals = *recorded;
+    for (Finalist& finalist : findings_.finals->finalists) {
+      // The grid may have changed since; what took part has not.
+      const auto same = [&](const Contender& contender) { return same_contender(contender, finalist); };
+      finalist.spec = std::ranges::find_if(contenders, same)->spec;
+    }
     return;
   }
   FinalsRules rules;
@@ -366,7 +399,10 @@ void Run::hold_finals(std::vector<Contender> contenders) {
   const std::size_t count = contenders.size();
   progress_->say(fmt::format("finals: {} contenders", count), now());
   FinalsRunner finals(workshop(), std::move(contenders), rules);
-  findings_.finals = finals.run([this](int) { progress_->tick(now()); });
+  findings_.finals = finals.run([this](int) {
+    progress_->tick(now());
+    journal_->flush(false);
+  });
   journal_->append(wire::FinalsRecord{id, *findings_.finals});
 }
 

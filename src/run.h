@@ -48,6 +48,7 @@ class Run {
   std::vector<Contender> choose_contenders(const Tuner& tuner) const;
   std::vector<Contender> try_baselines(Tuner& tuner);
   void hold_finals(std::vector<Contender> contenders);
+  bool same_contender(const Contender& contender, const Finalist& finalist) const;
   std::string finals_id(const std::vector<Contender>& contenders) const;
   /// Prints what was found.
   Conclusion conclude(Tuner& tuner);

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <deque>
 #include <sstream>
+#include <thread>
 
 #include "base/capture.h"
 #include "model/error.h"
@@ -144,6 +145,16 @@ struct Child {
 
 }  // namespace
 
+namespace {
+
+// `nohup` and shells that start us in the background have it ignored, and mean it.
+bool is_ignored(int signal) {
+  struct sigaction inherited {};
+  return ::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
 struct Processes::Impl {
   asio::io_context io;
   asio::signal_set signals{io};
@@ -155,19 +166,25 @@ struct Processes::Impl {
   explicit Impl(bool catch_signals) {
     ::signal(SIGPIPE, SIG_IGN);
     if (catch_signals) {
-      for (const int signal : {SIGINT, SIGTERM, SIGHUP}) signals.add(signal);
+      for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        if (!is_ignored(signal)) signals.add(signal);
       watch_signals();
     }
     watch_exits();
   }
 
   ~Impl() {
-    for (auto& [id, child] : children) {
-      if (child->reaped) continue;
-      child->signal_group(SIGKILL);
-      std::error_code ignored;
-      child->process.wait(ignored);
-    }
+    for (auto& [id, child] : children)
+      if (!child->reaped) child->signal_group(SIGKILL);
+    const auto limit = Clock::now() + kReapLimit;
+    for (auto& [id, child] : children)
+      if (!child->reaped) reap_until(child->process, limit);
+  }
+
+  // A process that cannot die, stuck in a driver, is left to the system.
+  static void reap_until(bp::child& process, Clock::time_point limit) {
+    while (::waitpid(process.id(), nullptr, WNOHANG) == 0 && Clock::now() < limit) std::this_thread::sleep_for(1ms);
+    process.detach();
   }
 
   void watch_signals() {
@@ -321,11 +338,12 @@ void Processes::set_deadline(Id id, std::optional<Clock::duration> from_now) {
   const auto found = impl_->children.find(id);
   if (found == impl_->children.end() || found->second->reaped || found->second->killed) return;
   Child& child = *found->second;
-  child.deadline.cancel();
+  // Not only cancelled: a handler that is queued already must see that it is no longer meant.
+  child.deadline.expires_at(Clock::time_point::max());
   if (!from_now) return;
   child.deadline.expires_after(*from_now);
   child.deadline.async_wait([impl = impl_.get(), &child](const boost::system::error_code& error) {
-    if (error || child.reaped) return;
+    if (error || child.reaped || child.killed || child.deadline.expiry() > Clock::now()) return;
     child.exit.timed_out = true;
     impl->kill(child);
   });

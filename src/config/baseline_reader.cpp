@@ -81,6 +81,7 @@ class BaselineReader {
       if (params == nullptr) return;
       const std::string what = fmt::format("baseline {}", node.text);
       add(Baseline::Kind::params, path.filename().string(), read_point(*params, what, mappings_, *problems_));
+      baselines_.back().file = path;
     } catch (const Error& error) {
       problems_->add(node.place, fmt::format("baseline '{}': {}", node.text, error.what()));
     }

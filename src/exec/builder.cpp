@@ -91,6 +91,7 @@ void Builder::finish(const Job& job) {
 
 Builder::Result Builder::result_of(const Job& job) const {
   if (job.process->failure()) return *job.process->failure();
+  if (!job.process->built()) return Failure{Stage::build, Cause::protocol, "the worker did not say what it built", {}};
   const wire::Built& built = *job.process->built();
   std::error_code ignored;
   if (!fs::is_regular_file(job.folder / built.artifact, ignored))

@@ -86,7 +86,12 @@ void FinalsRunner::start(Entry& entry) {
     }
     artifact = std::get<Artifact>(built).path.string();
   }
-  while (!workshop_->reference_ready(spec)) handle_next();
+  try {
+    while (!workshop_->reference_ready(spec)) handle_next();
+  } catch (const Unlaunchable& error) {
+    entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
+    return;
+  }
   entry.process = std::make_unique<WorkerProcess>(workshop_->start_measuring(std::move(request), artifact));
 }
 
@@ -124,6 +129,7 @@ void FinalsRunner::handle_next() {
     if (!entry->active() || entry->process->id() != id) continue;
     if (line) entry->process->handle(*line);
     if (!ended) return;
+    if (ended->exit.unreaped) workshop_->throw_device_lost();
     entry->process->handle(*ended);
     entry->result.failure = entry->process->failure();
     entry->process.reset();

@@ -72,6 +72,7 @@ void add_launch(Hash& hash, const Launch& launch) {
     hash.add(std::to_string(static_cast<int>(arg.kind)))
         .add(arg.buffer)
         .add(arg.expression ? arg.expression->text() : "");
+    hash.add(std::to_string(static_cast<int>(arg.type)));
     hash.add(std::to_string(arg.swizzle)).add(std::to_string(arg.l2_promotion));
     for (const Expression& extent : arg.box) hash.add(extent.text());
   }
@@ -84,6 +85,7 @@ std::string hash_of_build(const Plan& plan, const wire::Hello& hello) {
   hash.add(hash_sources(plan.file, plan.build.include)).add(hello.compiler).add(hello.device.arch).add(plan.kernel);
   if (hello.device.arch == "native") hash.add(hello.device.name);
   for (const std::string& flag : plan.build.flags) hash.add(flag);
+  hash.add(plan.build.command_is_shell ? "shell" : "argv");
   for (const std::string& word : plan.build.command) hash.add(word);
   if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
     for (const Type type : {gemm->a, gemm->b, gemm->c, gemm->acc}) hash.add(to_text(type));
@@ -107,12 +109,16 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   shared.measure.cutoff = 0;
   shared.zero_c = plan.zero_c;
   shared.command = plan.build.run;
+  shared.command_is_shell = plan.build.run_is_shell;
   Hash hash;
   hash.add(std::to_string(wire::kProtocol))
       .add(hello.device.name)
       .add(hello.device.driver)
       .add(encode(wire::Request(shared)));
+  for (const auto& [name, value] : plan.constants) hash.add(name).add(to_text(value));
   for (const Launch& launch : plan.launches) add_launch(hash, launch);
+  if (plan.reference.kernel) add_launch(hash, *plan.reference.kernel);
+  for (const Setting& setting : plan.reference.trusted) hash.add(setting.name).add(to_text(setting.value));
   if (plan.workspace) hash.add(plan.workspace->bytes.text()).add(plan.workspace->zero ? "zero" : "");
   for (const Space::Mapping& mapping : plan.space.mappings())
     for (const Derived& derived : mapping.derived) hash.add(derived.name).add(derived.expression.text());
@@ -248,6 +254,21 @@ wire::ReferenceRequest Requests::reference(const Spec& spec) const {
   request.workspace_bytes = like.workspace_bytes;
   request.zero_workspace = like.zero_workspace;
   return request;
+}
+
+std::optional<std::string> Requests::pruned_after_build(const Spec& spec, const BuildInfo& build) const {
+  if (plan_->prune_after_build.empty()) return std::nullopt;
+  std::vector<Value> slots = plan_->space.environment(spec);
+  slots.resize(static_cast<std::size_t>(plan_->result_names.size()));
+  for (const auto& [name, value] : build.properties)
+    if (const auto slot = plan_->result_names.find(name)) slots[static_cast<std::size_t>(*slot)] = value;
+  for (std::size_t i = 0; i < plan_->prune_after_build.size(); ++i) {
+    EvalFailure failure;
+    if (plan_->prune_after_build[i].holds(slots, failure)) continue;
+    if (!failure) return plan_->prune_reasons[i];
+    return "cannot evaluate: " + plan_->prune_after_build[i].explain(failure, slots);
+  }
+  return std::nullopt;
 }
 
 }  // namespace tune

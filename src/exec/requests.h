@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ class Requests {
   wire::BuildRequest build(const Spec& spec) const;
   wire::MeasureRequest measure(const Spec& spec) const;
   wire::MeasureRequest vendor() const;
+
+  /// Why prune_after_build excludes a spec whose build turned out like this; nullopt if it does not.
+  std::optional<std::string> pruned_after_build(const Spec& spec, const BuildInfo& build) const;
 
   /// How the reference result is made: the problem alone for a GEMM; for a custom problem the reference kernel, built
   /// like `spec` but for what is launched, or the trusted spec itself.

@@ -98,7 +98,8 @@ void WorkerRunner::collect_builds() {
     if (const auto share = occupancy_of(*current)) current->build.properties["occupancy"] = *share;
     current->artifact = artifact.path.string();
     current->built = true;
-    if (const auto reason = pruned_after_build(*current)) finish(current, PrunedAfterBuild{*reason, current->build});
+    if (const auto reason = workshop_->requests().pruned_after_build(current->spec, current->build))
+      finish(current, PrunedAfterBuild{*reason, current->build});
   }
 }
 
@@ -157,9 +158,7 @@ void WorkerRunner::dispatch(const Processes::Event& event) {
   if (line) task->process->handle(*line);
   if (!ended) return;
   task->process->handle(*ended);
-  if (ended->exit.unreaped)
-    throw Error(ExitCode::environment, "device " + workshop_->requests().hello().device.name +
-                                           " no longer answers: a worker on it could not be killed");
+  if (ended->exit.unreaped) workshop_->throw_device_lost();
   measure_ended(task);
 }
 
@@ -190,22 +189,6 @@ std::optional<double> WorkerRunner::occupancy_of(const Task& task) const try {
   return occupancy(requests.measure(task.spec).launches, task.build.properties, requests.hello().device);
 } catch (const Unlaunchable&) {
   return std::nullopt;  // the measure request will say why
-}
-
-std::optional<std::string> WorkerRunner::pruned_after_build(const Task& task) const {
-  const Plan& plan = workshop_->requests().plan();
-  if (plan.prune_after_build.empty()) return std::nullopt;
-  std::vector<Value> slots = plan.space.environment(task.spec);
-  slots.resize(static_cast<std::size_t>(plan.result_names.size()));
-  for (const auto& [name, value] : task.build.properties)
-    if (const auto slot = plan.result_names.find(name)) slots[static_cast<std::size_t>(*slot)] = value;
-  for (std::size_t i = 0; i < plan.prune_after_build.size(); ++i) {
-    EvalFailure failure;
-    if (plan.prune_after_build[i].holds(slots, failure)) continue;
-    if (!failure) return plan.prune_reasons[i];
-    return "cannot evaluate: " + plan.prune_after_build[i].explain(failure, slots);
-  }
-  return std::nullopt;
 }
 
 void WorkerRunner::keep(const Task& task, const Failure& failure) const {

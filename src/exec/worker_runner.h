@@ -45,7 +45,6 @@ class WorkerRunner : public Runner {
   void measure_ended(Tasks::iterator task);
   void finish(Tasks::iterator task, Outcome outcome);
   std::optional<double> occupancy_of(const Task& task) const;
-  std::optional<std::string> pruned_after_build(const Task& task) const;
   void keep(const Task& task, const Failure& failure) const;
 
   bool building() const;

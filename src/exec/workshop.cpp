@@ -1,5 +1,7 @@
 #include "exec/workshop.h"
 
+#include <utility>
+
 #include "model/error.h"
 
 namespace tune {
@@ -38,6 +40,12 @@ const Builder::Result* Workshop::find_build(const Spec& spec) {
   return requests_->has_build() ? builder_.find(requests_->build_key(spec)) : &kNotBuilt;
 }
 
+void Workshop::throw_device_lost() const {
+  throw Error(ExitCode::environment, "device " + requests_->hello().device.name +
+                                         " no longer answers: a worker on it could not be killed; the results so far "
+                                         "are in the journal");
+}
+
 std::uint64_t Workshop::reference_bytes() const {
   // Results in double precision and a margin for norms and headers.
   constexpr std::uint64_t kMargin = 64 << 20;
@@ -50,6 +58,8 @@ std::uint64_t Workshop::reference_bytes() const {
 
 bool Workshop::reference_ready(const Spec& spec) {
   if (!reference_.empty() || std::holds_alternative<std::monostate>(requests_->plan().problem)) return true;
+  if (!reference_failure_.empty())
+    throw Unlaunchable("no reference result with this spec's build: " + std::exchange(reference_failure_, {}));
   if (reference_process_ == nullptr) make_reference(spec);
   return false;
 }
@@ -87,8 +97,14 @@ bool Workshop::handle(const Processes::Event& event) {
   if (line) reference_process_->handle(*line);
   if (!ended) return true;
   reference_process_->handle(*ended);
-  if (const auto& failure = reference_process_->failure())
-    throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
+  if (const auto& failure = reference_process_->failure()) {
+    // A reference kernel is built with the parameters of the spec that needs it first; another spec's may do.
+    if (!requests_->plan().reference.kernel)
+      throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
+    reference_failure_ = failure->message;
+    reference_process_.reset();
+    return true;
+  }
   reference_ = (scratch_->folder() / "reference").string();
   reference_process_.reset();
   return true;

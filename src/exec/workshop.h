@@ -39,12 +39,15 @@ class Workshop {
   const Builder::Result* find_build(const Spec& spec);
 
   /// Brings the reference result closer, using `spec` to build a reference kernel; true once it is there (or the
-  /// problem has none). Throws Error when it cannot be made: no spec could be checked.
+  /// problem has none). Throws Unlaunchable if it cannot be made with this spec's build, Error if not at all.
   bool reference_ready(const Spec& spec);
   bool making_reference() const { return reference_process_ != nullptr; }
 
   /// A measure process for an artifact. Throws Error(environment).
   WorkerProcess start_measuring(wire::MeasureRequest request, const std::string& artifact);
+
+  /// Throws Error(environment): a worker could not be killed, so what it runs on is lost.
+  [[noreturn]] void throw_device_lost() const;
 
   /// Passes on events of builds and of the reference; false if it is neither's.
   bool handle(const Processes::Event& event);
@@ -55,11 +58,12 @@ class Workshop {
 
   const Requests* requests_;
   WorkshopOptions options_;
+  std::unique_ptr<Scratch> scratch_;  ///< outlives the processes that write to it
   Processes processes_;
   Builder builder_;
-  std::unique_ptr<Scratch> scratch_;
   std::unique_ptr<WorkerProcess> reference_process_;
-  std::string reference_;  ///< path, once it is there
+  std::string reference_;          ///< path, once it is there
+  std::string reference_failure_;  ///< of the last attempt with some spec's build
 };
 
 }  // namespace tune

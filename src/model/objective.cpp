@@ -41,6 +41,12 @@ Objective::Objective(const Plan& plan) : plan_(&plan) {
   for (const Metric& metric : plan.metrics)
     if (metric.name == plan.objective) metric_ = &metric;
   maximize_ = metric_ != nullptr && metric_->maximize ? *metric_->maximize : more_is_better(plan.objective);
+  if (plan.objective == "gflops_per_watt" && metric_ == nullptr)
+    throw Error(ExitCode::bad_input, plan.yaml.filename().string() +
+                                         ": objective gflops_per_watt needs a worker that measures "
+                                         "energy, and the " +
+                                         std::string(to_text(plan.backend)) +
+                                         " worker does not yet; use time or gflops");
   if (plan.objective == "gflops" && flops_of(plan.problem) == 0)
     throw Error(ExitCode::bad_input,
                 plan.yaml.filename().string() +

@@ -77,6 +77,7 @@ struct Baseline {
   Kind kind = Kind::params;
   std::string label;              ///< "vendor", "baseline", or the best.yaml's file name
   std::vector<Setting> settings;  ///< params
+  std::filesystem::path file = {};  ///< the best.yaml they are from, absolute; empty: none
 };
 
 /// How a custom problem is checked: a kernel of the same file, or a spec that is trusted.

@@ -73,30 +73,27 @@ struct Contender {
   const Finalist* finalist;
 };
 
+const Contender& leader_of(std::span<const Contender> contenders) {
+  return *std::min_element(contenders.begin(), contenders.end(), [](const Contender& x, const Contender& y) {
+    return median(x.finalist->rounds) < median(y.finalist->rounds);
+  });
+}
+
+/// The leader and those that the rounds cannot tell from it.
+std::vector<const Contender*> tied_with_leader(std::span<const Contender> contenders) {
+  const Contender& leader = leader_of(contenders);
+  std::vector<const Contender*> tied;
+  for (const Contender& contender : contenders)
+    if (&contender == &leader || ties(*contender.finalist, *leader.finalist)) tied.push_back(&contender);
+  return tied;
+}
+
 /// The contender the others are measured by. Deciding ties by mesh_idx makes a second run choose the same spec where
 /// the difference is noise.
 const Contender& winner_by_rounds(std::span<const Contender> contenders) {
-  const Contender& leader = *std::min_element(
-      contenders.begin(), contenders.end(),
-      [](const Contender& x, const Contender& y) { return median(x.finalist->rounds) < median(y.finalist->rounds); });
-  const Contender* winner = &leader;
-  for (const Contender& contender : contenders) {
-    const bool lower = contender.candidate.mesh_idx() < winner->candidate.mesh_idx();
-    if (lower && ties(*contender.finalist, *leader.finalist)) winner = &contender;
-  }
-  return *winner;
-}
-
-/// Precondition: rows hold the winner.
-void mark_ties(std::vector<Ranked>& rows, const Trial* winner) {
-  bool any = false;
-  for (Ranked& row : rows) {
-    row.standing->tie = row.trial != winner && holds_one(row.standing->ratio_interval);
-    any = any || row.standing->tie;
-  }
-  for (Ranked& row : rows) {
-    if (row.trial == winner) row.standing->tie = any;
-  }
+  const auto mesh_idx = [](const Contender* contender) { return contender->candidate.mesh_idx(); };
+  const auto tied = tied_with_leader(contenders);
+  return **std::ranges::min_element(tied, {}, mesh_idx);
 }
 
 /// The contenders' rows, best first. Precondition: contenders are in order of merit and not empty.
@@ -107,11 +104,16 @@ std::vector<Ranked> rows_of_finals(std::span<const Contender> contenders, const 
                     standing_against(*winner.finalist, *contender.finalist)});
   }
   if (!by_time) return rows;
-  mark_ties(rows, winner.candidate.trial);
+  const auto tied = tied_with_leader(contenders);
+  if (tied.size() > 1)
+    for (Ranked& row : rows)
+      row.standing->tie =
+          std::ranges::any_of(tied, [&](const Contender* c) { return c->candidate.trial == row.trial; });
   std::sort(rows.begin(), rows.end(), [&](const Ranked& x, const Ranked& y) {
     const bool x_wins = x.trial == winner.candidate.trial;
     const bool y_wins = y.trial == winner.candidate.trial;
     if (x_wins != y_wins) return x_wins;
+    if (x.standing->tie != y.standing->tie) return x.standing->tie;
     if (x.standing->ratio != y.standing->ratio) return x.standing->ratio < y.standing->ratio;
     return x.trial->spec.mesh_idx < y.trial->spec.mesh_idx;
   });

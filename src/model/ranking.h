@@ -34,7 +34,7 @@ struct Standing {
   std::map<std::string, double> metrics;
   double ratio = 1;  ///< median of the rounds' ratios
   Interval ratio_interval;
-  bool tie = false;  ///< a spec that the rounds cannot tell from the winner; or the winner, if there is such a spec
+  bool tie = false;  ///< one of those that the rounds cannot tell from the fastest, if they are several
 };
 
 /// A row of the table.
