@@ -243,11 +243,98 @@ TEST_F(Resume, WhatWasFoundBeforeTheDiskWasFullIsPrintedAndKept) {
   EXPECT_EQ(WEXITSTATUS(std::system(run_limited.c_str())), 4);
   EXPECT_TRUE(has(sandbox_.read("err.txt"), "tune: error: cannot write to the journal best.jsonl: "));
   EXPECT_TRUE(has(sandbox_.read("out.txt"), "bench/T=10"));
-  EXPECT_TRUE(has(sandbox_.read("out.txt"), "note: this run ended early; the same command continues it\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.txt"),
+                  "note: this run ended early and wrote no CSV or YAML; the same command continues it\n"));
   new_runs();
   EXPECT_TRUE(has(tune().out, "Number of valid specs: 20\n"));
   EXPECT_LT(new_runs(), 10);
   EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 20u);
+}
+
+TEST_F(Resume, RecordedFinalsHoldForTheSameSpecsInAnotherGrid) {
+  sandbox_.write_script("{T: [1, 2]}");
+  EXPECT_TRUE(has(tune({"--tune", "--finalists", "2"}).out, "top_spec_idx: 0\n"));
+  sandbox_.write_script("{T: [9, 1, 2]}");
+  const Result wider = tune({"--tune", "--finalists", "2"});
+  EXPECT_TRUE(has(wider.out, "top_spec_idx: 1\n"));
+  EXPECT_TRUE(has(sandbox_.read("best.yaml"), "  T: 1\n"));
+}
+
+TEST_F(Resume, AskingForOneSpecRunsWhatFailedAgain) {
+  sandbox_.write_script("{SAYS: dies, T: [1, 2]}");
+  tune();
+  new_runs();
+  tune({"--spec", "1"});
+  EXPECT_EQ(new_runs(), 1);
+}
+
+/// A custom problem in C++: copies, scaled by FACTOR; PLAIN and TWICE are references of the same file.
+class CustomResume : public testing::Test {
+ protected:
+  void write(const std::string& reference, const std::string& extra = "") const {
+    sandbox_.write("copy.cpp", R"(
+extern "C" void absent();
+extern "C" void plain(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = in[i]; }
+extern "C" void twice(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = 2 * in[i]; }
+extern "C" void copy(const float* in, float* out, int n) {
+  if (BREAK) absent();
+  for (int i = 0; i < n; i += STEP) for (int j = i; j < i + STEP && j < n; ++j) out[j] = in[j];
+}
+)");
+    sandbox_.write("copy.yaml", R"(name: copy
+file: copy.cpp
+kernel: copy
+problem:
+  custom:
+    sizes: {n: 1000}
+    buffers: [{name: in, type: f32, count: n}, {name: out, type: f32, count: n, role: out}]
+    flops: n
+    bytes: 8*n
+    reference: {kernel: )" + reference +
+                                    R"(, args: [in, out, n]}
+params: {BREAK: 0, STEP: [1, 8]}
+launch: {args: [in, out, n]}
+measure: {max_seconds: 0.01}
+)" + extra);
+  }
+  Result tune(Words more = {}) const {
+    more.insert(more.begin(), {"copy.yaml", "--output", "best"});
+    return sandbox_.tune(more);
+  }
+  Sandbox sandbox_;
+};
+
+TEST_F(CustomResume, AnotherReferenceChecksAgain) {
+  write("plain");
+  EXPECT_EQ(tune().code, 0);
+  write("twice");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "wrong result in out"));
+}
+
+TEST_F(CustomResume, RulesOverBuildsApplyToWhatIsRecorded) {
+  write("plain");
+  EXPECT_TRUE(has(tune().out, "Number of valid specs: 2\n"));
+  write("plain", "prune_after_build: [code < 1]\n");
+  EXPECT_TRUE(has(tune().out, "Number of valid specs: 0\n"));
+  write("plain", "prune_after_build: [code < 1000000]\n");
+  EXPECT_TRUE(has(tune().out, "Number of valid specs: 2\n"));
+}
+
+TEST_F(CustomResume, ASpecThatCannotBeLoadedDoesNotTakeTheReferenceWithIt) {
+  write("plain");
+  const Result result = tune({"--param", "BREAK:[1, 0]"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 2\n"));
+  EXPECT_TRUE(has(result.out, "failed: 2\n"));
+}
+
+TEST_F(CustomResume, AnObjectiveThatCannotBeMeasuredIsRefusedAtOnce) {
+  write("plain", "objective: gflops_per_watt\n");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, "tune: error: copy.yaml: objective gflops_per_watt needs a worker that measures energy"));
 }
 
 }  // namespace
