@@ -58,14 +58,14 @@ const Setting* unknown(const Space::Mapping& mapping, std::span<const Setting> s
 }
 
 /// Which values of the mapping's parameters these are; nullopt if one of them is not in the grid.
-std::optional<std::vector<std::size_t>> digits_of(const Space::Mapping& mapping, std::span<const Setting> settings) {
-  std::vector<std::size_t> digits;
+std::optional<std::vector<std::uint32_t>> digits_of(const Space::Mapping& mapping, std::span<const Setting> settings) {
+  std::vector<std::uint32_t> digits;
   for (const Parameter& parameter : mapping.parameters) {
     const Value& wanted = find_setting(settings, parameter.name)->value;
     const auto found = std::find_if(parameter.values.begin(), parameter.values.end(),
                                     [&](const Value& value) { return same(value, wanted); });
     if (found == parameter.values.end()) return std::nullopt;
-    digits.push_back(static_cast<std::size_t>(found - parameter.values.begin()));
+    digits.push_back(static_cast<std::uint32_t>(found - parameter.values.begin()));
   }
   return digits;
 }
@@ -161,12 +161,12 @@ std::vector<Space::Step> Space::make_steps(const Mapping& mapping, const Grid& g
   return steps;
 }
 
-Spec Space::make_spec(std::size_t mapping, std::span<const std::size_t> digits, std::int64_t mesh_idx) const {
+Spec Space::make_spec(const Point& point, std::int64_t mesh_idx) const {
   Spec spec{mesh_idx, {}};
-  spec.params.reserve(digits.size());
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    const Parameter& parameter = mappings_[mapping].parameters[i];
-    spec.params.push_back({parameter.name, parameter.values[digits[i]], parameter.run_time});
+  spec.params.reserve(point.digits.size());
+  for (std::size_t i = 0; i < point.digits.size(); ++i) {
+    const Parameter& parameter = mappings_[point.mapping].parameters[i];
+    spec.params.push_back({parameter.name, parameter.values[point.digits[i]], parameter.run_time});
   }
   return spec;
 }
@@ -180,22 +180,38 @@ std::variant<Spec, Rejection> Space::checked(std::size_t mapping, Spec spec) con
   return spec;
 }
 
-std::variant<Spec, Rejection> Space::at(std::int64_t mesh_idx) const {
+Space::Point Space::point_at(std::int64_t mesh_idx) const {
   assert(mesh_idx >= 0);
   std::int64_t rest = mesh_idx;
-  std::size_t mapping = 0;
+  std::uint32_t mapping = 0;
   for (; grids_[mapping].strides[0] && rest >= *grids_[mapping].strides[0]; ++mapping) {
     rest -= *grids_[mapping].strides[0];
     assert(mapping + 1 < grids_.size());
   }
   const std::vector<Parameter>& parameters = mappings_[mapping].parameters;
-  std::vector<std::size_t> digits(parameters.size());
+  Point point{mapping, std::vector<std::uint32_t>(parameters.size())};
   for (std::size_t i = parameters.size(); i-- > 0;) {
     const auto values = static_cast<std::int64_t>(parameters[i].values.size());
-    digits[i] = static_cast<std::size_t>(rest % values);
+    point.digits[i] = static_cast<std::uint32_t>(rest % values);
     rest /= values;
   }
-  return checked(mapping, make_spec(mapping, digits, mesh_idx));
+  return point;
+}
+
+std::variant<Spec, Rejection> Space::at(std::int64_t mesh_idx) const {
+  const Point point = point_at(mesh_idx);
+  return checked(point.mapping, make_spec(point, mesh_idx));
+}
+
+Spec Space::spec(const Point& point) const { return make_spec(point, mesh_idx_of(point)); }
+
+std::optional<Space::Point> Space::point(const Spec& spec) const {
+  if (spec.mesh_idx >= 0) return point_at(spec.mesh_idx);
+  for (auto mapping = mapping_of(spec.params, 0); mapping; mapping = mapping_of(spec.params, *mapping + 1)) {
+    auto digits = digits_of(mappings_[*mapping], spec.params);
+    if (digits) return Point{static_cast<std::uint32_t>(*mapping), std::move(*digits)};
+  }
+  return std::nullopt;
 }
 
 std::optional<std::size_t> Space::mapping_of(std::span<const Setting> settings, std::size_t first) const {
@@ -205,7 +221,7 @@ std::optional<std::size_t> Space::mapping_of(std::span<const Setting> settings, 
   return std::nullopt;
 }
 
-std::int64_t Space::mesh_idx_of(std::size_t mapping, std::span<const std::size_t> digits) const {
+std::int64_t Space::mesh_idx_of(const Point& point) const {
   std::int64_t mesh_idx = 0;
   const auto add = [&](std::optional<std::int64_t> stride, std::size_t times) {
     std::int64_t points = 0;
@@ -213,8 +229,9 @@ std::int64_t Space::mesh_idx_of(std::size_t mapping, std::span<const std::size_t
                           !__builtin_add_overflow(mesh_idx, points, &mesh_idx));
   };
   bool fits = true;
-  for (std::size_t i = 0; i < mapping; ++i) fits = fits && add(grids_[i].strides[0], 1);
-  for (std::size_t i = 0; i < digits.size(); ++i) fits = fits && add(grids_[mapping].strides[i + 1], digits[i]);
+  for (std::size_t i = 0; i < point.mapping; ++i) fits = fits && add(grids_[i].strides[0], 1);
+  const std::vector<std::optional<std::int64_t>>& strides = grids_[point.mapping].strides;
+  for (std::size_t i = 0; i < point.digits.size(); ++i) fits = fits && add(strides[i + 1], point.digits[i]);
   return fits ? mesh_idx : -1;
 }
 
@@ -222,8 +239,8 @@ std::variant<Spec, Rejection> Space::at(std::span<const Setting> settings) const
   const auto first = mapping_of(settings, 0);
   if (!first) throw_mismatch(mappings_, settings);
   for (auto mapping = first; mapping; mapping = mapping_of(settings, *mapping + 1)) {
-    const auto digits = digits_of(mappings_[*mapping], settings);
-    if (digits) return checked(*mapping, make_spec(*mapping, *digits, mesh_idx_of(*mapping, *digits)));
+    auto digits = digits_of(mappings_[*mapping], settings);
+    if (digits) return checked(*mapping, spec(Point{static_cast<std::uint32_t>(*mapping), std::move(*digits)}));
   }
   Spec outside;
   for (const Parameter& parameter : mappings_[*first].parameters) {

@@ -68,6 +68,13 @@ class Space {
     std::vector<Constraint> constraints;  ///< in order; likewise
   };
 
+  /// A point as indices: which mapping of the union, and the index of each of its parameters' values.
+  struct Point {
+    std::uint32_t mapping = 0;
+    std::vector<std::uint32_t> digits;
+    auto operator<=>(const Point&) const = default;
+  };
+
   Space() = default;
   /// `fixed` holds the value of every slot that does not depend on the point (problem sizes, device).
   Space(Names names, std::vector<Value> fixed, std::vector<Mapping> mappings);
@@ -85,6 +92,13 @@ class Space {
   /// The point of these settings: its mesh_idx if it is in the grid, else -1; rejected by the constraints as any other.
   /// Settings must name every parameter of one mapping; throws std::invalid_argument naming a missing or unknown one.
   std::variant<Spec, Rejection> at(std::span<const Setting> settings) const;
+
+  /// The point as a spec, whether or not the constraints hold; its mesh_idx is -1 if that is more than 2^63 - 1.
+  Spec spec(const Point& point) const;
+
+  /// Where a spec stands in the grid, by its mesh_idx, or by its settings if that is -1 (the first mapping that has
+  /// them); nullopt if it is outside.
+  std::optional<Point> point(const Spec& spec) const;
 
   /// The values of every slot at a spec, derived ones included: what launch, args and metrics are evaluated over.
   std::vector<Value> environment(const Spec& spec) const;
@@ -119,10 +133,11 @@ class Space {
 
   Grid make_grid(const Mapping& mapping);
   std::vector<Step> make_steps(const Mapping& mapping, const Grid& grid) const;
-  Spec make_spec(std::size_t mapping, std::span<const std::size_t> digits, std::int64_t mesh_idx) const;
+  Spec make_spec(const Point& point, std::int64_t mesh_idx) const;
+  Point point_at(std::int64_t mesh_idx) const;
   std::optional<std::size_t> mapping_of(std::span<const Setting> settings, std::size_t first) const;
   std::variant<Spec, Rejection> checked(std::size_t mapping, Spec spec) const;
-  std::int64_t mesh_idx_of(std::size_t mapping, std::span<const std::size_t> digits) const;
+  std::int64_t mesh_idx_of(const Point& point) const;
   std::vector<Value> slots_of(const Spec& spec) const;
 
   Names names_;
@@ -151,26 +166,25 @@ class Walk {
  private:
   /// Which row of pruned_ counts the failures of a step.
   struct Tally {
-    std::size_t mapping;
+    std::uint32_t mapping;
     std::size_t step;
     const char* what;  ///< of an EvalFailure
     std::size_t row;
   };
 
-  const Space::Grid& grid() const { return space_->grids_[mapping_]; }
+  const Space::Grid& grid() const { return space_->grids_[point_.mapping]; }
   bool enter();
   std::optional<std::size_t> failing_step(EvalFailure& failure);
   void advance(int level);
-  void turn(std::size_t parameter, std::size_t digit);
+  void turn(std::size_t parameter, std::uint32_t digit);
   std::size_t row_of(std::size_t step, const EvalFailure& failure);
 
   const Space* space_;
   std::int64_t position_ = 0;
   std::vector<Pruned> pruned_;
   std::vector<Tally> tallies_;
-  std::size_t mapping_ = 0;  ///< where the walk is
+  Space::Point point_;  ///< where the walk is
   bool entered_ = false;
-  std::vector<std::size_t> digits_;  ///< the point: an index into the values of each parameter
   std::vector<Value> slots_;
   std::vector<char> passed_;  ///< steps that hold for the present values of what they depend on
 };
