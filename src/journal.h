@@ -25,8 +25,6 @@ class Journal {
   static std::optional<wire::RunRecord> last_run_of(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  /// The last run that wrote to it.
-  const std::optional<wire::RunRecord>& last_run() const { return last_run_; }
   const wire::TrialRecord* find(const std::string& id) const;
   const Finals* find_finals(const std::string& id) const;
   /// How many lines were no records; they stay in the file.

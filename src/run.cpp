@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kWalkedPoints = 1'000'000;
-constexpr double kFinalsMargin = 0.02;
-constexpr int kMostFinalists = 24;
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
@@ -270,6 +268,13 @@ ExitCode Run::build_only() {
   return failed.size() < tried ? ExitCode::ok : ExitCode::none_valid;
 }
 
+Contest Run::contest() {
+  Contest::Parts parts = {loaded_.plan, objective_, *requests_,
+                          *journal_,    *progress_, [this]() -> Workshop& {
+                            return workshop(); }};
+  return {std::move(parts), {options_->finalists, options_->seed, options_->retry_failed}, findings_};
+}
+
 ExitCode Run::tune() {
   survey();
   const auto asked = strategy();
@@ -293,7 +298,7 @@ ExitCode Run::tune() {
   try {
     tuner.sweep(*asked);
     // After a systematic failure specs are still out, and there is nothing to decide.
-    if (options_->tune && tuner.systematic_failure().empty()) finish(tuner);
+    if (options_->tune && tuner.systematic_failure().empty()) contest().hold(tuner);
   } catch (...) {
     // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
     findings_.notes.push_back("this run ended early and wrote no CSV or YAML; the same command continues it");
@@ -306,104 +311,6 @@ ExitCode Run::tune() {
   conclusion.write_files(outputs_, hello_->device);
   if (options_->compare && std::ranges::any_of(findings_.trials, has_wrong_result)) return ExitCode::check_failed;
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
-}
-
-// The baselines are tried as specs are, then all contenders meet in the finals.
-void Run::finish(Tuner& tuner) {
-  std::vector<Contender> contenders = choose_contenders(tuner);
-  if (contenders.empty()) return;
-  for (Contender& baseline : try_baselines(tuner)) contenders.push_back(std::move(baseline));
-  if (contenders.size() > 1) hold_finals(std::move(contenders));
-  if (!findings_.finals) return;
-  for (Finalist& finalist : findings_.finals->finalists) {
-    if (!finalist.failure) continue;
-    if (!finalist.label.empty()) {
-      findings_.notes.push_back("baseline " + finalist.label + ": " + finalist.failure->message);
-      continue;
-    }
-    for (Trial& trial : tuner.trials())
-      if (trial.spec.mesh_idx == finalist.spec.mesh_idx) trial.outcome = *finalist.failure;
-  }
-}
-
-std::vector<Contender> Run::choose_contenders(const Tuner& tuner) const {
-  std::vector<Merit> merits;
-  for (const Trial& trial : tuner.trials())
-    merits.push_back(trial.measurement() ? objective_.merit(trial.spec, *trial.measurement()) : Merit{});
-  std::vector<Contender> contenders;
-  for (const Trial* trial : choose_finalists(tuner.trials(), merits, options_->finalists, kFinalsMargin,
-                                             std::max(kMostFinalists, options_->finalists)))
-    contenders.push_back({"", trial->spec, false});
-  if (contenders.empty() || !findings_.default_spec) return contenders;
-  const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == findings_.default_spec->mesh_idx; };
-  if (std::any_of(contenders.begin(), contenders.end(), [&](const Contender& c) { return is_default(c.spec); }))
-    return contenders;
-  for (const Trial& trial : tuner.trials())
-    if (is_default(trial.spec) && trial.measurement()) contenders.push_back({"", trial.spec, false});
-  return contenders;
-}
-
-std::vector<Contender> Run::try_baselines(Tuner& tuner) {
-  std::vector<Contender> baselines;
-  for (const Baseline& baseline : loaded_.plan.baselines) {
-    if (baseline.kind == Baseline::Kind::vendor) {
-      baselines.push_back({baseline.label, {}, true});
-      continue;
-    }
-    const auto point = loaded_.plan.space.at(std::span(baseline.settings));
-    if (const auto* rejection = std::get_if<Rejection>(&point)) {
-      findings_.notes.push_back("baseline " + baseline.label + " is pruned: " + rejection->reason);
-      continue;
-    }
-    const Trial trial = tuner.try_one(std::get<Spec>(point));
-    if (const Failure* failure = trial.failure())
-      findings_.notes.push_back("baseline " + baseline.label + " failed: " + failure->message);
-    else
-      baselines.push_back({baseline.label, trial.spec, false});
-  }
-  return baselines;
-}
-
-// Who takes part and how: the same finals need not be held twice.
-std::string Run::finals_id(const std::vector<Contender>& contenders) const {
-  std::vector<std::string> ids;
-  for (const Contender& contender : contenders)
-    ids.push_back(contender.label + (contender.vendor ? requests_->vendor_id() : requests_->trial_id(contender.spec)));
-  std::sort(ids.begin(), ids.end());
-  Hash hash;
-  for (const std::string& id : ids) hash.add(id);
-  return hash.hex();
-}
-
-bool Run::same_contender(const Contender& contender, const Finalist& finalist) const {
-  if (contender.label != finalist.label) return false;
-  return contender.vendor || requests_->trial_id(contender.spec) == requests_->trial_id(finalist.spec);
-}
-
-void Run::hold_finals(std::vector<Contender> contenders) {
-  const std::string id = finals_id(contenders);
-  const Finals* recorded = journal_->find_finals(id);
-  const auto failed = [](const Finalist& finalist) { return finalist.failure.has_value(); };
-  if (recorded && options_->retry_failed && std::ranges::any_of(recorded->finalists, failed)) recorded = nullptr;
-  if (recorded) {
-    findings_.finals = *recorded;
-    for (Finalist& finalist : findings_.finals->finalists) {
-      // The grid may have changed since; what took part has not.
-      const auto same = [&](const Contender& contender) { return same_contender(contender, finalist); };
-      finalist.spec = std::ranges::find_if(contenders, same)->spec;
-    }
-    return;
-  }
-  FinalsRules rules;
-  rules.seed = options_->seed;
-  const std::size_t count = contenders.size();
-  progress_->say(fmt::format("finals: {} contenders", count), now());
-  FinalsRunner finals(workshop(), std::move(contenders), rules);
-  findings_.finals = finals.run([this](int) {
-    progress_->tick(now());
-    journal_->flush(false);
-  });
-  journal_->append(wire::FinalsRecord{id, *findings_.finals});
 }
 
 Conclusion Run::conclude(Tuner& tuner) {

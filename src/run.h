@@ -6,7 +6,7 @@
 
 #include "conclusion.h"
 #include "config/filter.h"
-#include "exec/finals.h"
+#include "contest.h"
 #include "exec/replay_runner.h"
 #include "exec/worker_runner.h"
 #include "exec/workers.h"
@@ -44,12 +44,7 @@ class Run {
   std::optional<Trial> recorded(const Spec& spec) const;
   std::unique_ptr<Strategy> strategy() const;
 
-  void finish(Tuner& tuner);
-  std::vector<Contender> choose_contenders(const Tuner& tuner) const;
-  std::vector<Contender> try_baselines(Tuner& tuner);
-  void hold_finals(std::vector<Contender> contenders);
-  bool same_contender(const Contender& contender, const Finalist& finalist) const;
-  std::string finals_id(const std::vector<Contender>& contenders) const;
+  Contest contest();
   /// Prints what was found.
   Conclusion conclude(Tuner& tuner);
 

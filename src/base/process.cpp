@@ -367,8 +367,6 @@ std::optional<Processes::Event> Processes::wait(std::optional<Clock::time_point>
   return event;
 }
 
-std::size_t Processes::running() const { return impl_->children.size(); }
-
 Finished run(const Command& command) {
   Processes processes(false);
   Capture output(command.capture_limit);

@@ -74,7 +74,6 @@ class Processes {
 
   /// The next event; nullopt when `until` has passed first.
   std::optional<Event> wait(std::optional<Clock::time_point> until);
-  std::size_t running() const;
 
  private:
   struct Impl;

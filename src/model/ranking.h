@@ -23,7 +23,6 @@ struct Finalist {
 
 struct Finals {
   std::vector<Finalist> finalists;
-  std::vector<std::string> notes;  ///< "baseline vendor: libopenblas.so.0 not found" and such
 };
 
 /// A contender against the winner, round by round: ratio > 1 means slower than the winner.

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,8 +15,6 @@ enum class Cause { reported, crashed, timed_out, protocol };
 
 std::string_view to_text(Stage stage);
 std::string_view to_text(Cause cause);
-std::optional<Stage> parse_stage(std::string_view text);
-std::optional<Cause> parse_cause(std::string_view text);
 
 /// Times of the launches of one spec, in seconds. The interval is the 95 % confidence interval of the median.
 struct Timing {

@@ -73,7 +73,7 @@ void from_json(const json& j, Finalist& finalist) {
   if (j.contains("failed")) finalist.failure = j.at("failed").get<Failure>();
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finals, finalists, notes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finals, finalists)
 
 namespace wire {
 

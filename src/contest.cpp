@@ -1,0 +1,127 @@
+#include "contest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/store.h"
+
+namespace tune {
+namespace {
+
+constexpr double kFinalsMargin = 0.02;
+constexpr int kMostFinalists = 24;
+
+report::Progress::Time now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+Contest::Contest(Parts parts, ContestRules rules, Findings& findings)
+    : parts_(std::move(parts)), rules_(rules), findings_(&findings) {}
+
+// The baselines are tried as specs are, then all contenders meet.
+void Contest::hold(Tuner& tuner) {
+  std::vector<Contender> contenders = choose_contenders(tuner);
+  if (contenders.empty()) return;
+  for (Contender& baseline : try_baselines(tuner)) contenders.push_back(std::move(baseline));
+  if (contenders.size() > 1) hold_finals(std::move(contenders));
+  if (findings_->finals) note_failures(tuner);
+}
+
+void Contest::note_failures(Tuner& tuner) {
+  for (const Finalist& finalist : findings_->finals->finalists) {
+    if (!finalist.failure) continue;
+    if (!finalist.label.empty()) {
+      findings_->notes.push_back("baseline " + finalist.label + ": " + finalist.failure->message);
+      continue;
+    }
+    for (Trial& trial : tuner.trials())
+      if (trial.spec.mesh_idx == finalist.spec.mesh_idx) trial.outcome = *finalist.failure;
+  }
+}
+
+std::vector<Contender> Contest::choose_contenders(const Tuner& tuner) const {
+  std::vector<Merit> merits;
+  for (const Trial& trial : tuner.trials())
+    merits.push_back(trial.measurement() ? parts_.objective.merit(trial.spec, *trial.measurement()) : Merit{});
+  std::vector<Contender> contenders;
+  for (const Trial* trial : choose_finalists(tuner.trials(), merits, rules_.finalists, kFinalsMargin,
+                                             std::max(kMostFinalists, rules_.finalists)))
+    contenders.push_back({"", trial->spec, false});
+  if (contenders.empty() || !findings_->default_spec) return contenders;
+  const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == findings_->default_spec->mesh_idx; };
+  if (std::any_of(contenders.begin(), contenders.end(), [&](const Contender& c) { return is_default(c.spec); }))
+    return contenders;
+  for (const Trial& trial : tuner.trials())
+    if (is_default(trial.spec) && trial.measurement()) contenders.push_back({"", trial.spec, false});
+  return contenders;
+}
+
+std::vector<Contender> Contest::try_baselines(Tuner& tuner) {
+  std::vector<Contender> baselines;
+  for (const Baseline& baseline : parts_.plan.baselines) {
+    if (baseline.kind == Baseline::Kind::vendor) {
+      baselines.push_back({baseline.label, {}, true});
+      continue;
+    }
+    const auto point = parts_.plan.space.at(std::span(baseline.settings));
+    if (const auto* rejection = std::get_if<Rejection>(&point)) {
+      findings_->notes.push_back("baseline " + baseline.label + " is pruned: " + rejection->reason);
+      continue;
+    }
+    const Trial trial = tuner.try_one(std::get<Spec>(point));
+    if (const Failure* failure = trial.failure())
+      findings_->notes.push_back("baseline " + baseline.label + " failed: " + failure->message);
+    else
+      baselines.push_back({baseline.label, trial.spec, false});
+  }
+  return baselines;
+}
+
+// Who takes part and how: the same finals need not be held twice.
+std::string Contest::finals_id(const std::vector<Contender>& contenders) const {
+  const Requests& requests = parts_.requests;
+  std::vector<std::string> ids;
+  for (const Contender& contender : contenders)
+    ids.push_back(contender.label + (contender.vendor ? requests.vendor_id() : requests.trial_id(contender.spec)));
+  std::sort(ids.begin(), ids.end());
+  Hash hash;
+  for (const std::string& id : ids) hash.add(id);
+  return hash.hex();
+}
+
+bool Contest::same_contender(const Contender& contender, const Finalist& finalist) const {
+  if (contender.label != finalist.label) return false;
+  return contender.vendor || parts_.requests.trial_id(contender.spec) == parts_.requests.trial_id(finalist.spec);
+}
+
+const Finals* Contest::recorded(const std::string& id) const {
+  const Finals* recorded = parts_.journal.find_finals(id);
+  const auto failed = [](const Finalist& finalist) { return finalist.failure.has_value(); };
+  return recorded && rules_.retry_failed && std::ranges::any_of(recorded->finalists, failed) ? nullptr : recorded;
+}
+
+void Contest::hold_finals(std::vector<Contender> contenders) {
+  const std::string id = finals_id(contenders);
+  if (const Finals* before = recorded(id)) {
+    findings_->finals = *before;
+    for (Finalist& finalist : findings_->finals->finalists) {
+      // The grid may have changed since; what took part has not.
+      const auto same = [&](const Contender& contender) { return same_contender(contender, finalist); };
+      finalist.spec = std::ranges::find_if(contenders, same)->spec;
+    }
+    return;
+  }
+  FinalsRules rules;
+  rules.seed = rules_.seed;
+  parts_.progress.say(fmt::format("finals: {} contenders", contenders.size()), now());
+  FinalsRunner finals(parts_.workshop(), std::move(contenders), rules);
+  findings_->finals = finals.run([this](int) {
+    parts_.progress.tick(now());
+    parts_.journal.flush(false);
+  });
+  parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
+}
+
+}  // namespace tune

@@ -1,0 +1,55 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "conclusion.h"
+#include "exec/finals.h"
+#include "journal.h"
+#include "report/progress.h"
+#include "tuner.h"
+
+namespace tune {
+
+struct ContestRules {
+  int finalists = 5;
+  std::uint64_t seed = 0;
+  bool retry_failed = false;  ///< finals in which someone failed are held again
+};
+
+/// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and
+/// holds them unless the journal remembers them.
+class Contest {
+ public:
+  /// What it needs of the run; all of it must outlive this. The workshop is made only if something is to be timed.
+  struct Parts {
+    const Plan& plan;
+    const Objective& objective;
+    const Requests& requests;
+    Journal& journal;
+    report::Progress& progress;
+    std::function<Workshop&()> workshop;
+  };
+
+  /// Finals and notes go to `findings`, whose default_spec is today's configuration.
+  Contest(Parts parts, ContestRules rules, Findings& findings);
+
+  /// A spec that fails in the finals becomes a failed trial of the tuner. Does nothing without a valid spec, and holds
+  /// no finals for one contender alone. Throws Interrupted, Error(environment).
+  void hold(Tuner& tuner);
+
+ private:
+  std::vector<Contender> choose_contenders(const Tuner& tuner) const;
+  std::vector<Contender> try_baselines(Tuner& tuner);
+  void hold_finals(std::vector<Contender> contenders);
+  const Finals* recorded(const std::string& id) const;
+  void note_failures(Tuner& tuner);
+  std::string finals_id(const std::vector<Contender>& contenders) const;
+  bool same_contender(const Contender& contender, const Finalist& finalist) const;
+
+  Parts parts_;
+  ContestRules rules_;
+  Findings* findings_;
+};
+
+}  // namespace tune
