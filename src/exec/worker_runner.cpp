@@ -138,6 +138,7 @@ void WorkerRunner::advance(Task& task) {
   }
   if (process.loaded() && !task.go_sent && !device_busy()) {
     task.go_sent = true;
+    task.go_at = Clock::now();
     process.send(wire::Go{0, best_seconds_, true});
   }
   if (auto measured = process.take_measured()) {
@@ -177,8 +178,12 @@ void WorkerRunner::measure_ended(Tasks::iterator task) {
 }
 
 void WorkerRunner::finish(Tasks::iterator task, Outcome outcome) {
-  const std::chrono::duration<double> seconds = Clock::now() - task->started;
-  finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false});
+  const auto now = Clock::now();
+  const auto seconds_since = [now](Clock::time_point then) {
+    return std::chrono::duration<double>(now - then).count();
+  };
+  finished_.push_back({std::move(task->spec), std::move(outcome), seconds_since(task->started), false,
+                       task->go_sent ? seconds_since(task->go_at) : 0});
   tasks_.erase(task);
 }
 

@@ -31,6 +31,7 @@ class WorkerRunner : public Runner {
     std::string artifact;
     bool built = false;
     bool load_sent = false, go_sent = false;
+    Clock::time_point go_at;
     std::optional<wire::Measured> measured;
     std::unique_ptr<WorkerProcess> process;
   };

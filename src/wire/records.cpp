@@ -39,6 +39,7 @@ void from_json(const json& j, Spec& spec) {
 void to_json(json& j, const Trial& trial) {
   j = trial.spec;
   j["seconds"] = trial.seconds;
+  if (trial.measure_seconds > 0) j["measure_seconds"] = trial.measure_seconds;
   if (const auto* measured = trial.measurement()) j["measured"] = *measured;
   if (const auto* failed = trial.failure()) j["failed"] = *failed;
   if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome)) j["pruned"] = *pruned;
@@ -47,6 +48,7 @@ void to_json(json& j, const Trial& trial) {
 void from_json(const json& j, Trial& trial) {
   trial.spec = j.get<Spec>();
   trial.seconds = j.value("seconds", 0.0);
+  trial.measure_seconds = j.value("measure_seconds", 0.0);
   if (j.contains("measured"))
     trial.outcome = j.at("measured").get<Measurement>();
   else if (j.contains("pruned"))
@@ -79,13 +81,19 @@ namespace wire {
 
 // The probe's answer in full, because later runs may have to do with it alone.
 static void to_json(json& j, const RunRecord& run) {
-  j = {{"protocol", run.protocol}, {"name", run.name},       {"command", run.command},
-       {"host", run.host},         {"process", run.process}, {"hello", json::parse(encode(Event(run.hello)))}};
+  j = {{"protocol", run.protocol},
+       {"name", run.name},
+       {"problem", run.problem},
+       {"command", run.command},
+       {"host", run.host},
+       {"process", run.process},
+       {"hello", json::parse(encode(Event(run.hello)))}};
 }
 
 static void from_json(const json& j, RunRecord& run) {
   run.protocol = j.at("protocol").get<int>();
   run.name = j.value("name", "");
+  run.problem = j.value("problem", "");
   run.command = j.value("command", std::vector<std::string>());
   run.host = j.value("host", "");
   run.process = j.value("process", 0);

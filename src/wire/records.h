@@ -19,6 +19,7 @@ struct RunRecord {
   std::string host;
   int process = 0;
   Hello hello;
+  std::string problem = {};  ///< 4096x4096x4096; see problem_size_text
 };
 
 /// A spec was tried. `id` is its identity: see Requests::trial_id.

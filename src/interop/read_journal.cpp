@@ -1,0 +1,65 @@
+// Our own journal. A journal may hold several runs, of several problems and devices: the last run's count.
+#include <algorithm>
+
+#include "interop/recording_text.h"
+#include "wire/records.h"
+
+namespace tune {
+namespace {
+
+/// What has to be the same for two runs to be parts of one recording.
+bool continues(const wire::RunRecord& run, const wire::RunRecord& other) {
+  return run.name == other.name && run.problem == other.problem && run.hello.device.name == other.hello.device.name;
+}
+
+RecordedTrial to_recorded(Trial trial) {
+  RecordedTrial recorded;
+  recorded.settings = std::move(trial.spec.params);
+  if (const auto* measurement = trial.measurement()) {
+    recorded.build_seconds = measurement->build.seconds;
+    recorded.measure_seconds = measurement->timing.mean * static_cast<double>(measurement->timing.count);
+  } else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome)) {
+    recorded.build_seconds = pruned->build.seconds;
+  }
+  if (trial.measure_seconds > 0) recorded.measure_seconds = trial.measure_seconds;
+  recorded.outcome = std::move(trial.outcome);
+  return recorded;
+}
+
+}  // namespace
+
+Recording read_journal(std::string_view text) {
+  std::vector<std::pair<std::size_t, Trial>> trials;  // with the number of the run
+  std::vector<wire::RunRecord> runs;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) break;  // torn
+    try {
+      wire::Record record = wire::decode_record(text.substr(begin, end - begin));
+      if (auto* run = std::get_if<wire::RunRecord>(&record)) runs.push_back(std::move(*run));
+      if (auto* trial = std::get_if<wire::TrialRecord>(&record))
+        trials.emplace_back(runs.size(), std::move(trial->trial));
+    } catch (const wire::Malformed& malformed) {
+      if (runs.empty())
+        throw BadJson(text.data() + begin, std::string("this is no record of a journal: ") + malformed.what());
+    }
+    begin = end + 1;
+  }
+  if (runs.empty()) throw BadJson(text.data(), "the journal names no run");
+  Recording recording;
+  const wire::RunRecord& last = runs.back();
+  recording.device = last.hello.device.name;
+  recording.kernel = last.name;
+  recording.problem = last.problem;
+  for (auto& [run, trial] : trials) {
+    if (run == 0 || !continues(runs[run - 1], last)) continue;
+    if (const Measurement* measurement = trial.measurement();
+        measurement != nullptr && !(measurement->timing.median > 0))
+      throw BadJson(text.data(), "the time of spec " + std::to_string(trial.spec.mesh_idx) + " is not positive");
+    recording.trials.push_back(to_recorded(std::move(trial)));
+    for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
+  }
+  return recording;
+}
+
+}  // namespace tune

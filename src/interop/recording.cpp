@@ -1,0 +1,181 @@
+#include "interop/recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "interop/json_text.h"
+#include "interop/recording_text.h"
+#include "interop/text_file.h"
+#include "model/cell.h"
+#include "model/error.h"
+#include "model/stats.h"
+
+namespace tune {
+namespace {
+
+bool is_numeric(const Value& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+/// What the steps between the values suggest, as `pow2` and `range` say it in a tuning file.
+Kind kind_of(const std::vector<Value>& values) {
+  std::vector<double> numbers;
+  for (const Value& value : values) {
+    if (!is_numeric(value)) return Kind::categorical;
+    numbers.push_back(to_cell(value).to_real());
+  }
+  std::sort(numbers.begin(), numbers.end());
+  if (numbers.size() < 3) return Kind::ordinal;
+  bool equal_steps = true, equal_ratios = numbers.front() > 0;
+  for (std::size_t i = 2; i < numbers.size(); ++i) {
+    equal_steps &= numbers[i] - numbers[i - 1] == numbers[1] - numbers[0];
+    equal_ratios = equal_ratios && numbers[i] * numbers[0] == numbers[i - 1] * numbers[1];
+  }
+  if (equal_ratios) return Kind::ratio;
+  return equal_steps ? Kind::interval : Kind::ordinal;
+}
+
+// Booleans and whole numbers of any type are equal if their values are, as in Python.
+std::string key_text(const Value& value) {
+  if (const auto* boolean = std::get_if<Bool>(&value)) return boolean->value ? "1" : "0";
+  if (const auto* number = std::get_if<double>(&value);
+      number && std::abs(*number) < 1e15 && *number == std::floor(*number))
+    return std::to_string(static_cast<std::int64_t>(*number));
+  return to_text(value);
+}
+
+std::string settings_key(std::span<const Setting> settings) {
+  std::string key;
+  for (const Setting& setting : settings) key += setting.name + '=' + key_text(setting.value) + '\n';
+  return key;
+}
+
+// The last record of a spec counts, in the place of the first.
+void drop_repeated(std::vector<RecordedTrial>& trials) {
+  std::unordered_map<std::string, std::size_t> seen;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const auto [first, is_new] = seen.emplace(settings_key(trials[i].settings), kept);
+    if (!is_new) {
+      trials[first->second] = std::move(trials[i]);
+    } else {
+      if (kept != i) trials[kept] = std::move(trials[i]);
+      ++kept;
+    }
+  }
+  trials.resize(kept);
+}
+
+Recording::Format format_of(std::string_view text) {
+  using enum Recording::Format;
+  const std::string_view start = text.substr(0, text.find('\n'));
+  if (start.find("\"record\":") != std::string_view::npos) return journal;
+  JsonMembers members(text);
+  while (const auto member = members.next()) {
+    if (member->key == "results") return t4;
+    if (member->key == "cache" || member->key == "tune_params_keys") return kernel_tuner;
+    if (member->cut) break;
+  }
+  throw BadJson(text.data(),
+                "this is no recorded run: neither a journal of tune, nor a cache file of Kernel Tuner, nor T4 results");
+}
+
+}  // namespace
+
+void throw_bad_recording(const std::string& file, std::string_view text, const char* at, const std::string& why) {
+  const auto line = 1 + std::count(text.data(), std::clamp(at, text.data(), text.data() + text.size()), '\n');
+  throw Error(ExitCode::bad_input, fmt::format("{}:{}: {}", file, line, why));
+}
+
+double to_seconds(std::string_view milliseconds) {
+  const double value = to_number(milliseconds);
+  if (!(value > 0) || !std::isfinite(value))
+    throw BadJson(milliseconds.data(), fmt::format("the time {} is not positive and finite", milliseconds));
+  return value / 1e3;
+}
+
+Timing timing_of(double seconds, std::vector<double> launches) {
+  std::erase_if(launches, [](double value) { return !(value > 0) || !std::isfinite(value); });
+  Timing timing;
+  if (launches.empty()) {
+    timing.count = 1;
+    timing.min = timing.mean = timing.p95 = timing.ci_low = timing.ci_high = seconds;
+  } else {
+    timing = summarize(launches, false);
+  }
+  timing.median = seconds;
+  return timing;
+}
+
+Failure failure_of(const std::string& name) {
+  Failure failure{Stage::measure, Cause::reported, name, {}};
+  if (name == "CompilationFailedConfig") failure.stage = Stage::build;
+  if (name == "InvalidConfig") failure.stage = Stage::start;
+  return failure;
+}
+
+void add_value(std::vector<Parameter>& parameters, const Setting& setting) {
+  auto parameter = std::ranges::find(parameters, setting.name, &Parameter::name);
+  if (parameter == parameters.end())
+    parameter = parameters.insert(parameters.end(), {setting.name, setting.run_time, Kind::ordinal, {}});
+  if (std::ranges::find(parameter->values, setting.value) == parameter->values.end())
+    parameter->values.push_back(setting.value);
+}
+
+Recording parse_recording(std::string_view text, const std::string& file) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw Error(ExitCode::bad_input, file + ": the recording is empty");
+  Recording recording;
+  try {
+    switch (format_of(text)) {
+      case Recording::Format::journal:
+        recording = read_journal(text);
+        break;
+      case Recording::Format::kernel_tuner:
+        recording = read_kernel_tuner(text);
+        break;
+      case Recording::Format::t4:
+        recording = read_t4(text);
+        break;
+    }
+  } catch (const BadJson& bad) {
+    throw_bad_recording(file, text, bad.at(), bad.what());
+  }
+  recording.file = file;
+  if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
+  drop_repeated(recording.trials);
+  for (Parameter& parameter : recording.parameters) parameter.kind = kind_of(parameter.values);
+  if (recording.objectives.empty()) recording.objectives = {"time"};
+  return recording;
+}
+
+Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
+
+RecordedTrials::RecordedTrials(const Recording& recording) : recording_(&recording) {
+  for (const Parameter& parameter : recording.parameters)
+    if (parameter.values.size() > 1) telling_.push_back(&parameter);
+  for (const RecordedTrial& trial : recording.trials) by_key_.emplace(key(trial.settings), &trial);
+}
+
+std::string RecordedTrials::key(std::span<const Setting> settings) const {
+  std::string key;
+  for (const Parameter* parameter : telling_) {
+    const auto setting = std::ranges::find(settings, parameter->name, &Setting::name);
+    if (setting != settings.end()) key += parameter->name + '=' + key_text(setting->value) + '\n';
+  }
+  return key;
+}
+
+const RecordedTrial* RecordedTrials::find(std::span<const Setting> settings) const {
+  for (const Setting& setting : settings) {
+    const auto parameter = std::ranges::find(recording_->parameters, setting.name, &Parameter::name);
+    if (parameter == recording_->parameters.end()) return nullptr;
+    if (parameter->values.size() == 1 && key_text(parameter->values[0]) != key_text(setting.value)) return nullptr;
+  }
+  const auto found = by_key_.find(key(settings));
+  return found == by_key_.end() ? nullptr : found->second;
+}
+
+}  // namespace tune

@@ -1,0 +1,60 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model/space.h"
+#include "model/trial.h"
+
+namespace tune {
+
+/// What one spec did in a recorded run, and what it cost. Times other than the median may be the median itself where
+/// the recording holds no more; figures other than the time stand in Measurement::metrics under the recording's own
+/// names.
+struct RecordedTrial {
+  std::vector<Setting> settings;  ///< in the order of Recording::parameters
+  Outcome outcome;
+  double build_seconds = 0;
+  double measure_seconds = 0;  ///< checks and all launches
+};
+
+/// A recorded run: a search space and what was found in it. Texts are empty where the recording does not say.
+struct Recording {
+  enum class Format { journal, kernel_tuner, t4 };
+  Format format = Format::journal;
+  std::string file;  ///< for complaints
+  std::string device;
+  std::string kernel;                   ///< of our own journal: the tuning file's name
+  std::string problem;                  ///< 4096x4096
+  std::vector<Parameter> parameters;    ///< every value that occurs, in the recording's order
+  std::vector<std::string> objectives;  ///< `time` if the recording names none
+  std::vector<RecordedTrial> trials;    ///< each spec once: the last one counts
+};
+
+/// Reads a run recorded by tune (a journal), by Kernel Tuner (a cache file, closed or cut off) or in the T4 format; the
+/// format follows from the content. Files compressed by gzip or bzip2 are understood. Throws Error(bad_input) with
+/// file, line and cause for what is none of these, holds no trial, or times that are negative, zero or no numbers.
+Recording read_recording(const std::filesystem::path& path);
+/// The same for a text; `file` is what complaints call it.
+Recording parse_recording(std::string_view text, const std::string& file);
+
+/// Finds the trials of a recording by parameter values, whatever the order of the settings; 32, 32.0 and true, 1 are
+/// the same. Parameters with a single value need not be named.
+class RecordedTrials {
+ public:
+  /// `recording` must outlive this.
+  explicit RecordedTrials(const Recording& recording);
+  const RecordedTrial* find(std::span<const Setting> settings) const;
+
+ private:
+  std::string key(std::span<const Setting> settings) const;
+
+  const Recording* recording_;
+  std::vector<const Parameter*> telling_;  ///< those with several values
+  std::unordered_map<std::string, const RecordedTrial*> by_key_;
+};
+
+}  // namespace tune

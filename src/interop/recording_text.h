@@ -1,0 +1,28 @@
+#pragma once
+// The readers behind parse_recording, one per format. Each leaves Recording::file, Parameter::kind and repeated specs
+// to it, and throws BadJson.
+#include <string_view>
+
+#include "interop/json_text.h"
+#include "interop/recording.h"
+
+namespace tune {
+
+/// Where on which line the complaint is: every reader's errors come out as these.
+[[noreturn]] void throw_bad_recording(const std::string& file, std::string_view text, const char* at,
+                                      const std::string& why);
+
+Recording read_kernel_tuner(std::string_view text);
+Recording read_t4(std::string_view text);
+Recording read_journal(std::string_view text);
+
+/// A time in seconds from one in milliseconds, if it is one that a measurement can have. Throws BadJson.
+double to_seconds(std::string_view milliseconds);
+/// A measurement from its recorded time and those of its launches, which may be missing; in seconds.
+Timing timing_of(double seconds, std::vector<double> launches);
+/// The failure that Kernel Tuner calls by this name.
+Failure failure_of(const std::string& name);
+/// Adds a value to those of a parameter if it is new; adds the parameter if that is.
+void add_value(std::vector<Parameter>& parameters, const Setting& setting);
+
+}  // namespace tune

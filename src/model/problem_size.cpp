@@ -1,0 +1,30 @@
+#include "model/problem_size.h"
+
+#include <fmt/format.h>
+
+namespace tune {
+namespace {
+
+std::string gemm_text(const Gemm& gemm) {
+  std::string text = fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k);
+  if (gemm.batch != 1) text += fmt::format("x{}", gemm.batch);
+  if (gemm.a != Type::f32 || gemm.b != Type::f32 || gemm.c != Type::f32)
+    text += fmt::format(" {} {} {}", to_text(gemm.a), to_text(gemm.b), to_text(gemm.c));
+  const auto layout = [](Layout value) { return value == Layout::row ? "row" : "col"; };
+  if (gemm.layout_a != Layout::row || gemm.layout_b != Layout::row || gemm.layout_c != Layout::row)
+    text += fmt::format(" {} {} {}", layout(gemm.layout_a), layout(gemm.layout_b), layout(gemm.layout_c));
+  return text;
+}
+
+}  // namespace
+
+std::string problem_size_text(const Problem& problem, const std::map<std::string, Value>& constants) {
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) return gemm_text(*gemm);
+  if (!std::holds_alternative<Custom>(problem)) return {};
+  std::string text;
+  for (const auto& [name, value] : constants)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, to_text(value));
+  return text;
+}
+
+}  // namespace tune

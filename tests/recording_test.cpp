@@ -1,0 +1,215 @@
+#include "interop/recording.h"
+
+#include <bzlib.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "has.h"
+#include "tuning_folder.h"
+
+namespace tune {
+namespace {
+
+using cli::has;
+
+const std::string kHeader = R"({
+"device_name": "NVIDIA A100", "kernel_name": "gemm", "problem_size": [4096, 64],
+"tune_params_keys": ["BM", "MODE", "FLAG"],
+"tune_params": {"BM": [16, 32, 64], "MODE": ["a", "b"], "FLAG": [true]},
+"objective": "GFLOP/s",
+"cache": {)";
+const std::string kFirst = R"(
+"16,a,true": {"BM": 16, "MODE": "a", "FLAG": true, "time": 2.0, "times": [1.0, 2.0, 3.0], "GFLOP/s": 50.5,
+  "compile_time": 1000.0, "verification_time": 200.0, "benchmark_time": 300, "timestamp": "2023-12-21 10:44:42+00:00"},)";
+const std::string kOldFailure = R"(
+"32,a,true": {"BM": 32, "MODE": "a", "FLAG": true, "time": "CompilationFailedConfig", "compile_time": 500},)";
+const std::string kNewFailure = R"(
+"64,b,true": {"BM": 64, "MODE": "b", "FLAG": true, "__error__": "RuntimeFailedConfig", "benchmark_time": 10},)";
+
+Recording read(const std::string& text) { return parse_recording(text, "run.json"); }
+
+std::string complaint(const std::string& text) {
+  try {
+    read(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_input);
+    return error.what();
+  }
+  return {};
+}
+
+const Measurement& measurement(const Recording& recording, std::size_t index) {
+  return std::get<Measurement>(recording.trials.at(index).outcome);
+}
+
+TEST(Recording, ReadsAClosedKernelTunerCache) {
+  const Recording recording =
+      read(kHeader + kFirst + kOldFailure + kNewFailure.substr(0, kNewFailure.size() - 1) + "}\n}\n");
+  EXPECT_EQ(recording.format, Recording::Format::kernel_tuner);
+  EXPECT_EQ(recording.device, "NVIDIA A100");
+  EXPECT_EQ(recording.kernel, "gemm");
+  EXPECT_EQ(recording.problem, "4096x64");
+  EXPECT_EQ(recording.objectives, std::vector<std::string>{"GFLOP/s"});
+  ASSERT_EQ(recording.parameters.size(), 3u);
+  EXPECT_EQ(recording.parameters[0].name, "BM");
+  EXPECT_EQ(recording.parameters[0].kind, Kind::ratio);
+  EXPECT_EQ(recording.parameters[0].values.size(), 3u);
+  EXPECT_EQ(recording.parameters[1].kind, Kind::categorical);
+  ASSERT_EQ(recording.trials.size(), 3u);
+  const Measurement& first = measurement(recording, 0);
+  EXPECT_DOUBLE_EQ(first.timing.median, 2e-3);
+  EXPECT_EQ(first.timing.count, 3);
+  EXPECT_DOUBLE_EQ(first.timing.min, 1e-3);
+  EXPECT_DOUBLE_EQ(first.metrics.at("GFLOP/s"), 50.5);
+  EXPECT_DOUBLE_EQ(recording.trials[0].build_seconds, 1.0);
+  EXPECT_DOUBLE_EQ(recording.trials[0].measure_seconds, 0.5);
+}
+
+TEST(Recording, ReadsBothFormsOfFailure) {
+  const Recording recording = read(kHeader + kFirst + kOldFailure + kNewFailure);
+  const auto& old_form = std::get<Failure>(recording.trials.at(1).outcome);
+  EXPECT_EQ(old_form.stage, Stage::build);
+  EXPECT_EQ(old_form.message, "CompilationFailedConfig");
+  EXPECT_DOUBLE_EQ(recording.trials[1].build_seconds, 0.5);
+  EXPECT_EQ(std::get<Failure>(recording.trials.at(2).outcome).stage, Stage::measure);
+}
+
+TEST(Recording, ReadsACacheThatEndsBehindAnyByteOfAnEntry) {
+  const std::string whole = kHeader + kFirst + kOldFailure;
+  for (std::size_t size = (kHeader + kFirst).size(); size < whole.size() - 2; ++size)
+    EXPECT_EQ(read(whole.substr(0, size)).trials.size(), 1u) << whole.substr(0, size);
+  EXPECT_EQ(read(whole).trials.size(), 2u);
+}
+
+TEST(Recording, TheObjectiveOfACacheMayBeAListOrMissing) {
+  std::string text = kHeader + kFirst;
+  const auto at = text.find("\"GFLOP/s\",");
+  EXPECT_EQ(read(std::string(text).replace(at, 9, R"(["time", "GFLOP/s"])")).objectives,
+            (std::vector<std::string>{"time", "GFLOP/s"}));
+  const auto line = text.find("\"objective\"");
+  EXPECT_EQ(read(std::string(text).erase(line, text.find('\n', line) - line)).objectives,
+            std::vector<std::string>{"time"});
+}
+
+TEST(Recording, TheLastEntryOfASpecCounts) {
+  std::string again = kFirst;
+  again.replace(again.find("\"time\": 2.0"), 11, "\"time\": 8.0");
+  const Recording recording = read(kHeader + kFirst + kOldFailure + again);
+  ASSERT_EQ(recording.trials.size(), 2u);
+  EXPECT_DOUBLE_EQ(measurement(recording, 0).timing.median, 8e-3);
+}
+
+TEST(Recording, SaysWhereATimeIsNoTime) {
+  for (const char* bad : {"NaN", "-1.5", "0", "Infinity", "-Infinity"}) {
+    std::string text = kHeader + kOldFailure + kFirst;
+    text.replace(text.find("\"time\": 2.0"), 11, "\"time\": " + std::string(bad));
+    EXPECT_TRUE(has(complaint(text), "run.json:8: the time " + std::string(bad) + " is not positive and finite"));
+  }
+  std::string text = kHeader + kFirst;
+  text.replace(text.find("1000.0"), 6, "-10");
+  EXPECT_TRUE(has(complaint(text), "run.json:8: compile_time is -10: a duration cannot be"));
+}
+
+TEST(Recording, RefusesWhatHoldsNoTrial) {
+  EXPECT_EQ(complaint(""), "run.json: the recording is empty");
+  EXPECT_EQ(complaint(" \n"), "run.json: the recording is empty");
+  EXPECT_EQ(complaint(kHeader + "}}"), "run.json: the recording holds no trial");
+  EXPECT_TRUE(has(complaint(kHeader.substr(0, 80)), "this is no recorded run"));
+  EXPECT_TRUE(has(complaint(kHeader.substr(0, kHeader.size() - 12)), "the file ends before the first entry"));
+  EXPECT_TRUE(has(complaint("name: gemm\n"), "run.json:1: a JSON object or list is expected"));
+  EXPECT_TRUE(has(complaint("{\"a\": 1}"), "this is no recorded run"));
+}
+
+TEST(Recording, RefusesAnEntryWithoutAParameterOrATime) {
+  std::string text = kHeader + kFirst;
+  text.erase(text.find("\"MODE\": \"a\", "), 13);
+  EXPECT_TRUE(has(complaint(text), "run.json:7: the entry 16,a,true lacks the parameter MODE"));
+  text = kHeader + kFirst;
+  text.erase(text.find("\"time\": 2.0, "), 13);
+  EXPECT_TRUE(has(complaint(text), "the entry 16,a,true has no time"));
+}
+
+TEST(Recording, ReadsT4InItsDialects) {
+  const auto t4 = [](const std::string& times, const std::string& end) {
+    return R"({"metadata": {"timeunit": "miliseconds"}, "results": [
+{"configuration": {"BM": 16}, "times": {)" +
+           times + R"(, "runtimes": [1.0, 3.0]}, "invalidity": "correct", "correctness": 1,
+ "measurements": [{"name": "time", "value": 2.0, "unit": ""}, {"name": "GB/s", "value": 7, "unit": "GB/s"}], "objectives": ["time"]},
+{"configuration": {"BM": 32}, "times": {}, "invalidity": "timeout", "correctness": 0},
+{"configuration": {"BM": 64}, "times": {}, "invalidity": "correctness", "correctness": 0})" +
+           end;
+  };
+  for (const char* times : {R"("compilation": 100, "benchmark": 50)", R"("compilation_time": 100, "validation": 50)"}) {
+    const Recording recording = read(t4(times, "]}"));
+    EXPECT_EQ(recording.format, Recording::Format::t4);
+    ASSERT_EQ(recording.trials.size(), 3u);
+    EXPECT_DOUBLE_EQ(measurement(recording, 0).timing.median, 2e-3);
+    EXPECT_DOUBLE_EQ(measurement(recording, 0).metrics.at("GB/s"), 7);
+    EXPECT_DOUBLE_EQ(recording.trials[0].build_seconds, 0.1);
+    EXPECT_EQ(std::get<Failure>(recording.trials[1].outcome).cause, Cause::timed_out);
+    EXPECT_EQ(std::get<Failure>(recording.trials[2].outcome).stage, Stage::check);
+  }
+  EXPECT_EQ(read(t4("\"compilation\": 1", ", {\"configuration\": {\"BM\"")).trials.size(), 3u);
+  const std::string micro = R"({"metadata": {"timeunit": "Microseconds"}, "results": [{"configuration": {"BM": 16},
+    "times": {"runtimes": [1.0, 3.0]}, "invalidity": "correct", "correctness": 1}]})";
+  EXPECT_DOUBLE_EQ(measurement(read(micro), 0).timing.median, 2e-6);
+}
+
+std::string run_record(const std::string& problem) {
+  return R"({"record": "run", "protocol": 1, "name": "gemm", "problem": ")" + problem +
+         R"(", "hello": {"event": "hello", "protocol": 1, "backend": "cpu", "device": {"name": "cpu"}}})" + "\n";
+}
+
+std::string trial_record(int bm, double seconds) {
+  return R"({"record": "trial", "id": "x", "mesh_idx": 0, "params": {"$S": 1, "BM": )" + std::to_string(bm) +
+         R"(}, "seconds": 9, "measure_seconds": 0.25, "measured": {"timing": {"median": )" + std::to_string(seconds) +
+         R"(}, "build": {"seconds": 0.5}}})" + "\n";
+}
+
+TEST(Recording, OfAJournalIsTheLastRunsProblem) {
+  const Recording recording =
+      read(run_record("8x8x8") + trial_record(16, 0.1) + trial_record(32, 0.2) + run_record("9x9x9") +
+           trial_record(16, 0.3) + run_record("8x8x8") + trial_record(64, 0.4) + "{\"record\": \"tri");
+  EXPECT_EQ(recording.format, Recording::Format::journal);
+  EXPECT_EQ(recording.problem, "8x8x8");
+  ASSERT_EQ(recording.trials.size(), 3u);
+  EXPECT_DOUBLE_EQ(measurement(recording, 0).timing.median, 0.1);
+  EXPECT_DOUBLE_EQ(recording.trials[0].build_seconds, 0.5);
+  EXPECT_DOUBLE_EQ(recording.trials[0].measure_seconds, 0.25);
+  EXPECT_TRUE(recording.trials[0].settings[0].run_time);
+}
+
+TEST(Recording, IsReadFromGzipAndBzip2) {
+  const TuningFolder folder;
+  const std::string text = kHeader + kFirst + kOldFailure;
+  const std::string gz = folder.path() / "a.json.gz", bz2 = folder.path() / "a.json.bz2";
+  gzFile zipped = gzopen(gz.c_str(), "wb");
+  gzwrite(zipped, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(zipped);
+  BZFILE* bzipped = BZ2_bzopen(bz2.c_str(), "wb");
+  BZ2_bzwrite(bzipped, const_cast<char*>(text.data()), static_cast<int>(text.size()));
+  BZ2_bzclose(bzipped);
+  EXPECT_EQ(read_recording(folder.write("a.json", text)).trials.size(), 2u);
+  EXPECT_EQ(read_recording(gz).trials.size(), 2u);
+  EXPECT_EQ(read_recording(bz2).trials.size(), 2u);
+  EXPECT_THROW(read_recording(folder.path() / "none.json"), Error);
+  EXPECT_THROW(read_recording(folder.path()), Error);
+}
+
+TEST(RecordedTrials, AreFoundByValuesInAnyOrderAndType) {
+  const Recording recording = read(kHeader + kFirst + kOldFailure);
+  const RecordedTrials trials(recording);
+  const std::vector<Setting> first = {{"MODE", std::string("a")}, {"BM", 16.0}, {"FLAG", std::int64_t{1}}};
+  EXPECT_EQ(trials.find(first), &recording.trials[0]);
+  const std::vector<Setting> without = {{"BM", std::int64_t{32}}, {"MODE", std::string("a")}};
+  EXPECT_EQ(trials.find(without), &recording.trials[1]);
+  const std::vector<Setting> absent = {{"BM", std::int64_t{64}}, {"MODE", std::string("a")}};
+  EXPECT_EQ(trials.find(absent), nullptr);
+  const std::vector<Setting> unknown = {{"BM", std::int64_t{16}}, {"MODE", std::string("a")}, {"X", std::int64_t{1}}};
+  EXPECT_EQ(trials.find(unknown), nullptr);
+  const std::vector<Setting> other = {{"BM", std::int64_t{16}}, {"MODE", std::string("a")}, {"FLAG", std::int64_t{0}}};
+  EXPECT_EQ(trials.find(other), nullptr);
+}
+
+}  // namespace
+}  // namespace tune
