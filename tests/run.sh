@@ -11,7 +11,7 @@ part() {
   echo "== $name: $((SECONDS - start)) s"
 }
 
-part "install" demo/setup.sh libgtest-dev python3
+part "install" demo/setup.sh libgtest-dev python3 libamdhip64-dev
 part "configure" cmake --preset dev
 part "build" cmake --build --preset dev -j2
 part "sanitizers: configure" cmake --preset asan

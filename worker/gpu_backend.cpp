@@ -43,7 +43,7 @@ std::string helpers_code(const std::string& reference, const std::string& arch) 
 /// Kernels that are compiled at run time and launched on the first device.
 class GpuBackend final : public WorkerBackend {
  public:
-  Backend kind() const override { return Backend::cuda; }
+  Backend kind() const override { return gpu::kBackend; }
   wire::Hello probe() override { return probe_gpu(kind()); }
   wire::Built build(const wire::BuildRequest& request) override;
   void reference(const wire::ReferenceRequest& request) override;

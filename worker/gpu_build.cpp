@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kArtifact = "kernel.cubin";
 constexpr std::size_t kDetail = 1500;  // bytes of compiler output in a failure's text; all of it is in the log
 
 bool chooses_standard(const std::vector<std::string>& flags) {
@@ -28,8 +27,8 @@ bool chooses_standard(const std::vector<std::string>& flags) {
 }
 
 std::vector<std::string> compiler_options(const wire::BuildRequest& request, const GpuCompiler& compiler) {
-  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "--ptxas-options=-v"};
-  if (!chooses_standard(request.flags)) options.emplace_back("--std=c++20");
+  std::vector<std::string> options;
+  if (!chooses_standard(request.flags)) options.emplace_back("-std=c++20");
   for (const Define& define : request.defines) options.push_back(fmt::format("-D{}={}", define.name, define.value));
   options.push_back("-I" + fs::path(request.source).parent_path().string());
   for (const std::string& folder : request.include) options.push_back("-I" + folder);
@@ -52,8 +51,8 @@ std::string first_error(const std::string& log) {
   throw Refusal(Stage::build, line + rest.substr(0, kDetail).append(cut));
 }
 
-std::map<std::string, double> properties(const wire::BuildRequest& request, const std::string& log) {
-  const auto kernels = read_ptxas_log(log);
+std::map<std::string, double> properties(const wire::BuildRequest& request, const GpuCompiler::Result& result) {
+  const auto kernels = gpu::resources(result.code, result.log);
   KernelResources largest;
   for (const wire::KernelLaunch& launch : request.launches) {
     const auto found = kernels.find(launch.kernel);
@@ -69,7 +68,15 @@ std::map<std::string, double> properties(const wire::BuildRequest& request, cons
 }
 
 GpuCompiler open_compiler() try { return {}; } catch (const std::runtime_error& error) {
-  throw Refusal(Stage::build, fmt::format("no run-time compiler: {}; install NVRTC or set CUDA_HOME", error.what()));
+  throw Refusal(Stage::build, fmt::format("no run-time compiler: {}; {}", error.what(), gpu::kCompilerAdvice));
+}
+
+GpuCompiler::Result compile(const GpuCompiler& compiler, const wire::BuildRequest& request) try {
+  const fs::path source(request.source);
+  return compiler.compile(source.filename().string(), read_file(source), request.arch,
+                          compiler_options(request, compiler));
+} catch (const std::runtime_error& error) {
+  throw Refusal(Stage::build, error.what());
 }
 
 }  // namespace
@@ -80,15 +87,13 @@ wire::Built build_gpu_code(const wire::BuildRequest& request) {
   // log; the store makes that cache needless.
   ::setenv("CUDA_CACHE_DISABLE", "1", 1);
   const GpuCompiler compiler = open_compiler();
-  const fs::path source(request.source);
-  const auto result =
-      compiler.compile(source.filename().string(), read_file(source), compiler_options(request, compiler));
+  const auto result = compile(compiler, request);
   std::fputs(result.log.c_str(), stderr);
   if (!result.compiled) refuse(result.log);
   wire::Built built;
-  built.artifact = kArtifact;
-  built.properties = properties(request, result.log);
-  write_file(fs::path(request.output) / kArtifact, result.code);
+  built.artifact = gpu::kArtifact;
+  built.properties = properties(request, result);
+  write_file(fs::path(request.output) / gpu::kArtifact, result.code);
   built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return built;
 }

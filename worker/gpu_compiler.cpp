@@ -1,6 +1,7 @@
 #include "gpu_compiler.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -17,41 +18,29 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
 }  // namespace
 
 void GpuCompiler::check(gpu::CompilerStatus status) const {
-  if (status != gpu::kCompiled) throw std::runtime_error(fmt::format("NVRTC: {}", library_.error_text(status)));
+  if (status != gpu::kCompiled) throw std::runtime_error(fmt::format("{}: {}", version(), library_.error_text(status)));
 }
 
-std::string GpuCompiler::version() const {
-  int major = 0, minor = 0;
-  check(library_.version(&major, &minor));
-  return fmt::format("NVRTC {}.{}", major, minor);
-}
-
-std::vector<std::string> GpuCompiler::architectures() const {
-  int count = 0;
-  check(library_.architecture_count(&count));
-  std::vector<int> numbers(static_cast<std::size_t>(count));
-  check(library_.architectures(numbers.data()));
-  std::vector<std::string> names;
-  for (const int number : numbers) {
-    names.push_back(fmt::format("sm_{}", number));
-    if (number >= 90) names.push_back(fmt::format("sm_{}a", number));
-    if (number >= 100) names.push_back(fmt::format("sm_{}f", number));
-  }
-  return names;
-}
-
-GpuCompiler::Result GpuCompiler::compile(const std::string& name, const std::string& source,
+GpuCompiler::Result GpuCompiler::compile(const std::string& name, const std::string& source, const std::string& arch,
                                          const std::vector<std::string>& options,
                                          const std::vector<Header>& headers) const {
+  // hipRTC 5.2 aborts the process over an architecture that it does not know.
+  if (const auto known = architectures(); std::find(known.begin(), known.end(), arch) == known.end())
+    throw std::runtime_error(
+        fmt::format("{} cannot build for '{}'; it knows {}", version(), arch, fmt::join(known, " ")));
   std::vector<const char*> texts, names;
   for (const Header& header : headers) {
     texts.push_back(header.text);
     names.push_back(header.name);
   }
   gpu::Program program = nullptr;
-  check(library_.create(&program, source.c_str(), name.c_str(), static_cast<int>(headers.size()), texts.data(),
+  // hipRTC names the source after a temporary file of its own.
+  const std::string named = fmt::format("#line 1 \"{}\"\n{}", name, source);
+  check(library_.create(&program, named.c_str(), name.c_str(), static_cast<int>(headers.size()), texts.data(),
                         names.data()));
-  const std::vector<const char*> words = pointers(options);
+  std::vector<std::string> all = gpu::options_for(arch);
+  all.insert(all.end(), options.begin(), options.end());
+  std::vector<const char*> words = pointers(all);
   const auto status = library_.compile(program, static_cast<int>(words.size()), words.data());
   Result result;
   std::size_t size = 0;
@@ -68,10 +57,6 @@ GpuCompiler::Result GpuCompiler::compile(const std::string& name, const std::str
   }
   library_.destroy(&program);
   return result;
-}
-
-std::string architecture_of(int major, int minor) {
-  return fmt::format("sm_{}{}{}", major, minor, major >= 9 ? "a" : "");
 }
 
 }  // namespace tune

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <tuple>
 #include <utility>
 
 #include "backend.h"
-#include "gpu_compiler.h"
+#include "gpu_vendor.h"
 
 namespace tune {
 namespace {
@@ -20,25 +18,15 @@ GpuHandle open_device() try { return GpuHandle::open(); } catch (const std::runt
 
 }  // namespace
 
-std::string to_text(const GpuDriver& driver, gpu::Status status) {
-  const char *name = nullptr, *text = nullptr;
-  driver.error_name(status, &name);
-  driver.error_text(status, &text);
-  return fmt::format("{} ({})", text ? text : "unknown error", name ? name : std::to_string(status));
-}
-
 int GpuHandle::attribute(gpu::Attribute which) const {
   int value = 0;
   return driver.device_attribute(&value, which, device) == gpu::kSuccess ? value : 0;
 }
 
-std::string GpuHandle::arch() const {
-  return architecture_of(attribute(gpu::kComputeMajor), attribute(gpu::kComputeMinor));
-}
-
 GpuHandle GpuHandle::open() {
-  const auto fail = [](const std::string& why) {
-    throw std::runtime_error(fmt::format("no {} device: {}", gpu::kVendor, why));
+  const auto fail = [](const std::string& why, const std::string& advice = "") {
+    throw std::runtime_error(
+        fmt::format("no {} device: {}{}{}", gpu::kVendor, why, advice.empty() ? "" : "; ", advice));
   };
   GpuHandle handle{};
   try {
@@ -46,44 +34,29 @@ GpuHandle GpuHandle::open() {
   } catch (const std::runtime_error& error) {
     fail(error.what());
   }
-  // Halves the time that a context takes; kernels of one stream need no more than one queue.
-  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
-  gpu::Status status = handle.driver.init(0);
-  if (status == gpu::kSuccess) status = handle.driver.device(&handle.device, 0);
-  if (status != gpu::kSuccess) fail(to_text(handle.driver, status));
+  const gpu::Status status = gpu::open(handle.driver, handle.device);
+  if (status != gpu::kSuccess) fail(gpu::describe(handle.driver, status), gpu::device_advice());
   return handle;
 }
 
-Gpu::Gpu() : handle_(open_device()) {
-  gpu::Context context = nullptr;
-  check(driver().retain_context(&context, handle_.device));
-  check(driver().set_context(context));
-}
+Gpu::Gpu() : handle_(open_device()) { check(gpu::enter(driver(), handle_.device)); }
+
+std::string Gpu::arch() const { return gpu::architecture(handle_); }
 
 void Gpu::check(gpu::Status status, const std::string& detail) const {
   if (status == gpu::kSuccess) return;
-  throw GpuError(to_text(driver(), status) + (detail.empty() ? "" : "\n" + detail));
+  throw GpuError(gpu::describe(driver(), status) + (detail.empty() ? "" : "\n" + detail));
 }
 
 void Gpu::launch(const GpuLaunch& launch, void** arguments, const std::string& detail) const {
-  gpu::LaunchConfig config{};
-  std::tie(config.gridDimX, config.gridDimY, config.gridDimZ) = std::tuple_cat(launch.grid);
-  std::tie(config.blockDimX, config.blockDimY, config.blockDimZ) = std::tuple_cat(launch.block);
-  config.sharedMemBytes = launch.shared;
-  gpu::LaunchAttribute cluster{};
-  if (launch.cluster) {
-    cluster.id = gpu::kClusterDimension;
-    auto& extents = cluster.value.clusterDim;
-    std::tie(extents.x, extents.y, extents.z) = std::tuple_cat(*launch.cluster);
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-  }
-  check(driver().launch(&config, launch.function, arguments, nullptr), detail);
+  check(gpu::launch(driver(), launch, arguments), detail);
 }
 
 DeviceMemory::DeviceMemory(const Gpu& gpu, std::size_t bytes, const std::string& purpose) : gpu_(&gpu), bytes_(bytes) {
   if (bytes == 0) return;
-  const auto status = gpu.driver().allocate(&address_, bytes);
+  gpu::Pointer pointer{};
+  const auto status = gpu.driver().allocate(&pointer, bytes);
+  address_ = gpu::to_address(pointer);
   if (status != gpu::kOutOfMemory) gpu.check(status);
   if (status == gpu::kSuccess) return;
   std::size_t free = 0, total = 0;
@@ -94,7 +67,7 @@ DeviceMemory::DeviceMemory(const Gpu& gpu, std::size_t bytes, const std::string&
 }
 
 DeviceMemory::~DeviceMemory() {
-  if (address_) gpu_->driver().free(address_);
+  if (address_) gpu_->driver().free(gpu::to_pointer(address_));
 }
 
 DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept { *this = std::move(other); }
@@ -107,19 +80,21 @@ DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
 }
 
 void DeviceMemory::copy_from(std::span<const std::byte> host, std::size_t first) {
-  gpu_->check(gpu_->driver().copy_to_device(address_ + first, host.data(), host.size()));
+  auto* source = const_cast<std::byte*>(host.data());  // HIP's function asks for it and does not write
+  gpu_->check(gpu_->driver().copy_to_device(gpu::to_pointer(address_ + first), source, host.size()));
 }
 
 void DeviceMemory::copy_to(std::span<std::byte> host, std::size_t first) const {
-  gpu_->check(gpu_->driver().copy_to_host(host.data(), address_ + first, host.size()));
+  gpu_->check(gpu_->driver().copy_to_host(host.data(), gpu::to_pointer(address_ + first), host.size()));
 }
 
 void DeviceMemory::set_bytes(std::uint8_t value, std::size_t first, std::size_t count) {
-  if (count > 0) gpu_->check(gpu_->driver().set_bytes(address_ + first, value, count, nullptr));
+  if (count > 0) gpu_->check(gpu_->driver().set_bytes(gpu::to_pointer(address_ + first), value, count, nullptr));
 }
 
 void DeviceMemory::set_words(std::uint16_t value, std::size_t first, std::size_t count_bytes) {
-  if (count_bytes > 1) gpu_->check(gpu_->driver().set_words(address_ + first, value, count_bytes / 2, nullptr));
+  if (count_bytes > 1)
+    gpu_->check(gpu_->driver().set_words(gpu::to_pointer(address_ + first), value, count_bytes / 2, nullptr));
   if (count_bytes % 2 == 1) set_bytes(static_cast<std::uint8_t>(value & 0xff), first + count_bytes - 1, 1);
 }
 
@@ -141,8 +116,9 @@ double GpuTimer::stop() const {
   return static_cast<double>(milliseconds) * 1e-3;
 }
 
-GpuModule::GpuModule(const Gpu& gpu, const std::string& code, const std::string& name) : gpu_(&gpu), name_(name) {
-  gpu.check(gpu.driver().load_module(&module_, code.data()), fmt::format("loading {}", name));
+GpuModule::GpuModule(const Gpu& gpu, std::string code, const std::string& name)
+    : gpu_(&gpu), code_(std::move(code)), name_(name) {
+  gpu.check(gpu.driver().load_module(&module_, code_.data()), fmt::format("loading {}", name));
 }
 
 gpu::Function GpuModule::function(const std::string& name) const {
@@ -150,6 +126,10 @@ gpu::Function GpuModule::function(const std::string& name) const {
   gpu_->check(gpu_->driver().find_function(&function, module_, name.c_str()),
               fmt::format("looking for {} in {}", name, name_));
   return function;
+}
+
+std::vector<std::size_t> GpuModule::parameter_sizes(const std::string& name) const {
+  return gpu::parameter_sizes(gpu_->driver(), function(name), code_, name);
 }
 
 }  // namespace tune

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "gpu_library.h"
 
@@ -17,15 +18,11 @@ class GpuError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the driver calls a status: `an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)`.
-std::string to_text(const GpuDriver& driver, gpu::Status status);
-
 /// The driver and its first device, without a context. Throws std::runtime_error if there is none.
 struct GpuHandle {
   GpuDriver driver;
   gpu::Device device;
   int attribute(gpu::Attribute attribute) const;
-  std::string arch() const;
 
   static GpuHandle open();
 };
@@ -50,7 +47,7 @@ class Gpu {
 
   const GpuDriver& driver() const { return handle_.driver; }
   int attribute(gpu::Attribute attribute) const { return handle_.attribute(attribute); }
-  std::string arch() const { return handle_.arch(); }
+  std::string arch() const;
 
   /// Throws GpuError with the status' text and, on a second line, `detail`.
   void check(gpu::Status status, const std::string& detail = "") const;
@@ -110,12 +107,15 @@ class GpuTimer {
 class GpuModule {
  public:
   /// `name` is for messages. Throws GpuError.
-  GpuModule(const Gpu& gpu, const std::string& code, const std::string& name);
+  GpuModule(const Gpu& gpu, std::string code, const std::string& name);
   /// Throws GpuError.
   gpu::Function function(const std::string& name) const;
+  /// The sizes of a function's parameters, in bytes.
+  std::vector<std::size_t> parameter_sizes(const std::string& name) const;
 
  private:
   const Gpu* gpu_;
+  std::string code_;
   std::string name_;
   gpu::Module module_ = nullptr;
 };

@@ -44,11 +44,11 @@ std::span<std::byte> bytes_of(auto& object) { return std::as_writable_bytes(std:
 }  // namespace
 
 std::string compile_gpu_helpers(const std::string& arch) {
-  const auto result = GpuCompiler().compile("gpu_kernels.cu", gpu_sources::kernels,
-                                            {"--gpu-architecture=" + arch, "--std=c++20", "--fmad=false"},
-                                            {{"generator.h", gpu_sources::generator},
-                                             {"gpu_elements.h", gpu_sources::elements},
-                                             {"gpu_kernels.h", gpu_sources::structs}});
+  const auto result =
+      GpuCompiler().compile("gpu_kernels.cu", gpu_sources::kernels, arch, {"-std=c++20", gpu::kNoContraction},
+                            {{"generator.h", gpu_sources::generator},
+                             {"gpu_elements.h", gpu_sources::elements},
+                             {"gpu_kernels.h", gpu_sources::structs}});
   if (!result.compiled)
     throw std::runtime_error(fmt::format("the worker's own kernels do not compile\n{}", result.log));
   return result.code;

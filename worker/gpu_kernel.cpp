@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "base/store.h"
+#include "gpu_vendor.h"
 
 namespace tune {
 namespace {
@@ -55,18 +56,18 @@ GpuKernel::Call GpuKernel::bind(const wire::KernelLaunch& rules, const Problem& 
 }
 
 void GpuKernel::verify_parameters(const Call& call, const std::string& kernel) const {
-  std::size_t count = 0, offset = 0, size = 0;
-  for (; gpu_->driver().parameter(call.launch.function, count, &offset, &size) == gpu::kSuccess; ++count)
-    if (count < call.arguments.size() && call.arguments[count].size != size)
+  const std::vector<std::size_t> sizes = module_.parameter_sizes(kernel);
+  for (std::size_t i = 0; i < std::min(sizes.size(), call.arguments.size()); ++i)
+    if (call.arguments[i].size != sizes[i])
       refuse(
           fmt::format("launch.args do not fit the parameters of kernel '{}'\nargument {} has {} bytes, the parameter "
                       "{}",
-                      kernel, count + 1, call.arguments[count].size, size));
-  if (count != call.arguments.size())
+                      kernel, i + 1, call.arguments[i].size, sizes[i]));
+  if (sizes.size() != call.arguments.size())
     refuse(
         fmt::format("launch.args do not fit the parameters of kernel '{}'\nit has {} parameters, launch.args has {} "
                     "entries",
-                    kernel, count, call.arguments.size()));
+                    kernel, sizes.size(), call.arguments.size()));
 }
 
 void GpuKernel::allow_shared_memory(const Call& call, const std::string& kernel) const {
@@ -79,11 +80,7 @@ void GpuKernel::allow_shared_memory(const Call& call, const std::string& kernel)
   if (shared > limit - declared)
     refuse(fmt::format("a block of {} needs {} bytes of shared memory; the device allows {}", kernel,
                        std::int64_t{shared} + declared, limit));
-  const auto set = [&](auto attribute, int value) {
-    gpu_->check(gpu_->driver().set_function_attribute(call.launch.function, attribute, value), call.text);
-  };
-  if (shared > 0) set(gpu::kDynamicSharedLimit, shared);
-  if (call.launch.cluster) set(gpu::kLargeClusters, 1);
+  gpu_->check(gpu::allow(gpu_->driver(), call.launch), call.text);
 }
 
 void GpuKernel::launch() {

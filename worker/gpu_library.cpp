@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <span>
 #include <stdexcept>
 
 namespace tune {
@@ -20,11 +21,15 @@ class Library {
   /// Opens the first of `names` that there is.
   explicit Library(const std::vector<std::string>& names) {
     std::string reason;
-    for (const std::string& name : names) {
+    std::error_code error;
+    for (bool exists = false; const std::string& name : names) {
       handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
       name_ = name;
       if (handle_) return;
-      if (reason.empty()) reason = ::dlerror();
+      const std::string why = ::dlerror();
+      // A library that cannot be loaded says more than the places where there is none.
+      if (!exists) reason = why;
+      exists = exists || fs::exists(name, error);
     }
     throw std::runtime_error(reason);
   }
@@ -40,21 +45,19 @@ class Library {
   std::string name_;
 };
 
-/// Where toolkits are, apart from what the loader knows: the user's choice, then what this was built with.
-std::vector<fs::path> toolkit_roots() {
-  std::vector<fs::path> roots;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* value = std::getenv(variable); value && *value) roots.emplace_back(value);
-  roots.emplace_back("/usr/local/cuda");
-  return roots;
-}
+std::vector<std::string> names_of(std::span<const char* const> names) { return {names.begin(), names.end()}; }
 
-std::vector<std::string> compiler_names() {
-  std::vector<std::string> names;
-  for (const fs::path& root : toolkit_roots()) names.push_back((root / "lib64" / "libnvrtc.so").string());
-  names.emplace_back(TUNE_CUDA_LIBRARY_DIR "/libnvrtc.so");
-  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) names.emplace_back(name);
-  return names;
+/// In a toolkit's own folders, then what this was built with, then what the loader finds.
+std::vector<std::string> places_of(std::span<const char* const> names) {
+  std::vector<std::string> places;
+  for (const fs::path& root : toolkits())
+    for (const char* folder : {"lib64", "lib"})
+      for (const char* name : names) places.push_back((root / folder / name).string());
+#ifdef TUNE_TOOLKIT_LIBRARIES
+  for (const char* name : names) places.push_back(fs::path(TUNE_TOOLKIT_LIBRARIES) / name);
+#endif
+  places.insert(places.end(), names.begin(), names.end());
+  return places;
 }
 
 fs::path path_of(const void* function) {
@@ -64,8 +67,16 @@ fs::path path_of(const void* function) {
 
 }  // namespace
 
+std::vector<fs::path> toolkits() {
+  std::vector<fs::path> roots;
+  for (const char* variable : gpu::kToolkitVariables)
+    if (const char* value = std::getenv(variable); value && *value) roots.emplace_back(value);
+  roots.emplace_back(gpu::kToolkit);
+  return roots;
+}
+
 GpuDriver GpuDriver::open() {
-  const Library library({"libcuda.so.1"});
+  const Library library(gpu::kDriverInToolkit ? places_of(gpu::kDriverLibraries) : names_of(gpu::kDriverLibraries));
   GpuDriver driver;
 #define TUNE_FIND(member, function) library.find(driver.member, TUNE_TEXT(function));
   TUNE_GPU_DRIVER(TUNE_FIND)
@@ -74,26 +85,19 @@ GpuDriver GpuDriver::open() {
 }
 
 GpuCompilerLibrary GpuCompilerLibrary::open() {
-  const Library library(compiler_names());
+  const Library library(places_of(gpu::kCompilerLibraries));
   GpuCompilerLibrary compiler;
 #define TUNE_FIND(member, function) library.find(compiler.member, TUNE_TEXT(function));
   TUNE_GPU_COMPILER(TUNE_FIND)
+#ifdef TUNE_GPU_GENERATOR
+  const Library generator(places_of(gpu::kGeneratorLibraries));
+#define TUNE_FIND_IN_GENERATOR(member, function) generator.find(compiler.member, TUNE_TEXT(function));
+  TUNE_GPU_GENERATOR(TUNE_FIND_IN_GENERATOR)
+#undef TUNE_FIND_IN_GENERATOR
+#endif
 #undef TUNE_FIND
   compiler.path = path_of(reinterpret_cast<const void*>(compiler.compile));
   return compiler;
-}
-
-std::vector<std::string> toolkit_includes(const GpuCompilerLibrary& compiler) {
-  std::vector<fs::path> candidates;
-  std::error_code error;
-  for (fs::path folder = fs::canonical(compiler.path, error).parent_path(); folder.has_relative_path();
-       folder = folder.parent_path())
-    candidates.push_back(folder / "include");
-  for (const fs::path& root : toolkit_roots()) candidates.push_back(root / "include");
-  candidates.emplace_back(TUNE_CUDA_INCLUDE_DIR);
-  for (const fs::path& folder : candidates)
-    if (fs::exists(folder / "cuda_fp16.h", error)) return {folder.string(), (folder / "cccl").string()};
-  return {};
 }
 
 std::optional<std::string> display_driver_version() try {

@@ -19,14 +19,17 @@ struct GpuDriver {
 
 struct GpuCompilerLibrary {
   TUNE_GPU_COMPILER(TUNE_MEMBER)
+#ifdef TUNE_GPU_GENERATOR
+  TUNE_GPU_GENERATOR(TUNE_MEMBER)
+#endif
 #undef TUNE_MEMBER
   std::filesystem::path path;  ///< of the library
   static GpuCompilerLibrary open();
 };
 
-/// Folders with the toolkit's headers: those beside the compiler's library, or else of CUDA_HOME, CUDA_PATH, or of the
-/// toolkit that this worker was built with.
-std::vector<std::string> toolkit_includes(const GpuCompilerLibrary& compiler);
+/// Where a toolkit may be, apart from what the loader knows: the user's choice (CUDA_HOME, ROCM_PATH), then the usual
+/// place.
+std::vector<std::filesystem::path> toolkits();
 
 /// The display driver's own version (580.95.05), which CUDA's does not tell; nullopt if NVML is absent.
 std::optional<std::string> display_driver_version();

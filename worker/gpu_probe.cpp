@@ -19,19 +19,13 @@ constexpr std::pair<const char*, gpu::Attribute> kProperties[] = {
     {"multiprocessors", gpu::kMultiprocessors},         {"warp_size", gpu::kWarpSize},
 };
 
-std::string cuda_version(const GpuDriver& driver) {
-  int version = 0;
-  driver.version(&version);
-  return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
-}
-
 Device describe(const GpuHandle& gpu) {
   Device device;
   std::array<char, 256> name{};
   gpu.driver.device_name(name.data(), static_cast<int>(name.size()), gpu.device);
   device.name = name.data();
-  device.driver = display_driver_version().value_or(cuda_version(gpu.driver));
-  device.arch = gpu.arch();
+  device.driver = gpu::driver_version(gpu.driver);
+  device.arch = gpu::architecture(gpu);
   std::size_t memory = 0;
   gpu.driver.device_memory(&memory, gpu.device);
   const auto integer = [&](gpu::Attribute attribute) { return std::int64_t{gpu.attribute(attribute)}; };
@@ -63,7 +57,8 @@ wire::Hello probe_gpu(Backend backend) {
   } catch (const std::runtime_error& error) {
     hello.no_device = error.what();
     if (!no_compiler.empty())
-      throw Refusal(Stage::start, fmt::format("{}\nand no run-time compiler: {}", error.what(), no_compiler));
+      throw Refusal(Stage::start, fmt::format("{}\nand no run-time compiler: {}; {}", error.what(), no_compiler,
+                                              gpu::kCompilerAdvice));
   }
   return hello;
 }

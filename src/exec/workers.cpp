@@ -9,6 +9,13 @@ namespace {
 
 std::string name_of(Backend backend) { return "tune-worker-" + std::string(to_text(backend)); }
 
+// What building a worker takes besides what `tune` itself does.
+std::string needs(Backend backend) {
+  if (backend == Backend::cuda) return "; that needs the CUDA toolkit's headers";
+  if (backend == Backend::hip) return "; that needs HIP's headers (Debian: libamdhip64-dev)";
+  return "";
+}
+
 [[noreturn]] void fail(Backend backend, const std::string& why) {
   throw Error(ExitCode::environment, name_of(backend) + ": " + why);
 }
@@ -40,7 +47,8 @@ std::optional<fs::path> Workers::find(Backend backend) const {
 
 fs::path Workers::require(Backend backend) const {
   if (const auto worker = find(backend)) return *worker;
-  fail(backend, "not found in " + folder_.string() + " or ../libexec/tune; build or install it with tune");
+  fail(backend,
+       "not found in " + folder_.string() + " or ../libexec/tune; build or install it with tune" + needs(backend));
 }
 
 const wire::Hello& Workers::probe(Backend backend) {

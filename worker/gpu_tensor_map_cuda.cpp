@@ -1,11 +1,10 @@
-#include "gpu_tensor_map.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "backend.h"
+#include "gpu_tensor_map.h"
 #include "layout.h"
 
 namespace tune {
@@ -84,7 +83,7 @@ Tensor tensor_of(const Problem& problem, const std::string& name) {
 
 }  // namespace
 
-CUtensorMap make_tensor_map(const Gpu& gpu, const wire::Arg& arg, const Problem& problem, gpu::Address address) {
+gpu::TensorMap make_tensor_map(const Gpu& gpu, const wire::Arg& arg, const Problem& problem, gpu::Address address) {
   const Tensor tensor = tensor_of(problem, arg.buffer);
   const std::size_t rank = arg.box.size();
   if (rank < std::min<std::size_t>(2, tensor.dimensions.size()) || rank > tensor.dimensions.size())

@@ -1,0 +1,140 @@
+// HIP on a machine without a GPU: every HIP tuning file of the repository builds, and what does not build says why.
+// Skipped where the run-time compiler is absent.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "cli.h"
+
+namespace tune::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class HipBuild : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(fs::path(TUNE_BIN_DIR) / "tune-worker-hip"))
+      GTEST_SKIP() << "tune-worker-hip was not built: no headers of HIP";
+    sandbox_.write("probe.hip", "extern \"C\" __global__ void probe(float*) {}\n");
+    sandbox_.write("probe.yaml", yaml("probe"));
+    Sandbox apart;
+    apart.write("probe.hip", sandbox_.read("probe.hip"));
+    apart.write("probe.yaml", sandbox_.read("probe.yaml"));
+    const Result probe = apart.tune({"probe.yaml", "--build-only", "--arch", "gfx90a", "--quiet"});
+    if (probe.err.find("no run-time compiler") != std::string::npos) GTEST_SKIP() << "no hipRTC: " << probe.err;
+  }
+
+  static std::string yaml(const std::string& name, const std::string& extra = "") {
+    return "{name: " + name + ", file: " + name + ".hip, kernel: " + name +
+           ", problem: {gemm: {m: 16, n: 16, k: 16}}, params: {TILE: [1, 2]}, launch: {grid: [1], block: [TILE], args: "
+           "[C]}" +
+           extra + "}\n";
+  }
+  Result build(std::vector<std::string> arguments, const std::string& arch = "gfx90a") const {
+    arguments.insert(arguments.end(), {"--build-only", "--arch", arch, "--quiet"});
+    return sandbox_.tune(arguments);
+  }
+  /// The output of building `source` as the kernel `k`.
+  std::string output(const std::string& source, const std::string& extra = "") const {
+    sandbox_.write("k.hip", source);
+    sandbox_.write("k.yaml", yaml("k", extra));
+    const Result result = build({"k.yaml"});
+    return result.out + result.err;
+  }
+  /// What the worker said of the builds in the store.
+  std::vector<std::string> builds() const {
+    std::vector<std::string> texts;
+    for (const std::string& file : sandbox_.files())
+      if (file.ends_with("built.json")) texts.push_back(sandbox_.read(file));
+    EXPECT_FALSE(texts.empty());
+    return texts;
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(HipBuild, TheWorkersOwnKernelsBuildForEveryArchitectureWeName) {
+  sandbox_.write(
+      "own.yaml",
+      "{name: own, backend: hip, file: " TUNE_SOURCE_DIR
+      "/worker/gpu_kernels.cu, kernel: tune_compare, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+      "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [C]}, build: {flags: [-ffp-contract=off]}}\n");
+  for (const char* arch : {"gfx906", "gfx908", "gfx90a", "gfx1030"}) {
+    const Result result = build({"own.yaml"}, arch);
+    EXPECT_EQ(result.code, 0) << arch << result.out << result.err;
+  }
+}
+
+TEST_F(HipBuild, ParametersReachTheKernelAndItsHeadersAreBuiltIn) {
+  EXPECT_NE(output("#ifndef __HIPCC_RTC__\n#include <hip/hip_fp16.h>\n#endif\n"
+                   "static_assert(TILE == 1 || TILE == 2);\n"
+                   "extern \"C\" __global__ void k(float* c) { *c = __half2float(__float2half(TILE)); }\n")
+                .find("built specs: 2 (out of 2)"),
+            std::string::npos);
+}
+
+TEST_F(HipBuild, TheCodeObjectSaysWhatAKernelNeeds) {
+  const std::string kernel =
+      "extern \"C\" __global__ void k(float* c) {\n"
+      "  __shared__ float s[64];\n"
+      "  s[threadIdx.x] = *c; __syncthreads(); *c = s[threadIdx.x ^ TILE]; }\n";
+  EXPECT_NE(output(kernel).find("built specs: 2"), std::string::npos);
+  for (const std::string& built : builds()) {
+    EXPECT_NE(built.find("\"shared\":256.0"), std::string::npos) << built;
+    EXPECT_NE(built.find("\"spills\":0.0"), std::string::npos) << built;
+    EXPECT_EQ(built.find("\"registers\":0.0"), std::string::npos) << built;
+  }
+}
+
+TEST_F(HipBuild, RegistersThatDoNotFitAreSpills) {
+  const std::string kernel =
+      "extern \"C\" __global__ void __launch_bounds__(1024) k(float* c) {\n"
+      "  float x[160 + TILE];\n#pragma unroll\n"
+      "  for (int i = 0; i < 160 + TILE; ++i) x[i] = c[i * 1024 + threadIdx.x];\n  __syncthreads();\n#pragma unroll\n"
+      "  for (int i = 0; i < 160 + TILE; ++i) c[i * 1024 + threadIdx.x] = x[i] * x[159 + TILE - i];\n}\n";
+  EXPECT_NE(output(kernel).find("built specs: 2"), std::string::npos);
+  for (const std::string& built : builds()) EXPECT_EQ(built.find("\"spills\":0.0"), std::string::npos) << built;
+}
+
+TEST_F(HipBuild, ACompileErrorIsTheFirstLine) {
+  const std::string out = output("extern \"C\" __global__ void k(float* c) { *c = nowhere; }\n");
+  EXPECT_NE(out.find("build, reported: k.hip:1:47: error: use of undeclared identifier 'nowhere'"), std::string::npos)
+      << out;
+}
+
+TEST_F(HipBuild, AMissingKernelIsNamed) {
+  EXPECT_NE(
+      output("__global__ void k(float* c) { *c = 0; }\n").find("k.hip has no kernel 'k': define it as extern \"C\""),
+      std::string::npos);
+}
+
+TEST_F(HipBuild, AnArchitectureThatWouldAbortTheCompilerIsRefusedBeforeAnythingStarts) {
+  const Result result = build({"probe.yaml"}, "gfx942x");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find(" cannot build for 'gfx942x'; it knows gfx"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(" gfx90a "), std::string::npos) << result.err;
+}
+
+TEST_F(HipBuild, MeasuringWithoutADeviceIsOneClearError) {
+  const Result result = sandbox_.tune({"probe.yaml"});
+  if (result.err.find("no HIP device") == std::string::npos) GTEST_SKIP() << "there is a device";
+  EXPECT_EQ(result.code, 4);
+  EXPECT_EQ(result.err.find("tune: error: tune-worker-hip: no HIP device: "), 0U) << result.err;
+  EXPECT_EQ(sandbox_.tune({"--probe", "--backend", "hip"}).err, result.err);
+}
+
+TEST(HipWorker, ThatWasNotBuiltSaysWhatBuildingItTakes) {
+  const Sandbox sandbox;
+  const fs::path bin = sandbox.copy_binaries();
+  fs::remove(bin / "tune-worker-hip");
+  const Result result = sandbox.tune_from(bin, {"--probe", "--backend", "hip"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_NE(result.err.find("tune-worker-hip: not found in "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("(Debian: libamdhip64-dev)"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace tune::cli

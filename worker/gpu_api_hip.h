@@ -1,0 +1,124 @@
+#pragma once
+// AMD's HIP run time and run-time compiler; gpu_api.h says what for.
+
+#ifndef __HIP_PLATFORM_AMD__
+#define __HIP_PLATFORM_AMD__
+#endif
+#define __HIP_DISABLE_CPP_FUNCTIONS__  // overloads of functions whose address is taken
+
+#include <hip/hip_runtime_api.h>
+#include <hip/hiprtc.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "model/device.h"
+
+// The code generator's; its header may not be installed. 0 is success.
+extern "C" int amd_comgr_get_isa_count(std::size_t* count);
+extern "C" int amd_comgr_get_isa_name(std::size_t index, const char** name);
+
+namespace tune::gpu {
+
+inline constexpr Backend kBackend = Backend::hip;
+inline constexpr const char* kVendor = "HIP";
+inline constexpr const char* kCompilerAdvice = "install ROCm (Debian: libamdhip64-dev) or set ROCM_PATH";
+inline constexpr const char* kArtifact = "kernel.hsaco";
+inline constexpr const char* kToolkitVariables[] = {"ROCM_PATH", "HIP_PATH"};
+inline constexpr const char* kToolkit = "/opt/rocm";
+inline constexpr bool kDriverInToolkit = true;
+// Those of one release go together: the newest that there is of each.
+inline constexpr const char* kDriverLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                                   "libamdhip64.so"};
+// Up to ROCm 5.2 the compiler is a part of the run time.
+inline constexpr const char* kCompilerLibraries[] = {"libhiprtc.so.7",   "libhiprtc.so.6", "libhiprtc.so.5",
+                                                     "libamdhip64.so.5", "libhiprtc.so",   "libamdhip64.so"};
+inline constexpr const char* kGeneratorLibraries[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"};
+
+using Status = hipError_t;
+using Device = hipDevice_t;
+using Module = hipModule_t;
+using Function = hipFunction_t;
+using Address = std::uintptr_t;  // a number, to calculate with
+using Pointer = hipDeviceptr_t;  // what the interface takes
+using Stream = hipStream_t;
+using Event = hipEvent_t;
+using Attribute = hipDeviceAttribute_t;
+using CompilerStatus = hiprtcResult;
+using Program = hiprtcProgram;
+struct TensorMap {};  // there are none
+
+inline Pointer to_pointer(Address address) { return reinterpret_cast<Pointer>(address); }
+inline Address to_address(Pointer pointer) { return reinterpret_cast<Address>(pointer); }
+
+inline constexpr Attribute kComputeMajor = hipDeviceAttributeComputeCapabilityMajor;
+inline constexpr Attribute kComputeMinor = hipDeviceAttributeComputeCapabilityMinor;
+inline constexpr Attribute kCooperativeLaunch = hipDeviceAttributeCooperativeLaunch;
+inline constexpr Attribute kL2Bytes = hipDeviceAttributeL2CacheSize;
+inline constexpr Attribute kMaxBlocks = hipDeviceAttributeMaxBlocksPerMultiProcessor;
+inline constexpr Attribute kMaxRegisters = hipDeviceAttributeMaxRegistersPerBlock;
+inline constexpr Attribute kMaxShared = hipDeviceAttributeMaxSharedMemoryPerBlock;
+inline constexpr Attribute kMultiprocessorShared = hipDeviceAttributeMaxSharedMemoryPerMultiprocessor;
+inline constexpr Attribute kMaxThreads = hipDeviceAttributeMaxThreadsPerBlock;
+inline constexpr Attribute kMultiprocessorThreads = hipDeviceAttributeMaxThreadsPerMultiProcessor;
+inline constexpr Attribute kMultiprocessors = hipDeviceAttributeMultiprocessorCount;
+inline constexpr Attribute kWarpSize = hipDeviceAttributeWarpSize;
+inline constexpr Attribute kClock = hipDeviceAttributeClockRate;                // kHz
+inline constexpr Attribute kMemoryClock = hipDeviceAttributeMemoryClockRate;    // kHz
+inline constexpr Attribute kMemoryBusWidth = hipDeviceAttributeMemoryBusWidth;  // bits
+
+inline constexpr auto kStaticShared = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+
+inline constexpr Status kSuccess = hipSuccess;
+inline constexpr Status kOutOfMemory = hipErrorOutOfMemory;
+inline constexpr CompilerStatus kCompiled = HIPRTC_SUCCESS;
+
+// X(member, function), as in gpu_api_cuda.h.
+#define TUNE_GPU_DRIVER(X)                     \
+  X(init, hipInit)                             \
+  X(version, hipRuntimeGetVersion)             \
+  X(error_name, hipGetErrorName)               \
+  X(error_text, hipGetErrorString)             \
+  X(device, hipDeviceGet)                      \
+  X(device_count, hipGetDeviceCount)           \
+  X(device_name, hipDeviceGetName)             \
+  X(device_attribute, hipDeviceGetAttribute)   \
+  X(device_memory, hipDeviceTotalMem)          \
+  X(device_properties, hipGetDeviceProperties) \
+  X(set_device, hipSetDevice)                  \
+  X(synchronize, hipDeviceSynchronize)         \
+  X(allocate, hipMalloc)                       \
+  X(free, hipFree)                             \
+  X(free_memory, hipMemGetInfo)                \
+  X(copy_to_device, hipMemcpyHtoD)             \
+  X(copy_to_host, hipMemcpyDtoH)               \
+  X(set_bytes, hipMemsetD8Async)               \
+  X(set_words, hipMemsetD16Async)              \
+  X(load_module, hipModuleLoadData)            \
+  X(unload_module, hipModuleUnload)            \
+  X(find_function, hipModuleGetFunction)       \
+  X(function_attribute, hipFuncGetAttribute)   \
+  X(launch, hipModuleLaunchKernel)             \
+  X(create_event, hipEventCreateWithFlags)     \
+  X(destroy_event, hipEventDestroy)            \
+  X(record_event, hipEventRecord)              \
+  X(wait_for_event, hipEventSynchronize)       \
+  X(elapsed, hipEventElapsedTime)
+
+#define TUNE_GPU_COMPILER(X)           \
+  X(version, hiprtcVersion)            \
+  X(error_text, hiprtcGetErrorString)  \
+  X(create, hiprtcCreateProgram)       \
+  X(destroy, hiprtcDestroyProgram)     \
+  X(compile, hiprtcCompileProgram)     \
+  X(log_size, hiprtcGetProgramLogSize) \
+  X(log, hiprtcGetProgramLog)          \
+  X(code_size, hiprtcGetCodeSize)      \
+  X(code, hiprtcGetCode)
+
+// Of the library that hipRTC generates code with and loads when it needs it.
+#define TUNE_GPU_GENERATOR(X)                    \
+  X(architecture_count, amd_comgr_get_isa_count) \
+  X(architecture, amd_comgr_get_isa_name)
+
+}  // namespace tune::gpu

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <tuple>
+
+#include "gpu_vendor.h"
+
+namespace tune::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require(CompilerStatus status, const GpuCompilerLibrary& compiler) {
+  if (status != kCompiled) throw std::runtime_error(fmt::format("NVRTC: {}", compiler.error_text(status)));
+}
+
+}  // namespace
+
+const char* const kNoContraction = "--fmad=false";
+
+std::string describe(const GpuDriver& driver, Status status) {
+  const char *name = nullptr, *text = nullptr;
+  driver.error_name(status, &name);
+  driver.error_text(status, &text);
+  return fmt::format("{} ({})", text ? text : "unknown error", name ? name : std::to_string(status));
+}
+
+std::string device_advice() { return ""; }
+
+Status open(const GpuDriver& driver, Device& device) {
+  // Halves the time that a context takes; kernels of one stream need no more than one queue.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
+  const Status status = driver.init(0);
+  return status == kSuccess ? driver.device(&device, 0) : status;
+}
+
+Status enter(const GpuDriver& driver, Device device) {
+  Context context = nullptr;
+  const Status status = driver.retain_context(&context, device);
+  return status == kSuccess ? driver.set_context(context) : status;
+}
+
+/// The architecture's own instructions (wgmma, TMA) where it has some, from 9.0 on.
+std::string architecture(const GpuHandle& gpu) {
+  const int major = gpu.attribute(kComputeMajor);
+  return fmt::format("sm_{}{}{}", major, gpu.attribute(kComputeMinor), major >= 9 ? "a" : "");
+}
+
+std::string driver_version(const GpuDriver& driver) {
+  int version = 0;
+  driver.version(&version);
+  return display_driver_version().value_or(fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10));
+}
+
+std::vector<std::size_t> parameter_sizes(const GpuDriver& driver, Function function, const std::string&,
+                                         const std::string&) {
+  std::vector<std::size_t> sizes;
+  std::size_t offset = 0, size = 0;
+  while (driver.parameter(function, sizes.size(), &offset, &size) == kSuccess) sizes.push_back(size);
+  return sizes;
+}
+
+Status allow(const GpuDriver& driver, const GpuLaunch& launch) {
+  Status status = kSuccess;
+  const auto set = [&](auto attribute, int value) {
+    if (status == kSuccess) status = driver.set_function_attribute(launch.function, attribute, value);
+  };
+  if (launch.shared > 0) set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(launch.shared));
+  if (launch.cluster) set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+  return status;
+}
+
+Status launch(const GpuDriver& driver, const GpuLaunch& launch, void** arguments) {
+  CUlaunchConfig config{};
+  std::tie(config.gridDimX, config.gridDimY, config.gridDimZ) = std::tuple_cat(launch.grid);
+  std::tie(config.blockDimX, config.blockDimY, config.blockDimZ) = std::tuple_cat(launch.block);
+  config.sharedMemBytes = launch.shared;
+  CUlaunchAttribute cluster{};
+  if (launch.cluster) {
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    auto& extents = cluster.value.clusterDim;
+    std::tie(extents.x, extents.y, extents.z) = std::tuple_cat(*launch.cluster);
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
+  return driver.launch(&config, launch.function, arguments, nullptr);
+}
+
+std::string version(const GpuCompilerLibrary& compiler) {
+  int major = 0, minor = 0;
+  require(compiler.version(&major, &minor), compiler);
+  return fmt::format("NVRTC {}.{}", major, minor);
+}
+
+std::vector<std::string> architectures(const GpuCompilerLibrary& compiler) {
+  int count = 0;
+  require(compiler.architecture_count(&count), compiler);
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  require(compiler.architectures(numbers.data()), compiler);
+  std::vector<std::string> names;
+  for (const int number : numbers) {
+    names.push_back(fmt::format("sm_{}", number));
+    if (number >= 90) names.push_back(fmt::format("sm_{}a", number));
+    if (number >= 100) names.push_back(fmt::format("sm_{}f", number));
+  }
+  return names;
+}
+
+/// Those beside the compiler's library, or else of a toolkit.
+std::vector<std::string> includes(const GpuCompilerLibrary& compiler) {
+  std::vector<fs::path> candidates;
+  std::error_code error;
+  for (fs::path folder = fs::canonical(compiler.path, error).parent_path(); folder.has_relative_path();
+       folder = folder.parent_path())
+    candidates.push_back(folder / "include");
+  for (const fs::path& root : toolkits()) candidates.push_back(root / "include");
+  candidates.emplace_back(TUNE_TOOLKIT_INCLUDES);
+  for (const fs::path& folder : candidates)
+    if (fs::exists(folder / "cuda_fp16.h", error)) return {folder.string(), (folder / "cccl").string()};
+  return {};
+}
+
+std::vector<std::string> options_for(const std::string& arch) {
+  return {"--gpu-architecture=" + arch, "--ptxas-options=-v"};
+}
+
+std::map<std::string, KernelResources> resources(const std::string&, const std::string& log) {
+  return read_ptxas_log(log);
+}
+
+}  // namespace tune::gpu
