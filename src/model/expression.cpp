@@ -4,86 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 
-#include "model/arithmetic.h"
 #include "model/code.h"
+#include "model/operations.h"
 
 namespace tune {
 namespace {
 
 constexpr Fault kTruthValue = "a truth value is not a number";
-
-Comparison comparison_of(Op op) {
-  static_assert(static_cast<int>(Op::not_equal) - static_cast<int>(Op::less) ==
-                static_cast<int>(Comparison::not_equal) - static_cast<int>(Comparison::less));
-  return static_cast<Comparison>(static_cast<int>(op) - static_cast<int>(Op::less));
-}
-
-Fault unary(Op op, Cell& cell) {
-  switch (op) {
-    case Op::negate:
-      return negate(cell);
-    case Op::absolute:
-      return absolute(cell);
-    case Op::logical_not:
-      cell.set(!truth(cell));
-      return nullptr;
-    case Op::plus: {
-      if (cell.tag == Cell::Tag::boolean) cell.set(cell.integer);
-      return not_a_number(cell);
-    }
-    default:
-      assert(false);
-      return nullptr;
-  }
-}
-
-Fault binary(Op op, Cell& left, const Cell& right) {
-  bool truth_value = false;
-  Fault fault = nullptr;
-  switch (op) {
-    case Op::add:
-      return add(left, right);
-    case Op::subtract:
-      return subtract(left, right);
-    case Op::multiply:
-      return multiply(left, right);
-    case Op::divide:
-      return divide(left, right);
-    case Op::floor_divide:
-      return floor_divide(left, right);
-    case Op::modulo:
-      return modulo(left, right);
-    case Op::power:
-      return power(left, right);
-    case Op::ceil_divide:
-      return ceil_divide(left, right);
-    case Op::minimum:
-      return minimum(left, right);
-    case Op::maximum:
-      return maximum(left, right);
-    case Op::subscript:
-      return subscript(left, right);
-    case Op::make_pair:
-      return make_pair(left, right);
-    case Op::contains:
-      fault = contains(left, right, truth_value);
-      break;
-    default:
-      fault = compare(comparison_of(op), left, right, truth_value);
-  }
-  left.set(truth_value);
-  return fault;
-}
-
-/// Whether `wanted` equals one of the elements above it on the stack.
-bool among(const Cell& wanted, std::span<const Cell> elements) {
-  return std::any_of(elements.begin(), elements.end(), [&](const Cell& element) {
-    bool same = false;
-    return !compare(Comparison::equal, wanted, element, same) && same;
-  });
-}
 
 /// Runs one expression over one point. `top` is the last used cell of the stack.
 class Machine {
@@ -129,7 +57,7 @@ class Machine {
       case Op::plus:
       case Op::absolute:
       case Op::logical_not:
-        return unary(instruction.op, *top_);
+        return apply(instruction.op, *top_);
       case Op::in_list: {
         top_ -= instruction.index;
         top_->set(among(*top_, {top_ + 1, static_cast<std::size_t>(instruction.index)}));
@@ -151,7 +79,7 @@ class Machine {
         return link(instruction, step);
       default: {
         const Cell right = operand(instruction);
-        return binary(instruction.op, *top_, right);
+        return apply(instruction.op, *top_, right);
       }
     }
   }
@@ -166,7 +94,7 @@ class Machine {
 
   Fault link(const Instruction& instruction, std::int32_t& step) {
     const Cell right = *top_--;
-    const Fault fault = binary(instruction.comparison, *top_, right);
+    const Fault fault = apply(instruction.comparison, *top_, right);
     if (truth(*top_)) {
       *top_ = right;
     } else {
@@ -250,5 +178,6 @@ std::string Expression::explain(const EvalFailure& failure, std::span<const Valu
 
 std::span<const int> Expression::used_slots() const { return program_->used_slots; }
 const std::string& Expression::text() const { return program_->text; }
+const Code& Expression::code() const { return *program_; }
 
 }  // namespace tune

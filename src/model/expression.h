@@ -48,6 +48,8 @@ struct EvalFailure {
   explicit operator bool() const { return what != nullptr; }
 };
 
+struct Code;
+
 /// A parsed Python-like expression: + - * / // % **, comparisons (chained too), and or not in, a if c else b,
 /// subscripts, literals (numbers, 'text', True, False, lists and tuples after `in`), min max abs ceil_div.
 /// Integers are 64-bit; overflow and division by zero are failures of that point, never undefined behaviour;
@@ -72,6 +74,8 @@ class Expression {
   /// Sorted slots of the names the expression uses.
   std::span<const int> used_slots() const;
   const std::string& text() const;
+  /// The instructions, for whoever compiles them further.
+  const Code& code() const;
 
  private:
   struct Program;

@@ -1,69 +1,11 @@
-#include <algorithm>
+#include "model/integers.h"
+
 #include <array>
 
 #include "model/code.h"
 
 namespace tune {
 namespace {
-
-bool is_comparison(Op op) { return op >= Op::less && op <= Op::not_equal; }
-
-/// Division of 64 bits takes several times as long as of 32 on many CPUs, and sizes are small.
-template <class Division>
-std::int64_t divide_small(std::int64_t a, std::int64_t b, Division division) {
-  if (((a | b) >> 32) == 0) return division(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
-  return division(a, b);
-}
-
-/// False where C++ and Python differ, or the result does not fit.
-[[gnu::always_inline]] inline bool apply(Op op, std::int64_t a, std::int64_t b, std::int64_t& result) {
-  switch (op) {
-    case Op::add:
-      return !__builtin_add_overflow(a, b, &result);
-    case Op::subtract:
-      return !__builtin_sub_overflow(a, b, &result);
-    case Op::multiply:
-      return !__builtin_mul_overflow(a, b, &result);
-    case Op::floor_divide:
-      if (a < 0 || b <= 0) return false;
-      result = divide_small(a, b, [](auto x, auto y) { return x / y; });
-      return true;
-    case Op::modulo:
-      if (a < 0 || b <= 0) return false;
-      result = divide_small(a, b, [](auto x, auto y) { return x % y; });
-      return true;
-    case Op::ceil_divide:
-      if (a <= 0 || b <= 0) return false;
-      result = divide_small(a - 1, b, [](auto x, auto y) { return x / y; }) + 1;
-      return true;
-    case Op::minimum:
-      result = std::min(a, b);
-      return true;
-    case Op::maximum:
-      result = std::max(a, b);
-      return true;
-    case Op::less:
-      result = a < b;
-      return true;
-    case Op::less_equal:
-      result = a <= b;
-      return true;
-    case Op::greater:
-      result = a > b;
-      return true;
-    case Op::greater_equal:
-      result = a >= b;
-      return true;
-    case Op::equal:
-      result = a == b;
-      return true;
-    case Op::not_equal:
-      result = a != b;
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// The top of the stack is kept apart, in a register. Below it lie integers only; the top may be a boolean.
 class IntegerMachine {
@@ -137,12 +79,12 @@ class IntegerMachine {
     if (boolean_ && (at.op == Op::minimum || at.op == Op::maximum)) return false;
     const std::int64_t left = at.source == Source::stack ? *--below_ : top_;
     boolean_ = is_comparison(at.op);
-    return apply(at.op, left, right, top_);
+    return apply_integers(at.op, left, right, top_);
   }
 
   bool link(const Instruction& at, std::int64_t right, std::int32_t& step) {
     std::int64_t holds = 0;
-    if (!apply(at.comparison, *--below_, right, holds)) return false;
+    if (!apply_integers(at.comparison, *--below_, right, holds)) return false;
     if (holds == 0) return set(0, true) && jump(at, step);
     top_ = right;
     return true;

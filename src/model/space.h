@@ -80,6 +80,8 @@ class Space {
   Space(Names names, std::vector<Value> fixed, std::vector<Mapping> mappings);
 
   const Names& names() const { return names_; }
+  /// The value of every slot that does not depend on the point; of the others anything.
+  std::span<const Value> fixed() const { return fixed_; }
   std::span<const Mapping> mappings() const { return mappings_; }
 
   /// Points of the full product; nullopt if that is more than 2^63 - 1.

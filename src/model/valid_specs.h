@@ -31,7 +31,10 @@ class ValidSpecs {
   ValidSpecs& operator=(ValidSpecs&&) noexcept;
 
   const Space& space() const { return *space_; }
+  /// Saturates at 2^63 - 1.
   std::int64_t size() const;
+  /// In decimals, however many.
+  std::string size_text() const;
 
   /// In a fixed order: that of the mesh for given points. Precondition: 0 <= index < size().
   Point at(std::int64_t index) const;
@@ -58,6 +61,8 @@ class ValidSpecs {
 
  private:
   struct Set;
+  struct Listed;
+  struct Union;
   const Space* space_;
   std::unique_ptr<const Set> set_;
 };

@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/condition.h"
+
+namespace tune {
+
+/// A parameter among those that depend on each other.
+struct Variable {
+  std::uint32_t parameter = 0;
+  std::vector<std::uint32_t> digits;  ///< the values it may have, as indices; ascending
+};
+
+/// A condition, and which of the variables it is on: indices into them, in their order.
+struct Bond {
+  Condition condition;
+  std::vector<std::size_t> levels;
+};
+
+/// Which combinations of values of some variables meet all conditions, as a graph: a layer of nodes per variable, an
+/// edge per value, one path per combination. Beginnings that leave the same to be decided share a node, so that its
+/// size is not that of the list. Combinations are numbered in the order of the variables, the last one fastest.
+class Diagram {
+ public:
+  /// nullopt if it would have more than `most_edges`, or more than 2^63 - 1 paths.
+  static std::optional<Diagram> build(std::vector<Variable> variables, std::vector<Bond> bonds, std::size_t most_edges);
+
+  std::span<const Variable> variables() const { return variables_; }
+  std::int64_t size() const { return size_; }
+  /// Writes the digits of the variables' parameters.
+  void at(std::int64_t index, std::span<std::uint32_t> digits) const;
+  std::optional<std::int64_t> index_of(std::span<const std::uint32_t> digits) const;
+
+ private:
+  class Builder;
+  struct Edge {
+    std::uint32_t digit;
+    std::uint32_t node;  ///< of the next layer
+  };
+  struct Layer {
+    std::vector<std::uint32_t> begin = {0};  ///< of each node's edges, and the end of the last one's
+    std::vector<Edge> edges;
+    std::vector<std::int64_t> before;  ///< per edge: paths through the same node's earlier edges
+  };
+
+  bool count();
+  static bool keep_live(Layer& layer, std::span<const std::int64_t> below, std::vector<std::int64_t>& paths);
+
+  std::vector<Variable> variables_;
+  std::vector<Layer> layers_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace tune

@@ -1,0 +1,164 @@
+// How fast spaces are counted, against recorded times of others. Arguments: JSON files with `params` (name: values),
+// `constraints` (plain Python expressions), and what is known of the space: `valid` (its true count),
+// `kernel_tuner_seconds`, `compiled_loops_seconds` (null: none). Each space is built by a process of its own, three
+// times; seconds are the median of the whole process, its start included. Exit status 1 if a count is wrong.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/error.h"
+#include "model/valid_specs.h"
+#include "wire/json.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSamples = 10'000;
+constexpr int kRuns = 3;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+tune::Value value_of(const Json& json) {
+  if (json.is_boolean()) return tune::Bool{json.get<bool>()};
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  return json.get<std::string>();
+}
+
+tune::Space space_of(const Json& file) {
+  tune::Names names;
+  tune::Space::Mapping mapping;
+  for (const auto& [name, values] : file.at("params").items()) {
+    names.declare(name);
+    tune::Parameter parameter{name, false, tune::Kind::ordinal, {}};
+    for (const Json& value : values) parameter.values.push_back(value_of(value));
+    mapping.parameters.push_back(std::move(parameter));
+  }
+  for (const Json& constraint : file.at("constraints")) {
+    const auto text = constraint.get<std::string>();
+    mapping.constraints.push_back({tune::Expression::parse(text, names), text});
+  }
+  return {names, {}, {mapping}};
+}
+
+Json read(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  return Json::parse(file);
+}
+
+/// What one process does: prints the count, the seconds of its parts and the memory it took. A sample is one random
+/// spec, looked up again.
+void build_one(const std::string& path, int samples) {
+  const tune::Space space = space_of(read(path));
+  const auto start = Clock::now();
+  const tune::ValidSpecs specs(space);
+  const double build = seconds_since(start);
+  const auto sampling = Clock::now();
+  tune::Random random(1);
+  bool right = true;
+  for (int i = 0; i < samples && specs.size() > 0; ++i) {
+    const std::int64_t index = specs.sample(random);
+    right = specs.index_of(specs.at(index)) == index && right;
+  }
+  const double sample = samples > 0 ? seconds_since(sampling) / samples : 0;
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  fmt::print("{} {} {} {} {}\n", specs.size_text(), build, sample, usage.ru_maxrss, right ? "right" : "wrong");
+}
+
+struct Built {
+  double seconds = 0;  ///< of the whole process
+  std::string count;
+  double build = 0, sample = 0, kibibytes = 0;
+  bool sampled_right = false;
+};
+
+Built run_one(const std::string& program, const std::string& path, int samples) {
+  const auto start = Clock::now();
+  FILE* const pipe = ::popen(fmt::format("'{}' --one '{}' {}", program, path, samples).c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("no process can be started");
+  std::array<char, 256> line{};
+  const bool answered = std::fgets(line.data(), line.size(), pipe) != nullptr;
+  const bool ended = ::pclose(pipe) == 0;
+  if (!answered || !ended) throw std::runtime_error(path + ": the process failed");
+  Built built;
+  built.seconds = seconds_since(start);
+  std::array<char, 128> count{};
+  std::array<char, 16> right{};
+  std::sscanf(line.data(), "%127s %lf %lf %lf %15s", count.data(), &built.build, &built.sample, &built.kibibytes,
+              right.data());
+  built.count = count.data();
+  built.sampled_right = std::string(right.data()) == "right";
+  return built;
+}
+
+std::string ratio(double recorded, double ours) { return recorded > 0 ? fmt::format("{:.1f}", recorded / ours) : "-"; }
+
+double recorded(const Json& file, const char* name) {
+  return file.contains(name) && file[name].is_number() ? file[name].get<double>() : 0;
+}
+
+int compare_all(const std::string& program, const std::vector<std::string>& paths) {
+  fmt::print(
+      "| space | valid specs | right | seconds | of which building | sample (us) | MB | Kernel Tuner s | ratio | "
+      "compiled loops s | ratio |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  double logs = 0;
+  int compared = 0;
+  bool all_right = true;
+  for (const std::string& path : paths) {
+    const Json file = read(path);
+    const Built sampled = run_one(program, path, kSamples);
+    std::vector<Built> runs;
+    for (int i = 0; i < kRuns; ++i) runs.push_back(run_one(program, path, 0));
+    std::sort(runs.begin(), runs.end(), [](const Built& a, const Built& b) { return a.seconds < b.seconds; });
+    const Built& built = runs[kRuns / 2];
+    const bool known = file.contains("valid") && file["valid"].is_number();
+    const bool right = sampled.sampled_right && (!known || built.count == file["valid"].dump());
+    all_right = all_right && right;
+    const double tuner = recorded(file, "kernel_tuner_seconds");
+    const double loops = recorded(file, "compiled_loops_seconds");
+    fmt::print("| {} | {} | {} | {:.4f} | {:.6f} | {:.2f} | {:.0f} | {} | {} | {} | {} |\n", file.value("name", path),
+               built.count,
+               !right  ? "NO"
+               : known ? "yes"
+                       : "?",
+               built.seconds, built.build, sampled.sample * 1e6, built.kibibytes / 1024,
+               tuner > 0 ? fmt::format("{}", tuner) : "-", ratio(tuner, built.seconds),
+               loops > 0 ? fmt::format("{}", loops) : "-", ratio(loops, built.seconds));
+    if (tuner <= 0.1) continue;
+    logs += std::log(tuner / built.seconds);
+    ++compared;
+  }
+  if (compared > 0)
+    fmt::print("\nGeometric mean of Kernel Tuner's seconds over ours, where it needs more than 0.1 s: {:.1f}\n",
+               std::exp(logs / compared));
+  return all_right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  try {
+    if (arguments.size() == 3 && arguments[0] == "--one") {
+      build_one(arguments[1], std::stoi(arguments[2]));
+      return 0;
+    }
+    return compare_all(argv[0], arguments);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_space: {}\n", error.what());
+    return 2;
+  }
+}
