@@ -87,7 +87,7 @@ TEST(Ranking, NeverPlacesAFailure) {
 
 TEST(Ranking, LetsTheFinalsOverruleTheSweep) {
   const std::vector<Trial> trials = {measured(0, 1.0), measured(1, 1.1), measured(2, 1.2)};
-  const Finals finals{{finalist(0, {2, 2, 2}), finalist(1, {1, 1, 1})}, {}};
+  const Finals finals{{finalist(0, {2, 2, 2}), finalist(1, {1, 1, 1})}};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{1, 0, 2}));
   EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 2);
@@ -99,7 +99,7 @@ TEST(Ranking, LetsTheFinalsOverruleTheSweep) {
 TEST(Ranking, SeesASmallDifferenceThroughDriftThatIsLarger) {
   // Every round is slower than the last by far more than the one per cent between the two.
   const Finals finals{
-      {finalist(0, {1.01, 1.111, 1.212, 1.313, 1.414, 1.515}), finalist(1, {1, 1.1, 1.2, 1.3, 1.4, 1.5})}, {}};
+      {finalist(0, {1.01, 1.111, 1.212, 1.313, 1.414, 1.515}), finalist(1, {1, 1.1, 1.2, 1.3, 1.4, 1.5})}};
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{1, 0}));
@@ -108,8 +108,8 @@ TEST(Ranking, SeesASmallDifferenceThroughDriftThatIsLarger) {
 }
 
 TEST(Ranking, GivesATieToTheLowerMeshIndexAndMarksBoth) {
-  const Finals finals{{finalist(7, {1.0, 1.0, 1.0, 1.0}), finalist(3, {1.1, 0.9, 1.2, 1.1}), finalist(5, {2, 2, 2, 2})},
-                      {}};
+  const Finals finals{
+      {finalist(7, {1.0, 1.0, 1.0, 1.0}), finalist(3, {1.1, 0.9, 1.2, 1.1}), finalist(5, {2, 2, 2, 2})}};
   const std::vector<Trial> trials = {measured(3, 1), measured(5, 1), measured(7, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{3, 7, 5}));
@@ -122,20 +122,20 @@ TEST(Ranking, GivesATieToTheLowerMeshIndexAndMarksBoth) {
 
 TEST(Ranking, DecidesTiesAgainstTheLeaderAndNotAlongAChain) {
   // 1 ties with 2 and 2 with the leader 3, but 1 is always slower than 3.
-  const Finals finals{{finalist(3, {1.0, 1.0, 1.0}), finalist(2, {0.9, 1.1, 1.2}), finalist(1, {1.1, 1.2, 1.1})}, {}};
+  const Finals finals{{finalist(3, {1.0, 1.0, 1.0}), finalist(2, {0.9, 1.1, 1.2}), finalist(1, {1.1, 1.2, 1.1})}};
   const std::vector<Trial> trials = {measured(1, 1), measured(2, 1), measured(3, 1)};
   EXPECT_EQ(order(ranked(trials, &finals)).front(), 2);
 }
 
 TEST(Ranking, DropsAFinalistThatFailed) {
-  Finals finals{{finalist(0, {}), finalist(1, {1, 1})}, {}};
+  Finals finals{{finalist(0, {}), finalist(1, {1, 1})}};
   finals.finalists[0].failure = Failure{};
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 2), measured(2, 3)};
   EXPECT_EQ(order(ranked(trials, &finals)), (Order{1, 2}));
 }
 
 TEST(Ranking, DropsAFinalistWithANaNRound) {
-  const Finals finals{{finalist(0, {1, kNaN}), finalist(1, {1, 1})}, {}};
+  const Finals finals{{finalist(0, {1, kNaN}), finalist(1, {1, 1})}};
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 2)};
   EXPECT_EQ(order(ranked(trials, &finals)), (Order{1}));
 }
@@ -143,7 +143,7 @@ TEST(Ranking, DropsAFinalistWithANaNRound) {
 TEST(Ranking, KeepsTheOrderOfMeritIfTheObjectiveIsNotTheTime) {
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const std::vector<Merit> merits = {{10, true, false}, {20, true, false}};
-  const Finals finals{{finalist(0, {1, 1, 1}), finalist(1, {1, 2, 3})}, {}};
+  const Finals finals{{finalist(0, {1, 1, 1}), finalist(1, {1, 2, 3})}};
   const Ranking ranking = rank(trials, merits, &finals);
   EXPECT_EQ(order(ranking), (Order{1, 0}));
   EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 0.5);
@@ -151,7 +151,7 @@ TEST(Ranking, KeepsTheOrderOfMeritIfTheObjectiveIsNotTheTime) {
 }
 
 TEST(Ranking, ComparesBaselinesWithTheWinnerWithoutPlacingThem) {
-  Finals finals{{finalist(0, {2, 2, 2}), finalist(1, {4, 4, 4})}, {}};
+  Finals finals{{finalist(0, {2, 2, 2}), finalist(1, {4, 4, 4})}};
   finals.finalists.push_back({"vendor", {}, {1, 1, 1}, 14, {}});
   finals.finalists.push_back({"baseline", {}, {}, 0, Failure{}});
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
@@ -163,7 +163,7 @@ TEST(Ranking, ComparesBaselinesWithTheWinnerWithoutPlacingThem) {
 }
 
 TEST(Ranking, SummarizesTheRoundsOfAFinalist) {
-  const Finals finals{{finalist(0, {3, 1, 2})}, {}};
+  const Finals finals{{finalist(0, {3, 1, 2})}};
   const std::vector<Trial> trials = {measured(0, 1)};
   const Standing standing = *ranked(trials, &finals).rows[0].standing;
   EXPECT_DOUBLE_EQ(standing.median_seconds, 2);
