@@ -3,7 +3,7 @@
 // A block computes a tile of C, BM x BN; a thread TM x TN elements of it, in registers. Slices of A and B, BK wide, lie
 // in shared memory, two at a time: while one is multiplied, the next is on its way from global memory through
 // registers into the other, so that one barrier per slice is enough. A's slice is stored transposed, so that both are
-// read as vectors of up to four floats.
+// read as vectors of up to four floats, and each step of k reads the operands of the next one before it multiplies.
 //
 //   block_size_x, block_size_y   threads of a block: BN = block_size_x*TN, BM = block_size_y*TM
 //   TM, TN                       elements per thread: TM*TN sums and TM + TN operands have to fit the registers
@@ -34,6 +34,7 @@ constexpr int kUnroll = UNROLL;  // macros are not expanded in `#pragma unroll`
 
 static_assert(block_size_x % 8 == 0 && block_size_y % 4 == 0, "warps are 8 x 4 threads");
 static_assert(BK % 4 == 0 && kRows % 4 == 0 && kCols % 4 == 0, "slices are loaded as vectors of four floats");
+static_assert(BK % kUnroll == 0, "a slice is a whole number of rounds");
 
 /// Vectors of a slice that one thread loads, rounded up.
 __device__ constexpr int per_thread(int vectors) { return (vectors + kThreads - 1) / kThreads; }
@@ -122,17 +123,35 @@ __device__ __forceinline__ int place(int thread, int threads, int element) {
   return element / S::kGroup * (threads * S::kGroup) + thread * S::kGroup + element % S::kGroup;
 }
 
-__device__ __forceinline__ void multiply(const float* a, const float* b, int x, int y, float (&sum)[TM][TN]) {
-#pragma unroll kUnroll
-  for (int k = 0; k < BK; ++k) {
-    alignas(16) float left[TM], right[TN];
-    read<TM>(a + k * kPitchA + place<TM>(y, block_size_y, 0), block_size_y * Split<TM>::kGroup, left);
-    read<TN>(b + k * kPitchB + place<TN>(x, block_size_x, 0), block_size_x * Split<TN>::kGroup, right);
+/// The operands of one step of k.
+struct Operands {
+  alignas(16) float left[TM], right[TN];
+};
+
+__device__ __forceinline__ void read(const float* slice, int k, int x, int y, Operands& to) {
+  read<TM>(slice + k * kPitchA + place<TM>(y, block_size_y, 0), block_size_y * Split<TM>::kGroup, to.left);
+  const float* const b = slice + BK * kPitchA;
+  read<TN>(b + k * kPitchB + place<TN>(x, block_size_x, 0), block_size_x * Split<TN>::kGroup, to.right);
+}
+
+__device__ __forceinline__ void multiply(const Operands& operands, float (&sum)[TM][TN]) {
 #pragma unroll
-    for (int i = 0; i < TM; ++i)
+  for (int i = 0; i < TM; ++i)
 #pragma unroll
-      for (int j = 0; j < TN; ++j) sum[i][j] = fmaf(left[i], right[j], sum[i][j]);
+    for (int j = 0; j < TN; ++j) sum[i][j] = fmaf(operands.left[i], operands.right[j], sum[i][j]);
+}
+
+/// kUnroll steps of k. operands[0] holds those of the first; afterwards, those of the step that follows, which
+/// `read_next(step, to)` reads.
+template <typename ReadNext>
+__device__ __forceinline__ void multiply_steps(Operands (&operands)[2], float (&sum)[TM][TN],
+                                               const ReadNext& read_next) {
+#pragma unroll
+  for (int step = 0; step < kUnroll; ++step) {
+    read_next(step, operands[(step + 1) % 2]);
+    multiply(operands[step % 2], sum);
   }
+  if constexpr (kUnroll % 2 != 0) operands[0] = operands[1];
 }
 
 __device__ __forceinline__ void store(const Problem& p, int x, int y, const float (&sum)[TM][TN], float* c) {
@@ -173,14 +192,22 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
   fetch(p, 0, thread, freight);
   deliver(freight, thread, shared, shared + BK * kPitchA);
   __syncthreads();
+  Operands operands[2];
+  read(shared, 0, x, y, operands[0]);
   for (int slice = 0; slice < slices; ++slice) {
     float* const now = shared + slice % 2 * kSlice;
     float* const next = shared + (slice + 1) % 2 * kSlice;
     const bool more = slice + 1 < slices;
     if (more) fetch(p, slice + 1, thread, freight);
-    multiply(now, now + BK * kPitchA, x, y, sum);
-    if (more) deliver(freight, thread, next, next + BK * kPitchA);
-    __syncthreads();
+#pragma unroll 1
+    for (int k = 0; k < BK - kUnroll; k += kUnroll)
+      multiply_steps(operands, sum, [&](int step, Operands& to) { read(now, k + step + 1, x, y, to); });
+    multiply_steps(operands, sum, [&](int step, Operands& to) {
+      if (step + 1 < kUnroll) return read(now, BK - kUnroll + step + 1, x, y, to);
+      if (more) deliver(freight, thread, next, next + BK * kPitchA);
+      __syncthreads();
+      read(next, 0, x, y, to);
+    });
   }
   store(p, x, y, sum, c);
 }

@@ -199,7 +199,9 @@ TEST_F(Config, FillsInAGemm) {
   EXPECT_EQ(gemm.ldb, 128);
   EXPECT_EQ(gemm.stride_c, 256 * 128);
   EXPECT_EQ(std::get<std::int64_t>(plan.constants.at("m")), 256);
-  EXPECT_EQ(plan.constants.size(), 12u);
+  EXPECT_EQ(to_text(plan.constants.at("type_a")), "f32");
+  EXPECT_EQ(to_text(plan.constants.at("layout_b")), "row");
+  EXPECT_EQ(plan.constants.size(), 19u);
 }
 
 TEST_F(Config, AccumulatesInTheTypeThatFitsTheInputs) {

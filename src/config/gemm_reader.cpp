@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
 constexpr double kMaxElements = 9e15;
 
+std::string layout_text(Layout layout) { return layout == Layout::row ? "row" : "col"; }
+
 /// One matrix of the product: its shape and what the file says of it.
 struct Matrix {
   std::string_view name;
@@ -139,7 +141,14 @@ std::map<std::string, Value> constants_of(const Gemm& gemm) {
           {"stride_b", gemm.stride_b},
           {"stride_c", gemm.stride_c},
           {"alpha", gemm.alpha},
-          {"beta", gemm.beta}};
+          {"beta", gemm.beta},
+          {"type_a", std::string(to_text(gemm.a))},
+          {"type_b", std::string(to_text(gemm.b))},
+          {"type_c", std::string(to_text(gemm.c))},
+          {"type_acc", std::string(to_text(gemm.acc))},
+          {"layout_a", layout_text(gemm.layout_a)},
+          {"layout_b", layout_text(gemm.layout_b)},
+          {"layout_c", layout_text(gemm.layout_c)}};
 }
 
 std::optional<Type> read_type(const Node& node, std::string_view what, Problems& problems) {

@@ -13,7 +13,8 @@ namespace tune {
 /// c as a (s32 for s8), acc f32 (f64 for f64, s32 for s8), all row-major, tight, uniform.
 Gemm read_gemm(const Node& node, Problems& problems);
 
-/// m n k batch lda ldb ldc stride_a stride_b stride_c alpha beta.
+/// m n k batch lda ldb ldc stride_a stride_b stride_c alpha beta; as texts type_a type_b type_c type_acc layout_a
+/// layout_b layout_c.
 std::map<std::string, Value> constants_of(const Gemm& gemm);
 
 /// Reads a type's short name, and how a buffer is filled; nullopt after a complaint.

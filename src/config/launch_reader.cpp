@@ -21,6 +21,7 @@ class LaunchReader {
     Launch launch;
     launch.kernel = context_.kernel;
     if (const Node* node = fields.find("kernel")) launch.kernel = read_kernel(*node);
+    if (const Node* node = gpu_only(fields, "if")) launch.condition = read_(*node, "launch.if");
     read_dimensions(fields, "grid", launch.grid);
     read_dimensions(fields, "block", launch.block);
     read_dimensions(fields, "cluster", launch.cluster);
@@ -131,8 +132,8 @@ LaunchSection read_launches(const Node& node, const LaunchContext& context, Scop
   const std::vector<const Node*> entries = as_list(node);
   if (entries.empty()) problems.add(node.place, "launch is an empty list; give at least one launch");
   for (const Node* entry : entries) {
-    Fields fields(*entry, "launch", {"kernel", "grid", "block", "cluster", "shared", "workspace", "args", "c_init"},
-                  problems);
+    Fields fields(*entry, "launch",
+                  {"kernel", "if", "grid", "block", "cluster", "shared", "workspace", "args", "c_init"}, problems);
     if (!entry->is_mapping()) continue;
     section.launches.push_back(reader.read_launch(fields));
     reader.read_extras(fields, section);

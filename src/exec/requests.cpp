@@ -56,6 +56,14 @@ wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::v
   return arg;
 }
 
+bool takes_place(const Launch& launch, const std::vector<Value>& slots) {
+  if (!launch.condition) return true;
+  EvalFailure failure;
+  const bool holds = launch.condition->holds(slots, failure);
+  if (failure) throw Unlaunchable("cannot evaluate launch.if: " + launch.condition->explain(failure, slots));
+  return holds;
+}
+
 std::vector<Setting> sorted(std::vector<Setting> settings) {
   std::sort(settings.begin(), settings.end(), [](const Setting& x, const Setting& y) { return x.name < y.name; });
   return settings;
@@ -63,6 +71,7 @@ std::vector<Setting> sorted(std::vector<Setting> settings) {
 
 void add_launch(Hash& hash, const Launch& launch) {
   hash.add(launch.kernel);
+  if (launch.condition) hash.add("if").add(launch.condition->text());
   for (const auto* extents : {&launch.grid, &launch.block, &launch.cluster}) {
     for (const Expression& extent : *extents) hash.add(extent.text());
     hash.add("");
@@ -167,10 +176,12 @@ std::string Requests::trial_id(const Spec& spec) const {
 
 std::string Requests::vendor_id() const { return Hash().add(measure_part_).add("vendor").hex(); }
 
-std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& rules, const Spec& spec) const {
+std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& rules, const Spec& spec,
+                                                   Which which) const {
   const std::vector<Value> slots = plan_->space.environment(spec);
   std::vector<wire::KernelLaunch> all;
   for (const Launch& rule : rules) {
+    if (which == Which::taken && !takes_place(rule, slots)) continue;
     wire::KernelLaunch& launch = all.emplace_back();
     launch.kernel = rule.kernel;
     launch.grid = extents_at(rule.grid, slots, "launch.grid");
@@ -189,7 +200,7 @@ wire::BuildRequest Requests::build(const Spec& spec) const {
   request.flags = plan_->build.flags;
   request.defines = defines(spec);
   request.arch = hello_.device.arch;
-  request.launches = launches(plan_->launches, spec);
+  request.launches = launches(plan_->launches, spec, Which::all);
   request.problem = plan_->problem;
   request.command = plan_->build.command;
   request.command_is_shell = plan_->build.command_is_shell;
@@ -199,7 +210,7 @@ wire::BuildRequest Requests::build(const Spec& spec) const {
 wire::MeasureRequest Requests::measure(const Spec& spec) const {
   wire::MeasureRequest request;
   request.problem = plan_->problem;
-  request.launches = launches(plan_->launches, spec);
+  request.launches = launches(plan_->launches, spec, Which::taken);
   if (plan_->workspace) {
     request.workspace_bytes = integer_at(plan_->workspace->bytes, plan_->space.environment(spec), "launch.workspace");
     request.zero_workspace = plan_->workspace->zero;
@@ -231,7 +242,7 @@ Spec Requests::reference_spec(const Spec& spec) const {
 
 wire::BuildRequest Requests::reference_build(const Spec& spec) const {
   wire::BuildRequest request = build(reference_spec(spec));
-  if (plan_->reference.kernel) request.launches = launches({*plan_->reference.kernel}, spec);
+  if (plan_->reference.kernel) request.launches = launches({*plan_->reference.kernel}, spec, Which::all);
   return request;
 }
 

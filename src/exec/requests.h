@@ -53,7 +53,9 @@ class Requests {
   wire::ReferenceRequest reference(const Spec& spec) const;
 
  private:
-  std::vector<wire::KernelLaunch> launches(const std::vector<Launch>& rules, const Spec& spec) const;
+  /// A build knows all launches, whatever their `if` says: specs that differ in `$` values share it.
+  enum class Which { all, taken };
+  std::vector<wire::KernelLaunch> launches(const std::vector<Launch>& rules, const Spec& spec, Which which) const;
   std::vector<Define> defines(const Spec& spec) const;
   Spec reference_spec(const Spec& spec) const;
 

@@ -33,6 +33,7 @@ struct Argument {
 /// One kernel launch. Empty grid, block and cluster on the CPU, where they mean nothing.
 struct Launch {
   std::string kernel;
+  std::optional<Expression> condition;  ///< `if`: left out of specs for which it does not hold; absent: never
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> shared;
   std::vector<Argument> args;

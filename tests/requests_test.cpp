@@ -1,0 +1,50 @@
+#include "exec/requests.h"
+
+#include <gtest/gtest.h>
+
+#include "tuning_folder.h"
+
+namespace tune {
+namespace {
+
+constexpr const char* kSplit = R"(
+name: split
+file: a.cu
+kernel: gemm
+problem: {gemm: {m: 256, n: 256, k: 64, a: bf16, layout: {b: col}}}
+params: {BM: 64, $SPLIT_K: [1, 2]}
+build: {defines: [type_a, layout_b, m]}
+launch:
+  - {grid: [1], block: [32], workspace: 16, args: [A, B, C, workspace]}
+  - {kernel: reduce, if: SPLIT_K > 1, grid: [1], block: [32], args: [workspace, C]}
+)";
+
+class RequestsTest : public testing::Test {
+ protected:
+  Requests requests() { return Requests(plan_, {}, 0); }
+  Spec spec(std::int64_t mesh_idx) const { return std::get<Spec>(plan_.space.at(mesh_idx)); }
+
+  TuningFolder folder_;
+  const std::filesystem::path source_ = folder_.write("a.cu", "");
+  Plan plan_ = load_text(folder_, kSplit, without_kernel_file()).plan;
+};
+
+TEST_F(RequestsTest, ALaunchWhoseIfDoesNotHoldIsLeftOut) {
+  EXPECT_EQ(requests().measure(spec(0)).launches.size(), 1u);
+  ASSERT_EQ(requests().measure(spec(1)).launches.size(), 2u);
+  EXPECT_EQ(requests().measure(spec(1)).launches[1].kernel, "reduce");
+}
+
+TEST_F(RequestsTest, SpecsThatShareABuildAskForTheSameKernels) {
+  EXPECT_EQ(requests().build_key(spec(0)), requests().build_key(spec(1)));
+  EXPECT_EQ(requests().build(spec(0)).launches.size(), requests().build(spec(1)).launches.size());
+}
+
+TEST_F(RequestsTest, TypesAndLayoutsOfTheProblemCanBeDefined) {
+  std::string text;
+  for (const Define& define : requests().build(spec(0)).defines) text += define.name + '=' + define.value + ' ';
+  EXPECT_EQ(text, "BM=64 type_a=bf16 type_a_bf16=1 layout_b=col layout_b_col=1 m=256 ");
+}
+
+}  // namespace
+}  // namespace tune
