@@ -10,6 +10,7 @@
 //   BK                           width of a slice
 //   UNROLL                       steps of k per round of the inner loop
 //   BLOCKS                       blocks per multiprocessor that the compiler has to leave registers for; default 1
+//   WARP_ROWS                    a warp is 8 x WARP_ROWS threads; default 4
 //   EXACT                        1: the sizes are multiples of the tile, and nothing has to be checked
 //
 // Shared memory, dynamic: 2*BK*(BM + 4 + BN) floats; the 4 keep the transposed stores out of each other's banks.
@@ -23,6 +24,9 @@
 #ifndef EXACT
 #define EXACT 0
 #endif
+#ifndef WARP_ROWS
+#define WARP_ROWS 4
+#endif
 
 namespace {
 
@@ -32,7 +36,7 @@ constexpr int kPitchA = kRows + 4, kPitchB = kCols;  // floats from one k to the
 constexpr int kSlice = BK * (kPitchA + kPitchB);
 constexpr int kUnroll = UNROLL;  // macros are not expanded in `#pragma unroll`
 
-static_assert(block_size_x % 8 == 0 && block_size_y % 4 == 0, "warps are 8 x 4 threads");
+static_assert(block_size_x % 8 == 0 && block_size_y % WARP_ROWS == 0, "warps are 8 x WARP_ROWS threads");
 static_assert(BK % 4 == 0 && kRows % 4 == 0 && kCols % 4 == 0, "slices are loaded as vectors of four floats");
 static_assert(BK % kUnroll == 0, "a slice is a whole number of rounds");
 
@@ -182,8 +186,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
   extern __shared__ __align__(16) float shared[];
   const int thread = threadIdx.y * block_size_x + threadIdx.x;
   // Warps of 8 x 4 threads read less shared memory than those of 32 x 1.
-  const int warp = thread / 32, lane = thread % 32;
-  const int x = warp % (block_size_x / 8) * 8 + lane % 8, y = warp / (block_size_x / 8) * 4 + lane / 8;
+  constexpr int kWarp = 8 * WARP_ROWS;
+  const int warp = thread / kWarp, lane = thread % kWarp;
+  const int x = warp % (block_size_x / 8) * 8 + lane % 8, y = warp / (block_size_x / 8) * WARP_ROWS + lane / 8;
   const Problem p = {a, b, m, n, k, static_cast<int>(blockIdx.y) * kRows, static_cast<int>(blockIdx.x) * kCols};
   const int slices = (k + BK - 1) / BK;
 
