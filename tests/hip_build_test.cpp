@@ -56,6 +56,46 @@ class HipBuild : public testing::Test {
   Sandbox sandbox_;
 };
 
+/// The tuning files of HIP kernels of the repository; example.yaml names one that does not exist.
+std::vector<fs::path> tuning_files() {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(TUNE_SOURCE_DIR) / "configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::smatch match;
+    if (std::regex_search(text, match, std::regex("(file|hip): (\\S+\\.hip)\\b")) &&
+        fs::exists(entry.path().parent_path() / match[2].str()))
+      files.push_back(entry.path());
+  }
+  return files;
+}
+
+TEST_F(HipBuild, EveryTuningFileOfTheRepositoryBuilds) {
+  const auto files = tuning_files();
+  EXPECT_GE(files.size(), 2u);
+  for (const fs::path& file : files) {
+    // The first specs are those of the smallest tiles; a sample is what a CI machine has time for.
+    const Result result = build({file.string(), "--backend", "hip", "--max-evals", "4"});
+    EXPECT_EQ(result.code, 0) << file << result.out << result.err;
+    EXPECT_NE(result.out.find("Number of valid built specs: 4 (out of 4)"), std::string::npos) << file << result.out;
+  }
+}
+
+TEST_F(HipBuild, TheMatrixCoresAreUsedInEveryTypeOnBothArchitectures) {
+  const std::string file = TUNE_SOURCE_DIR "/configs/gemm_mfma.yaml";
+  const std::string text = sandbox_.read(file);
+  for (const std::string arch : {"gfx908", "gfx90a"})
+    for (const std::string type : {"f16", "bf16", "f32"}) {
+      std::string yaml = std::regex_replace(text, std::regex("a: f16, b: f16, c: f16"),
+                                            "a: " + type + ", b: " + type + ", c: " + type);
+      sandbox_.write("mfma.yaml", std::regex_replace(yaml, std::regex("\\.\\./demo"), TUNE_SOURCE_DIR "/demo"));
+      const Result result = build({"mfma.yaml", "--max-evals", "2"}, arch);
+      EXPECT_NE(result.out.find("built specs: 2 (out of 2)"), std::string::npos)
+          << arch << type << result.out << result.err;
+    }
+}
+
 TEST_F(HipBuild, TheWorkersOwnKernelsBuildForEveryArchitectureWeName) {
   sandbox_.write(
       "own.yaml",

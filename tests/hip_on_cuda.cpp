@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -140,12 +141,20 @@ std::string translated(const std::string& option) {
 
 nvrtcProgram program_of(hiprtcProgram program) { return reinterpret_cast<nvrtcProgram>(program); }
 
-std::string code_of(hiprtcProgram program) {
+std::string compiled_code(hiprtcProgram program) {
   std::size_t size = 0;
   nvrtcGetCUBINSize(program_of(program), &size);
   std::string cubin(size, '\0');
   nvrtcGetCUBIN(program_of(program), cubin.data());
   return code_object(cubin);
+}
+
+/// What programs were compiled to; making it takes a context.
+std::map<hiprtcProgram, std::string> codes;
+
+const std::string& code_of(hiprtcProgram program) {
+  const auto found = codes.find(program);
+  return found != codes.end() ? found->second : codes.emplace(program, compiled_code(program)).first->second;
 }
 
 }  // namespace
@@ -249,6 +258,7 @@ hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* source, con
   return status(nvrtcCreateProgram(reinterpret_cast<nvrtcProgram*>(program), source, name, headers, texts, names));
 }
 hiprtcResult hiprtcDestroyProgram(hiprtcProgram* program) {
+  codes.erase(*program);
   return status(nvrtcDestroyProgram(reinterpret_cast<nvrtcProgram*>(program)));
 }
 hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char** options) {
@@ -269,8 +279,7 @@ hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, std::size_t* size) {
   return HIPRTC_SUCCESS;
 }
 hiprtcResult hiprtcGetCode(hiprtcProgram program, char* code) {
-  const std::string text = code_of(program);
-  text.copy(code, text.size());
+  code_of(program).copy(code, code_of(program).size());
   return HIPRTC_SUCCESS;
 }
 
