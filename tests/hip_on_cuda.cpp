@@ -10,6 +10,7 @@
 #include <nvrtc.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -159,6 +160,11 @@ const std::string& code_of(hiprtcProgram program) {
 
 }  // namespace
 
+/// Which devices are to be seen, under CUDA's name for it; before the first call.
+[[gnu::constructor]] static void pass_on_visibility() {
+  if (const char* visible = std::getenv("HIP_VISIBLE_DEVICES")) ::setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+}
+
 extern "C" {
 
 hipError_t hipInit(unsigned flags) { return status(cuInit(flags)); }
@@ -186,6 +192,9 @@ hipError_t hipDeviceGetName(char* name, int size, hipDevice_t device) {
 }
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
   return status(cuDeviceGetAttribute(value, attribute_of(attribute), device));
+}
+hipError_t hipDeviceGetUuid(hipUUID* id, hipDevice_t device) {
+  return status(cuDeviceGetUuid(reinterpret_cast<CUuuid*>(id), device));
 }
 hipError_t hipDeviceTotalMem(std::size_t* bytes, hipDevice_t device) { return status(cuDeviceTotalMem(bytes, device)); }
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int) {

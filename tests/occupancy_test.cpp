@@ -42,5 +42,39 @@ TEST(Occupancy, IsUnknownWithoutTheDevicesLimits) {
   EXPECT_FALSE(occupancy({wire::KernelLaunch()}, {}, hopper()).has_value());
 }
 
+double on(const char* arch, std::int64_t block, double registers, std::int64_t shared = 0) {
+  wire::KernelLaunch launch;
+  launch.block = {block};
+  launch.shared = shared;
+  Device device;
+  device.arch = arch;
+  return occupancy({launch}, {{"registers", registers}, {"shared", 0}}, device).value();
+}
+
+// What clang 14 prints for a kernel of so many registers, in waves per SIMD.
+TEST(Occupancy, IsWhatLlvmSaysOfAmdsRegisters) {
+  EXPECT_EQ(on("gfx906", 256, 24), 1);
+  EXPECT_EQ(on("gfx908", 256, 25), 0.9);
+  EXPECT_EQ(on("gfx908", 256, 65), 0.3);
+  EXPECT_EQ(on("gfx908", 256, 129), 0.1);
+  EXPECT_EQ(on("gfx90a", 256, 64), 1);
+  EXPECT_EQ(on("gfx90a", 256, 65), 0.875);
+  EXPECT_EQ(on("gfx90a", 256, 84), 0.625);
+  EXPECT_EQ(on("gfx90a", 256, 256), 0.25);
+}
+
+TEST(Occupancy, OnAmdsDevicesLdsAndGroupsLimitIt) {
+  EXPECT_EQ(on("gfx90a", 256, 32, 16384), 0.5);
+  EXPECT_EQ(on("gfx90a", 256, 32, 16385), 0.375);
+  EXPECT_EQ(on("gfx906", 128, 16), 0.8);
+  EXPECT_EQ(on("gfx906", 64, 16), 1);
+}
+
+TEST(Occupancy, IsUnknownOnOtherArchitecturesOfAmd) {
+  Device device = hopper();
+  device.arch = "gfx1030";
+  EXPECT_FALSE(occupancy({wire::KernelLaunch()}, {{"registers", 32}, {"shared", 0}}, device).has_value());
+}
+
 }  // namespace
 }  // namespace tune

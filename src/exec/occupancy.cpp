@@ -30,10 +30,15 @@ std::optional<Limits> limits_of(const Device& device) {
   return known ? std::optional(limits) : std::nullopt;
 }
 
-double occupancy_of(const wire::KernelLaunch& launch, std::int64_t registers, std::int64_t shared,
-                    const Limits& limits) {
+std::int64_t threads_of(const wire::KernelLaunch& launch) {
   std::int64_t threads = 1;
   for (const std::int64_t extent : launch.block) threads *= std::max<std::int64_t>(1, extent);
+  return threads;
+}
+
+double occupancy_of(const wire::KernelLaunch& launch, std::int64_t registers, std::int64_t shared,
+                    const Limits& limits) {
+  const std::int64_t threads = threads_of(launch);
   const std::int64_t warps = (threads + limits.warp - 1) / limits.warp, most_warps = limits.threads / limits.warp;
   const std::int64_t per_warp = std::max(kRegisterUnit, round_up(registers * limits.warp, kRegisterUnit));
   const std::int64_t warps_by_registers = limits.registers / per_warp / kWarpUnit * kWarpUnit;
@@ -43,18 +48,45 @@ double occupancy_of(const wire::KernelLaunch& launch, std::int64_t registers, st
   return static_cast<double>(blocks * warps) / static_cast<double>(most_warps);
 }
 
+/// A SIMD of a compute unit, which has four: the waves it holds, the vector registers it has for each of their lanes,
+/// and how many of these are given at a time.
+struct Simd {
+  const char* arch;
+  std::int64_t waves, registers, unit;
+};
+constexpr Simd kSimds[] = {{"gfx906", 10, 256, 4}, {"gfx908", 10, 256, 4}, {"gfx90a", 8, 512, 8}};
+constexpr std::int64_t kSimdsPerUnit = 4, kWave = 64, kLds = 65536, kLdsUnit = 512;
+constexpr std::int64_t kGroupsPerUnit = 16;  // of more than one wave: each needs a barrier
+
+double occupancy_of(const wire::KernelLaunch& launch, std::int64_t registers, std::int64_t shared, const Simd& simd) {
+  const std::int64_t waves = (threads_of(launch) + kWave - 1) / kWave;
+  const std::int64_t by_registers = simd.registers / std::max(simd.unit, round_up(registers, simd.unit));
+  const std::int64_t most = kSimdsPerUnit * simd.waves, places = kSimdsPerUnit * std::min(simd.waves, by_registers);
+  const std::int64_t bytes = std::max(kLdsUnit, round_up(shared + launch.shared, kLdsUnit));
+  const std::int64_t groups = std::min({waves > 1 ? kGroupsPerUnit : most, places / waves, kLds / bytes});
+  return static_cast<double>(groups * waves) / static_cast<double>(most);
+}
+
+template <typename Rules>
+double least_of(const std::vector<wire::KernelLaunch>& launches, double registers, double shared, const Rules& rules) {
+  double least = 1;
+  for (const wire::KernelLaunch& launch : launches)
+    least = std::min(
+        least, occupancy_of(launch, static_cast<std::int64_t>(registers), static_cast<std::int64_t>(shared), rules));
+  return least;
+}
+
 }  // namespace
 
 std::optional<double> occupancy(const std::vector<wire::KernelLaunch>& launches,
                                 const std::map<std::string, double>& properties, const Device& device) {
-  const auto limits = limits_of(device);
   const auto registers = properties.find("registers"), shared = properties.find("shared");
-  if (!limits || launches.empty() || registers == properties.end() || shared == properties.end()) return std::nullopt;
-  double least = 1;
-  for (const wire::KernelLaunch& launch : launches)
-    least = std::min(least, occupancy_of(launch, static_cast<std::int64_t>(registers->second),
-                                         static_cast<std::int64_t>(shared->second), *limits));
-  return least;
+  if (launches.empty() || registers == properties.end() || shared == properties.end()) return std::nullopt;
+  for (const Simd& simd : kSimds)
+    if (device.arch == simd.arch) return least_of(launches, registers->second, shared->second, simd);
+  const auto limits = limits_of(device);
+  if (!limits || device.arch.starts_with("gfx")) return std::nullopt;
+  return least_of(launches, registers->second, shared->second, *limits);
 }
 
 }  // namespace tune

@@ -190,7 +190,6 @@ void WorkerRunner::finish(Tasks::iterator task, Outcome outcome) {
 // It depends on the launch, which is not part of the build, and so cannot be the builder's word.
 std::optional<double> WorkerRunner::occupancy_of(const Task& task) const try {
   const Requests& requests = workshop_->requests();
-  if (requests.hello().backend != Backend::cuda) return std::nullopt;
   return occupancy(requests.measure(task.spec).launches, task.build.properties, requests.hello().device);
 } catch (const Unlaunchable&) {
   return std::nullopt;  // the measure request will say why
