@@ -1,0 +1,55 @@
+#include "search/annealing.h"
+
+#include <cmath>
+
+#include "search/numbers.h"
+
+namespace tune {
+namespace {
+
+constexpr int kAttempts = 30;
+
+}  // namespace
+
+Annealing::Annealing(const ValidSpecs& specs, std::uint64_t seed, AnnealingOptions options)
+    : options_(options),
+      random_(seed),
+      untried_(specs),
+      coordinates_(specs.space()),
+      design_(coordinates_),
+      moves_(specs),
+      heat_(options.heat) {}
+
+std::optional<Point> Annealing::ask() {
+  if (++asked_ > options_.starts && here_) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      // The more neighbours are known, the further away the next one is looked for.
+      Point point = moves_.mutated(here_->point, 1 + attempt / 10, random_);
+      if (untried_.take(point)) return point;
+    }
+  }
+  return design_.draw(untried_, random_);
+}
+
+void Annealing::tell(const Point& point, std::optional<double> cost) {
+  if (asked_ > options_.starts) cool();
+  if (!cost) return;
+  if (!best_ || *cost < best_->cost) best_ = {point, *cost};
+  if (!here_ || accepts(*cost)) here_ = {point, *cost};
+}
+
+bool Annealing::accepts(double cost) {
+  if (cost <= here_->cost) return true;
+  if (asked_ <= options_.starts) return false;
+  const double worse = (cost - here_->cost) / std::fabs(here_->cost);
+  return chance(random_, exponential(-worse / heat_));
+}
+
+void Annealing::cool() {
+  heat_ *= options_.cooling;
+  if (heat_ >= options_.coldest) return;
+  heat_ = options_.heat;
+  here_ = best_;
+}
+
+}  // namespace tune

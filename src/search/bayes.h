@@ -1,0 +1,92 @@
+#pragma once
+#include <deque>
+#include <vector>
+
+#include "search/design.h"
+#include "search/gaussian_process.h"
+#include "search/moves.h"
+
+namespace tune {
+
+struct BayesOptions {
+  int design = 10;         ///< points spread over the space before the model has its say
+  int points = 1000;       ///< most points the model holds; beyond, the best and some others
+  int candidates = 1000;   ///< points it compares at a time
+  int renewed = 50;        ///< of these replaced after every choice
+  int fit_points = 150;    ///< most points its scales are fitted to
+  double refit = 1.4;      ///< fitted again when there are so many times as many points
+};
+
+/// Bayesian optimisation: a Gaussian process over the logarithm of the cost, another over what fails, and a pool of
+/// candidates - random ones and steps from the best points - of which the one with the largest expected improvement that
+/// is likely to work is next.
+class Bayes : public Search {
+ public:
+  /// `specs` must outlive this.
+  Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options);
+
+  std::optional<Point> ask() override;
+  void tell(const Point& point, std::optional<double> cost) override;
+
+  /// The point will be tried on somebody else's advice; false: it is not valid, or was asked for before.
+  bool claim(const Point& point);
+  /// A random one.
+  std::optional<Point> draw() { return note(untried_.draw(random_)); }
+
+ private:
+  enum class State { out, measured, failed };
+  struct Observation {
+    Point point;
+    std::vector<Place> places;
+    State state = State::out;
+    double cost = 0;
+  };
+  /// Costs to targets: logarithms, the bad ones drawn nearer, centred.
+  struct Warp {
+    bool logarithmic = true;
+    double sign = 1;
+    double low = 0, spread = 1;
+    double mean = 0, deviation = 1;
+    double raw(double cost) const;
+    double bent(double cost) const;
+    double operator()(double cost) const { return (bent(cost) - mean) / deviation; }
+  };
+
+  bool ready() const;
+  std::optional<Point> note(std::optional<Point> point);
+  void rebuild();
+  void fit();
+  std::vector<std::size_t> kept_rows() const;
+  std::vector<std::size_t> best_first() const;
+  void set_warp();
+  void set_targets();
+  void queue_steps(const Point& point);
+  void empty(std::size_t slot);
+  void fill(std::size_t slot);
+  std::optional<std::int64_t> fresh();
+  std::vector<double> scores() const;
+  void renew(std::vector<double> scores);
+
+  BayesOptions options_;
+  Random random_;
+  Untried untried_;
+  Coordinates coordinates_;
+  Moves moves_;
+  Design design_;
+  Kernel kernel_;
+  GaussianProcess process_;
+
+  std::vector<Observation> observations_;
+  std::size_t measured_ = 0, failed_ = 0;
+  std::vector<std::size_t> rows_;  ///< observations in the process
+  std::size_t next_fit_ = 0;
+  bool stale_warp_ = true;
+  std::optional<std::size_t> best_;
+  Warp warp_;
+  std::vector<GaussianProcess::Output> outputs_{2};  ///< cost, failing
+  std::vector<std::optional<std::int64_t>> slots_;   ///< indices of candidates
+  std::unordered_set<std::int64_t> pooled_;         ///< the same as a set
+  std::deque<Point> queue_;  ///< wanted as candidates
+};
+
+}  // namespace tune

@@ -1,0 +1,111 @@
+#include "search/coordinates.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "search/numbers.h"
+
+namespace tune {
+namespace {
+
+/// All values that parameters of one name have in any mapping.
+struct Scale {
+  std::string name;
+  Kind kind = Kind::ordinal;
+  std::vector<Value> values;
+};
+
+std::optional<double> number_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
+bool numeric(const std::vector<Value>& values) {
+  return std::ranges::all_of(values, [](const Value& value) { return number_of(value).has_value(); });
+}
+
+std::vector<Scale> scales_of(const Space& space) {
+  std::vector<Scale> scales;
+  for (const Space::Mapping& mapping : space.mappings())
+    for (const Parameter& parameter : mapping.parameters) {
+      auto scale = std::ranges::find(scales, parameter.name, &Scale::name);
+      if (scale == scales.end()) scale = scales.insert(scales.end(), {parameter.name, parameter.kind, {}});
+      for (const Value& value : parameter.values)
+        if (std::ranges::find(scale->values, value) == scale->values.end()) scale->values.push_back(value);
+    }
+  for (Scale& scale : scales)
+    if (scale.kind != Kind::categorical && numeric(scale.values))
+      std::ranges::stable_sort(scale.values, {}, [](const Value& value) { return *number_of(value); });
+  return scales;
+}
+
+// How far along the axis a value is, in any unit.
+double distance_along(const Scale& scale, std::size_t rank) {
+  const auto number = number_of(scale.values[rank]);
+  const auto first = number_of(scale.values.front());
+  if (scale.kind == Kind::interval && number) return *number;
+  if (scale.kind == Kind::ratio && number && first && *first > 0) return natural_log(*number);
+  return static_cast<double>(rank);
+}
+
+std::uint8_t twos_of(const Value& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  if (integer == nullptr || *integer == 0) return 0;
+  std::uint8_t twos = 0;
+  for (std::int64_t rest = *integer; rest % 2 == 0 && twos < kTwos - 1; rest /= 2) ++twos;
+  return twos;
+}
+
+Place place_of(const Scale& scale, const Value& value) {
+  const auto rank = static_cast<std::size_t>(std::ranges::find(scale.values, value) - scale.values.begin());
+  const double first = distance_along(scale, 0), last = distance_along(scale, scale.values.size() - 1);
+  // Two values that round to one position are one to a model, and still two to the search.
+  const double along = (distance_along(scale, rank) - first) / (last - first);
+  return {static_cast<std::uint16_t>(along * (kPositions - 1) + 0.5), twos_of(value)};
+}
+
+bool is_power_of_two(const Value& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr && *integer > 0 && (*integer & (*integer - 1)) == 0;
+}
+
+bool by_twos(const Scale& scale) {
+  if (scale.kind == Kind::categorical || scale.values.size() < 3) return false;
+  if (std::ranges::all_of(scale.values, is_power_of_two)) return false;
+  return std::ranges::any_of(scale.values,
+                             [&](const Value& value) { return twos_of(value) != twos_of(scale.values.front()); });
+}
+
+}  // namespace
+
+Coordinates::Coordinates(const Space& space) {
+  const std::vector<Scale> scales = scales_of(space);
+  std::vector<std::optional<std::size_t>> axis_of(scales.size());
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i].values.size() < 2) continue;
+    axis_of[i] = axes_.size();
+    axes_.push_back({scales[i].name, scales[i].kind == Kind::categorical, by_twos(scales[i])});
+  }
+  for (const Space::Mapping& mapping : space.mappings()) {
+    auto& columns = columns_.emplace_back();
+    for (const Parameter& parameter : mapping.parameters) {
+      const auto scale = std::ranges::find(scales, parameter.name, &Scale::name);
+      Column& column = columns.emplace_back();
+      const auto axis = axis_of[static_cast<std::size_t>(scale - scales.begin())];
+      if (!axis) continue;
+      column.axis = *axis;
+      for (const Value& value : parameter.values) column.places.push_back(place_of(*scale, value));
+    }
+  }
+}
+
+std::vector<Place> Coordinates::operator()(const Space::Point& point) const {
+  std::vector<Place> places(axes_.size());
+  const auto& columns = columns_[point.mapping];
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (!columns[i].places.empty()) places[columns[i].axis] = columns[i].places[point.digits[i]];
+  return places;
+}
+
+}  // namespace tune

@@ -1,0 +1,67 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "search/kernel.h"
+
+namespace tune {
+
+/// What is known of a function at a fixed number of candidates, given its values at some points: mean and variance, kept
+/// up to date as points arrive one by one, each in time proportional to points x (points + candidates).
+class GaussianProcess {
+ public:
+  /// `kernel` must outlive this; after it was fitted anew, clear() and start again.
+  GaussianProcess(const Kernel& kernel, std::size_t most_points, std::size_t candidates);
+
+  void clear();
+  std::size_t points() const { return points_; }
+  bool full() const { return points_ == most_points_; }
+  std::size_t candidates() const { return candidates_; }
+
+  /// Rows of kernel.axes() places each. Precondition: there is room for them. Their targets are what is expected there,
+  /// until they are set.
+  void add_points(std::span<const Place> places);
+
+  /// One of several functions that are alike in the same way: its targets and what they make one expect.
+  class Output {
+   public:
+    double mean(std::size_t slot) const { return means_[slot]; }
+    /// The function's variance that explains the targets best.
+    double scale() const { return scale_; }
+
+   private:
+    friend class GaussianProcess;
+    std::vector<double> targets_, solved_, means_;
+    double scale_ = 1;
+  };
+  /// NaN: not known; it is taken to be what the points before it make one expect. Cheap if targets were only appended.
+  void set_targets(Output& output, std::span<const double> targets);
+
+  /// Puts a candidate into one of the slots 0 to candidates() - 1.
+  void set_candidate(std::size_t slot, std::span<const Place> places, std::span<Output> outputs);
+
+  /// Relative to the functions' own variances.
+  double variance(std::size_t slot) const { return variances_[slot]; }
+
+ private:
+  static constexpr std::size_t kBlock = 32;
+
+  void factor_point(std::size_t row);
+  void extend_block(std::size_t block, std::size_t first_row);
+  void append_target(Output& output, double target);
+  double* factor_column(std::size_t column) { return &factor_[column * most_points_]; }
+  /// Of factor^-1 similarities: the row of a point for a block of candidates.
+  double* cross(std::size_t block, std::size_t row) { return &cross_[(block * most_points_ + row) * kBlock]; }
+  const Place* point(std::size_t row) const { return &point_places_[row * kernel_->axes()]; }
+
+  const Kernel* kernel_;
+  std::size_t most_points_, candidates_;
+  std::size_t points_ = 0;
+  std::vector<Place> point_places_, candidate_places_;
+  std::vector<double> factor_;  ///< Cholesky factor of the points' similarities, by columns
+  std::vector<double> cross_;   ///< by blocks of candidates, so that a block stays in the cache
+  std::vector<double> variances_;
+  std::vector<double> row_;  ///< scratch
+};
+
+}  // namespace tune

@@ -1,0 +1,50 @@
+#include "search/hill_climb.h"
+
+namespace tune {
+
+HillClimb::HillClimb(const ValidSpecs& specs, std::uint64_t seed, HillClimbOptions options)
+    : options_(options),
+      random_(seed),
+      untried_(specs),
+      coordinates_(specs.space()),
+      design_(coordinates_),
+      moves_(specs),
+      starts_left_(options.starts) {}
+
+std::optional<Point> HillClimb::next_neighbour() {
+  while (!neighbours_.empty()) {
+    Point point = std::move(neighbours_.back());
+    neighbours_.pop_back();
+    if (untried_.take(point)) return point;
+  }
+  return std::nullopt;
+}
+
+std::optional<Point> HillClimb::ask() {
+  std::optional<Point> point;
+  if (starts_left_ == 0) point = next_neighbour();
+  if (!point) {
+    // A summit, once nothing that could be higher is out.
+    if (starts_left_ == 0 && out_ == 0) {
+      here_.reset();
+      starts_left_ = options_.starts;
+    }
+    if (starts_left_ > 0) --starts_left_;
+    point = design_.draw(untried_, random_);
+  }
+  out_ += point.has_value();
+  return point;
+}
+
+void HillClimb::tell(const Point& point, std::optional<double> cost) {
+  --out_;
+  if (cost && (!here_ || *cost < here_->cost)) stand_on({point, *cost});
+}
+
+void HillClimb::stand_on(Place place) {
+  here_ = std::move(place);
+  neighbours_ = moves_.around(here_->point);
+  shuffle(neighbours_, random_);
+}
+
+}  // namespace tune

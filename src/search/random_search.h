@@ -1,0 +1,28 @@
+#pragma once
+#include "search/design.h"
+
+namespace tune {
+
+struct RandomOptions {
+  bool latin = true;  ///< values used evenly; else uniform over the valid specs
+};
+
+/// Random points, each once.
+class RandomSearch : public Search {
+ public:
+  /// `specs` must outlive this.
+  RandomSearch(const ValidSpecs& specs, std::uint64_t seed, RandomOptions options)
+      : options_(options), random_(seed), untried_(specs), coordinates_(specs.space()), design_(coordinates_) {}
+
+  std::optional<Point> ask() override { return options_.latin ? design_.draw(untried_, random_) : untried_.draw(random_); }
+  void tell(const Point&, std::optional<double>) override {}
+
+ private:
+  RandomOptions options_;
+  Random random_;
+  Untried untried_;
+  Coordinates coordinates_;
+  Design design_;
+};
+
+}  // namespace tune
