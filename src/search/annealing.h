@@ -5,10 +5,10 @@
 namespace tune {
 
 struct AnnealingOptions {
-  int starts = 10;          ///< points spread over the space first
-  double heat = 0.3;        ///< at first a point worse by this share is taken in one case of e
-  double cooling = 0.98;    ///< heat is multiplied by it after every point
-  double coldest = 0.005;   ///< below it, it is as hot as at first again, and starts from the best
+  int starts = 10;         ///< points spread over the space first
+  double heat = 0.1;       ///< at first a point worse by this share is taken in one case of e
+  double cooling = 0.97;   ///< heat is multiplied by it after every point
+  double coldest = 0.005;  ///< below it, it is as hot as at first again, and starts from the best
 };
 
 /// Simulated annealing: goes to a random neighbour if it is better, and sometimes if it is not.
@@ -18,6 +18,7 @@ class Annealing : public Search {
   Annealing(const ValidSpecs& specs, std::uint64_t seed, AnnealingOptions options);
 
   std::optional<Point> ask() override;
+  bool claim(const Point& point) override { return untried_.take(point); }
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:

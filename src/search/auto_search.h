@@ -19,6 +19,7 @@ class Auto : public Search {
   Auto(const ValidSpecs& specs, std::uint64_t seed, AutoOptions options);
 
   std::optional<Point> ask() override;
+  bool claim(const Point& point) override { return model_.claim(point); }
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:

@@ -19,9 +19,7 @@ constexpr std::size_t kTop = 5;
 
 }  // namespace
 
-double Bayes::Warp::raw(double cost) const {
-  return logarithmic ? sign * natural_log(sign * cost) : cost;
-}
+double Bayes::Warp::raw(double cost) const { return logarithmic ? sign * natural_log(sign * cost) : cost; }
 
 double Bayes::Warp::bent(double cost) const {
   const double above = (raw(cost) - low) / spread;
@@ -114,7 +112,8 @@ void Bayes::set_warp() {
   warp_.sign = lowest > 0 ? 1 : -1;
   warp_.low = warp_.raw(lowest);
   const double middle = warp_.raw(observations_[order[order.size() / 2]].cost);
-  warp_.spread = std::max(middle - warp_.low, warp_.logarithmic ? kLeastSpread : std::fabs(middle) * kLeastSpread + kLeastDeviation);
+  warp_.spread = std::max(middle - warp_.low,
+                          warp_.logarithmic ? kLeastSpread : std::fabs(middle) * kLeastSpread + kLeastDeviation);
   double sum = 0, squares = 0;
   for (const std::size_t i : order) sum += warp_.bent(observations_[i].cost);
   warp_.mean = sum / static_cast<double>(order.size());
@@ -131,7 +130,9 @@ void Bayes::set_targets() {
   std::vector<double> costs, failures;
   for (const std::size_t row : rows_) {
     const Observation& observation = observations_[row];
-    costs.push_back(observation.state == State::measured ? warp_(observation.cost) : observation.state == State::failed ? 0 : kUnknown);
+    costs.push_back(observation.state == State::measured ? warp_(observation.cost)
+                    : observation.state == State::failed ? 0
+                                                         : kUnknown);
     failures.push_back(observation.state == State::out ? kUnknown : observation.state == State::failed);
   }
   process_.set_targets(outputs_[0], costs);
@@ -223,8 +224,7 @@ std::vector<double> Bayes::scores() const {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     if (!slots_[slot] || untried_.is_taken(*slots_[slot])) continue;
     const double deviation = std::sqrt(process_.variance(slot) * outputs_[0].scale());
-    const double likely =
-        failed_ == 0 ? 1 : std::clamp(1 - outputs_[1].mean(slot), kLeastChance, 1.0);
+    const double likely = failed_ == 0 ? 1 : std::clamp(1 - outputs_[1].mean(slot), kLeastChance, 1.0);
     scores[slot] = likely * deviation * expected_gain((target - outputs_[0].mean(slot)) / deviation);
     best = std::max(best, scores[slot]);
   }
@@ -235,7 +235,9 @@ void Bayes::renew(std::vector<double> scores) {
   const std::size_t count = std::min(static_cast<std::size_t>(options_.renewed), scores.size());
   std::vector<std::size_t> order(scores.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto worse = [&](std::size_t a, std::size_t b) { return scores[a] != scores[b] ? scores[a] < scores[b] : a < b; };
+  const auto worse = [&](std::size_t a, std::size_t b) {
+    return scores[a] != scores[b] ? scores[a] < scores[b] : a < b;
+  };
   std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count) - 1, order.end(), worse);
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), worse);
   for (std::size_t i = 0; i < count; ++i) fill(order[i]);

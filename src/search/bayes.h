@@ -9,27 +9,26 @@
 namespace tune {
 
 struct BayesOptions {
-  int design = 10;         ///< points spread over the space before the model has its say
-  int points = 1000;       ///< most points the model holds; beyond, the best and some others
-  int candidates = 1000;   ///< points it compares at a time
-  int renewed = 50;        ///< of these replaced after every choice
-  int fit_points = 150;    ///< most points its scales are fitted to
-  double refit = 1.4;      ///< fitted again when there are so many times as many points
+  int design = 10;        ///< points spread over the space before the model has its say
+  int points = 1000;      ///< most points the model holds; beyond, the best and some others
+  int candidates = 1000;  ///< points it compares at a time
+  int renewed = 50;       ///< of these replaced after every choice
+  int fit_points = 150;   ///< most points its scales are fitted to
+  double refit = 1.4;     ///< fitted again when there are so many times as many points
 };
 
 /// Bayesian optimisation: a Gaussian process over the logarithm of the cost, another over what fails, and a pool of
-/// candidates - random ones and steps from the best points - of which the one with the largest expected improvement that
-/// is likely to work is next.
+/// candidates - random ones and steps from the best points - of which the one with the largest expected improvement
+/// that is likely to work is next.
 class Bayes : public Search {
  public:
   /// `specs` must outlive this.
   Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options);
 
   std::optional<Point> ask() override;
+  bool claim(const Point& point) override;
   void tell(const Point& point, std::optional<double> cost) override;
 
-  /// The point will be tried on somebody else's advice; false: it is not valid, or was asked for before.
-  bool claim(const Point& point);
   /// A random one.
   std::optional<Point> draw() { return note(untried_.draw(random_)); }
 
@@ -85,8 +84,8 @@ class Bayes : public Search {
   Warp warp_;
   std::vector<GaussianProcess::Output> outputs_{2};  ///< cost, failing
   std::vector<std::optional<std::int64_t>> slots_;   ///< indices of candidates
-  std::unordered_set<std::int64_t> pooled_;         ///< the same as a set
-  std::deque<Point> queue_;  ///< wanted as candidates
+  std::unordered_set<std::int64_t> pooled_;          ///< the same as a set
+  std::deque<Point> queue_;                          ///< wanted as candidates
 };
 
 }  // namespace tune

@@ -7,8 +7,8 @@
 
 namespace tune {
 
-/// Points spread over the valid specs as a Latin hypercube is over a box: each next one is, of a few random ones, the one
-/// whose values were used least so far.
+/// Points spread over the valid specs as a Latin hypercube is over a box: each next one is, of a few random ones, the
+/// one whose values were used least so far.
 class Design {
  public:
   explicit Design(const Coordinates& coordinates);

@@ -47,8 +47,8 @@ Point DifferentialEvolution::variant(std::size_t member) {
   for (std::size_t i = 0; i < point.digits.size(); ++i) {
     if (!chance(random_, options_.crossover)) continue;
     const auto rank = [&](const Point& p) { return static_cast<double>(moves_.rank(p, i)); };
-    const double moved = rank(point) + options_.greed * (rank(leader) - rank(point)) +
-                         options_.weight * (rank(plus) - rank(minus));
+    const double moved =
+        rank(point) + options_.greed * (rank(leader) - rank(point)) + options_.weight * (rank(plus) - rank(minus));
     moves_.set_rank(point, i, std::floor(moved + 0.5));
   }
   return point;

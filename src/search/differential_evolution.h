@@ -10,7 +10,7 @@ struct DifferentialEvolutionOptions {
   int population = 20;
   double weight = 0.7;     ///< of the difference of two members
   double crossover = 0.6;  ///< share of the values taken from the variant
-  double greed = 0.5;      ///< how far the variant is drawn towards the best
+  double greed = 0.8;      ///< how far the variant is drawn towards the best
 };
 
 /// Each member is tried against a variant of itself: itself drawn towards the best, plus a weighted difference of two
@@ -21,6 +21,7 @@ class DifferentialEvolution : public Search {
   DifferentialEvolution(const ValidSpecs& specs, std::uint64_t seed, DifferentialEvolutionOptions options);
 
   std::optional<Point> ask() override;
+  bool claim(const Point& point) override { return untried_.take(point); }
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:

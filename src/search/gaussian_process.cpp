@@ -75,7 +75,8 @@ void GaussianProcess::extend_block(std::size_t block, std::size_t first_row) {
 void GaussianProcess::set_targets(Output& output, std::span<const double> targets) {
   assert(targets.size() == points_);
   const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
-  if (output.targets_.size() > targets.size() || !std::ranges::equal(output.targets_, targets.first(output.targets_.size()), same))
+  if (output.targets_.size() > targets.size() ||
+      !std::ranges::equal(output.targets_, targets.first(output.targets_.size()), same))
     output = {};
   if (output.targets_.empty()) output.means_.assign(candidates_, 0.0);
   for (std::size_t i = output.targets_.size(); i < targets.size(); ++i) append_target(output, targets[i]);

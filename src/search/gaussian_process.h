@@ -6,8 +6,8 @@
 
 namespace tune {
 
-/// What is known of a function at a fixed number of candidates, given its values at some points: mean and variance, kept
-/// up to date as points arrive one by one, each in time proportional to points x (points + candidates).
+/// What is known of a function at a fixed number of candidates, given its values at some points: mean and variance,
+/// kept up to date as points arrive one by one, each in time proportional to points x (points + candidates).
 class GaussianProcess {
  public:
   /// `kernel` must outlive this; after it was fitted anew, clear() and start again.

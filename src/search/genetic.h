@@ -7,8 +7,8 @@
 namespace tune {
 
 struct GeneticOptions {
-  int population = 20;
-  int tournament = 3;     ///< a parent is the best of so many
+  int population = 15;
+  int tournament = 4;     ///< a parent is the best of so many
   double mutation = 1.0;  ///< steps per child on average
 };
 
@@ -20,6 +20,7 @@ class Genetic : public Search {
   Genetic(const ValidSpecs& specs, std::uint64_t seed, GeneticOptions options);
 
   std::optional<Point> ask() override;
+  bool claim(const Point& point) override { return untried_.take(point); }
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:

@@ -36,6 +36,12 @@ std::optional<Point> HillClimb::ask() {
   return point;
 }
 
+bool HillClimb::claim(const Point& point) {
+  const bool taken = untried_.take(point);
+  out_ += taken;
+  return taken;
+}
+
 void HillClimb::tell(const Point& point, std::optional<double> cost) {
   --out_;
   if (cost && (!here_ || *cost < here_->cost)) stand_on({point, *cost});

@@ -7,7 +7,7 @@
 namespace tune {
 
 struct HillClimbOptions {
-  int starts = 10;  ///< points spread over the space, of which the best is where a climb starts
+  int starts = 15;  ///< points spread over the space, of which the best is where a climb starts
 };
 
 /// Goes to the first neighbour that is better until there is none, then starts again elsewhere.
@@ -17,6 +17,7 @@ class HillClimb : public Search {
   HillClimb(const ValidSpecs& specs, std::uint64_t seed, HillClimbOptions options);
 
   std::optional<Point> ask() override;
+  bool claim(const Point& point) override;
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:

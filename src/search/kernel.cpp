@@ -56,8 +56,7 @@ double Kernel::likelihood(std::span<const Place> places, std::span<const double>
   rest_.assign(targets.begin(), targets.end());
   for (std::size_t j = 0; j < n; ++j) {
     matrix_[j * n + j] = 1 + noise_;
-    for (std::size_t i = j + 1; i < n; ++i)
-      matrix_[j * n + i] = similarity(&places[i * axes()], &places[j * axes()]);
+    for (std::size_t i = j + 1; i < n; ++i) matrix_[j * n + i] = similarity(&places[i * axes()], &places[j * axes()]);
   }
   double log_determinant = 0, misfit = 0;
   for (std::size_t j = 0; j < n; ++j) {
@@ -93,7 +92,7 @@ double Kernel::prior() const {
 
 // Walks the scale up or down for as long as that helps.
 template <typename Score>
-bool Kernel::improve(Table& table, std::size_t Table::* scale, double& best, const Score& score) {
+bool Kernel::improve(Table& table, std::size_t Table::*scale, double& best, const Score& score) {
   const auto start = static_cast<std::ptrdiff_t>(table.*scale);
   std::ptrdiff_t chosen = start;
   for (const std::ptrdiff_t direction : {-1, 1}) {

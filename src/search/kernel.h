@@ -8,8 +8,9 @@
 
 namespace tune {
 
-/// How alike two points' costs are expected to be: a product over the axes of Matern 5/2 functions of the distance, once
-/// in position and, where that says more, once in twos. All are tabulated, so that one similarity costs a few lookups.
+/// How alike two points' costs are expected to be: a product over the axes of Matern 5/2 functions of the distance,
+/// once in position and, where that says more, once in twos. All are tabulated, so that one similarity costs a few
+/// lookups.
 class Kernel {
  public:
   explicit Kernel(std::span<const Coordinates::Axis> axes);
@@ -55,7 +56,7 @@ class Kernel {
   double likelihood(std::span<const Place> places, std::span<const double> targets);
   double prior() const;
   template <typename Score>
-  bool improve(Table& table, std::size_t Table::* scale, double& best, const Score& score);
+  bool improve(Table& table, std::size_t Table::*scale, double& best, const Score& score);
 
   std::unique_ptr<const Tables> choices_;
   std::vector<Table> tables_;

@@ -5,9 +5,9 @@
 
 namespace tune {
 
-/// Steps from a point that make sense for the kind of each parameter: a categorical one, or one of few values, takes any
-/// other; of the others an ordinal one goes up or down by one or two values, an interval is halved towards both ends
-/// again and again, a ratio goes up and down by one, two and four steps of multiplication.
+/// Steps from a point that make sense for the kind of each parameter: a categorical one, or one of few values, takes
+/// any other; of the others an ordinal one goes up or down by one or two values, an interval is halved towards both
+/// ends again and again, a ratio goes up and down by one, two and four steps of multiplication.
 class Moves {
  public:
   /// `specs` must outlive this.
@@ -33,8 +33,8 @@ class Moves {
   std::vector<std::uint32_t> steps_from(const Ladder& ladder, std::uint32_t digit) const;
 
   const ValidSpecs* specs_;
-  std::vector<std::vector<Ladder>> ladders_;         ///< per mapping and parameter
-  std::vector<std::vector<std::size_t>> movable_;    ///< per mapping: parameters with several values
+  std::vector<std::vector<Ladder>> ladders_;       ///< per mapping and parameter
+  std::vector<std::vector<std::size_t>> movable_;  ///< per mapping: parameters with several values
 };
 
 }  // namespace tune

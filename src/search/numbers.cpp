@@ -11,8 +11,7 @@ constexpr double kSqrtHalf = 0.7071067811865476;
 // Complementary error function for x >= 0, Abramowitz and Stegun 7.1.26: absolute error below 1.5e-7.
 double erfc_of(double x) {
   const double t = 1 / (1 + 0.3275911 * x);
-  const double p =
-      t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  const double p = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
   return p * exponential(-x * x);
 }
 

@@ -14,7 +14,10 @@ class RandomSearch : public Search {
   RandomSearch(const ValidSpecs& specs, std::uint64_t seed, RandomOptions options)
       : options_(options), random_(seed), untried_(specs), coordinates_(specs.space()), design_(coordinates_) {}
 
-  std::optional<Point> ask() override { return options_.latin ? design_.draw(untried_, random_) : untried_.draw(random_); }
+  std::optional<Point> ask() override {
+    return options_.latin ? design_.draw(untried_, random_) : untried_.draw(random_);
+  }
+  bool claim(const Point& point) override { return untried_.take(point); }
   void tell(const Point&, std::optional<double>) override {}
 
  private:

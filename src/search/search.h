@@ -14,7 +14,9 @@ class Search {
   virtual ~Search() = default;
   /// A point never asked before; nullopt only when all have been.
   virtual std::optional<Point> ask() = 0;
-  /// What a point that was asked for cost: lower is better, any sign; nullopt: it failed.
+  /// The point will be tried on somebody else's advice, and told; false: it is not valid, or was asked for before.
+  virtual bool claim(const Point& point) = 0;
+  /// What a point that was asked for or claimed cost: lower is better, any sign; nullopt: it failed.
   virtual void tell(const Point& point, std::optional<double> cost) = 0;
 };
 

@@ -1,0 +1,22 @@
+#include "search/spec_search.h"
+
+#include <utility>
+
+namespace tune {
+
+SpecSearch::SpecSearch(ValidSpecs specs, std::vector<Spec> first, Cost cost)
+    : specs_(std::move(specs)), first_(std::move(first)), cost_(std::move(cost)) {}
+
+std::optional<Spec> SpecSearch::ask() {
+  while (next_first_ < first_.size()) {
+    const Spec& spec = first_[next_first_++];
+    if (search_->claim(specs_.point(spec))) return spec;
+  }
+  const auto point = search_->ask();
+  if (!point) return std::nullopt;
+  return specs_.spec(*point);
+}
+
+void SpecSearch::tell(const Trial& trial) { search_->tell(specs_.point(trial.spec), cost_(trial)); }
+
+}  // namespace tune

@@ -1,0 +1,35 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "search/search.h"
+#include "search/strategy.h"
+
+namespace tune {
+
+/// A search as the driver's strategy: points become specs, trials become costs.
+class SpecSearch : public Strategy {
+ public:
+  /// Lower is better; nullopt: there is nothing to compare, as of a failure.
+  using Cost = std::function<std::optional<double>(const Trial&)>;
+
+  /// `first` are asked for before the search has its say.
+  SpecSearch(ValidSpecs specs, std::vector<Spec> first, Cost cost);
+  /// Must be called once, with a search over specs(), before anything else.
+  void set_search(std::unique_ptr<Search> search) { search_ = std::move(search); }
+  const ValidSpecs& specs() const { return specs_; }
+
+  std::optional<Spec> ask() override;
+  void tell(const Trial& trial) override;
+
+ private:
+  ValidSpecs specs_;
+  std::unique_ptr<Search> search_;
+  std::vector<Spec> first_;
+  std::size_t next_first_ = 0;
+  Cost cost_;
+};
+
+}  // namespace tune

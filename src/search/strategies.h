@@ -1,0 +1,37 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/search.h"
+
+namespace tune {
+
+/// One number that a strategy can be given, by `NAME:key=value`.
+struct StrategyOption {
+  std::string key;
+  double value = 0;  ///< in a table of strategies: the default
+  double least = 0;
+  bool whole = false;
+};
+
+/// A strategy by name, with the value of each of its options.
+struct StrategyChoice {
+  std::string name;
+  std::vector<StrategyOption> options;
+
+  double option(std::string_view key) const;
+};
+
+/// All there are, with their defaults; `auto` first.
+std::vector<StrategyChoice> strategies();
+
+/// `genetic:population=30,mutation=0.5`. Throws Error(bad_input) for a name or key there is not, or a value out of
+/// range.
+StrategyChoice parse_strategy(const std::string& text);
+
+/// The same seed gives the same points on every machine. `specs` must outlive it.
+std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpecs& specs, std::uint64_t seed);
+
+}  // namespace tune

@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "landscape.h"
+#include "search/strategies.h"
+
+namespace tune {
+namespace {
+
+// The order of the first 150 points, each told before the next, as one number.
+std::uint64_t order_of(const StrategyChoice& choice) {
+  const Space space = tiles();
+  const ValidSpecs specs(space);
+  const auto search = make_search(choice, specs, 42);
+  std::uint64_t hash = 0;
+  for (int i = 0; i < 150; ++i) {
+    const auto point = search->ask();
+    search->tell(*point, tiles_cost(*point));
+    hash = Random(hash ^ static_cast<std::uint64_t>(*specs.index_of(*point))).next();
+  }
+  return hash;
+}
+
+// This file is compiled for the oldest and for a newer instruction set; both must go the ways written here.
+TEST(GoldenOrder, IsTheSameForEveryInstructionSet) {
+  const std::map<std::string, std::uint64_t> golden = {
+      {"auto", 1298776189727464883u},       {"bayes", 2167439501540255002u},
+      {"genetic", 14716708410583960626u},   {"differential_evolution", 4674864736603489902u},
+      {"annealing", 17463830960844232720u}, {"hill_climb", 7791309475261638282u},
+      {"random", 5577074919624672948u},     {"exhaustive", 15333474697149712289u},
+  };
+  for (const StrategyChoice& choice : strategies()) {
+    ASSERT_TRUE(golden.contains(choice.name)) << choice.name;
+    EXPECT_EQ(order_of(choice), golden.at(choice.name)) << choice.name;
+  }
+}
+
+}  // namespace
+}  // namespace tune
