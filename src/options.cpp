@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 #include <iostream>
 #include <limits>
 
@@ -69,6 +70,55 @@ void add_what_to_tune(CLI::App& app, Options& options) {
       ->type_name("NAME");
 }
 
+// 90, 90s, 10m, 1.5h, in seconds; NaN: none of these.
+double parse_duration(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  return error == std::errc() && number > 0 && number * factor > 0 && number < 1e9 ? number * factor : std::nan("");
+}
+
+// 1% or 0.01, as a share; NaN: neither.
+double parse_share(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const double share = unit == "%" ? number / 100 : number;
+  return error == std::errc() && (unit.empty() || unit == "%") && share >= 0 && share < 1 ? share : std::nan("");
+}
+
+void add_search(CLI::App& app, Options& options, const char* group) {
+  std::string names;
+  for (const StrategyChoice& choice : strategies()) names += (names.empty() ? "" : " ") + choice.name;
+  app.add_option_function<std::string>(
+         "--strategy", [&options](const std::string& text) { options.strategy = parse_strategy(text); },
+         "How specs are chosen, with options as in genetic:population=30: " + names +
+             " (default: auto if a budget is given that is too small for all, else exhaustive)")
+      ->group(group)
+      ->type_name("NAME");
+  app.add_option_function<std::string>(
+         "--time-budget",
+         [&options](const std::string& text) {
+           options.time_budget = parse_duration(text);
+           if (std::isnan(*options.time_budget))
+             throw CLI::ValidationError("--time-budget", "'" + text + "' is no time above 0, such as 90s, 10m or 1.5h");
+         },
+         "Start no spec after this time: 90s, 10m, 1.5h")
+      ->group(group)
+      ->type_name("TIME");
+  app.add_option_function<std::string>(
+         "--stop-within",
+         [&options](const std::string& text) {
+           options.stop_within = parse_share(text);
+           if (std::isnan(*options.stop_within))
+             throw CLI::ValidationError("--stop-within", "'" + text + "' is no share below 1, such as 1% or 0.01");
+         },
+         "Stop at a spec this near to the best there can be, where that is known")
+      ->group(group)
+      ->type_name("SHARE");
+}
+
 void add_how(CLI::App& app, Options& options) {
   const char* group = "How";
   app.add_flag("--tune", options.tune, "Find the best spec: cut slow ones short, hold finals, write PREFIX.yaml")
@@ -81,6 +131,7 @@ void add_how(CLI::App& app, Options& options) {
       ->check(whole(1))
       ->group(group)
       ->type_name("N");
+  add_search(app, options, group);
   app.add_option("--jobs,--num-cpu", options.jobs, "Builds at a time (default: one per core)")
       ->check(whole(1))
       ->group(group)
@@ -101,7 +152,7 @@ void add_how(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->group(group)
       ->type_name("N");
-  app.add_option("--seed", options.seed, "Seed of inputs and of the finals' order")
+  app.add_option("--seed", options.seed, "Seed of inputs, search and the finals' order")
       ->capture_default_str()
       ->group(group)
       ->type_name("S");
@@ -136,6 +187,8 @@ void check(const Options& options) {
   if (options.yaml.empty() && !options.probe) fail("--yaml FILE is missing; see tune --help");
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
+  if (options.strategy && (options.dry_run || options.build_only))
+    fail("--strategy goes by what specs measure; --dry-run and --build-only take them in mesh order");
   if (options.device_file && !options.dry_run && !options.build_only)
     fail("--device-file stands in for a device in --dry-run and --build-only; nothing can be measured on it");
   if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/device.h"
+#include "search/strategies.h"
 
 namespace tune {
 
@@ -26,6 +27,9 @@ struct Options {
   std::optional<std::string> arch;
 
   std::optional<std::int64_t> max_evals;
+  std::optional<double> time_budget;  ///< seconds
+  std::optional<StrategyChoice> strategy;
+  std::optional<double> stop_within;  ///< 0.01: within 1 % of the best there can be
   int jobs = 0;  ///< 0: one per core
   double timeout_build = 120;
   double timeout_run = 60;

@@ -14,6 +14,7 @@
 #include "report/text.h"
 #include "search/exhaustive.h"
 #include "search/listed.h"
+#include "searching.h"
 
 namespace tune {
 namespace fs = std::filesystem;
@@ -51,6 +52,12 @@ std::string points_text(const Space& space) {
 bool has_wrong_result(const Trial& trial) {
   const Failure* failure = trial.failure();
   return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
+}
+
+double number_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  const auto* real = std::get_if<double>(&value);
+  return real != nullptr ? *real : 0;
 }
 
 }  // namespace
@@ -122,14 +129,14 @@ wire::Hello Run::hello_for_building(Backend backend) {
 void Run::survey() {
   const Plan& plan = loaded_.plan;
   const bool countable = plan.space.product_size() && *plan.space.product_size() <= kWalkedPoints;
-  if (!countable && !options_->max_evals && !options_->spec)
+  if (!countable && !options_->max_evals && !options_->time_budget && !options_->spec)
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: the grid has {} points, more than 10^6; narrow it with --param, or bound the run with "
-                            "--max-evals N",
+                            "--max-evals N or --time-budget T",
                             options_->yaml.front().string(), points_text(plan.space)));
   if (!countable) {
-    if (!plan.default_settings.empty())
-      findings_.notes.push_back("default is not tried: in a grid of more than 10^6 points it is not looked for");
+    if (!plan.default_settings.empty()) findings_.default_spec = first_with(plan.space, plan.default_settings);
+    note_missing_default();
     return;
   }
   Walk walk(plan.space);
@@ -141,7 +148,11 @@ void Run::survey() {
     if (is_default && !findings_.default_spec) findings_.default_spec = spec;
   }
   findings_.pruned = walk.pruned();
-  if (!plan.default_settings.empty() && !findings_.default_spec && options_->tune && !options_->spec)
+  note_missing_default();
+}
+
+void Run::note_missing_default() {
+  if (!loaded_.plan.default_settings.empty() && !findings_.default_spec && options_->tune && !options_->spec)
     findings_.notes.push_back("default is not tried: no spec has its values");
 }
 
@@ -231,6 +242,8 @@ std::unique_ptr<Strategy> Run::strategy() const {
   if (!options_->spec) {
     std::vector<Spec> first;
     if (options_->tune && findings_.default_spec) first.push_back(*findings_.default_spec);
+    if (wants_search(*options_, valid_))
+      return make_strategy(*options_, ValidSpecs(space, restrictions(filters_)), std::move(first), objective_);
     return std::make_unique<Exhaustive>(space, first, wanted);
   }
   if (*options_->spec < 0 || (space.product_size() && *options_->spec >= *space.product_size()))
@@ -242,6 +255,22 @@ std::unique_ptr<Strategy> Run::strategy() const {
     throw Error(ExitCode::bad_input, fmt::format("--spec {} is pruned: {}; --dry-run lists the valid specs",
                                                  *options_->spec, rejection->reason));
   return std::make_unique<Listed>(std::deque{std::get<Spec>(point)});
+}
+
+// No kernel reads and writes its bytes faster than the memory can.
+double Run::enough(double within) const {
+  const auto& properties = hello_->device.properties;
+  const auto bandwidth = properties.find("memory_bandwidth");
+  const double bytes = bytes_of(loaded_.plan.problem), flops = flops_of(loaded_.plan.problem);
+  const double rate = bandwidth == properties.end() ? 0 : number_of(bandwidth->second);
+  const bool known = objective_.follows_time() && rate > 0 && bytes > 0;
+  if (!known)
+    throw Error(ExitCode::bad_input,
+                "--stop-within needs to know the best there can be: for the objectives time and gflops of a problem "
+                "with known bytes on a device with a known memory_bandwidth, and in --simulate; --time-budget ends a "
+                "run otherwise");
+  const double seconds = bytes / rate;
+  return objective_.maximize() ? flops / seconds / 1e9 * (1 - within) : seconds / (1 - within);
 }
 
 ExitCode Run::build_only() {
@@ -291,6 +320,8 @@ ExitCode Run::tune() {
                       [this]() -> Runner& { return worker_runner(); });
   TunerRules rules;
   rules.max_evals = options_->max_evals;
+  rules.time_budget = options_->time_budget;
+  if (options_->stop_within) rules.enough = enough(*options_->stop_within);
   rules.cut_slow = options_->tune;
   rules.keep_going = options_->keep_going;
   rules.jobs = jobs();

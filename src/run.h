@@ -37,12 +37,14 @@ class Run {
   const wire::Hello& hello(Backend backend);
   wire::Hello hello_for_building(Backend backend);
   void survey();
+  void note_missing_default();
   void open_journal();
   int jobs() const;
   Workshop& workshop();
   Runner& worker_runner();
   std::optional<Trial> recorded(const Spec& spec) const;
   std::unique_ptr<Strategy> strategy() const;
+  double enough(double within) const;
 
   Contest contest();
   /// Prints what was found.

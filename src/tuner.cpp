@@ -26,12 +26,13 @@ Tuner::Tuner(const Objective& objective, const Requests& requests, Runner& runne
       now_(std::move(now)) {}
 
 void Tuner::sweep(Strategy& strategy) {
+  started_ = now_();
   std::int64_t asked = 0;
   std::int64_t out = 0;
   bool more = true;
   while (more || out > 0) {
     while (more && systematic_failure_.empty() && runner_->free_slots() > 0) {
-      auto spec = rules_.max_evals && asked == *rules_.max_evals ? std::nullopt : strategy.ask();
+      auto spec = may_start(asked) ? strategy.ask() : std::nullopt;
       if (!spec) {
         more = false;
         break;
@@ -48,6 +49,11 @@ void Tuner::sweep(Strategy& strategy) {
     learn(trial);
     trials_.push_back(std::move(trial));
   }
+}
+
+bool Tuner::may_start(std::int64_t asked) const {
+  if (enough_ || (rules_.max_evals && asked == *rules_.max_evals)) return false;
+  return !rules_.time_budget || std::chrono::duration<double>(now_() - started_).count() < *rules_.time_budget;
 }
 
 Trial Tuner::try_one(const Spec& spec) {
@@ -85,6 +91,7 @@ void Tuner::learn(const Trial& trial) {
     const bool counts = std::isfinite(merit.value) && !measurement->timing.stopped_early;
     best = counts && (!best_merit_ || (merit.maximize ? merit.value > *best_merit_ : merit.value < *best_merit_));
     if (best) best_merit_ = merit.value;
+    if (best && rules_.enough) enough_ = merit.maximize ? merit.value >= *rules_.enough : merit.value <= *rules_.enough;
     if (best && rules_.cut_slow && objective_->follows_time()) runner_->set_best(measurement->timing.median);
   }
   progress_->tell(trial, best, now_());

@@ -17,8 +17,10 @@ namespace tune {
 
 struct TunerRules {
   std::optional<std::int64_t> max_evals;
-  bool cut_slow = false;    ///< specs far behind the best are timed less
-  bool keep_going = false;  ///< also when every spec fails alike
+  std::optional<double> time_budget;  ///< seconds of the clock after which nothing more is started
+  std::optional<double> enough;       ///< a merit that ends the sweep
+  bool cut_slow = false;              ///< specs far behind the best are timed less
+  bool keep_going = false;            ///< also when every spec fails alike
   int jobs = 1;
 };
 
@@ -45,6 +47,7 @@ class Tuner {
   Trial wait();
   void record(const Trial& trial);
   void learn(const Trial& trial);
+  bool may_start(std::int64_t asked) const;
   bool fails_alike(const Trial& trial);
 
   const Objective* objective_;
@@ -55,7 +58,9 @@ class Tuner {
   TunerRules rules_;
   Now now_;
   std::vector<Trial> trials_;
+  report::Progress::Time started_{};  ///< the sweep
   std::optional<double> best_merit_;
+  bool enough_ = false;
   int failures_in_a_row_ = 0;  ///< from the first spec of this run on; -1 once one did not fail alike
   std::string first_failure_;
   std::string systematic_failure_;

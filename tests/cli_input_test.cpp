@@ -116,7 +116,7 @@ TEST_F(Input, ASpaceTooLargeToWalkIsRefused) {
   refuses(
       {"bench.yaml", "--tune"},
       "tune: error: bench.yaml: the grid has 1000000000000 points, more than 10^6; narrow it with --param, or bound "
-      "the run with --max-evals N\n");
+      "the run with --max-evals N or --time-budget T\n");
 }
 
 TEST_F(Input, ASpaceTooLargeToCountIsRefused) {
@@ -136,6 +136,29 @@ TEST_F(Input, ALargeSpaceIsTriedUpToMaxEvals) {
   EXPECT_EQ(sandbox_.script_runs(), 2);
 }
 
+TEST_F(Input, ALargeSpaceIsSearchedByAnyStrategy) {
+  sandbox_.write_script(kTrillion);
+  const Result result = sandbox_.tune({"bench.yaml", "--max-evals", "3", "--strategy", "random", "--seed", "4"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("Number of valid specs: 3\n"), std::string::npos);
+  EXPECT_EQ(sandbox_.script_runs(), 3);
+}
+
+TEST_F(Input, NothingIsStartedAfterTheTimeBudget) {
+  sandbox_.write_script(kTrillion);
+  const Result result = sandbox_.tune({"bench.yaml", "--time-budget", "0.000001s"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_EQ(sandbox_.script_runs(), 0);
+}
+
+TEST_F(Input, StopWithinNeedsToKnowTheBestThereCanBe) {
+  sandbox_.write_script("{X: [1, 2]");
+  const Result result = sandbox_.tune({"bench.yaml", "--stop-within", "1%"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("--stop-within needs to know the best there can be"), std::string::npos) << result.err;
+  EXPECT_EQ(sandbox_.script_runs(), 0);
+}
+
 TEST_F(Input, ASpecOfALargeSpaceIsRunAlone) {
   sandbox_.write_script(kTrillion);
   const Result result = sandbox_.tune({"bench.yaml", "--spec", "999999999999"});
@@ -146,6 +169,16 @@ TEST_F(Input, ASpecOfALargeSpaceIsRunAlone) {
 
 TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
   refuses({"bench.yaml", "--tun"}, "tune: error: The following argument was not expected: --tun; see tune --help\n");
+  refuses({"bench.yaml", "--strategy", "genetics"},
+          "tune: error: --strategy genetics: there is no strategy 'genetics', did you mean 'genetic'?\n");
+  refuses({"bench.yaml", "--strategy", "random", "--dry-run"},
+          "tune: error: --strategy goes by what specs measure; --dry-run and --build-only take them in mesh order\n");
+  refuses({"bench.yaml", "--time-budget", "10x"},
+          "tune: error: --time-budget: '10x' is no time above 0, such as 90s, 10m or 1.5h; see tune --help\n");
+  refuses({"bench.yaml", "--time-budget", "0"},
+          "tune: error: --time-budget: '0' is no time above 0, such as 90s, 10m or 1.5h; see tune --help\n");
+  refuses({"bench.yaml", "--stop-within", "100%"},
+          "tune: error: --stop-within: '100%' is no share below 1, such as 1% or 0.01; see tune --help\n");
   refuses({"bench.yaml", "--max-evals", "0"},
           "tune: error: --max-evals: '0' is not a whole number above 0; see tune --help\n");
   refuses({"bench.yaml", "-m", "9223372036854775808"},

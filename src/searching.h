@@ -1,0 +1,28 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "config/filter.h"
+#include "model/objective.h"
+#include "model/valid_specs.h"
+#include "options.h"
+#include "search/strategy.h"
+
+namespace tune {
+
+/// Whether the options ask for a search rather than for every spec: by name, or by a budget that is (or, for `size`
+/// unknown, may be) too small for all.
+bool wants_search(const Options& options, std::optional<std::int64_t> size);
+
+/// The strategy of --strategy (or `auto`) over `specs`, after those of `first`, for what `objective` is after, which
+/// must outlive it.
+std::unique_ptr<Strategy> make_strategy(const Options& options, ValidSpecs specs, std::vector<Spec> first,
+                                        const Objective& objective);
+
+/// The filters as what ValidSpecs understands.
+std::vector<Restriction> restrictions(std::span<const Filter> filters);
+/// The first spec with these settings; nullopt: no spec has them all.
+std::optional<Spec> first_with(const Space& space, std::span<const Setting> settings);
+
+}  // namespace tune
