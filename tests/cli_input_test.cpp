@@ -144,15 +144,15 @@ TEST_F(Input, ALargeSpaceIsSearchedByAnyStrategy) {
   EXPECT_EQ(sandbox_.script_runs(), 3);
 }
 
-TEST_F(Input, NothingIsStartedAfterTheTimeBudget) {
+TEST_F(Input, ATimeBudgetEndsTheRunOfALargeSpace) {
   sandbox_.write_script(kTrillion);
-  const Result result = sandbox_.tune({"bench.yaml", "--time-budget", "0.000001s"});
-  EXPECT_EQ(result.code, 1) << result.err;
-  EXPECT_EQ(sandbox_.script_runs(), 0);
+  const Result result = sandbox_.tune({"bench.yaml", "--time-budget", "0.2"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_GE(sandbox_.script_runs(), 1);
 }
 
 TEST_F(Input, StopWithinNeedsToKnowTheBestThereCanBe) {
-  sandbox_.write_script("{X: [1, 2]");
+  sandbox_.write_script("{T: [1, 2]}");
   const Result result = sandbox_.tune({"bench.yaml", "--stop-within", "1%"});
   EXPECT_EQ(result.code, 2);
   EXPECT_NE(result.err.find("--stop-within needs to know the best there can be"), std::string::npos) << result.err;
