@@ -20,7 +20,7 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kWalkedPoints = 1'000'000;
+constexpr std::int64_t kUnboundedSpecs = 1'000'000;
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
@@ -125,34 +125,26 @@ wire::Hello Run::hello_for_building(Backend backend) {
   return hello;
 }
 
-// Walks the grid once: how many specs there are, what prunes the others, and whether there is anything to do.
+// How many specs there are, what prunes the others, and whether there is anything to do.
 void Run::survey() {
   const Plan& plan = loaded_.plan;
-  const bool countable = plan.space.product_size() && *plan.space.product_size() <= kWalkedPoints;
-  if (!countable && !options_->max_evals && !options_->time_budget && !options_->spec)
+  const std::optional<std::int64_t> points = plan.space.product_size();
+  // One spec can be run without knowing the others.
+  if (options_->spec && !(points && *points <= kUnboundedSpecs)) return;
+  if (!points && !options_->spec)
     throw Error(ExitCode::bad_input,
-                fmt::format("{}: the grid has {} points, more than 10^6; narrow it with --param, or bound the run with "
-                            "--max-evals N or --time-budget T",
-                            options_->yaml.front().string(), points_text(plan.space)));
-  if (!countable) {
-    if (!plan.default_settings.empty()) findings_.default_spec = first_with(plan.space, plan.default_settings);
-    note_missing_default();
-    return;
-  }
-  Walk walk(plan.space);
-  valid_ = 0;
-  while (const auto spec = walk.next()) {
-    const bool is_default = !plan.default_settings.empty() && holds(*spec, plan.default_settings);
-    if (!matches(filters_, *spec)) continue;
-    ++*valid_;
-    if (is_default && !findings_.default_spec) findings_.default_spec = spec;
-  }
-  findings_.pruned = walk.pruned();
-  note_missing_default();
-}
-
-void Run::note_missing_default() {
-  if (!loaded_.plan.default_settings.empty() && !findings_.default_spec && options_->tune && !options_->spec)
+                fmt::format("{}: the grid has more than 2^63 points, and mesh_idx cannot number them; narrow it with "
+                            "--param (--dry-run --quiet counts its valid specs)",
+                            options_->yaml.front().string()));
+  survey_.emplace(plan, filters_);
+  if (!options_->spec && !options_->max_evals && !options_->time_budget && survey_->specs.size() > kUnboundedSpecs)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
+                            "run with --max-evals N or --time-budget T",
+                            options_->yaml.front().string(), survey_->specs.size_text()));
+  findings_.pruned = survey_->pruned;
+  findings_.default_spec = survey_->default_spec;
+  if (!plan.default_settings.empty() && !findings_.default_spec && options_->tune && !options_->spec)
     findings_.notes.push_back("default is not tried: no spec has its values");
 }
 
@@ -162,7 +154,8 @@ ExitCode Run::execute() {
 }
 
 ExitCode Run::dry_run() {
-  if (!options_->quiet) survey();
+  if (options_->quiet && !options_->spec) return count();
+  survey();
   const auto asked = strategy();
   std::int64_t count = 0;
   for (auto spec = asked->ask(); spec; spec = asked->ask()) {
@@ -173,9 +166,16 @@ ExitCode Run::dry_run() {
     for (const Setting& setting : spec->params) names.push_back(setting.name);
     fmt::print("{:>9} {}\n", spec->mesh_idx, report::settings_text(*spec, names));
   }
-  if (!options_->quiet) fmt::print("{}", report::pruned_text(findings_.pruned));
+  if (!options_->quiet) fmt::print("{}", count > 0 ? report::pruned_text(findings_.pruned) : survey_->why_empty());
   fmt::print("Number of valid specs: {}\n", count);
   return count > 0 ? ExitCode::ok : ExitCode::none_valid;
+}
+
+ExitCode Run::count() const {
+  const ValidSpecs specs(loaded_.plan.space, restrictions(filters_));
+  const bool bounded = options_->max_evals && *options_->max_evals < specs.size();
+  fmt::print("Number of valid specs: {}\n", bounded ? std::to_string(*options_->max_evals) : specs.size_text());
+  return specs.size() > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
 
 void Run::open_journal() {
@@ -238,13 +238,12 @@ std::optional<Trial> Run::recorded(const Spec& spec) const {
 
 std::unique_ptr<Strategy> Run::strategy() const {
   const Space& space = loaded_.plan.space;
-  const auto wanted = [this](const Spec& spec) { return matches(filters_, spec); };
   if (!options_->spec) {
     std::vector<Spec> first;
     if (options_->tune && findings_.default_spec) first.push_back(*findings_.default_spec);
-    if (wants_search(*options_, valid_))
-      return make_strategy(*options_, ValidSpecs(space, restrictions(filters_)), std::move(first), objective_);
-    return std::make_unique<Exhaustive>(space, first, wanted);
+    if (wants_search(*options_, survey_->specs.size()))
+      return make_strategy(*options_, ValidSpecs(space, survey_->wanted), std::move(first), objective_);
+    return std::make_unique<Exhaustive>(survey_->specs, std::move(first));
   }
   if (*options_->spec < 0 || (space.product_size() && *options_->spec >= *space.product_size()))
     throw Error(ExitCode::bad_input,
@@ -306,14 +305,14 @@ Contest Run::contest() {
 
 ExitCode Run::tune() {
   survey();
-  const auto asked = strategy();
-  if (!options_->spec && valid_ == 0)
+  if (!options_->spec && survey_->specs.size() == 0)
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: no spec is left of {} points\n{}", options_->yaml.front().string(),
-                            points_text(loaded_.plan.space), report::pruned_text(findings_.pruned)));
+                            points_text(loaded_.plan.space), survey_->why_empty()));
+  const auto asked = strategy();
   open_journal();
-  std::optional<std::int64_t> total = options_->spec ? 1 : valid_;
-  if (options_->max_evals) total = std::min(total.value_or(*options_->max_evals), *options_->max_evals);
+  std::int64_t total = options_->spec ? 1 : survey_->specs.size();
+  if (options_->max_evals) total = std::min(total, *options_->max_evals);
   progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
 
   ReplayRunner runner([this](const Spec& spec) { return recorded(spec); },

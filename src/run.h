@@ -12,6 +12,7 @@
 #include "exec/workers.h"
 #include "journal.h"
 #include "model/error.h"
+#include "survey.h"
 #include "tuner.h"
 
 namespace tune {
@@ -30,6 +31,7 @@ class Run {
 
  private:
   ExitCode dry_run();
+  ExitCode count() const;
   ExitCode build_only();
   ExitCode tune();
 
@@ -37,7 +39,6 @@ class Run {
   const wire::Hello& hello(Backend backend);
   wire::Hello hello_for_building(Backend backend);
   void survey();
-  void note_missing_default();
   void open_journal();
   int jobs() const;
   Workshop& workshop();
@@ -65,7 +66,7 @@ class Run {
   std::unique_ptr<Workshop> workshop_;
   std::unique_ptr<WorkerRunner> worker_runner_;
   std::unique_ptr<report::Progress> progress_;
-  std::optional<std::int64_t> valid_;  ///< specs of the grid that are wanted; unset if it is too large to count
+  std::optional<Survey> survey_;  ///< unset for one spec of a large grid, and before it is needed
   Findings findings_;
 };
 

@@ -34,26 +34,4 @@ std::unique_ptr<Strategy> make_strategy(const Options& options, ValidSpecs specs
   return strategy;
 }
 
-std::vector<Restriction> restrictions(std::span<const Filter> filters) {
-  std::vector<Restriction> found;
-  for (const Filter& filter : filters) {
-    if (std::ranges::find(found, filter.name, &Restriction::name) != found.end()) continue;
-    std::vector<Value> values;
-    for (const Filter& other : filters)
-      if (other.name == filter.name) values.push_back(other.value);
-    found.push_back(
-        {filter.name, [values](const Value& value) { return std::ranges::find(values, value) != values.end(); }});
-  }
-  return found;
-}
-
-std::optional<Spec> first_with(const Space& space, std::span<const Setting> settings) {
-  std::vector<Restriction> wanted;
-  for (const Setting& setting : settings)
-    wanted.push_back({setting.name, [value = setting.value](const Value& other) { return other == value; }});
-  const ValidSpecs specs(space, wanted);
-  if (specs.size() == 0) return std::nullopt;
-  return specs.spec(0);
-}
-
 }  // namespace tune

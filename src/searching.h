@@ -20,9 +20,4 @@ bool wants_search(const Options& options, std::optional<std::int64_t> size);
 std::unique_ptr<Strategy> make_strategy(const Options& options, ValidSpecs specs, std::vector<Spec> first,
                                         const Objective& objective);
 
-/// The filters as what ValidSpecs understands.
-std::vector<Restriction> restrictions(std::span<const Filter> filters);
-/// The first spec with these settings; nullopt: no spec has them all.
-std::optional<Spec> first_with(const Space& space, std::span<const Setting> settings);
-
 }  // namespace tune

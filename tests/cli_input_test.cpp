@@ -108,15 +108,46 @@ TEST_F(Input, AnEmptySpaceIsRefusedWithItsReasons) {
   refuses({"bench.yaml", "--tune", "--output", "best"},
           "tune: error: bench.yaml: no spec is left of 3 points\n"
           "tune: error: pruned before the build: 3\n"
-          "tune: error:       3  too fast to be true\n");
+          "tune: error:       3  too fast to be true\n"
+          "tune: error: no point satisfies\n"
+          "tune: error:   bench.yaml:5: T > 100\n");
 }
 
-TEST_F(Input, ASpaceTooLargeToWalkIsRefused) {
+TEST_F(Input, ConstraintsThatContradictEachOtherAreNamed) {
+  sandbox_.write_script("{T: [1, 2, 3], U: {range: [1, 1000]}, V: {range: [1, 1000]}}",
+                        "constraints:\n  - T != 2\n  - U < V\n  - T * V < 10\n  - U > 8  # too few\n");
+  refuses({"bench.yaml", "--tune"},
+          "tune: error: bench.yaml: no spec is left of 3000000 points\n"
+          "tune: error: these contradict each other:\n"
+          "tune: error:   bench.yaml:6: U < V\n"
+          "tune: error:   bench.yaml:7: T * V < 10\n"
+          "tune: error:   bench.yaml:8: U > 8\n");
+}
+
+TEST_F(Input, ASpaceTooLargeToTryIsRefused) {
   sandbox_.write_script(kTrillion);
   refuses(
       {"bench.yaml", "--tune"},
-      "tune: error: bench.yaml: the grid has 1000000000000 points, more than 10^6; narrow it with --param, or bound "
-      "the run with --max-evals N or --time-budget T\n");
+      "tune: error: bench.yaml: the space has 1000000000000 valid specs, more than 10^6; narrow it with --param, or "
+      "bound the run with --max-evals N or --time-budget T\n");
+}
+
+TEST_F(Input, ASpaceOfAnySizeIsCounted) {
+  std::string params = "{T: 1";
+  for (char name = 'A'; name < 'H'; ++name) params += std::string(", ") + name + ": {range: [1, 1000]}";
+  sandbox_.write_script(params + "}", "constraints: [A * B * C * D * E * F == 1]\n");
+  EXPECT_EQ(listed({"bench.yaml", "--quiet"}), "Number of valid specs: 1000\n");
+  EXPECT_EQ(listed({"bench.yaml", "--quiet", "--max-evals", "7"}), "Number of valid specs: 7\n");
+  EXPECT_EQ(listed({"bench.yaml", "--quiet", "--filter", "G=5", "--filter", "G=6"}), "Number of valid specs: 2\n");
+}
+
+TEST_F(Input, FewSpecsOfAHugeGridAreTriedInMeshOrder) {
+  sandbox_.write_script("{A: {range: [0, 9999]}, B: {range: [0, 9999]}, C: {range: [0, 9999]}, T: [1, 2]}",
+                        "constraints: [A + B + C >= 29996, A == C, T == 1]\n");
+  EXPECT_EQ(listed({"bench.yaml"}),
+            "1999999979998 A=9999/B=9998/C=9999/T=1\n"
+            "1999999999998 A=9999/B=9999/C=9999/T=1\n"
+            "Number of valid specs: 2\n");
 }
 
 TEST_F(Input, ASpaceTooLargeToCountIsRefused) {

@@ -75,6 +75,20 @@ std::vector<Filter> parse_filters(std::span<const std::string> texts, const Spac
   return filters;
 }
 
+std::vector<Restriction> restrictions(std::span<const Filter> filters) {
+  std::vector<Restriction> restrictions;
+  for (const Filter& filter : filters) {
+    const auto has_name = [&](const Restriction& other) { return other.name == filter.name; };
+    if (std::ranges::any_of(restrictions, has_name)) continue;
+    restrictions.push_back({filter.name, [name = filter.name, filters](const Value& value) {
+                              return std::ranges::any_of(filters, [&](const Filter& other) {
+                                return other.name == name && equal(other.value, value);
+                              });
+                            }});
+  }
+  return restrictions;
+}
+
 bool matches(std::span<const Filter> filters, const Spec& spec) {
   return std::ranges::all_of(filters, [&](const Filter& filter) {
     const Value* value = spec.find(filter.name);

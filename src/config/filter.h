@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/restriction.h"
 #include "model/space.h"
 
 namespace tune {
@@ -18,5 +19,8 @@ std::vector<Filter> parse_filters(std::span<const std::string> texts, const Spac
 
 /// Whether a spec passes: the values given for one name are or-ed, names are and-ed. Filters do not change mesh_idx.
 bool matches(std::span<const Filter> filters, const Spec& spec);
+
+/// The same as one restriction per name. `filters` must outlive them.
+std::vector<Restriction> restrictions(std::span<const Filter> filters);
 
 }  // namespace tune

@@ -151,7 +151,9 @@ void Interpreter::read_constraints(const Node& node) {
   for (const ConditionNode& entry : read_conditions(node, "constraint", problems_)) {
     const std::optional<Expression> expression = scope_.read(*entry.condition, "constraint");
     for (std::size_t i = 0; expression && i < mappings_.size(); ++i) {
-      if (scope_.known_in(i, *expression)) mappings_[i].constraints.push_back({*expression, entry.reason});
+      if (scope_.known_in(i, *expression)) {
+        mappings_[i].constraints.push_back({*expression, entry.reason, to_text(entry.condition->place)});
+      }
     }
   }
 }

@@ -164,7 +164,7 @@ Bounds bound_choice(const Bounds& condition, const Bounds& then, const Bounds& o
 
 }  // namespace
 
-Bounds Bounds::of(const Outcome& outcome) {
+Bounds Bounds::of(const Computed& outcome) {
   if (outcome.fault) return kAnything;
   return of(std::span(&outcome.cell, 1));
 }

@@ -13,7 +13,7 @@ struct Bounds {
   std::optional<std::pair<Cell, Cell>> range;
   bool may_fail = true;
 
-  static Bounds of(const Outcome& outcome);
+  static Bounds of(const Computed& outcome);
   static Bounds of(std::span<const Cell> values);
 
   /// Its truth, where it has a value, if that is known.

@@ -12,11 +12,11 @@ namespace tune {
 namespace {
 
 constexpr std::size_t kWordBits = 32;
-constexpr std::size_t kOutcomeWords = 5;
+constexpr std::size_t kComputedWords = 5;
 
-using Packed = std::array<std::uint32_t, kOutcomeWords>;
+using Packed = std::array<std::uint32_t, kComputedWords>;
 
-Packed pack(const Outcome& outcome) {
+Packed pack(const Computed& outcome) {
   const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
   const auto high = [](std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); };
   if (outcome.fault) return {UINT32_MAX, 0, 0, 0, 0};
@@ -35,8 +35,8 @@ Packed pack(const Outcome& outcome) {
 }
 
 /// Which fault it was does not matter any more.
-Outcome unpack(const std::uint32_t* words) {
-  Outcome outcome;
+Computed unpack(const std::uint32_t* words) {
+  Computed outcome;
   if (words[0] == UINT32_MAX) {
     outcome.fault = "fault";
     return outcome;
@@ -97,7 +97,7 @@ Condition::Condition(const Terms& terms, Demand demand, std::span<const int> var
   compile(terms, variables);
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     const bool table = i >= table_from_;
-    levels_[i].states = RowSet(table ? words_for(levels_[i].rest) : kOutcomeWords * levels_[i].live.size());
+    levels_[i].states = RowSet(table ? words_for(levels_[i].rest) : kComputedWords * levels_[i].live.size());
   }
   start_ = present_state(0);
 }
@@ -154,7 +154,7 @@ const std::uint32_t* Condition::row(std::size_t level, std::uint32_t state) {
 std::uint32_t Condition::follow(std::size_t level, std::uint32_t state, std::size_t value) {
   Level& here = levels_[level];
   const std::uint32_t* const words = here.states.at(state - 2);
-  for (std::size_t i = 0; i < here.live.size(); ++i) registers_[here.live[i]] = unpack(words + kOutcomeWords * i);
+  for (std::size_t i = 0; i < here.live.size(); ++i) registers_[here.live[i]] = unpack(words + kComputedWords * i);
   set(level, value);
   return here.next[(state - 2) * values_[level].size() + value] = present_state(level + 1);
 }
@@ -170,13 +170,13 @@ void Condition::set(std::size_t level, std::size_t value) {
 /// False if the step is not for two integers.
 inline bool Condition::run_integers(const Step& step) {
   if (step.term->kind != Term::Kind::binary) return false;
-  const Outcome& left = registers_[step.first];
-  const Outcome& right = registers_[step.second];
+  const Computed& left = registers_[step.first];
+  const Computed& right = registers_[step.second];
   if (left.fault || right.fault) return false;
   if (left.cell.tag != Cell::Tag::integer || right.cell.tag != Cell::Tag::integer) return false;
   std::int64_t result = 0;
   if (!apply_integers(step.op, left.cell.integer, right.cell.integer, result)) return false;
-  Outcome& outcome = registers_[step.result];
+  Computed& outcome = registers_[step.result];
   outcome.fault = nullptr;
   if (is_comparison(step.op)) {
     outcome.cell.set(result != 0);

@@ -79,10 +79,10 @@ class Condition {
   std::vector<std::vector<Cell>> values_;
   std::vector<Level> levels_;   ///< one per variable
   std::size_t table_from_ = 0;  ///< states are truth tables of the rest from this level on
-  std::vector<Outcome> registers_;
+  std::vector<Computed> registers_;
   std::uint32_t root_ = 0;
   std::vector<Bounds> bounds_;  ///< of what is in the registers, now or later
-  std::vector<const Outcome*> operands_;
+  std::vector<const Computed*> operands_;
   std::vector<const Bounds*> bounds_operands_;
   std::vector<std::uint32_t> row_;
   std::size_t bits_ = 0;

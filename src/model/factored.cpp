@@ -184,6 +184,26 @@ class Analysis {
 
 }  // namespace
 
+Domains domains_of(const Space::Mapping& mapping, const std::vector<Restriction>& restrictions) {
+  Domains domains;
+  for (const Parameter& parameter : mapping.parameters) {
+    std::vector<std::uint32_t>& domain = domains.emplace_back();
+    for (std::uint32_t digit = 0; digit < parameter.values.size(); ++digit) {
+      const auto admits = [&](const Restriction& restriction) {
+        return restriction.name != parameter.name || restriction.admits(parameter.values[digit]);
+      };
+      if (std::ranges::all_of(restrictions, admits)) domain.push_back(digit);
+    }
+  }
+  return domains;
+}
+
+bool has_names(const Space::Mapping& mapping, const std::vector<Restriction>& restrictions) {
+  return std::ranges::all_of(restrictions, [&](const Restriction& restriction) {
+    return std::ranges::any_of(mapping.parameters, [&](const Parameter& p) { return p.name == restriction.name; });
+  });
+}
+
 Factored::Factored(const Space& space, const Space::Mapping& mapping, Domains domains, const std::vector<char>* used,
                    const Limits& limits) {
   const Analysis analysis(space, mapping, std::move(domains), used, limits);

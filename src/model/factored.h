@@ -7,12 +7,18 @@
 
 #include "model/diagram.h"
 #include "model/natural.h"
+#include "model/restriction.h"
 #include "model/space.h"
 
 namespace tune {
 
 /// Which values a mapping's parameters may have, as indices: one ascending list per parameter.
 using Domains = std::vector<std::vector<std::uint32_t>>;
+
+/// The values that restrictions leave.
+Domains domains_of(const Space::Mapping& mapping, const std::vector<Restriction>& restrictions);
+/// Whether the mapping has all the parameters that are restricted.
+bool has_names(const Space::Mapping& mapping, const std::vector<Restriction>& restrictions);
 
 /// The valid points of one mapping, as a product of groups of parameters that no constraint connects. Points are
 /// numbered group by group, the last one fastest.

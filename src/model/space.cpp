@@ -22,15 +22,6 @@ std::vector<std::optional<std::int64_t>> strides_of(const std::vector<Parameter>
   return strides;
 }
 
-/// 1 and 1.0 are one value, as in Python; a text and a number are not.
-bool same(const Value& a, const Value& b) {
-  const auto* integer = std::get_if<std::int64_t>(&a);
-  const auto* number = std::get_if<double>(&b);
-  if (integer && number) return static_cast<double>(*integer) == *number;
-  if (a.index() > b.index()) return same(b, a);
-  return a == b;
-}
-
 const Setting* find_setting(std::span<const Setting> settings, std::string_view name) {
   const auto named = [&](const Setting& setting) { return setting.name == name; };
   const auto found = std::find_if(settings.begin(), settings.end(), named);
@@ -90,6 +81,14 @@ std::optional<std::vector<std::uint32_t>> digits_of(const Space::Mapping& mappin
 }
 
 }  // namespace
+
+bool same(const Value& a, const Value& b) {
+  const auto* integer = std::get_if<std::int64_t>(&a);
+  const auto* number = std::get_if<double>(&b);
+  if (integer && number) return static_cast<double>(*integer) == *number;
+  if (a.index() > b.index()) return same(b, a);
+  return a == b;
+}
 
 const Value* Spec::find(std::string_view name) const {
   const Setting* const setting = find_setting(params, name);

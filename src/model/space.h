@@ -30,8 +30,12 @@ struct Derived {
 
 struct Constraint {
   Expression expression;
-  std::string reason;  ///< `because`, the trailing comment, or the expression itself
+  std::string reason;      ///< `because`, the trailing comment, or the expression itself
+  std::string place = {};  ///< `gemm.yaml:14`; empty: not from a file
 };
+
+/// Whether two values are one: 1 and 1.0 are, as in Python; a text and a number are not.
+bool same(const Value& a, const Value& b);
 
 /// One chosen value.
 struct Setting {

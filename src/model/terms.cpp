@@ -12,10 +12,10 @@
 namespace tune {
 namespace {
 
-Outcome combine_two(Op op, const Outcome& left, const Outcome& right) {
+Computed combine_two(Op op, const Computed& left, const Computed& right) {
   if (left.fault) return left;
   if (right.fault) return right;
-  Outcome result;
+  Computed result;
   const bool integers = left.cell.tag == Cell::Tag::integer && right.cell.tag == Cell::Tag::integer;
   std::int64_t integer = 0;
   if (integers && apply_integers(op, left.cell.integer, right.cell.integer, integer)) {
@@ -31,13 +31,13 @@ Outcome combine_two(Op op, const Outcome& left, const Outcome& right) {
   return result;
 }
 
-Outcome combine_member(std::span<const Outcome* const> operands) {
+Computed combine_member(std::span<const Computed* const> operands) {
   std::vector<Cell> elements;
-  for (const Outcome* operand : operands) {
+  for (const Computed* operand : operands) {
     if (operand->fault) return *operand;
     elements.push_back(operand->cell);
   }
-  Outcome result;
+  Computed result;
   result.cell.set(among(elements[0], std::span(elements).subspan(1)));
   return result;
 }
@@ -55,11 +55,11 @@ std::string key_of(const Term& term) {
 
 }  // namespace
 
-Outcome combine(const Term& term, std::span<const Outcome* const> operands) {
-  const Outcome& first = *operands[0];
+Computed combine(const Term& term, std::span<const Computed* const> operands) {
+  const Computed& first = *operands[0];
   switch (term.kind) {
     case Term::Kind::unary: {
-      Outcome result = first;
+      Computed result = first;
       if (!result.fault) result.fault = apply(term.op, result.cell);
       return result;
     }
@@ -210,13 +210,13 @@ int Terms::folded(Term term) {
   const bool branches =
       term.kind == Term::Kind::conjunction || term.kind == Term::Kind::disjunction || term.kind == Term::Kind::choice;
   if (branches && is_constant(term.operands[0])) {
-    const Outcome& first = (*this)[term.operands[0]].value;
+    const Computed& first = (*this)[term.operands[0]].value;
     if (term.kind == Term::Kind::conjunction) return term.operands[first.holds() ? 1 : 0];
     if (first.fault) return term.operands[0];
     if (term.kind == Term::Kind::disjunction) return term.operands[first.holds() ? 0 : 1];
     return term.operands[first.holds() ? 1 : 2];
   }
-  std::vector<const Outcome*> values;
+  std::vector<const Computed*> values;
   for (const int operand : term.operands) {
     const std::vector<int>& support = (*this)[operand].support;
     term.support.insert(term.support.end(), support.begin(), support.end());
@@ -225,7 +225,7 @@ int Terms::folded(Term term) {
   std::sort(term.support.begin(), term.support.end());
   term.support.erase(std::unique(term.support.begin(), term.support.end()), term.support.end());
   if (!std::all_of(term.operands.begin(), term.operands.end(), is_constant)) return intern(std::move(term));
-  const Outcome value = combine(term, values);
+  const Computed value = combine(term, values);
   return intern(Term{.value = value, .operands = {}, .support = {}});
 }
 

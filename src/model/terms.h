@@ -11,7 +11,7 @@
 namespace tune {
 
 /// A value, or why there is none.
-struct Outcome {
+struct Computed {
   Cell cell{};
   Fault fault = nullptr;
   bool holds() const { return !fault && truth(cell); }
@@ -23,13 +23,13 @@ struct Term {
   Kind kind = Kind::constant;
   Op op = Op::load;           ///< unary, binary
   int variable = -1;          ///< variable
-  Outcome value{};            ///< constant
+  Computed value{};           ///< constant
   std::vector<int> operands;  ///< choice: condition, then, else; member: what is looked for, elements
   std::vector<int> support;   ///< sorted: the variables it depends on
 };
 
 /// What a term is where its operands are these.
-Outcome combine(const Term& term, std::span<const Outcome* const> operands);
+Computed combine(const Term& term, std::span<const Computed* const> operands);
 
 /// Expressions over numbered variables as one graph: each part stands in it once, constants are folded, names stand for
 /// other terms. Borrows texts from the expressions' constants and the values given.

@@ -1,21 +1,14 @@
 #pragma once
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/random.h"
+#include "model/restriction.h"
 #include "model/space.h"
 
 namespace tune {
-
-/// Only specs whose parameter `name` has a value that `admits` accepts (a filter, `default:`). A mapping of the union
-/// that lacks the name has none.
-struct Restriction {
-  std::string name;
-  std::function<bool(const Value&)> admits;
-};
 
 /// The valid specs of a space: how many, which, and who is next to whom. Knows nothing of measurements.
 class ValidSpecs {

@@ -3,9 +3,23 @@
 #include <algorithm>
 
 namespace tune {
+namespace {
 
-Exhaustive::Exhaustive(const Space& space, std::vector<Spec> first, Wanted wanted)
-    : walk_(space), first_(std::move(first)), wanted_(std::move(wanted)) {}
+/// Up to this many points a walk takes no time.
+constexpr std::int64_t kWalkedPoints = 1'000'000;
+/// Up to this many specs fit in a list.
+constexpr std::int64_t kListedSpecs = 4'000'000;
+
+}  // namespace
+
+Exhaustive::Exhaustive(const ValidSpecs& specs, std::vector<Spec> first)
+    : specs_(&specs), first_(std::move(first)), walk_(specs.space()) {
+  const std::optional<std::int64_t> points = specs.space().product_size();
+  if (!points || *points <= kWalkedPoints || specs.size() > kListedSpecs) return;
+  listed_.emplace();
+  for (std::int64_t i = 0; i < specs.size(); ++i) listed_->push_back(specs.spec(i).mesh_idx);
+  std::sort(listed_->rbegin(), listed_->rend());
+}
 
 std::optional<Spec> Exhaustive::ask() {
   if (next_first_ < first_.size()) return first_[next_first_++];
@@ -13,8 +27,20 @@ std::optional<Spec> Exhaustive::ask() {
     return std::any_of(first_.begin(), first_.end(),
                        [&](const Spec& other) { return other.mesh_idx == spec.mesh_idx; });
   };
+  while (auto spec = next())
+    if (!was_first(*spec)) return spec;
+  return std::nullopt;
+}
+
+std::optional<Spec> Exhaustive::next() {
+  if (listed_) {
+    if (listed_->empty()) return std::nullopt;
+    const std::int64_t mesh_idx = listed_->back();
+    listed_->pop_back();
+    return specs_->space().spec(*specs_->space().point({mesh_idx, {}}));
+  }
   while (auto spec = walk_.next())
-    if (!was_first(*spec) && wanted_(*spec)) return spec;
+    if (specs_->contains(specs_->point(*spec))) return spec;
   return std::nullopt;
 }
 

@@ -1,25 +1,28 @@
 #pragma once
-#include <functional>
+#include <optional>
 #include <vector>
 
+#include "model/valid_specs.h"
 #include "search/strategy.h"
 
 namespace tune {
 
-/// Every valid spec that `wanted` accepts, in mesh order, after those of `first`.
+/// Every valid spec in mesh order, after those of `first`. `specs` must outlive it.
 class Exhaustive : public Strategy {
  public:
-  using Wanted = std::function<bool(const Spec&)>;
-  Exhaustive(const Space& space, std::vector<Spec> first, Wanted wanted);
+  Exhaustive(const ValidSpecs& specs, std::vector<Spec> first);
 
   std::optional<Spec> ask() override;
   void tell(const Trial&) override {}
 
  private:
-  Walk walk_;
+  std::optional<Spec> next();
+
+  const ValidSpecs* specs_;
   std::vector<Spec> first_;
   std::size_t next_first_ = 0;
-  Wanted wanted_;
+  Walk walk_;
+  std::optional<std::vector<std::int64_t>> listed_;  ///< every mesh_idx, last first; unset: they are walked to
 };
 
 }  // namespace tune

@@ -1,0 +1,71 @@
+#include "survey.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/contradiction.h"
+#include "report/losses.h"
+
+namespace tune {
+namespace {
+
+/// Up to this many points a walk, which says what pruned each, takes no time.
+constexpr std::int64_t kWalkedPoints = 1'000'000;
+/// Up to this many specs that have the values of `default:` the first is looked for.
+constexpr std::int64_t kMostDefaults = 100'000;
+
+std::vector<Walk::Pruned> walk(const Space& space) {
+  if (!space.product_size() || *space.product_size() > kWalkedPoints) return {};
+  Walk walk(space);
+  while (walk.next()) continue;
+  return walk.pruned();
+}
+
+/// The first spec with these values in mesh order; among very many one of them.
+std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> wanted) {
+  if (plan.default_settings.empty()) return std::nullopt;
+  for (const Setting& setting : plan.default_settings)
+    wanted.push_back({setting.name, [&setting](const Value& value) { return same(value, setting.value); }});
+  const ValidSpecs specs(plan.space, wanted);
+  if (specs.size() == 0) return std::nullopt;
+  ValidSpecs::Point first = specs.at(0);
+  for (std::int64_t i = 1; i < specs.size() && specs.size() <= kMostDefaults; ++i) first = std::min(first, specs.at(i));
+  return specs.spec(first);
+}
+
+std::string text_of(const Contradiction& contradiction) {
+  std::string text;
+  for (const Derived* derived : contradiction.derived)
+    text += fmt::format("\n  let {} = {}", derived->name, derived->expression.text());
+  for (const Constraint* constraint : contradiction.constraints)
+    text += fmt::format("\n  {}: {}", constraint->place, constraint->expression.text());
+  const bool alone = contradiction.derived.size() + contradiction.constraints.size() == 1;
+  if (alone) return "no point satisfies" + text;
+  return (contradiction.minimal ? "these contradict each other:" : "among these are some that contradict each other:") +
+         text;
+}
+
+}  // namespace
+
+Survey::Survey(const Plan& its_plan, std::span<const Filter> filters)
+    : plan(&its_plan),
+      wanted(restrictions(filters)),
+      specs(its_plan.space, wanted),
+      pruned(walk(its_plan.space)),
+      default_spec(find_default(its_plan, wanted)) {}
+
+std::string Survey::why_empty() const {
+  std::string text = report::pruned_text(pruned);
+  std::vector<std::string> said;
+  for (const Contradiction& contradiction : contradictions(plan->space, wanted)) {
+    if (contradiction.derived.empty() && contradiction.constraints.empty()) continue;
+    std::string reason = text_of(contradiction);
+    if (std::ranges::find(said, reason) != said.end()) continue;
+    text += reason + "\n";
+    said.push_back(std::move(reason));
+  }
+  return text;
+}
+
+}  // namespace tune

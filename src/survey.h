@@ -1,0 +1,29 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/filter.h"
+#include "model/plan.h"
+#include "model/valid_specs.h"
+
+namespace tune {
+
+/// What is known of a run's grid before anything is started.
+struct Survey {
+  /// Looks at the plan's grid and filters; `plan` must outlive it. Throws Error(bad_input) if the constraints leave
+  /// nothing that can be counted.
+  Survey(const Plan& plan, std::span<const Filter> filters);
+
+  /// Why there is no spec, a problem per line: what pruned the points, and constraints that contradict each other.
+  std::string why_empty() const;
+
+  const Plan* plan;
+  std::vector<Restriction> wanted;   ///< the filters
+  ValidSpecs specs;                  ///< those that pass them
+  std::vector<Walk::Pruned> pruned;  ///< before the build; empty for more than 10^6 points, which are not walked
+  std::optional<Spec> default_spec;  ///< the spec among `specs` that `default:` means
+};
+
+}  // namespace tune
