@@ -14,5 +14,8 @@ if [ -x build/release/bin/tune-worker-cuda ] && tune --probe --backend cuda >/de
   # A part of the CUDA kernel's space: the wide tiles.
   kernel=gemm_simt
   grid=(--param block_size_x:16 --param block_size_y:16 --filter TM=8 --filter TN=8 --filter TN=4)
+elif [ -x build/release/bin/tune-worker-hip ] && tune --probe --backend hip >/dev/null 2>&1; then
+  kernel=gemm_simt_hip
+  grid=(--param block_size_x:16 --param block_size_y:16)
 fi
 exec tune --yaml "configs/$kernel.yaml" "${grid[@]}" --tune --top 10 --output "build/demo/$kernel" "$@"

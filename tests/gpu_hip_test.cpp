@@ -59,8 +59,9 @@ TEST_F(GpuHip, TheDeviceIsNamedWithoutItsFeatures) {
 }
 
 TEST_F(GpuHip, TheDemoIsTunedEndToEnd) {
-  const Result result = sandbox_.tune({TUNE_SOURCE_DIR "/configs/gemm_simt_hip.yaml", "-m", "512", "-n", "512", "-k",
-                                       "512", "--tune", "--filter", "UNROLL=4", "--filter", "BK=8", "--output", "out"});
+  const Result result =
+      sandbox_.tune({TUNE_SOURCE_DIR "/configs/gemm_simt_hip.yaml", "-m", "512", "-n", "512", "-k", "512", "--tune",
+                     "--filter", "UNROLL=4", "--filter", "BK=8", "--filter", "TM=8", "--output", "out"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_NE(sandbox_.read("out.yaml").find("checked: yes"), std::string::npos) << sandbox_.read("out.yaml");
   EXPECT_EQ(result.out.find("failed"), std::string::npos) << result.out;
