@@ -64,8 +64,8 @@ std::vector<fs::path> tuning_files() {
     std::ifstream file(entry.path());
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     std::smatch match;
-    if (std::regex_search(text, match, std::regex("(file|hip): (\\S+\\.hip)\\b")) &&
-        fs::exists(entry.path().parent_path() / match[2].str()))
+    if (std::regex_search(text, match, std::regex("(?:file: (?=\\S+\\.hip\\b)|hip: )([^\\s,}]+)")) &&
+        fs::exists(entry.path().parent_path() / match[1].str()))
       files.push_back(entry.path());
   }
   return files;
