@@ -274,7 +274,9 @@ class CustomResume : public testing::Test {
   void write(const std::string& reference, const std::string& extra = "") const {
     sandbox_.write("copy.cpp", R"(
 extern "C" void absent();
+extern "C" void abort();
 extern "C" void plain(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = in[i]; }
+extern "C" void crash(const float*, float*, int) { abort(); }
 extern "C" void twice(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = 2 * in[i]; }
 extern "C" void copy(const float* in, float* out, int n) {
   if (BREAK) absent();
@@ -311,6 +313,25 @@ TEST_F(CustomResume, AnotherReferenceChecksAgain) {
   const Result result = tune();
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.out, "wrong result in out"));
+}
+
+TEST_F(CustomResume, AReferenceThatCannotBeBuiltIsOneLine) {
+  write("absent");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 2);
+  const auto at = result.err.find("tune: error: ");
+  ASSERT_NE(at, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.substr(at),
+            "tune: error: reference kernel 'absent' cannot be built: launch.args do not fit the parameters of kernel "
+            "'absent': they are (const float* in, float* out, int)\n");
+}
+
+TEST_F(CustomResume, AReferenceThatCrashesIsNamed) {
+  write("crash");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "reference kernel 'crash', built like this spec, failed: killed by signal 6"))
+      << result.out;
 }
 
 TEST_F(CustomResume, RulesOverBuildsApplyToWhatIsRecorded) {

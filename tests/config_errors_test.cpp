@@ -255,6 +255,34 @@ TEST_F(BadInput, BuffersOfACustomProblemAreChecked) {
             "gemm.yaml:7: custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
 }
 
+TEST_F(BadInput, TypesThatTheBackendLacksAreRefused) {
+  const std::string head = "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [A]}\n";
+  EXPECT_EQ(complaint(head + "problem: {gemm: {m: 4, n: 4, k: 4, a: tf32}}\n"),
+            "gemm.yaml:6: the cpu backend has no tf32 matrices with f32 accumulation; a and b are one of f32 f16 bf16");
+}
+
+TEST_F(BadInput, AReferenceSpecMustSatisfyTheConstraints) {
+  const std::string head =
+      "name: x\nfile: x.cpp\nkernel: f\nparams: {P: [1, 2]}\nlaunch: {args: [q]}\nconstraints: [P < 9]\n"
+      "problem:\n  custom:\n    buffers: {name: q, type: f32, count: 1, role: out}\n    reference: ";
+  EXPECT_EQ(complaint(head + "{spec: {P: 9}}\n"), "gemm.yaml:10: reference.spec is pruned: P < 9");
+  EXPECT_EQ(complaint(head + "{spec: {Q: 9}}\n"),
+            "gemm.yaml:10: reference.spec lacks parameter 'P'; give every parameter\n"
+            "gemm.yaml:10: unknown parameter 'Q' in reference.spec");
+}
+
+TEST_F(BadInput, AChainNeedsThreeBuffers) {
+  const std::string head =
+      "name: x\nfile: x.cpp\nkernel: f\nparams: {P: [1, 2]}\nproblem:\n  custom:\n"
+      "    buffers: [{name: p, type: f32, count: 1}, {name: q, type: f32, count: 1, role: out}]\n"
+      "    reference: {kernel: r, args: [q]}\nlaunch: {args: [p, q], repeat: ";
+  EXPECT_EQ(complaint(head + "{times: 2, from: p, to: p, through: r}}\n"),
+            "gemm.yaml:9: repeat needs three buffers, and 'p' is named twice\n"
+            "gemm.yaml:9: unknown buffer 'r' in repeat.through");
+  EXPECT_EQ(complaint(head + "{times: 2, from: p, to: q, through: workspace}}\n"),
+            "gemm.yaml:9: the workspace is named, but launch has none; add workspace: {bytes: ...}");
+}
+
 TEST_F(BadInput, GridAndBlockMeanNothingOnTheCpu) {
   const std::string head = "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nproblem: {gemm: {m: 4, n: 4, k: 4}}\n";
   EXPECT_EQ(complaint(head + "launch:\n  grid: [1]\n  block: [1]\n  cluster: [1]\n  shared: 4\n  args: [A]\n"),
@@ -268,7 +296,7 @@ TEST_F(BadInput, ArgumentsAreChecked) {
   const std::string head = "name: x\nfile: x.cu\nkernel: f\nparams: {P: 1}\nproblem: {gemm: {m: 4, n: 4, k: 4}}\n";
   EXPECT_EQ(complaint(head + "launch:\n  grid: [1]\n  block: [1]\n  args:\n    - {i65: m}\n    - workspace\n"
                              "    - {tma: Q, box: [1], swizzle: 100}\n    - [A]\n    - D\n"),
-            "gemm.yaml:7: args name the workspace, but launch has none; add workspace: {bytes: ...}\n"
+            "gemm.yaml:7: the workspace is named, but launch has none; add workspace: {bytes: ...}\n"
             "gemm.yaml:10: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or {tma: A, box: "
             "[...]}\n"
             "gemm.yaml:12: unknown buffer 'Q' in tma\n"

@@ -216,20 +216,6 @@ TEST_F(Config, AccumulatesInTheTypeThatFitsTheInputs) {
   EXPECT_EQ(accumulator("s8"), "s32");
 }
 
-TEST_F(Config, KeepsLayoutsAndPaddedLeadingDimensions) {
-  const Plan plan = load(
-      "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [A]}\n"
-      "problem: {gemm: {m: 8, n: 16, k: 32, layout: {a: col}, lda: 10, ldb: 0, alpha: 0.5, beta: 1, init: normal}}\n");
-  const Gemm gemm = std::get<Gemm>(plan.problem);
-  EXPECT_EQ(gemm.layout_a, Layout::col);
-  EXPECT_EQ(gemm.lda, 10);
-  EXPECT_EQ(gemm.ldb, 16);
-  EXPECT_EQ(gemm.stride_a, 31 * 10 + 8);
-  EXPECT_EQ(gemm.alpha, 0.5);
-  EXPECT_EQ(gemm.beta, 1);
-  EXPECT_EQ(gemm.init, Init::normal);
-}
-
 constexpr const char* kStencil = R"(
 name: hotspot
 file: hotspot.cpp
@@ -245,12 +231,55 @@ problem:
     tolerance: 1e-4
     reference: REFERENCE
 params: {BX: [16, 32], BY: 4}
-launch: {args: [power, result, w, {i64: h}, {f32: 0.5}, workspace], workspace: w*4}
+launch: {args: [power, result, w, {i64: h}, {f32: 0.5}, workspace], workspace: w*4MORE}
 )";
 
-std::string stencil(const std::string& reference) {
+/// `more` goes into the launch.
+std::string stencil(const std::string& reference, const std::string& more = "") {
   std::string text = kStencil;
-  return text.replace(text.find("REFERENCE"), 9, reference);
+  text.replace(text.find("REFERENCE"), 9, reference);
+  return text.replace(text.find("MORE"), 4, more);
+}
+
+TEST_F(Config, ABiasIsABufferOfAGemm) {
+  const Plan plan = load(
+      "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [A, bias]}\n"
+      "problem: {gemm: {m: 8, n: 16, k: 32, bias: row}}\n");
+  const Gemm gemm = std::get<Gemm>(plan.problem);
+  EXPECT_EQ(gemm.bias_length(), 16);
+  EXPECT_EQ(gemm.bytes(), 4.0 * (8 * 32 + 32 * 16 + 8 * 16 + 16));
+  EXPECT_EQ(plan.launches[0].args[1].buffer, "bias");
+}
+
+TEST_F(Config, WithoutABiasNothingIsCalledSo) {
+  EXPECT_EQ(folder_.complaint([&] {
+    load(
+        "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [A, bias]}\n"
+        "problem: {gemm: {m: 8, n: 16, k: 32}}\n");
+  }),
+            "gemm.yaml:5: unknown name 'bias' in launch.args 'bias'; no parameter, let or size has this name");
+}
+
+TEST_F(Config, ALaunchMayBeRepeatedInAChain) {
+  const Plan plan = load(stencil("{kernel: slow, args: [power, result]}",
+                                 ", repeat: {times: BX//4, from: power, to: result, through: workspace}"));
+  ASSERT_TRUE(plan.launches[0].repeat);
+  EXPECT_EQ(plan.launches[0].repeat->times.text(), "BX//4");
+  EXPECT_EQ(plan.launches[0].repeat->through, "workspace");
+}
+
+TEST_F(Config, KeepsLayoutsAndPaddedLeadingDimensions) {
+  const Plan plan = load(
+      "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [A]}\n"
+      "problem: {gemm: {m: 8, n: 16, k: 32, layout: {a: col}, lda: 10, ldb: 0, alpha: 0.5, beta: 1, init: normal}}\n");
+  const Gemm gemm = std::get<Gemm>(plan.problem);
+  EXPECT_EQ(gemm.layout_a, Layout::col);
+  EXPECT_EQ(gemm.lda, 10);
+  EXPECT_EQ(gemm.ldb, 16);
+  EXPECT_EQ(gemm.stride_a, 31 * 10 + 8);
+  EXPECT_EQ(gemm.alpha, 0.5);
+  EXPECT_EQ(gemm.beta, 1);
+  EXPECT_EQ(gemm.init, Init::normal);
 }
 
 TEST_F(Config, ReadsACustomProblemWithAReferenceKernel) {

@@ -1,43 +1,21 @@
-// Which GEMMs the CPU backend takes: every combination of types is tested here in every layout, or refused with a text.
+// Which GEMMs there are: every cell of the table is tested, here on the CPU in every layout, and all others are
+// refused.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <tuple>
 
 #include "cpu_fixture.h"
+#include "gemm_cells.h"
+#include "model/support.h"
 
 namespace tune {
 namespace {
 
-struct Types {
-  Type in, acc, out;
-};
+constexpr Type kTypes[] = {Type::f64,  Type::f32,  Type::tf32, Type::f16, Type::bf16,
+                           Type::e4m3, Type::e5m2, Type::s32,  Type::s8};
 
-constexpr std::array<Types, 9> kTested = {{{Type::f64, Type::f64, Type::f64},
-                                           {Type::f32, Type::f32, Type::f32},
-                                           {Type::f32, Type::f64, Type::f32},
-                                           {Type::f32, Type::f64, Type::f64},
-                                           {Type::bf16, Type::f32, Type::bf16},
-                                           {Type::bf16, Type::f32, Type::f32},
-                                           {Type::f16, Type::f32, Type::f16},
-                                           {Type::f16, Type::f32, Type::f32},
-                                           {Type::s8, Type::s32, Type::s32}}};
-
-const char* const kRefused[][4] = {
-    {"tf32", "f32", "f32", "the cpu backend has no tf32 matrices with f32 accumulation"},
-    {"e4m3", "f32", "f32", "the cpu backend has no e4m3 matrices with f32 accumulation"},
-    {"e5m2", "f32", "f32", "the cpu backend has no e5m2 matrices with f32 accumulation"},
-    {"s8", "f32", "f32", "the cpu backend has no s8 matrices with f32 accumulation"},
-    {"s32", "s32", "s32", "the cpu backend has no s32 matrices with s32 accumulation"},
-    {"f32", "s32", "s32", "the cpu backend has no f32 matrices with s32 accumulation"},
-    {"f16", "f16", "f16", "the cpu backend has no accumulation in f16: acc is f32, f64 or s32"},
-    {"bf16", "bf16", "bf16", "the cpu backend has no accumulation in bf16: acc is f32, f64 or s32"},
-    {"s8", "s32", "s8", "the cpu backend has no s8 result with s32 accumulation"},
-    {"s8", "s32", "f32", "the cpu backend has no f32 result with s32 accumulation"},
-    {"bf16", "f32", "e4m3", "the cpu backend has no e4m3 result with f32 accumulation"},
-};
-
-Gemm gemm_of(const Types& types) {
+Gemm gemm_of(const Cell& types) {
   Gemm gemm;
   gemm.m = 23;
   gemm.n = 31;
@@ -107,7 +85,7 @@ const char* cpp_name(Type type) {
 wire::KernelLaunch launch_of(const Gemm& gemm) {
   const Gemm g = resolved(gemm);
   wire::KernelLaunch launch;
-  launch.kernel = "gemm";
+  launch.kernel = g.bias == Bias::none ? "gemm" : "gemm_bias";
   for (const char* buffer : {"A", "B", "C"}) launch.args.push_back(buffer_arg(buffer));
   for (const std::int64_t size : {g.m, g.n, g.k, g.batch}) launch.args.push_back(scalar_arg(size));
   for (const std::int64_t stride : {g.lda, g.ldb, g.ldc, g.stride_a, g.stride_b, g.stride_c})
@@ -120,6 +98,9 @@ wire::KernelLaunch launch_of(const Gemm& gemm) {
     arg.number = number;
     launch.args.push_back(arg);
   }
+  if (g.bias == Bias::none) return launch;
+  launch.args.push_back(buffer_arg("bias"));
+  launch.args.push_back(scalar_arg(g.bias == Bias::col));
   return launch;
 }
 
@@ -132,13 +113,15 @@ wire::MeasureRequest request_of(const Gemm& gemm) {
 
 class GemmTable : public CpuFixture {
  protected:
-  std::string build_strided(const Types& types) {
+  std::string build_strided(const Cell& types, Bias bias = Bias::none) {
     wire::BuildRequest request;
     request.source = kernel_file("gemm_strided.cpp");
     request.flags = {"-O1"};  // the compiler's time, not the kernel's
     request.defines = {{"IN", cpp_name(types.in)}, {"ACC", cpp_name(types.acc)}, {"OUT", cpp_name(types.out)}};
-    request.problem = gemm_of(types);
-    request.launches = {launch_of(gemm_of(types))};
+    Gemm gemm = gemm_of(types);
+    gemm.bias = bias;
+    request.problem = gemm;
+    request.launches = {launch_of(gemm)};
     return build(request);
   }
 
@@ -150,7 +133,7 @@ class GemmTable : public CpuFixture {
 };
 
 TEST_F(GemmTable, EveryTypeIsRightInEveryLayoutWithEveryExtra) {
-  for (const Types& types : kTested) {
+  for (const Cell& types : kCpuCells) {
     const std::string artifact = build_strided(types);
     for (const auto& [variant, change] : kVariants)
       for (Gemm gemm : layouts_of(gemm_of(types))) {
@@ -163,8 +146,34 @@ TEST_F(GemmTable, EveryTypeIsRightInEveryLayoutWithEveryExtra) {
   }
 }
 
+TEST_F(GemmTable, ABiasIsAddedToEveryRowOrColumnOfEveryMatrix) {
+  for (const Cell& types : {kCpuCells[0], kCpuCells[8], kCpuCells[13]})
+    for (const Bias bias : {Bias::row, Bias::col}) {
+      const std::string artifact = build_strided(types, bias);
+      for (Gemm gemm : layouts_of(gemm_of(types))) {
+        SCOPED_TRACE(name(gemm));
+        gemm.bias = bias;
+        gemm.batch = 2;
+        gemm.beta = 3;
+        wire::MeasureRequest request = request_of(gemm);
+        request.artifact = artifact;
+        EXPECT_NO_THROW(EXPECT_TRUE(measure(request).checked));
+      }
+    }
+}
+
+TEST_F(GemmTable, AForgottenBiasIsWrong) {
+  const std::string artifact = build_strided(kCpuCells[8]);
+  Gemm gemm = gemm_of(kCpuCells[8]);
+  wire::MeasureRequest request = request_of(gemm);
+  request.artifact = artifact;
+  gemm.bias = Bias::row;
+  request.problem = gemm;
+  EXPECT_EQ(first_line(refusal(Stage::check, [&] { measure(request); })), "wrong result in C");
+}
+
 TEST_F(GemmTable, TheVendorIsRightWhereItHasTheTypes) {
-  for (const Types& types : {kTested[0], kTested[1]})
+  for (const Cell& types : {kCpuCells[0], kCpuCells[12]})
     for (const auto& [variant, change] : kVariants)
       for (Gemm gemm : layouts_of(gemm_of(types))) {
         SCOPED_TRACE(name(gemm) + ", " + variant);
@@ -180,23 +189,47 @@ TEST_F(GemmTable, TheVendorRefusesWhatItLacks) {
   request.vendor = true;
   EXPECT_EQ(refusal(Stage::load, [&] { measure(request); }),
             "the vendor library has no bf16 GEMM with f32 accumulation and bf16 result");
+  Gemm gemm = gemm_of(kCpuCells[0]);
+  gemm.bias = Bias::row;
+  request.problem = gemm;
+  EXPECT_EQ(refusal(Stage::load, [&] { measure(request); }), "the vendor library has no GEMM with a bias");
 }
 
-TEST_F(GemmTable, OtherTypesAreRefusedByBuildAndLoad) {
-  for (const auto& [in, acc, out, text] : kRefused) {
-    const Gemm gemm = gemm_of({*parse_type(in), *parse_type(acc), *parse_type(out)});
-    wire::BuildRequest request;
-    request.problem = gemm;
-    EXPECT_EQ(refusal(Stage::build, [&] { build(request); }), text);
-    EXPECT_EQ(refusal(Stage::load, [&] { make_backend()->load(request_of(gemm)); }), text);
-  }
+TEST_F(GemmTable, AllOtherTypesAreRefusedByEveryBackend) {
+  for (const Backend backend : {Backend::cpu, Backend::cuda, Backend::hip})
+    for (const Type in : kTypes)
+      for (const Type acc : kTypes)
+        for (const Type out : kTypes) {
+          const Cell cell{in, acc, out};
+          const bool tested = std::ranges::count(cells_of(backend), cell) > 0;
+          EXPECT_EQ(unsupported(gemm_of(cell), backend).has_value(), !tested)
+              << to_text(backend) << ": " << name(gemm_of(cell));
+        }
 }
 
-TEST_F(GemmTable, FractionsAreRefusedForIntegers) {
-  Gemm gemm = gemm_of({Type::s8, Type::s32, Type::s32});
-  gemm.alpha = 0.5;
-  EXPECT_EQ(refusal(Stage::load, [&] { make_backend()->load(request_of(gemm)); }),
-            "the cpu backend has no alpha or beta of 0.5 with s32 accumulation");
+TEST_F(GemmTable, ARefusalSaysWhatThereIsInstead) {
+  const auto refused = [](const Cell& cell, Backend backend, double alpha = 1) {
+    Gemm gemm = gemm_of(cell);
+    gemm.alpha = alpha;
+    return unsupported(gemm, backend).value_or("");
+  };
+  EXPECT_EQ(refused({Type::tf32, Type::f32, Type::f32}, Backend::cpu),
+            "the cpu backend has no tf32 matrices with f32 accumulation; a and b are one of f32 f16 bf16");
+  EXPECT_EQ(refused({Type::bf16, Type::bf16, Type::bf16}, Backend::cuda),
+            "the cuda backend has no accumulation in bf16; acc is one of f32 f16 f64 s32");
+  EXPECT_EQ(refused({Type::e4m3, Type::f32, Type::e4m3}, Backend::hip),
+            "the hip backend has no e4m3 result with f32 accumulation; c is one of f32 f16 bf16");
+  EXPECT_EQ(refused({Type::s8, Type::s32, Type::s32}, Backend::cpu, 0.5),
+            "the cpu backend has no alpha or beta of 0.5 with s32 accumulation; they are integers");
+}
+
+TEST_F(GemmTable, TheWorkerRefusesWhatTheDriverShouldHave) {
+  const Gemm gemm = gemm_of({Type::tf32, Type::f32, Type::f32});
+  wire::BuildRequest request;
+  request.problem = gemm;
+  EXPECT_TRUE(refusal(Stage::build, [&] { build(request); }).starts_with("the cpu backend has no tf32"));
+  EXPECT_TRUE(
+      refusal(Stage::load, [&] { make_backend()->load(request_of(gemm)); }).starts_with("the cpu backend has no tf32"));
 }
 
 }  // namespace

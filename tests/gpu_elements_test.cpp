@@ -14,14 +14,15 @@
 namespace tune {
 namespace {
 
-constexpr Type kHostTypes[] = {Type::f64, Type::f32, Type::tf32, Type::f16, Type::bf16, Type::s32, Type::s8};
+constexpr Type kHostTypes[] = {Type::f64,  Type::f32,  Type::tf32, Type::f16, Type::bf16,
+                               Type::e4m3, Type::e5m2, Type::s32,  Type::s8};
 constexpr Init kInits[] = {Init::uniform, Init::normal, Init::hpl, Init::trig, Init::zeros, Init::iota};
 
 gpu::Element element(Type type) { return static_cast<gpu::Element>(type); }
 gpu::Source source(Init init) { return static_cast<gpu::Source>(init); }
 
 TEST(GpuElements, FillAsTheHostDoesBitForBit) {
-  constexpr std::int64_t kCount = 70'000;  // more than s8, f16 and bf16 count without gaps
+  constexpr std::int64_t kCount = 70'000;  // more than short types count without gaps
   for (const Type type : kHostTypes)
     for (const Init init : kInits) {
       std::vector<std::byte> host(static_cast<std::size_t>(kCount * size_of(type))), device(host.size());

@@ -35,6 +35,10 @@ using F16 = Kind<Half, float, Half, Type::f16, Type::f32, Type::f16>;
 using F16ToF32 = Kind<Half, float, float, Type::f16, Type::f32, Type::f32>;
 using Bf16s = Kind<Bf16, float, Bf16, Type::bf16, Type::f32, Type::bf16>;
 using Bf16ToF32 = Kind<Bf16, float, float, Type::bf16, Type::f32, Type::f32>;
+using Tf32s = Kind<Tf32, float, float, Type::tf32, Type::f32, Type::f32>;
+using E4m3ToBf16 = Kind<E4m3, float, Bf16, Type::e4m3, Type::f32, Type::bf16>;
+using E5m2ToF32 = Kind<E5m2, float, float, Type::e5m2, Type::f32, Type::f32>;
+using S8ToF32 = Kind<std::int8_t, std::int32_t, float, Type::s8, Type::s32, Type::f32>;
 using S8 = Kind<std::int8_t, std::int32_t, std::int32_t, Type::s8, Type::s32, Type::s32>;
 
 /// One problem with its inputs, its reference, and whatever a kernel makes of it.
@@ -151,7 +155,8 @@ class Mutants : public testing::Test {
   std::vector<double> reference_;
 };
 
-using Kinds = testing::Types<F64, F32, F32InF64, F16, F16ToF32, Bf16s, Bf16ToF32, S8>;
+using Kinds =
+    testing::Types<F64, F32, F32InF64, F16, F16ToF32, Bf16s, Bf16ToF32, Tf32s, E4m3ToBf16, E5m2ToF32, S8ToF32, S8>;
 TYPED_TEST_SUITE(Mutants, Kinds);
 
 constexpr std::int64_t kDepths[] = {128, 8192};
@@ -169,7 +174,8 @@ TYPED_TEST(Mutants, HonestKernelsPassInAnyOrderOfSummation) {
 }
 
 TYPED_TEST(Mutants, TensorCoresPass) {
-  if constexpr (sizeof(typename TypeParam::Input) == 2) {
+  if constexpr (!std::is_integral_v<typename TypeParam::Input> &&
+                significand_bits<typename TypeParam::Input>() < significand_bits<float>()) {
     for (const std::int64_t k : kDepths) {
       this->prepare(k);
       EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->truncated(i, j); }).wrong, 0) << k;
@@ -223,7 +229,7 @@ TYPED_TEST(Mutants, OneWrongElementFails) {
 }
 
 TYPED_TEST(Mutants, AccumulationInTheStorageTypeFailsWhereItIsNotDeclared) {
-  if constexpr (sizeof(typename TypeParam::Input) < sizeof(typename TypeParam::Accumulator)) {
+  if constexpr (significand_bits<typename TypeParam::Input>() < significand_bits<typename TypeParam::Accumulator>()) {
     for (const std::int64_t k : kDepths) {
       this->prepare(k);
       EXPECT_GT(this->deviation([&](auto i, auto j) { return this->summed_in_storage_type(i, j); }).wrong, 0) << k;
@@ -234,7 +240,7 @@ TYPED_TEST(Mutants, AccumulationInTheStorageTypeFailsWhereItIsNotDeclared) {
 // Tensor cores read f32 as tf32, and f64 is easily lost to a literal of type float.
 TYPED_TEST(Mutants, InputsRoundedToAShorterTypeFail) {
   using Shorter = std::conditional_t<std::is_same_v<typename TypeParam::Input, double>, float, Tf32>;
-  if constexpr (sizeof(typename TypeParam::Input) >= sizeof(float)) {
+  if constexpr (significand_bits<typename TypeParam::Input>() > significand_bits<Shorter>()) {
     for (const std::int64_t k : kDepths) {
       this->prepare(k);
       EXPECT_GT(this->deviation([&](auto i, auto j) { return this->template from_shorter<Shorter>(i, j); }).wrong, 0)

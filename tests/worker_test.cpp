@@ -110,7 +110,8 @@ TEST(Inputs, DifferBetweenSeedsAndBuffers) {
 
 TEST(Inputs, FillWritesWhatGenerateSaysInEveryType) {
   constexpr std::int64_t kCount = 200'001;  // many chunks, and more than one thread's share
-  for (const Type type : {Type::f64, Type::f32, Type::tf32, Type::f16, Type::bf16, Type::s32, Type::s8}) {
+  for (const Type type :
+       {Type::f64, Type::f32, Type::tf32, Type::f16, Type::bf16, Type::e4m3, Type::e5m2, Type::s32, Type::s8}) {
     const Content content{type, Init::normal, 5, 1};
     std::vector<std::byte> data(static_cast<std::size_t>(kCount * size_of(type)));
     fill(content, data.data(), kCount);

@@ -24,7 +24,7 @@ struct Expected {
 
 template <typename T>
 bool is_unwritten(const T& element, Poison pattern) {
-  if constexpr (sizeof(T) == 1) return false;  // one byte says too little: a poisoned s8 is an ordinary number
+  if constexpr (sizeof(T) == 1) return false;  // one byte says too little: poisoned, it is an ordinary number
   const auto* bytes = reinterpret_cast<const std::byte*>(&element);
   for (std::size_t i = 0; i < sizeof(T); ++i)
     if (bytes[i] != poison_at(i, pattern)) return false;
@@ -141,7 +141,7 @@ std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size
 }  // namespace
 
 Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern) {
-  const GemmTolerance tolerance(g, reference.largest_c0);
+  const GemmTolerance tolerance(g, reference.largest_addend);
   return compare(g.c, c, view_c(g), pattern, [&](const Index& i) {
     const std::int64_t row = i.batch * g.m + i.row, col = i.batch * g.n + i.col;
     const double value = reference.c[static_cast<std::size_t>(row * g.n + i.col)];

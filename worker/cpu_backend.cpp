@@ -8,11 +8,11 @@
 #include "cpu_kernel.h"
 #include "cpu_memory.h"
 #include "cpu_probe.h"
-#include "cpu_support.h"
 #include "elements.h"
 #include "idle.h"
 #include "measure.h"
 #include "reference.h"
+#include "support.h"
 #include "vendor_blas.h"
 #include "verifier.h"
 
@@ -67,7 +67,7 @@ wire::Hello CpuBackend::probe() {
 }
 
 void CpuBackend::reference(const wire::ReferenceRequest& request) {
-  require_supported(request.problem, Stage::start);
+  require_supported(request.problem, kind(), Stage::start);
   const std::string identity = reference_identity(request.problem, request.seed);
   if (const auto* gemm = std::get_if<Gemm>(&request.problem))
     return write_reference(request.output, identity, compute_reference(*gemm, request.seed));
@@ -93,7 +93,7 @@ std::vector<double> CpuBackend::outputs() const {
 }
 
 void CpuBackend::load(const wire::MeasureRequest& request) {
-  require_supported(request.problem, Stage::load);
+  require_supported(request.problem, kind(), Stage::load);
   rules_ = request.measure;
   verifier_.emplace(request);
   memory_.emplace(request, *verifier_);

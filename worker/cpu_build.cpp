@@ -17,8 +17,8 @@
 #include "base/process.h"
 #include "base/store.h"
 #include "cpu_shim.h"
-#include "cpu_support.h"
 #include "model/error.h"
+#include "support.h"
 
 namespace tune {
 namespace {
@@ -139,7 +139,7 @@ std::string cpp_compiler_version() try {
 }
 
 wire::Built build_shared_object(const wire::BuildRequest& request) {
-  require_supported(request.problem, Stage::build);
+  require_supported(request.problem, Backend::cpu, Stage::build);
   const auto start = std::chrono::steady_clock::now();
   const fs::path folder = request.output, artifact = folder / "kernel.so";
   write_file(folder / kShim, shim_source(request));

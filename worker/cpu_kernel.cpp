@@ -55,16 +55,25 @@ CpuKernel::CpuKernel(const std::string& artifact, const std::vector<wire::Kernel
                      const AddressOf& address)
     : library_({artifact}) {
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    Call call{library_.symbol<Function>(shim_symbol(i)), {}, {}};
-    call.scalars.reserve(launches[i].args.size());  // the arguments point into it
-    for (const wire::Arg& arg : launches[i].args) {
-      if (arg.kind == Argument::Kind::buffer)
-        call.arguments.push_back(address(arg.buffer));
-      else
-        call.arguments.push_back(&call.scalars.emplace_back(scalar(arg, acc)));
-    }
-    calls_.push_back(std::move(call));
+    auto* const function = library_.symbol<Function>(shim_symbol(i));
+    for (std::int64_t turn = 0; turn < launches[i].repeat; ++turn)
+      calls_.push_back(bind(function, launches[i], acc, [&](const std::string& buffer) {
+        return address(wire::buffer_of(launches[i], buffer, turn));
+      }));
   }
+}
+
+CpuKernel::Call CpuKernel::bind(Function* function, const wire::KernelLaunch& launch, Type acc,
+                                const AddressOf& address) {
+  Call call{function, {}, {}};
+  call.scalars.reserve(launch.args.size());  // the arguments point into it
+  for (const wire::Arg& arg : launch.args) {
+    if (arg.kind == Argument::Kind::buffer)
+      call.arguments.push_back(address(arg.buffer));
+    else
+      call.arguments.push_back(&call.scalars.emplace_back(scalar(arg, acc)));
+  }
+  return call;
 }
 
 void CpuKernel::launch() const {

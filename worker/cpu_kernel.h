@@ -52,6 +52,7 @@ class CpuKernel {
     std::vector<Scalar> scalars;
     std::vector<void*> arguments;  ///< addresses of buffers and of the scalars above
   };
+  static Call bind(Function* function, const wire::KernelLaunch& launch, Type acc, const AddressOf& address);
   static Scalar scalar(const wire::Arg& arg, Type acc);
 
   SharedObject library_;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backend.h"
-#include "cpu_support.h"
 #include "layout.h"
 
 namespace tune {
@@ -27,6 +26,29 @@ const char* scalar_type(Argument::Scalar type) {
       return "float";
     case Argument::Scalar::f64:
       return "double";
+  }
+  return "";
+}
+
+/// The C++ type of an element in a kernel's parameters.
+const char* cpp_type(Type type) {
+  switch (type) {
+    case Type::f64:
+      return "double";
+    case Type::f32:
+    case Type::tf32:
+      return "float";
+    case Type::f16:
+      return "_Float16";
+    case Type::bf16:
+      return "std::uint16_t";
+    case Type::e4m3:
+    case Type::e5m2:
+      return "std::uint8_t";
+    case Type::s32:
+      return "std::int32_t";
+    case Type::s8:
+      return "std::int8_t";
   }
   return "";
 }

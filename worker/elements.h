@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "gpu_elements.h"
 #include "model/problem.h"
 
 /// The element types as the host computes with them: conversion from and to double, with one rounding to nearest even.
@@ -20,6 +21,14 @@ struct Half {
 /// A float's upper half.
 struct Bf16 {
   std::uint16_t bits = 0;
+};
+
+/// The fp8 types; the host converts them as the GPU does, one by one.
+struct E4m3 {
+  std::uint8_t bits = 0;
+};
+struct E5m2 {
+  std::uint8_t bits = 0;
 };
 
 /// A float with the significand of a half, as tensor cores read it.
@@ -37,6 +46,8 @@ inline double to_double(Half x) {
 }
 inline double to_double(Bf16 x) { return static_cast<double>(std::bit_cast<float>(std::uint32_t{x.bits} << 16)); }
 inline double to_double(Tf32 x) { return static_cast<double>(x.value); }
+inline double to_double(E4m3 x) { return gpu::decode(gpu::Element::e4m3, x.bits); }
+inline double to_double(E5m2 x) { return gpu::decode(gpu::Element::e5m2, x.bits); }
 inline double to_double(std::int32_t x) { return x; }
 inline double to_double(std::int8_t x) { return x; }
 
@@ -71,6 +82,10 @@ T rounded(double x) {
     return {std::bit_cast<float>(round_bits(static_cast<float>(x), 13))};
   else if constexpr (std::is_same_v<T, Half>)
     return round_to_half(static_cast<float>(x));
+  else if constexpr (std::is_same_v<T, E4m3>)
+    return {static_cast<std::uint8_t>(gpu::encode(gpu::Element::e4m3, x))};
+  else if constexpr (std::is_same_v<T, E5m2>)
+    return {static_cast<std::uint8_t>(gpu::encode(gpu::Element::e5m2, x))};
   else
     return static_cast<T>(x);
 }
@@ -82,6 +97,10 @@ constexpr int significand_bits() {
     return 8;
   else if constexpr (std::is_same_v<T, Tf32> || std::is_same_v<T, Half>)
     return 11;
+  else if constexpr (std::is_same_v<T, E4m3>)
+    return 4;
+  else if constexpr (std::is_same_v<T, E5m2>)
+    return 3;
   else
     return std::numeric_limits<T>::digits;
 }
@@ -91,8 +110,7 @@ struct TypeTag {
   using type = T;
 };
 
-/// Calls `f` with the tag of the host's form of `type`. Throws std::invalid_argument for the fp8 types, which the host
-/// has no arithmetic for.
+/// Calls `f` with the tag of the host's form of `type`.
 template <typename F>
 decltype(auto) with_type(Type type, F&& f) {
   switch (type) {
@@ -106,15 +124,16 @@ decltype(auto) with_type(Type type, F&& f) {
       return f(TypeTag<Half>{});
     case Type::bf16:
       return f(TypeTag<Bf16>{});
+    case Type::e4m3:
+      return f(TypeTag<E4m3>{});
+    case Type::e5m2:
+      return f(TypeTag<E5m2>{});
     case Type::s32:
       return f(TypeTag<std::int32_t>{});
     case Type::s8:
       return f(TypeTag<std::int8_t>{});
-    case Type::e4m3:
-    case Type::e5m2:
-      break;
   }
-  throw std::invalid_argument("the host cannot compute with " + std::string(to_text(type)));
+  throw std::invalid_argument("no such type");
 }
 
 }  // namespace tune

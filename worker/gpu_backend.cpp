@@ -11,9 +11,9 @@
 #include "gpu_memory.h"
 #include "gpu_probe.h"
 #include "gpu_reference.h"
-#include "gpu_support.h"
 #include "measure.h"
 #include "reference_file.h"
+#include "support.h"
 #include "verifier.h"
 
 namespace tune {
@@ -67,12 +67,12 @@ class GpuBackend final : public WorkerBackend {
 };
 
 wire::Built GpuBackend::build(const wire::BuildRequest& request) {
-  require_gpu_supported(request.problem, Stage::build);
+  require_supported(request.problem, kind(), Stage::build);
   return build_gpu_code(request);
 }
 
 void GpuBackend::reference(const wire::ReferenceRequest& request) {
-  require_gpu_supported(request.problem, Stage::start);
+  require_supported(request.problem, kind(), Stage::start);
   gpu_.emplace();
   const std::string code = compile_gpu_helpers(gpu_->arch());
   helpers_.emplace(*gpu_, code);
@@ -103,7 +103,7 @@ std::vector<double> GpuBackend::outputs() const {
 }
 
 void GpuBackend::load(const wire::MeasureRequest& request) {
-  require_gpu_supported(request.problem, Stage::load);
+  require_supported(request.problem, kind(), Stage::load);
   if (request.vendor) throw Refusal(Stage::load, "the GPU backend knows no vendor library");
   rules_ = request.measure;
   verifier_.emplace(request);

@@ -31,7 +31,9 @@ GpuKernel::GpuKernel(const Gpu& gpu, const std::string& artifact, const std::vec
                      const Problem& problem, const AddressOf& address)
     : gpu_(&gpu), module_(gpu, read_file(artifact), artifact) {
   for (const wire::KernelLaunch& rules : launches) {
-    calls_.push_back(bind(rules, problem, address));
+    for (std::int64_t turn = 0; turn < rules.repeat; ++turn)
+      calls_.push_back(bind(rules, problem,
+                            [&](const std::string& buffer) { return address(wire::buffer_of(rules, buffer, turn)); }));
     verify_parameters(calls_.back(), rules.kernel);
     allow_shared_memory(calls_.back(), rules.kernel);
   }

@@ -25,7 +25,7 @@ MatrixView view_of(const Problem& problem, const Buffer& buffer) {
 /// As compare_gemm and compare_custom judge.
 gpu::Tolerance tolerance_of(const Verifier& verifier, std::size_t index) {
   if (const auto* gemm = std::get_if<Gemm>(&verifier.problem())) {
-    const GemmTolerance tolerance(*gemm, GemmReference(*gemm, verifier.reference()).largest_c0);
+    const GemmTolerance tolerance(*gemm, GemmReference(*gemm, verifier.reference()).largest_addend);
     return {tolerance.of_norms(), tolerance.of_reference(), tolerance.constant()};
   }
   double largest = 0;

@@ -1,8 +1,10 @@
 #include "gpu_reference.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "inputs.h"
+#include "reference.h"
 
 namespace tune {
 namespace {
@@ -40,7 +42,8 @@ std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpe
   }
   const double largest_c0 = helpers.scale(c, c0.address(), elements, g.alpha, g.beta);
   result.copy_to(std::as_writable_bytes(std::span(values).first(values.size() - 1)));
-  values.back() = largest_c0;
+  values.back() = std::fabs(g.beta) * largest_c0;
+  add_bias(g, seed, values);
   return values;
 }
 

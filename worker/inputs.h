@@ -15,7 +15,7 @@ struct Content {
   Type type = Type::f32;
   Init init = Init::uniform;
   std::uint64_t seed = 0;
-  std::uint64_t buffer = 0;  ///< number of the buffer in its problem: A 0, B 1, C 2
+  std::uint64_t buffer = 0;  ///< number of the buffer in its problem: A 0, B 1, C 2, bias 3
 };
 
 void fill(const Content& content, void* data, std::int64_t count);

@@ -43,8 +43,11 @@ std::vector<Buffer> buffers_of(const Problem& problem) {
   if (!gemm) return {};
   const Gemm g = resolved(*gemm);
   const auto role_c = g.beta != 0 ? Buffer::Role::inout : Buffer::Role::out;
-  return {buffer("A", g.a, view_a(g), g.init, Buffer::Role::in), buffer("B", g.b, view_b(g), g.init, Buffer::Role::in),
-          buffer("C", g.c, view_c(g), g.init, role_c)};
+  std::vector<Buffer> buffers = {buffer("A", g.a, view_a(g), g.init, Buffer::Role::in),
+                                 buffer("B", g.b, view_b(g), g.init, Buffer::Role::in),
+                                 buffer("C", g.c, view_c(g), g.init, role_c)};
+  if (g.bias != Bias::none) buffers.push_back({"bias", g.c, g.bias_length(), g.init, Buffer::Role::in});
+  return buffers;
 }
 
 }  // namespace tune

@@ -26,7 +26,8 @@ MatrixView view_a(const Gemm& gemm);
 MatrixView view_b(const Gemm& gemm);
 MatrixView view_c(const Gemm& gemm);
 
-/// The buffers of a problem, in the order of their numbers: A, B and C of a GEMM, or those that are declared.
+/// The buffers of a problem, in the order of their numbers: A, B, C and maybe bias of a GEMM, or those that are
+/// declared.
 std::vector<Buffer> buffers_of(const Problem& problem);
 
 }  // namespace tune

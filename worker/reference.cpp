@@ -12,6 +12,8 @@
 namespace tune {
 namespace {
 
+constexpr std::uint64_t kBiasBuffer = 3;
+
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 std::vector<double> matrix_values(const Gemm& gemm, std::uint64_t seed, std::uint64_t buffer, Type type,
@@ -37,7 +39,7 @@ void norms(const double* data, std::int64_t count, std::int64_t stride, std::int
   });
 }
 
-/// c = alpha*c + beta*c0; returns max|c0|.
+/// c = alpha*c + beta*c0; returns |beta| max|c0|.
 double scale(const Gemm& g, const DoubleMatrix& c0, double* c) {
   double largest = 0;
   for (std::int64_t i = 0; i < g.m; ++i)
@@ -46,7 +48,7 @@ double scale(const Gemm& g, const DoubleMatrix& c0, double* c) {
       largest = std::max(largest, std::fabs(before));
       c[i * g.n + j] = g.alpha * c[i * g.n + j] + g.beta * before;
     }
-  return largest;
+  return std::fabs(g.beta) * largest;
 }
 
 double smallest_positive(Type type) {
@@ -77,7 +79,8 @@ bool is_wide(Type type) { return type == Type::f32 || type == Type::f64; }
 /// g in reference.h.
 double error_growth(const Gemm& gemm) {
   const double general = 4 * std::sqrt(static_cast<double>(gemm.k));
-  return is_random(gemm.init) && is_wide(gemm.a) && is_wide(gemm.b) ? std::min(general, 16.0) : general;
+  const bool sharp = (is_wide(gemm.a) && is_wide(gemm.b)) || gemm.acc == Type::f16;
+  return is_random(gemm.init) && sharp ? std::min(general, 16.0) : general;
 }
 
 }  // namespace
@@ -86,7 +89,7 @@ GemmReference::GemmReference(const Gemm& g, std::span<const double> values)
     : c(values.first(size(g.batch * g.m * g.n))),
       row_norms(values.subspan(c.size(), size(g.batch * g.m))),
       col_norms(values.subspan(c.size() + row_norms.size(), size(g.batch * g.n))),
-      largest_c0(values.back()) {}
+      largest_addend(values.back()) {}
 
 std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
   const Gemm g = resolved(gemm);
@@ -103,15 +106,29 @@ std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
     norms(a.data() + a_view.offset(i, 0, 0), g.m, a_view.row_stride, g.k, a_view.col_stride, row_norms + i * g.m);
     norms(b.data() + b_view.offset(i, 0, 0), g.n, b_view.col_stride, g.k, b_view.row_stride, col_norms + i * g.n);
   }
+  add_bias(g, seed, values);
   return values;
 }
 
-GemmTolerance::GemmTolerance(const Gemm& gemm, double largest_c0) {
+void add_bias(const Gemm& g, std::uint64_t seed, std::span<double> values) {
+  if (g.bias == Bias::none) return;
+  std::vector<double> bias(size(g.bias_length()));
+  generate({g.c, g.init, seed, kBiasBuffer}, 0, g.bias_length(), bias.data());
+  parallel_for(g.batch * g.m, 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      for (std::int64_t col = 0; col < g.n; ++col)
+        values[size(row * g.n + col)] += bias[size(g.bias == Bias::row ? col : row % g.m)];
+  });
+  values.back() += std::fabs(*std::ranges::max_element(bias, {}, [](double x) { return std::fabs(x); }));
+}
+
+GemmTolerance::GemmTolerance(const Gemm& gemm, double largest_addend) {
   const double u_acc = unit_roundoff(gemm.acc), u_c = unit_roundoff(gemm.c);
-  // |alpha*ab| <= |ref| + |beta*c0|, which needs neither of the two by itself.
+  const double u_sum = gemm.acc == Type::s32 ? u_c : u_acc;
+  // |alpha*ab| <= |ref| + |beta*c0| + |bias|, which needs none of the three by itself.
   of_norms_ = error_growth(gemm) * u_acc * std::fabs(gemm.alpha);
-  of_reference_ = 4 * u_acc + u_c;
-  constant_ = 8 * u_acc * std::fabs(gemm.beta) * largest_c0 + smallest_positive(gemm.c);
+  of_reference_ = 4 * u_sum + u_c;
+  constant_ = 8 * u_sum * largest_addend + smallest_positive(gemm.c);
 }
 
 double GemmTolerance::at(double reference, double norms) const {

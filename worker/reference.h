@@ -11,10 +11,10 @@ namespace tune {
 
 /// What a right result is. Made once per problem and seed, never by the kernel under test.
 ///
-/// GEMM: alpha*A*B + beta*C in double precision, and how far from it a right kernel may be. With a_i a row of A, b_j a
-/// column of B, and u_acc, u_c the unit roundoffs of the accumulator's and of C's type,
+/// GEMM: alpha*A*B + beta*C + bias in double precision, and how far from it a right kernel may be. With a_i a row of A,
+/// b_j a column of B, and u_acc, u_c the unit roundoffs of the accumulator's and of C's type,
 ///
-///   |c - ref| <= g u_acc |alpha| |a_i| |b_j|  +  4 u_acc (|alpha*ab| + |beta*c0|)  +  u_c |ref|  +  s
+///   |c - ref| <= g u_acc |alpha| |a_i| |b_j|  +  4 u_acc (|alpha*ab| + |beta*c0| + |bias|)  +  u_c |ref|  +  s
 ///
 /// First term: the sum of k products in any order. Rounding errors that are independent of each other grow with sqrt(k)
 /// (Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019: lambda
@@ -22,8 +22,9 @@ namespace tune {
 /// That leaves room for the adders of tensor cores, which truncate. Where inputs are f32 or f64 and random with mean
 /// zero, errors hardly grow at all (Higham and Mary, Sharper probabilistic backward error analysis for basic linear
 /// algebra kernels with random data, SIAM J. Sci. Comput. 42, 2020): g = min(4 sqrt(k), 16), without which a long sum
-/// of products in tf32 would pass for f32. Second term: alpha, beta and their sum. Third: rounding to C's type; s is
-/// its smallest positive number. Integers must be equal.
+/// of products in tf32 would pass for f32, and where acc is f16, whose tolerance would exceed the result itself. Second
+/// term: alpha, beta, the bias and their sum; with u_c for u_acc where the accumulator is an integer. Third: rounding
+/// to C's type; s is its smallest positive number. Integers must be equal.
 ///
 /// Custom problems: |out - ref| <= tolerance * max|ref| over the buffer; where none is declared, the square root of
 /// the type's unit roundoff, that is half of its digits, because nothing is known of the computation.
@@ -31,7 +32,7 @@ struct GemmReference {
   std::span<const double> c;          ///< batch x m x n, row-major, tight
   std::span<const double> row_norms;  ///< batch x m: 2-norms of A's rows
   std::span<const double> col_norms;  ///< batch x n: 2-norms of B's columns
-  double largest_c0 = 0;              ///< max|C| before the launch; 0 if beta is 0
+  double largest_addend = 0;          ///< |beta| max|C| before the launch + max|bias|
 
   /// The parts of what `compute_reference` returned. Precondition: it was for this problem.
   GemmReference(const Gemm& gemm, std::span<const double> values);
@@ -40,10 +41,13 @@ struct GemmReference {
 /// The values of a GEMM's reference, as GemmReference takes them apart.
 std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed);
 
+/// Adds the bias, if there is one, to values in which it is missing.
+void add_bias(const Gemm& gemm, std::uint64_t seed, std::span<double> values);
+
 /// How far an element may be from its reference. `norms` is the product of its row's and its column's norm.
 class GemmTolerance {
  public:
-  GemmTolerance(const Gemm& gemm, double largest_c0);
+  GemmTolerance(const Gemm& gemm, double largest_addend);
   double at(double reference, double norms) const;
 
   /// The three summands' factors, for devices that compare for themselves.

@@ -25,12 +25,27 @@ struct Matrix {
   std::int64_t& stride;
 };
 
+/// The inputs' own type, or what their products are usually kept as.
+Type default_result(Type input) {
+  switch (input) {
+    case Type::s8:
+      return Type::s32;
+    case Type::tf32:
+      return Type::f32;
+    case Type::e4m3:
+    case Type::e5m2:
+      return Type::bf16;
+    default:
+      return input;
+  }
+}
+
 class GemmReader {
  public:
   GemmReader(const Node& node, Problems& problems)
       : fields_(node, "gemm",
                 {"m", "n", "k", "a", "b", "c", "acc", "layout", "alpha", "beta", "batch", "lda", "ldb", "ldc",
-                 "stride_a", "stride_b", "stride_c", "init"},
+                 "stride_a", "stride_b", "stride_c", "bias", "init"},
                 problems),
         problems_(&problems) {}
 
@@ -40,6 +55,9 @@ class GemmReader {
     read_layouts();
     if (const Node* node = fields_.find("alpha")) gemm_.alpha = read_number(*node, "alpha", *problems_).value_or(1);
     if (const Node* node = fields_.find("beta")) gemm_.beta = read_number(*node, "beta", *problems_).value_or(0);
+    if (const Node* node = fields_.find("bias")) {
+      gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", {"none", "row", "col"}, *problems_).value_or(0));
+    }
     if (const Node* node = fields_.find("init")) gemm_.init = read_init(*node, "init", *problems_).value_or(gemm_.init);
     read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a});
     read_matrix({"b", gemm_.k, gemm_.n, gemm_.layout_b, gemm_.ldb, gemm_.stride_b});
@@ -75,7 +93,7 @@ class GemmReader {
   void read_types() {
     gemm_.a = type("a", Type::f32);
     gemm_.b = type("b", gemm_.a);
-    gemm_.c = type("c", gemm_.a == Type::s8 ? Type::s32 : gemm_.a);
+    gemm_.c = type("c", default_result(gemm_.a));
     const bool integers = gemm_.a == Type::s8 || gemm_.a == Type::s32;
     gemm_.acc = type("acc", integers ? Type::s32 : gemm_.a == Type::f64 ? Type::f64 : Type::f32);
   }

@@ -8,6 +8,7 @@
 #include "config/baseline_reader.h"
 #include "config/rules_reader.h"
 #include "model/error.h"
+#include "model/support.h"
 
 namespace tune {
 namespace {
@@ -65,6 +66,7 @@ Plan Interpreter::run() {
   problems_.throw_if_any();
   plan_.result_names = scope_.names();
   plan_.space = Space(space_names_, fixed_values(), std::move(mappings_));
+  check_trusted_spec();
   return std::move(plan_);
 }
 
@@ -95,6 +97,7 @@ void Interpreter::read_problem_section() {
                   "if the file is a program");
   }
   plan_.problem = problem_.problem;
+  if (const auto what = unsupported(plan_.problem, plan_.backend)) problems_.add(node->place, *what);
   plan_.constants = problem_.constants;
   scope_.add_device(plan_.backend, file_.others);
 }
@@ -227,6 +230,15 @@ void Interpreter::read_reference(const LaunchContext& context) {
   } else {
     plan_.reference.kernel = read_reference_launch(*node, context, scope_, problems_);
   }
+}
+
+void Interpreter::check_trusted_spec() {
+  if (plan_.reference.trusted.empty()) return;
+  const auto point = plan_.space.at(std::span(plan_.reference.trusted));
+  const auto* rejection = std::get_if<Rejection>(&point);
+  if (rejection == nullptr) return;
+  problems_.add(problem_.reference->place, fmt::format("reference.spec is pruned: {}", rejection->reason));
+  problems_.throw_if_any();
 }
 
 void Interpreter::read_rules() {

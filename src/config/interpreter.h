@@ -30,6 +30,8 @@ class Interpreter {
   void read_pruning();
   void read_launch();
   void read_reference(const LaunchContext& context);
+  /// A trusted spec need not be in the grid, but it must satisfy the constraints. Throws as `load`.
+  void check_trusted_spec();
   void read_rules();
   void read_figures();
   void read_points();

@@ -27,6 +27,7 @@ class LaunchReader {
     read_dimensions(fields, "cluster", launch.cluster);
     if (const Node* node = gpu_only(fields, "shared")) launch.shared = read_(*node, "launch.shared");
     if (const Node* node = fields.require("args")) launch.args = read_arguments(*node);
+    if (const Node* node = fields.find("repeat")) launch.repeat = read_chain(*node);
     if (is_gpu(context_.backend)) {
       fields.require("grid");
       fields.require("block");
@@ -102,6 +103,30 @@ class LaunchReader {
     return arguments;
   }
 
+  std::optional<Chain> read_chain(const Node& node) {
+    Fields fields(node, "repeat", {"times", "from", "to", "through"}, *problems_);
+    const Node* times = fields.require("times");
+    auto expression = times != nullptr ? read_(*times, "repeat.times") : std::nullopt;
+    std::vector<std::string> names;
+    for (const char* key : {"from", "to", "through"}) names.push_back(read_buffer(fields, key, names));
+    if (!expression) return {};
+    return Chain{std::move(*expression), names[0], names[1], names[2]};
+  }
+
+  std::string read_buffer(const Fields& fields, const char* key, const std::vector<std::string>& others) {
+    const Node* node = fields.require(key);
+    if (node == nullptr) return "";
+    std::vector<std::string> known = context_.buffers;
+    known.push_back("workspace");
+    if (std::ranges::find(known, node->text) == known.end()) {
+      problems_->add(node->place, fmt::format("unknown buffer {} in repeat.{}{}", describe(*node), key,
+                                              did_you_mean(node->text, known)));
+    } else if (std::ranges::find(others, node->text) != others.end()) {
+      problems_->add(node->place, fmt::format("repeat needs three buffers, and '{}' is named twice", node->text));
+    }
+    return node->text;
+  }
+
   void read_workspace(const Node& node, LaunchSection& section) {
     if (section.workspace) {
       problems_->add(node.place, "only one launch may declare a workspace; all of them may use it");
@@ -133,23 +158,25 @@ LaunchSection read_launches(const Node& node, const LaunchContext& context, Scop
   if (entries.empty()) problems.add(node.place, "launch is an empty list; give at least one launch");
   for (const Node* entry : entries) {
     Fields fields(*entry, "launch",
-                  {"kernel", "if", "grid", "block", "cluster", "shared", "workspace", "args", "c_init"}, problems);
+                  {"kernel", "if", "grid", "block", "cluster", "shared", "workspace", "args", "c_init", "repeat"},
+                  problems);
     if (!entry->is_mapping()) continue;
     section.launches.push_back(reader.read_launch(fields));
     reader.read_extras(fields, section);
   }
   const auto uses_workspace = [](const Launch& launch) {
+    if (launch.repeat && launch.repeat->through == "workspace") return true;
     return std::ranges::any_of(launch.args, [](const Argument& argument) { return argument.buffer == "workspace"; });
   };
   if (!section.workspace && std::ranges::any_of(section.launches, uses_workspace)) {
-    problems.add(node.place, "args name the workspace, but launch has none; add workspace: {bytes: ...}");
+    problems.add(node.place, "the workspace is named, but launch has none; add workspace: {bytes: ...}");
   }
   return section;
 }
 
 Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems) {
   const auto read = [&](const Node& text, std::string_view what) { return scope.read_fixed(text, what); };
-  Fields fields(node, "reference", {"kernel", "grid", "block", "cluster", "shared", "args"}, problems);
+  Fields fields(node, "reference", {"kernel", "grid", "block", "cluster", "shared", "args", "repeat"}, problems);
   if (!node.is_mapping()) return {};
   return LaunchReader(context, read, problems).read_launch(fields);
 }

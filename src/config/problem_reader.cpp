@@ -34,8 +34,11 @@ ProblemSection read_problem(const Node& node, Scope& scope, Problems& problems) 
 ProblemSection assume_gemm(Scope& scope) { return gemm_section(Gemm{}, scope); }
 
 std::vector<std::string> buffer_names(const Problem& problem) {
-  if (std::holds_alternative<Gemm>(problem)) return {"A", "B", "C"};
   std::vector<std::string> names;
+  if (const Gemm* gemm = std::get_if<Gemm>(&problem)) {
+    names = {"A", "B", "C"};
+    if (gemm->bias != Bias::none) names.push_back("bias");
+  }
   if (const Custom* custom = std::get_if<Custom>(&problem)) {
     for (const Buffer& buffer : custom->buffers) names.push_back(buffer.name);
   }

@@ -1,5 +1,7 @@
 #include "exec/requests.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/store.h"
@@ -7,6 +9,8 @@
 
 namespace tune {
 namespace {
+
+constexpr std::int64_t kMostRepeats = 100'000;
 
 std::int64_t integer_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
   EvalFailure failure;
@@ -64,6 +68,15 @@ bool takes_place(const Launch& launch, const std::vector<Value>& slots) {
   return holds;
 }
 
+void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::KernelLaunch& launch) {
+  launch.repeat = integer_at(chain.times, slots, "launch.repeat");
+  if (launch.repeat < 1 || launch.repeat > kMostRepeats)
+    throw Unlaunchable(fmt::format("launch.repeat is {}; it must be between 1 and {}", launch.repeat, kMostRepeats));
+  launch.from = chain.from;
+  launch.to = chain.to;
+  launch.through = chain.through;
+}
+
 std::vector<Setting> sorted(std::vector<Setting> settings) {
   std::sort(settings.begin(), settings.end(), [](const Setting& x, const Setting& y) { return x.name < y.name; });
   return settings;
@@ -85,6 +98,8 @@ void add_launch(Hash& hash, const Launch& launch) {
     hash.add(std::to_string(arg.swizzle)).add(std::to_string(arg.l2_promotion));
     for (const Expression& extent : arg.box) hash.add(extent.text());
   }
+  if (launch.repeat)
+    hash.add(launch.repeat->times.text()).add(launch.repeat->from).add(launch.repeat->to).add(launch.repeat->through);
 }
 
 // What a build depends on beyond the spec's definitions: with the arguments' types, which the CPU's shim is compiled
@@ -189,6 +204,7 @@ std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& ru
     launch.cluster = extents_at(rule.cluster, slots, "launch.cluster");
     if (rule.shared) launch.shared = integer_at(*rule.shared, slots, "launch.shared");
     for (const Argument& arg : rule.args) launch.args.push_back(argument_at(arg, plan_->problem, slots));
+    if (rule.repeat) add_chain(*rule.repeat, slots, launch);
   }
   return all;
 }

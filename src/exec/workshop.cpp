@@ -6,6 +6,11 @@
 
 namespace tune {
 namespace fs = std::filesystem;
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
 
 Workshop::Workshop(const Requests& requests, WorkshopOptions options)
     : requests_(&requests),
@@ -59,9 +64,14 @@ std::uint64_t Workshop::reference_bytes() const {
 bool Workshop::reference_ready(const Spec& spec) {
   if (!reference_.empty() || std::holds_alternative<std::monostate>(requests_->plan().problem)) return true;
   if (!reference_failure_.empty())
-    throw Unlaunchable("no reference result with this spec's build: " + std::exchange(reference_failure_, {}));
+    throw Unlaunchable(reference_name() + ", built like this spec, failed: " + std::exchange(reference_failure_, {}));
   if (reference_process_ == nullptr) make_reference(spec);
   return false;
+}
+
+std::string Workshop::reference_name() const {
+  const auto& kernel = requests_->plan().reference.kernel;
+  return kernel ? "reference kernel '" + kernel->kernel + "'" : "reference.spec";
 }
 
 void Workshop::make_reference(const Spec& spec) {
@@ -74,7 +84,7 @@ void Workshop::make_reference(const Spec& spec) {
       return builder_.start_queued();
     }
     if (const auto* failure = std::get_if<Failure>(result))
-      throw Error(ExitCode::environment, "cannot build the reference kernel: " + failure->message);
+      throw Error(ExitCode::bad_input, reference_name() + " cannot be built: " + first_line(failure->message));
     request.artifact = std::get<Artifact>(*result).path.string();
   }
   if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>(reference_bytes());
@@ -101,7 +111,7 @@ bool Workshop::handle(const Processes::Event& event) {
     // A reference kernel is built with the parameters of the spec that needs it first; another spec's may do.
     if (!requests_->plan().reference.kernel)
       throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
-    reference_failure_ = failure->message;
+    reference_failure_ = first_line(failure->message);
     reference_process_.reset();
     return true;
   }

@@ -54,6 +54,7 @@ class Workshop {
 
  private:
   void make_reference(const Spec& spec);
+  std::string reference_name() const;
   std::uint64_t reference_bytes() const;
 
   const Requests* requests_;

@@ -30,6 +30,13 @@ struct Argument {
   int l2_promotion = 0;                  ///< tensor_map: bytes, 0 64 128 256
 };
 
+/// A launch that is made several times, each reading what the one before wrote: the first reads buffer `from`, the last
+/// writes `to`, and between them `to` and `through` take turns. The arguments say `from` and `to`.
+struct Chain {
+  Expression times;
+  std::string from, to, through;
+};
+
 /// One kernel launch. Empty grid, block and cluster on the CPU, where they mean nothing.
 struct Launch {
   std::string kernel;
@@ -37,6 +44,7 @@ struct Launch {
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> shared;
   std::vector<Argument> args;
+  std::optional<Chain> repeat = {};
 };
 
 struct Workspace {

@@ -55,7 +55,8 @@ double Gemm::bytes() const {
     return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(size_of(type));
   };
   const double c_passes = beta != 0 ? 2 : 1;
-  return static_cast<double>(batch) * (matrix(m, k, a) + matrix(k, n, b) + c_passes * matrix(m, n, c));
+  return static_cast<double>(batch) * (matrix(m, k, a) + matrix(k, n, b) + c_passes * matrix(m, n, c)) +
+         matrix(1, bias_length(), c);
 }
 
 std::int64_t extent(std::int64_t rows, std::int64_t cols, Layout layout, std::int64_t ld) {

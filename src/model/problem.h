@@ -23,8 +23,12 @@ enum class Layout { row, col };
 /// How inputs are filled: a function of (seed, buffer, index) alone; see worker/inputs.h.
 enum class Init { uniform, normal, hpl, trig, zeros, iota };
 
-/// C[m,n] = alpha * A[m,k] * B[k,n] + beta * C, `batch` times. Leading dimensions and batch strides are in elements;
-/// a leading dimension is the distance between rows (Layout::row) or columns (Layout::col).
+/// A vector that is added to a product: one row of n elements to every row of C, or one column of m to every column.
+enum class Bias { none, row, col };
+
+/// C[m,n] = alpha * A[m,k] * B[k,n] + beta * C + bias, `batch` times with one bias, which has C's type. Leading
+/// dimensions and batch strides are in elements; a leading dimension is the distance between rows (Layout::row) or
+/// columns (Layout::col).
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Type a = Type::f32, b = Type::f32, c = Type::f32, acc = Type::f32;
@@ -32,12 +36,16 @@ struct Gemm {
   std::int64_t lda = 0, ldb = 0, ldc = 0;                 ///< 0 in a file: tight
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< 0 in a file: one matrix after the other
   double alpha = 1, beta = 0;
+  Bias bias = Bias::none;
   Init init = Init::uniform;
+
+  /// Elements of the bias vector.
+  std::int64_t bias_length() const { return bias == Bias::none ? 0 : bias == Bias::row ? n : m; }
 
   double flops() const {
     return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
-  /// Compulsory traffic: A, B and C once, C twice if beta != 0.
+  /// Compulsory traffic: A, B, the bias and C once, C twice if beta != 0.
   double bytes() const;
 };
 

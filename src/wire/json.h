@@ -59,6 +59,7 @@ TUNE_JSON_ENUM(Type, {{"f64", Type::f64},
                       {"s32", Type::s32},
                       {"s8", Type::s8}})
 TUNE_JSON_ENUM(Layout, {{"row", Layout::row}, {"col", Layout::col}})
+TUNE_JSON_ENUM(Bias, {{"none", Bias::none}, {"row", Bias::row}, {"col", Bias::col}})
 TUNE_JSON_ENUM(Init, {{"uniform", Init::uniform},
                       {"normal", Init::normal},
                       {"hpl", Init::hpl},
@@ -96,7 +97,7 @@ TUNE_JSON_ENUM(ArgumentScalar, {{"i32", ArgumentScalar::i32},
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Define, name, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, acc, layout_a, layout_b, layout_c, lda,
-                                                ldb, ldc, stride_a, stride_b, stride_c, alpha, beta, init)
+                                                ldb, ldc, stride_a, stride_b, stride_c, alpha, beta, bias, init)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Buffer, name, type, count, init, role)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Custom, buffers, flops, bytes, tolerance)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRules, warmup, min_launches, max_seconds, cutoff, cold_cache)

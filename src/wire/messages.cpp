@@ -7,7 +7,8 @@ namespace tune::wire {
 using nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Arg, kind, buffer, type, integer, number, box, swizzle, l2_promotion)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelLaunch, kernel, grid, block, cluster, shared, args)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelLaunch, kernel, grid, block, cluster, shared, args, repeat, from,
+                                                to, through)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BuildRequest, source, include, flags, defines, arch, output, launches,
                                                 problem, command, command_is_shell)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRequest, artifact, vendor, problem, launches, workspace_bytes,
@@ -109,5 +110,13 @@ std::string encode(const Event& event) { return encode_as("event", event); }
 Request decode_request(std::string_view line) { return decode_as<Request>("request", line); }
 Command decode_command(std::string_view line) { return decode_as<Command>("command", line); }
 Event decode_event(std::string_view line) { return decode_as<Event>("event", line); }
+
+const std::string& buffer_of(const KernelLaunch& launch, const std::string& buffer, std::int64_t turn) {
+  const auto written = [&](std::int64_t at) -> const std::string& {
+    return (launch.repeat - 1 - at) % 2 == 0 ? launch.to : launch.through;
+  };
+  if (buffer == launch.to) return written(turn);
+  return buffer == launch.from && turn > 0 ? written(turn - 1) : buffer;
+}
 
 }  // namespace tune::wire

@@ -45,7 +45,12 @@ struct KernelLaunch {
   std::vector<std::int64_t> grid, block, cluster;
   std::int64_t shared = 0;
   std::vector<Arg> args;
+  std::int64_t repeat = 1;
+  std::string from, to, through;  ///< as Chain of model/plan.h; empty: the launches are all alike
 };
+
+/// The buffer that an argument named `buffer` stands for in launch number `turn` of `repeat`.
+const std::string& buffer_of(const KernelLaunch& launch, const std::string& buffer, std::int64_t turn);
 
 /// The buffers of a problem, and how they are laid out, are the same for every spec of a run.
 struct BuildRequest {
