@@ -50,7 +50,7 @@ bool is_cuda(const fs::path& yaml) {
   std::ifstream file(yaml);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::smatch match;
-  return std::regex_search(text, match, std::regex("file: (\\S+\\.cu)\\s")) &&
+  return std::regex_search(text, match, std::regex("file: (?:\\{cuda: )?(\\S+\\.cu)[,\\s]")) &&
          fs::exists(yaml.parent_path() / match[1].str()) && text.find("kernel:") != std::string::npos;
 }
 
@@ -60,7 +60,7 @@ TEST_F(CudaBuild, EveryTuningFileOfTheRepositoryBuilds) {
     if (entry.path().extension() != ".yaml" || !is_cuda(entry.path())) continue;
     ++files;
     // The first specs are those of the smallest tiles; a sample is what a CI machine has time for.
-    const Result result = build({entry.path().string(), "--max-evals", "6"});
+    const Result result = build({entry.path().string(), "--backend", "cuda", "--max-evals", "6"});
     EXPECT_EQ(result.code, 0) << entry.path() << result.out << result.err;
     EXPECT_NE(result.out.find("Number of valid built specs: 6 (out of 6)"), std::string::npos) << result.out;
   }

@@ -1,0 +1,61 @@
+// The hotspot stencil of the repository on the CPU, over a small chip: a problem of several steps that each spec makes
+// in another number of launches.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/store.h"
+#include "cli.h"
+#include "has.h"
+
+namespace tune::cli {
+namespace {
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  ASSERT_NE(text.find(from), std::string::npos) << from;
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+class Hotspot : public testing::Test {
+ protected:
+  void SetUp() override {
+    yaml_ = read_file(TUNE_SOURCE_DIR "/configs/hotspot.yaml");
+    replace(yaml_, "../demo/", TUNE_SOURCE_DIR "/demo/");
+    replace(yaml_, "width: 4096, height: 4096, steps: 60", "width: 77, height: 50, steps: 6");
+  }
+  /// Two tiles, neither of which divides the chip, with every number of steps per launch.
+  Result tune() const {
+    sandbox_.write("hotspot.yaml", yaml_ + "\nmeasure: {max_seconds: 0.001, cold_cache: false}\n");
+    return sandbox_.tune({"hotspot.yaml", "--backend", "cpu", "--keep-going", "--output", "out",  //
+                          "--param", "block_size_x:16", "--param", "block_size_y:4", "--param", "tile_size_x:[1, 2]",
+                          "--param", "tile_size_y:1", "--param", "temporal_tiling_factor:[1, 2, 3, 6]", "--param",
+                          "loop_unroll_factor_t:1"});
+  }
+  Sandbox sandbox_;
+  std::string yaml_;
+};
+
+TEST_F(Hotspot, EveryTilingMakesTheSameSteps) {
+  const Result result = tune();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 16\n")) << result.out;
+  for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
+    EXPECT_TRUE(record.trial.measurement() && record.trial.measurement()->checked);
+}
+
+TEST_F(Hotspot, AStepTooManyIsWrong) {
+  replace(yaml_, "times: steps//temporal_tiling_factor", "times: steps//temporal_tiling_factor + 1");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "16  check, reported: wrong result in out")) << result.out;
+}
+
+TEST_F(Hotspot, AChainWithoutALaunchFailsItsSpec) {
+  replace(yaml_, "times: steps//temporal_tiling_factor", "times: 2//temporal_tiling_factor");
+  const Result result = tune();
+  EXPECT_TRUE(has(result.out, "8  start, reported: launch.repeat is 0; it must be between 1 and 100000")) << result.out;
+}
+
+}  // namespace
+}  // namespace tune::cli
