@@ -51,11 +51,5 @@ TEST_F(Hotspot, AStepTooManyIsWrong) {
   EXPECT_TRUE(has(result.out, "16  check, reported: wrong result in out")) << result.out;
 }
 
-TEST_F(Hotspot, AChainWithoutALaunchFailsItsSpec) {
-  replace(yaml_, "times: steps//temporal_tiling_factor", "times: 2//temporal_tiling_factor");
-  const Result result = tune();
-  EXPECT_TRUE(has(result.out, "8  start, reported: launch.repeat is 0; it must be between 1 and 100000")) << result.out;
-}
-
 }  // namespace
 }  // namespace tune::cli

@@ -61,6 +61,8 @@ TEST_F(HipBuild, TheHotspotOfTheRepositoryBuilds) {
       build({TUNE_SOURCE_DIR "/configs/hotspot.yaml", "--backend", "hip", "--max-evals", "3"}, "gfx90a");
   EXPECT_NE(result.out.find("Number of valid built specs: 3 (out of 3)"), std::string::npos)
       << result.out << result.err;
+}
+
 /// The tuning files of HIP kernels of the repository; example.yaml names one that does not exist.
 std::vector<fs::path> tuning_files() {
   std::vector<fs::path> files;

@@ -76,11 +76,20 @@ double smallest_positive(Type type) {
 bool is_random(Init init) { return init == Init::uniform || init == Init::normal || init == Init::hpl; }
 bool is_wide(Type type) { return type == Type::f32 || type == Type::f64; }
 
+bool is_fp8(Type type) { return type == Type::e4m3 || type == Type::e5m2; }
+
+/// What an addition loses at most, relative to the sum.
+double sum_roundoff(const Gemm& gemm) {
+  const double u = unit_roundoff(gemm.acc);
+  return is_fp8(gemm.a) || is_fp8(gemm.b) ? std::max(u, 0x1p-14) : u;
+}
+
 /// g in reference.h.
 double error_growth(const Gemm& gemm) {
   const double general = 4 * std::sqrt(static_cast<double>(gemm.k));
-  const bool sharp = (is_wide(gemm.a) && is_wide(gemm.b)) || gemm.acc == Type::f16;
-  return is_random(gemm.init) && sharp ? std::min(general, 16.0) : general;
+  if (!is_random(gemm.init)) return general;
+  if (gemm.acc == Type::f16 || (is_wide(gemm.a) && is_wide(gemm.b))) return std::min(general, 16.0);
+  return is_fp8(gemm.a) || is_fp8(gemm.b) ? std::min(general, 4.0) : general;
 }
 
 }  // namespace
@@ -126,7 +135,7 @@ GemmTolerance::GemmTolerance(const Gemm& gemm, double largest_addend) {
   const double u_acc = unit_roundoff(gemm.acc), u_c = unit_roundoff(gemm.c);
   const double u_sum = gemm.acc == Type::s32 ? u_c : u_acc;
   // |alpha*ab| <= |ref| + |beta*c0| + |bias|, which needs none of the three by itself.
-  of_norms_ = error_growth(gemm) * u_acc * std::fabs(gemm.alpha);
+  of_norms_ = error_growth(gemm) * sum_roundoff(gemm) * std::fabs(gemm.alpha);
   of_reference_ = 4 * u_sum + u_c;
   constant_ = 8 * u_sum * largest_addend + smallest_positive(gemm.c);
 }
