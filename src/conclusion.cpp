@@ -26,6 +26,7 @@ std::vector<std::string> reproducing_command(const Options& options) {
   std::vector<std::string> words = {"tune"};
   const auto add = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
   for (const fs::path& yaml : options.yaml) add("--yaml", yaml.string());
+  if (options.simulate) add("--simulate", options.simulate->string());
   for (const std::string& param : options.params) add("--param", param);
   if (options.m) add("-m", std::to_string(*options.m));
   if (options.n) add("-n", std::to_string(*options.n));

@@ -127,6 +127,12 @@ void add_how(CLI::App& app, Options& options) {
       ->group(group);
   app.add_flag("--build-only,--build", options.build_only, "Build every spec, run none")->group(group);
   app.add_flag("--probe", options.probe, "Print the device of --backend as a device file")->group(group);
+  app.add_option("--simulate", options.simulate, "Answer specs from this recorded run; starts nothing")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--objective", options.objectives, "Instead of the file's: time, GFLOP/s, GFLOPS/W or a metric")
+      ->group(group)
+      ->type_name("NAME");
   app.add_option("--max-evals", options.max_evals, "Try at most this many specs")
       ->check(whole(1))
       ->group(group)
@@ -174,6 +180,10 @@ void add_what_comes_out(CLI::App& app, Options& options) {
                  "Write PREFIX.csv, PREFIX.jsonl and, with --tune, PREFIX.yaml")
       ->group(group)
       ->type_name("PREFIX");
+  app.add_option("--kt-cache", options.kt_cache, "Append every spec to this Kernel Tuner cache file, for ktdashboard")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--t4", options.t4, "Write the results in the T4 format")->group(group)->type_name("FILE");
   app.add_option("--top", options.top, "Rows of the table of --tune (default: all)")->group(group)->type_name("N");
   app.add_option("--keep", options.keep, "Save artifact, source, log and output of failed specs here")
       ->group(group)
@@ -182,15 +192,32 @@ void add_what_comes_out(CLI::App& app, Options& options) {
   app.add_flag("--verbose,-v", options.verbose, "Log what every process does, on stderr")->group(group);
 }
 
+void add_convert(CLI::App& app, ConvertOptions& convert) {
+  CLI::App* command = app.add_subcommand("convert", "Write a recorded run in another format: tune convert IN OUT");
+  command->add_option("IN", convert.input, "Journal, Kernel Tuner cache, T4 results or CSV; may be .gz or .bz2")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("OUT", convert.output, "By its name: .jsonl .json .t4.json .csv")->required()->type_name("FILE");
+  command->add_option("--to", convert.to, "Instead of by the name: journal, kernel-tuner, t4 or csv")
+      ->check(CLI::IsMember({"journal", "kernel-tuner", "t4", "csv"}))
+      ->type_name("FORMAT");
+}
+
 void check(const Options& options) {
   const auto fail = [](const std::string& text) { throw Error(ExitCode::bad_input, text); };
-  if (options.yaml.empty() && !options.probe) fail("--yaml FILE is missing; see tune --help");
+  if (options.yaml.empty() && !options.probe && !options.simulate) fail("--yaml FILE is missing; see tune --help");
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
   if (options.strategy && (options.dry_run || options.build_only))
     fail("--strategy goes by what specs measure; --dry-run and --build-only take them in mesh order");
-  if (options.device_file && !options.dry_run && !options.build_only)
-    fail("--device-file stands in for a device in --dry-run and --build-only; nothing can be measured on it");
+  if (options.device_file && !options.dry_run && !options.build_only && !options.simulate)
+    fail(
+        "--device-file stands in for a device in --dry-run, --build-only and --simulate; nothing can be measured on "
+        "it");
+  if (options.simulate && (options.dry_run || options.build_only || options.probe))
+    fail("--simulate excludes --dry-run, --build-only and --probe");
+  if (options.simulate && options.shapes)
+    fail("--simulate and --shapes exclude each other: a recording is of one problem");
   if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
 }
 
@@ -207,6 +234,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_what_to_tune(app, options);
   add_how(app, options);
   add_what_comes_out(app, options);
+  ConvertOptions convert;
+  add_convert(app, convert);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -215,7 +244,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input, std::string(error.what()) + "; see tune --help");
   }
-  check(options);
+  if (app.got_subcommand("convert")) options.convert = convert;
+  if (!options.convert) check(options);
   return options;
 }
 

@@ -10,12 +10,20 @@
 
 namespace tune {
 
+/// `tune convert`.
+struct ConvertOptions {
+  std::filesystem::path input, output;
+  std::optional<std::string> to;  ///< journal, kernel-tuner, t4 or csv; unset: by the output's name
+};
+
 /// The command line, understood. The table of options in configs/README.md says what each means.
 struct Options {
   std::vector<std::filesystem::path> yaml;
   bool tune = false;
   bool dry_run = false;
   std::optional<std::filesystem::path> output;
+  std::optional<std::filesystem::path> kt_cache, t4;
+  std::optional<ConvertOptions> convert;  ///< nothing else counts then
 
   std::vector<std::string> params;
   std::vector<std::string> filters;
@@ -25,6 +33,9 @@ struct Options {
   std::optional<Backend> backend;
   std::optional<std::filesystem::path> device_file;
   std::optional<std::string> arch;
+
+  std::vector<std::string> objectives;
+  std::optional<std::filesystem::path> simulate;
 
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds

@@ -18,6 +18,11 @@ fs::path with_ending(const fs::path& prefix, const std::string& suffix, const ch
   return prefix.string() + suffix + ending;
 }
 
+/// out/cache.json as out/cache-M64.json.
+fs::path with_suffix(const fs::path& path, const std::string& suffix) {
+  return path.parent_path() / (path.stem().string() + suffix + path.extension().string());
+}
+
 bool same_file(const fs::path& x, const fs::path& y) {
   std::error_code ignored;
   return fs::weakly_canonical(x, ignored) == fs::weakly_canonical(y, ignored);
@@ -34,12 +39,15 @@ std::vector<std::string> parameter_names(const Space& space) {
 }  // namespace
 
 Outputs::Outputs(const Options& options, const std::string& suffix) {
+  if (options.kt_cache) kt_cache = with_suffix(*options.kt_cache, suffix);
+  if (options.t4) t4 = with_suffix(*options.t4, suffix);
   if (options.output) {
     csv = with_ending(*options.output, suffix, ".csv");
     journal = with_ending(*options.output, suffix, ".jsonl");
     if (options.tune) best = with_ending(*options.output, suffix, ".yaml");
     return;
   }
+  if (options.yaml.empty()) return;
   // One journal per tuning file, so that the same command finds what was tried.
   Hash names;
   for (const fs::path& yaml : options.yaml) names.add(fs::weakly_canonical(yaml).string());
@@ -48,7 +56,7 @@ Outputs::Outputs(const Options& options, const std::string& suffix) {
 }
 
 void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
-  for (const fs::path& output : {csv, journal, best})
+  for (const fs::path& output : {csv, journal, best, kt_cache, t4})
     for (const fs::path& input : inputs)
       if (!output.empty() && same_file(input, output))
         throw Error(ExitCode::bad_input,

@@ -11,6 +11,7 @@ namespace tune {
 /// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder.
 struct Outputs {
   std::filesystem::path csv, journal, best;  ///< csv and best are empty without --output
+  std::filesystem::path kt_cache, t4;        ///< of --kt-cache and --t4
 
   /// `suffix` tells the shapes of --shapes apart.
   Outputs(const Options& options, const std::string& suffix);

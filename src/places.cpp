@@ -1,5 +1,6 @@
 #include "places.h"
 
+#include <fmt/chrono.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -30,6 +31,14 @@ fs::path cache_folder() { return from_environment("XDG_CACHE_HOME", ".cache"); }
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
+}
+
+std::string timestamp() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now);
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now - seconds).count();
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:06}+00:00", fmt::gmtime(static_cast<std::time_t>(seconds.count())),
+                     micros);
 }
 
 }  // namespace tune

@@ -11,5 +11,7 @@ std::filesystem::path state_folder();
 /// Build artifacts: $XDG_CACHE_HOME/tune, else ~/.cache/tune.
 std::filesystem::path cache_folder();
 std::string host_name();
+/// The time of day as `2026-11-21 10:44:42.236642+00:00`.
+std::string timestamp();
 
 }  // namespace tune

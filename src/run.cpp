@@ -9,12 +9,16 @@
 
 #include "base/log.h"
 #include "config/device_file.h"
+#include "convert.h"
+#include "exchange.h"
+#include "model/problem_size.h"
 #include "places.h"
 #include "report/losses.h"
 #include "report/text.h"
 #include "search/exhaustive.h"
 #include "search/listed.h"
 #include "searching.h"
+#include "simulate.h"
 
 namespace tune {
 namespace fs = std::filesystem;
@@ -89,6 +93,7 @@ LoadOptions Run::load_options(const std::optional<Shape>& shape) {
   load.k = options_->k;
   load.shape = shape;
   load.backend = options_->backend;
+  load.objectives = options_->objectives;
   load.file_must_exist = !options_->dry_run;
   if (options_->device_file) device_ = read_device(*options_->device_file);
   load.present = [this](Backend backend) { return device_ || workers_->present(backend); };
@@ -189,8 +194,8 @@ void Run::open_journal() {
     findings_.notes.push_back("the device is the one the journal remembers, because " + probe_failure_);
     return;
   }
-  journal_->append(
-      wire::RunRecord{wire::kProtocol, loaded_.plan.name, options_->command, host_name(), ::getpid(), machine});
+  journal_->append(wire::RunRecord{wire::kProtocol, loaded_.plan.name, options_->command, host_name(), ::getpid(),
+                                   machine, problem_size_text(loaded_.plan.problem, loaded_.plan.constants)});
 }
 
 int Run::jobs() const {
@@ -310,6 +315,7 @@ ExitCode Run::tune() {
                 fmt::format("{}: no spec is left of {} points\n{}", options_->yaml.front().string(),
                             points_text(loaded_.plan.space), survey_->why_empty()));
   const auto asked = strategy();
+  Exchange exchange(outputs_, loaded_.plan, objective_, hello(loaded_.plan.backend).device);
   open_journal();
   std::int64_t total = options_->spec ? 1 : survey_->specs.size();
   if (options_->max_evals) total = std::min(total, *options_->max_evals);
@@ -324,7 +330,8 @@ ExitCode Run::tune() {
   rules.cut_slow = options_->tune;
   rules.keep_going = options_->keep_going;
   rules.jobs = jobs();
-  Tuner tuner(objective_, *requests_, runner, *journal_, *progress_, rules, now);
+  Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
+  tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
   try {
     tuner.sweep(*asked);
     // After a systematic failure specs are still out, and there is nothing to decide.
@@ -339,6 +346,7 @@ ExitCode Run::tune() {
     findings_.notes.push_back(tuner.systematic_failure() + "\n(--keep-going tries the others all the same)");
   const Conclusion conclusion = conclude(tuner);
   conclusion.write_files(outputs_, hello_->device);
+  exchange.finish();
   if (options_->compare && std::ranges::any_of(findings_.trials, has_wrong_result)) return ExitCode::check_failed;
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
 }
@@ -355,6 +363,8 @@ Conclusion Run::conclude(Tuner& tuner) {
 }
 
 ExitCode run(const Options& options) {
+  if (options.convert) return convert(*options.convert, options.command);
+  if (options.simulate) return simulate(options);
   Workers workers(folder_of_executable(), seconds_of(options.timeout_run));
   if (options.probe) {
     fmt::print("{}", write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));

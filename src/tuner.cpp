@@ -15,12 +15,12 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-Tuner::Tuner(const Objective& objective, const Requests& requests, Runner& runner, Journal& journal,
+Tuner::Tuner(const Objective& objective, const Requests* requests, Runner& runner, Journal* journal,
              report::Progress& progress, TunerRules rules, Now now)
     : objective_(&objective),
-      requests_(&requests),
+      requests_(requests),
       runner_(&runner),
-      journal_(&journal),
+      journal_(journal),
       progress_(&progress),
       rules_(rules),
       now_(std::move(now)) {}
@@ -45,6 +45,7 @@ void Tuner::sweep(Strategy& strategy) {
     Trial trial = wait();
     --out;
     record(trial);
+    if (listener_) listener_(trial);
     strategy.tell(trial);
     learn(trial);
     trials_.push_back(std::move(trial));
@@ -68,13 +69,13 @@ Trial Tuner::wait() {
     auto trial = runner_->wait(now_() + kTick);
     progress_->set_activity(runner_->activity(), now_());
     progress_->tick(now_());
-    journal_->flush(false);
+    if (journal_ != nullptr) journal_->flush(false);
     if (trial) return std::move(*trial);
   }
 }
 
 void Tuner::record(const Trial& trial) {
-  if (trial.recorded) return;
+  if (trial.recorded || journal_ == nullptr) return;
   wire::TrialRecord entry{requests_->trial_id(trial.spec), trial};
   if (auto* failure = std::get_if<Failure>(&entry.trial.outcome)) {
     Capture log(kRecordedLog);

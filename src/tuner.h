@@ -30,8 +30,12 @@ class Tuner {
  public:
   using Now = std::function<report::Progress::Time()>;
 
-  Tuner(const Objective& objective, const Requests& requests, Runner& runner, Journal& journal,
+  /// Without a journal nothing is recorded, and `requests` is not needed: a run that only replays another.
+  Tuner(const Objective& objective, const Requests* requests, Runner& runner, Journal* journal,
         report::Progress& progress, TunerRules rules, Now now);
+
+  /// Is told every trial of the sweep, known ones too, before the strategy is. May throw Error.
+  void set_listener(std::function<void(const Trial&)> listener) { listener_ = std::move(listener); }
 
   /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
   void sweep(Strategy& strategy);
@@ -57,6 +61,7 @@ class Tuner {
   report::Progress* progress_;
   TunerRules rules_;
   Now now_;
+  std::function<void(const Trial&)> listener_;
   std::vector<Trial> trials_;
   report::Progress::Time started_{};  ///< the sweep
   std::optional<double> best_merit_;

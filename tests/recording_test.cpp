@@ -46,7 +46,7 @@ TEST(Recording, ReadsAClosedKernelTunerCache) {
   const Recording recording =
       read(kHeader + kFirst + kOldFailure + kNewFailure.substr(0, kNewFailure.size() - 1) + "}\n}\n");
   EXPECT_EQ(recording.format, Recording::Format::kernel_tuner);
-  EXPECT_EQ(recording.device, "NVIDIA A100");
+  EXPECT_EQ(recording.device.name, "NVIDIA A100");
   EXPECT_EQ(recording.kernel, "gemm");
   EXPECT_EQ(recording.problem, "4096x64");
   EXPECT_EQ(recording.objectives, std::vector<std::string>{"GFLOP/s"});

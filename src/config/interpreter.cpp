@@ -8,6 +8,7 @@
 #include "config/baseline_reader.h"
 #include "config/rules_reader.h"
 #include "model/error.h"
+#include "model/objective.h"
 #include "model/support.h"
 
 namespace tune {
@@ -255,19 +256,39 @@ void Interpreter::read_rules() {
 
 void Interpreter::read_figures() {
   for (const std::string_view name : kFigures) scope_.add_result(std::string(name));
+  for (const std::string& figure : options_.figures)
+    if (is_identifier(figure) && !scope_.declares(figure)) scope_.add_result(figure);
   if (const Node* metrics = top_.find("metrics")) {
     plan_.metrics = read_metrics(*metrics, program_mode(), scope_, problems_);
   }
-  const Node* node = top_.find("objective");
-  if (node == nullptr) return;
+  read_objectives();
+}
+
+void Interpreter::read_objectives() {
   std::vector<std::string> known = {"time", "gflops", "gflops_per_watt"};
   for (const Metric& metric : plan_.metrics) known.push_back(metric.name);
-  plan_.objective = read_text(*node, "objective", problems_).value_or("time");
-  if (!contains(known, plan_.objective)) {
-    const std::string advice = did_you_mean(plan_.objective, known);
-    problems_.add(node->place, fmt::format("unknown objective '{}'{}", plan_.objective,
-                                           advice.empty() ? "; declare it in metrics" : advice));
-  }
+  known.insert(known.end(), options_.figures.begin(), options_.figures.end());
+  std::vector<std::string> objectives;
+  const auto add = [&](const std::string& written, const auto& complain) {
+    const std::string name = objective_named(written, known);
+    const std::string advice = did_you_mean(written, known);
+    if (!contains(known, name))
+      complain(fmt::format("unknown objective '{}'{}", written, advice.empty() ? "; declare it in metrics" : advice));
+    else if (contains(objectives, name))
+      complain(fmt::format("the objective '{}' stands twice", written));
+    else
+      objectives.push_back(name);
+  };
+  const Node* node = top_.find("objective");
+  for (const std::string& name : options_.objectives)
+    add(name, [](const std::string& text) { throw Error(ExitCode::bad_input, "--objective: " + text); });
+  if (node != nullptr && options_.objectives.empty())
+    for (const Node* item : as_list(*node))
+      if (const auto name = read_text(*item, "objective", problems_))
+        add(*name, [&](const std::string& text) { problems_.add(item->place, text); });
+  if (objectives.empty()) return;
+  plan_.objective = objectives.front();
+  plan_.other_objectives.assign(objectives.begin() + 1, objectives.end());
 }
 
 void Interpreter::read_points() {

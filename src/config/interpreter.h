@@ -34,6 +34,7 @@ class Interpreter {
   void check_trusted_spec();
   void read_rules();
   void read_figures();
+  void read_objectives();
   void read_points();
   LaunchContext launch_context() const;
   std::vector<Value> fixed_values() const;

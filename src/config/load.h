@@ -21,6 +21,8 @@ struct LoadOptions {
   std::optional<std::int64_t> m, n, k;   ///< sizes of the problem; in program mode parameters M, N, K
   std::optional<Shape> shape;            ///< one line of --shapes
   std::optional<Backend> backend;        ///< instead of `backend:`
+  std::vector<std::string> objectives;   ///< instead of `objective:`; the first one decides
+  std::vector<std::string> figures;      ///< names that measurements have besides: columns of a recording
   bool file_must_exist = true;           ///< complain if the kernel file is missing
   std::function<bool(Backend)> present;  ///< can this backend run here? Unset: any can
   std::function<Device(Backend)> probe;  ///< called at most once, and only if an expression uses device.*

@@ -48,7 +48,7 @@ Recording read_journal(std::string_view text) {
   if (runs.empty()) throw BadJson(text.data(), "the journal names no run");
   Recording recording;
   const wire::RunRecord& last = runs.back();
-  recording.device = last.hello.device.name;
+  recording.device = last.hello.device;
   recording.kernel = last.name;
   recording.problem = last.problem;
   for (auto& [run, trial] : trials) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "interop/recording_text.h"
@@ -49,7 +50,8 @@ std::vector<Parameter> to_parameters(std::string_view keys, std::string_view val
 class EntryReader {
  public:
   explicit EntryReader(Recording& recording) : recording_(&recording) {
-    for (const Parameter& parameter : recording.parameters) blank_.push_back({parameter.name, std::int64_t{0}, false});
+    for (const Parameter& parameter : recording.parameters)
+      blank_.push_back({parameter.name, std::int64_t{0}, parameter.run_time});
     found_.resize(blank_.size());
   }
 
@@ -61,6 +63,7 @@ class EntryReader {
     std::vector<double> launches;
     std::string_view time;
     std::string error;
+    std::array<std::string, 3> told;  // of a failure that tune wrote: stage, cause, message
     std::size_t next = 0;
     JsonMembers members(entry.value);
     while (const auto member = members.next()) {
@@ -75,6 +78,8 @@ class EntryReader {
         launches = to_numbers(value);
       } else if (key == "__error__") {
         error = to_string(value);
+      } else if (key == "stage" || key == "cause" || key == "message") {
+        if (is_string(value)) told[key == "stage" ? 0 : key == "cause" ? 1 : 2] = to_string(value);
       } else if (is_string(value)) {
         // The old form of a failure stands in place of the objective.
         if (value.ends_with("Config\"")) error = to_string(value);
@@ -83,10 +88,20 @@ class EntryReader {
       }
     }
     finish(trial, entry, std::move(measurement), std::move(launches), time, error);
+    refine(trial, told);
     return trial;
   }
 
  private:
+  /// What Kernel Tuner's three sorts of failure do not tell.
+  static void refine(RecordedTrial& trial, const std::array<std::string, 3>& told) {
+    auto* failure = std::get_if<Failure>(&trial.outcome);
+    if (failure == nullptr) return;
+    if (const auto stage = stage_named(told[0])) failure->stage = *stage;
+    if (const auto cause = cause_named(told[1])) failure->cause = *cause;
+    if (!told[2].empty()) failure->message = told[2];
+  }
+
   std::size_t parameter_index(std::string_view key, std::size_t next) const {
     if (next < blank_.size() && blank_[next].name == key) return next;
     for (std::size_t i = 0; i < blank_.size(); ++i)
@@ -105,6 +120,7 @@ class EntryReader {
       trial.build_seconds = cost();
     } else if (key == "verification_time" || key == "benchmark_time") {
       trial.measure_seconds += cost();
+      if (key == "verification_time" && number > 0) measurement.checked = true;
     } else if (key != "strategy_time" && key != "framework_time" && std::isfinite(number)) {
       measurement.metrics.emplace(key, number);
     }
@@ -140,20 +156,24 @@ Recording read_kernel_tuner(std::string_view text) {
   Recording recording;
   recording.format = Recording::Format::kernel_tuner;
   std::string_view keys, values, cache;
+  std::vector<std::string> run_time;  // a member of our own
   JsonMembers header(text);
   while (const auto member = header.next()) {
     const std::string_view value = member->value;
-    if (member->key == "device_name") recording.device = to_string(value);
+    if (member->key == "device_name") recording.device.name = to_string(value);
     if (member->key == "kernel_name") recording.kernel = to_string(value);
     if (member->key == "problem_size") recording.problem = problem_text(value);
     if (member->key == "objective") recording.objectives = to_names(value);
     if (member->key == "tune_params_keys") keys = value;
     if (member->key == "tune_params") values = value;
+    if (member->key == "run_time_params") run_time = to_names(value);
     if (member->key == "cache") cache = value;
   }
   if (keys.empty() || values.empty() || cache.empty())
     throw BadJson(text.data() + text.size(), "the file ends before the first entry of the cache");
   recording.parameters = to_parameters(keys, values);
+  for (Parameter& parameter : recording.parameters)
+    parameter.run_time = std::ranges::find(run_time, parameter.name) != run_time.end();
   EntryReader reader(recording);
   JsonMembers entries(cache);
   while (const auto entry = entries.next()) {

@@ -35,7 +35,7 @@ class ResultReader {
     measurement_ = {};
     launches_.clear();
     time_ = 0;
-    std::string invalidity;
+    std::string invalidity, message;
     bool configured = false;
     JsonMembers members(result.value);
     while (const auto member = members.next()) {
@@ -46,6 +46,8 @@ class ResultReader {
         read_times(member->value);
       } else if (member->key == "invalidity") {
         invalidity = to_string(member->value);
+      } else if (member->key == "message" && is_string(member->value)) {
+        message = to_string(member->value);  // a member of our own
       } else if (member->key == "measurements") {
         read_measurements(member->value);
       } else if (member->key == "objectives" && recording_->objectives.empty()) {
@@ -57,6 +59,8 @@ class ResultReader {
       throw BadJson(result.value.data(), "a result needs `configuration` and `invalidity`");
     for (const Setting& setting : trial_.settings) add_value(recording_->parameters, setting);
     finish(result, invalidity);
+    if (auto* failure = std::get_if<Failure>(&trial_.outcome); failure != nullptr && !message.empty())
+      failure->message = message;
     return std::move(trial_);
   }
 
@@ -78,8 +82,12 @@ class ResultReader {
     double launched = 0, benchmark = 0;
     JsonMembers members(json);
     while (const auto member = members.next()) {
+      // Files of our own have both, with the same value.
       if (member->key == "compilation" || member->key == "compilation_time") trial_.build_seconds = duration(*member);
-      if (member->key == "validation" || member->key == "validation_time") trial_.measure_seconds += duration(*member);
+      if (member->key == "validation" || member->key == "validation_time") {
+        trial_.measure_seconds += duration(*member);
+        measurement_.checked = trial_.measure_seconds > 0;
+      }
       if (member->key == "benchmark" || member->key == "benchmark_time") benchmark = duration(*member);
       if (member->key != "runtimes") continue;
       for (const double launch : to_numbers(member->value)) {
@@ -148,7 +156,7 @@ Recording read_t4(std::string_view text) {
     JsonMembers metadata(member->value);
     while (const auto item = metadata.next()) {
       if (item->key == "timeunit") unit = seconds_per(to_string(item->value), item->value.data());
-      if (item->key == "device" && is_string(item->value)) recording.device = to_string(item->value);
+      if (item->key == "device" && is_string(item->value)) recording.device.name = to_string(item->value);
       if (item->key == "kernel" && is_string(item->value)) recording.kernel = to_string(item->value);
       if (item->key == "problem" && is_string(item->value)) recording.problem = to_string(item->value);
     }

@@ -71,6 +71,7 @@ void drop_repeated(std::vector<RecordedTrial>& trials) {
 Recording::Format format_of(std::string_view text) {
   using enum Recording::Format;
   const std::string_view start = text.substr(0, text.find('\n'));
+  if (start.starts_with("mesh_idx,name,status,")) return csv;
   if (start.find("\"record\":") != std::string_view::npos) return journal;
   JsonMembers members(text);
   while (const auto member = members.next()) {
@@ -79,7 +80,8 @@ Recording::Format format_of(std::string_view text) {
     if (member->cut) break;
   }
   throw BadJson(text.data(),
-                "this is no recorded run: neither a journal of tune, nor a cache file of Kernel Tuner, nor T4 results");
+                "this is no recorded run: neither a journal or CSV file of tune, nor a cache file of Kernel Tuner, nor "
+                "T4 results");
 }
 
 }  // namespace
@@ -116,6 +118,18 @@ Failure failure_of(const std::string& name) {
   return failure;
 }
 
+std::optional<Stage> stage_named(std::string_view name) {
+  for (const Stage stage : {Stage::start, Stage::build, Stage::load, Stage::check, Stage::measure})
+    if (to_text(stage) == name) return stage;
+  return std::nullopt;
+}
+
+std::optional<Cause> cause_named(std::string_view name) {
+  for (const Cause cause : {Cause::reported, Cause::crashed, Cause::timed_out, Cause::protocol})
+    if (to_text(cause) == name) return cause;
+  return std::nullopt;
+}
+
 void add_value(std::vector<Parameter>& parameters, const Setting& setting) {
   auto parameter = std::ranges::find(parameters, setting.name, &Parameter::name);
   if (parameter == parameters.end())
@@ -135,6 +149,9 @@ Recording parse_recording(std::string_view text, const std::string& file) {
         break;
       case Recording::Format::kernel_tuner:
         recording = read_kernel_tuner(text);
+        break;
+      case Recording::Format::csv:
+        recording = read_csv(text);
         break;
       case Recording::Format::t4:
         recording = read_t4(text);

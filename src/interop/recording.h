@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/device.h"
 #include "model/space.h"
 #include "model/trial.h"
 
@@ -23,10 +24,10 @@ struct RecordedTrial {
 
 /// A recorded run: a search space and what was found in it. Texts are empty where the recording does not say.
 struct Recording {
-  enum class Format { journal, kernel_tuner, t4 };
+  enum class Format { journal, kernel_tuner, t4, csv };
   Format format = Format::journal;
-  std::string file;  ///< for complaints
-  std::string device;
+  std::string file;                     ///< for complaints
+  Device device;                        ///< often its name alone
   std::string kernel;                   ///< of our own journal: the tuning file's name
   std::string problem;                  ///< 4096x4096
   std::vector<Parameter> parameters;    ///< every value that occurs, in the recording's order
@@ -34,9 +35,10 @@ struct Recording {
   std::vector<RecordedTrial> trials;    ///< each spec once: the last one counts
 };
 
-/// Reads a run recorded by tune (a journal), by Kernel Tuner (a cache file, closed or cut off) or in the T4 format; the
-/// format follows from the content. Files compressed by gzip or bzip2 are understood. Throws Error(bad_input) with
-/// file, line and cause for what is none of these, holds no trial, or times that are negative, zero or no numbers.
+/// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4
+/// format; the format follows from the content. Files compressed by gzip or bzip2 are understood. Throws
+/// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,
+/// zero or no numbers.
 Recording read_recording(const std::filesystem::path& path);
 /// The same for a text; `file` is what complaints call it.
 Recording parse_recording(std::string_view text, const std::string& file);

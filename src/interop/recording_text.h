@@ -15,6 +15,7 @@ namespace tune {
 Recording read_kernel_tuner(std::string_view text);
 Recording read_t4(std::string_view text);
 Recording read_journal(std::string_view text);
+Recording read_csv(std::string_view text);
 
 /// A time in seconds from one in milliseconds, if it is one that a measurement can have. Throws BadJson.
 double to_seconds(std::string_view milliseconds);
@@ -22,6 +23,9 @@ double to_seconds(std::string_view milliseconds);
 Timing timing_of(double seconds, std::vector<double> launches);
 /// The failure that Kernel Tuner calls by this name.
 Failure failure_of(const std::string& name);
+/// By the names that files of our own use; nullopt: none of them.
+std::optional<Stage> stage_named(std::string_view name);
+std::optional<Cause> cause_named(std::string_view name);
 /// Adds a value to those of a parameter if it is new; adds the parameter if that is.
 void add_value(std::vector<Parameter>& parameters, const Setting& setting);
 

@@ -11,6 +11,11 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
 double measured(const Measurement& measurement, const std::string& name) {
   const auto found = measurement.metrics.find(name);
   return found == measurement.metrics.end() ? kNone : found->second;
@@ -30,9 +35,15 @@ double bytes_of(const Problem& problem) {
   return 0;
 }
 
+std::string objective_named(const std::string& written, std::span<const std::string> known) {
+  if (std::find(known.begin(), known.end(), written) != known.end()) return written;
+  const std::string lower = lower_case(written);
+  if (lower == "gflop/s" || lower == "gflops/s" || lower == "gflops") return "gflops";
+  return lower == "gflop/w" || lower == "gflops/w" ? "gflops_per_watt" : written;
+}
+
 bool more_is_better(const std::string& name) {
-  std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(name);
   const auto holds = [&](const char* part) { return lower.find(part) != std::string::npos; };
   return holds("/s") || holds("flops") || holds("/w") || holds("/j");
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,9 @@ double bytes_of(const Problem& problem);
 
 /// Whether more of a figure is better, by its unit: rates (`GB/s`, `GFLOPS`, `GFLOPS/W`, `.../J`) are.
 bool more_is_better(const std::string& name);
+
+/// The name among `known` that an objective is written as: `GFLOP/s` and `GFLOPS/W` are `gflops` and `gflops_per_watt`,
+/// unless there is a figure of that very name.
+std::string objective_named(const std::string& written, std::span<const std::string> known);
 
 }  // namespace tune

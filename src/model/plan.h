@@ -84,8 +84,8 @@ struct Metric {
 struct Baseline {
   enum class Kind { vendor, params };
   Kind kind = Kind::params;
-  std::string label;              ///< "vendor", "baseline", or the best.yaml's file name
-  std::vector<Setting> settings;  ///< params
+  std::string label;                ///< "vendor", "baseline", or the best.yaml's file name
+  std::vector<Setting> settings;    ///< params
   std::filesystem::path file = {};  ///< the best.yaml they are from, absolute; empty: none
 };
 
@@ -120,6 +120,7 @@ struct Plan {
   BuildRules build;
   MeasureRules measure;
   std::string objective = "time";
+  std::vector<std::string> other_objectives;  ///< what the Pareto front is over, besides the first
   std::vector<Metric> metrics;
   std::vector<Baseline> baselines;
 };

@@ -1,0 +1,238 @@
+#include "interop/kernel_tuner_cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "interop/json_text.h"
+#include "interop/text_file.h"
+#include "model/error.h"
+#include "wire/json.h"
+
+namespace tune {
+namespace {
+
+using ordered_json = nlohmann::ordered_json;
+
+ordered_json to_ordered(const Value& value) { return ordered_json(nlohmann::json(value)); }
+
+std::string dump(const ordered_json& j) { return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
+
+/// As Python writes a value as text.
+std::string key_of(const RecordedTrial& trial) {
+  std::vector<std::string> values;
+  for (const Setting& setting : trial.settings) {
+    const auto* boolean = std::get_if<Bool>(&setting.value);
+    values.push_back(boolean ? (boolean->value ? "True" : "False") : to_text(setting.value));
+  }
+  return fmt::format("{}", fmt::join(values, ","));
+}
+
+/// As it stands in a file.
+std::string escaped_key(const RecordedTrial& trial) {
+  const std::string quoted = dump(key_of(trial));
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+/// Kernel Tuner knows three sorts of failure.
+const char* error_of(const Outcome& outcome) {
+  const auto* failure = std::get_if<Failure>(&outcome);
+  if (failure == nullptr || failure->stage == Stage::start) return "InvalidConfig";
+  return failure->stage == Stage::build ? "CompilationFailedConfig" : "RuntimeFailedConfig";
+}
+
+/// `[4096, 64]` for 4096x64, else the text.
+ordered_json problem_of(const std::string& text) {
+  ordered_json sizes = ordered_json::array();
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('x', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    if (part.empty() || part.size() > 18 || part.find_first_not_of("0123456789") != std::string::npos) return text;
+    sizes.push_back(std::stoll(part));
+    begin = end + 1;
+  }
+  return sizes;
+}
+
+void add_failure(ordered_json& entry, const RecordedTrial& trial, const std::string& objective,
+                 const std::vector<std::string>& figures) {
+  const std::string error = error_of(trial.outcome);
+  entry["time"] = error;
+  for (const std::string& figure : figures) entry[figure] = nullptr;
+  // The dashboard tells failures by a text in place of the objective.
+  entry[objective] = error;
+  entry["__error__"] = error;
+  if (const auto* failure = std::get_if<Failure>(&trial.outcome)) {
+    entry["stage"] = to_text(failure->stage);
+    entry["cause"] = to_text(failure->cause);
+    entry["message"] = failure->message.substr(0, failure->message.find('\n'));
+  } else {
+    entry["message"] = std::get<PrunedAfterBuild>(trial.outcome).reason;
+  }
+}
+
+}  // namespace
+
+std::string kernel_tuner_head(const Recording& recording) {
+  ordered_json keys = ordered_json::array(), values = ordered_json::object(), run_time = ordered_json::array();
+  for (const Parameter& parameter : recording.parameters) {
+    keys.push_back(parameter.name);
+    values[parameter.name] = ordered_json::array();
+    for (const Value& value : parameter.values) values[parameter.name].push_back(to_ordered(value));
+    if (parameter.run_time) run_time.push_back(parameter.name);
+  }
+  std::string head = "{\n";
+  const auto line = [&](const char* key, const ordered_json& value) {
+    head += fmt::format("\"{}\": {},\n", key, dump(value));
+  };
+  line("device_name", recording.device.name);
+  line("kernel_name", recording.kernel);
+  line("problem_size", problem_of(recording.problem));
+  line("tune_params_keys", keys);
+  line("tune_params", values);
+  if (!run_time.empty()) line("run_time_params", run_time);
+  line("objective", recording.objectives.front());
+  return head + "\"cache\": {";
+}
+
+std::string kernel_tuner_entry(const RecordedTrial& trial, const std::string& objective,
+                               const std::vector<std::string>& figures, const std::string& timestamp) {
+  ordered_json entry;
+  for (const Setting& setting : trial.settings) entry[setting.name] = to_ordered(setting.value);
+  if (const auto* measurement = std::get_if<Measurement>(&trial.outcome)) {
+    entry["time"] = measurement->timing.median * 1e3;
+    for (const std::string& figure : figures) {
+      const auto found = measurement->metrics.find(figure);
+      entry[figure] = found != measurement->metrics.end() && std::isfinite(found->second) ? ordered_json(found->second)
+                                                                                          : ordered_json(nullptr);
+    }
+  } else {
+    add_failure(entry, trial, objective, figures);
+  }
+  entry["compile_time"] = trial.build_seconds * 1e3;
+  entry["verification_time"] = 0.0;
+  entry["benchmark_time"] = trial.measure_seconds * 1e3;
+  entry["strategy_time"] = 0.0;
+  entry["framework_time"] = 0.0;
+  entry["timestamp"] = timestamp;
+  return fmt::format("{}: {}", dump(key_of(trial)), dump(entry));
+}
+
+std::string to_kernel_tuner(const Recording& recording, const std::string& timestamp) {
+  std::set<std::string> figures;
+  for (const RecordedTrial& trial : recording.trials) {
+    if (trial.settings.size() != recording.parameters.size())
+      throw Error(ExitCode::bad_input, recording.file +
+                                           ": its specs do not all have the same parameters, as Kernel "
+                                           "Tuner's format demands");
+    if (const auto* measurement = std::get_if<Measurement>(&trial.outcome))
+      for (const auto& [name, value] : measurement->metrics) figures.insert(name);
+  }
+  const std::vector<std::string> names(figures.begin(), figures.end());
+  std::string text = kernel_tuner_head(recording);
+  for (const RecordedTrial& trial : recording.trials)
+    text += fmt::format("\n{},", kernel_tuner_entry(trial, recording.objectives.front(), names, timestamp));
+  text.pop_back();
+  return text + kKernelTunerFoot;
+}
+
+KernelTunerCache::KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures)
+    : path_(std::move(path)), kind_(std::move(kind)), figures_(std::move(figures)) {
+  const bool exists = std::filesystem::exists(path_) && !std::filesystem::is_empty(path_);
+  const std::string text = exists ? read_text(path_) : "";
+  if (exists) resume(text);
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd_ < 0) fail(std::strerror(errno));
+  if (!exists) {
+    write(kernel_tuner_head(kind_));
+  } else if (::ftruncate(fd_, end_) != 0) {
+    fail(std::strerror(errno));
+  } else if (!keys_.empty()) {
+    write(",");
+  }
+}
+
+KernelTunerCache::~KernelTunerCache() {
+  try {
+    if (!keys_.empty()) --end_;  // the comma
+    write(kKernelTunerFoot);
+  } catch (const Error&) {
+    // Readers take an open file for a closed one.
+  }
+  ::close(fd_);
+}
+
+void KernelTunerCache::resume(const std::string& text) try {
+  std::string_view cache;
+  JsonMembers header(text);
+  const auto must_be = [&](const JsonMembers::Member& member, const char* what, const ordered_json& ours) {
+    const auto theirs = ordered_json::parse(member.value, nullptr, false);
+    if (theirs != ours)
+      throw Error(ExitCode::bad_input, fmt::format("{}: the cache is of the {} {}, this run of {}; choose another "
+                                                   "--kt-cache FILE",
+                                                   path_.string(), what, dump(theirs), dump(ours)));
+  };
+  ordered_json keys = ordered_json::array();
+  for (const Parameter& parameter : kind_.parameters) keys.push_back(parameter.name);
+  while (const auto member = header.next()) {
+    if (member->key == "device_name") must_be(*member, "device", kind_.device.name);
+    if (member->key == "kernel_name") must_be(*member, "kernel", kind_.kernel);
+    if (member->key == "problem_size") must_be(*member, "problem", problem_of(kind_.problem));
+    if (member->key == "tune_params_keys") must_be(*member, "parameters", keys);
+    if (member->key == "cache") cache = member->value;
+  }
+  if (cache.empty()) throw BadJson(text.data(), "it has no cache");
+  end_ = cache.data() + 1 - text.data();
+  JsonMembers entries(cache);
+  while (const auto entry = entries.next()) {
+    if (entry->cut) break;
+    keys_.insert(std::string(entry->key));
+    end_ = entry->value.data() + entry->value.size() - text.data();
+    if (!figures_fixed_) take_figures(entry->value);
+  }
+} catch (const BadJson& bad) {
+  throw Error(ExitCode::bad_input, path_.string() + ": is no cache file of Kernel Tuner that could be continued: " +
+                                       bad.what() + "; choose another --kt-cache FILE");
+}
+
+// The members of a spec that was measured.
+void KernelTunerCache::take_figures(std::string_view entry) {
+  std::vector<std::string> figures;
+  JsonMembers members(entry);
+  while (const auto member = members.next()) {
+    const std::string key(member->key);
+    if (key == "time" && !is_number(member->value)) return;
+    const bool parameter = std::ranges::find(kind_.parameters, key, &Parameter::name) != kind_.parameters.end();
+    const bool scalar = is_number(member->value) || member->value == "null";
+    if (!parameter && scalar && key != "time" && !key.ends_with("_time")) figures.push_back(key);
+  }
+  figures_ = std::move(figures);
+  figures_fixed_ = true;
+}
+
+void KernelTunerCache::add(const RecordedTrial& trial, const std::string& timestamp) {
+  if (!keys_.insert(escaped_key(trial)).second) return;
+  if (const auto* measurement = std::get_if<Measurement>(&trial.outcome); measurement != nullptr && !figures_fixed_) {
+    for (const auto& [name, value] : measurement->metrics)
+      if (std::ranges::find(figures_, name) == figures_.end()) figures_.push_back(name);
+    figures_fixed_ = true;
+  }
+  write(fmt::format("\n{},", kernel_tuner_entry(trial, kind_.objectives.front(), figures_, timestamp)));
+}
+
+void KernelTunerCache::write(const std::string& text) {
+  const ssize_t written = ::pwrite(fd_, text.data(), text.size(), end_);
+  if (written != static_cast<ssize_t>(text.size())) fail(written < 0 ? std::strerror(errno) : std::strerror(ENOSPC));
+  end_ += written;
+}
+
+void KernelTunerCache::fail(const std::string& why) const {
+  throw Error(ExitCode::environment, "cannot write " + path_.string() + ": " + why);
+}
+
+}  // namespace tune

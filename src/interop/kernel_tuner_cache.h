@@ -1,0 +1,53 @@
+#pragma once
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "interop/recording.h"
+
+namespace tune {
+
+/// The text of a Kernel Tuner cache file, piece by piece: a closed file is head, entries with a comma after each but
+/// the last, foot. Kernel Tuner reads it in its simulation mode, and its dashboard shows it: the objective is one name,
+/// and every entry has the same scalar members.
+std::string kernel_tuner_head(const Recording& recording);
+/// `"16,row": {...}`. `figures` are the metrics to write, null where a trial lacks one. `timestamp` is ISO 8601.
+std::string kernel_tuner_entry(const RecordedTrial& trial, const std::string& objective,
+                               const std::vector<std::string>& figures, const std::string& timestamp);
+inline constexpr const char* kKernelTunerFoot = "}\n}\n";
+
+/// A whole closed cache file. Throws Error(bad_input) if the specs do not all have the same parameters.
+std::string to_kernel_tuner(const Recording& recording, const std::string& timestamp);
+
+/// A cache file that grows while a tuning runs (--kt-cache), one write per spec, so that it can be watched and ends
+/// properly wherever the run is killed.
+class KernelTunerCache {
+ public:
+  /// Opens or creates the file. `kind` says what it is of; its trials are not used. An existing file is continued if
+  /// device, kernel, problem and parameters are the same; a torn end is cut. Throws Error(bad_input) otherwise, and
+  /// Error(environment) if it cannot be written.
+  KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures);
+  /// Closes the text.
+  ~KernelTunerCache();
+  KernelTunerCache(const KernelTunerCache&) = delete;
+  KernelTunerCache& operator=(const KernelTunerCache&) = delete;
+
+  /// A spec that the file has already is passed over. Throws Error(environment).
+  void add(const RecordedTrial& trial, const std::string& timestamp);
+
+ private:
+  void resume(const std::string& text);
+  void take_figures(std::string_view entry);
+  void write(const std::string& text);
+  [[noreturn]] void fail(const std::string& why) const;
+
+  std::filesystem::path path_;
+  Recording kind_;
+  std::vector<std::string> figures_;
+  bool figures_fixed_ = false;  ///< by the first spec that was measured
+  std::set<std::string> keys_;
+  int fd_ = -1;
+  std::int64_t end_ = 0;  ///< where the next entry goes
+};
+
+}  // namespace tune

@@ -1,0 +1,139 @@
+// The CSV file of a run: parameters stand between `status` and `met (ms)`, figures between `max_error` and `stage`.
+// What the build and the checks took is not in it.
+#include <algorithm>
+#include <charconv>
+
+#include "interop/recording_text.h"
+
+namespace tune {
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// One row at `at`, which moves behind it. RFC 4180.
+Row read_row(std::string_view text, std::size_t& at) {
+  Row row(1);
+  bool quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c != '"') {
+        row.back() += c;
+      } else if (at + 1 < text.size() && text[at + 1] == '"') {
+        row.back() += text[++at];
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',') {
+      row.emplace_back();
+    } else if (c == '\n') {
+      ++at;
+      break;
+    } else if (c != '\r') {
+      row.back() += c;
+    }
+  }
+  return row;
+}
+
+class CsvReader {
+ public:
+  explicit CsvReader(std::string_view text) : text_(text), titles_(read_row(text, at_)) {
+    first_time_ = index_of("met (ms)");
+    first_figure_ = index_of("max_error") + 1;
+    stage_ = index_of("stage");
+  }
+
+  Recording read() {
+    Recording recording;
+    recording.format = Recording::Format::csv;
+    while (at_ < text_.size()) {
+      begin_ = text_.data() + at_;
+      row_ = read_row(text_, at_);
+      if (row_.size() != titles_.size()) {
+        if (at_ == text_.size()) break;  // torn
+        throw BadJson(begin_, "the row has " + std::to_string(row_.size()) + " cells, the header " +
+                                  std::to_string(titles_.size()));
+      }
+      recording.kernel = row_[1];
+      if (row_[2] == "pruned") continue;
+      recording.trials.push_back(read_trial());
+      for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
+    }
+    return recording;
+  }
+
+ private:
+  std::size_t index_of(const char* title) const {
+    const auto found = std::ranges::find(titles_, title);
+    if (found == titles_.end()) throw BadJson(text_.data(), std::string("the column '") + title + "' is missing");
+    return static_cast<std::size_t>(found - titles_.begin());
+  }
+
+  double number(std::size_t column) const {
+    double value = 0;
+    const std::string& cell = row_[column];
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc() || end != cell.data() + cell.size())
+      throw BadJson(begin_, titles_[column] + ": '" + cell + "' is no number");
+    return value;
+  }
+
+  double seconds(std::size_t column) const {
+    const double value = number(column);
+    if (!(value > 0)) throw BadJson(begin_, "the time " + row_[column] + " is not positive and finite");
+    return value / 1e3;
+  }
+
+  RecordedTrial read_trial() const {
+    RecordedTrial trial;
+    for (std::size_t i = 3; i < first_time_; ++i)
+      if (!row_[i].empty()) trial.settings.push_back({titles_[i], to_value(row_[i]), false});
+    if (row_[2] == "failed") {
+      trial.outcome = Failure{stage_named(row_[stage_]).value_or(Stage::measure),
+                              cause_named(row_[stage_ + 1]).value_or(Cause::reported),
+                              row_[stage_ + 2],
+                              {}};
+    } else if (row_[2] == "pruned after build") {
+      trial.outcome = PrunedAfterBuild{row_[stage_ + 2], {}};
+    } else {
+      trial.outcome = read_measurement();
+      const Timing& timing = std::get<Measurement>(trial.outcome).timing;
+      trial.measure_seconds = timing.mean * static_cast<double>(timing.count);
+    }
+    return trial;
+  }
+
+  Measurement read_measurement() const {
+    Measurement measurement;
+    Timing& timing = measurement.timing;
+    double* const times[] = {&timing.median, &timing.min, &timing.mean, &timing.p95, &timing.ci_low, &timing.ci_high};
+    for (std::size_t i = 0; i < std::size(times); ++i) *times[i] = seconds(first_time_ + i);
+    timing.count = static_cast<std::int64_t>(number(first_time_ + std::size(times)));
+    timing.stopped_early = row_[2] == "early";
+    measurement.checked = row_[first_figure_ - 2] == "yes";
+    if (!row_[first_figure_ - 1].empty()) measurement.max_error = number(first_figure_ - 1);
+    for (std::size_t i = first_figure_; i < stage_; ++i)
+      if (!row_[i].empty()) measurement.metrics.emplace(titles_[i], number(i));
+    return measurement;
+  }
+
+  /// A pair is written [2, 1], which is no plain scalar.
+  static Value to_value(const std::string& cell) {
+    return cell.starts_with('[') ? to_parameter_value(cell) : parse_value(cell);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  Row titles_, row_;
+  const char* begin_ = nullptr;
+  std::size_t first_time_ = 0, first_figure_ = 0, stage_ = 0;
+};
+
+}  // namespace
+
+Recording read_csv(std::string_view text) { return CsvReader(text).read(); }
+
+}  // namespace tune

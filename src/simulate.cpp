@@ -1,0 +1,203 @@
+#include "simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "conclusion.h"
+#include "config/device_file.h"
+#include "config/filter.h"
+#include "exchange.h"
+#include "exec/replay_runner.h"
+#include "interop/recorded_space.h"
+#include "model/valid_specs.h"
+#include "report/text.h"
+#include "search/listed.h"
+#include "tuner.h"
+
+namespace tune {
+namespace {
+
+using Time = report::Progress::Time;
+
+class Simulation {
+ public:
+  explicit Simulation(const Options& options)
+      : options_(options),
+        recording_(read_recording(*options.simulate)),
+        trials_(recording_),
+        loaded_(options.yaml.empty() ? plan_of_recording() : load_plan()),
+        objective_(loaded_.plan),
+        outputs_(options, "") {
+    must_be_of_the_same_kernel();
+    must_have_the_same_parameters();
+    outputs_.journal.clear();
+    std::vector<std::filesystem::path> inputs = options.yaml;
+    inputs.push_back(*options.simulate);
+    outputs_.must_not_be(inputs);
+  }
+
+  ExitCode run() {
+    const auto asked = strategy();
+    report::ProgressStyle style;
+    style.quiet = true;
+    report::Progress progress(std::cerr, style, std::nullopt, clock_);
+    ReplayRunner runner([this](const Spec& spec) { return replayed(spec); },
+                        [this]() -> Runner& { throw unknown({}); });
+    TunerRules rules;
+    rules.max_evals = options_.max_evals;
+    rules.keep_going = true;
+    Tuner tuner(objective_, nullptr, runner, nullptr, progress, rules, [this] { return clock_; });
+    Exchange exchange(outputs_, loaded_.plan, objective_, recording_.device);
+    tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
+    tuner.sweep(*asked);
+    findings_.trials = std::move(tuner.trials());
+    findings_.elapsed_seconds = std::chrono::duration<double>(clock_.time_since_epoch()).count();
+    findings_.notes.push_back(
+        fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording",
+                    findings_.trials.size(), recording_.trials.size(), recording_.file,
+                    recording_.device.name.empty() ? "" : fmt::format(" on {}", recording_.device.name)));
+    const Conclusion conclusion(options_, loaded_, objective_, findings_);
+    fmt::print("{}", conclusion.text());
+    std::fflush(stdout);
+    conclusion.write_files(outputs_, recording_.device);
+    exchange.finish();
+    return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
+  }
+
+ private:
+  LoadOptions load_options() const {
+    LoadOptions load;
+    load.params = options_.params;
+    load.m = options_.m;
+    load.n = options_.n;
+    load.k = options_.k;
+    load.backend = options_.backend;
+    load.objectives = options_.objectives;
+    load.figures = figures_of(recording_);
+    load.file_must_exist = false;
+    load.probe = [this](Backend) {
+      if (options_.device_file) return read_device(*options_.device_file);
+      if (!recording_.device.properties.empty()) return recording_.device;
+      throw Error(ExitCode::bad_input, recording_.file +
+                                           ": the recording does not tell the properties of its device, "
+                                           "which an expression uses; give them with --device-file");
+    };
+    return load;
+  }
+
+  Loaded load_plan() const {
+    Loaded loaded = load(options_.yaml, load_options());
+    // Who replays a recording without saying what for wants what it was recorded for.
+    const bool silent = options_.objectives.empty() && loaded.source.root.find("objective") == nullptr;
+    if (silent && recording_.format != Recording::Format::journal) set_objectives(loaded.plan, recording_.objectives);
+    return loaded;
+  }
+
+  void set_objectives(Plan& plan, const std::vector<std::string>& written) const {
+    std::vector<std::string> known = figures_of(recording_);
+    known.push_back("time");
+    for (const Metric& metric : plan.metrics) known.push_back(metric.name);
+    std::vector<std::string> names;
+    for (const std::string& name : written) {
+      if (std::ranges::find(known, name) == known.end())
+        throw Error(ExitCode::bad_input, fmt::format("{}: the recording has no figure '{}' to be the objective{}",
+                                                     recording_.file, name, did_you_mean(name, known)));
+      names.push_back(name);
+    }
+    plan.objective = names.front();
+    plan.other_objectives.assign(names.begin() + 1, names.end());
+  }
+
+  Loaded plan_of_recording() const {
+    if (!options_.params.empty() || options_.m || options_.n || options_.k)
+      throw Error(ExitCode::bad_input, "--param, -m, -n and -k change a tuning file's grid; give it with --yaml");
+    Loaded loaded;
+    loaded.plan.name = recording_.kernel.empty() ? options_.simulate->stem().string() : recording_.kernel;
+    loaded.plan.yaml = *options_.simulate;
+    loaded.plan.file_as_written = options_.simulate->string();
+    loaded.plan.space = space_of(recording_);
+    loaded.source.folder = std::filesystem::absolute(*options_.simulate).parent_path();
+    loaded.source.root = make_mapping({});
+    loaded.source.root.set("name", make_text(loaded.plan.name, {}));
+    set_objectives(loaded.plan, options_.objectives.empty() ? recording_.objectives : options_.objectives);
+    return loaded;
+  }
+
+  void must_be_of_the_same_kernel() const {
+    const Plan& plan = loaded_.plan;
+    if (recording_.kernel.empty() || recording_.kernel == plan.name || recording_.kernel == plan.kernel) return;
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the recording is of '{}', and {} tunes '{}'{}", recording_.file, recording_.kernel,
+                            plan.yaml.filename().string(), plan.name,
+                            plan.kernel.empty() ? "" : fmt::format(" (kernel '{}')", plan.kernel)));
+  }
+
+  void must_have_the_same_parameters() const {
+    std::vector<std::string> names;
+    for (const Space::Mapping& mapping : loaded_.plan.space.mappings())
+      for (const Parameter& parameter : mapping.parameters) names.push_back(parameter.name);
+    const auto fail = [&](const std::string& text) {
+      throw Error(ExitCode::bad_input, fmt::format("{}: {}", recording_.file, text));
+    };
+    for (const std::string& name : names)
+      if (std::ranges::find(recording_.parameters, name, &Parameter::name) == recording_.parameters.end())
+        fail(fmt::format("the recording does not know the parameter {} of {}", name,
+                         loaded_.plan.yaml.filename().string()));
+    for (const Parameter& parameter : recording_.parameters)
+      if (parameter.values.size() > 1 && std::ranges::find(names, parameter.name) == names.end())
+        fail(fmt::format("the recording has {} values of {}, which is no parameter of {}", parameter.values.size(),
+                         parameter.name, loaded_.plan.yaml.filename().string()));
+  }
+
+  std::unique_ptr<Strategy> strategy() {
+    const Space& space = loaded_.plan.space;
+    const std::vector<Filter> filters = parse_filters(options_.filters, space);
+    const ValidSpecs specs =
+        options_.yaml.empty() ? ValidSpecs(space, points_of(recording_, space)) : ValidSpecs(space);
+    std::deque<Spec> listed;
+    for (std::int64_t i = 0; i < specs.size(); ++i) {
+      Spec spec = specs.spec(i);
+      if (matches(filters, spec) && (!options_.spec || spec.mesh_idx == *options_.spec))
+        listed.push_back(std::move(spec));
+    }
+    if (listed.empty())
+      throw Error(ExitCode::bad_input, fmt::format("no spec of {} is left to be simulated; --spec and --filter choose "
+                                                   "among {}",
+                                                   loaded_.plan.yaml.filename().string(), specs.size()));
+    return std::make_unique<Listed>(std::move(listed));
+  }
+
+  Error unknown(const Spec& spec) const {
+    std::vector<std::string> names;
+    for (const Setting& setting : spec.params) names.push_back(setting.name);
+    return {ExitCode::bad_input,
+            fmt::format("{}: spec {} ({}) is not in the recording; narrow the grid with --param or --filter, or leave "
+                        "--yaml out to search what was recorded",
+                        recording_.file, spec.mesh_idx, report::settings_text(spec, names))};
+  }
+
+  Trial replayed(const Spec& spec) {
+    const RecordedTrial* recorded = trials_.find(spec.params);
+    if (recorded == nullptr) throw unknown(spec);
+    const double seconds = recorded->build_seconds + recorded->measure_seconds;
+    clock_ += std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(std::min(seconds, 1e6)));
+    return {spec, recorded->outcome, seconds, true, recorded->measure_seconds};
+  }
+
+  const Options& options_;
+  Recording recording_;
+  RecordedTrials trials_;
+  Loaded loaded_;
+  Objective objective_;
+  Outputs outputs_;
+  Findings findings_;
+  Time clock_{};  ///< the recording's seconds so far
+};
+
+}  // namespace
+
+ExitCode simulate(const Options& options) { return Simulation(options).run(); }
+
+}  // namespace tune
