@@ -65,6 +65,7 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
       text = to_csv(recording);
       break;
   }
+  if (options.output.has_parent_path()) std::filesystem::create_directories(options.output.parent_path(), ignored);
   write_file(options.output, text);
   fmt::print("{}: {} specs of {}{}\n", options.output.string(), recording.trials.size(),
              recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,

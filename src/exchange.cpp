@@ -56,6 +56,7 @@ Exchange::Exchange(const Outputs& outputs, const Plan& plan, const Objective& ob
   std::vector<std::string> figures;
   if (flops_of(plan.problem) > 0) figures.push_back(kRate);
   for (const Metric& metric : plan.metrics) figures.push_back(metric.name);
+  outputs.make_folders();
   const std::string& first = recording_.objectives.front();
   if (first != "time" && std::ranges::find(figures, first) == figures.end()) figures.push_back(first);
   cache_ = std::make_unique<KernelTunerCache>(outputs.kt_cache, recording_, std::move(figures));
@@ -88,7 +89,10 @@ void Exchange::add(const Trial& trial) {
 
 void Exchange::finish() {
   cache_.reset();
-  if (!t4_.empty()) write_file(t4_, to_t4(recording_, timestamp()));
+  if (t4_.empty()) return;
+  std::error_code ignored;  // writing says why
+  if (t4_.has_parent_path()) std::filesystem::create_directories(t4_.parent_path(), ignored);
+  write_file(t4_, to_t4(recording_, timestamp()));
 }
 
 }  // namespace tune

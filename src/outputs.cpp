@@ -63,6 +63,12 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
                     "the output " + output.string() + " is also an input of this run; choose another --output PREFIX");
 }
 
+void Outputs::make_folders() const {
+  std::error_code ignored;  // whoever writes the file says why it cannot
+  for (const fs::path& output : {csv, best, kt_cache, t4})
+    if (output.has_parent_path()) fs::create_directories(output.parent_path(), ignored);
+}
+
 void write_csv(const fs::path& path, const Space& space, const report::Summary& summary) {
   std::ostringstream text;
   report::Csv csv(text, summary.name, parameter_names(space), summary.columns);

@@ -17,6 +17,8 @@ struct Outputs {
   Outputs(const Options& options, const std::string& suffix);
   /// Throws Error(bad_input) if one of the files is also an input of the run.
   void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
+  /// Makes the folders that the files are in; a journal makes its own.
+  void make_folders() const;
 };
 
 /// Writes a row for every spec tried, and for every point pruned before the build if the grid has at most 10^6.

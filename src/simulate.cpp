@@ -61,6 +61,7 @@ class Simulation {
     const Conclusion conclusion(options_, loaded_, objective_, findings_);
     fmt::print("{}", conclusion.text());
     std::fflush(stdout);
+    outputs_.make_folders();
     conclusion.write_files(outputs_, recording_.device);
     exchange.finish();
     return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;

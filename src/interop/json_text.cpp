@@ -24,6 +24,7 @@ const char* behind_string(const char* at, const char* end) {
 }
 
 std::string shown(std::string_view json) {
+  json = json.substr(0, json.find('\n'));
   return "'" + std::string(json.substr(0, 40)) + (json.size() > 40 ? "...'" : "'");
 }
 

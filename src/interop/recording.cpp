@@ -163,7 +163,12 @@ Recording parse_recording(std::string_view text, const std::string& file) {
   recording.file = file;
   if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
   drop_repeated(recording.trials);
-  for (Parameter& parameter : recording.parameters) parameter.kind = kind_of(parameter.values);
+  for (Parameter& parameter : recording.parameters) {
+    parameter.kind = kind_of(parameter.values);
+    // Only Kernel Tuner's header says in which order the values stand in the grid.
+    if (recording.format != Recording::Format::kernel_tuner && std::ranges::all_of(parameter.values, is_numeric))
+      std::ranges::sort(parameter.values, {}, [](const Value& value) { return to_cell(value).to_real(); });
+  }
   if (recording.objectives.empty()) recording.objectives = {"time"};
   return recording;
 }

@@ -1,0 +1,217 @@
+#include <gtest/gtest.h>
+
+#include "cli.h"
+#include "has.h"
+
+namespace tune::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Three specs of T were measured, one failed. T=8 was recorded nowhere.
+const std::string kCache = R"({
+"device_name": "NVIDIA A100", "kernel_name": "bench", "problem_size": [64], "tune_params_keys": ["T"],
+"tune_params": {"T": [1, 2, 4]}, "objective": "time",
+"cache": {
+"2": {"T": 2, "time": 2.5, "GFLOP/s": 100.0, "nvml_power": 50.0, "compile_time": 1000, "verification_time": 0, "benchmark_time": 500},
+"1": {"T": 1, "time": 4.5, "GFLOP/s": 80.0, "nvml_power": 20.0, "compile_time": 1000, "verification_time": 0, "benchmark_time": 500},
+"4": {"T": 4, "time": "RuntimeFailedConfig", "compile_time": 2000, "verification_time": 0, "benchmark_time": 0}}
+}
+)";
+
+class Simulate : public testing::Test {
+ protected:
+  Simulate() { sandbox_.write("run.json", kCache); }
+
+  /// That it is refused with this text and exit code 2, and that nothing was written.
+  void expect_refusal(const Words& arguments, const std::string& text) {
+    const auto before = sandbox_.files();
+    const Result result = sandbox_.tune(arguments);
+    EXPECT_EQ(result.code, 2) << result.out << result.err;
+    EXPECT_TRUE(has(result.err, text));
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(sandbox_.files(), before);
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(Simulate, FindsTheBestRecordedSpecWithoutATuningFile) {
+  const Result result = sandbox_.tune({"--simulate", "run.json", "--tune", "--output", "out/best"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 2\n"));
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 1\n"));
+  EXPECT_TRUE(has(result.out, "params:\n  T: 2\n"));
+  EXPECT_TRUE(has(result.out, "Elapsed tuning time: 5.0 (s)\n"));
+  EXPECT_TRUE(has(result.out, "measure, reported: RuntimeFailedConfig"));
+  EXPECT_TRUE(has(sandbox_.read("out/best.yaml"), "params:\n  T: 2\n"));
+  EXPECT_TRUE(has(sandbox_.read("out/best.csv"), "measure,reported,RuntimeFailedConfig"));
+}
+
+TEST_F(Simulate, PrintsTheSameEveryTime) {
+  const Words words = {"--simulate", "run.json", "--tune", "--max-evals", "2"};
+  const Result first = sandbox_.tune(words);
+  EXPECT_TRUE(has(first.out, "simulated: 2 of the 3 specs of run.json on NVIDIA A100"));
+  EXPECT_EQ(first.out, sandbox_.tune(words).out);
+}
+
+TEST_F(Simulate, TheSpaceIsTheTuningFiles) {
+  sandbox_.write_script("{T: [4, 2]}");
+  const Result result = sandbox_.tune({"bench.yaml", "--simulate", "run.json", "--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 1\n"));
+  EXPECT_EQ(sandbox_.script_runs(), 0);
+}
+
+TEST_F(Simulate, TheObjectiveMayBeAFigureOfTheRecording) {
+  const auto best = [&](const Words& words) {
+    Words all = {"--simulate", "run.json", "--tune"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Result result = sandbox_.tune(all);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out.substr(result.out.find("params:"), 14);
+  };
+  EXPECT_EQ(best({"--objective", "GFLOP/s"}), "params:\n  T: 2");
+  EXPECT_EQ(best({"--objective", "nvml_power"}), "params:\n  T: 1");
+}
+
+TEST_F(Simulate, AMetricIsComputedFromFiguresOfTheRecording) {
+  sandbox_.write_script("{T: [1, 2, 4]}", "metrics: {\"GFLOPS/W\": 10/time/nvml_power}\n");
+  const Result power = sandbox_.tune({"bench.yaml", "--simulate", "run.json", "--tune", "--objective", "GFLOPS/W"});
+  EXPECT_EQ(power.code, 0) << power.err;
+  EXPECT_TRUE(has(power.out, "params:\n  T: 1\n"));
+  const Result time = sandbox_.tune({"bench.yaml", "--simulate", "run.json", "--tune"});
+  EXPECT_TRUE(has(time.out, "params:\n  T: 2\n"));
+}
+
+TEST_F(Simulate, AnswersFromTheJournalOfARealRun) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--tune", "--output", "real"}).code, 0);
+  const int runs = sandbox_.script_runs();
+  const Result result = sandbox_.tune({"bench.yaml", "--simulate", "real.jsonl", "--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 1\n"));
+  EXPECT_TRUE(has(sandbox_.tune({"--simulate", "real.jsonl", "--tune"}).out, "params:\n  T: 1\n"));
+  EXPECT_EQ(sandbox_.script_runs(), runs);
+}
+
+TEST_F(Simulate, RefusesASpecThatIsNotInTheRecording) {
+  sandbox_.write_script("{T: [1, 2, 8]}");
+  expect_refusal({"bench.yaml", "--simulate", "run.json", "--output", "out"},
+                 "run.json: spec 2 (T=8) is not in the recording; narrow the grid");
+}
+
+TEST_F(Simulate, RefusesTheRecordingOfAnotherKernelOrOtherParameters) {
+  sandbox_.write_script("{T: [1, 2], X: [1, 2]}");
+  expect_refusal({"bench.yaml", "--simulate", "run.json"}, "the recording does not know the parameter X of bench.yaml");
+  sandbox_.write_script("{X: [1]}");
+  expect_refusal({"bench.yaml", "--simulate", "run.json", "--param", "T:1", "--param", "X:1"}, "parameter X");
+  std::string other = kCache;
+  other.replace(other.find("\"bench\""), 7, "\"blur\"");
+  sandbox_.write("other.json", other);
+  sandbox_.write_script("{T: [1, 2]}");
+  expect_refusal({"bench.yaml", "--simulate", "other.json"}, "other.json: the recording is of 'blur', and bench.yaml");
+}
+
+TEST_F(Simulate, RefusesBrokenRecordingsAndOptionsThatMakeNoSense) {
+  sandbox_.write("empty.json", "");
+  expect_refusal({"--simulate", "empty.json", "--output", "out"}, "empty.json: the recording is empty");
+  sandbox_.write("cut.json", kCache.substr(0, 120));
+  expect_refusal({"--simulate", "cut.json", "--output", "out"}, "cut.json:");
+  expect_refusal({"--simulate", "none.json"}, "none.json: cannot be read");
+  expect_refusal({"--simulate", "run.json", "--dry-run"}, "--simulate excludes --dry-run");
+  expect_refusal({"--simulate", "run.json", "--objective", "GFLOPs/s"}, "no figure 'GFLOPs/s'");
+  expect_refusal({"--simulate", "run.json", "--param", "T:[1]"}, "give it with --yaml");
+  expect_refusal({"--simulate", "run.json", "--filter", "T=3"}, "T");
+  expect_refusal({"--simulate", "run.json", "--kt-cache", "run.json"}, "is also an input of this run");
+}
+
+TEST_F(Simulate, SaysWhenNoSpecOfTheRecordingIsValid) {
+  const Result result = sandbox_.tune({"--simulate", "run.json", "--filter", "T=4"});
+  EXPECT_EQ(result.code, 1) << result.err;
+}
+
+class KernelTunerFiles : public Simulate {};
+
+TEST_F(KernelTunerFiles, ACacheIsWrittenAndContinued) {
+  sandbox_.write_script("{T: [3, 1, 2], SAYS: [plain, crashes]}");
+  const Result first = sandbox_.tune({"bench.yaml", "--kt-cache", "kt/cache.json", "--filter", "T=3"});
+  EXPECT_EQ(first.code, 0) << first.err;
+  const std::string begun = sandbox_.read("kt/cache.json");
+  EXPECT_TRUE(has(begun, "\"tune_params_keys\": [\"T\",\"SAYS\"],\n"));
+  EXPECT_TRUE(
+      has(begun, "\"objective\": \"time\",\n\"cache\": {\n\"3,plain\": {\"T\":3,\"SAYS\":\"plain\",\"time\":1.0,"));
+  EXPECT_TRUE(has(begun, "\n\"3,crashes\": {\"T\":3,\"SAYS\":\"crashes\",\"time\":\"RuntimeFailedConfig\","));
+  EXPECT_TRUE(has(begun, "\"__error__\":\"RuntimeFailedConfig\""));
+  EXPECT_TRUE(begun.ends_with("}}\n}\n")) << begun;
+
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--kt-cache", "kt/cache.json"}).code, 0);
+  const std::string whole = sandbox_.read("kt/cache.json");
+  EXPECT_EQ(whole.substr(0, begun.size() - 4), begun.substr(0, begun.size() - 4));
+  EXPECT_TRUE(has(whole, "\"1,plain\": {"));
+  EXPECT_EQ(whole.find("\"3,plain\": {"), whole.rfind("\"3,plain\": {"));
+  EXPECT_TRUE(has(sandbox_.tune({"--simulate", "kt/cache.json", "--tune"}).out, "Number of valid specs: 3\n"));
+}
+
+TEST_F(KernelTunerFiles, ATornCacheIsContinuedBehindItsLastWholeEntry) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--kt-cache", "cache.json"}).code, 0);
+  const std::string whole = sandbox_.read("cache.json");
+  sandbox_.write("cache.json", whole.substr(0, whole.find("\"2\": {") + 20));
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--kt-cache", "cache.json"}).code, 0);
+  const std::string again = sandbox_.read("cache.json");
+  const auto entry = [](const std::string& text) { return text.substr(0, text.find("\"2\": {") + 30); };
+  EXPECT_EQ(entry(again), entry(whole));
+  EXPECT_TRUE(again.ends_with("}}\n}\n"));
+}
+
+TEST_F(KernelTunerFiles, TheCacheOfAnotherRunIsRefused) {
+  sandbox_.write_script("{T: [1, 2]}");
+  expect_refusal({"bench.yaml", "--kt-cache", "run.json"},
+                 "run.json: the cache is of the device \"NVIDIA A100\", this");
+  sandbox_.write("text.json", "hello\n");
+  expect_refusal({"bench.yaml", "--kt-cache", "text.json"}, "text.json: is no cache file of Kernel Tuner");
+  sandbox_.write_script("[{T: [1, 2]}, {X: [1]}]");
+  expect_refusal({"bench.yaml", "--kt-cache", "new.json"}, "do not have the same parameters");
+}
+
+TEST_F(KernelTunerFiles, T4ResultsTellFailuresApart) {
+  sandbox_.write_script("{T: [1], SAYS: [plain, wrong, crashes]}");
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--t4", "out/bench.t4.json"}).code, 0);
+  const std::string text = sandbox_.read("out/bench.t4.json");
+  EXPECT_TRUE(has(text, "{\"schema_version\": \"1.0.0\",\n\"metadata\": {\"timeunit\":\"milliseconds\""));
+  EXPECT_TRUE(has(text, "\"invalidity\":\"correct\",\"correctness\":1"));
+  EXPECT_TRUE(has(text, "\"invalidity\":\"correctness\",\"correctness\":0"));
+  EXPECT_TRUE(has(text, "\"invalidity\":\"runtime\",\"correctness\":0"));
+}
+
+/// What a simulation says but for the lines that name the file, and the seconds that CSV does not hold.
+std::string told(const Sandbox& sandbox, const std::string& file) {
+  const Result result = sandbox.tune({"--simulate", file, "--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  return result.out.substr(result.out.find("Number of"), result.out.find("Elapsed") - result.out.find("Number of"));
+}
+
+TEST_F(KernelTunerFiles, ConversionsKeepWhatIsRanked) {
+  const std::string original = told(sandbox_, "run.json");
+  std::string from = "run.json";
+  for (const char* to : {"a.jsonl", "b.json", "c.t4.json", "d.json", "e.csv", "f.jsonl"}) {
+    const Result result = sandbox_.tune({"convert", from, to});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_TRUE(has(result.out, ": 3 specs of bench"));
+    EXPECT_EQ(told(sandbox_, to), original) << to;
+    from = to;
+  }
+  EXPECT_TRUE(has(sandbox_.tune({"--simulate", "d.json"}).out, "Elapsed tuning time: 5.0 (s)"));
+}
+
+TEST_F(KernelTunerFiles, AConversionSaysWhatItCannotDo) {
+  expect_refusal({"convert", "run.json", "out.txt"}, "out.txt: the format does not follow from the name");
+  expect_refusal({"convert", "run.json", "run.json"}, "run.json: the output is also the input");
+  expect_refusal({"convert", "run.json"}, "OUT");
+  expect_refusal({"convert", "none.json", "out.csv"}, "none.json: cannot be read");
+  expect_refusal({"convert", "run.json", "out.json", "--to", "xml"}, "xml");
+}
+
+}  // namespace
+}  // namespace tune::cli
