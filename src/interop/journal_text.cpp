@@ -24,8 +24,11 @@ std::string to_journal(const Recording& recording, const std::vector<std::string
   for (const RecordedTrial& recorded : recording.trials) {
     Trial trial{Spec{-1, recorded.settings}, recorded.outcome, recorded.build_seconds + recorded.measure_seconds};
     trial.measure_seconds = recorded.measure_seconds;
+    // A journal's failures do not tell the seconds of the build apart.
     if (auto* measurement = std::get_if<Measurement>(&trial.outcome))
       measurement->build.seconds = recorded.build_seconds;
+    else
+      trial.measure_seconds += recorded.build_seconds;
     text += encode(wire::TrialRecord{id_of(recorded), std::move(trial)}) + "\n";
   }
   return text;
