@@ -14,6 +14,8 @@
 #include "model/valid_specs.h"
 #include "report/text.h"
 #include "search/listed.h"
+#include "searching.h"
+#include "survey.h"
 #include "tuner.h"
 
 namespace tune {
@@ -47,6 +49,7 @@ class Simulation {
                         [this]() -> Runner& { throw unknown({}); });
     TunerRules rules;
     rules.max_evals = options_.max_evals;
+    rules.time_budget = options_.time_budget;
     rules.keep_going = true;
     Tuner tuner(objective_, nullptr, runner, nullptr, progress, rules, [this] { return clock_; });
     Exchange exchange(outputs_, loaded_.plan, objective_, recording_.device);
@@ -152,21 +155,31 @@ class Simulation {
                          parameter.name, loaded_.plan.yaml.filename().string()));
   }
 
-  std::unique_ptr<Strategy> strategy() {
-    const Space& space = loaded_.plan.space;
-    const std::vector<Filter> filters = parse_filters(options_.filters, space);
-    const ValidSpecs specs =
-        options_.yaml.empty() ? ValidSpecs(space, points_of(recording_, space)) : ValidSpecs(space);
-    std::deque<Spec> listed;
-    for (std::int64_t i = 0; i < specs.size(); ++i) {
-      Spec spec = specs.spec(i);
-      if (matches(filters, spec) && (!options_.spec || spec.mesh_idx == *options_.spec))
-        listed.push_back(std::move(spec));
+  /// Those that pass the filters: of the tuning file's grid, or of what was recorded.
+  ValidSpecs wanted_specs() {
+    const Plan& plan = loaded_.plan;
+    const std::vector<Filter> filters = parse_filters(options_.filters, plan.space);
+    if (!options_.yaml.empty()) {
+      Survey survey(plan, filters);
+      findings_.pruned = survey.pruned;
+      if (survey.specs.size() == 0) throw Error(ExitCode::bad_input, survey.why_empty());
+      return std::move(survey.specs);
     }
+    std::vector<Space::Point> points = points_of(recording_, plan.space);
+    std::erase_if(points, [&](const Space::Point& point) { return !matches(filters, plan.space.spec(point)); });
+    return {plan.space, std::move(points)};
+  }
+
+  std::unique_ptr<Strategy> strategy() {
+    ValidSpecs specs = wanted_specs();
+    if (wants_search(options_, specs.size())) return make_strategy(options_, std::move(specs), {}, objective_);
+    std::deque<Spec> listed;
+    for (std::int64_t i = 0; i < specs.size(); ++i)
+      if (Spec spec = specs.spec(i); !options_.spec || spec.mesh_idx == *options_.spec)
+        listed.push_back(std::move(spec));
     if (listed.empty())
-      throw Error(ExitCode::bad_input, fmt::format("no spec of {} is left to be simulated; --spec and --filter choose "
-                                                   "among {}",
-                                                   loaded_.plan.yaml.filename().string(), specs.size()));
+      throw Error(ExitCode::bad_input,
+                  fmt::format("no spec of {} is left to be simulated", loaded_.plan.yaml.filename().string()));
     return std::make_unique<Listed>(std::move(listed));
   }
 
