@@ -50,6 +50,9 @@ Conclusion::Conclusion(const Options& options, const Loaded& loaded, const Objec
   summary_.top = options.top;
   summary_.width = terminal_width();
   summary_.trials = findings.trials;
+  if (!loaded.plan.other_objectives.empty()) objectives_.push_back(objective);
+  for (const std::string& name : loaded.plan.other_objectives) objectives_.emplace_back(loaded.plan, name);
+  for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
   summary_.ranking = ranking();
   summary_.pruned = findings.pruned;
   summary_.columns = columns();
@@ -62,6 +65,7 @@ Ranking Conclusion::ranking() const {
   for (const Trial& trial : findings_->trials)
     merits.push_back(trial.measurement() ? objective_->merit(trial.spec, *trial.measurement()) : Merit{});
   Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr);
+  if (!objectives_.empty()) mark_front(ranking);
   if (!findings_->default_spec) return ranking;
   // Today's configuration competes as a spec; its standing is shown as a baseline too.
   for (const Ranked& row : ranking.rows)
@@ -70,6 +74,34 @@ Ranking Conclusion::ranking() const {
       break;
     }
   return ranking;
+}
+
+// What was timed less than asked for is not known well enough to stand beside the others.
+void Conclusion::mark_front(Ranking& ranking) const {
+  std::vector<std::vector<double>> costs;
+  for (const Ranked& row : ranking.rows) {
+    std::vector<double>& cost = costs.emplace_back();
+    for (const Objective& objective : objectives_) {
+      const Merit merit = objective.merit(row.trial->spec, *row.trial->measurement());
+      const bool early = row.trial->measurement()->timing.stopped_early;
+      cost.push_back(early ? std::nan("") : merit.maximize ? -merit.value : merit.value);
+    }
+  }
+  const std::vector<bool> on_front = pareto_front(costs);
+  for (std::size_t i = 0; i < costs.size(); ++i) ranking.rows[i].on_front = on_front[i];
+}
+
+std::vector<FrontPoint> Conclusion::front() const {
+  std::vector<FrontPoint> points;
+  for (const Ranked& row : summary_.ranking.rows) {
+    if (!row.on_front) continue;
+    FrontPoint point{row.trial->spec, {}};
+    for (const Objective& objective : objectives_)
+      point.objectives.emplace_back(objective.name(),
+                                    objective.merit(row.trial->spec, *row.trial->measurement()).value);
+    points.push_back(std::move(point));
+  }
+  return points;
 }
 
 std::vector<report::Column> Conclusion::columns() const {
@@ -113,6 +145,7 @@ BestResult Conclusion::best(const Device& device) const {
       best.figures.emplace_back(column.name, value);
   for (const RankedBaseline& baseline : summary_.ranking.baselines)
     if (baseline.standing) best.ratios.emplace_back(baseline.label, baseline.standing->ratio);
+  best.front = front();
   best.artifact_hash = sweep.build.artifact_hash;
   best.device = device;
   return best;

@@ -38,6 +38,8 @@ class Conclusion {
 
  private:
   Ranking ranking() const;
+  void mark_front(Ranking& ranking) const;
+  std::vector<FrontPoint> front() const;
   std::vector<report::Column> columns() const;
   BestResult best(const Device& device) const;
 
@@ -45,6 +47,7 @@ class Conclusion {
   const Loaded* loaded_;
   const Objective* objective_;
   const Findings* findings_;
+  std::vector<Objective> objectives_;  ///< all of them, if they are several
   report::Summary summary_;
 };
 

@@ -84,6 +84,41 @@ TEST_F(Simulate, AMetricIsComputedFromFiguresOfTheRecording) {
   EXPECT_TRUE(has(time.out, "params:\n  T: 2\n"));
 }
 
+TEST_F(Simulate, SeveralObjectivesGiveAParetoFront) {
+  std::string text = kCache;
+  text.replace(text.find("\"4\": {"), text.find("}}", text.find("\"4\": {")) - text.find("\"4\": {"),
+               R"("4": {"T": 4, "time": 9.5, "GFLOP/s": 70.0, "nvml_power": 30.0)");
+  sandbox_.write("three.json", text);
+  const Words words = {"--simulate", "three.json", "--tune", "--objective", "GFLOP/s", "--objective", "nvml_power"};
+  Words with_files = words;
+  with_files.insert(with_files.end(), {"--output", "best", "--top", "1"});
+  const Result result = sandbox_.tune(with_files);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "bench/T=2  2.500000      1  100.000000   50.000000     -  pareto"));
+  EXPECT_TRUE(has(result.out, "bench/T=1  4.500000      1   80.000000   20.000000     -  pareto"));
+  EXPECT_TRUE(has(result.out, "(1 more)\n"));
+  EXPECT_TRUE(
+      has(result.out, "pareto: 2 specs that none beats in one of GFLOP/s, nvml_power without losing in another"));
+  const std::string yaml = sandbox_.read("best.yaml");
+  EXPECT_TRUE(has(yaml, "params:\n  T: 2\n"));
+  EXPECT_TRUE(has(yaml, "{params: {T: 2}, objectives: {GFLOP/s: 100, nvml_power: 50}}"));
+  EXPECT_TRUE(has(yaml, "{params: {T: 1}, objectives: {GFLOP/s: 80, nvml_power: 20}}"));
+}
+
+TEST_F(Simulate, TheTuningFileMayNameSeveralObjectives) {
+  sandbox_.write_script("{T: [1, 2]}",
+                        "objective: [time, power]\nmetrics: {power: {expr: nvml_power, minimize: true}}\n");
+  const Result result = sandbox_.tune({"bench.yaml", "--simulate", "run.json", "--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "params:\n  T: 2\n"));
+  EXPECT_TRUE(has(result.out, "pareto: 2 specs that none beats in one of time, power"));
+  sandbox_.write_script("{T: [1, 2]}", "objective: [time, time]\n");
+  expect_refusal({"bench.yaml", "--simulate", "run.json"}, "bench.yaml:5: the objective 'time' stands twice");
+  sandbox_.write_script("{T: [1, 2]}", "objective: [time, tine]\n");
+  expect_refusal({"bench.yaml", "--simulate", "run.json"}, "unknown objective 'tine', did you mean 'time'?");
+  expect_refusal({"bench.yaml", "--dry-run", "--objective", "tine"}, "--objective: unknown objective 'tine'");
+}
+
 TEST_F(Simulate, AnswersFromTheJournalOfARealRun) {
   sandbox_.write_script("{T: [3, 1, 2]}");
   ASSERT_EQ(sandbox_.tune({"bench.yaml", "--tune", "--output", "real"}).code, 0);

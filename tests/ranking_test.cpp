@@ -194,5 +194,17 @@ TEST(Finalists, AreNeverEarlyStoppedOrFailed) {
   EXPECT_EQ(order(choose_finalists(trials, times(trials), 5, 0.02, 10)), (Order{2}));
 }
 
+TEST(ParetoFront, HoldsWhatNothingBeats) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::vector<double>> costs = {{1, 9}, {2, 5}, {2, 6}, {3, 5}, {4, 1}, {nan, 0}, {1, 9}, {9, nan}};
+  EXPECT_EQ(pareto_front(costs), (std::vector<bool>{true, true, false, false, true, false, true, false}));
+}
+
+TEST(ParetoFront, OfThreeCostsMayHoldAll) {
+  const std::vector<std::vector<double>> costs = {{1, 2, 3}, {2, 3, 1}, {3, 1, 2}};
+  EXPECT_EQ(pareto_front(costs), (std::vector<bool>{true, true, true}));
+  EXPECT_TRUE(pareto_front({}).empty());
+}
+
 }  // namespace
 }  // namespace tune

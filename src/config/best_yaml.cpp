@@ -106,8 +106,26 @@ class BestWriter {
     node.set("launches", make_scalar(std::to_string(result_.launches), {}));
     if (!result_.figures.empty()) node.set("figures", numbers(result_.figures));
     if (!result_.ratios.empty()) node.set("ratio_to_best", numbers(result_.ratios));
+    if (!result_.front.empty()) node.set("pareto", front());
     if (!result_.artifact_hash.empty()) node.set("artifact", make_text(result_.artifact_hash, {}));
     return node;
+  }
+
+  Node front() const {
+    Node points = make_list({});
+    points.flow = false;
+    for (const FrontPoint& point : result_.front) {
+      Node params = make_mapping({});
+      for (const Setting& setting : point.spec.params)
+        params.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
+      Node node = make_mapping({});
+      node.set("params", std::move(params));
+      Node figures = numbers(point.objectives);
+      figures.flow = true;
+      node.set("objectives", std::move(figures));
+      points.items.push_back(std::move(node));
+    }
+    return points;
   }
 
   static Node numbers(const std::vector<std::pair<std::string, double>>& values) {

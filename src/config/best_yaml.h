@@ -10,6 +10,12 @@
 
 namespace tune {
 
+/// A spec that none beats in one of several objectives without losing in another, and its figures.
+struct FrontPoint {
+  Spec spec;
+  std::vector<std::pair<std::string, double>> objectives;
+};
+
 /// What a best.yaml says of the winner besides its parameters.
 struct BestResult {
   Spec winner;
@@ -20,6 +26,7 @@ struct BestResult {
   bool tie = false;                                     ///< the finals could not tell another spec from it
   std::vector<std::pair<std::string, double>> figures;  ///< gflops, metrics; written in this order
   std::vector<std::pair<std::string, double>> ratios;   ///< baseline's time over the winner's, by label
+  std::vector<FrontPoint> front;                        ///< of several objectives; best by the first one first
   std::string artifact_hash;                            ///< empty if nothing was built
   Device device;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "config/fields.h"
+#include "config/t1.h"
 #include "model/error.h"
 
 namespace tune {
@@ -22,7 +23,7 @@ Node read_root(const std::filesystem::path& yaml, Problems& problems) {
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: the file is {}; {}", to_text(root.place), describe(root), advice));
   }
-  return root;
+  return is_t1(root) ? from_t1(root, problems) : root;
 }
 
 /// The list of a key's entries: params and constraints may be a single entry.

@@ -48,17 +48,17 @@ bool more_is_better(const std::string& name) {
   return holds("/s") || holds("flops") || holds("/w") || holds("/j");
 }
 
-Objective::Objective(const Plan& plan) : plan_(&plan) {
+Objective::Objective(const Plan& plan, std::string name) : plan_(&plan), name_(std::move(name)) {
   for (const Metric& metric : plan.metrics)
-    if (metric.name == plan.objective) metric_ = &metric;
-  maximize_ = metric_ != nullptr && metric_->maximize ? *metric_->maximize : more_is_better(plan.objective);
-  if (plan.objective == "gflops_per_watt" && metric_ == nullptr)
+    if (metric.name == name_) metric_ = &metric;
+  maximize_ = metric_ != nullptr && metric_->maximize ? *metric_->maximize : more_is_better(name_);
+  if (name_ == "gflops_per_watt" && metric_ == nullptr)
     throw Error(ExitCode::bad_input, plan.yaml.filename().string() +
                                          ": objective gflops_per_watt needs a worker that measures "
                                          "energy, and the " +
                                          std::string(to_text(plan.backend)) +
                                          " worker does not yet; use time or gflops");
-  if (plan.objective == "gflops" && flops_of(plan.problem) == 0)
+  if (name_ == "gflops" && flops_of(plan.problem) == 0)
     throw Error(ExitCode::bad_input,
                 plan.yaml.filename().string() +
                     ": objective gflops needs a problem whose flops are known; use time, or a metric");

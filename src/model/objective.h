@@ -12,12 +12,15 @@ namespace tune {
 class Objective {
  public:
   /// `plan` must outlive this. Throws Error(bad_input) for an objective that is neither built in nor a metric.
-  explicit Objective(const Plan& plan);
+  explicit Objective(const Plan& plan) : Objective(plan, plan.objective) {}
+  /// One of the plan's other objectives.
+  Objective(const Plan& plan, std::string name);
 
-  const std::string& name() const { return plan_->objective; }
+  const std::string& name() const { return name_; }
   bool maximize() const { return maximize_; }
-  /// Whether a slower spec is a worse one, so that slow ones may be timed less.
-  bool follows_time() const { return name() == "time" || name() == "gflops"; }
+  /// Whether a slower spec is a worse one, so that slow ones may be timed less: not if it may be good at something
+  /// else.
+  bool follows_time() const { return (name() == "time" || name() == "gflops") && plan_->other_objectives.empty(); }
   /// NaN value if the measurement lacks what it needs.
   Merit merit(const Spec& spec, const Measurement& measurement) const;
 
@@ -26,6 +29,7 @@ class Objective {
 
  private:
   const Plan* plan_;
+  std::string name_;
   const Metric* metric_ = nullptr;
   bool maximize_ = false;
 };

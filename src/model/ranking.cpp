@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 
 namespace tune {
 namespace {
@@ -163,6 +164,25 @@ Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const
   if (finals) ranking.baselines = rank_baselines(*finals, winner);
   ranking.rows.insert(ranking.rows.end(), rest.begin(), rest.end());
   return ranking;
+}
+
+std::vector<bool> pareto_front(std::span<const std::vector<double>> costs) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    if (std::ranges::none_of(costs[i], [](double cost) { return std::isnan(cost); })) order.push_back(i);
+  std::ranges::sort(order, [&](std::size_t x, std::size_t y) { return costs[x] < costs[y]; });
+  // In lexicographic order a point can only be beaten by one before it.
+  std::vector<std::size_t> front;
+  std::vector<bool> on_front(costs.size(), false);
+  for (const std::size_t i : order) {
+    const bool beaten = std::ranges::any_of(front, [&](std::size_t other) {
+      return costs[other] != costs[i] && std::ranges::equal(costs[other], costs[i], std::less_equal<>());
+    });
+    if (beaten) continue;
+    front.push_back(i);
+    on_front[i] = true;
+  }
+  return on_front;
 }
 
 std::vector<const Trial*> choose_finalists(std::span<const Trial> trials, std::span<const Merit> merits, int top,

@@ -41,6 +41,7 @@ struct Ranked {
   const Trial* trial = nullptr;
   double objective = 0;              ///< in the objective's own unit
   std::optional<Standing> standing;  ///< if it was a finalist
+  bool on_front = false;             ///< of several objectives: nothing beats it in one without losing in another
 };
 
 struct RankedBaseline {
@@ -70,6 +71,10 @@ struct Merit {
 /// ratio to the winner. If the merit is not of the time, finalists stand by merit and no tie is declared.
 /// Precondition: both spans have the same size; the rounds of all finalists without a failure are as many.
 Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals);
+
+/// Which points are on the Pareto front: no other point is at least as good in every objective and better in one.
+/// `costs[i]` holds a point's costs, lower is better, as many for each point; a NaN keeps a point off.
+std::vector<bool> pareto_front(std::span<const std::vector<double>> costs);
 
 /// The specs that go to the finals: the best `top` complete ones and all within `margin` (0.02) of the best, at most
 /// `limit`.

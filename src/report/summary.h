@@ -36,6 +36,7 @@ struct Summary {
   Ranking ranking;                   ///< of `trials`
   std::vector<Walk::Pruned> pruned;  ///< before the build
   std::vector<Column> columns;
+  std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;
   double elapsed_seconds = 0;
 };

@@ -18,6 +18,7 @@ struct Row {
   std::string label;  ///< of a baseline
   Measurement measurement;
   const Standing* standing = nullptr;
+  bool on_front = false;
 };
 
 /// Finals are the better measurement and the only one baselines have, so their figures replace the sweep's.
@@ -33,7 +34,7 @@ Timing timing_of(const Standing& standing) {
 std::vector<Row> rows_of_specs(const Summary& summary) {
   std::vector<Row> rows;
   for (const Ranked& ranked : summary.ranking.rows) {
-    Row row{&ranked.trial->spec, "", *ranked.trial->measurement(), nullptr};
+    Row row{&ranked.trial->spec, "", *ranked.trial->measurement(), nullptr, ranked.on_front};
     if (ranked.standing) {
       row.standing = &*ranked.standing;
       row.measurement.timing = timing_of(*ranked.standing);
@@ -44,7 +45,9 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
   if (!summary.tuned) {
     std::sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) { return x.spec->mesh_idx < y.spec->mesh_idx; });
   } else if (summary.top > 0 && rows.size() > summary.top) {
-    rows.resize(summary.top);
+    // The front is what was asked for, however far down it reaches.
+    std::size_t place = 0;
+    std::erase_if(rows, [&](const Row& row) { return ++place > summary.top && !row.on_front; });
   }
   return rows;
 }
@@ -53,7 +56,7 @@ std::vector<Row> rows_of_baselines(const Summary& summary) {
   std::vector<Row> rows;
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (!baseline.standing) continue;
-    Row row{&baseline.spec, baseline.label, {}, &*baseline.standing};
+    Row row{&baseline.spec, baseline.label, {}, &*baseline.standing, false};
     row.measurement.timing = timing_of(*baseline.standing);
     row.measurement.metrics = baseline.standing->metrics;
     row.measurement.checked = true;
@@ -101,6 +104,7 @@ std::string speed_up_text(const Row& row, const Standing& baseline) {
 
 std::string note_text(const Row& row) {
   std::vector<std::string_view> notes;
+  if (row.on_front) notes.push_back("pareto");
   if (row.standing && row.standing->tie) notes.push_back("tie");
   if (row.measurement.timing.stopped_early) notes.push_back("early");
   if (row.label.empty() && !row.measurement.checked) notes.push_back("checked: no");
@@ -162,6 +166,11 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
   }
   if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
     text += "tie: the finals cannot tell them from the best; the lowest mesh_idx is taken\n";
+  }
+  if (!summary.objectives.empty()) {
+    const auto count = std::ranges::count_if(summary.ranking.rows, &Ranked::on_front);
+    text += fmt::format("pareto: {} specs that none beats in one of {} without losing in another\n", count,
+                        fmt::join(summary.objectives, ", "));
   }
   if (any([](const Row& row) { return row.measurement.timing.stopped_early; })) {
     text += "early: slow, so timed with fewer launches; ranked after the others\n";
