@@ -61,6 +61,31 @@ TEST(Readme, ShowsWhatARealRunPrints) {
   EXPECT_EQ(shown, structure(real.out));
 }
 
+// The lines of the README's blocks of commands that need no device.
+std::vector<std::vector<std::string>> commands_on_recordings() {
+  std::istringstream readme(read_file(std::string(TUNE_SOURCE_DIR) + "/README.md"));
+  std::vector<std::vector<std::string>> commands;
+  for (std::string line; std::getline(readme, line);) {
+    if (!line.starts_with("tune ") || line.find("configs/recorded/") == std::string::npos) continue;
+    const auto words = words_of(line.substr(0, line.find(" #")));
+    commands.emplace_back(words.begin() + 1, words.end());
+  }
+  return commands;
+}
+
+TEST(Readme, ItsCommandsOnRecordingsRun) {
+  Sandbox sandbox;
+  for (const char* folder : {"configs", "demo"})
+    std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/" + folder, sandbox.folder() / folder);
+  const auto commands = commands_on_recordings();
+  EXPECT_GT(commands.size(), 3u);
+  for (const auto& command : commands) {
+    const Result result = sandbox.tune(command);
+    EXPECT_EQ(result.code, 0) << command.back() << "\n" << result.err;
+    EXPECT_NE(result.out, "");
+  }
+}
+
 TEST(Readme, NamesEveryOption) {
   const std::string help = Sandbox().tune({"--help"}).out;
   const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/configs/README.md");
