@@ -5,46 +5,26 @@
 namespace tune {
 namespace {
 
-const std::string kT1 = R"({
+const std::string kT1 = R"json({
  "ConfigurationSpace": {
   "TuningParameters": [
    {"Name": "block_x", "Type": "int", "Values": "[32, 64, 2*64]", "Default": 64},
    {"Name": "vector", "Type": "int", "Values": "[2**i for i in range(3)]"},
-   {"Name": "unroll", "Type": "int", "Values": "list(range(1, 4))",
-                  "Default" : 2
-},
+   {"Name": "unroll", "Type": "int", "Values": "list(range(1, 4))", "Default": 2},
    {"Name": "pad", "Type": "bool", "Values": "[True, False]", "Default": false}],
-  "Conditions": [{"Expression": "block_x * vector <= 128 and unroll % 2 == 0", "Parameters": ["block_x", "vector"]}]
-}
-, "Search" : {"Name" : "random"},
-             "Budget" : [ {"Type" : "ConfigurationCount", "BudgetValue" : 100} ],
-                        "KernelSpecification" : {
-  "Language" : "CUDA",
-               "KernelName" : "add",
-                              "KernelFile" : "add.cu",
-                                             "CompilerOptions" : ["-std=c++17"],
-                                                                 "ProblemSize" : [ 4096, 16 ],
-                                                                                 "GlobalSizeType" : "CUDA",
-                                                                                                    "GlobalSize"
-      : {"X" : "ProblemSize[0]", "Y" : "ProblemSize[1]"},
-        "GridDivX" : [ "block_x", "vector" ],
-                     "LocalSize" : {"X" : "block_x"},
-                                   "SharedMemory" : 256,
-                                   "Arguments"
-      : [
-        {
-          "Name" : "out",
-          "Type" : "float",
-          "MemoryType" : "Vector",
-          "AccessType" : "WriteOnly",
-          "Size" : "ProblemSize[0]*ProblemSize[1]"
-        },
-        {"Type" : "float4", "MemoryType" : "Vector", "AccessType" : "ReadOnly", "FillType" : "Random", "Size" : 16384},
-        {"Type" : "int32", "MemoryType" : "Scalar", "FillValue" : 4096},
-        {"Type" : "float", "MemoryType" : "Scalar", "FillValue" : 0.5}
-      ]
-}
-})";
+  "Conditions": [{"Expression": "block_x * vector <= 128 and unroll % 2 == 0", "Parameters": ["block_x", "vector"]}]},
+ "Search": {"Name": "random"}, "Budget": [{"Type": "ConfigurationCount", "BudgetValue": 100}],
+ "KernelSpecification": {
+  "Language": "CUDA", "KernelName": "add", "KernelFile": "add.cu", "CompilerOptions": ["-std=c++17"],
+  "ProblemSize": [4096, 16], "GlobalSizeType": "CUDA",
+  "GlobalSize": {"X": "ProblemSize[0]", "Y": "ProblemSize[1]"}, "GridDivX": ["block_x", "vector"],
+  "LocalSize": {"X": "block_x"}, "SharedMemory": 256,
+  "Arguments": [
+   {"Name": "out", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": "ProblemSize[0]*ProblemSize[1]"},
+   {"Type": "float4", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Random", "Size": 16384},
+   {"Type": "int32", "MemoryType": "Scalar", "FillValue": 4096},
+   {"Type": "float", "MemoryType": "Scalar", "FillValue": 0.5}]}
+})json";
 
 Plan plan_of(const TuningFolder& folder, const std::string& text) {
   folder.write("add.cu", "");

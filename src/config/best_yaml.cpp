@@ -42,6 +42,8 @@ class BestWriter {
 
   std::optional<Node> section(std::string_view key) const {
     if (key == "params") return params();
+    // A recording alone names no kernel, and so no backend.
+    if (key == "backend" && source_.root.find("file") == nullptr) return {};
     if (key == "backend") return make_scalar(std::string(to_text(plan_.backend)), {});
     const Node* written = source_.root.find(key);
     if (written == nullptr) return {};
