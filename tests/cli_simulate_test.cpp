@@ -113,7 +113,7 @@ TEST_F(Simulate, TheTuningFileMayNameSeveralObjectives) {
   EXPECT_TRUE(has(result.out, "params:\n  T: 2\n"));
   EXPECT_TRUE(has(result.out, "pareto: 2 specs that none beats in one of time, power"));
   sandbox_.write_script("{T: [1, 2]}", "objective: [time, time]\n");
-  expect_refusal({"bench.yaml", "--simulate", "run.json"}, "bench.yaml:5: the objective 'time' stands twice");
+  expect_refusal({"bench.yaml", "--simulate", "run.json"}, "bench.yaml:4: the objective 'time' stands twice");
   sandbox_.write_script("{T: [1, 2]}", "objective: [time, tine]\n");
   expect_refusal({"bench.yaml", "--simulate", "run.json"}, "unknown objective 'tine', did you mean 'time'?");
   expect_refusal({"bench.yaml", "--dry-run", "--objective", "tine"}, "--objective: unknown objective 'tine'");
