@@ -203,6 +203,33 @@ void add_convert(CLI::App& app, ConvertOptions& convert) {
       ->type_name("FORMAT");
 }
 
+void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
+  CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
+  command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--strategy", bench.strategies, "As for a run; may be repeated (default: all but exhaustive)")
+      ->type_name("NAME");
+  command->add_option("--budgets", bench.budgets, "Specs tried")
+      ->delimiter(',')
+      ->check(whole(1))
+      ->capture_default_str()
+      ->type_name("N,N");
+  command->add_option("--seeds", bench.seeds, "How often each is repeated")
+      ->check(whole(1))
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--seed", bench.seed, "The first seed")->capture_default_str()->type_name("S");
+  command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
+}
+
+void complete(SimulateBenchOptions& bench) {
+  for (const std::string& text : bench.strategies) parse_strategy(text);
+  if (!bench.strategies.empty()) return;
+  for (const StrategyChoice& choice : strategies())
+    if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
+}
+
 void check(const Options& options) {
   const auto fail = [](const std::string& text) { throw Error(ExitCode::bad_input, text); };
   if (options.yaml.empty() && !options.probe && !options.simulate) fail("--yaml FILE is missing; see tune --help");
@@ -238,6 +265,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_what_comes_out(app, options);
   ConvertOptions convert;
   add_convert(app, convert);
+  SimulateBenchOptions bench;
+  add_simulate_bench(app, bench);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -247,7 +276,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     throw Error(ExitCode::bad_input, std::string(error.what()) + "; see tune --help");
   }
   if (app.got_subcommand("convert")) options.convert = convert;
-  if (!options.convert) check(options);
+  if (app.got_subcommand("simulate-bench")) {
+    complete(bench);
+    options.simulate_bench = std::move(bench);
+  }
+  if (!options.convert && !options.simulate_bench) check(options);
   return options;
 }
 

@@ -16,6 +16,16 @@ struct ConvertOptions {
   std::optional<std::string> to;  ///< journal, kernel-tuner, t4 or csv; unset: by the output's name
 };
 
+/// `tune simulate-bench`.
+struct SimulateBenchOptions {
+  std::vector<std::filesystem::path> recordings;
+  std::vector<std::string> strategies;  ///< as --strategy takes them
+  std::vector<std::int64_t> budgets = {50, 100, 200};
+  int seeds = 50;
+  std::uint64_t seed = 0;  ///< the first one
+  int jobs = 0;            ///< 0: one per core
+};
+
 /// The command line, understood. The table of options in configs/README.md says what each means.
 struct Options {
   std::vector<std::filesystem::path> yaml;
@@ -24,6 +34,7 @@ struct Options {
   std::optional<std::filesystem::path> output;
   std::optional<std::filesystem::path> kt_cache, t4;
   std::optional<ConvertOptions> convert;  ///< nothing else counts then
+  std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
 
   std::vector<std::string> params;
   std::vector<std::string> filters;
@@ -41,7 +52,7 @@ struct Options {
   std::optional<double> time_budget;  ///< seconds
   std::optional<StrategyChoice> strategy;
   std::optional<double> stop_within;  ///< 0.01: within 1 % of the best there can be
-  int jobs = 0;  ///< 0: one per core
+  int jobs = 0;                       ///< 0: one per core
   double timeout_build = 120;
   double timeout_run = 60;
   int finalists = 5;

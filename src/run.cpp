@@ -19,6 +19,7 @@
 #include "search/listed.h"
 #include "searching.h"
 #include "simulate.h"
+#include "simulate_bench.h"
 
 namespace tune {
 namespace fs = std::filesystem;
@@ -365,6 +366,7 @@ Conclusion Run::conclude(Tuner& tuner) {
 ExitCode run(const Options& options) {
   if (options.convert) return convert(*options.convert, options.command);
   if (options.simulate) return simulate(options);
+  if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   Workers workers(folder_of_executable(), seconds_of(options.timeout_run));
   if (options.probe) {
     fmt::print("{}", write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));

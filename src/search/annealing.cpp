@@ -16,7 +16,7 @@ Annealing::Annealing(const ValidSpecs& specs, std::uint64_t seed, AnnealingOptio
       random_(seed),
       untried_(specs),
       coordinates_(specs.space()),
-      design_(coordinates_),
+      design_(coordinates_, specs),
       moves_(specs),
       heat_(options.heat) {}
 

@@ -32,7 +32,7 @@ Bayes::Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options)
       untried_(specs),
       coordinates_(specs.space()),
       moves_(specs),
-      design_(coordinates_),
+      design_(coordinates_, specs),
       kernel_(coordinates_.axes()),
       process_(kernel_, static_cast<std::size_t>(options.points), static_cast<std::size_t>(options.candidates)),
       slots_(static_cast<std::size_t>(options.candidates)) {}

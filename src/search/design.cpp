@@ -5,31 +5,44 @@ namespace {
 
 constexpr int kStrata = 16;
 constexpr int kChoices = 8;
+constexpr int kSample = 256;
+constexpr std::uint64_t kSampleSeed = 1;
 
 std::size_t stratum_of(const Place& place) { return static_cast<std::size_t>(place.position * kStrata / kPositions); }
 
 }  // namespace
 
-Design::Design(const Coordinates& coordinates)
-    : coordinates_(&coordinates), counts_(coordinates.axes().size(), std::vector<std::int64_t>(kStrata)) {}
+Design::Design(const Coordinates& coordinates, const ValidSpecs& specs)
+    : coordinates_(&coordinates),
+      counts_(coordinates.axes().size(), std::vector<double>(kStrata)),
+      shares_(coordinates.axes().size(), std::vector<double>(kStrata, 1)) {
+  Random random(kSampleSeed);
+  for (int i = 0; i < kSample && specs.size() > 0; ++i) {
+    const std::vector<Place> places = coordinates(specs.at(specs.sample(random)));
+    for (std::size_t axis = 0; axis < places.size(); ++axis) ++shares_[axis][stratum_of(places[axis])];
+  }
+}
 
-std::int64_t Design::uses(const Point& point) const {
-  std::int64_t sum = 0;
+double Design::use(const Point& point) const {
+  double sum = 0;
   const std::vector<Place> places = (*coordinates_)(point);
-  for (std::size_t axis = 0; axis < places.size(); ++axis) sum += counts_[axis][stratum_of(places[axis])];
+  for (std::size_t axis = 0; axis < places.size(); ++axis) {
+    const std::size_t stratum = stratum_of(places[axis]);
+    sum += counts_[axis][stratum] / shares_[axis][stratum];
+  }
   return sum;
 }
 
 std::optional<Point> Design::draw(Untried& untried, Random& random) {
   std::optional<Point> chosen;
-  std::int64_t fewest = 0;
+  double least = 0;
   for (int choice = 0; choice < kChoices; ++choice) {
     const auto index = untried.glance(random);
     if (!index) break;
     Point point = untried.specs().at(*index);
-    const std::int64_t count = uses(point);
-    if (chosen && count >= fewest) continue;
-    fewest = count;
+    const double used = use(point);
+    if (chosen && used >= least) continue;
+    least = used;
     chosen = std::move(point);
   }
   if (chosen)

@@ -8,18 +8,20 @@
 namespace tune {
 
 /// Points spread over the valid specs as a Latin hypercube is over a box: each next one is, of a few random ones, the
-/// one whose values were used least so far.
+/// one whose values were used least so far for how many specs have them.
 class Design {
  public:
-  explicit Design(const Coordinates& coordinates);
+  /// `coordinates` must outlive this.
+  Design(const Coordinates& coordinates, const ValidSpecs& specs);
   /// Takes a point; nullopt: none is left.
   std::optional<Point> draw(Untried& untried, Random& random);
 
  private:
-  std::int64_t uses(const Point& point) const;
+  double use(const Point& point) const;
 
   const Coordinates* coordinates_;
-  std::vector<std::vector<std::int64_t>> counts_;  ///< per axis: points in each of its strata
+  std::vector<std::vector<double>> counts_;  ///< per axis: points in each of its strata
+  std::vector<std::vector<double>> shares_;  ///< and how many specs are there, of a sample
 };
 
 }  // namespace tune

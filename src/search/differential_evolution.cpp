@@ -18,7 +18,7 @@ DifferentialEvolution::DifferentialEvolution(const ValidSpecs& specs, std::uint6
       random_(seed),
       untried_(specs),
       coordinates_(specs.space()),
-      design_(coordinates_),
+      design_(coordinates_, specs),
       moves_(specs) {}
 
 std::optional<Point> DifferentialEvolution::ask() {

@@ -16,7 +16,7 @@ Genetic::Genetic(const ValidSpecs& specs, std::uint64_t seed, GeneticOptions opt
       random_(seed),
       untried_(specs),
       coordinates_(specs.space()),
-      design_(coordinates_),
+      design_(coordinates_, specs),
       moves_(specs) {}
 
 std::optional<Point> Genetic::ask() {

@@ -7,7 +7,7 @@ HillClimb::HillClimb(const ValidSpecs& specs, std::uint64_t seed, HillClimbOptio
       random_(seed),
       untried_(specs),
       coordinates_(specs.space()),
-      design_(coordinates_),
+      design_(coordinates_, specs),
       moves_(specs),
       starts_left_(options.starts) {}
 

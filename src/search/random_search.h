@@ -12,7 +12,7 @@ class RandomSearch : public Search {
  public:
   /// `specs` must outlive this.
   RandomSearch(const ValidSpecs& specs, std::uint64_t seed, RandomOptions options)
-      : options_(options), random_(seed), untried_(specs), coordinates_(specs.space()), design_(coordinates_) {}
+      : options_(options), random_(seed), untried_(specs), coordinates_(specs.space()), design_(coordinates_, specs) {}
 
   std::optional<Point> ask() override {
     return options_.latin ? design_.draw(untried_, random_) : untried_.draw(random_);
