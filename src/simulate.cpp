@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "conclusion.h"
@@ -50,6 +51,7 @@ class Simulation {
     TunerRules rules;
     rules.max_evals = options_.max_evals;
     rules.time_budget = options_.time_budget;
+    rules.enough = enough_;
     rules.keep_going = true;
     Tuner tuner(objective_, nullptr, runner, nullptr, progress, rules, [this] { return clock_; });
     Exchange exchange(outputs_, loaded_.plan, objective_, recording_.device);
@@ -172,6 +174,7 @@ class Simulation {
 
   std::unique_ptr<Strategy> strategy() {
     ValidSpecs specs = wanted_specs();
+    if (options_.stop_within) enough_ = enough(specs, *options_.stop_within);
     if (wants_search(options_, specs.size())) return make_strategy(options_, std::move(specs), {}, objective_);
     std::deque<Spec> listed;
     for (std::int64_t i = 0; i < specs.size(); ++i)
@@ -181,6 +184,23 @@ class Simulation {
       throw Error(ExitCode::bad_input,
                   fmt::format("no spec of {} is left to be simulated", loaded_.plan.yaml.filename().string()));
     return std::make_unique<Listed>(std::move(listed));
+  }
+
+  // The best there can be is the best that was recorded.
+  std::optional<double> enough(const ValidSpecs& specs, double within) const {
+    std::optional<Merit> best;
+    for (const Space::Point& point : points_of(recording_, loaded_.plan.space)) {
+      if (!specs.contains(point)) continue;
+      const Spec spec = specs.spec(point);
+      const auto* measurement = std::get_if<Measurement>(&trials_.find(spec.params)->outcome);
+      if (measurement == nullptr) continue;
+      const Merit merit = objective_.merit(spec, *measurement);
+      if (!std::isfinite(merit.value)) continue;
+      if (!best || (merit.maximize ? merit.value > best->value : merit.value < best->value)) best = merit;
+    }
+    if (!best) return std::nullopt;
+    const bool scaled_down = best->maximize == (best->value > 0);
+    return scaled_down ? best->value * (1 - within) : best->value / (1 - within);
   }
 
   Error unknown(const Spec& spec) const {
@@ -207,7 +227,8 @@ class Simulation {
   Objective objective_;
   Outputs outputs_;
   Findings findings_;
-  Time clock_{};  ///< the recording's seconds so far
+  std::optional<double> enough_;  ///< a merit that is near enough to the best recorded one
+  Time clock_{};                  ///< the recording's seconds so far
 };
 
 }  // namespace

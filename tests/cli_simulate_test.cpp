@@ -248,5 +248,36 @@ TEST_F(KernelTunerFiles, AConversionSaysWhatItCannotDo) {
   expect_refusal({"convert", "run.json", "out.json", "--to", "xml"}, "xml");
 }
 
+TEST_F(Simulate, StopsWithinAShareOfTheBestRecorded) {
+  const Words exact = {"--simulate", "run.json", "--tune", "--stop-within", "0%"};
+  EXPECT_TRUE(has(sandbox_.tune(exact).out, "simulated: 2 of the 3 specs"));
+  const Words loose = {"--simulate", "run.json", "--tune", "--stop-within", "50%"};
+  EXPECT_TRUE(has(sandbox_.tune(loose).out, "simulated: 1 of the 3 specs"));
+}
+
+TEST_F(Simulate, ComparesStrategiesWhateverTheNumberOfThreads) {
+  const Words words = {"simulate-bench", "run.json", "--strategy", "auto", "--strategy", "genetic:population=3",
+                       "--budgets",      "1,3",      "--seeds",    "4",    "--jobs"};
+  const auto with_jobs = [&](const std::string& jobs) {
+    Words all = words;
+    all.push_back(jobs);
+    const Result result = sandbox_.tune(all);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out.substr(0, result.out.find("\nall:"));  // what follows holds microseconds
+  };
+  const std::string table = with_jobs("1");
+  EXPECT_EQ(table, with_jobs("3"));
+  EXPECT_TRUE(has(table, "run.json: 3 specs, 1 of them failed; best time 0.0025"));
+  EXPECT_TRUE(has(table, "genetic:population=3"));
+  EXPECT_TRUE(has(table, " / 1.000 "));  // all were tried
+}
+
+TEST_F(Simulate, AComparisonOfWhatIsNoStrategyOrNoRecordingIsRefused) {
+  expect_refusal({"simulate-bench", "run.json", "--strategy", "bays"},
+                 "there is no strategy 'bays', did you mean 'bayes'?");
+  expect_refusal({"simulate-bench", "absent.json"}, "absent.json");
+  expect_refusal({"simulate-bench", "run.json", "--budgets", "0"}, "'0' is not a whole number above 0");
+}
+
 }  // namespace
 }  // namespace tune::cli
