@@ -243,8 +243,6 @@ void check(const Options& options) {
         "it");
   if (options.simulate && (options.dry_run || options.build_only || options.probe))
     fail("--simulate excludes --dry-run, --build-only and --probe");
-  if (options.simulate && options.stop_within)
-    fail("--simulate and --stop-within exclude each other: the bound is of the device at hand");
   if (options.simulate && options.shapes)
     fail("--simulate and --shapes exclude each other: a recording is of one problem");
   if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
