@@ -334,7 +334,8 @@ TEST_F(Input, ADeviceFileStandsInForTheDeviceInDryRuns) {
   refuses({"bench.yaml", "--dry-run", "--device-file", "none.yaml"},
           "tune: error: none.yaml: cannot be read: No such file or directory\n");
   refuses({"bench.yaml", "--device-file", "device.yaml"},
-          "tune: error: --device-file stands in for a device in --dry-run and --build-only; nothing can be measured on "
+          "tune: error: --device-file stands in for a device in --dry-run, --build-only and --simulate; nothing can be "
+          "measured on "
           "it\n");
 }
 
