@@ -209,8 +209,10 @@ void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
       ->required()
       ->type_name("FILE");
   command->add_option("--strategy", bench.strategies, "As for a run; may be repeated (default: all but exhaustive)")
+      ->allow_extra_args(false)
       ->type_name("NAME");
   command->add_option("--budgets", bench.budgets, "Specs tried")
+      ->allow_extra_args(false)
       ->delimiter(',')
       ->check(whole(1))
       ->capture_default_str()
