@@ -142,6 +142,15 @@ void add_how(CLI::App& app, Options& options) {
       ->check(whole(1))
       ->group(group)
       ->type_name("N");
+  app.add_option("--devices", options.devices, "GPUs to measure on: indices such as 0,1, or all (default: the first)")
+      ->group(group)
+      ->type_name("LIST");
+  app.add_option_function<std::string>(
+         "--isolation", [&options](const std::string& text) { options.reuse_processes = text == "device"; },
+         "A measure process per spec, or per device until a spec fails in it (default: spec)")
+      ->check(CLI::IsMember({"spec", "device"}))
+      ->group(group)
+      ->type_name("spec|device");
   app.add_option("--timeout-build", options.timeout_build, "Seconds a build may take")
       ->check(positive())
       ->capture_default_str()

@@ -58,6 +58,8 @@ struct Options {
   int finalists = 5;
   std::uint64_t seed = 0;
   bool compare = false;
+  std::optional<std::string> devices;  ///< all, or indices
+  bool reuse_processes = false;        ///< --isolation device
   bool keep_going = false;
   bool retry_failed = false;
   std::optional<std::filesystem::path> keep;

@@ -98,8 +98,20 @@ LoadOptions Run::load_options(const std::optional<Shape>& shape) {
   load.file_must_exist = !options_->dry_run;
   if (options_->device_file) device_ = read_device(*options_->device_file);
   load.present = [this](Backend backend) { return device_ || workers_->present(backend); };
+  load.limits = [this](Backend backend) { return limiting_device(backend); };
   load.probe = [this](Backend backend) { return device_ ? *device_ : hello(backend).device; };
   return load;
+}
+
+// What is only built is built for an architecture, and a dry run need not have the device.
+std::optional<Device> Run::limiting_device(Backend backend) {
+  if (device_ || options_->build_only) return device_;
+  try {
+    return hello(backend).device;
+  } catch (const Error&) {
+    if (options_->dry_run) return std::nullopt;
+    throw;
+  }
 }
 
 // A worker that cannot even be probed may still not be needed: when the journal knows every spec, its device serves.
@@ -186,6 +198,7 @@ ExitCode Run::count() const {
 
 void Run::open_journal() {
   const wire::Hello& machine = hello(loaded_.plan.backend);
+  devices_ = choose_devices(options_->devices, machine);
   requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
   journal_ = std::make_unique<Journal>(outputs_.journal);
   if (journal_->unreadable_lines() > 0)
@@ -212,6 +225,11 @@ Workshop& Run::workshop() {
   if (options_->keep) options.keep = *options_->keep;
   options.deadlines = {seconds_of(options_->timeout_build), seconds_of(options_->timeout_run)};
   options.jobs = jobs();
+  if (!devices_.empty()) options.devices = devices_;
+  options.reuse_processes = options_->reuse_processes;
+  options.say = [this](const std::string& text) {
+    if (progress_) progress_->say(text, now());
+  };
   workshop_ = std::make_unique<Workshop>(*requests_, std::move(options));
   return *workshop_;
 }
@@ -346,6 +364,7 @@ ExitCode Run::tune() {
   if (!tuner.systematic_failure().empty())
     findings_.notes.push_back(tuner.systematic_failure() + "\n(--keep-going tries the others all the same)");
   const Conclusion conclusion = conclude(tuner);
+  if (worker_runner_ && !options_->quiet) fmt::print(stderr, "{}\n", to_text(worker_runner_->usage()));
   conclusion.write_files(outputs_, hello_->device);
   exchange.finish();
   if (options_->compare && std::ranges::any_of(findings_.trials, has_wrong_result)) return ExitCode::check_failed;

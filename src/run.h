@@ -37,6 +37,7 @@ class Run {
 
   LoadOptions load_options(const std::optional<Shape>& shape);
   const wire::Hello& hello(Backend backend);
+  std::optional<Device> limiting_device(Backend backend);
   wire::Hello hello_for_building(Backend backend);
   void survey();
   void open_journal();
@@ -56,7 +57,8 @@ class Run {
   report::Progress::Time started_;
   std::optional<Device> device_;  ///< of --device-file
   std::optional<wire::Hello> hello_;
-  std::string probe_failure_;  ///< why the device is the one the journal remembers
+  std::vector<ChosenDevice> devices_;  ///< to measure on
+  std::string probe_failure_;          ///< why the device is the one the journal remembers
   Outputs outputs_;
   Loaded loaded_;
   Objective objective_;

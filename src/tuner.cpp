@@ -93,7 +93,8 @@ void Tuner::learn(const Trial& trial) {
     best = counts && (!best_merit_ || (merit.maximize ? merit.value > *best_merit_ : merit.value < *best_merit_));
     if (best) best_merit_ = merit.value;
     if (best && rules_.enough) enough_ = merit.maximize ? merit.value >= *rules_.enough : merit.value <= *rules_.enough;
-    if (best && rules_.cut_slow && objective_->follows_time()) runner_->set_best(measurement->timing.median);
+    if (best && rules_.cut_slow && objective_->follows_time())
+      runner_->set_best(measurement->timing.median * measurement->scale);
   }
   progress_->tell(trial, best, now_());
   if (!rules_.keep_going && fails_alike(trial))

@@ -197,9 +197,11 @@ bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-Background::Background(const Sandbox& sandbox, const std::vector<std::string>& arguments)
-    : out_(sandbox.folder() / "background.out"), err_(sandbox.folder() / "background.err") {
-  std::vector<std::string> words = {TUNE_BIN_DIR "/tune"}, variables;
+Background::Background(const Sandbox& sandbox, const std::vector<std::string>& arguments, const fs::path& bin) {
+  static int count = 0;
+  out_ = sandbox.folder() / ("background" + std::to_string(++count) + ".out");
+  err_ = fs::path(out_).replace_extension(".err");
+  std::vector<std::string> words = {(bin / "tune").string()}, variables;
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (const auto& [name, value] : sandbox.environment) variables.push_back(name + "=" + value);
   for (char** variable = environ; *variable != nullptr; ++variable)

@@ -76,7 +76,8 @@ bool eventually(const std::function<bool()>& condition);
 /// A run of `tune` that goes on while the test does something else. It is killed with the object.
 class Background {
  public:
-  Background(const Sandbox& sandbox, const std::vector<std::string>& arguments);
+  Background(const Sandbox& sandbox, const std::vector<std::string>& arguments,
+             const std::filesystem::path& bin = TUNE_BIN_DIR);
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;

@@ -1,5 +1,7 @@
 // Stands in for tune-worker-cpu and breaks the protocol on demand. A spec asks for it with its parameter BEHAVIOUR,
 // the probe is asked by the variable FAKE_PROBE; `right` does nothing, at once, and says that it went well.
+// FAKE_DEVICES (`model:id,model:id`) are the devices of the probe; a spec takes a tenth longer on each than on the one
+// before. Measure processes append their number and what they do to the file FAKE_LOG.
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "wire/messages.h"
@@ -21,17 +24,37 @@ using Action = std::function<void()>;
 constexpr const char* kArtifact = "artifact";
 constexpr const char* kLoaded = R"({"event": "loaded"})";
 constexpr const char* kChecked = R"({"event": "checked", "max_error": 0.5, "seconds": 0.001})";
-constexpr const char* kMeasured =
-    R"({"event": "measured", "checked": true, "timing": {"count": 7, "median": 0.001, "min": 0.001, "mean": 0.001,)"
-    R"( "p95": 0.001, "ci_low": 0.001, "ci_high": 0.001}})";
+constexpr const char* kNoDevice = R"({"event": "failed", "stage": "load", "message": "no device", "no_device": true})";
 constexpr const char* kFailed = R"({"event": "failed", "stage": "check", "message": "said to have failed"})";
+
+int served = 0;  ///< specs this process has measured
+
+std::string measured() {
+  const char* device = std::getenv("CUDA_VISIBLE_DEVICES");
+  const double seconds = 0.001 * (1 + 0.1 * (device == nullptr ? 0 : std::atoi(device)));
+  wire::Measured measured;
+  measured.timing = {7, seconds, seconds, seconds, seconds, seconds, seconds, false};
+  measured.checked = true;
+  return wire::encode(wire::Event(measured));
+}
+
+void note(const std::string& what) {
+  if (const char* file = std::getenv("FAKE_LOG"))
+    std::ofstream(file, std::ios::app) << std::to_string(::getpid()) + ' ' + what + '\n';
+}
 
 void say(const std::string& line) { std::cout << line << std::endl; }
 void say_hello() { say(wire::encode(wire::Event(wire::Hello{}))); }
 void say_loaded() { say(kLoaded); }
 void measure() {
   say(kChecked);
-  say(kMeasured);
+  say(measured());
+}
+void measure_slowly() {
+  note("begins");
+  ::usleep(30'000);
+  note("ends");
+  measure();
 }
 [[noreturn]] void leave() { ::_exit(0); }
 [[noreturn]] void hang() {
@@ -52,17 +75,23 @@ struct Behaviour {
 
 const std::map<std::string, Behaviour> kBehaviours = {
     {"right", {}},
+    {"takes_a_while", {.go = measure_slowly}},
+    {"fails_if_reused", {.load = [] { served > 0 ? (say(kFailed), leave()) : say_loaded(); }}},
+    {"crashes_if_reused", {.load = [] { served > 0 ? (::raise(SIGKILL), leave()) : say_loaded(); }}},
+    {"fails", {.go = [] { say(kFailed), leave(); }}},
+    {"crashes", {.go = [] { ::raise(SIGKILL); }}},
+    {"finds_no_device", {.load = [] { say(kNoDevice), leave(); }}},
     {"hangs_at_start", {.start = hang}},
     {"leaves_at_start", {.start = leave}},
     {"speaks_another_protocol", {.start = [] { say(R"({"event": "hello", "protocol": 99, "backend": "cpu"})"); }}},
     {"greets_twice", {.load = say_hello}},
     {"loads_too_early", {.start = say_loaded}},
     {"closes_stdin", {.start = [] { say_hello(), ::close(0), ::usleep(100'000), leave(); }}},
-    {"measures_before_go", {.load = [] { say(kMeasured); }}},
-    {"measures_twice", {.go = [] { measure(), say(kMeasured); }}},
+    {"measures_before_go", {.load = [] { say(measured()); }}},
+    {"measures_twice", {.go = [] { measure(), say(measured()); }}},
     {"checks_twice", {.go = [] { say(kChecked), measure(); }}},
     {"fails_after_measuring", {.go = [] { measure(), say(kFailed); }}},
-    {"measures_after_failing", {.go = [] { say(kFailed), say(kMeasured), leave(); }}},
+    {"measures_after_failing", {.go = [] { say(kFailed), say(measured()), leave(); }}},
     {"leaves_without_result", {.go = [] { say(kChecked), leave(); }}},
     {"says_garbage", {.go = [] { say("garbage"); }}},
     {"says_an_unknown_event", {.go = [] { say(R"({"event": "melted"})"); }}},
@@ -80,6 +109,10 @@ const std::map<std::string, Action> kProbes = {
        wire::Hello hello;
        hello.device.name = "fake";
        hello.compiler = "fake";
+       const char* devices = std::getenv("FAKE_DEVICES");
+       std::istringstream names(devices == nullptr ? "" : devices);
+       for (std::string name; std::getline(names, name, ',');)
+         hello.devices.push_back({name.substr(0, name.find(':')), name.substr(name.find(':') + 1)});
        say(wire::encode(wire::Event(hello)));
      }},
     {"fails", [] { say(R"({"event": "failed", "stage": "start", "message": "no device"})"); }},
@@ -120,16 +153,25 @@ void build() {
   if (behaviour == "build_exits_5") ::_exit(5);
 }
 
-void serve() {
-  std::ifstream artifact(std::get<wire::MeasureRequest>(read_request()).artifact);
+const Behaviour& behaviour_of(const wire::MeasureRequest& request) {
+  std::ifstream artifact(request.artifact);
   const auto found = kBehaviours.find(std::string(std::istreambuf_iterator<char>(artifact), {}));
-  const Behaviour& behaviour = found == kBehaviours.end() ? kBehaviours.at("right") : found->second;
-  behaviour.start();
+  return found == kBehaviours.end() ? kBehaviours.at("right") : found->second;
+}
+
+void serve() {
+  const Behaviour* behaviour = &behaviour_of(std::get<wire::MeasureRequest>(read_request()));
+  note("starts");
+  behaviour->start();
   for (std::string line; std::getline(std::cin, line);) {
     const wire::Command command = wire::decode_command(line);
-    if (std::holds_alternative<wire::Load>(command)) behaviour.load();
-    if (std::holds_alternative<wire::Go>(command)) behaviour.go();
-    if (std::holds_alternative<wire::Done>(command)) behaviour.done();
+    if (std::holds_alternative<wire::Load>(command)) behaviour->load();
+    if (std::holds_alternative<wire::Go>(command)) behaviour->go();
+    if (std::holds_alternative<wire::Done>(command)) behaviour->done();
+    if (const auto* next = std::get_if<wire::Next>(&command)) {
+      ++served;
+      behaviour = &behaviour_of(next->request);
+    }
   }
 }
 

@@ -403,6 +403,12 @@ TEST_F(SamplerTest, ANoisyKernelIsLaunchedUntilTheMedianIsKnown) {
   EXPECT_LE(timing.median - timing.ci_low, 0.005 * timing.median);
 }
 
+TEST_F(SamplerTest, ANoisyKernelThatCannotWinIsLaunchedTheLeastAllowed) {
+  const Timing timing = run(0.0009, 0.001, [](int i) { return 0.001 * (1 + 0.1 * (i * 37 % 100) / 100); });
+  EXPECT_EQ(timing.count, rules_.min_launches);
+  EXPECT_FALSE(timing.stopped_early);
+}
+
 TEST_F(SamplerTest, TimeRunsOutBeforePrecision) {
   const Timing timing = run(0, 0.01, [](int i) { return i % 2 == 0 ? 0.01 : 0.02; });
   EXPECT_GE(timing.count, 60);

@@ -13,13 +13,22 @@ class Refusal : public std::runtime_error {
  public:
   Refusal(Stage stage, const std::string& message) : std::runtime_error(message), stage_(stage) {}
   Stage stage() const { return stage_; }
+  /// The device could not be opened, which is no fault of the spec.
+  virtual bool no_device() const { return false; }
 
  private:
   Stage stage_;
 };
 
+class NoDevice : public Refusal {
+ public:
+  explicit NoDevice(const std::string& message) : Refusal(Stage::load, message) {}
+  bool no_device() const override { return true; }
+};
+
 /// One way of building and running kernels. worker/main.cpp speaks the protocol and calls it: one process calls one of
-/// probe, build, reference, or load followed by measure (repeatedly in the finals). Everything may throw Refusal.
+/// probe, hold, build, reference, or load followed by measure (repeatedly in the finals), and after that load again,
+/// with another spec. Everything may throw Refusal.
 class WorkerBackend {
  public:
   using Report = std::function<void(const wire::Event&)>;
@@ -28,6 +37,8 @@ class WorkerBackend {
   virtual Backend kind() const = 0;
   /// Describes device and compiler without opening a context.
   virtual wire::Hello probe() = 0;
+  /// Keeps the device open until the process ends, where that makes it sooner opened by others.
+  virtual void hold() {}
   virtual wire::Built build(const wire::BuildRequest& request) = 0;
   virtual void reference(const wire::ReferenceRequest& request) = 0;
   /// Takes the artifact and all memory; launches nothing.

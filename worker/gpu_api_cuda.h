@@ -20,6 +20,7 @@ inline constexpr const char* kCompilerLibraries[] = {"libnvrtc.so.13", "libnvrtc
 
 using Status = CUresult;
 using Device = CUdevice;
+using Uuid = CUuuid;
 using Context = CUcontext;
 using Module = CUmodule;
 using Function = CUfunction;
@@ -68,6 +69,7 @@ inline constexpr CompilerStatus kCompiled = NVRTC_SUCCESS;
   X(device, cuDeviceGet)                        \
   X(device_count, cuDeviceGetCount)             \
   X(device_name, cuDeviceGetName)               \
+  X(device_uuid, cuDeviceGetUuid)               \
   X(device_attribute, cuDeviceGetAttribute)     \
   X(device_memory, cuDeviceTotalMem)            \
   X(retain_context, cuDevicePrimaryCtxRetain)   \

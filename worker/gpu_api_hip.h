@@ -37,6 +37,7 @@ inline constexpr const char* kGeneratorLibraries[] = {"libamd_comgr.so.3", "liba
 
 using Status = hipError_t;
 using Device = hipDevice_t;
+using Uuid = hipUUID;
 using Module = hipModule_t;
 using Function = hipFunction_t;
 using Address = std::uintptr_t;  // a number, to calculate with
@@ -82,6 +83,7 @@ inline constexpr CompilerStatus kCompiled = HIPRTC_SUCCESS;
   X(device, hipDeviceGet)                      \
   X(device_count, hipGetDeviceCount)           \
   X(device_name, hipDeviceGetName)             \
+  X(device_uuid, hipDeviceGetUuid)             \
   X(device_attribute, hipDeviceGetAttribute)   \
   X(device_memory, hipDeviceTotalMem)          \
   X(device_properties, hipGetDeviceProperties) \

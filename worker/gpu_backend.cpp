@@ -40,11 +40,19 @@ std::string helpers_code(const std::string& reference, const std::string& arch) 
   return !reference.empty() && std::filesystem::exists(file) ? read_file(file) : compile_gpu_helpers(arch);
 }
 
+/// Requests with the same key need the same memory and are verified alike.
+std::string memory_key(wire::MeasureRequest request) {
+  request.artifact.clear();
+  request.launches.clear();
+  return wire::encode(wire::Request(request));
+}
+
 /// Kernels that are compiled at run time and launched on the first device.
 class GpuBackend final : public WorkerBackend {
  public:
   Backend kind() const override { return gpu::kBackend; }
   wire::Hello probe() override { return probe_gpu(kind()); }
+  void hold() override { GpuHandle::open(); }
   wire::Built build(const wire::BuildRequest& request) override;
   void reference(const wire::ReferenceRequest& request) override;
   void load(const wire::MeasureRequest& request) override;
@@ -53,11 +61,13 @@ class GpuBackend final : public WorkerBackend {
  private:
   void open(const std::string& helpers);
   std::vector<double> outputs() const;
+  void provide_memory(const wire::MeasureRequest& request);
   double timed_launch();
   wire::Checked check();
 
   MeasureRules rules_;
   bool filled_ = false;
+  std::string memory_key_;
   std::optional<Gpu> gpu_;
   std::optional<GpuHelpers> helpers_;
   std::optional<Verifier> verifier_;
@@ -106,13 +116,23 @@ void GpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
   if (request.vendor) throw Refusal(Stage::load, "the GPU backend knows no vendor library");
   rules_ = request.measure;
+  provide_memory(request);
+  timer_.emplace(*gpu_);
+  kernel_.emplace(*gpu_, request.artifact, request.launches, request.problem,
+                  [this](const std::string& name) { return memory_->address(name); });
+}
+
+/// Specs of one run differ in little; what one leaves behind is made anew, and verified, for each. Memory that serves
+/// the next one too saves it most of its load.
+void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
+  if (memory_ && memory_key(request) == memory_key_) return;
+  memory_.reset();
   verifier_.emplace(request);
   if (!gpu_) gpu_.emplace();
   if (!helpers_) helpers_.emplace(*gpu_, helpers_code(request.reference, gpu_->arch()));
   memory_.emplace(*gpu_, *helpers_, request, *verifier_);
-  timer_.emplace(*gpu_);
-  kernel_.emplace(*gpu_, request.artifact, request.launches, request.problem,
-                  [this](const std::string& name) { return memory_->address(name); });
+  memory_key_ = memory_key(request);
+  filled_ = false;
 }
 
 double GpuBackend::timed_launch() {

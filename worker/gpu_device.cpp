@@ -13,7 +13,7 @@ namespace {
 constexpr double kMiB = 1 << 20;
 
 GpuHandle open_device() try { return GpuHandle::open(); } catch (const std::runtime_error& error) {
-  throw Refusal(Stage::load, error.what());
+  throw NoDevice(error.what());
 }
 
 }  // namespace
@@ -21,6 +21,12 @@ GpuHandle open_device() try { return GpuHandle::open(); } catch (const std::runt
 int GpuHandle::attribute(gpu::Attribute which) const {
   int value = 0;
   return driver.device_attribute(&value, which, device) == gpu::kSuccess ? value : 0;
+}
+
+gpu::Uuid GpuHandle::uuid() const {
+  gpu::Uuid uuid{};
+  driver.device_uuid(&uuid, device);
+  return uuid;
 }
 
 GpuHandle GpuHandle::open() {
@@ -39,7 +45,10 @@ GpuHandle GpuHandle::open() {
   return handle;
 }
 
-Gpu::Gpu() : handle_(open_device()) { check(gpu::enter(driver(), handle_.device)); }
+Gpu::Gpu() : handle_(open_device()) {
+  const gpu::Status status = gpu::enter(driver(), handle_.device);
+  if (status != gpu::kSuccess) throw NoDevice(gpu::describe(driver(), status) + "\nwhile opening the device");
+}
 
 std::string Gpu::arch() const { return gpu::architecture(handle_); }
 

@@ -23,6 +23,7 @@ struct GpuHandle {
   GpuDriver driver;
   gpu::Device device;
   int attribute(gpu::Attribute attribute) const;
+  gpu::Uuid uuid() const;
 
   static GpuHandle open();
 };
@@ -103,11 +104,14 @@ class GpuTimer {
   gpu::Event start_ = nullptr, stop_ = nullptr;
 };
 
-/// Code loaded onto a device. Stays there until the process ends.
+/// Code loaded onto a device.
 class GpuModule {
  public:
   /// `name` is for messages. Throws GpuError.
   GpuModule(const Gpu& gpu, std::string code, const std::string& name);
+  ~GpuModule() { gpu_->driver().unload_module(module_); }
+  GpuModule(const GpuModule&) = delete;
+  GpuModule& operator=(const GpuModule&) = delete;
   /// Throws GpuError.
   gpu::Function function(const std::string& name) const;
   /// The sizes of a function's parameters, in bytes.

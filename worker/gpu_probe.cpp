@@ -19,11 +19,38 @@ constexpr std::pair<const char*, gpu::Attribute> kProperties[] = {
     {"multiprocessors", gpu::kMultiprocessors},         {"warp_size", gpu::kWarpSize},
 };
 
-Device describe(const GpuHandle& gpu) {
-  Device device;
+std::string name_of(const GpuHandle& gpu) {
   std::array<char, 256> name{};
   gpu.driver.device_name(name.data(), static_cast<int>(name.size()), gpu.device);
-  device.name = name.data();
+  return name.data();
+}
+
+/// As the vendor's tools write it.
+std::string id_of(const GpuHandle& gpu) {
+  const gpu::Uuid uuid = gpu.uuid();
+  std::string text = "GPU";
+  for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
+/// All there is to choose from.
+std::vector<wire::DeviceName> list_devices(const GpuDriver& driver) {
+  int count = 0;
+  driver.device_count(&count);
+  std::vector<wire::DeviceName> devices;
+  for (int i = 0; i < count; ++i) {
+    GpuHandle gpu{driver, {}};
+    if (driver.device(&gpu.device, i) == gpu::kSuccess) devices.push_back({name_of(gpu), id_of(gpu)});
+  }
+  return devices;
+}
+
+Device describe(const GpuHandle& gpu) {
+  Device device;
+  device.name = name_of(gpu);
   device.driver = gpu::driver_version(gpu.driver);
   device.arch = gpu::architecture(gpu);
   std::size_t memory = 0;
@@ -53,7 +80,9 @@ wire::Hello probe_gpu(Backend backend) {
     no_compiler = error.what();
   }
   try {
-    hello.device = describe(GpuHandle::open());
+    const GpuHandle gpu = GpuHandle::open();
+    hello.device = describe(gpu);
+    hello.devices = list_devices(gpu.driver);
   } catch (const std::runtime_error& error) {
     hello.no_device = error.what();
     if (!no_compiler.empty())

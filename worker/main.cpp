@@ -19,6 +19,7 @@ constexpr const char* kHelp =
   {0} build     --once < build.json      compile; answers `built` or `failed`
   {0} measure   --once < measure.json    load, check and time; answers `measured` or `failed`
   {0} reference --once < reference.json  compute what a right result is
+  {0} hold                               keep the device open, so that other processes open it sooner
   {0} --probe                            describe device and compiler, and end
 
 The request is one JSON object on one line of stdin, the answers are JSON objects, one per line.
@@ -28,7 +29,7 @@ The request is one JSON object on one line of stdin, the answers are JSON object
 )";
 
 struct Options {
-  std::string mode;  ///< build, measure, reference, probe or help
+  std::string mode;  ///< build, measure, reference, hold, probe or help
   bool once = false;
 };
 
@@ -36,7 +37,7 @@ struct Options {
 std::optional<Options> parse(const std::vector<std::string_view>& words) {
   Options options;
   for (const std::string_view word : words) {
-    const bool is_mode = word == "build" || word == "measure" || word == "reference";
+    const bool is_mode = word == "build" || word == "measure" || word == "reference" || word == "hold";
     if (word == "--once")
       options.once = true;
     else if (is_mode && options.mode.empty())
@@ -59,19 +60,20 @@ class Session {
   /// Everything but the last event, which is returned; nullopt: `done` came.
   std::optional<wire::Event> run() try {
     if (options_.mode == "probe") return backend_.probe();
+    if (options_.mode == "hold") return hold();
     const wire::Request request = read_request();
     if (const auto* build = std::get_if<wire::BuildRequest>(&request)) return backend_.build(*build);
     if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) return serve(*measure);
     backend_.reference(std::get<wire::ReferenceRequest>(request));
     return wire::Referenced{};
   } catch (const Refusal& refusal) {
-    return wire::Failed{refusal.stage(), refusal.what()};
+    return wire::Failed{refusal.stage(), refusal.what(), refusal.no_device()};
   } catch (const wire::Malformed& malformed) {
-    return wire::Failed{Stage::start, fmt::format("malformed message from the driver: {}", malformed.what())};
+    return wire::Failed{Stage::start, fmt::format("malformed message from the driver: {}", malformed.what()), false};
   } catch (const std::bad_alloc&) {
-    return wire::Failed{stage_, "out of memory"};
+    return wire::Failed{stage_, "out of memory", false};
   } catch (const std::exception& exception) {
-    return wire::Failed{stage_, exception.what()};
+    return wire::Failed{stage_, exception.what(), false};
   }
 
  private:
@@ -86,7 +88,15 @@ class Session {
     return request;
   }
 
-  std::optional<wire::Event> serve(const wire::MeasureRequest& request) {
+  // The end of stdin ends it.
+  std::optional<wire::Event> hold() {
+    backend_.hold();
+    while (channel_.next()) {
+    }
+    return std::nullopt;
+  }
+
+  std::optional<wire::Event> serve(wire::MeasureRequest request) {
     wire::Hello hello;
     hello.backend = backend_.kind();
     channel_.say(hello);
@@ -95,11 +105,15 @@ class Session {
       return go({});
     }
     for (bool loaded = false;;) {
-      const wire::Command command = wire::decode_command(channel_.next().value());
+      wire::Command command = wire::decode_command(channel_.next().value());
       if (std::holds_alternative<wire::Done>(command)) return std::nullopt;
       if (const auto* command_go = std::get_if<wire::Go>(&command)) {
         if (!loaded) throw wire::Malformed("`go` before `load`");
         channel_.say(go(*command_go));
+      } else if (auto* next = std::get_if<wire::Next>(&command)) {
+        request = std::move(next->request);
+        loaded = false;
+        stage_ = Stage::start;
       } else {
         load(request);
         loaded = true;

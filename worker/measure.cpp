@@ -12,6 +12,7 @@ constexpr double kSingleLaunchFactor = 2;
 constexpr std::size_t kSlowLaunches = 3;
 constexpr double kShortLaunch = 0.1;
 constexpr double kPrecision = 0.005;
+constexpr double kContention = 1.05;
 
 bool is_precise(const std::vector<double>& times) {
   const Interval interval = median_interval(times);
@@ -46,6 +47,10 @@ bool Sampler::is_hopeless(double first) {
   return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));
 }
 
+bool Sampler::is_precise_enough() const {
+  return is_precise(times_) || slower_than(kContention, median_interval(times_).low);
+}
+
 void Sampler::warm_up() {
   for (int i = 0; i < rules_.warmup; ++i) launch_();
 }
@@ -67,7 +72,7 @@ Timing Sampler::until_precise() {
     next_look = times_.size() + 1 + times_.size() / 16;
     if (times_.size() >= kSlowLaunches && slower_than(rules_.cutoff, median_interval(times_).low))
       return summarize(times_, true);
-    if (out_of_time || (times_.size() >= min_launches && is_precise(times_))) return summarize(times_, false);
+    if (out_of_time || (times_.size() >= min_launches && is_precise_enough())) return summarize(times_, false);
   }
 }
 

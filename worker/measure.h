@@ -15,7 +15,8 @@ namespace tune {
 ///   before it is held against a spec, because thread pools, page faults and other processes weigh that much.
 /// - After the warm-up, launches are timed until the 95 % confidence interval of the median is within 0.5 % on either
 ///   side. Limits, the earlier overriding the later: that whole interval lies beyond `cutoff` times the best
-///   (`stopped_early`); `max_seconds` have passed; `min_launches` are not reached.
+///   (`stopped_early`); `max_seconds` have passed; `min_launches` are not reached. Where slow specs are cut, one whose
+///   whole interval lies beyond 1.05 times the best needs no more than these: it cannot win.
 class Sampler {
  public:
   using Seconds = std::function<double()>;
@@ -31,6 +32,7 @@ class Sampler {
   bool is_hopeless(double first);
   Timing exactly(std::int64_t count);
   Timing until_precise();
+  bool is_precise_enough() const;
   void warm_up();
 
   MeasureRules rules_;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "config/baseline_reader.h"
+#include "config/device_limits.h"
 #include "config/rules_reader.h"
 #include "model/error.h"
 #include "model/objective.h"
@@ -66,6 +67,7 @@ Plan Interpreter::run() {
   read_points();
   problems_.throw_if_any();
   plan_.result_names = scope_.names();
+  add_device_limits();
   plan_.space = Space(space_names_, fixed_values(), std::move(mappings_));
   check_trusted_spec();
   return std::move(plan_);
@@ -297,6 +299,17 @@ void Interpreter::read_points() {
   if (const Node* node = top_.find("baseline")) {
     const bool has_vendor = !program_mode() && std::holds_alternative<Gemm>(plan_.problem);
     plan_.baselines = read_baselines(*node, source_.folder, params_, has_vendor, problems_);
+  }
+}
+
+void Interpreter::add_device_limits() {
+  const bool gpu = plan_.backend == Backend::cuda || plan_.backend == Backend::hip;
+  const auto device = gpu && options_.limits ? options_.limits(plan_.backend) : std::nullopt;
+  if (!device) return;
+  for (const Constraint& limit : device_limits(plan_.launches, plan_.backend, *device, space_names_)) {
+    for (std::size_t i = 0; i < mappings_.size(); ++i) {
+      if (scope_.known_in(i, limit.expression)) mappings_[i].constraints.push_back(limit);
+    }
   }
 }
 

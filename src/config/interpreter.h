@@ -37,6 +37,7 @@ class Interpreter {
   void read_objectives();
   void read_points();
   LaunchContext launch_context() const;
+  void add_device_limits();
   std::vector<Value> fixed_values() const;
 
   const Source& source_;

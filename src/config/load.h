@@ -26,6 +26,8 @@ struct LoadOptions {
   bool file_must_exist = true;           ///< complain if the kernel file is missing
   std::function<bool(Backend)> present;  ///< can this backend run here? Unset: any can
   std::function<Device(Backend)> probe;  ///< called at most once, and only if an expression uses device.*
+  /// The device whose limits prune the launches of a GPU's kernels; nullopt: none is known. Called at most once.
+  std::function<std::optional<Device>(Backend)> limits;
 };
 
 /// A tuning file, or several joined, after the command line's changes: what write_best copies from.

@@ -84,6 +84,7 @@ bool Builder::handle(const Processes::Event& event) {
 
 void Builder::finish(const Job& job) {
   pending_.erase(job.key);
+  seconds_ += job.process->spent().of(Stage::build);
   Result result = result_of(job);
   if (std::holds_alternative<Failure>(result)) store_.discard(job.folder);
   results_.emplace(job.key, std::move(result));

@@ -35,6 +35,8 @@ class Builder {
   void start_queued();
   int queued() const { return static_cast<int>(queue_.size()); }
   int running() const { return static_cast<int>(running_.size()); }
+  /// Seconds in build processes that have ended.
+  double seconds() const { return seconds_; }
 
   /// Passes a process event on; false if it is none of ours. After an Ended a result may be there.
   bool handle(const Processes::Event& event);
@@ -58,6 +60,7 @@ class Builder {
   std::set<std::string> pending_;  ///< keys queued or running
   std::map<Processes::Id, Job> running_;
   std::map<std::string, Result> results_;
+  double seconds_ = 0;
 };
 
 }  // namespace tune

@@ -49,23 +49,26 @@ Finals FinalsRunner::run(const Tick& tick) {
     for (Entry* entry : order) time_once(*entry);
   }
   Finals finals;
+  leave_all();
   for (const auto& entry : entries_) {
-    if (entry->active()) leave(*entry);
     entry->result.metrics = entry->metrics_of_median();
     finals.finalists.push_back(std::move(entry->result));
   }
   return finals;
 }
 
-// One after the other: on the CPU, loading would disturb nobody yet, but 20 at once would swap.
+// On the CPU one after the other: loading would disturb nobody yet, but 20 at once would swap.
 void FinalsRunner::load_all() {
+  const Backend backend = workshop_->requests().hello().backend;
+  const bool at_once = backend == Backend::cuda || backend == Backend::hip;
   for (const auto& entry : entries_) {
     start(*entry);
     await(*entry, [&] { return entry->process->said_hello(); });
     if (!entry->active()) continue;
     entry->process->send(wire::Load{});
-    await(*entry, [&] { return entry->process->loaded(); });
+    if (!at_once) await(*entry, [&] { return entry->process->loaded(); });
   }
+  for (const auto& entry : entries_) await(*entry, [&] { return entry->process->loaded(); });
 }
 
 void FinalsRunner::start(Entry& entry) {
@@ -92,23 +95,28 @@ void FinalsRunner::start(Entry& entry) {
     entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
     return;
   }
-  entry.process = std::make_unique<WorkerProcess>(workshop_->start_measuring(std::move(request), artifact));
+  entry.process =
+      std::make_unique<WorkerProcess>(workshop_->start_measuring(workshop_->complete(std::move(request), artifact), 0));
 }
 
 void FinalsRunner::time_once(Entry& entry) {
   if (!entry.active()) return;
+  while (!workshop_->take_turn(0)) handle_next();
+  if (!entry.active()) return workshop_->end_turn(0);
   std::optional<wire::Measured> measured;
   entry.process->send(wire::Go{rules_.launches, 0, round_ == 1});
   await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
+  workshop_->end_turn(0);
   if (!measured) return;
   entry.result.rounds.push_back(measured->timing.median);
   entry.result.launches += measured->timing.count;
   entry.metrics.push_back(std::move(measured->metrics));
 }
 
-void FinalsRunner::leave(Entry& entry) {
-  entry.process->send(wire::Done{});
-  await(entry, [] { return false; });
+void FinalsRunner::leave_all() {
+  for (const auto& entry : entries_)
+    if (entry->active()) entry->process->send(wire::Done{});
+  for (const auto& entry : entries_) await(*entry, [] { return false; });
 }
 
 template <typename Condition>
@@ -118,7 +126,7 @@ void FinalsRunner::await(Entry& entry, Condition reached) {
 
 void FinalsRunner::handle_next() {
   tick_(round_);
-  const auto event = workshop_->processes().wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+  const auto event = workshop_->wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
   if (!event) return;
   if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
   if (workshop_->handle(*event)) return;
@@ -129,7 +137,7 @@ void FinalsRunner::handle_next() {
     if (!entry->active() || entry->process->id() != id) continue;
     if (line) entry->process->handle(*line);
     if (!ended) return;
-    if (ended->exit.unreaped) workshop_->throw_device_lost();
+    if (ended->exit.unreaped) workshop_->throw_device_lost(0, "a worker on it could not be killed");
     entry->process->handle(*ended);
     entry->result.failure = entry->process->failure();
     entry->process.reset();

@@ -27,8 +27,8 @@ struct FinalsRules {
 };
 
 /// Times contenders side by side: each in a fresh process, all loaded before the first is timed, then rounds in seeded
-/// random order, one at a time, until the order of the first is settled or the limits are reached. Each is checked in
-/// its first round. One that fails is kept with its failure and leaves the rounds.
+/// random order, one at a time on the run's first device, until the order of the first is settled or the limits are
+/// reached. Each is checked in its first round. One that fails is kept with its failure and leaves the rounds.
 class FinalsRunner {
  public:
   /// Called between events with the round that runs.
@@ -44,7 +44,7 @@ class FinalsRunner {
   void load_all();
   void start(Entry& entry);
   void time_once(Entry& entry);
-  void leave(Entry& entry);
+  void leave_all();
   bool settled() const;
   /// Handles events until `reached` holds or the entry's process has ended.
   template <typename Condition>

@@ -27,13 +27,15 @@ std::string seconds_text(std::chrono::duration<double> seconds) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(Processes& processes, const std::filesystem::path& worker, const wire::Request& request,
-                             const Deadlines& deadlines)
+                             const Deadlines& deadlines, const Environment& environment)
     : processes_(&processes),
       deadlines_(deadlines),
       measures_(std::holds_alternative<wire::MeasureRequest>(request)),
-      stage_(measures_ ? Stage::start : Stage::build) {
+      stage_(measures_ ? Stage::start : Stage::build),
+      asked_(Processes::Clock::now()) {
   Command command;
   command.argv = {worker.string(), mode_of(request)};
+  command.environment = environment;
   id_ = processes.start(command);
   log(fmt::format("worker {} {}: started", id_, mode_of(request)));
   processes.send(id_, encode(request));
@@ -49,9 +51,25 @@ void WorkerProcess::send(const wire::Command& command) {
     check_pending_ = go->check;
     answered_ = false;
     stage_ = go->check ? Stage::check : Stage::measure;
+  } else if (std::holds_alternative<wire::Next>(command)) {
+    forget_spec();
   }
+  asked_ = Processes::Clock::now();
   processes_->send(id_, encode(command));
   processes_->set_deadline(id_, ticks(deadlines_.run));
+}
+
+// The next spec begins where the first one did after its hello.
+void WorkerProcess::forget_spec() {
+  stage_ = Stage::start;
+  loaded_ = load_sent_ = go_pending_ = check_pending_ = answered_ = false;
+  checked_ = {};
+}
+
+void WorkerProcess::count(Stage stage) {
+  const auto now = Processes::Clock::now();
+  spent_.of(stage) += std::chrono::duration<double>(now - asked_).count();
+  asked_ = now;
 }
 
 std::optional<wire::Measured> WorkerProcess::take_measured() { return std::exchange(measured_, std::nullopt); }
@@ -82,11 +100,13 @@ void WorkerProcess::accept(const wire::Hello& hello) {
     throw wire::Malformed("it speaks protocol " + std::to_string(hello.protocol) + ", not " +
                           std::to_string(wire::kProtocol) + ": install tune and its workers from one build");
   hello_ = true;
+  count(Stage::start);
 }
 
 void WorkerProcess::accept(const wire::Loaded&) {
   expect(load_sent_ && !loaded_ && !answered_, "loaded");
   loaded_ = true;
+  count(Stage::load);
   processes_->set_deadline(id_, std::nullopt);
 }
 
@@ -95,6 +115,7 @@ void WorkerProcess::accept(const wire::Checked& checked) {
   check_pending_ = false;
   checked_ = checked;
   stage_ = Stage::measure;
+  count(Stage::check);
 }
 
 void WorkerProcess::accept(const wire::Measured& measured) {
@@ -102,6 +123,7 @@ void WorkerProcess::accept(const wire::Measured& measured) {
   go_pending_ = false;
   answered_ = true;
   measured_ = measured;
+  count(stage_);
   processes_->set_deadline(id_, std::nullopt);
 }
 
@@ -129,6 +151,7 @@ Failure WorkerProcess::fail(Cause cause, const std::string& message, const std::
 
 void WorkerProcess::handle(const Processes::Ended& ended) {
   ended_ = true;
+  if (!answered_ || built_) count(stage_);
   log(fmt::format("worker {}: {}", id_, to_text(ended.exit)));
   const Exit& exit = ended.exit;
   if (exit.unreaped)

@@ -1,10 +1,12 @@
 #pragma once
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "base/process.h"
+#include "exec/spent.h"
 #include "model/trial.h"
 #include "wire/messages.h"
 
@@ -20,12 +22,14 @@ struct Deadlines {
 /// The owner passes it the events of its id.
 class WorkerProcess {
  public:
-  /// Starts it on a request. Throws Error(environment) if it cannot be started.
+  using Environment = std::map<std::string, std::string>;
+
+  /// Starts it on a request, with `environment` added to ours. Throws Error(environment) if it cannot be started.
   WorkerProcess(Processes& processes, const std::filesystem::path& worker, const wire::Request& request,
-                const Deadlines& deadlines);
+                const Deadlines& deadlines, const Environment& environment = {});
 
   Processes::Id id() const { return id_; }
-  /// Load, go or done: the next event it owes us has the run deadline.
+  /// Load, go, next or done: the next event it owes us has the run deadline.
   void send(const wire::Command& command);
 
   void handle(const Processes::Line& line);
@@ -41,6 +45,9 @@ class WorkerProcess {
   bool ended() const { return ended_; }
   /// After the end: why it is no success, by the table of the design; nullopt for a clean end with all answers given.
   const std::optional<Failure>& failure() const { return failure_; }
+  /// The failure is that the device could not be opened.
+  bool no_device() const { return failed_ && failed_->no_device; }
+  const Spent& spent() const { return spent_; }
 
  private:
   void accept(const wire::Hello& hello);
@@ -50,6 +57,8 @@ class WorkerProcess {
   void accept(const wire::Built& built);
   void accept(const wire::Referenced&);
   void accept(const wire::Failed& failed);
+  void forget_spec();
+  void count(Stage stage);
   void expect(bool in_order, const char* event);
   void complain(const std::string& what);
   Failure fail(Cause cause, const std::string& message, const std::string& log) const;
@@ -68,6 +77,8 @@ class WorkerProcess {
   std::string complaint_;  ///< how it broke the protocol
   bool ended_ = false;
   std::optional<Failure> failure_;
+  Spent spent_;
+  Processes::Clock::time_point asked_;  ///< since when it owes us an event
 };
 
 }  // namespace tune

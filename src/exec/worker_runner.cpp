@@ -1,6 +1,7 @@
 #include "exec/worker_runner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "exec/occupancy.h"
 #include "model/error.h"
@@ -9,21 +10,64 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kLoadedAhead = 2;
+// Opening a GPU takes about 60 ms of the driver's lock and as long outside of it (H200): so many processes keep that
+// lock busy while one measures. In a process that is reused only memory is filled and copied.
+constexpr int kLoadedAhead = 4;
+constexpr int kLoadedAheadInReused = 2;
+constexpr double kContextBytes = 600e6;  // what the driver takes for a process beside its buffers
+constexpr std::int64_t kCommon = 0;      // ticket of the spec that every device times
 
 bool cores_are_the_device(Backend backend) { return backend == Backend::cpu || backend == Backend::program; }
+
+double bytes_of_problem(const Problem& problem) {
+  double bytes = 0;
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) {
+    const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->m);
+    const auto n = static_cast<double>(gemm->n), k = static_cast<double>(gemm->k);
+    bytes = batch * (m * k * static_cast<double>(size_of(gemm->a)) + k * n * static_cast<double>(size_of(gemm->b)) +
+                     m * n * static_cast<double>(size_of(gemm->c) + sizeof(double)));
+  }
+  if (const auto* custom = std::get_if<Custom>(&problem))
+    for (const Buffer& buffer : custom->buffers)
+      bytes += static_cast<double>(buffer.count) * static_cast<double>(size_of(buffer.type) + sizeof(double));
+  return bytes;
+}
+
+bool worth_a_fresh_process(const Lane::Result& result) {
+  const auto* failure = std::get_if<Failure>(&result.outcome);
+  return failure != nullptr && result.reused && failure->cause != Cause::timed_out;
+}
 
 }  // namespace
 
 WorkerRunner::WorkerRunner(Workshop& workshop)
     : workshop_(&workshop),
       exclusive_(cores_are_the_device(workshop.requests().hello().backend)),
-      batch_(4 * workshop.options().jobs) {}
+      batch_(4 * workshop.options().jobs),
+      created_(Clock::now()) {
+  const Lane::Rules rules = {loaded_ahead(), workshop.options().reuse_processes, exclusive_};
+  for (std::size_t i = 0; i < workshop.options().devices.size(); ++i)
+    devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false});
+}
+
+// All of them have their memory at the same time.
+int WorkerRunner::loaded_ahead() const {
+  if (exclusive_) return 0;
+  const int wanted = workshop_->options().reuse_processes ? kLoadedAheadInReused : kLoadedAhead;
+  const Requests& requests = workshop_->requests();
+  const auto& properties = requests.hello().device.properties;
+  const auto memory = properties.find("memory_bytes");
+  const auto* bytes = memory == properties.end() ? nullptr : std::get_if<std::int64_t>(&memory->second);
+  if (bytes == nullptr) return wanted;
+  const double fitting = static_cast<double>(*bytes) / (bytes_of_problem(requests.plan().problem) + kContextBytes);
+  return std::clamp(static_cast<int>(fitting) - 2, 0, wanted);
+}
 
 int WorkerRunner::free_slots() const { return 2 * batch_ - static_cast<int>(tasks_.size() + finished_.size()); }
 
 void WorkerRunner::start(const Spec& spec) {
   Task& task = tasks_.emplace_back();
+  task.ticket = ++last_ticket_;
   task.spec = spec;
   task.started = Clock::now();
   try {
@@ -36,9 +80,24 @@ void WorkerRunner::start(const Spec& spec) {
 Activity WorkerRunner::activity() const {
   Activity activity;
   activity.building = workshop_->builder().running();
-  for (const Task& task : tasks_)
-    if (task.go_sent) activity.measuring.push_back(task.spec.mesh_idx);
+  for (const Device& device : devices_) {
+    const auto ticket = device.lane.launched();
+    const auto task = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == ticket; });
+    if (task != tasks_.end()) activity.measuring.push_back(task->spec.mesh_idx);
+  }
   return activity;
+}
+
+Usage WorkerRunner::usage() const {
+  Usage usage;
+  usage.devices = static_cast<int>(devices_.size());
+  usage.spent.of(Stage::build) = workshop_->builder().seconds();
+  for (const Device& device : devices_) {
+    usage.spent += device.lane.spent();
+    const std::chrono::duration<double> span = device.lane.last_launch() - created_;
+    usage.idle_seconds += span.count() - device.lane.busy_seconds();
+  }
+  return usage;
 }
 
 std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
@@ -47,12 +106,15 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
     if (!finished_.empty()) {
       Trial trial = std::move(finished_.front());
       finished_.pop_front();
+      if (tasks_.empty() && finished_.empty())
+        for (Device& device : devices_) device.lane.dismiss();
       return trial;
     }
-    const auto event = workshop_->processes().wait(until);
-    if (!event) return std::nullopt;
+    const auto event = workshop_->wait(until);
+    if (!event && Clock::now() >= until) return std::nullopt;
+    if (!event || workshop_->handle(*event)) continue;
     if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
-    dispatch(*event);
+    std::ranges::any_of(devices_, [&](Device& device) { return device.lane.handle(*event); });
   }
 }
 
@@ -60,26 +122,25 @@ bool WorkerRunner::building() const { return workshop_->builder().running() > 0 
 
 int WorkerRunner::ready() const {
   return static_cast<int>(
-      std::count_if(tasks_.begin(), tasks_.end(), [](const Task& task) { return task.built && !task.process; }));
+      std::ranges::count_if(tasks_, [](const Task& task) { return task.built && !task.measuring; }));
 }
 
-// A process that has measured and is on its way out keeps cores busy, but no device.
-int WorkerRunner::in_measure_processes() const {
-  return static_cast<int>(std::count_if(tasks_.begin(), tasks_.end(), [this](const Task& task) {
-    return task.process != nullptr && (exclusive_ || !task.measured);
-  }));
+bool WorkerRunner::measuring() const {
+  return std::ranges::any_of(devices_, [](const Device& device) { return device.lane.active(); });
 }
 
-bool WorkerRunner::device_busy() const {
-  return std::any_of(tasks_.begin(), tasks_.end(), [](const Task& task) { return task.go_sent && !task.measured; });
-}
-
+// Until there is something to say, or to wait for: a result may make room.
 void WorkerRunner::pump() {
-  collect_builds();
-  start_builds();
-  start_measuring();
-  for (Task& task : tasks_)
-    if (task.process) advance(task);
+  do {
+    collect_builds();
+    start_builds();
+    start_measuring();
+    for (Device& device : devices_) {
+      wire::Go go = best_;
+      go.best_seconds = device.comparable ? best_.best_seconds / device.scale : 0;
+      device.lane.advance(go);
+    }
+  } while (collect_results() && finished_.empty());
 }
 
 void WorkerRunner::collect_builds() {
@@ -88,102 +149,121 @@ void WorkerRunner::collect_builds() {
     if (current->built) continue;
     const Builder::Result* result = workshop_->find_build(current->spec);
     if (result == nullptr) continue;
-    if (const auto* failure = std::get_if<Failure>(result)) {
-      keep(*current, *failure);
-      finish(current, *failure);
-      continue;
+    if (const auto* artifact = std::get_if<Artifact>(result)) {
+      collect_build(current, *artifact);
+    } else {
+      keep(*current, std::get<Failure>(*result));
+      finish(current, std::get<Failure>(*result));
     }
-    const auto& artifact = std::get<Artifact>(*result);
-    current->build = artifact.info;
-    if (const auto share = occupancy_of(*current)) current->build.properties["occupancy"] = *share;
-    current->artifact = artifact.path.string();
-    current->built = true;
-    if (const auto reason = workshop_->requests().pruned_after_build(current->spec, current->build))
-      finish(current, PrunedAfterBuild{*reason, current->build});
   }
+}
+
+void WorkerRunner::collect_build(Tasks::iterator task, const Artifact& artifact) {
+  task->build = artifact.info;
+  if (const auto share = occupancy_of(*task)) task->build.properties["occupancy"] = *share;
+  task->artifact = artifact.path.string();
+  task->built = true;
+  if (const auto reason = workshop_->requests().pruned_after_build(task->spec, task->build))
+    finish(task, PrunedAfterBuild{*reason, task->build});
 }
 
 void WorkerRunner::start_builds() {
   const bool none_to_build = workshop_->builder().queued() + workshop_->builder().running() == 0;
-  if (ready() == 0 && in_measure_processes() == 0) measuring_phase_ = false;
+  if (ready() == 0 && !measuring()) measuring_phase_ = false;
   if (ready() > 0 && (none_to_build || ready() >= batch_)) measuring_phase_ = true;
-  if (!exclusive_ || !measuring_phase_) workshop_->builder().start_queued();
+  if (exclusive_ && measuring_phase_) return;
+  if (!tasks_.empty()) workshop_->begin_reference();
+  workshop_->builder().start_queued();
 }
 
+// In turn, so that devices share what is ready. Until the first device has timed a spec, it is the only one.
 void WorkerRunner::start_measuring() {
-  const int limit = exclusive_ ? 1 : 1 + kLoadedAhead;
-  for (auto task = tasks_.begin(); task != tasks_.end();) {
-    const auto current = task++;
-    if (in_measure_processes() >= limit) return;
-    if (exclusive_ && (!measuring_phase_ || building())) return;
-    if (!current->built || current->process) continue;
-    try {
-      wire::MeasureRequest request = workshop_->requests().measure(current->spec);
-      if (!workshop_->reference_ready(current->spec)) return;
-      if (!workshop_->options().keep.empty())
-        request.keep = (workshop_->options().keep / std::to_string(current->spec.mesh_idx)).string();
-      current->process =
-          std::make_unique<WorkerProcess>(workshop_->start_measuring(std::move(request), current->artifact));
-    } catch (const Unlaunchable& error) {
-      finish(current, Failure{Stage::start, Cause::reported, error.what(), {}});
+  if (common_) start_common();
+  auto task = tasks_.begin();
+  for (bool room = true; room;) {
+    room = false;
+    for (Device& device : devices_) {
+      if (!device.comparable || !device.lane.has_room()) continue;
+      if (exclusive_ && (!measuring_phase_ || building())) return;
+      while (task != tasks_.end() && (!task->built || task->measuring)) ++task;
+      if (task == tasks_.end()) return;
+      const auto current = task++;
+      try {
+        if (!start_one(*current, device)) return;
+        room = true;
+      } catch (const Unlaunchable& error) {
+        finish(current, Failure{Stage::start, Cause::reported, error.what(), {}});
+        room = true;
+      }
     }
   }
 }
 
-void WorkerRunner::advance(Task& task) {
-  WorkerProcess& process = *task.process;
-  if (process.said_hello() && !task.load_sent) {
-    task.load_sent = true;
-    process.send(wire::Load{});
-  }
-  if (process.loaded() && !task.go_sent && !device_busy()) {
-    task.go_sent = true;
-    task.go_at = Clock::now();
-    process.send(wire::Go{0, best_seconds_, true});
-  }
-  if (auto measured = process.take_measured()) {
-    task.measured = std::move(measured);
-    process.send(wire::Done{});
+// False: there is nothing to check its result against yet. Throws Unlaunchable.
+bool WorkerRunner::start_one(Task& task, Device& device) {
+  wire::MeasureRequest request = workshop_->requests().measure(task.spec);
+  if (!workshop_->reference_ready(task.spec)) return false;
+  if (!workshop_->options().keep.empty())
+    request.keep = (workshop_->options().keep / std::to_string(task.spec.mesh_idx)).string();
+  device.lane.start({task.ticket, workshop_->complete(std::move(request), task.artifact), task.fresh});
+  return task.measuring = true;
+}
+
+void WorkerRunner::start_common() {
+  for (Device& device : devices_) {
+    if (device.comparable || device.timing_common || !device.lane.has_room()) continue;
+    device.lane.start({kCommon, common_->request, true});
+    device.timing_common = true;
   }
 }
 
-void WorkerRunner::dispatch(const Processes::Event& event) {
-  if (workshop_->handle(event)) return;
-  const auto* line = std::get_if<Processes::Line>(&event);
-  const auto* ended = std::get_if<Processes::Ended>(&event);
-  const Processes::Id id = line ? line->id : ended->id;
-  const auto task = std::find_if(tasks_.begin(), tasks_.end(), [id](const Task& candidate) {
-    return candidate.process && candidate.process->id() == id;
-  });
-  if (task == tasks_.end()) return;
-  if (line) task->process->handle(*line);
-  if (!ended) return;
-  task->process->handle(*ended);
-  if (ended->exit.unreaped) workshop_->throw_device_lost();
-  measure_ended(task);
+// Whether there were any.
+bool WorkerRunner::collect_results() {
+  bool any = false;
+  for (Device& device : devices_)
+    while (auto result = device.lane.take_result()) {
+      any = true;
+      if (result->ticket == kCommon)
+        accept_common(device, *result);
+      else
+        accept(device, std::move(*result));
+    }
+  return any;
 }
 
-void WorkerRunner::measure_ended(Tasks::iterator task) {
-  if (const auto& failure = task->process->failure()) {
+void WorkerRunner::accept_common(Device& device, const Lane::Result& result) {
+  device.timing_common = false;
+  if (result.no_device) return;  // it is tried again
+  const std::size_t place = static_cast<std::size_t>(&device - devices_.data());
+  if (const auto* failure = std::get_if<Failure>(&result.outcome))
+    workshop_->throw_device_lost(place, "what the first device could time fails on it: " + failure->message);
+  device.scale = common_->seconds / std::get<Measurement>(result.outcome).timing.median;
+  device.comparable = true;
+}
+
+void WorkerRunner::accept(Device& device, Lane::Result result) {
+  const auto task = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
+  if (result.no_device || worth_a_fresh_process(result)) {
+    task->measuring = false;
+    task->fresh = !result.no_device;
+    return;
+  }
+  if (const auto* failure = std::get_if<Failure>(&result.outcome)) {
     keep(*task, *failure);
     return finish(task, *failure);
   }
-  Measurement measurement;
-  measurement.timing = task->measured->timing;
-  measurement.checked = task->measured->checked;
-  measurement.max_error = task->process->checked().max_error;
-  measurement.metrics = task->measured->metrics;
+  Measurement measurement = std::get<Measurement>(std::move(result.outcome));
   measurement.build = task->build;
+  measurement.scale = device.scale;
+  if (!common_ && devices_.size() > 1 && !measurement.timing.stopped_early)
+    common_ = {workshop_->complete(workshop_->requests().measure(task->spec), task->artifact),
+               measurement.timing.median};
   finish(task, std::move(measurement));
 }
 
 void WorkerRunner::finish(Tasks::iterator task, Outcome outcome) {
-  const auto now = Clock::now();
-  const auto seconds_since = [now](Clock::time_point then) {
-    return std::chrono::duration<double>(now - then).count();
-  };
-  finished_.push_back({std::move(task->spec), std::move(outcome), seconds_since(task->started), false,
-                       task->go_sent ? seconds_since(task->go_at) : 0});
+  const std::chrono::duration<double> seconds = Clock::now() - task->started;
+  finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false});
   tasks_.erase(task);
 }
 

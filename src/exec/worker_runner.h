@@ -1,18 +1,20 @@
 #pragma once
 #include <deque>
 #include <list>
-#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "exec/lane.h"
 #include "exec/runner.h"
 #include "exec/workshop.h"
 
 namespace tune {
 
-/// Runs each spec in worker processes of its own: a build, unless its artifact is in the store, then a measure process.
-/// On the CPU and for programs the cores are the device, so building and measuring take turns; on a GPU they overlap,
-/// with at most two processes loaded beyond the one that measures.
+/// Runs specs in worker processes: a build, unless its artifact is in the store, then a measure process on one of the
+/// devices. On the CPU and for programs the cores are the device, so building and measuring take turns; on a GPU they
+/// overlap. Of several devices each times the first spec that the first device could time, and what it times later is
+/// scaled by that: cards of one model differ by per cents.
 class WorkerRunner : public Runner {
  public:
   explicit WorkerRunner(Workshop& workshop);
@@ -20,44 +22,64 @@ class WorkerRunner : public Runner {
   int free_slots() const override;
   void start(const Spec& spec) override;
   std::optional<Trial> wait(Clock::time_point until) override;
-  void set_best(double seconds) override { best_seconds_ = seconds; }
+  void set_best(double seconds) override { best_.best_seconds = seconds; }
   Activity activity() const override;
+
+  /// Where the time went since this was made.
+  Usage usage() const;
 
  private:
   struct Task {
+    std::int64_t ticket = 0;
     Spec spec;
     Clock::time_point started;
     BuildInfo build;
     std::string artifact;
     bool built = false;
-    bool load_sent = false, go_sent = false;
-    Clock::time_point go_at;
-    std::optional<wire::Measured> measured;
-    std::unique_ptr<WorkerProcess> process;
+    bool measuring = false;
+    bool fresh = false;  ///< to be measured in a process of its own
   };
   using Tasks = std::list<Task>;
+  struct Device {
+    Lane lane;
+    double scale = 1;
+    bool comparable = true;  ///< its scale is known
+    bool timing_common = false;
+  };
+  /// What every device times, so that their times can be compared.
+  struct Common {
+    wire::MeasureRequest request;
+    double seconds = 0;  ///< on the first device
+  };
 
   void pump();
   void collect_builds();
+  void collect_build(Tasks::iterator task, const Artifact& artifact);
   void start_builds();
   void start_measuring();
-  void advance(Task& task);
-  void dispatch(const Processes::Event& event);
-  void measure_ended(Tasks::iterator task);
+  void start_common();
+  bool start_one(Task& task, Device& device);
+  bool collect_results();
+  void accept(Device& device, Lane::Result result);
+  void accept_common(Device& device, const Lane::Result& result);
   void finish(Tasks::iterator task, Outcome outcome);
   std::optional<double> occupancy_of(const Task& task) const;
   void keep(const Task& task, const Failure& failure) const;
 
   bool building() const;
   int ready() const;
-  int in_measure_processes() const;
-  bool device_busy() const;
+  bool measuring() const;
+  int loaded_ahead() const;
 
   Workshop* workshop_;
   bool exclusive_;  ///< building would disturb measuring
   int batch_;       ///< built specs that are worth stopping the builds for
   bool measuring_phase_ = false;
-  double best_seconds_ = 0;
+  wire::Go best_;  ///< how a spec is timed, by the first device's clock
+  Clock::time_point created_;
+  std::int64_t last_ticket_ = 0;
+  std::vector<Device> devices_;
+  std::optional<Common> common_;
   Tasks tasks_;
   std::deque<Trial> finished_;
 };

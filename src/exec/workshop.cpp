@@ -1,5 +1,6 @@
 #include "exec/workshop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "model/error.h"
@@ -7,6 +8,12 @@
 namespace tune {
 namespace fs = std::filesystem;
 namespace {
+
+// Of all users, and whatever their TMPDIR is.
+constexpr const char* kLockFolder = "/tmp";
+constexpr auto kTurnPoll = std::chrono::milliseconds(2);
+
+bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -16,7 +23,12 @@ Workshop::Workshop(const Requests& requests, WorkshopOptions options)
     : requests_(&requests),
       options_(std::move(options)),
       processes_(true),
-      builder_(processes_, options_.worker, options_.store, options_.deadlines, options_.jobs) {}
+      builder_(processes_, options_.worker, options_.store, options_.deadlines, options_.jobs),
+      holders_(options_.devices.size()),
+      waiting_(options_.devices.size()),
+      told_(options_.devices.size()) {
+  for (const ChosenDevice& device : options_.devices) locks_.emplace_back(kLockFolder, device.id);
+}
 
 Workshop::~Workshop() = default;
 
@@ -45,10 +57,34 @@ const Builder::Result* Workshop::find_build(const Spec& spec) {
   return requests_->has_build() ? builder_.find(requests_->build_key(spec)) : &kNotBuilt;
 }
 
-void Workshop::throw_device_lost() const {
-  throw Error(ExitCode::environment, "device " + requests_->hello().device.name +
-                                         " no longer answers: a worker on it could not be killed; the results so far "
-                                         "are in the journal");
+void Workshop::throw_device_lost(std::size_t device, const std::string& why) const {
+  const ChosenDevice& lost = options_.devices[device];
+  std::string name = requests_->hello().device.name;
+  if (!lost.id.empty()) name += " (device " + std::to_string(lost.index) + ", " + lost.id + ")";
+  throw Error(ExitCode::environment, name + " no longer answers: " + why +
+                                         "; the results so far are in the journal, and the same command "
+                                         "continues from there once it does");
+}
+
+bool Workshop::take_turn(std::size_t device) {
+  DeviceLock& lock = locks_[device];
+  waiting_[device] = !lock.take();
+  if (!waiting_[device]) return true;
+  if (!told_[device] && options_.say)
+    options_.say("waiting for device " + std::to_string(options_.devices[device].index) + ", used by " + lock.holder());
+  told_[device] = true;
+  return false;
+}
+
+void Workshop::end_turn(std::size_t device) {
+  locks_[device].release();
+  waiting_[device] = false;
+}
+
+std::optional<Processes::Event> Workshop::wait(std::optional<Processes::Clock::time_point> until) {
+  if (std::ranges::find(waiting_, true) == waiting_.end()) return processes_.wait(until);
+  const auto soon = Processes::Clock::now() + kTurnPoll;
+  return processes_.wait(until ? std::min(*until, soon) : soon);
 }
 
 std::uint64_t Workshop::reference_bytes() const {
@@ -74,6 +110,12 @@ std::string Workshop::reference_name() const {
   return kernel ? "reference kernel '" + kernel->kernel + "'" : "reference.spec";
 }
 
+void Workshop::begin_reference() {
+  const Spec none;
+  if (std::holds_alternative<Gemm>(requests_->plan().problem) && reference_.empty() && reference_process_ == nullptr)
+    make_reference(none);
+}
+
 void Workshop::make_reference(const Spec& spec) {
   wire::ReferenceRequest request = requests_->reference(spec);
   if (std::holds_alternative<Custom>(requests_->plan().problem)) {
@@ -89,24 +131,44 @@ void Workshop::make_reference(const Spec& spec) {
   }
   if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>(reference_bytes());
   request.output = (scratch_->folder() / "reference").string();
-  reference_process_ = std::make_unique<WorkerProcess>(processes_, options_.worker, request, options_.deadlines);
+  if (!take_turn(0)) return;
+  hold_open(0);
+  reference_process_ = std::make_unique<WorkerProcess>(processes_, options_.worker, request, options_.deadlines,
+                                                       options_.devices[0].environment);
 }
 
-WorkerProcess Workshop::start_measuring(wire::MeasureRequest request, const std::string& artifact) {
+wire::MeasureRequest Workshop::complete(wire::MeasureRequest request, const std::string& artifact) const {
   request.artifact = artifact;
   request.reference = reference_;
-  return WorkerProcess(processes_, options_.worker, request, options_.deadlines);
+  return request;
+}
+
+WorkerProcess Workshop::start_measuring(const wire::MeasureRequest& completed, std::size_t device) {
+  hold_open(device);
+  return WorkerProcess(processes_, options_.worker, completed, options_.deadlines,
+                       options_.devices[device].environment);
+}
+
+// While one process has a GPU open, its driver opens it to others in 8 ms instead of 95 (H200).
+void Workshop::hold_open(std::size_t device) {
+  if (holders_[device] != 0 || !is_gpu(requests_->hello().backend)) return;
+  Command command;
+  command.argv = {options_.worker.string(), "hold"};
+  command.environment = options_.devices[device].environment;
+  holders_[device] = processes_.start(command);
 }
 
 bool Workshop::handle(const Processes::Event& event) {
   if (builder_.handle(event)) return true;
   const auto* line = std::get_if<Processes::Line>(&event);
   const auto* ended = std::get_if<Processes::Ended>(&event);
-  if (reference_process_ == nullptr || reference_process_->id() != (line ? line->id : ended ? ended->id : 0))
-    return false;
+  const Processes::Id id = line ? line->id : ended ? ended->id : 0;
+  if (id != 0 && std::ranges::find(holders_, id) != holders_.end()) return true;
+  if (reference_process_ == nullptr || reference_process_->id() != id) return false;
   if (line) reference_process_->handle(*line);
   if (!ended) return true;
   reference_process_->handle(*ended);
+  end_turn(0);
   if (const auto& failure = reference_process_->failure()) {
     // A reference kernel is built with the parameters of the spec that needs it first; another spec's may do.
     if (!requests_->plan().reference.kernel)

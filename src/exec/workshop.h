@@ -1,10 +1,14 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exec/builder.h"
+#include "exec/device_lock.h"
+#include "exec/devices.h"
 #include "exec/requests.h"
 #include "exec/runner.h"
 #include "exec/scratch.h"
@@ -16,10 +20,14 @@ struct WorkshopOptions {
   std::filesystem::path store;   ///< folder of build artifacts
   std::filesystem::path keep;    ///< folder for what failed specs leave; empty: none
   Deadlines deadlines;
-  int jobs = 1;  ///< build processes at a time
+  int jobs = 1;                                 ///< build processes at a time
+  std::vector<ChosenDevice> devices = {{}};     ///< at least one; references and finals are the first's
+  bool reuse_processes = false;                 ///< --isolation device
+  std::function<void(const std::string&)> say;  ///< tells a person, at once
 };
 
-/// What sweep and finals share: the processes, the builds, and the reference result that every spec is checked against.
+/// What sweep and finals share: the processes, the builds, the devices' turns, and the reference result that every
+/// spec is checked against.
 class Workshop {
  public:
   /// `requests` must outlive this.
@@ -42,19 +50,31 @@ class Workshop {
   /// problem has none). Throws Unlaunchable if it cannot be made with this spec's build, Error if not at all.
   bool reference_ready(const Spec& spec);
   bool making_reference() const { return reference_process_ != nullptr; }
+  /// Starts what needs no build: the reference of a GEMM.
+  void begin_reference();
 
-  /// A measure process for an artifact. Throws Error(environment).
-  WorkerProcess start_measuring(wire::MeasureRequest request, const std::string& artifact);
+  /// `request` as a measure process gets it.
+  wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;
+  /// A measure process on one of the chosen devices, by its place among them. Throws Error(environment).
+  WorkerProcess start_measuring(const wire::MeasureRequest& completed, std::size_t device);
 
-  /// Throws Error(environment): a worker could not be killed, so what it runs on is lost.
-  [[noreturn]] void throw_device_lost() const;
+  /// Takes the right to launch on a device, against other runs; false: not yet, ask again (`wait` returns soon enough).
+  bool take_turn(std::size_t device);
+  /// Gives it back, or waits no longer.
+  void end_turn(std::size_t device);
 
+  /// Throws Error(environment): nothing can be measured any more on this device, and why.
+  [[noreturn]] void throw_device_lost(std::size_t device, const std::string& why) const;
+
+  /// The next event, as Processes::wait.
+  std::optional<Processes::Event> wait(std::optional<Processes::Clock::time_point> until);
   /// Passes on events of builds and of the reference; false if it is neither's.
   bool handle(const Processes::Event& event);
 
  private:
   void make_reference(const Spec& spec);
   std::string reference_name() const;
+  void hold_open(std::size_t device);
   std::uint64_t reference_bytes() const;
 
   const Requests* requests_;
@@ -62,6 +82,9 @@ class Workshop {
   std::unique_ptr<Scratch> scratch_;  ///< outlives the processes that write to it
   Processes processes_;
   Builder builder_;
+  std::vector<DeviceLock> locks_;       ///< of the devices
+  std::vector<Processes::Id> holders_;  ///< of the devices; 0: none was started
+  std::vector<bool> waiting_, told_;    ///< of the devices: for our turn; someone was told so
   std::unique_ptr<WorkerProcess> reference_process_;
   std::string reference_;          ///< path, once it is there
   std::string reference_failure_;  ///< of the last attempt with some spec's build

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <utility>
 
 #include "model/error.h"
 
@@ -65,6 +66,11 @@ Objective::Objective(const Plan& plan, std::string name) : plan_(&plan), name_(s
 }
 
 Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
+  if (measurement.scale != 1) {
+    Measurement comparable = measurement;
+    comparable.timing.median *= std::exchange(comparable.scale, 1);
+    return merit(spec, comparable);
+  }
   if (metric_ != nullptr) return {metric(*metric_, spec, measurement), maximize_, false};
   if (name() == "time") return {measurement.timing.median, false, true};
   if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.median / 1e9, true, true};

@@ -39,6 +39,8 @@ struct Measurement {
   double max_error = 0;  ///< largest error over its tolerance; at most 1
   std::map<std::string, double> metrics;  ///< the program's own columns; clocks, power and such of the device
   BuildInfo build;
+  std::string device = {};  ///< id of the device it was timed on, where there can be several
+  double scale = 1;         ///< times this, its times compare with those of the run's first device
 };
 
 /// A spec that did not make it. `message`'s first line is what specs are grouped by; the rest is detail.
@@ -62,7 +64,7 @@ struct Trial {
   Spec spec;
   Outcome outcome;
   double seconds = 0;
-  bool recorded = false;  ///< answered from the journal, not run now
+  bool recorded = false;       ///< answered from the journal, not run now
   double measure_seconds = 0;  ///< the part of `seconds` that it had the device; 0 if that is not known
 
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }

@@ -111,17 +111,28 @@ struct Go {
   bool check = true;
 };
 struct Done {};  ///< leave, all is well
-using Command = std::variant<Load, Go, Done>;
+/// After `measured`, instead of done: another spec for the same process. Its load and go follow.
+struct Next {
+  MeasureRequest request;
+};
+using Command = std::variant<Load, Go, Done, Next>;
 
 // --- events: what a worker says ---
+
+/// One of a machine's devices; its place among them is its index.
+struct DeviceName {
+  std::string name;  ///< model
+  std::string id;    ///< tells it from all others, on every machine: a UUID
+};
 
 struct Hello {
   int protocol = kProtocol;
   Backend backend = Backend::cpu;
   Device device;
-  std::string compiler;            ///< name and version; part of every build key
-  std::vector<std::string> archs;  ///< architectures it can build for, where it has a list
-  std::string no_device;           ///< why there is none, where building works all the same
+  std::string compiler;             ///< name and version; part of every build key
+  std::vector<std::string> archs;   ///< architectures it can build for, where it has a list
+  std::string no_device;            ///< why there is none, where building works all the same
+  std::vector<DeviceName> devices;  ///< all that can be chosen from, where there is a choice
 };
 struct Built {
   std::string artifact;  ///< file name inside BuildRequest::output
@@ -144,6 +155,7 @@ struct Referenced {};
 struct Failed {
   Stage stage = Stage::start;
   std::string message;
+  bool no_device = false;  ///< the device could not be opened, which is no fault of the spec
 };
 using Event = std::variant<Hello, Built, Loaded, Checked, Measured, Referenced, Failed>;
 

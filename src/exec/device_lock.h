@@ -1,0 +1,32 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+namespace tune {
+
+/// A device's turn among all `tune` processes of a machine: who has it may launch. Those that want it take turns: the
+/// one that waits next keeps the others from taking it again before. A device without an id can always be taken.
+class DeviceLock {
+ public:
+  /// The lock is a file of this folder, which all users share.
+  DeviceLock(const std::filesystem::path& folder, const std::string& device_id);
+  ~DeviceLock();
+  DeviceLock(DeviceLock&& other) noexcept;
+  DeviceLock(const DeviceLock&) = delete;
+  DeviceLock& operator=(const DeviceLock&) = delete;
+
+  /// Takes it if it is free; else waits for it from now on, and is to be asked again.
+  bool take();
+  /// Gives it back, or waits no longer.
+  void release();
+  bool taken() const { return taken_; }
+  /// Who took it last: `tune, pid 123`.
+  std::string holder() const;
+
+ private:
+  int file_ = -1;
+  bool next_ = false;  ///< no other process can be the next
+  bool taken_ = false;
+};
+
+}  // namespace tune

@@ -1,0 +1,75 @@
+#include "exec/devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+const char* visibility_variable(Backend backend) {
+  return backend == Backend::hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+// Where the user has made some devices visible, indices count those.
+std::string visible_name(Backend backend, int index) {
+  const char* visible = std::getenv(visibility_variable(backend));
+  const auto names = split(visible == nullptr ? "" : visible);
+  return static_cast<std::size_t>(index) < names.size() ? names[static_cast<std::size_t>(index)]
+                                                        : std::to_string(index);
+}
+
+[[noreturn]] void complain(const std::string& names, const std::string& why, const wire::Hello& hello) {
+  std::string text = fmt::format("--devices {}: {}", names, why);
+  for (std::size_t i = 0; i < hello.devices.size(); ++i)
+    text += fmt::format("\n  {}: {} ({})", i, hello.devices[i].name, hello.devices[i].id);
+  throw Error(ExitCode::bad_input, text);
+}
+
+std::vector<int> parse_indices(const std::string& names, const wire::Hello& hello) {
+  const int count = static_cast<int>(hello.devices.size());
+  std::vector<int> indices;
+  if (names == "all")
+    for (int i = 0; i < count; ++i) indices.push_back(i);
+  for (const std::string& name : names == "all" ? std::vector<std::string>() : split(names)) {
+    int index = -1;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (error != std::errc() || end != name.data() + name.size() || index < 0 || index >= count)
+      complain(names, fmt::format("there is no device '{}'; there are:", name), hello);
+    if (std::ranges::find(indices, index) != indices.end())
+      complain(names, fmt::format("device {} is named twice; there are:", index), hello);
+    indices.push_back(index);
+  }
+  if (indices.empty()) complain(names, "this names no device; give `all`, or indices such as 0,1, of:", hello);
+  return indices;
+}
+
+}  // namespace
+
+std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names, const wire::Hello& hello) {
+  if (!names) return {{0, hello.devices.empty() ? "" : hello.devices.front().id, {}}};
+  if (hello.devices.empty())
+    complain(*names, fmt::format("the {} backend has no devices to choose from", to_text(hello.backend)), hello);
+  std::vector<ChosenDevice> chosen;
+  for (const int index : parse_indices(*names, hello)) {
+    const wire::DeviceName& device = hello.devices[static_cast<std::size_t>(index)];
+    if (device.name != hello.devices[static_cast<std::size_t>(chosen.empty() ? index : chosen.front().index)].name)
+      complain(*names, "the devices of one run must be of one model; tune each model by itself:", hello);
+    chosen.push_back({index, device.id, {{visibility_variable(hello.backend), visible_name(hello.backend, index)}}});
+  }
+  return chosen;
+}
+
+}  // namespace tune

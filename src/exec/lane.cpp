@@ -1,0 +1,178 @@
+#include "exec/lane.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tune {
+namespace {
+
+constexpr int kOpenings = 3;  // failed ones in a row that mean that the device is lost
+
+}  // namespace
+
+Lane::Lane(Workshop& workshop, std::size_t device, Rules rules)
+    : workshop_(&workshop), device_(device), rules_(rules), last_launch_(Clock::now()) {}
+
+int Lane::occupied() const {
+  return static_cast<int>(std::ranges::count_if(
+      stations_, [this](const Station& station) { return rules_.exits_disturb || !station.leaving; }));
+}
+
+bool Lane::room_for_another() const { return occupied() < 1 + rules_.loaded_ahead; }
+
+bool Lane::has_room() const {
+  const bool idle = std::ranges::any_of(stations_, [](const Station& s) { return !s.job && !s.leaving; });
+  return idle || room_for_another();
+}
+
+bool Lane::active() const {
+  return std::ranges::any_of(stations_, [](const Station& station) { return station.job || station.leaving; });
+}
+
+std::optional<std::int64_t> Lane::launched() const {
+  const auto station = std::ranges::find_if(stations_, &Station::launches);
+  return station == stations_.end() ? std::nullopt : std::optional(station->job->ticket);
+}
+
+Spent Lane::spent() const {
+  Spent spent = spent_;
+  for (const Station& station : stations_) spent += station.process->spent();
+  return spent;
+}
+
+void Lane::start(Job job) {
+  const auto idle = std::ranges::find_if(stations_, [](const Station& s) { return !s.job && !s.leaving; });
+  if (idle != stations_.end() && !job.fresh) {
+    idle->process->send(wire::Next{job.request});
+    idle->job = std::move(job);
+    return load(*idle);
+  }
+  if (idle != stations_.end() && !room_for_another()) {
+    idle->leaving = true;
+    idle->process->send(wire::Done{});
+  }
+  Station& station = stations_.emplace_back();
+  station.process = std::make_unique<WorkerProcess>(workshop_->start_measuring(job.request, device_));
+  station.job = std::move(job);
+}
+
+void Lane::load(Station& station) {
+  station.load_sent = true;
+  station.process->send(wire::Load{});
+}
+
+void Lane::advance(const wire::Go& go) {
+  for (Station& station : stations_) {
+    if (!station.job || station.leaving) continue;
+    if (station.process->said_hello() && !station.load_sent) load(station);
+    take_answer(station);
+  }
+  launch_next(go);
+}
+
+void Lane::take_answer(Station& station) {
+  auto measured = station.process->take_measured();
+  if (!measured) return;
+  station.measured = std::move(measured);
+  stop_launching();
+  if (rules_.reuse) return serve_again(station);
+  station.leaving = true;
+  station.process->send(wire::Done{});
+}
+
+// What it measured stands: the worker has verified it, and the device has finished all that was launched.
+void Lane::serve_again(Station& station) {
+  results_.push_back({station.job->ticket, measurement_of(station), station.served > 0, false});
+  no_device_ = 0;
+  ++station.served;
+  station.job.reset();
+  station.measured.reset();
+  station.load_sent = station.go_sent = false;
+}
+
+void Lane::launch_next(const wire::Go& go) {
+  if (std::ranges::any_of(stations_, &Station::launches)) return;
+  const auto next = std::ranges::find_if(
+      stations_, [](const Station& s) { return s.job && s.process->loaded() && !s.go_sent && !s.leaving; });
+  if (next == stations_.end()) {
+    if (std::exchange(wants_turn_, false)) workshop_->end_turn(device_);
+    return;
+  }
+  wants_turn_ = !workshop_->take_turn(device_);
+  if (wants_turn_) return;
+  launched_at_ = Clock::now();
+  next->go_sent = true;
+  next->process->send(go);
+}
+
+void Lane::stop_launching() {
+  last_launch_ = Clock::now();
+  busy_seconds_ += std::chrono::duration<double>(last_launch_ - launched_at_).count();
+  workshop_->end_turn(device_);
+}
+
+bool Lane::handle(const Processes::Event& event) {
+  const auto* line = std::get_if<Processes::Line>(&event);
+  const auto* end = std::get_if<Processes::Ended>(&event);
+  const Processes::Id id = line ? line->id : end ? end->id : 0;
+  const auto station = std::ranges::find_if(stations_, [id](const Station& s) { return s.process->id() == id; });
+  if (station == stations_.end()) return false;
+  if (line) station->process->handle(*line);
+  if (!end) return true;
+  // Its last words may have come with its end.
+  if (station->job && !station->leaving) take_answer(*station);
+  station->process->handle(*end);
+  if (station->launches()) stop_launching();
+  if (end->exit.unreaped) workshop_->throw_device_lost(device_, "a worker on it could not be killed");
+  ended(station);
+  return true;
+}
+
+void Lane::ended(Stations::iterator station) {
+  spent_ += station->process->spent();
+  if (station->job) {
+    Result result{station->job->ticket, {}, station->served > 0, station->process->no_device()};
+    if (const auto& failure = station->process->failure())
+      result.outcome = *failure;
+    else
+      result.outcome = measurement_of(*station);
+    note_opening(result);
+    results_.push_back(std::move(result));
+  }
+  stations_.erase(station);
+}
+
+// One process may be refused for lack of memory, or while the driver recovers from a fault.
+void Lane::note_opening(const Result& result) {
+  no_device_ = result.no_device ? no_device_ + 1 : 0;
+  if (no_device_ >= kOpenings)
+    workshop_->throw_device_lost(device_, "the last " + std::to_string(kOpenings) + " workers could not open it: " +
+                                              std::get<Failure>(result.outcome).message);
+}
+
+Measurement Lane::measurement_of(const Station& station) const {
+  Measurement measurement;
+  measurement.timing = station.measured->timing;
+  measurement.checked = station.measured->checked;
+  measurement.max_error = station.process->checked().max_error;
+  measurement.metrics = station.measured->metrics;
+  measurement.device = workshop_->options().devices[device_].id;
+  return measurement;
+}
+
+std::optional<Lane::Result> Lane::take_result() {
+  if (results_.empty()) return std::nullopt;
+  Result result = std::move(results_.front());
+  results_.pop_front();
+  return result;
+}
+
+void Lane::dismiss() {
+  for (Station& station : stations_) {
+    if (station.job || station.leaving) continue;
+    station.leaving = true;
+    station.process->send(wire::Done{});
+  }
+}
+
+}  // namespace tune

@@ -1,0 +1,98 @@
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "exec/workshop.h"
+
+namespace tune {
+
+/// The measure processes of one device. Several are loaded or loading at a time, one launches, and only in the device's
+/// turn. A process measures one spec; or, where they are reused, one after the other until one fails in it.
+class Lane {
+ public:
+  using Clock = Processes::Clock;
+
+  struct Rules {
+    int loaded_ahead = 0;        ///< processes beyond the one that measures
+    bool reuse = false;          ///< give a process that has measured the next spec
+    bool exits_disturb = false;  ///< no process starts before the one before it has ended
+  };
+  struct Job {
+    std::int64_t ticket = 0;  ///< the caller's name for it
+    wire::MeasureRequest request;
+    bool fresh = false;  ///< in a process of its own, also where they are reused
+  };
+  struct Result {
+    std::int64_t ticket = 0;
+    std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build and its scale
+    bool reused = false;                         ///< the process had measured other specs before
+    bool no_device = false;                      ///< a failure to open the device: not the spec's
+  };
+
+  /// `device`: its place among the workshop's.
+  Lane(Workshop& workshop, std::size_t device, Rules rules);
+  Lane(Lane&&) = default;
+  Lane(const Lane&) = delete;
+
+  /// Whether a job can be started now.
+  bool has_room() const;
+  void start(Job job);
+  /// Sends what the processes wait for; a spec that may launch now is timed as `go` says.
+  void advance(const wire::Go& go);
+  /// False: not an event of ours. Throws Error(environment) if the device is lost.
+  bool handle(const Processes::Event& event);
+  std::optional<Result> take_result();
+  /// Ends the processes that wait for another spec.
+  void dismiss();
+
+  /// Whether a process is there that is not just waiting for another spec.
+  bool active() const;
+  /// The ticket of the job that is launched now.
+  std::optional<std::int64_t> launched() const;
+  /// Seconds in which something was launched, the last of them until now or until when there last was.
+  double busy_seconds() const { return busy_seconds_; }
+  Clock::time_point last_launch() const { return last_launch_; }
+  /// Of processes that have ended, and of the others so far.
+  Spent spent() const;
+
+ private:
+  struct Station {
+    std::unique_ptr<WorkerProcess> process;
+    std::optional<Job> job;
+    std::optional<wire::Measured> measured;
+    bool load_sent = false, go_sent = false, leaving = false;
+    int served = 0;  ///< specs it has measured
+    bool launches() const { return go_sent && !measured; }
+  };
+  using Stations = std::list<Station>;
+
+  int occupied() const;
+  bool room_for_another() const;
+  void load(Station& station);
+  void take_answer(Station& station);
+  void launch_next(const wire::Go& go);
+  void stop_launching();
+  void ended(Stations::iterator station);
+  Measurement measurement_of(const Station& station) const;
+  void serve_again(Station& station);
+  void note_opening(const Result& result);
+
+  Workshop* workshop_;
+  std::size_t device_;
+  Rules rules_;
+  Stations stations_;
+  std::deque<Result> results_;
+  bool wants_turn_ = false;
+  Clock::time_point launched_at_, last_launch_;
+  double busy_seconds_ = 0;
+  Spent spent_;        ///< of processes that have ended
+  int no_device_ = 0;  ///< processes one after the other that could not open the device
+};
+
+}  // namespace tune

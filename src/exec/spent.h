@@ -1,0 +1,32 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "model/trial.h"
+
+namespace tune {
+
+/// Seconds that processes spent in each part of their lives, not counting what they waited for the driver.
+struct Spent {
+  std::array<double, 5> seconds{};
+
+  double& of(Stage stage) { return seconds[static_cast<std::size_t>(stage)]; }
+  double of(Stage stage) const { return seconds[static_cast<std::size_t>(stage)]; }
+  Spent& operator+=(const Spent& other) {
+    for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] += other.seconds[i];
+    return *this;
+  }
+};
+
+/// Where the time of a sweep went: in processes side by side, and on the devices.
+struct Usage {
+  Spent spent;
+  double idle_seconds = 0;  ///< in which a device had nothing to launch, of all devices together
+  int devices = 1;
+};
+
+/// One line for a person.
+std::string to_text(const Usage& usage);
+
+}  // namespace tune

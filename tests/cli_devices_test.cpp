@@ -1,0 +1,221 @@
+// Several devices, processes that are reused, and runs that share a device; the devices are fake_worker's.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "cli.h"
+#include "exec/device_lock.h"
+
+namespace tune::cli {
+namespace {
+
+class Devices : public testing::Test {
+ protected:
+  void SetUp() override {
+    sandbox_.write("gemm.cpp", "");
+    bin_ = sandbox_.copy_binaries_with_fake_worker();
+    id_ = sandbox_.folder().filename().string();
+    sandbox_.environment["FAKE_LOG"] = (sandbox_.folder() / "log.txt").string();
+  }
+  void TearDown() override {
+    for (const std::string& id : {id_ + "a", id_ + "b"}) std::filesystem::remove("/tmp/tune-" + id + ".lock");
+  }
+
+  void have_devices(const std::string& first = "fake", const std::string& second = "fake") {
+    sandbox_.environment["FAKE_DEVICES"] = first + ":" + id_ + "a," + second + ":" + id_ + "b";
+  }
+
+  /// A grid of these behaviours, each `times` times.
+  void write(const std::string& behaviours, int times = 1) const {
+    sandbox_.write("gemm.yaml",
+                   "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 8, n: 8, k: 8}},\n"
+                   "params: {BEHAVIOUR: [" +
+                       behaviours + "], $N: {range: [1, " + std::to_string(times) +
+                       "]}}, launch: {args: [A, B, C, m, n, k]}}\n");
+  }
+
+  static std::vector<std::string> command(const std::string& output, std::vector<std::string> more) {
+    more.insert(more.begin(), {"--yaml", "gemm.yaml", "--timeout-run", "5", "--output", output});
+    return more;
+  }
+  Result tune(const std::vector<std::string>& more) const { return sandbox_.tune_from(bin_, command("out", more)); }
+
+  std::map<std::int64_t, std::string> outcomes(const std::string& output = "out") const {
+    std::map<std::int64_t, std::string> outcomes;
+    for (const wire::TrialRecord& record : sandbox_.trials(output + ".jsonl"))
+      outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
+    return outcomes;
+  }
+
+  /// Lines of fake_worker's log that end like this.
+  std::vector<std::string> noted(const std::string& what) const {
+    std::istringstream log(std::filesystem::exists(sandbox_.folder() / "log.txt") ? sandbox_.read("log.txt") : "");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(log, line);)
+      if (line.ends_with(what)) lines.push_back(line);
+    return lines;
+  }
+
+  Sandbox sandbox_;
+  std::filesystem::path bin_;
+  std::string id_;
+};
+
+TEST_F(Devices, EachSpecHasAProcessUnlessTheyAreReused) {
+  write("right", 6);
+  tune({});
+  EXPECT_EQ(noted("starts").size(), 6u);
+  std::filesystem::remove(sandbox_.folder() / "out.jsonl");
+  EXPECT_EQ(tune({"--isolation", "device"}).code, 0);
+  EXPECT_EQ(noted("starts").size(), 7u);
+  EXPECT_EQ(sandbox_.trials("out.jsonl").size(), 6u);
+}
+
+TEST_F(Devices, AReusedProcessIsReplacedOnceASpecFailsInIt) {
+  write("right, fails, crashes, takes_a_while");
+  EXPECT_EQ(tune({"--isolation", "device"}).code, 0);
+  const auto all = outcomes();
+  EXPECT_EQ(all.at(0), "measured");
+  EXPECT_EQ(all.at(1), "check, reported: said to have failed");
+  EXPECT_EQ(all.at(2), "check, crashed: killed by signal 9 (killed)");
+  EXPECT_EQ(all.at(3), "measured");
+}
+
+TEST_F(Devices, WhatFailsInAReusedProcessIsTriedInAFreshOne) {
+  write("right, fails_if_reused, crashes_if_reused");
+  EXPECT_EQ(tune({"--isolation", "device"}).code, 0);
+  for (const auto& [mesh_idx, outcome] : outcomes()) EXPECT_EQ(outcome, "measured") << mesh_idx;
+  EXPECT_EQ(outcomes().size(), 3u);
+  EXPECT_EQ(noted("starts").size(), 3u);
+}
+
+TEST_F(Devices, IsolationIsNoPartOfATrialsIdentity) {
+  write("right", 4);
+  tune({"--isolation", "device"});
+  const auto started = noted("starts").size();
+  EXPECT_EQ(tune({}).code, 0);
+  EXPECT_EQ(noted("starts").size(), started);
+}
+
+TEST_F(Devices, SeveralShareTheSpecsAndTheirTimesAreScaledByACommonSpec) {
+  have_devices();
+  write("takes_a_while", 12);
+  ASSERT_EQ(tune({"--devices", "all"}).code, 0);
+  std::map<std::string, int> specs;
+  for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl")) {
+    const Measurement& measurement = *record.trial.measurement();
+    ++specs[measurement.device];
+    EXPECT_NEAR(measurement.timing.median * measurement.scale, 0.001, 1e-9);
+    EXPECT_NEAR(measurement.timing.median, measurement.device == id_ + "a" ? 0.001 : 0.0011, 1e-9);
+  }
+  EXPECT_EQ(specs.size(), 2u);
+  EXPECT_EQ(specs[id_ + "a"] + specs[id_ + "b"], 12);
+}
+
+TEST_F(Devices, OneCanBeNamed) {
+  have_devices();
+  write("right", 3);
+  ASSERT_EQ(tune({"--devices", "1"}).code, 0);
+  for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
+    EXPECT_EQ(record.trial.measurement()->device, id_ + "b");
+}
+
+TEST_F(Devices, AnUnknownOneIsAnErrorThatListsThem) {
+  have_devices();
+  write("right");
+  const Result result = tune({"--devices", "0,7"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "tune: error: --devices 0,7: there is no device '7'; there are:\n"
+            "tune: error:   0: fake (" +
+                id_ + "a)\ntune: error:   1: fake (" + id_ + "b)\n");
+  EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "out.jsonl"));
+}
+
+TEST_F(Devices, SeveralMustBeOfOneModel) {
+  have_devices("fake", "other");
+  write("right");
+  const Result result = tune({"--devices", "all"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("must be of one model"), std::string::npos) << result.err;
+}
+
+TEST_F(Devices, ABackendWithoutAChoiceSaysSo) {
+  write("right");
+  const Result result = tune({"--devices", "0"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("the cpu backend has no devices to choose from"), std::string::npos) << result.err;
+}
+
+TEST_F(Devices, OneThatCannotBeOpenedEndsTheRunWithOneError) {
+  write("finds_no_device", 8);
+  const Result result = tune({"--quiet"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_NE(result.err.find("fake no longer answers: the last 3 workers could not open it: no device"),
+            std::string::npos)
+      << result.err;
+  EXPECT_TRUE(sandbox_.trials("out.jsonl").empty());
+}
+
+TEST_F(Devices, TwoRunsTakeTurnsAndTheWaitingOneSaysSo) {
+  have_devices();
+  write("takes_a_while", 8);
+  Background first(sandbox_, command("one", {}), bin_), second(sandbox_, command("two", {}), bin_);
+  const Result one = first.wait(), two = second.wait();
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_EQ(outcomes("one").size() + outcomes("two").size(), 16u);
+  EXPECT_NE((one.err + two.err).find("waiting for device 0, used by tune, pid "), std::string::npos) << one.err;
+  std::istringstream log(sandbox_.read("log.txt"));
+  std::set<std::string> launched;
+  std::string process, what;
+  while (log >> process >> what) {
+    if (what == "begins") {
+      EXPECT_TRUE(launched.empty()) << process;
+      launched.insert(process);
+    } else {
+      launched.erase(process);
+    }
+  }
+}
+
+TEST_F(Devices, AWaitingRunCanBeInterrupted) {
+  have_devices();
+  write("right");
+  DeviceLock lock("/tmp", id_ + "a");
+  ASSERT_TRUE(lock.take());
+  Background run(sandbox_, command("out", {}), bin_);
+  const auto waits = [&] {
+    for (const std::string& file : sandbox_.files())
+      if (file.ends_with(".err") && sandbox_.read(file).find("waiting for device 0") != std::string::npos) return true;
+    return false;
+  };
+  ASSERT_TRUE(eventually(waits));
+  run.signal(SIGINT);
+  EXPECT_EQ(run.wait().code, 130);
+}
+
+TEST(DeviceLock, WhoeverWaitsIsNext) {
+  const std::string id = "test-" + std::to_string(::getpid());
+  DeviceLock one("/tmp", id), two("/tmp", id);
+  EXPECT_TRUE(one.take());
+  EXPECT_FALSE(two.take());
+  EXPECT_EQ(two.holder(), "tune, pid " + std::to_string(::getpid()));
+  one.release();
+  EXPECT_FALSE(one.take());
+  EXPECT_TRUE(two.take());
+  two.release();
+  EXPECT_TRUE(one.take());
+  std::filesystem::remove("/tmp/tune-" + id + ".lock");
+}
+
+}  // namespace
+}  // namespace tune::cli
