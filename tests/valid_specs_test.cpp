@@ -219,8 +219,9 @@ TEST(ValidSpecs, AreThoseOfEveryRandomSpaceLookedUpPointByPoint) {
     // Without tables states are values of parts of expressions, and what ranges foresee.
     for (std::uint32_t i = 0; i < space.mappings().size(); ++i) {
       for (const std::size_t rest : {0, 1, 4}) {
+        const std::size_t wide = rest == 4 ? 64 : 0;
         const Factored points(space, space.mappings()[i], all_values(space.mappings()[i]), nullptr,
-                              {.tables = {.rest = rest, .whole = rest}});
+                              {.diagram = {}, .tables = {.rest = rest, .whole = rest, .wide = wide}});
         expect_exactly(points, i, wanted);
       }
     }

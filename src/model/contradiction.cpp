@@ -8,14 +8,14 @@ namespace tune {
 namespace {
 
 /// Without the constraints that keep it small a space can be large; then a constraint is kept unproven.
-constexpr std::size_t kMostEdges = 2'000'000;
+constexpr Diagram::Limits kLimits = {.edges = 2'000'000, .effort = {1 << 24}};
 
 enum class Left { none, some, unknown };
 
 Left left_by(const Space& space, const Space::Mapping& mapping, const Domains& domains, const std::vector<char>& used) {
   try {
-    return Factored(space, mapping, domains, &used, {.edges = kMostEdges, .tables = {}}).size() == 0 ? Left::none
-                                                                                                     : Left::some;
+    return Factored(space, mapping, domains, &used, {.diagram = kLimits, .tables = {}}).size() == 0 ? Left::none
+                                                                                                    : Left::some;
   } catch (const Factored::TooLarge&) {
     return Left::unknown;
   }

@@ -20,13 +20,18 @@ struct Bond {
   std::vector<std::size_t> levels;
 };
 
-/// Which combinations of values of some variables meet all conditions, as a graph: a layer of nodes per variable, an
-/// edge per value, one path per combination. Beginnings that leave the same to be decided share a node, so that its
-/// size is not that of the list. Combinations are numbered in the order of the variables, the last one fastest.
+/// Which combinations of values of some variables meet all conditions, as a graph: a layer of nodes per variable, one
+/// path per combination; an edge stands for all values of a run that lead to the same node. Beginnings that leave the
+/// same to be decided share a node, so that its size is not that of the list. Combinations are numbered in the order of
+/// the variables, the last one fastest.
 class Diagram {
  public:
-  /// nullopt if it would have more than `most_edges`, or more than 2^63 - 1 paths.
-  static std::optional<Diagram> build(std::vector<Variable> variables, std::vector<Bond> bonds, std::size_t most_edges);
+  struct Limits {
+    std::size_t edges = std::size_t{1} << 24;
+    Effort effort = {};
+  };
+  /// nullopt if it would have more than 2^63 - 1 paths, or take more than the limits.
+  static std::optional<Diagram> build(std::vector<Variable> variables, std::vector<Bond> bonds, const Limits& limits);
 
   std::span<const Variable> variables() const { return variables_; }
   std::int64_t size() const { return size_; }
@@ -37,13 +42,14 @@ class Diagram {
  private:
   class Builder;
   struct Edge {
-    std::uint32_t digit;
-    std::uint32_t node;  ///< of the next layer
+    std::uint32_t first, count;  ///< of the variable's values, as indices into its digits
+    std::uint32_t node;          ///< of the next layer
   };
   struct Layer {
     std::vector<std::uint32_t> begin = {0};  ///< of each node's edges, and the end of the last one's
     std::vector<Edge> edges;
     std::vector<std::int64_t> before;  ///< per edge: paths through the same node's earlier edges
+    std::vector<std::int64_t> paths;   ///< from each node of the next layer
   };
 
   bool count();

@@ -55,7 +55,7 @@ class Analysis {
     for (const int v : order) variables.push_back({static_cast<std::uint32_t>(v), domains_[index(v)]});
     std::vector<Bond> bonds;
     for (const Demand* demand : demands) bonds.push_back(bond(*demand, order));
-    return Diagram::build(std::move(variables), std::move(bonds), limits_.edges);
+    return Diagram::build(std::move(variables), std::move(bonds), limits_.diagram);
   }
 
  private:
@@ -122,15 +122,13 @@ class Analysis {
   }
 
   void restrict(const Demand& demand, int variable) {
-    std::vector<std::uint32_t>& domain = domains_[index(variable)];
     Condition alone = condition(demand, {variable});
+    if (alone.start() == Condition::kHolds) return;
+    std::vector<std::uint32_t>& domain = domains_[index(variable)];
     std::vector<std::uint32_t> kept;
     if (alone.start() != Condition::kFails) {
-      const std::uint32_t* const next = alone.row(0, alone.start());
-      for (std::size_t i = 0; i < domain.size(); ++i) {
-        const bool known = next[i] != Condition::kUnknown;
-        if ((known ? next[i] : alone.follow(0, alone.start(), i)) != Condition::kFails) kept.push_back(domain[i]);
-      }
+      for (std::size_t i = 0; i < domain.size(); ++i)
+        if (alone.satisfied_by(i)) kept.push_back(domain[i]);
     }
     domain = std::move(kept);
   }

@@ -25,7 +25,7 @@ bool has_names(const Space::Mapping& mapping, const std::vector<Restriction>& re
 class Factored {
  public:
   struct Limits {
-    std::size_t edges = std::size_t{1} << 24;  ///< of one group's diagram, before it is given up
+    Diagram::Limits diagram = {};  ///< of each group, before it is given up
     TableLimits tables = {};
   };
 

@@ -9,6 +9,23 @@ namespace tune {
 
 inline bool is_comparison(Op op) { return op >= Op::less && op <= Op::not_equal; }
 
+/// Whether apply_integers computes a number by it.
+inline bool is_of_integers(Op op) {
+  switch (op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::floor_divide:
+    case Op::modulo:
+    case Op::ceil_divide:
+    case Op::minimum:
+    case Op::maximum:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Division of 64 bits takes several times as long as of 32 on many CPUs, and sizes are small.
 template <class Division>
 std::int64_t divide_small(std::int64_t a, std::int64_t b, Division division) {
