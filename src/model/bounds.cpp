@@ -72,12 +72,16 @@ Bounds at_corners(Op op, const Range& left, const Range& right) {
   return {range, false};
 }
 
-/// A remainder of a positive divisor.
+/// A remainder of a positive divisor: that of the quotient, where it is the same everywhere.
 Bounds remainder(const Range& left, const Range& right) {
   if (!positive(right) || !is_integer(left) || !is_integer(right)) return kAnything;
-  Range range{to_cell(std::int64_t{0}), to_cell(right.second.integer - 1)};
-  if (left.first.integer >= 0 && less(left.second, range.second)) range.second = left.second;
-  if (left.first.integer >= 0 && less(left.second, right.first)) range.first = left.first;
+  const std::int64_t least = left.first.integer, most = left.second.integer;
+  const std::int64_t smallest = right.first.integer, greatest = right.second.integer;
+  Range range{to_cell(std::int64_t{0}), to_cell(greatest - 1)};
+  if (least < 0) return {range, false};
+  range.second.integer = std::min(range.second.integer, most);
+  const std::int64_t quotient = least / greatest;
+  if (quotient == most / smallest) range = {to_cell(least - quotient * greatest), to_cell(most - quotient * smallest)};
   return {range, false};
 }
 

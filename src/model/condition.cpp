@@ -17,6 +17,8 @@ constexpr std::size_t kComputedWords = 5;
 constexpr std::size_t kBlock = 256;
 /// What it costs to foresee, in single operations.
 constexpr std::size_t kForesight = 64;
+/// And what it counts to keep a state.
+constexpr std::size_t kMemory = 16;
 
 using Packed = std::array<std::uint32_t, kComputedWords>;
 
@@ -173,7 +175,7 @@ const std::uint32_t* Condition::row(std::size_t level, std::uint32_t state, Effo
   const std::size_t count = values_[level].size();
   const std::size_t first = (state - 2) * count;
   if (here.next.size() < first + count) {
-    effort.spend(4 * (here.states.size() * count - here.next.size()));
+    effort.spend(kMemory * (here.states.size() * count - here.next.size()));
     here.next.resize(here.states.size() * count, kUnknown);
   }
   std::uint32_t* const next = here.next.data() + first;
@@ -215,7 +217,7 @@ std::span<const Condition::Run> Condition::runs(std::size_t level, std::uint32_t
   runs_.clear();
   add_runs(0, values_[level].size(), 1, effort);
   levels_[wide_].bounds = halves_[1];
-  effort.spend(8 * runs_.size());
+  effort.spend(kMemory * runs_.size());
   known.assign(runs_.begin(), runs_.end());
   return known;
 }

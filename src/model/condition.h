@@ -18,7 +18,7 @@ struct Demand {
 /// How much may still be computed, in operations or so.
 struct Effort {
   struct Exhausted {};
-  std::int64_t left = std::int64_t{1} << 28;
+  std::int64_t left = std::int64_t{1} << 30;
   /// Throws Exhausted.
   void spend(std::size_t operations) {
     left -= static_cast<std::int64_t>(operations);
