@@ -154,8 +154,14 @@ void Run::survey() {
                 fmt::format("{}: the grid has more than 2^63 points, and mesh_idx cannot number them; narrow it with "
                             "--param (--dry-run --quiet counts its valid specs)",
                             options_->yaml.front().string()));
-  survey_.emplace(plan, filters_);
-  if (!options_->spec && !options_->max_evals && !options_->time_budget && survey_->specs.size() > kUnboundedSpecs)
+  const bool bounded = options_->max_evals || options_->time_budget;
+  survey_.emplace(plan, filters_, options_->spec || (bounded && !options_->dry_run));
+  if (survey_->uncounted && !options_->spec) {
+    if (survey_->specs.size() == 0) throw *survey_->uncounted;
+    findings_.notes.push_back(
+        fmt::format("the valid specs could not be counted; those tried are of {} random ones", survey_->specs.size()));
+  }
+  if (!options_->spec && !bounded && survey_->specs.size() > kUnboundedSpecs)
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
                             "run with --max-evals N or --time-budget T",

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/contradiction.h"
+#include "model/spec_sample.h"
 #include "report/losses.h"
 
 namespace tune {
@@ -14,6 +15,8 @@ namespace {
 constexpr std::int64_t kWalkedPoints = 1'000'000;
 /// Up to this many specs that have the values of `default:` the first is looked for.
 constexpr std::int64_t kMostDefaults = 100'000;
+/// A search in a sample has no use for more.
+constexpr std::size_t kSampled = 20'000;
 
 std::vector<Walk::Pruned> walk(const Space& space) {
   if (!space.product_size() || *space.product_size() > kWalkedPoints) return {};
@@ -22,12 +25,25 @@ std::vector<Walk::Pruned> walk(const Space& space) {
   return walk.pruned();
 }
 
+/// The valid specs, or a sample, and why it is one.
+ValidSpecs specs_of(const Space& space, const std::vector<Restriction>& wanted, bool may_sample,
+                    std::optional<Error>& uncounted) {
+  try {
+    return ValidSpecs(space, wanted);
+  } catch (const TooEntangled& error) {
+    if (!may_sample) throw;
+    uncounted = error;
+    return {space, sample_points(space, wanted, kSampled)};
+  }
+}
+
 /// The first spec with these values in mesh order; among very many one of them.
 std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> wanted) {
   if (plan.default_settings.empty()) return std::nullopt;
   for (const Setting& setting : plan.default_settings)
     wanted.push_back({setting.name, [&setting](const Value& value) { return same(value, setting.value); }});
-  const ValidSpecs specs(plan.space, wanted);
+  std::optional<Error> uncounted;
+  const ValidSpecs specs = specs_of(plan.space, wanted, true, uncounted);
   if (specs.size() == 0) return std::nullopt;
   ValidSpecs::Point first = specs.at(0);
   for (std::int64_t i = 1; i < specs.size() && specs.size() <= kMostDefaults; ++i) first = std::min(first, specs.at(i));
@@ -48,12 +64,17 @@ std::string text_of(const Contradiction& contradiction) {
 
 }  // namespace
 
-Survey::Survey(const Plan& its_plan, std::span<const Filter> filters)
+Survey::Survey(const Plan& its_plan, std::span<const Filter> filters, bool may_sample)
     : plan(&its_plan),
       wanted(restrictions(filters)),
-      specs(its_plan.space, wanted),
+      specs(specs_of(its_plan.space, wanted, may_sample, uncounted)),
       pruned(walk(its_plan.space)),
-      default_spec(find_default(its_plan, wanted)) {}
+      default_spec(find_default(its_plan, wanted)) {
+  if (!uncounted || !default_spec) return;
+  std::vector<ValidSpecs::Point> points = {specs.point(*default_spec)};
+  for (std::int64_t i = 0; i < specs.size(); ++i) points.push_back(specs.at(i));
+  specs = ValidSpecs(its_plan.space, std::move(points));
+}
 
 std::string Survey::why_empty() const {
   std::string text = report::pruned_text(pruned);

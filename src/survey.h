@@ -12,15 +12,16 @@ namespace tune {
 
 /// What is known of a run's grid before anything is started.
 struct Survey {
-  /// Looks at the plan's grid and filters; `plan` must outlive it. Throws Error(bad_input) if the constraints leave
-  /// nothing that can be counted.
-  Survey(const Plan& plan, std::span<const Filter> filters);
+  /// Looks at the plan's grid and filters; `plan` must outlive it. Where the specs cannot be counted, throws
+  /// TooEntangled unless it `may_sample`.
+  Survey(const Plan& plan, std::span<const Filter> filters, bool may_sample);
 
   /// Why there is no spec, a problem per line: what pruned the points, and constraints that contradict each other.
   std::string why_empty() const;
 
   const Plan* plan;
   std::vector<Restriction> wanted;   ///< the filters
+  std::optional<Error> uncounted;    ///< why `specs` are but a random sample
   ValidSpecs specs;                  ///< those that pass them
   std::vector<Walk::Pruned> pruned;  ///< before the build; empty for more than 10^6 points, which are not walked
   std::optional<Spec> default_spec;  ///< the spec among `specs` that `default:` means

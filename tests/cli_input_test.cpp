@@ -351,6 +351,17 @@ TEST_F(Input, AQuietDryRunSaysTheNumberAlone) {
   EXPECT_EQ(listed({"bench.yaml", "--quiet"}), "Number of valid specs: 55\n");
 }
 
+TEST_F(Input, SpecsThatCannotBeCountedAreNotListed) {
+  sandbox_.write_script("{A: {range: [1, 90000]}, B: {range: [1, 90000]}, T: {range: [1, 90000]}}",
+                        "constraints: [A * B * T <= 10000000000000]\n");
+  const std::string complaint =
+      "tune: error: the constraints entangle 3 parameters so much that their valid combinations cannot be counted (A, "
+      "B, T); narrow them with --param, or search a random sample of them with --max-evals N or --time-budget T\n";
+  refuses({"bench.yaml", "--dry-run"}, complaint);
+  refuses({"bench.yaml", "--dry-run", "--quiet"}, complaint);
+  refuses({"bench.yaml", "--tune"}, complaint);
+}
+
 TEST_F(Input, ADryRunWritesNothing) {
   const std::vector<std::string> before = sandbox_.files();
   listed({"bench.yaml", "--output", "best"});

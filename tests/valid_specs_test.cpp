@@ -8,6 +8,7 @@
 #include <set>
 
 #include "model/factored.h"
+#include "model/spec_sample.h"
 
 namespace tune {
 namespace {
@@ -236,6 +237,60 @@ TEST(ValidSpecs, AreThoseOfEveryRandomSpaceLookedUpPointByPoint) {
   }
   EXPECT_GT(valid, 10'000);
   EXPECT_GT(pruned, 10'000);
+}
+
+TEST(ValidSpecs, OfManyValuesAreThoseLookedUpPointByPoint) {
+  std::int64_t valid = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    Builder builder;
+    builder.mapping().numbers("A", static_cast<int>(random.below(40)) - 20, 50).numbers("B", 0, 290);
+    if (random.below(2) == 0) builder.parameter("C", {"1", "0.5", "16"});
+    Writer writer(random, {"A", "B", "A", "B"});
+    for (std::uint64_t i = 1 + random.below(3); i > 0; --i)
+      builder.constraint(writer.condition(static_cast<int>(random.below(3))));
+    if (random.below(3) == 0) builder.constraint("B % (abs(A) + 1) == 0");
+    const Space space = builder.space();
+    const auto wanted = valid_by_lookup(space);
+    valid += static_cast<std::int64_t>(wanted.size());
+    expect_exactly(ValidSpecs(space), wanted);
+    if (testing::Test::HasFailure()) {
+      for (const Constraint& constraint : space.mappings()[0].constraints) fmt::print("{}\n", constraint.reason);
+      FAIL() << "seed " << seed;
+    }
+  }
+  EXPECT_GT(valid, 100'000);
+}
+
+TEST(ValidSpecs, OfHugeDomainsAreCountedWithoutGoingThroughThem) {
+  const auto count = [](const std::vector<std::string>& constraints) {
+    Builder builder;
+    builder.mapping().numbers("A", 1, 100'000).numbers("B", 1, 10'000);
+    for (const std::string& constraint : constraints) builder.constraint(constraint);
+    return ValidSpecs(builder.space()).size();
+  };
+  EXPECT_EQ(count({"A > B", "B > A"}), 0);
+  EXPECT_EQ(count({"A > B"}), 949'995'000);
+  EXPECT_EQ(count({"A + B == 7000"}), 6'999);
+  EXPECT_EQ(count({"A == B * 16"}), 6'250);
+  EXPECT_EQ(count({"A <= 3 * B <= 2 * A"}), 75'015'000);
+}
+
+TEST(ValidSpecs, AreSampledWhereTheyCannotBeCounted) {
+  Builder builder;
+  builder.mapping().numbers("A", 1, 3000).numbers("B", 1, 3000).numbers("C", 1, 3000).numbers("D", 1, 4);
+  builder.constraint("(A * A * 7919 + B * B * 104729 + C * C * 1299709) % 1000003 < 500000").constraint("D > 2");
+  const Space space = builder.space();
+  EXPECT_THROW(ValidSpecs{space}, TooEntangled);
+  const std::vector<Space::Point> points = sample_points(space, {}, 2000);
+  ASSERT_EQ(points.size(), 2000U);
+  double sum = 0;
+  for (const Space::Point& point : points) {
+    EXPECT_TRUE(std::holds_alternative<Spec>(space.at(space.spec(point).params)));
+    sum += point.digits[1];
+  }
+  EXPECT_NEAR(sum / 2000, 1500, 100);
+  EXPECT_EQ(points, sample_points(space, {}, 2000));
 }
 
 Builder tiles() {

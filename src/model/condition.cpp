@@ -15,8 +15,8 @@ constexpr std::size_t kWordBits = 32;
 constexpr std::size_t kComputedWords = 5;
 /// So many values are looked at one by one rather than halved.
 constexpr std::size_t kBlock = 256;
-/// What it costs to foresee, in single operations.
-constexpr std::size_t kForesight = 64;
+/// What it costs to foresee one operation, in operations.
+constexpr std::size_t kForesight = 32;
 /// And what it counts to keep a state.
 constexpr std::size_t kMemory = 16;
 
@@ -163,6 +163,9 @@ void Condition::compile(const Terms& terms, std::span<const int> variables) {
     levels_[known_from[i] - 1].steps.push_back(std::move(step));
   }
   root_ = place.at(demand_.term);
+  std::size_t steps = 0;
+  for (std::size_t level = levels_.size(); level-- > 0;)
+    levels_[level].steps_to_end = steps += levels_[level].steps.size();
   for (std::uint32_t i = 0; i < parts.size(); ++i) {
     if (known_from[i] == 0) continue;
     for (std::size_t level = known_from[i]; level < needed_until[i]; ++level) levels_[level].live.push_back(i);
@@ -198,7 +201,9 @@ bool Condition::satisfied_by(std::size_t value) {
 
 /// Of finding the state before a variable has a value.
 std::size_t Condition::cost(std::size_t level) const {
-  return level == table_from_ && level < levels_.size() ? kForesight + levels_[level].rest : kForesight;
+  if (level == levels_.size()) return kForesight;
+  const std::size_t table = level == table_from_ ? levels_[level].rest : kForesight;
+  return table * (1 + levels_[level].steps_to_end);
 }
 
 /// Puts into the registers what a state consists of.
@@ -224,7 +229,7 @@ std::span<const Condition::Run> Condition::runs(std::size_t level, std::uint32_t
 
 /// The runs of `count` values of the wide level, whose bounds are those of `half`.
 void Condition::add_runs(std::size_t first, std::size_t count, std::size_t half, Effort& effort) {
-  effort.spend(kForesight);
+  effort.spend(cost(wide_));
   levels_[wide_].bounds = halves_[half];
   bound_steps(wide_);
   if (const auto met = foreseen()) return add_run(first + count, *met);

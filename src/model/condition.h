@@ -18,7 +18,7 @@ struct Demand {
 /// How much may still be computed, in operations or so.
 struct Effort {
   struct Exhausted {};
-  std::int64_t left = std::int64_t{1} << 30;
+  std::int64_t left = std::int64_t{1} << 29;
   /// Throws Exhausted.
   void spend(std::size_t operations) {
     left -= static_cast<std::int64_t>(operations);
@@ -78,6 +78,7 @@ class Condition {
     std::vector<TermStep> steps;      ///< what can be computed once it has one
     std::vector<std::uint32_t> live;  ///< registers that are set before and still needed
     Bounds bounds;                    ///< of the variable's values
+    std::size_t steps_to_end = 0;     ///< steps of this and all later levels
     std::size_t rest = 1;             ///< ways to give values to this and all later variables
     RowSet states;                    ///< without kFails and kHolds
     std::vector<std::uint32_t> next;  ///< states x values; kUnknown: not yet followed

@@ -8,7 +8,6 @@
 #include <limits>
 #include <numeric>
 
-#include "model/error.h"
 #include "model/factored.h"
 
 namespace tune {
@@ -108,14 +107,18 @@ struct ValidSpecs::Union : Set {
   std::int64_t total = 0;
 };
 
+TooEntangled::TooEntangled(const std::vector<std::string>& parameters)
+    : Error(ExitCode::bad_input,
+            fmt::format("the constraints entangle {} parameters so much that their valid combinations cannot be "
+                        "counted ({}); narrow them with --param, or search a random sample of them with --max-evals N "
+                        "or --time-budget T",
+                        parameters.size(), fmt::join(parameters, ", "))) {}
+
 ValidSpecs::ValidSpecs(const Space& space, const std::vector<Restriction>& restrictions) : space_(&space) {
   try {
     set_ = std::make_unique<Union>(space, restrictions);
   } catch (const Factored::TooLarge& large) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("the constraints entangle {} parameters so much that their valid combinations cannot be "
-                            "counted in memory ({}); narrow them with --param",
-                            large.parameters.size(), fmt::join(large.parameters, ", ")));
+    throw TooEntangled(large.parameters);
   }
 }
 

@@ -4,18 +4,24 @@
 #include <string>
 #include <vector>
 
+#include "model/error.h"
 #include "model/random.h"
 #include "model/restriction.h"
 #include "model/space.h"
 
 namespace tune {
 
+/// The constraints entangle so many parameters that their valid combinations cannot be counted. There may be a sample.
+struct TooEntangled : Error {
+  explicit TooEntangled(const std::vector<std::string>& parameters);
+};
+
 /// The valid specs of a space: how many, which, and who is next to whom. Knows nothing of measurements.
 class ValidSpecs {
  public:
   using Point = Space::Point;
 
-  /// `space` must outlive this.
+  /// `space` must outlive this. Throws TooEntangled.
   explicit ValidSpecs(const Space& space, const std::vector<Restriction>& restrictions = {});
   /// Exactly these points (of a recording, say), each once.
   ValidSpecs(const Space& space, std::vector<Point> points);
