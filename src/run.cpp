@@ -272,7 +272,7 @@ std::unique_ptr<Strategy> Run::strategy() const {
     std::vector<Spec> first;
     if (options_->tune && findings_.default_spec) first.push_back(*findings_.default_spec);
     if (wants_search(*options_, survey_->specs.size()))
-      return make_strategy(*options_, ValidSpecs(space, survey_->wanted), std::move(first), objective_);
+      return make_strategy(*options_, survey_->specs, std::move(first), objective_);
     return std::make_unique<Exhaustive>(survey_->specs, std::move(first));
   }
   if (*options_->spec < 0 || (space.product_size() && *options_->spec >= *space.product_size()))

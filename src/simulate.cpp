@@ -162,7 +162,7 @@ class Simulation {
     const Plan& plan = loaded_.plan;
     const std::vector<Filter> filters = parse_filters(options_.filters, plan.space);
     if (!options_.yaml.empty()) {
-      Survey survey(plan, filters);
+      Survey survey(plan, filters, false);
       findings_.pruned = survey.pruned;
       if (survey.specs.size() == 0) throw Error(ExitCode::bad_input, survey.why_empty());
       return std::move(survey.specs);

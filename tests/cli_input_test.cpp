@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli.h"
+#include "has.h"
 
 namespace tune::cli {
 namespace {
@@ -360,6 +361,15 @@ TEST_F(Input, SpecsThatCannotBeCountedAreNotListed) {
   refuses({"bench.yaml", "--dry-run"}, complaint);
   refuses({"bench.yaml", "--dry-run", "--quiet"}, complaint);
   refuses({"bench.yaml", "--tune"}, complaint);
+}
+
+TEST_F(Input, SpecsThatCannotBeCountedAreSearchedInASample) {
+  sandbox_.write_script("{A: {range: [1, 90000]}, B: {range: [1, 90000]}, T: {range: [1, 90000]}}",
+                        "constraints: [A * B * T <= 10000000000000]\ndefault: {A: 7, B: 8, T: 9}\n");
+  const Result result = sandbox_.tune({"bench.yaml", "--tune", "--max-evals", "3"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "the valid specs could not be counted; those tried are of ")) << result.out;
+  EXPECT_GE(sandbox_.script_runs(), 3);
 }
 
 TEST_F(Input, ADryRunWritesNothing) {

@@ -34,6 +34,11 @@ Factored relaxed(const Space& space, const Space::Mapping& mapping, const Domain
   return solved;
 }
 
+bool is_valid(const Space& space, const Space::Point& point) {
+  const Spec spec = space.spec(point);
+  return std::holds_alternative<Spec>(spec.mesh_idx >= 0 ? space.at(spec.mesh_idx) : space.at(spec.params));
+}
+
 }  // namespace
 
 std::vector<Space::Point> sample_points(const Space& space, const std::vector<Restriction>& restrictions,
@@ -56,8 +61,7 @@ std::vector<Space::Point> sample_points(const Space& space, const std::vector<Re
     Space::Point point{part.mapping, {}};
     point.digits.resize(space.mappings()[part.mapping].parameters.size());
     part.points.at(part.points.size() - (part.end - index), point.digits);
-    const Spec spec = space.spec(point);
-    if (std::holds_alternative<Spec>(space.at(spec.params))) found.push_back(std::move(point));
+    if (is_valid(space, point)) found.push_back(std::move(point));
   }
   return found;
 }

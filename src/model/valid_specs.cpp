@@ -116,18 +116,14 @@ TooEntangled::TooEntangled(const std::vector<std::string>& parameters)
 
 ValidSpecs::ValidSpecs(const Space& space, const std::vector<Restriction>& restrictions) : space_(&space) {
   try {
-    set_ = std::make_unique<Union>(space, restrictions);
+    set_ = std::make_shared<Union>(space, restrictions);
   } catch (const Factored::TooLarge& large) {
     throw TooEntangled(large.parameters);
   }
 }
 
 ValidSpecs::ValidSpecs(const Space& space, std::vector<Point> points)
-    : space_(&space), set_(std::make_unique<Listed>(std::move(points))) {}
-
-ValidSpecs::~ValidSpecs() = default;
-ValidSpecs::ValidSpecs(ValidSpecs&&) noexcept = default;
-ValidSpecs& ValidSpecs::operator=(ValidSpecs&&) noexcept = default;
+    : space_(&space), set_(std::make_shared<Listed>(std::move(points))) {}
 
 std::int64_t ValidSpecs::size() const { return set_->size(); }
 std::string ValidSpecs::size_text() const { return set_->size_text(); }

@@ -25,9 +25,6 @@ class ValidSpecs {
   explicit ValidSpecs(const Space& space, const std::vector<Restriction>& restrictions = {});
   /// Exactly these points (of a recording, say), each once.
   ValidSpecs(const Space& space, std::vector<Point> points);
-  ~ValidSpecs();
-  ValidSpecs(ValidSpecs&&) noexcept;
-  ValidSpecs& operator=(ValidSpecs&&) noexcept;
 
   const Space& space() const { return *space_; }
   /// Saturates at 2^63 - 1.
@@ -63,7 +60,7 @@ class ValidSpecs {
   struct Listed;
   struct Union;
   const Space* space_;
-  std::unique_ptr<const Set> set_;
+  std::shared_ptr<const Set> set_;  ///< shared by copies
 };
 
 }  // namespace tune

@@ -25,17 +25,22 @@ bool numeric(const std::vector<Value>& values) {
   return std::ranges::all_of(values, [](const Value& value) { return number_of(value).has_value(); });
 }
 
+bool is_sorted(const Scale& scale) { return scale.kind != Kind::categorical && numeric(scale.values); }
+
 std::vector<Scale> scales_of(const Space& space) {
   std::vector<Scale> scales;
   for (const Space::Mapping& mapping : space.mappings())
     for (const Parameter& parameter : mapping.parameters) {
       auto scale = std::ranges::find(scales, parameter.name, &Scale::name);
-      if (scale == scales.end()) scale = scales.insert(scales.end(), {parameter.name, parameter.kind, {}});
+      if (scale == scales.end()) {
+        scales.push_back({parameter.name, parameter.kind, parameter.values});
+        continue;
+      }
       for (const Value& value : parameter.values)
         if (std::ranges::find(scale->values, value) == scale->values.end()) scale->values.push_back(value);
     }
   for (Scale& scale : scales)
-    if (scale.kind != Kind::categorical && numeric(scale.values))
+    if (is_sorted(scale))
       std::ranges::stable_sort(scale.values, {}, [](const Value& value) { return *number_of(value); });
   return scales;
 }
@@ -57,12 +62,19 @@ std::uint8_t twos_of(const Value& value) {
   return twos;
 }
 
-Place place_of(const Scale& scale, const Value& value) {
-  const auto rank = static_cast<std::size_t>(std::ranges::find(scale.values, value) - scale.values.begin());
+/// `sorted` as is_sorted() says, which takes long to find out.
+std::size_t rank_of(const Scale& scale, bool sorted, const Value& value) {
+  auto from = scale.values.begin();
+  if (sorted)
+    from = std::ranges::lower_bound(scale.values, *number_of(value), {}, [](const Value& v) { return *number_of(v); });
+  return static_cast<std::size_t>(std::find(from, scale.values.end(), value) - scale.values.begin());
+}
+
+Place place_of(const Scale& scale, std::size_t rank) {
   const double first = distance_along(scale, 0), last = distance_along(scale, scale.values.size() - 1);
   // Two values that round to one position are one to a model, and still two to the search.
   const double along = (distance_along(scale, rank) - first) / (last - first);
-  return {static_cast<std::uint16_t>(along * (kPositions - 1) + 0.5), twos_of(value)};
+  return {static_cast<std::uint16_t>(along * (kPositions - 1) + 0.5), twos_of(scale.values[rank])};
 }
 
 bool is_power_of_two(const Value& value) {
@@ -95,7 +107,9 @@ Coordinates::Coordinates(const Space& space) {
       const auto axis = axis_of[static_cast<std::size_t>(scale - scales.begin())];
       if (!axis) continue;
       column.axis = *axis;
-      for (const Value& value : parameter.values) column.places.push_back(place_of(*scale, value));
+      const bool sorted = is_sorted(*scale);
+      for (const Value& value : parameter.values)
+        column.places.push_back(place_of(*scale, rank_of(*scale, sorted, value)));
     }
   }
 }
