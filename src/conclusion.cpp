@@ -60,10 +60,22 @@ Conclusion::Conclusion(const Options& options, const Loaded& loaded, const Objec
   summary_.elapsed_seconds = findings.elapsed_seconds;
 }
 
+// Finals are the better measurement: what they say replaces what the sweep said.
+Measurement Conclusion::decided(const Trial& trial) const {
+  Measurement measurement = *trial.measurement();
+  if (!findings_->finals) return measurement;
+  for (const Finalist& finalist : findings_->finals->finalists) {
+    if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
+    if (!finalist.rounds.empty()) measurement.timing.median = median(finalist.rounds);
+    for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
+  }
+  return measurement;
+}
+
 Ranking Conclusion::ranking() const {
   std::vector<Merit> merits;
   for (const Trial& trial : findings_->trials)
-    merits.push_back(trial.measurement() ? objective_->merit(trial.spec, *trial.measurement()) : Merit{});
+    merits.push_back(trial.measurement() ? objective_->merit(trial.spec, decided(trial)) : Merit{});
   Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr);
   if (!objectives_.empty()) mark_front(ranking);
   if (!findings_->default_spec) return ranking;
@@ -120,6 +132,8 @@ std::vector<report::Column> Conclusion::columns() const {
   for (const Trial& trial : findings_->trials)
     if (const Measurement* measurement = trial.measurement())
       for (const auto& [name, value] : measurement->metrics) measured.insert(name);
+  if (const double flops = flops_of(plan.problem); flops > 0 && measured.contains("energy"))
+    columns.push_back(report::efficiency_column(flops));
   for (const std::string& name : measured)
     if (!taken.contains(name)) columns.push_back(report::measured_column(name));
   return columns;

@@ -37,6 +37,7 @@ class Conclusion {
   void write_files(const Outputs& outputs, const Device& device) const;
 
  private:
+  Measurement decided(const Trial& trial) const;
   Ranking ranking() const;
   void mark_front(Ranking& ranking) const;
   std::vector<FrontPoint> front() const;

@@ -30,10 +30,14 @@ void Contest::hold(Tuner& tuner) {
 }
 
 void Contest::note_failures(Tuner& tuner) {
+  std::string said;
   for (const Finalist& finalist : findings_->finals->finalists) {
     if (!finalist.failure) continue;
     if (!finalist.label.empty()) {
-      findings_->notes.push_back("baseline " + finalist.label + ": " + finalist.failure->message);
+      // All that a library has may be missing for one reason.
+      if (finalist.failure->message != said)
+        findings_->notes.push_back("baseline " + finalist.label + ": " + finalist.failure->message);
+      said = finalist.failure->message;
       continue;
     }
     for (Trial& trial : tuner.trials())
@@ -48,13 +52,13 @@ std::vector<Contender> Contest::choose_contenders(const Tuner& tuner) const {
   std::vector<Contender> contenders;
   for (const Trial* trial : choose_finalists(tuner.trials(), merits, rules_.finalists, kFinalsMargin,
                                              std::max(kMostFinalists, rules_.finalists)))
-    contenders.push_back({"", trial->spec, false});
+    contenders.push_back({"", trial->spec});
   if (contenders.empty() || !findings_->default_spec) return contenders;
   const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == findings_->default_spec->mesh_idx; };
   if (std::any_of(contenders.begin(), contenders.end(), [&](const Contender& c) { return is_default(c.spec); }))
     return contenders;
   for (const Trial& trial : tuner.trials())
-    if (is_default(trial.spec) && trial.measurement()) contenders.push_back({"", trial.spec, false});
+    if (is_default(trial.spec) && trial.measurement()) contenders.push_back({"", trial.spec});
   return contenders;
 }
 
@@ -62,7 +66,9 @@ std::vector<Contender> Contest::try_baselines(Tuner& tuner) {
   std::vector<Contender> baselines;
   for (const Baseline& baseline : parts_.plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
-      baselines.push_back({baseline.label, {}, true});
+      baselines.push_back({baseline.label, {}, Contender::Vendor::first});
+      if (parts_.plan.backend != Backend::cpu)
+        baselines.push_back({baseline.label + " best", {}, Contender::Vendor::fastest});
       continue;
     }
     const auto point = parts_.plan.space.at(std::span(baseline.settings));
@@ -74,7 +80,7 @@ std::vector<Contender> Contest::try_baselines(Tuner& tuner) {
     if (const Failure* failure = trial.failure())
       findings_->notes.push_back("baseline " + baseline.label + " failed: " + failure->message);
     else
-      baselines.push_back({baseline.label, trial.spec, false});
+      baselines.push_back({baseline.label, trial.spec});
   }
   return baselines;
 }
@@ -84,16 +90,17 @@ std::string Contest::finals_id(const std::vector<Contender>& contenders) const {
   const Requests& requests = parts_.requests;
   std::vector<std::string> ids;
   for (const Contender& contender : contenders)
-    ids.push_back(contender.label + (contender.vendor ? requests.vendor_id() : requests.trial_id(contender.spec)));
+    ids.push_back(contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec)));
   std::sort(ids.begin(), ids.end());
   Hash hash;
+  if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
   for (const std::string& id : ids) hash.add(id);
   return hash.hex();
 }
 
 bool Contest::same_contender(const Contender& contender, const Finalist& finalist) const {
   if (contender.label != finalist.label) return false;
-  return contender.vendor || parts_.requests.trial_id(contender.spec) == parts_.requests.trial_id(finalist.spec);
+  return contender.is_vendor() || parts_.requests.trial_id(contender.spec) == parts_.requests.trial_id(finalist.spec);
 }
 
 const Finals* Contest::recorded(const std::string& id) const {

@@ -75,6 +75,7 @@ Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& s
       loaded_(load(options.yaml, load_options(shape))),
       objective_(loaded_.plan),
       filters_(parse_filters(options.filters, loaded_.plan.space)) {
+  loaded_.plan.measure.energy = objective_.energy(options.tune);
   std::vector<fs::path> inputs = options.yaml;
   inputs.push_back(loaded_.plan.file);
   for (const auto& file : {options.shapes, options.device_file})
@@ -204,6 +205,7 @@ ExitCode Run::count() const {
 
 void Run::open_journal() {
   const wire::Hello& machine = hello(loaded_.plan.backend);
+  objective_.require(machine.device);
   devices_ = choose_devices(options_->devices, machine);
   requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
   journal_ = std::make_unique<Journal>(outputs_.journal);
@@ -252,7 +254,8 @@ std::optional<Trial> Run::recorded(const Spec& spec) const {
   trial.spec = spec;
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
   if (trial.failure() && (options_->retry_failed || options_->spec || options_->keep)) return std::nullopt;
-  const bool cuts = options_->tune && objective_.follows_time() && loaded_.plan.measure.cutoff > 0;
+  const bool follows = objective_.follows_time() || objective_.follows_energy();
+  const bool cuts = options_->tune && follows && loaded_.plan.measure.cutoff > 0;
   const Measurement* measurement = trial.measurement();
   if (measurement != nullptr && measurement->timing.stopped_early && !cuts) return std::nullopt;
   // The rules over builds may have changed since; what they are about is recorded.

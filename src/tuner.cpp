@@ -93,13 +93,18 @@ void Tuner::learn(const Trial& trial) {
     best = counts && (!best_merit_ || (merit.maximize ? merit.value > *best_merit_ : merit.value < *best_merit_));
     if (best) best_merit_ = merit.value;
     if (best && rules_.enough) enough_ = merit.maximize ? merit.value >= *rules_.enough : merit.value <= *rules_.enough;
-    if (best && rules_.cut_slow && objective_->follows_time())
-      runner_->set_best(measurement->timing.median * measurement->scale);
+    if (best && rules_.cut_slow) tell_best(*measurement);
   }
   progress_->tell(trial, best, now_());
   if (!rules_.keep_going && fails_alike(trial))
     systematic_failure_ =
         "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike: " + first_failure_;
+}
+
+void Tuner::tell_best(const Measurement& best) {
+  if (objective_->follows_time()) runner_->set_best(best.timing.median * best.scale, 0);
+  const auto energy = best.metrics.find("energy");
+  if (objective_->follows_energy() && energy != best.metrics.end()) runner_->set_best(0, energy->second);
 }
 
 bool Tuner::fails_alike(const Trial& trial) {

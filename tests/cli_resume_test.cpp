@@ -355,7 +355,7 @@ TEST_F(CustomResume, AnObjectiveThatCannotBeMeasuredIsRefusedAtOnce) {
   write("plain", "objective: gflops_per_watt\n");
   const Result result = tune();
   EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "tune: error: copy.yaml: objective gflops_per_watt needs a worker that measures energy"));
+  EXPECT_TRUE(has(result.err, "tune: error: copy.yaml: objective gflops_per_watt needs the energy of a launch, and the cpu worker does not measure it"));
 }
 
 }  // namespace

@@ -78,18 +78,18 @@ class GpuGemm : public testing::Test {
     sandbox_.write("gemm.cu", kKernel);
   }
 
-  /// The outcome of each mutant.
-  std::vector<std::string> outcomes(const Case& gemm) {
+  void write(const Case& gemm, const std::string& sizes = "m: 50, n: 40", const std::string& keys = "") const {
     const auto is_row = [&](std::size_t i) { return gemm.layouts[i] == 'r'; };
     const auto layout = [&](std::size_t i) { return is_row(i) ? "row" : "col"; };
     const bool biased = gemm.more.find("bias") != std::string::npos;
     const bool by_row = gemm.more.find("bias: row") != std::string::npos;
-    std::string text = "{name: gemm, file: gemm.cu, kernel: gemm, measure: {max_seconds: 0.01, cutoff: 0},\n";
+    std::string text =
+        "{name: gemm, file: gemm.cu, kernel: gemm, " + keys + "measure: {max_seconds: 0.01, cutoff: 0},\n";
     text += fmt::format("params: {{$MUTANT: {}}},\n", gemm.mutants);
     text += fmt::format(
-        "problem: {{gemm: {{m: 50, n: 40, k: {}, a: {}, b: {}, c: {}, acc: {}, layout: {{a: {}, b: {}, c: "
+        "problem: {{gemm: {{{}, k: {}, a: {}, b: {}, c: {}, acc: {}, layout: {{a: {}, b: {}, c: "
         "{}}}{}}}}},\n",
-        gemm.k, gemm.a, gemm.b, gemm.c, gemm.acc, layout(0), layout(1), layout(2), gemm.more);
+        sizes, gemm.k, gemm.a, gemm.b, gemm.c, gemm.acc, layout(0), layout(1), layout(2), gemm.more);
     text += fmt::format(
         "build: {{flags: [-DA_TYPE={}, -DB_TYPE={}, -DC_TYPE={}, -DACC={}, -DA_ROWS={:d}, -DB_ROWS={:d}, "
         "-DC_ROWS={:d},\n"
@@ -103,6 +103,20 @@ class GpuGemm : public testing::Test {
         "{{i64: stride_a}}, {{i64: stride_b}}, {{i64: stride_c}}, alpha, beta, MUTANT{}]}}}}\n",
         biased ? ", bias" : "");
     sandbox_.write("gemm.yaml", text);
+  }
+
+  /// The vendor's GEMM is checked against our reference as any kernel is: the two must agree. Returns what was printed.
+  std::string table_with_vendor(Case gemm) {
+    gemm.k = 80;
+    write(gemm, "m: 64, n: 48", "baseline: vendor, ");
+    const Result result = sandbox_.tune({"gemm.yaml", "--tune", "--output", "out" + std::to_string(runs_++)});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out;
+  }
+
+  /// The outcome of each mutant.
+  std::vector<std::string> outcomes(const Case& gemm) {
+    write(gemm);
     const std::string journal = "out" + std::to_string(runs_++);
     const Result result = sandbox_.tune({"gemm.yaml", "--keep-going", "--output", journal});
     std::vector<std::string> outcomes;
@@ -112,7 +126,7 @@ class GpuGemm : public testing::Test {
       const Measurement* measurement = record.trial.measurement();
       outcomes[index] = measurement && !measurement->checked ? "not checked" : outcome_text(record.trial);
     }
-    if (outcomes.empty()) ADD_FAILURE() << text << result.err << result.out;
+    if (outcomes.empty()) ADD_FAILURE() << sandbox_.read("gemm.yaml") << result.err << result.out;
     return outcomes;
   }
 
@@ -229,6 +243,51 @@ extern "C" __global__ void ones(int* right) { right[threadIdx.x] = 1; }
                              kInits, kHashed, kInits * std::size(kAllTypes), TUNE_SOURCE_DIR "/worker", hashes));
   const Result result = sandbox_.tune({"inputs.yaml", "--output", "out"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
+}
+
+TEST_F(GpuGemm, TheVendorsLibraryAgreesWithOurReference) {
+  for (const Case& gemm : std::vector<Case>{
+           {"f32", "f32", "f32", "f32"},
+           {"f64", "f64", "f64", "f64"},
+           {"tf32", "tf32", "f32", "f32"},
+           {"f16", "f16", "f16", "f32"},
+           {"f16", "f16", "f16", "f16"},
+           {"bf16", "bf16", "bf16", "f32", "rcr"},
+           {"bf16", "bf16", "f32", "f32", "crc", ", batch: 2, lda: 96, ldb: 88, ldc: 72, beta: 0.5"},
+           {"e4m3", "e4m3", "bf16", "f32", "rcr"},
+           {"s8", "s8", "s32", "s32", "rcr", ", alpha: 2"},
+           {"f16", "f16", "f16", "f32", "rrr", ", bias: row"},
+       }) {
+    const std::string table = table_with_vendor(gemm);
+    EXPECT_NE(table.find("x vendor best"), std::string::npos) << gemm.a << " -> " << gemm.c << table;
+  }
+}
+
+TEST_F(GpuGemm, WhatTheVendorsLibraryLacksIsANote) {
+  const std::string table = table_with_vendor({"tf32", "f32", "f32", "f32"});
+  EXPECT_NE(table.find("note: baseline vendor: cuBLASLt has no tf32 x f32 -> f32 GEMM"), std::string::npos) << table;
+  EXPECT_EQ(table.find("baseline vendor best:"), std::string::npos) << "the same reason once";
+}
+
+TEST_F(GpuGemm, PaddingThatIsWrittenToIsFound) {
+  sandbox_.write("gemm.cu", R"(
+extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m, int n, int k, int ldc) {
+  const int i = blockIdx.x, j = threadIdx.x;
+  float sum = 0;
+  for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+  C[i * ldc + j] = sum;
+  if (SPEC == 1 && i == 2 && j == 0) C[2 * ldc + n + 1] = 0;
+}
+)");
+  sandbox_.write("gemm.yaml",
+                 "{name: gemm, file: gemm.cu, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16, ldc: 20}},\n"
+                 "params: {SPEC: [0, 1]}, measure: {max_seconds: 0.01}, launch: {grid: [16], block: [16], "
+                 "args: [A, B, C, m, n, k, ldc]}}\n");
+  sandbox_.tune({"gemm.yaml", "--output", "out"});
+  for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
+    EXPECT_EQ(outcome_text(record.trial), record.trial.spec.mesh_idx == 0
+                                              ? "measured"
+                                              : "check, reported: padding of C was overwritten at element 57");
 }
 
 TEST_F(GpuGemm, ATensorMapBringsTheMatrix) {

@@ -69,6 +69,12 @@ TEST(Ranking, PutsEarlyStoppedSpecsLastHoweverFastTheyLook) {
   EXPECT_EQ(order(ranked(trials)), (Order{2, 1, 0}));
 }
 
+TEST(Ranking, PutsASpecThatWasStoppedBeforeItsMeritWasKnownBehindAllOthers) {
+  const std::vector<Trial> trials = {measured(0, 9, true), measured(1, 2), measured(2, 3), measured(3, 8, true)};
+  const std::vector<Merit> merits = {{kNaN, true, false}, {5, true, false}, {7, true, false}, {1, true, false}};
+  EXPECT_EQ(order(rank(trials, merits, nullptr)), (std::vector<std::int64_t>{2, 1, 3, 0}));
+}
+
 TEST(Ranking, NeverPlacesANaN) {
   const std::vector<Trial> trials = {measured(0, kNaN), measured(1, 2), measured(2, 1)};
   const std::vector<Merit> merits = {{1, true}, {2, true}, {kNaN, true}};

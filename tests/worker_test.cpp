@@ -371,7 +371,7 @@ class SamplerTest : public testing::Test {
           clock_ += time;
           return time;
         },
-        [this] { return clock_; });
+        [this] { return clock_; }, short_launch_);
     return sampler.run(first);
   }
   Timing run(double best, double first, std::function<double(int)> seconds) {
@@ -379,6 +379,7 @@ class SamplerTest : public testing::Test {
   }
 
   MeasureRules rules_;
+  double short_launch_ = 0.1;
   double clock_ = 100;
   int launches_ = 0;
 };
@@ -471,6 +472,25 @@ TEST_F(SamplerTest, AnUncheckedKernelIsCutOffToo) {
   const Timing timing = run(0.1, 0, [](int) { return 1.0; });
   EXPECT_EQ(launches_, 1);
   EXPECT_TRUE(timing.stopped_early);
+}
+
+// What a GPU says: only the first launch's loading of code is to be made up for.
+TEST_F(SamplerTest, WhatIsNotShortIsLaunchedOnceIfItTakesTwiceTheBest) {
+  short_launch_ = 0.005;
+  Timing timing = run(0.003, 0.0061, [](int) { return 0.003; });
+  EXPECT_EQ(launches_, 0);
+  EXPECT_EQ(timing.count, 1);
+  EXPECT_TRUE(timing.stopped_early);
+  timing = run(0.001, 0.0045, [](int) { return 0.001; });
+  EXPECT_FALSE(timing.stopped_early);
+}
+
+TEST(LaunchesPerSample, AreManyForShortKernelsOnly) {
+  EXPECT_EQ(launches_per_sample(0.01), 1);
+  EXPECT_EQ(launches_per_sample(100e-6), 1);
+  EXPECT_EQ(launches_per_sample(30e-6), 4);
+  EXPECT_EQ(launches_per_sample(3e-6), 34);
+  EXPECT_EQ(launches_per_sample(0), 100);
 }
 
 TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {

@@ -1,23 +1,36 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "backend.h"
 #include "base/store.h"
+#include "energy.h"
+#include "gpu_blas.h"
 #include "gpu_build.h"
 #include "gpu_kernel.h"
 #include "gpu_memory.h"
+#include "gpu_monitor.h"
 #include "gpu_probe.h"
 #include "gpu_reference.h"
 #include "measure.h"
+#include "model/stats.h"
 #include "reference_file.h"
 #include "support.h"
 #include "verifier.h"
 
 namespace tune {
 namespace {
+
+constexpr double kShortLaunch = 0.005;  // what loading a kernel's code at its first launch may add to matters no more
+constexpr auto kCoolingPause = std::chrono::seconds(1);
+constexpr int kVendorAlgorithms = 8;
+constexpr int kVendorLaunches = 6;  // of each algorithm, the first of which warms it up
+constexpr int kEnergyRounds = 3;    // of the finals that measure energy, a second each
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -59,21 +72,31 @@ class GpuBackend final : public WorkerBackend {
   wire::Measured measure(const wire::Go& go, const Report& report) override;
 
  private:
-  void open(const std::string& helpers);
   std::vector<double> outputs() const;
   void provide_memory(const wire::MeasureRequest& request);
-  double timed_launch();
+  void launch();
+  double timed_launches(std::int64_t count);
+  void choose_fastest_algorithm();
   wire::Checked check();
+  wire::Go with_time_limit(wire::Go go) const;
+  Timing time(const wire::Go& go, double first);
+  void add_energy(const wire::Go& go, wire::Measured& measured);
 
   MeasureRules rules_;
   bool filled_ = false;
   std::string memory_key_;
+  std::int64_t per_sample_ = 1;  ///< launches that are timed as one
+  int energy_rounds_ = 0;
+  bool algorithm_chosen_ = false;
   std::optional<Gpu> gpu_;
   std::optional<GpuHelpers> helpers_;
   std::optional<Verifier> verifier_;
   std::optional<GpuMemory> memory_;
   std::optional<GpuKernel> kernel_;
-  std::optional<GpuTimer> timer_;
+  std::unique_ptr<GpuBlas> vendor_;
+  std::optional<GpuEvent> start_, stop_;
+  std::unique_ptr<Monitor> monitor_;
+  std::optional<Observer> observer_;
 };
 
 wire::Built GpuBackend::build(const wire::BuildRequest& request) {
@@ -93,7 +116,7 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
   load(measure_request(request));
   memory_->fill();
   memory_->reset(Poison::nan);
-  timed_launch();
+  timed_launches(1);
   memory_->verify_guards();
   write_reference(request.output, identity, outputs());
 }
@@ -114,12 +137,24 @@ std::vector<double> GpuBackend::outputs() const {
 
 void GpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
-  if (request.vendor) throw Refusal(Stage::load, "the GPU backend knows no vendor library");
   rules_ = request.measure;
+  per_sample_ = 1;
+  energy_rounds_ = 0;
   provide_memory(request);
-  timer_.emplace(*gpu_);
-  kernel_.emplace(*gpu_, request.artifact, request.launches, request.problem,
-                  [this](const std::string& name) { return memory_->address(name); });
+  if (!observer_) {
+    start_.emplace(*gpu_);
+    stop_.emplace(*gpu_);
+    monitor_ = open_monitor(gpu_->handle());
+    observer_.emplace(monitor_.get(), seconds_now);
+  }
+  const auto address = [this](const std::string& name) { return memory_->address(name); };
+  vendor_.reset();
+  algorithm_chosen_ = false;
+  if (request.vendor)
+    vendor_ =
+        open_gpu_blas(*gpu_, std::get<Gemm>(request.problem), address, request.vendor_best ? kVendorAlgorithms : 1);
+  else
+    kernel_.emplace(*gpu_, request.artifact, request.launches, request.problem, address);
 }
 
 /// Specs of one run differ in little; what one leaves behind is made anew, and verified, for each. Memory that serves
@@ -135,42 +170,117 @@ void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
   filled_ = false;
 }
 
-double GpuBackend::timed_launch() {
-  // Either keeps the device busy until everything up to the second event is queued, so that no time of the host counts.
-  rules_.cold_cache ? memory_->flush() : helpers_->hold();
-  timer_->start();
+void GpuBackend::launch() {
   memory_->zero();
-  kernel_->launch();
-  return std::max(timer_->stop(), 1e-9);
+  vendor_ ? vendor_->launch() : kernel_->launch();
+}
+
+/// Seconds per launch.
+double GpuBackend::timed_launches(std::int64_t count) {
+  // Either keeps the device busy until everything up to the second event is queued, so that no time of the host counts.
+  rules_.cold_cache ? memory_->flush() : helpers_->hold(count);
+  start_->record();
+  for (std::int64_t i = 0; i < count; ++i) launch();
+  stop_->record();
+  observer_->look();
+  stop_->wait();
+  return std::max(stop_->since(*start_) / static_cast<double>(count), 1e-9);
+}
+
+void GpuBackend::choose_fastest_algorithm() {
+  double best = std::numeric_limits<double>::infinity();
+  int fastest = 0;
+  for (int algorithm = 0; algorithm < vendor_->algorithms(); ++algorithm) {
+    vendor_->choose(algorithm);
+    std::vector<double> times;
+    for (int i = 0; i < kVendorLaunches; ++i) {
+      memory_->restore();
+      times.push_back(timed_launches(1));
+    }
+    times.erase(times.begin());
+    if (median(times) >= best) continue;
+    best = median(times);
+    fastest = algorithm;
+  }
+  vendor_->choose(fastest);
 }
 
 wire::Checked GpuBackend::check() {
   wire::Checked checked;
   for (const Poison pattern : verifier_->patterns()) {
     memory_->reset(pattern);
-    const double seconds = timed_launch();
+    const double seconds = timed_launches(1);
     checked.seconds = checked.seconds > 0 ? std::min(checked.seconds, seconds) : seconds;
     checked.max_error = std::max(checked.max_error, memory_->verify(pattern));
   }
   return checked;
 }
 
+/// Where energy decides, slowness alone rules a kernel out only if even the least power would be too much.
+wire::Go GpuBackend::with_time_limit(wire::Go go) const {
+  const auto limit = monitor_ ? monitor_->power_limit_w() : std::nullopt;
+  if (go.best_joules > 0 && limit && rules_.cutoff > 0)
+    go.best_seconds = hopeless_seconds(go.best_joules, *limit) / rules_.cutoff;
+  return go;
+}
+
+/// `first` is the time of the launch that was checked; 0: there was none.
+Timing GpuBackend::time(const wire::Go& go, double first) {
+  // In a cold cache every launch needs a flush before it, and is timed by itself.
+  if (first > 0 && !rules_.cold_cache && !memory_->needs_restoring()) per_sample_ = launches_per_sample(first);
+  const auto sample = [this] {
+    memory_->restore();
+    return timed_launches(per_sample_);
+  };
+  const CoolTimer cool(*observer_, [] { std::this_thread::sleep_for(kCoolingPause); });
+  Timing timing = cool.run([&] {
+    return Sampler(rules_, with_time_limit(go), sample, seconds_now, kShortLaunch).run(std::exchange(first, 0));
+  });
+  timing.count *= per_sample_;
+  return timing;
+}
+
+void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
+  using Energy = MeasureRules::Energy;
+  const bool wanted = rules_.energy == Energy::always || (rules_.energy == Energy::finals && go.launches > 0);
+  if (!wanted || measured.timing.stopped_early || energy_rounds_++ >= kEnergyRounds) return;
+  GpuEvent *before = &*start_, *last = &*stop_;
+  before->record();
+  const auto start_launches = [&](std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) launch();
+    last->record();
+    before->wait();
+    std::swap(before, last);
+  };
+  const auto counter = [this] { return monitor_ ? monitor_->joules() : std::nullopt; };
+  const auto energy =
+      EnergyMeter(start_launches, counter, seconds_now).run(measured.timing.median, rules_.cutoff * go.best_joules);
+  gpu_->synchronize();
+  if (!energy && rules_.energy == Energy::always)
+    throw Refusal(Stage::measure, "the device's energy counter does not answer, or stands still");
+  if (!energy) return;
+  measured.metrics["energy"] = energy->joules;
+  measured.timing.stopped_early = energy->stopped_early;
+}
+
 wire::Measured GpuBackend::measure(const wire::Go& go, const Report& report) {
+  observer_->start();
   if (!std::exchange(filled_, true)) memory_->fill();
+  if (vendor_ && vendor_->algorithms() > 1 && !std::exchange(algorithm_chosen_, true)) choose_fastest_algorithm();
   const wire::Checked checked = go.check ? check() : wire::Checked();
   const bool compared = go.check && verifier_->has_reference();
   if (compared) report(checked);
-  const auto launch = [this] {
-    memory_->restore();
-    return timed_launch();
-  };
-  const Timing timing = Sampler(rules_, go, launch, seconds_now).run(checked.seconds);
+  wire::Measured measured;
+  measured.timing = time(go, checked.seconds);
+  measured.checked = compared;
+  measured.metrics = observer_->metrics();
   // What was timed must still be right: a kernel may count its launches, or rely on what the one before left behind.
   if (go.check)
     memory_->verify(verifier_->patterns().back());
   else
     memory_->verify_guards();
-  return {timing, compared, {}};
+  add_energy(go, measured);
+  return measured;
 }
 
 }  // namespace

@@ -107,21 +107,9 @@ void DeviceMemory::set_words(std::uint16_t value, std::size_t first, std::size_t
   if (count_bytes % 2 == 1) set_bytes(static_cast<std::uint8_t>(value & 0xff), first + count_bytes - 1, 1);
 }
 
-GpuTimer::GpuTimer(const Gpu& gpu) : gpu_(&gpu) {
-  gpu.check(gpu.driver().create_event(&start_, 0));
-  gpu.check(gpu.driver().create_event(&stop_, 0));
-}
-
-GpuTimer::~GpuTimer() {
-  gpu_->driver().destroy_event(start_);
-  gpu_->driver().destroy_event(stop_);
-}
-
-double GpuTimer::stop() const {
-  gpu_->check(gpu_->driver().record_event(stop_, nullptr));
-  gpu_->check(gpu_->driver().wait_for_event(stop_));
+double GpuEvent::since(const GpuEvent& earlier) const {
   float milliseconds = 0;
-  gpu_->check(gpu_->driver().elapsed(&milliseconds, start_, stop_));
+  gpu_->check(gpu_->driver().elapsed(&milliseconds, earlier.event_, event_));
   return static_cast<double>(milliseconds) * 1e-3;
 }
 

@@ -47,6 +47,7 @@ class Gpu {
   Gpu& operator=(const Gpu&) = delete;
 
   const GpuDriver& driver() const { return handle_.driver; }
+  const GpuHandle& handle() const { return handle_; }
   int attribute(gpu::Attribute attribute) const { return handle_.attribute(attribute); }
   std::string arch() const;
 
@@ -87,21 +88,23 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Two events around something that is launched.
-class GpuTimer {
+/// A place in the order of what is launched.
+class GpuEvent {
  public:
-  explicit GpuTimer(const Gpu& gpu);
-  ~GpuTimer();
-  GpuTimer(const GpuTimer&) = delete;
-  GpuTimer& operator=(const GpuTimer&) = delete;
+  explicit GpuEvent(const Gpu& gpu) : gpu_(&gpu) { gpu.check(gpu.driver().create_event(&event_, 0)); }
+  ~GpuEvent() { gpu_->driver().destroy_event(event_); }
+  GpuEvent(const GpuEvent&) = delete;
+  GpuEvent& operator=(const GpuEvent&) = delete;
 
-  void start() const { gpu_->check(gpu_->driver().record_event(start_, nullptr)); }
-  /// Waits for everything since start. Throws GpuError with a kernel's fault.
-  double stop() const;
+  void record() const { gpu_->check(gpu_->driver().record_event(event_, nullptr)); }
+  /// Waits until the device is there. Throws GpuError with a kernel's fault.
+  void wait() const { gpu_->check(gpu_->driver().wait_for_event(event_)); }
+  /// Seconds from an earlier one to this. Precondition: both were waited for.
+  double since(const GpuEvent& earlier) const;
 
  private:
   const Gpu* gpu_;
-  gpu::Event start_ = nullptr, stop_ = nullptr;
+  gpu::Event event_ = nullptr;
 };
 
 /// Code loaded onto a device.

@@ -20,7 +20,8 @@ using gpu::Source;
 
 constexpr unsigned kThreads = 256;
 constexpr std::int64_t kMostBlocks = 8192;
-constexpr long long kHoldTicks = 40'000;  // about 20 us, several times what a launch takes the host
+// Of about half a nanosecond. A launch takes the host 2.5 us on a machine with an H200.
+constexpr long long kHoldTicks = 40'000, kLaunchTicks = 10'000;
 
 // The enumerations cross to the device as numbers.
 static_assert(static_cast<int>(Type::f64) == static_cast<int>(Element::f64) &&
@@ -91,6 +92,19 @@ std::optional<std::int64_t> GpuHelpers::first_difference(const Content& content,
   return static_cast<std::int64_t>(first);
 }
 
+bool GpuHelpers::padding_differs(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
+                                 const MatrixView& view, std::int64_t count) const {
+  constexpr Bits kNone = std::numeric_limits<Bits>::max();
+  const Content content = before.value_or(Content{});
+  const auto poison = before ? Bits{0} : static_cast<Bits>(pattern);
+  Bits first = kNone;
+  result_.copy_from(bytes_of(first));
+  launch_over("tune_padding", count, element(type), source(content), key(content), poison, data, device_view(view),
+              bits(count), result_.address());
+  result_.copy_to(bytes_of(first));
+  return first != kNone;
+}
+
 GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
   gpu::Verdict verdict{};
   result_.copy_from(bytes_of(verdict));
@@ -124,6 +138,8 @@ void GpuHelpers::norms(gpu::Address data, std::int64_t count, std::int64_t strid
   launch_over("tune_norms", count, data, bits(count), bits(stride), bits(length), bits(elements_apart), out);
 }
 
-void GpuHelpers::hold() const { launch("tune_hold", {1, 1, 1}, {1, 1, 1}, kHoldTicks); }
+void GpuHelpers::hold(std::int64_t launches) const {
+  launch("tune_hold", {1, 1, 1}, {1, 1, 1}, kHoldTicks + launches * kLaunchTicks);
+}
 
 }  // namespace tune

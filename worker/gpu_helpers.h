@@ -5,6 +5,7 @@
 
 #include "gpu_device.h"
 #include "gpu_kernels.h"
+#include "guarded_buffer.h"
 #include "inputs.h"
 #include "layout.h"
 
@@ -24,6 +25,11 @@ class GpuHelpers {
 
   void fill(const Content& content, gpu::Address data, std::int64_t count) const;
   std::optional<std::int64_t> first_difference(const Content& content, gpu::Address data, std::int64_t count) const;
+
+  /// Whether an element between the matrices, rows or columns of `view`, in a buffer of `count`, is no longer what was
+  /// there: `before`, or else poison. Precondition: matrices do not overlap.
+  bool padding_differs(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
+                       const MatrixView& view, std::int64_t count) const;
 
   struct Comparison {
     Type type = Type::f32;
@@ -47,8 +53,8 @@ class GpuHelpers {
   double scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const;
   void norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,
              std::int64_t elements_apart, gpu::Address out) const;
-  /// Keeps the device busy while the host launches what is to be timed.
-  void hold() const;
+  /// Keeps the device busy while the host launches what is to be timed, so many kernels.
+  void hold(std::int64_t launches) const;
 
  private:
   template <typename... Args>

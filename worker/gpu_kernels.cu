@@ -40,6 +40,44 @@ extern "C" __global__ void tune_first_difference(Element type, Source source, Bi
     if (read(type, data, i) != element(type, source, key, i)) atomicMin(first, i);
 }
 
+namespace {
+
+/// Whether an element of a buffer belongs to none of its matrices, which do not overlap.
+__device__ bool is_padding(const View& view, long long index) {
+  const long long matrix = view.batch > 1 ? min(index / view.batch_stride, view.batch - 1) : 0;
+  const bool by_rows = view.col_stride == 1;
+  const long long stride = by_rows ? view.row_stride : view.col_stride, at = index - matrix * view.batch_stride;
+  const long long lines = by_rows ? view.rows : view.cols, length = by_rows ? view.cols : view.rows;
+  return at / stride >= lines || at % stride >= length;
+}
+
+/// An element of memory in which 16 bits are repeated.
+__device__ Bits poisoned(Element type, Bits word, Bits index) {
+  switch (bytes_of(type)) {
+    case 8:
+      return word * 0x0001000100010001;
+    case 4:
+      return word * 0x00010001;
+    case 2:
+      return word;
+    default:
+      return index % 2 == 0 ? word & 0xff : word >> 8;
+  }
+}
+
+}  // namespace
+
+/// *first = the smallest index of a padding element that is not what tune_fill writes, or not poison if there is some;
+/// left alone if there is none.
+extern "C" __global__ void tune_padding(Element type, Source source, Bits key, Bits poison, const void* data, View view,
+                                        Bits count, Bits* first) {
+  for (Bits i = first_index(); i < count; i += step()) {
+    if (!is_padding(view, static_cast<long long>(i))) continue;
+    const Bits before = poison ? poisoned(type, poison, i) : element(type, source, key, i);
+    if (read(type, data, i) != before) atomicMin(first, i);
+  }
+}
+
 /// `reference` is tight and row-major; without norms (null) they count as 0.
 extern "C" __global__ void tune_compare(Element type, const void* data, View view, const double* reference,
                                         const double* row_norms, const double* col_norms, Tolerance tolerance,

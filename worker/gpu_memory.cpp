@@ -22,6 +22,14 @@ MatrixView view_of(const Problem& problem, const Buffer& buffer) {
   return {1, 1, buffer.count, 0, 0, 1};
 }
 
+/// Matrices that overlap have none: what lies between the rows of one belongs to another.
+bool has_padding(const MatrixView& view, std::int64_t count) {
+  MatrixView one = view;
+  one.batch = 1;
+  const bool overlap = view.batch > 1 && view.batch_stride < one.extent();
+  return !overlap && view.batch * view.rows * view.cols != count;
+}
+
 /// As compare_gemm and compare_custom judge.
 gpu::Tolerance tolerance_of(const Verifier& verifier, std::size_t index) {
   if (const auto* gemm = std::get_if<Gemm>(&verifier.problem())) {
@@ -79,6 +87,11 @@ void GpuMemory::restore() {
       helpers_.fill(*verifier_.content(i), buffers_[i].address(), buffer.count);
 }
 
+bool GpuMemory::needs_restoring() const {
+  return std::ranges::any_of(verifier_.buffers(),
+                             [](const Buffer& buffer) { return buffer.role == Buffer::Role::inout; });
+}
+
 void GpuMemory::zero() {
   for (Guarded& buffer : buffers_)
     if ((zero_c_ && buffer.name == "C") || (zero_workspace_ && buffer.name == kWorkspace))
@@ -112,10 +125,13 @@ double GpuMemory::verify(Poison pattern) const {
 
 double GpuMemory::verify_output(std::size_t index, Poison pattern) const {
   const MatrixView view = view_of(verifier_.problem(), verifier_.buffers()[index]);
-  const bool padded = view.batch * view.rows * view.cols != verifier_.buffers()[index].count;
-  if (padded || !verifier_.has_reference()) return verify_on_host(index, pattern);
-  const GpuHelpers::Verdict verdict = helpers_.compare(comparison(index));
-  return verdict.wrong > 0 ? verify_on_host(index, pattern) : verdict.largest_ratio;
+  const Buffer& buffer = verifier_.buffers()[index];
+  GpuHelpers::Verdict verdict;
+  if (verifier_.has_reference()) verdict = helpers_.compare(comparison(index));
+  const bool damaged =
+      has_padding(view, buffer.count) && helpers_.padding_differs(buffer.type, verifier_.content(index), pattern,
+                                                                  buffers_[index].address(), view, buffer.count);
+  return verdict.wrong > 0 || damaged ? verify_on_host(index, pattern) : verdict.largest_ratio;
 }
 
 double GpuMemory::verify_on_host(std::size_t index, Poison pattern) const {

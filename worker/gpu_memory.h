@@ -27,6 +27,7 @@ class GpuMemory {
   void reset(Poison pattern);
   /// Gives buffers that are read and written their content again; nothing for most problems.
   void restore();
+  bool needs_restoring() const;
   /// What belongs to the timed launch: zeroes the workspace, and C for kernels that add to it.
   void zero();
   /// Takes all buffers out of the L2 cache by writing more than it holds.

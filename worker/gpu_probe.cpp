@@ -7,6 +7,7 @@
 #include "backend.h"
 #include "gpu_compiler.h"
 #include "gpu_device.h"
+#include "gpu_monitor.h"
 
 namespace tune {
 namespace {
@@ -63,6 +64,8 @@ Device describe(const GpuHandle& gpu) {
   // The clock is in kHz, the bus' width in bits, and memory moves data twice a tick.
   device.properties["memory_bandwidth"] = 2 * 1000 * integer(gpu::kMemoryClock) * integer(gpu::kMemoryBusWidth) / 8;
   device.properties["name"] = device.name;
+  const auto monitor = open_monitor(gpu);
+  device.properties["energy_counter"] = std::int64_t{monitor && monitor->joules()};
   return device;
 }
 

@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "model/stats.h"
@@ -10,9 +11,10 @@ namespace {
 
 constexpr double kSingleLaunchFactor = 2;
 constexpr std::size_t kSlowLaunches = 3;
-constexpr double kShortLaunch = 0.1;
 constexpr double kPrecision = 0.005;
 constexpr double kContention = 1.05;
+constexpr double kSampleSeconds = 100e-6;
+constexpr double kMostPerSample = 100;
 
 bool is_precise(const std::vector<double>& times) {
   const Interval interval = median_interval(times);
@@ -22,8 +24,8 @@ bool is_precise(const std::vector<double>& times) {
 
 }  // namespace
 
-Sampler::Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, Seconds now)
-    : rules_(rules), go_(go), launch_(std::move(launch)), now_(std::move(now)) {}
+Sampler::Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, Seconds now, double short_launch)
+    : rules_(rules), go_(go), launch_(std::move(launch)), now_(std::move(now)), short_launch_(short_launch) {}
 
 Timing Sampler::run(double first) {
   if (go_.launches > 0) return exactly(go_.launches);
@@ -39,7 +41,7 @@ bool Sampler::slower_than(double factor, double seconds) const {
 
 /// Leaves in times_ what the verdict rests on.
 bool Sampler::is_hopeless(double first) {
-  if (slower_than(rules_.cutoff, first) && first < kShortLaunch) first = std::min(first, launch_());
+  if (slower_than(rules_.cutoff, first) && first < short_launch_) first = std::min(first, launch_());
   times_ = {first};
   if (slower_than(std::max(rules_.cutoff, kSingleLaunchFactor), first)) return true;
   if (!slower_than(rules_.cutoff, first)) return false;
@@ -74,6 +76,11 @@ Timing Sampler::until_precise() {
       return summarize(times_, true);
     if (out_of_time || (times_.size() >= min_launches && is_precise_enough())) return summarize(times_, false);
   }
+}
+
+std::int64_t launches_per_sample(double launch_seconds) {
+  const double fitting = std::ceil(kSampleSeconds / std::max(launch_seconds, 1e-9));
+  return static_cast<std::int64_t>(std::clamp(fitting, 1.0, kMostPerSample));
 }
 
 }  // namespace tune

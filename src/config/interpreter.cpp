@@ -267,7 +267,7 @@ void Interpreter::read_figures() {
 }
 
 void Interpreter::read_objectives() {
-  std::vector<std::string> known = {"time", "gflops", "gflops_per_watt"};
+  std::vector<std::string> known = {"time", "gflops", "gflops_per_watt", "energy"};
   for (const Metric& metric : plan_.metrics) known.push_back(metric.name);
   known.insert(known.end(), options_.figures.begin(), options_.figures.end());
   std::vector<std::string> objectives;

@@ -15,11 +15,18 @@ struct FinalsRunner::Entry {
   std::vector<std::map<std::string, double>> metrics;  ///< of each round
   std::unique_ptr<WorkerProcess> process;
   bool active() const { return process != nullptr; }
+  /// Those of the round nearest to the median; what only some rounds tell (energy) is the median over those.
   std::map<std::string, double> metrics_of_median() const {
     if (metrics.empty()) return {};
     const double middle = median(result.rounds);
     const auto nearest = std::ranges::min_element(result.rounds, {}, [&](double x) { return std::abs(x - middle); });
-    return metrics[static_cast<std::size_t>(nearest - result.rounds.begin())];
+    std::map<std::string, double> chosen = metrics[static_cast<std::size_t>(nearest - result.rounds.begin())];
+    std::map<std::string, std::vector<double>> all;
+    for (const auto& round : metrics)
+      for (const auto& [name, value] : round) all[name].push_back(value);
+    for (const auto& [name, values] : all)
+      if (values.size() < metrics.size()) chosen[name] = median(values);
+    return chosen;
   }
 };
 
@@ -75,8 +82,9 @@ void FinalsRunner::start(Entry& entry) {
   const Spec& spec = entry.contender.spec;
   wire::MeasureRequest request;
   std::string artifact;
-  if (entry.contender.vendor) {
+  if (entry.contender.is_vendor()) {
     request = workshop_->requests().vendor();
+    request.vendor_best = entry.contender.vendor == Contender::Vendor::fastest;
   } else {
     request = workshop_->requests().measure(spec);
     workshop_->want_build(spec);
@@ -104,7 +112,7 @@ void FinalsRunner::time_once(Entry& entry) {
   while (!workshop_->take_turn(0)) handle_next();
   if (!entry.active()) return workshop_->end_turn(0);
   std::optional<wire::Measured> measured;
-  entry.process->send(wire::Go{rules_.launches, 0, round_ == 1});
+  entry.process->send(wire::Go{.launches = rules_.launches, .check = round_ == 1});
   await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
   workshop_->end_turn(0);
   if (!measured) return;

@@ -13,9 +13,12 @@ namespace tune {
 
 /// Who meets in the finals: a spec whose artifact is in the store, or the vendor's library.
 struct Contender {
+  /// Which algorithm of the library: what it chooses itself, or the fastest that it offers.
+  enum class Vendor { no, first, fastest };
   std::string label;  ///< empty for a spec of the space
   Spec spec;
-  bool vendor = false;
+  Vendor vendor = Vendor::no;
+  bool is_vendor() const { return vendor != Vendor::no; }
 };
 
 struct FinalsRules {

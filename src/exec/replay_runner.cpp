@@ -16,7 +16,7 @@ void ReplayRunner::start(const Spec& spec) {
   }
   if (inner_ == nullptr) {
     inner_ = &make_runner_();
-    inner_->set_best(best_seconds_);
+    inner_->set_best(best_seconds_, best_joules_);
   }
   inner_->start(spec);
 }
@@ -28,9 +28,10 @@ std::optional<Trial> ReplayRunner::wait(Clock::time_point until) {
   return trial;
 }
 
-void ReplayRunner::set_best(double seconds) {
+void ReplayRunner::set_best(double seconds, double joules) {
   best_seconds_ = seconds;
-  if (inner_ != nullptr) inner_->set_best(seconds);
+  best_joules_ = joules;
+  if (inner_ != nullptr) inner_->set_best(seconds, joules);
 }
 
 Activity ReplayRunner::activity() const { return inner_ == nullptr ? Activity{} : inner_->activity(); }

@@ -124,13 +124,14 @@ std::string hash_of_build(const Plan& plan, const wire::Hello& hello) {
 }
 
 // What a trial depends on beyond its build and its parameters. The cutoff is left out: a spec timed in full is timed in
-// full whatever the cutoff was.
+// full whatever the cutoff was. So is energy that only finals measure.
 std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::uint64_t seed) {
   wire::MeasureRequest shared;
   shared.problem = plan.problem;
   shared.seed = seed;
   shared.measure = plan.measure;
   shared.measure.cutoff = 0;
+  if (plan.measure.energy != MeasureRules::Energy::always) shared.measure.energy = MeasureRules::Energy::never;
   shared.zero_c = plan.zero_c;
   shared.command = plan.build.run;
   shared.command_is_shell = plan.build.run_is_shell;

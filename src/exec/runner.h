@@ -24,8 +24,9 @@ class Runner {
   /// The next finished trial, or nothing by the time given. Precondition: something was started and not yet returned.
   /// Throws Interrupted, and Error(environment) as start.
   virtual std::optional<Trial> wait(Clock::time_point until) = 0;
-  /// The best time so far in seconds: slower specs may be measured less from now on.
-  virtual void set_best(double seconds) = 0;
+  /// The best so far, to which others are compared from now on: much worse specs may be measured less. By time, or by
+  /// energy where that is the objective; 0: not by this.
+  virtual void set_best(double seconds, double joules) = 0;
   virtual Activity activity() const = 0;
 };
 

@@ -22,7 +22,10 @@ class WorkerRunner : public Runner {
   int free_slots() const override;
   void start(const Spec& spec) override;
   std::optional<Trial> wait(Clock::time_point until) override;
-  void set_best(double seconds) override { best_.best_seconds = seconds; }
+  void set_best(double seconds, double joules) override {
+    best_.best_seconds = seconds;
+    best_.best_joules = joules;
+  }
   Activity activity() const override;
 
   /// Where the time went since this was made.

@@ -23,9 +23,10 @@ std::string_view to_text(Backend backend) {
 std::span<const std::string_view> device_names(Backend backend) {
   static constexpr std::array<std::string_view, 7> kCpu = {"cores",        "l1d_bytes", "l2_bytes", "l3_bytes",
                                                            "memory_bytes", "name",      "simd_bits"};
-  static constexpr std::array<std::string_view, 15> kGpu = {"clock_hz",
+  static constexpr std::array<std::string_view, 16> kGpu = {"clock_hz",
                                                             "compute_capability",
                                                             "cooperative_launch",
+                                                            "energy_counter",
                                                             "l2_bytes",
                                                             "max_blocks_per_multiprocessor",
                                                             "max_registers_per_block",

@@ -53,16 +53,40 @@ Objective::Objective(const Plan& plan, std::string name) : plan_(&plan), name_(s
   for (const Metric& metric : plan.metrics)
     if (metric.name == name_) metric_ = &metric;
   maximize_ = metric_ != nullptr && metric_->maximize ? *metric_->maximize : more_is_better(name_);
-  if (name_ == "gflops_per_watt" && metric_ == nullptr)
-    throw Error(ExitCode::bad_input, plan.yaml.filename().string() +
-                                         ": objective gflops_per_watt needs a worker that measures "
-                                         "energy, and the " +
-                                         std::string(to_text(plan.backend)) +
-                                         " worker does not yet; use time or gflops");
-  if (name_ == "gflops" && flops_of(plan.problem) == 0)
+  const std::string place = plan.yaml.filename().string() + ": objective " + name_;
+  if (energy(true) == MeasureRules::Energy::always && plan.backend == Backend::cpu)
     throw Error(ExitCode::bad_input,
-                plan.yaml.filename().string() +
-                    ": objective gflops needs a problem whose flops are known; use time, or a metric");
+                place + " needs the energy of a launch, and the cpu worker does not measure it; use time or gflops");
+  const bool needs_flops = metric_ == nullptr && (name_ == "gflops" || name_ == "gflops_per_watt");
+  if (needs_flops && flops_of(plan.problem) == 0)
+    throw Error(ExitCode::bad_input, place + " needs a problem whose flops are known; use time, or a metric");
+}
+
+bool Objective::uses_energy(const Metric& metric) const {
+  const auto energy = plan_->result_names.find("energy");
+  const auto used = metric.expression.used_slots();
+  return energy && std::find(used.begin(), used.end(), *energy) != used.end();
+}
+
+MeasureRules::Energy Objective::energy(bool tuned) const {
+  using Energy = MeasureRules::Energy;
+  if (metric_ != nullptr ? uses_energy(*metric_) : is_energy()) return Energy::always;
+  for (const std::string& other : plan_->other_objectives)
+    if (other != name_ && (other == "energy" || other == "gflops_per_watt")) return Energy::always;
+  const bool shown = std::any_of(plan_->metrics.begin(), plan_->metrics.end(),
+                                 [this](const Metric& metric) { return uses_energy(metric); });
+  return !shown ? Energy::never : tuned ? Energy::finals : Energy::always;
+}
+
+void Objective::require(const Device& device) const {
+  // A program that measures its own energy says so in its result.
+  if (energy(true) != MeasureRules::Energy::always || plan_->backend == Backend::program) return;
+  const auto counter = device.properties.find("energy_counter");
+  if (counter != device.properties.end() && counter->second != Value(std::int64_t{0})) return;
+  throw Error(ExitCode::environment, plan_->yaml.filename().string() + ": objective " + name() +
+                                         " needs the energy of a launch, and " + device.name +
+                                         " tells none: that takes NVIDIA's management library (libnvidia-ml.so.1) and "
+                                         "a device with an energy counter (Volta or later); use time or gflops");
 }
 
 Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
@@ -74,7 +98,9 @@ Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
   if (metric_ != nullptr) return {metric(*metric_, spec, measurement), maximize_, false};
   if (name() == "time") return {measurement.timing.median, false, true};
   if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.median / 1e9, true, true};
-  return {measured(measurement, name()), maximize_, false};
+  const double figure = measured(measurement, metric_ == nullptr && is_energy() ? "energy" : name());
+  if (name() == "gflops_per_watt") return {flops_of(plan_->problem) / figure / 1e9, true, false};
+  return {figure, maximize_, false};
 }
 
 double Objective::metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const {

@@ -21,6 +21,13 @@ class Objective {
   /// Whether a slower spec is a worse one, so that slow ones may be timed less: not if it may be good at something
   /// else.
   bool follows_time() const { return (name() == "time" || name() == "gflops") && plan_->other_objectives.empty(); }
+  /// The same of energy.
+  bool follows_energy() const { return is_energy() && plan_->other_objectives.empty(); }
+  /// Where energy has to be measured: of every spec if the objective is computed from it or none is left out anyhow
+  /// (`tuned` false); of finalists if a metric is.
+  MeasureRules::Energy energy(bool tuned) const;
+  /// Throws Error(environment) if the objective is computed from energy and the device has no counter of it.
+  void require(const Device& device) const;
   /// NaN value if the measurement lacks what it needs.
   Merit merit(const Spec& spec, const Measurement& measurement) const;
 
@@ -28,6 +35,9 @@ class Objective {
   double metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const;
 
  private:
+  bool is_energy() const { return name() == "energy" || name() == "gflops_per_watt"; }
+  bool uses_energy(const Metric& metric) const;
+
   const Plan* plan_;
   std::string name_;
   const Metric* metric_ = nullptr;

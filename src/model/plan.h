@@ -64,11 +64,14 @@ struct BuildRules {
 };
 
 struct MeasureRules {
+  /// Where energy is measured, which takes a second: never, of finalists, of every spec.
+  enum class Energy { never, finals, always };
   int warmup = 2;
   int min_launches = 7;
   double max_seconds = 1;
   double cutoff = 1.5;  ///< times the best so far; 0: every spec is timed in full
   bool cold_cache = true;
+  Energy energy = Energy::never;
   bool operator==(const MeasureRules&) const = default;
 };
 

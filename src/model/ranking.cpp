@@ -20,6 +20,8 @@ struct Candidate {
 
 bool better(const Candidate& x, const Candidate& y) {
   if (x.early() != y.early()) return y.early();
+  if (std::isfinite(x.merit.value) != std::isfinite(y.merit.value)) return std::isfinite(x.merit.value);
+  if (!std::isfinite(x.merit.value)) return x.mesh_idx() < y.mesh_idx();
   if (x.merit.value != y.merit.value) return (x.merit.value > y.merit.value) == x.merit.maximize;
   return x.mesh_idx() < y.mesh_idx();
 }
@@ -30,7 +32,9 @@ std::vector<Candidate> by_merit(std::span<const Trial> trials, std::span<const M
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Measurement* measurement = trials[i].measurement();
-    if (measurement && is_time(measurement->timing.median) && std::isfinite(merits[i].value)) {
+    if (!measurement || !is_time(measurement->timing.median)) continue;
+    // One that was stopped early for its time alone may lack what its merit is computed from.
+    if (std::isfinite(merits[i].value) || measurement->timing.stopped_early) {
       candidates.push_back({&trials[i], merits[i]});
     }
   }

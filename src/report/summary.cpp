@@ -1,20 +1,37 @@
 #include "report/summary.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
+#include <string_view>
 
 namespace tune::report {
+namespace {
+
+constexpr std::string_view kGauges[] = {"clock_mhz", "memory_clock_mhz", "power_w", "temperature_c", "throttle"};
+
+double metric_of(const Measurement& measurement, const std::string& name) {
+  const auto found = measurement.metrics.find(name);
+  return found == measurement.metrics.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+}
+
+}  // namespace
 
 Column arithmetic_column(double flops) {
   return {"Arithmetic (GFLOPS/s)",
           [flops](const Spec&, const Measurement& measurement) { return flops / measurement.timing.median / 1e9; }};
 }
 
+Column efficiency_column(double flops) {
+  return {"Efficiency (GFLOPS/W)", [flops](const Spec&, const Measurement& measurement) {
+            return flops / metric_of(measurement, "energy") / 1e9;
+          }};
+}
+
 Column measured_column(std::string name) {
-  auto value = [name](const Spec&, const Measurement& measurement) {
-    const auto found = measurement.metrics.find(name);
-    return found == measurement.metrics.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
-  };
-  return {std::move(name), std::move(value)};
+  const bool in_table = std::find(std::begin(kGauges), std::end(kGauges), name) == std::end(kGauges);
+  auto value = [name](const Spec&, const Measurement& measurement) { return metric_of(measurement, name); };
+  return {std::move(name), std::move(value), in_table};
 }
 
 }  // namespace tune::report

@@ -17,11 +17,15 @@ struct Column {
   /// NaN: this spec has none. Also asked for finalists with their finals' times, and for baselines, whose spec may
   /// have no params and whose measurement has only the median.
   std::function<double(const Spec&, const Measurement&)> value;
+  bool in_table = true;  ///< else of the files alone
 };
 
 /// `Arithmetic (GFLOPS/s)` of a problem with this many floating-point operations.
 Column arithmetic_column(double flops);
-/// A figure the worker or the program measured itself, by its name in Measurement::metrics.
+/// `Efficiency (GFLOPS/W)` of such a problem, from `energy`.
+Column efficiency_column(double flops);
+/// A figure the worker or the program measured itself, by its name in Measurement::metrics. The device's gauges
+/// (clocks, power, temperature) would fill the table with what is the same in every row, and so are kept out of it.
 Column measured_column(std::string name);
 
 /// All that is said at the end of a run. Everything in it is of this run's space: trials outside it stay out.

@@ -137,6 +137,7 @@ std::vector<GridColumn> columns_of(const Summary& summary, std::span<const Row> 
   columns.push_back(
       column_of("iters", 2, rows, [](const Row& row) { return fmt::format("{}", row.measurement.timing.count); }));
   for (const Column& metric : summary.columns) {
+    if (!metric.in_table) continue;
     columns.push_back(column_of(metric.name, 2, rows,
                                 [&](const Row& row) { return figure(metric.value(*row.spec, row.measurement)); }));
   }

@@ -69,8 +69,9 @@ struct BuildRequest {
 };
 
 struct MeasureRequest {
-  std::string artifact;  ///< path; empty for the vendor's library and for programs that are not built
-  bool vendor = false;   ///< time the vendor library's own GEMM instead of an artifact
+  std::string artifact;      ///< path; empty for the vendor's library and for programs that are not built
+  bool vendor = false;       ///< time the vendor library's own GEMM instead of an artifact
+  bool vendor_best = false;  ///< the fastest of all algorithms it offers, not its own first choice
   Problem problem;
   std::vector<KernelLaunch> launches;
   std::int64_t workspace_bytes = 0;
@@ -108,6 +109,7 @@ struct Load {};
 struct Go {
   std::int64_t launches = 0;  ///< exactly this many timed launches; 0: as the measure rules say
   double best_seconds = 0;    ///< the best so far, for the cutoff; 0: none yet
+  double best_joules = 0;     ///< the same of energy, where that is the objective
   bool check = true;
 };
 struct Done {};  ///< leave, all is well

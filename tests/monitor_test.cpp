@@ -1,0 +1,243 @@
+// What a device says of itself, and how much energy a launch takes, with a management library and a clock of our own.
+#include "monitor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "energy.h"
+#include "nvml.h"
+
+namespace tune {
+namespace {
+
+// A library that knows one device, GPU-...0001, and answers with what stands here.
+struct FakeLibrary {
+  unsigned clock = 1980, memory_clock = 3201, milliwatts = 702'500, limit = 700'000, celsius = 61;
+  unsigned long long throttle = 0x4 | 0x1 | 0x2, millijoules = 1'234'567;
+  int status = 0;
+};
+FakeLibrary fake;
+
+constexpr const char* kUuid = "GPU-00000000-0000-0000-0000-000000000001";
+NvmlFunctions::Device device() { return reinterpret_cast<NvmlFunctions::Device>(&fake); }
+
+template <typename Number>
+int answer(NvmlFunctions::Device asked, Number value, Number* out) {
+  if (asked != device()) return 2;
+  *out = value;
+  return fake.status;
+}
+
+NvmlFunctions functions() {
+  using F = NvmlFunctions;
+  F f;
+  f.init = [] { return 0; };
+  f.device_by_uuid = [](const char* uuid, F::Device* out) {
+    *out = device();
+    return std::strcmp(uuid, kUuid) == 0 ? 0 : 6;
+  };
+  f.clock = [](F::Device d, F::Clock which, unsigned* mhz) {
+    return answer(d, which == F::kSmClock ? fake.clock : fake.memory_clock, mhz);
+  };
+  f.power = [](F::Device d, unsigned* out) { return answer(d, fake.milliwatts, out); };
+  f.power_limit = [](F::Device d, unsigned* out) { return answer(d, fake.limit, out); };
+  f.temperature = [](F::Device d, F::Sensor, unsigned* out) { return answer(d, fake.celsius, out); };
+  f.throttle_reasons = [](F::Device d, unsigned long long* out) { return answer(d, fake.throttle, out); };
+  f.energy = [](F::Device d, unsigned long long* out) { return answer(d, fake.millijoules, out); };
+  return f;
+}
+
+class NvmlTest : public testing::Test {
+ protected:
+  void SetUp() override { fake = {}; }
+};
+
+TEST_F(NvmlTest, TellsClocksPowerTemperatureAndReasons) {
+  const auto nvml = Nvml::find(functions(), kUuid);
+  ASSERT_NE(nvml, nullptr);
+  const Conditions now = nvml->conditions();
+  EXPECT_EQ(now.clock_mhz, 1980);
+  EXPECT_EQ(now.memory_clock_mhz, 3201);
+  EXPECT_EQ(now.power_w, 702.5);
+  EXPECT_EQ(now.temperature_c, 61);
+  EXPECT_EQ(now.throttle, Throttle::power_cap) << "idleness and clocks that were asked for are no throttling";
+  EXPECT_EQ(nvml->power_limit_w(), 700);
+  EXPECT_DOUBLE_EQ(nvml->joules().value(), 1234.567);
+}
+
+TEST_F(NvmlTest, IsAbsentWithoutLibraryOrDevice) {
+  EXPECT_EQ(Nvml::find(NvmlFunctions(), kUuid), nullptr);
+  EXPECT_EQ(Nvml::find(functions(), "GPU-00000000-0000-0000-0000-000000000002"), nullptr);
+  NvmlFunctions broken = functions();
+  broken.init = [] { return 9; };
+  EXPECT_EQ(Nvml::find(broken, kUuid), nullptr);
+}
+
+TEST_F(NvmlTest, LeavesOutWhatItIsNotTold) {
+  NvmlFunctions old = functions();
+  old.energy = nullptr;
+  old.throttle_reasons = nullptr;
+  const auto nvml = Nvml::find(old, kUuid);
+  EXPECT_FALSE(nvml->joules());
+  EXPECT_FALSE(nvml->conditions().throttle);
+  EXPECT_TRUE(nvml->conditions().clock_mhz);
+  fake.status = 3;  // not supported
+  EXPECT_FALSE(nvml->conditions().clock_mhz);
+  EXPECT_FALSE(nvml->power_limit_w());
+}
+
+TEST_F(NvmlTest, UuidsAreWrittenAsTheLibraryWritesThem) {
+  const unsigned char bytes[16] = {0xa9, 0x41, 0x67, 0x67, 0x16, 0x40, 0x06, 0x1f,
+                                   0xcf, 0x76, 0x17, 0x5b, 0x73, 0x82, 0xc2, 0x77};
+  EXPECT_EQ(nvml_uuid(bytes), "GPU-a9416767-1640-061f-cf76-175b7382c277");
+}
+
+class FakeMonitor : public Monitor {
+ public:
+  Conditions conditions() const override { return ++looks, now; }
+  std::optional<double> joules() const override { return std::nullopt; }
+  std::optional<double> power_limit_w() const override { return std::nullopt; }
+  Conditions now;
+  mutable int looks = 0;
+};
+
+class ObserverTest : public testing::Test {
+ protected:
+  FakeMonitor monitor_;
+  double clock_ = 0;
+  Observer observer_{&monitor_, [this] { return clock_; }};
+};
+
+TEST_F(ObserverTest, LooksNowAndThen) {
+  for (; clock_ < 1; clock_ += 0.001) observer_.look();
+  EXPECT_GT(monitor_.looks, 10);
+  EXPECT_LE(monitor_.looks, 21);
+}
+
+TEST_F(ObserverTest, SaysWhatItSawLastAndEveryReasonToThrottle) {
+  monitor_.now.clock_mhz = 1980;
+  monitor_.now.throttle = Throttle::power_cap;
+  observer_.look();
+  clock_ += 1;
+  monitor_.now = {};
+  monitor_.now.clock_mhz = 1455;
+  monitor_.now.throttle = Throttle::hardware;
+  observer_.look();
+  EXPECT_EQ(observer_.metrics(), (std::map<std::string, double>{{"clock_mhz", 1455}, {"throttle", 4 + 8}}));
+  EXPECT_FALSE(observer_.saw_heat());
+}
+
+TEST_F(ObserverTest, ANewStartForgets) {
+  monitor_.now.throttle = Throttle::hardware_heat;
+  observer_.look();
+  EXPECT_TRUE(observer_.saw_heat());
+  observer_.start();
+  monitor_.now.throttle = 0;
+  observer_.look();
+  EXPECT_FALSE(observer_.saw_heat());
+}
+
+TEST_F(ObserverTest, WithoutAMonitorNothingIsSeen) {
+  Observer blind(nullptr, [] { return 0.0; });
+  blind.look();
+  EXPECT_TRUE(blind.metrics().empty());
+  EXPECT_FALSE(blind.saw_heat());
+}
+
+TEST_F(ObserverTest, WhatWasTimedInHeatIsTimedAgain) {
+  int pauses = 0, runs = 0;
+  const CoolTimer cool(observer_, [&] { ++pauses; });
+  const auto time = [&] {
+    monitor_.now.throttle = ++runs == 1 ? Throttle::software_heat : Throttle::power_cap;
+    observer_.look();
+    return runs;
+  };
+  EXPECT_EQ(cool.run(time), 2) << "the second run's result";
+  EXPECT_EQ(pauses, 1);
+}
+
+TEST_F(ObserverTest, AHotDeviceDoesNotHoldARunUpForever) {
+  int runs = 0;
+  monitor_.now.throttle = Throttle::hardware_heat;
+  const CoolTimer cool(observer_, [] {});
+  EXPECT_EQ(cool.run([&] { return observer_.look(), ++runs; }), 1 + CoolTimer::kMostRepeats);
+}
+
+/// A kernel on a device whose counter steps every 0.1 s, on a clock that nothing but launches moves.
+class EnergyTest : public testing::Test {
+ protected:
+  std::optional<EnergyMeter::Result> run(double limit = 0) {
+    const EnergyMeter meter(
+        [this](std::int64_t count) {
+          launches_ += count;
+          const double end = clock_ + static_cast<double>(count) * seconds_;
+          while (clock_ + 1e-12 < end) {
+            const double step = std::min(end - clock_, 0.001);
+            clock_ += step;
+            joules_ += step * watts_;
+          }
+        },
+        [this]() -> std::optional<double> {
+          if (!answers_) return std::nullopt;
+          if (steps_ && clock_ - last_step_ >= 0.1) {
+            last_step_ = std::floor(clock_ * 10) / 10;
+            shown_ = joules_;
+          }
+          return shown_;
+        },
+        [this] { return clock_; });
+    return meter.run(seconds_, limit);
+  }
+
+  double seconds_ = 0.0005, watts_ = 600;  ///< of the kernel
+  bool answers_ = true, steps_ = true;
+  double clock_ = 50, joules_ = 0, shown_ = 0, last_step_ = 50;
+  std::int64_t launches_ = 0;
+};
+
+TEST_F(EnergyTest, IsPowerTimesTime) {
+  const auto result = run();
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->joules, 0.3, 0.003);
+  EXPECT_FALSE(result->stopped_early);
+}
+
+TEST_F(EnergyTest, TakesAboutASecond) {
+  ASSERT_TRUE(run());
+  EXPECT_GT(clock_, 51);
+  EXPECT_LT(clock_, 51.5);
+}
+
+TEST_F(EnergyTest, OfASlowKernelIsWholeLaunches) {
+  seconds_ = 0.7;
+  const auto result = run();
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->joules, 420, 1);
+  EXPECT_LE(launches_, 5);
+}
+
+TEST_F(EnergyTest, OfAHopelessKernelIsMeasuredNoLongerThanThatTakesToSee) {
+  const auto result = run(0.2);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->stopped_early);
+  EXPECT_LT(clock_, 50.6);
+  EXPECT_NEAR(result->joules, 0.3, 0.01);
+}
+
+TEST_F(EnergyTest, IsUnknownWithoutACounterThatSteps) {
+  steps_ = false;
+  EXPECT_FALSE(run());
+  EXPECT_LT(clock_, 50 + 2 * EnergyMeter::kPatience);
+  answers_ = false;
+  EXPECT_FALSE(run());
+}
+
+TEST_F(EnergyTest, OnlyAKernelThatWouldNeedLessThanADeviceAtRestIsHopelessByItsTime) {
+  EXPECT_DOUBLE_EQ(hopeless_seconds(0.7, 700), 0.01);
+}
+
+}  // namespace
+}  // namespace tune

@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace tune {
+
+/// How much energy one launch takes, from a counter of the device that steps only about ten times a second. Knows
+/// neither devices nor clocks: both are functions, so that a test decides what a launch takes.
+///
+/// The kernel is launched without pause. The figure is the energy between two steps of the counter over the launches
+/// between them, so that it holds whole steps only; what the device takes up to the first step, when it may still be
+/// coming out of idleness, does not count.
+class EnergyMeter {
+ public:
+  using Seconds = std::function<double()>;
+  static constexpr double kWindow = 1;      ///< seconds between the two steps, if nothing ends it earlier
+  static constexpr double kPatience = 3;    ///< seconds without a step after which there is no figure
+  static constexpr double kBatch = 0.01;    ///< seconds between two looks at the counter, which take some ms each
+  static constexpr int kStepsToGiveUp = 3;  ///< whole steps that suffice to call a kernel hopeless
+
+  struct Result {
+    double joules = 0;  ///< per launch
+    std::int64_t launches = 0;
+    bool stopped_early = false;  ///< more than the limit, and so measured no longer than that took to see
+  };
+
+  /// `launch` starts so many launches and waits for those of the call before, so that the device is never idle.
+  /// `counter` is in joules, `now` in seconds.
+  EnergyMeter(std::function<void(std::int64_t)> launch, std::function<std::optional<double>()> counter, Seconds now);
+
+  /// `launch_seconds` is what one launch takes. `limit`: joules per launch beyond which the kernel is of no interest;
+  /// 0: none. nullopt: the counter does not answer or does not step.
+  std::optional<Result> run(double launch_seconds, double limit) const;
+
+ private:
+  std::function<void(std::int64_t)> launch_;
+  std::function<std::optional<double>()> counter_;
+  Seconds now_;
+};
+
+/// The time beyond which no kernel can take less than `best_joules`, because a device that runs a kernel takes at least
+/// a tenth of the power it is held to (an idle H200 with a context takes a sixth).
+double hopeless_seconds(double best_joules, double power_limit_w);
+
+}  // namespace tune

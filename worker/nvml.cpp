@@ -1,0 +1,70 @@
+#include "nvml.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace tune {
+namespace {
+
+/// A figure that the library gives in `unit`; nullopt if it has no such function or does not answer.
+template <typename Number, typename Function, typename... Args>
+std::optional<double> read(double unit, Function* function, Args... args) {
+  Number value = 0;
+  if (function == nullptr || function(args..., &value) != 0) return std::nullopt;
+  return unit * static_cast<double>(value);
+}
+
+}  // namespace
+
+NvmlFunctions NvmlFunctions::open() {
+  NvmlFunctions functions;
+  void* const library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return functions;
+  const auto find = [library]<typename Function>(Function*& function, const char* symbol) {
+    function = reinterpret_cast<Function*>(::dlsym(library, symbol));
+  };
+  find(functions.init, "nvmlInit_v2");
+  find(functions.device_by_uuid, "nvmlDeviceGetHandleByUUID");
+  find(functions.clock, "nvmlDeviceGetClockInfo");
+  find(functions.power, "nvmlDeviceGetPowerUsage");
+  find(functions.power_limit, "nvmlDeviceGetEnforcedPowerLimit");
+  find(functions.temperature, "nvmlDeviceGetTemperature");
+  find(functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  find(functions.energy, "nvmlDeviceGetTotalEnergyConsumption");
+  return functions;
+}
+
+std::string nvml_uuid(const unsigned char (&bytes)[16]) {
+  std::string text = "GPU";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", bytes[i]);
+  }
+  return text;
+}
+
+std::unique_ptr<Nvml> Nvml::find(const NvmlFunctions& functions, const std::string& uuid) {
+  NvmlFunctions::Device device = nullptr;
+  if (functions.init == nullptr || functions.device_by_uuid == nullptr || functions.init() != 0) return nullptr;
+  if (functions.device_by_uuid(uuid.c_str(), &device) != 0) return nullptr;
+  return std::unique_ptr<Nvml>(new Nvml(functions, device));
+}
+
+Conditions Nvml::conditions() const {
+  using F = NvmlFunctions;
+  Conditions now;
+  now.clock_mhz = read<unsigned>(1, functions_.clock, device_, F::kSmClock);
+  now.memory_clock_mhz = read<unsigned>(1, functions_.clock, device_, F::kMemoryClock);
+  now.power_w = read<unsigned>(1e-3, functions_.power, device_);
+  now.temperature_c = read<unsigned>(1, functions_.temperature, device_, F::kGpuSensor);
+  unsigned long long bits = 0;
+  if (functions_.throttle_reasons != nullptr && functions_.throttle_reasons(device_, &bits) == 0)
+    now.throttle = bits & Throttle::all;
+  return now;
+}
+
+std::optional<double> Nvml::joules() const { return read<unsigned long long>(1e-3, functions_.energy, device_); }
+
+std::optional<double> Nvml::power_limit_w() const { return read<unsigned>(1e-3, functions_.power_limit, device_); }
+
+}  // namespace tune

@@ -1,0 +1,49 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "monitor.h"
+
+namespace tune {
+
+/// The functions of NVIDIA's management library that are used, by their public documentation: its header is not on
+/// every machine. All return 0 for success. Null: this version of the library has no such function.
+struct NvmlFunctions {
+  using Device = struct NvmlDevice*;
+  enum Clock : int { kSmClock = 1, kMemoryClock = 2 };
+  enum Sensor : int { kGpuSensor = 0 };
+
+  int (*init)() = nullptr;                                              ///< nvmlInit_v2
+  int (*device_by_uuid)(const char* uuid, Device* device) = nullptr;    ///< nvmlDeviceGetHandleByUUID
+  int (*clock)(Device, Clock, unsigned* mhz) = nullptr;                 ///< nvmlDeviceGetClockInfo
+  int (*power)(Device, unsigned* milliwatts) = nullptr;                 ///< nvmlDeviceGetPowerUsage
+  int (*power_limit)(Device, unsigned* milliwatts) = nullptr;           ///< nvmlDeviceGetEnforcedPowerLimit
+  int (*temperature)(Device, Sensor, unsigned* celsius) = nullptr;      ///< nvmlDeviceGetTemperature
+  int (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;  ///< nvmlDeviceGetCurrentClocksThrottleReasons
+  int (*energy)(Device, unsigned long long* millijoules) = nullptr;     ///< nvmlDeviceGetTotalEnergyConsumption
+
+  /// Of libnvidia-ml.so.1, which stays open; all null if there is none.
+  static NvmlFunctions open();
+};
+
+/// Bytes of a device's UUID as NVML writes them: GPU-8-4-4-4-12 digits.
+std::string nvml_uuid(const unsigned char (&bytes)[16]);
+
+/// The gauges of one NVIDIA device.
+class Nvml final : public Monitor {
+ public:
+  /// Null if the library is absent or does not know the device.
+  static std::unique_ptr<Nvml> find(const NvmlFunctions& functions, const std::string& uuid);
+
+  Conditions conditions() const override;
+  std::optional<double> joules() const override;
+  std::optional<double> power_limit_w() const override;
+
+ private:
+  Nvml(const NvmlFunctions& functions, NvmlFunctions::Device device) : functions_(functions), device_(device) {}
+
+  NvmlFunctions functions_;
+  NvmlFunctions::Device device_;
+};
+
+}  // namespace tune
