@@ -106,7 +106,7 @@ TEST_F(WorkerProtocol, MeasuresOnCommandAndLeavesWhenDone) {
   launch("right");
   expect<wire::Checked>();
   EXPECT_TRUE(expect<wire::Measured>().checked);
-  send(wire::Command(wire::Go{5, 0, false}));
+  send(wire::Command(wire::Go{.launches = 5, .check = false}));
   const auto again = expect<wire::Measured>();
   EXPECT_EQ(again.timing.count, 5);
   EXPECT_FALSE(again.checked);

@@ -375,7 +375,7 @@ class SamplerTest : public testing::Test {
     return sampler.run(first);
   }
   Timing run(double best, double first, std::function<double(int)> seconds) {
-    return run(wire::Go{0, best, true}, first, std::move(seconds));
+    return run(wire::Go{.best_seconds = best}, first, std::move(seconds));
   }
 
   MeasureRules rules_;
@@ -494,7 +494,8 @@ TEST(LaunchesPerSample, AreManyForShortKernelsOnly) {
 }
 
 TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {
-  const Timing timing = run(wire::Go{20, 0.001, false}, 0, [](int) { return 1.0; });
+  const Timing timing =
+      run(wire::Go{.launches = 20, .best_seconds = 0.001, .check = false}, 0, [](int) { return 1.0; });
   EXPECT_EQ(timing.count, 20);
   EXPECT_EQ(launches_, 20 + rules_.warmup);
   EXPECT_FALSE(timing.stopped_early);
