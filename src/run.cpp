@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kUnboundedSpecs = 1'000'000;
+constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
@@ -290,8 +291,8 @@ std::unique_ptr<Strategy> Run::strategy() const {
 }
 
 // No kernel reads and writes its bytes faster than the memory can.
-double Run::enough(double within) const {
-  const auto& properties = hello_->device.properties;
+double Run::enough(double within, const Device& device) const {
+  const auto& properties = device.properties;
   const auto bandwidth = properties.find("memory_bandwidth");
   const double bytes = bytes_of(loaded_.plan.problem), flops = flops_of(loaded_.plan.problem);
   const double rate = bandwidth == properties.end() ? 0 : number_of(bandwidth->second);
@@ -336,6 +337,21 @@ Contest Run::contest() {
   return {std::move(parts), {options_->finalists, options_->seed, options_->retry_failed}, findings_};
 }
 
+TunerRules Run::tuner_rules() {
+  const wire::Hello& machine = hello(loaded_.plan.backend);
+  TunerRules rules;
+  rules.max_evals = options_->max_evals;
+  rules.time_budget = options_->time_budget;
+  if (options_->stop_within) rules.enough = enough(*options_->stop_within, machine.device);
+  rules.cut_slow = options_->tune;
+  rules.keep_going = options_->keep_going;
+  rules.jobs = jobs();
+  if (!options_->spec && wants_search(*options_, survey_->specs.size()))
+    rules.most_out =
+        kSearchedPerDevice * std::max<std::int64_t>(std::ssize(choose_devices(options_->devices, machine)), 1);
+  return rules;
+}
+
 ExitCode Run::tune() {
   survey();
   if (!options_->spec && survey_->specs.size() == 0)
@@ -343,6 +359,7 @@ ExitCode Run::tune() {
                 fmt::format("{}: no spec is left of {} points\n{}", options_->yaml.front().string(),
                             points_text(loaded_.plan.space), survey_->why_empty()));
   const auto asked = strategy();
+  const TunerRules rules = tuner_rules();
   Exchange exchange(outputs_, loaded_.plan, objective_, hello(loaded_.plan.backend).device);
   open_journal();
   std::int64_t total = options_->spec ? 1 : survey_->specs.size();
@@ -351,13 +368,6 @@ ExitCode Run::tune() {
 
   ReplayRunner runner([this](const Spec& spec) { return recorded(spec); },
                       [this]() -> Runner& { return worker_runner(); });
-  TunerRules rules;
-  rules.max_evals = options_->max_evals;
-  rules.time_budget = options_->time_budget;
-  if (options_->stop_within) rules.enough = enough(*options_->stop_within);
-  rules.cut_slow = options_->tune;
-  rules.keep_going = options_->keep_going;
-  rules.jobs = jobs();
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
   try {

@@ -46,7 +46,8 @@ class Run {
   Runner& worker_runner();
   std::optional<Trial> recorded(const Spec& spec) const;
   std::unique_ptr<Strategy> strategy() const;
-  double enough(double within) const;
+  TunerRules tuner_rules();
+  double enough(double within, const Device& device) const;
 
   Contest contest();
   /// Prints what was found.

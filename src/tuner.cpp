@@ -31,7 +31,7 @@ void Tuner::sweep(Strategy& strategy) {
   std::int64_t out = 0;
   bool more = true;
   while (more || out > 0) {
-    while (more && systematic_failure_.empty() && runner_->free_slots() > 0) {
+    while (more && systematic_failure_.empty() && runner_->free_slots() > 0 && out < rules_.most_out) {
       auto spec = may_start(asked) ? strategy.ask() : std::nullopt;
       if (!spec) {
         more = false;

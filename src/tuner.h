@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct TunerRules {
   bool cut_slow = false;              ///< specs far behind the best are timed less
   bool keep_going = false;            ///< also when every spec fails alike
   int jobs = 1;
+  /// Specs asked for and not yet told: a strategy that learns is to know of most before it proposes more.
+  std::int64_t most_out = std::numeric_limits<std::int64_t>::max();
 };
 
 /// The loop: asks the strategy for specs, starts them, waits, writes each trial to the journal, tells strategy and

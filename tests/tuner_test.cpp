@@ -1,0 +1,66 @@
+#include "tuner.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <sstream>
+
+namespace tune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Takes any number of specs, and gives them back in the order they came in.
+class EagerRunner : public Runner {
+ public:
+  int free_slots() const override { return 100; }
+  void start(const Spec& spec) override { out_.push_back(spec); }
+  std::optional<Trial> wait(Clock::time_point) override {
+    most_out_ = std::max(most_out_, out_.size());
+    Trial trial{out_.front(), Measurement{}};
+    out_.pop_front();
+    return trial;
+  }
+  void set_best(double, double) override {}
+  Activity activity() const override { return {}; }
+
+  std::size_t most_out() const { return most_out_; }
+
+ private:
+  std::deque<Spec> out_;
+  std::size_t most_out_ = 0;
+};
+
+class Counting : public Strategy {
+ public:
+  std::optional<Spec> ask() override { return asked_ < 20 ? std::optional(Spec{asked_++, {}}) : std::nullopt; }
+  void tell(const Trial&) override { ++told_; }
+  std::int64_t told() const { return told_; }
+
+ private:
+  std::int64_t asked_ = 0, told_ = 0;
+};
+
+/// How many specs of 20 were out at once.
+std::size_t most_out(TunerRules rules) {
+  const Plan plan;
+  const Objective objective(plan);
+  EagerRunner runner;
+  std::ostringstream screen;
+  report::Progress progress(screen, {}, 20, Clock::now());
+  Counting strategy;
+  Tuner(objective, nullptr, runner, nullptr, progress, rules, [] { return Clock::now(); }).sweep(strategy);
+  EXPECT_EQ(strategy.told(), 20);
+  return runner.most_out();
+}
+
+TEST(Tuner, StartsAsManySpecsAsTheRunnerTakes) { EXPECT_EQ(most_out({}), 20); }
+
+TEST(Tuner, TellsAStrategyThatLearnsBeforeItAsksForMore) {
+  TunerRules rules;
+  rules.most_out = 3;
+  EXPECT_EQ(most_out(rules), 3);
+}
+
+}  // namespace
+}  // namespace tune
