@@ -56,11 +56,26 @@ Outputs::Outputs(const Options& options, const std::string& suffix) {
 }
 
 void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
-  for (const fs::path& output : {csv, journal, best, kt_cache, t4})
+  struct Output {
+    const fs::path& path;
+    const char* option;
+  };
+  const Output outputs[] = {{csv, "--output PREFIX"},
+                            {journal, "--output PREFIX"},
+                            {best, "--output PREFIX"},
+                            {kt_cache, "--kt-cache FILE"},
+                            {t4, "--t4 FILE"}};
+  const auto refuse = [](const Output& output, const char* why) {
+    throw Error(ExitCode::bad_input, "the output " + output.path.string() + " is also " + why +
+                                         " of this run; choose another " + output.option);
+  };
+  for (const Output& output : outputs) {
+    if (output.path.empty()) continue;
     for (const fs::path& input : inputs)
-      if (!output.empty() && same_file(input, output))
-        throw Error(ExitCode::bad_input,
-                    "the output " + output.string() + " is also an input of this run; choose another --output PREFIX");
+      if (same_file(input, output.path)) refuse(output, "an input");
+    for (const Output* before = outputs; before != &output; ++before)
+      if (!before->path.empty() && same_file(before->path, output.path)) refuse(output, "another output");
+  }
 }
 
 void Outputs::make_folders() const {

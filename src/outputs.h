@@ -15,7 +15,7 @@ struct Outputs {
 
   /// `suffix` tells the shapes of --shapes apart.
   Outputs(const Options& options, const std::string& suffix);
-  /// Throws Error(bad_input) if one of the files is also an input of the run.
+  /// Throws Error(bad_input) if one of the files is also an input of the run, or two of them are the same.
   void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
   /// Makes the folders that the files are in; a journal makes its own.
   void make_folders() const;

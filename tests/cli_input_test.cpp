@@ -273,6 +273,15 @@ TEST_F(Input, AnOutputThatIsAlsoAnInputIsRefused) {
   EXPECT_EQ(sandbox_.read("bench.yaml"), tuning_file);
 }
 
+TEST_F(Input, TwoOutputsThatAreTheSameFileAreRefused) {
+  refuses({"bench.yaml", "--tune", "--output", "t/c", "--t4", "t/c.jsonl"},
+          "tune: error: the output t/c.jsonl is also another output of this run; choose another --t4 FILE\n");
+  refuses({"bench.yaml", "--tune", "--output", "t/c", "--kt-cache", "t/../t/c.yaml"},
+          "tune: error: the output t/../t/c.yaml is also another output of this run; choose another --kt-cache FILE\n");
+  refuses({"bench.yaml", "--t4", "x", "--kt-cache", "x"},
+          "tune: error: the output x is also another output of this run; choose another --t4 FILE\n");
+}
+
 TEST_F(Input, AnOutputFolderThatCannotBeWrittenStopsTheRunAtItsStart) {
   refuses({"bench.yaml", "--output", "bench.sh/best"},
           "tune: error: cannot open the journal bench.sh/best.jsonl: Not a directory; choose another place with "
