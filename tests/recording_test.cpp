@@ -1,6 +1,7 @@
 #include "interop/recording.h"
 
 #include <bzlib.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -179,21 +180,71 @@ TEST(Recording, OfAJournalIsTheLastRunsProblem) {
   EXPECT_TRUE(recording.trials[0].settings[0].run_time);
 }
 
+std::string gzipped(std::string text) {
+  std::string packed(text.size() + 1000, ' ');
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string bzipped(std::string text) {
+  std::string packed(text.size() + 1000, ' ');
+  auto size = static_cast<unsigned>(packed.size());
+  EXPECT_EQ(BZ2_bzBuffToBuffCompress(packed.data(), &size, text.data(), static_cast<unsigned>(text.size()), 1, 0, 0),
+            BZ_OK);
+  packed.resize(size);
+  return packed;
+}
+
 TEST(Recording, IsReadFromGzipAndBzip2) {
   const TuningFolder folder;
   const std::string text = kHeader + kFirst + kOldFailure;
-  const std::string gz = folder.path() / "a.json.gz", bz2 = folder.path() / "a.json.bz2";
-  gzFile zipped = gzopen(gz.c_str(), "wb");
-  gzwrite(zipped, text.data(), static_cast<unsigned>(text.size()));
-  gzclose(zipped);
-  BZFILE* bzipped = BZ2_bzopen(bz2.c_str(), "wb");
-  BZ2_bzwrite(bzipped, const_cast<char*>(text.data()), static_cast<int>(text.size()));
-  BZ2_bzclose(bzipped);
   EXPECT_EQ(read_recording(folder.write("a.json", text)).trials.size(), 2u);
-  EXPECT_EQ(read_recording(gz).trials.size(), 2u);
-  EXPECT_EQ(read_recording(bz2).trials.size(), 2u);
+  EXPECT_EQ(read_recording(folder.write("a.json.gz", gzipped(text))).trials.size(), 2u);
+  EXPECT_EQ(read_recording(folder.write("a.json.bz2", bzipped(text))).trials.size(), 2u);
   EXPECT_THROW(read_recording(folder.path() / "none.json"), Error);
   EXPECT_THROW(read_recording(folder.path()), Error);
+}
+
+TEST(Recording, IsReadFromAllStreamsOfACompressedFile) {
+  const TuningFolder folder;
+  const std::string begin = kHeader + kFirst;
+  const auto gz = folder.write("a.gz", gzipped(begin) + gzipped(kOldFailure));
+  EXPECT_EQ(read_recording(gz).trials.size(), 2u);
+  const auto bz2 = folder.write("a.bz2", bzipped(begin) + bzipped(kOldFailure) + bzipped(kNewFailure));
+  EXPECT_EQ(read_recording(bz2).trials.size(), 3u);
+}
+
+TEST(Recording, OfACompressedFileThatIsCutIsWhatStandsBeforeTheCut) {
+  const TuningFolder folder;
+  const std::string begin = kHeader + kFirst;
+  const std::string end = bzipped(kOldFailure);
+  for (const std::size_t size : {end.size() / 2, std::size_t{2}})
+    EXPECT_EQ(read_recording(folder.write("a.bz2", bzipped(begin) + end.substr(0, size))).trials.size(), 1u);
+  const std::string gz = gzipped(begin);
+  EXPECT_EQ(read_recording(folder.write("a.gz", gz.substr(0, gz.size() - 6))).trials.size(), 1u);
+}
+
+TEST(Recording, SaysWhereACompressedFileIsDamaged) {
+  const TuningFolder folder;
+  const std::string text = kHeader + kFirst + kOldFailure;
+  const auto complaint_of = [&](const std::string& bytes) {
+    return folder.complaint([&] { read_recording(folder.write("a.json", bytes)); });
+  };
+  std::string gz = gzipped(text), bz2 = bzipped(text);
+  gz[gz.size() / 2] ^= 0x55;
+  bz2[bz2.size() / 2] ^= 0x55;
+  EXPECT_TRUE(has(complaint_of(gz), "a.json: cannot be read: it is damaged before byte "));
+  EXPECT_TRUE(has(complaint_of(bz2), "a.json: cannot be read: it is damaged before byte "));
+  const std::string whole = bzipped(text);
+  EXPECT_TRUE(has(complaint_of(whole + "rest"), fmt::format("before byte {}: no bzip2 stream", whole.size() + 1)));
 }
 
 TEST(RecordedTrials, AreFoundByValuesInAnyOrderAndType) {

@@ -1,8 +1,10 @@
 #include "interop/text_file.h"
 
 #include <bzlib.h>
+#include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -19,36 +21,81 @@ namespace {
 constexpr std::size_t kChunk = 1 << 20;
 constexpr std::size_t kMostBytes = std::size_t{1} << 32;
 
-// Appends what `read` (into a buffer, returning how many bytes, 0 at the end) delivers.
-template <class Read>
-std::string collect(Read read) {
-  std::string text;
-  for (;;) {
-    const std::size_t before = text.size();
-    if (before > kMostBytes) throw std::length_error("more than 4 GiB");
-    text.resize(before + kChunk);
-    const int count = read(text.data() + before);
-    text.resize(before + static_cast<std::size_t>(std::max(count, 0)));
-    if (count <= 0) return text;
-  }
+enum class Packing { none, gzip, bzip2 };
+
+Packing packing_of(std::istream& stream) {
+  char start[3] = {};
+  stream.read(start, sizeof start);
+  if (std::memcmp(start, "\x1f\x8b", 2) == 0) return Packing::gzip;
+  return std::memcmp(start, "BZh", 3) == 0 ? Packing::bzip2 : Packing::none;
 }
 
-// gzread delivers all that precedes a cut or a damaged block, then an error.
+/// Room for another chunk behind the text.
+char* grow(std::string& text) {
+  const std::size_t before = text.size();
+  if (before > kMostBytes) throw std::length_error("more than 4 GiB");
+  text.resize(before + kChunk);
+  return text.data() + before;
+}
+
+[[noreturn]] void throw_damaged(std::int64_t offset, const std::string& why) {
+  throw std::runtime_error(fmt::format("it is damaged before byte {}: {}; take another copy of it", offset, why));
+}
+
+// gzread delivers all that precedes a cut, and then 0.
 std::string read_gzip(const fs::path& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) throw std::runtime_error("not enough memory");
-  return collect([&](char* into) { return gzread(file.get(), into, kChunk); });
+  std::string text;
+  for (;;) {
+    char* into = grow(text);
+    const int count = gzread(file.get(), into, kChunk);
+    text.resize(text.size() - kChunk + static_cast<std::size_t>(std::max(count, 0)));
+    if (count == 0) return text;
+    if (count > 0) continue;
+    int code = Z_OK;
+    const std::string_view why = gzerror(file.get(), &code);  // with the path in front
+    throw_damaged(gzoffset(file.get()), std::string(why.substr(std::min(why.size(), path.native().size() + 2))));
+  }
 }
 
-std::string read_bzip2(const fs::path& path) {
-  const std::unique_ptr<void, void (*)(void*)> file(BZ2_bzopen(path.c_str(), "rb"), BZ2_bzclose);
-  if (!file) throw std::runtime_error("not enough memory");
-  return collect([&](char* into) { return BZ2_bzread(file.get(), into, kChunk); });
+const char* bzip2_error(int status) {
+  if (status == BZ_DATA_ERROR_MAGIC) return "no bzip2 stream begins here";
+  return status == BZ_MEM_ERROR ? "not enough memory" : "data error";
+}
+
+/// One stream of a file, of which parallel compressors write many; `size` is the file's. False if it is cut in it.
+bool read_stream(bz_stream& stream, std::size_t size, std::string& text) {
+  for (;;) {
+    stream.next_out = grow(text);
+    stream.avail_out = kChunk;
+    const int status = BZ2_bzDecompress(&stream);
+    text.resize(text.size() - stream.avail_out);
+    if (status == BZ_STREAM_END) return true;
+    if (status != BZ_OK) throw_damaged(static_cast<std::int64_t>(size - stream.avail_in), bzip2_error(status));
+    if (stream.avail_in == 0 && stream.avail_out > 0) return false;
+  }
 }
 
 std::string read_plain(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string read_bzip2(const fs::path& path) {
+  std::string packed = read_plain(path);
+  if (packed.size() >= kMostBytes) throw std::length_error("more than 4 GiB");
+  std::string text;
+  for (std::size_t begin = 0; begin < packed.size();) {
+    bz_stream stream{};
+    if (BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK) throw std::runtime_error("not enough memory");
+    const std::unique_ptr<bz_stream, int (*)(bz_stream*)> end(&stream, BZ2_bzDecompressEnd);
+    stream.next_in = packed.data() + begin;
+    stream.avail_in = static_cast<unsigned>(packed.size() - begin);
+    if (!read_stream(stream, packed.size(), text)) break;
+    begin = packed.size() - stream.avail_in;
+  }
+  return text;
 }
 
 }  // namespace
@@ -60,15 +107,19 @@ std::string read_text(const fs::path& path) {
   if (fs::is_directory(path)) fail("is a folder");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail(std::strerror(errno));
-  char start[3] = {};
-  stream.read(start, sizeof start);
   try {
-    if (std::memcmp(start, "\x1f\x8b", 2) == 0) return read_gzip(path);
-    return std::memcmp(start, "BZh", 3) == 0 ? read_bzip2(path) : read_plain(path);
+    const Packing packing = packing_of(stream);
+    if (packing == Packing::gzip) return read_gzip(path);
+    return packing == Packing::bzip2 ? read_bzip2(path) : read_plain(path);
   } catch (const std::exception& error) {
     fail(error.what());
   }
   return {};
+}
+
+bool is_compressed(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return packing_of(stream) != Packing::none;
 }
 
 }  // namespace tune
