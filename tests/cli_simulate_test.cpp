@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli.h"
 #include "has.h"
 
@@ -198,6 +200,35 @@ TEST_F(KernelTunerFiles, ATornCacheIsContinuedBehindItsLastWholeEntry) {
   const auto entry = [](const std::string& text) { return text.substr(0, text.find("\"2\": {") + 30); };
   EXPECT_EQ(entry(again), entry(whole));
   EXPECT_TRUE(again.ends_with("}}\n}\n"));
+}
+
+TEST_F(KernelTunerFiles, ASpecThatFailedAndSucceedsLaterIsWrittenAgain) {
+  sandbox_.write_script("{T: [2, 1]}");
+  std::string script = sandbox_.read("bench.sh");
+  script.insert(script.find('\n') + 1, "[ -e " + (sandbox_.folder() / "mended").string() + " ] || exit 1\n");
+  sandbox_.write("bench.sh", script);
+  const Words words = {"bench.yaml", "--kt-cache", "cache.json", "--retry-failed"};
+  EXPECT_EQ(sandbox_.tune(words).code, 1);
+  EXPECT_EQ(sandbox_.tune(words).code, 1);
+  const std::string failed = sandbox_.read("cache.json");
+  EXPECT_EQ(failed.find("\"2\": {"), failed.rfind("\"2\": {"));
+  sandbox_.write("mended", "");
+  EXPECT_EQ(sandbox_.tune(words).code, 0);
+  const std::string mended = sandbox_.read("cache.json");
+  EXPECT_TRUE(has(mended.substr(mended.rfind("\"2\": {")), "\"time\":2.0"));
+  EXPECT_TRUE(has(sandbox_.tune({"--simulate", "cache.json", "--tune"}).out, "Number of valid specs: 2\n"));
+  EXPECT_EQ(sandbox_.tune(words).code, 0);
+  const auto entries = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  EXPECT_EQ(entries(sandbox_.read("cache.json")), entries(mended));
+}
+
+TEST_F(KernelTunerFiles, ACompressedCacheIsNotContinued) {
+  sandbox_.write_script("{T: [1, 2]}");
+  for (const char* start : {"\x1f\x8b\x08", "BZh9"}) {
+    sandbox_.write("packed.json", start);
+    expect_refusal({"bench.yaml", "--kt-cache", "packed.json"},
+                   "packed.json: is compressed, and cannot be continued; unpack it, or choose another --kt-cache FILE");
+  }
 }
 
 TEST_F(KernelTunerFiles, TheCacheOfAnotherRunIsRefused) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "interop/json_text.h"
 #include "interop/text_file.h"
@@ -144,6 +145,10 @@ std::string to_kernel_tuner(const Recording& recording, const std::string& times
 KernelTunerCache::KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures)
     : path_(std::move(path)), kind_(std::move(kind)), figures_(std::move(figures)) {
   const bool exists = std::filesystem::exists(path_) && !std::filesystem::is_empty(path_);
+  if (exists && is_compressed(path_))
+    throw Error(ExitCode::bad_input, path_.string() +
+                                         ": is compressed, and cannot be continued; unpack it, or choose another "
+                                         "--kt-cache FILE");
   const std::string text = exists ? read_text(path_) : "";
   if (exists) resume(text);
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -152,14 +157,14 @@ KernelTunerCache::KernelTunerCache(std::filesystem::path path, Recording kind, s
     write(kernel_tuner_head(kind_));
   } else if (::ftruncate(fd_, end_) != 0) {
     fail(std::strerror(errno));
-  } else if (!keys_.empty()) {
+  } else if (!failed_.empty()) {
     write(",");
   }
 }
 
 KernelTunerCache::~KernelTunerCache() {
   try {
-    if (!keys_.empty()) --end_;  // the comma
+    if (!failed_.empty()) --end_;  // the comma
     write(kKernelTunerFoot);
   } catch (const Error&) {
     // Readers take an open file for a closed one.
@@ -191,13 +196,23 @@ void KernelTunerCache::resume(const std::string& text) try {
   JsonMembers entries(cache);
   while (const auto entry = entries.next()) {
     if (entry->cut) break;
-    keys_.insert(std::string(entry->key));
+    failed_.insert_or_assign(std::string(entry->key), is_failure(entry->value));
     end_ = entry->value.data() + entry->value.size() - text.data();
     if (!figures_fixed_) take_figures(entry->value);
   }
 } catch (const BadJson& bad) {
   throw Error(ExitCode::bad_input, path_.string() + ": is no cache file of Kernel Tuner that could be continued: " +
                                        bad.what() + "; choose another --kt-cache FILE");
+}
+
+bool KernelTunerCache::is_failure(std::string_view entry) const {
+  JsonMembers members(entry);
+  while (const auto member = members.next()) {
+    const std::string_view key = member->key;
+    const bool tells = key == "time" || key == "__error__" || key == kind_.objectives.front();
+    if (tells && is_string(member->value)) return true;
+  }
+  return false;
 }
 
 // The members of a spec that was measured.
@@ -216,7 +231,10 @@ void KernelTunerCache::take_figures(std::string_view entry) {
 }
 
 void KernelTunerCache::add(const RecordedTrial& trial, const std::string& timestamp) {
-  if (!keys_.insert(escaped_key(trial)).second) return;
+  const bool fails = !std::holds_alternative<Measurement>(trial.outcome);
+  const auto [entry, is_new] = failed_.try_emplace(escaped_key(trial), fails);
+  if (!is_new && (fails || !entry->second)) return;
+  entry->second = fails;
   if (const auto* measurement = std::get_if<Measurement>(&trial.outcome); measurement != nullptr && !figures_fixed_) {
     for (const auto& [name, value] : measurement->metrics)
       if (std::ranges::find(figures_, name) == figures_.end()) figures_.push_back(name);

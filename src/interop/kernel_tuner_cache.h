@@ -1,6 +1,6 @@
 #pragma once
 #include <filesystem>
-#include <set>
+#include <map>
 #include <string>
 
 #include "interop/recording.h"
@@ -24,19 +24,21 @@ std::string to_kernel_tuner(const Recording& recording, const std::string& times
 class KernelTunerCache {
  public:
   /// Opens or creates the file. `kind` says what it is of; its trials are not used. An existing file is continued if
-  /// device, kernel, problem and parameters are the same; a torn end is cut. Throws Error(bad_input) otherwise, and
-  /// Error(environment) if it cannot be written.
+  /// device, kernel, problem and parameters are the same; a torn end is cut. Throws Error(bad_input) otherwise or if it
+  /// is compressed, and Error(environment) if it cannot be written.
   KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures);
   /// Closes the text.
   ~KernelTunerCache();
   KernelTunerCache(const KernelTunerCache&) = delete;
   KernelTunerCache& operator=(const KernelTunerCache&) = delete;
 
-  /// A spec that the file has already is passed over. Throws Error(environment).
+  /// A spec that the file has already is passed over, unless it failed there and succeeded now: then the file has both,
+  /// and readers take the last. Throws Error(environment).
   void add(const RecordedTrial& trial, const std::string& timestamp);
 
  private:
   void resume(const std::string& text);
+  bool is_failure(std::string_view entry) const;
   void take_figures(std::string_view entry);
   void write(const std::string& text);
   [[noreturn]] void fail(const std::string& why) const;
@@ -44,8 +46,8 @@ class KernelTunerCache {
   std::filesystem::path path_;
   Recording kind_;
   std::vector<std::string> figures_;
-  bool figures_fixed_ = false;  ///< by the first spec that was measured
-  std::set<std::string> keys_;
+  bool figures_fixed_ = false;          ///< by the first spec that was measured
+  std::map<std::string, bool> failed_;  ///< by the entry's key: whether its last entry is a failure
   int fd_ = -1;
   std::int64_t end_ = 0;  ///< where the next entry goes
 };
