@@ -38,6 +38,7 @@ constexpr int kUnroll = UNROLL;  // macros are not expanded in `#pragma unroll`
 
 static_assert(block_size_x % 8 == 0 && block_size_y % WARP_ROWS == 0, "warps are 8 x WARP_ROWS threads");
 static_assert(BK % 4 == 0 && kRows % 4 == 0 && kCols % 4 == 0, "slices are loaded as vectors of four floats");
+static_assert((TM == 2 || TM % 4 == 0) && (TN == 2 || TN % 4 == 0), "a thread reads operands in twos or fours");
 static_assert(BK % kUnroll == 0, "a slice is a whole number of rounds");
 
 /// Vectors of a slice that one thread loads, rounded up.

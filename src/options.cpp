@@ -130,7 +130,7 @@ void add_how(CLI::App& app, Options& options) {
   app.add_option("--simulate", options.simulate, "Answer specs from this recorded run; starts nothing")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--objective", options.objectives, "Instead of the file's: time, GFLOP/s, GFLOPS/W or a metric")
+  app.add_option("--objective", options.objectives, "Instead of the file's: time, energy, GFLOP/s, GFLOPS/W or a metric")
       ->group(group)
       ->type_name("NAME");
   app.add_option("--max-evals", options.max_evals, "Try at most this many specs")

@@ -30,7 +30,8 @@ constexpr double kShortLaunch = 0.005;  // what loading a kernel's code at its f
 constexpr auto kCoolingPause = std::chrono::seconds(1);
 constexpr int kVendorAlgorithms = 8;
 constexpr int kVendorLaunches = 6;  // of each algorithm, the first of which warms it up
-constexpr int kEnergyRounds = 3;    // of the finals that measure energy, a second each
+constexpr std::int64_t kPartsHiddenByFlush = 8;
+constexpr int kEnergyRounds = 3;  // of the finals that measure energy, a second each
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -178,7 +179,9 @@ void GpuBackend::launch() {
 /// Seconds per launch.
 double GpuBackend::timed_launches(std::int64_t count) {
   // Either keeps the device busy until everything up to the second event is queued, so that no time of the host counts.
-  rules_.cold_cache ? memory_->flush() : helpers_->hold(count);
+  const std::int64_t parts = vendor_ ? 1 : kernel_->launches();
+  if (rules_.cold_cache) memory_->flush();
+  if (!rules_.cold_cache || parts > kPartsHiddenByFlush) helpers_->hold(count * parts);
   start_->record();
   for (std::int64_t i = 0; i < count; ++i) launch();
   stop_->record();
@@ -236,7 +239,8 @@ Timing GpuBackend::time(const wire::Go& go, double first) {
   Timing timing = cool.run([&] {
     return Sampler(rules_, with_time_limit(go), sample, seconds_now, kShortLaunch).run(std::exchange(first, 0));
   });
-  timing.count *= per_sample_;
+  // A verdict on one launch is on the checked one, which was timed by itself.
+  if (timing.count > 1) timing.count *= per_sample_;
   return timing;
 }
 
@@ -244,6 +248,10 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   using Energy = MeasureRules::Energy;
   const bool wanted = rules_.energy == Energy::always || (rules_.energy == Energy::finals && go.launches > 0);
   if (!wanted || measured.timing.stopped_early || energy_rounds_++ >= kEnergyRounds) return;
+  if (memory_->needs_restoring()) {
+    if (rules_.energy == Energy::finals) return;
+    throw Refusal(Stage::measure, "energy needs launches without a pause, and this kernel reads what it overwrites");
+  }
   GpuEvent *before = &*start_, *last = &*stop_;
   before->record();
   const auto start_launches = [&](std::int64_t count) {
@@ -274,12 +282,12 @@ wire::Measured GpuBackend::measure(const wire::Go& go, const Report& report) {
   measured.timing = time(go, checked.seconds);
   measured.checked = compared;
   measured.metrics = observer_->metrics();
+  add_energy(go, measured);
   // What was timed must still be right: a kernel may count its launches, or rely on what the one before left behind.
   if (go.check)
     memory_->verify(verifier_->patterns().back());
   else
     memory_->verify_guards();
-  add_energy(go, measured);
   return measured;
 }
 

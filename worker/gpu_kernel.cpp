@@ -82,7 +82,11 @@ void GpuKernel::allow_shared_memory(const Call& call, const std::string& kernel)
   if (shared > limit - declared)
     refuse(fmt::format("a block of {} needs {} bytes of shared memory; the device allows {}", kernel,
                        std::int64_t{shared} + declared, limit));
-  gpu_->check(gpu::allow(gpu_->driver(), call.launch), call.text);
+  // The limit is the function's: another launch of it may need more.
+  GpuLaunch largest = call.launch;
+  for (const Call& other : calls_)
+    if (other.launch.function == largest.function) largest.shared = std::max(largest.shared, other.launch.shared);
+  gpu_->check(gpu::allow(gpu_->driver(), largest), call.text);
 }
 
 void GpuKernel::launch() {

@@ -16,6 +16,8 @@ class GpuKernel {
 
   /// Launches the kernels, in order, and does not wait. Throws GpuError.
   void launch();
+  /// How many kernels that is.
+  std::int64_t launches() const { return std::ssize(calls_); }
 
  private:
   struct Call {

@@ -68,7 +68,7 @@ Tensor tensor_of(const Problem& problem, const std::string& name) {
   for (const Buffer& buffer : buffers_of(problem)) {
     if (buffer.name != name) continue;
     const auto* gemm = std::get_if<Gemm>(&problem);
-    if (!gemm) return {buffer.type, {static_cast<cuuint64_t>(buffer.count)}, {}};
+    if (!gemm || name == "bias") return {buffer.type, {static_cast<cuuint64_t>(buffer.count)}, {}};
     const Gemm g = resolved(*gemm);
     const MatrixView view = name == "A" ? view_a(g) : name == "B" ? view_b(g) : view_c(g);
     const auto bytes = [&](std::int64_t elements) { return static_cast<cuuint64_t>(elements * size_of(buffer.type)); };

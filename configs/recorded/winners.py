@@ -4,19 +4,17 @@
 usage: winners.py EXHAUSTIVE.jsonl RUN.jsonl...
 
 Prints device, driver and clocks of each journal, its winner, and that winner's time in the exhaustive journal over the
-best time there; then how many of the runs are within 1 %. Ends with 1 if these are less than 9 of 10. Journals may be
-compressed with gzip. Needs nothing but Python.
+best time there; then how many of the runs are within 1 %. Ends with 1 if these are less than 9 of 10. Needs nothing
+but Python.
 """
 
-import gzip
 import json
 import statistics
 import sys
 
 
 def records(path):
-    opened = gzip.open(path, "rt") if path.endswith(".gz") else open(path)
-    with opened as file:
+    with open(path) as file:
         return [json.loads(line) for line in file]
 
 
