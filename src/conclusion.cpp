@@ -66,7 +66,10 @@ Measurement Conclusion::decided(const Trial& trial) const {
   if (!findings_->finals) return measurement;
   for (const Finalist& finalist : findings_->finals->finalists) {
     if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
-    if (!finalist.rounds.empty()) measurement.timing.median = median(finalist.rounds);
+    if (!finalist.rounds.empty()) {
+      measurement.timing.median = median(finalist.rounds);
+      measurement.scale = 1;  // they are on the first device, whichever the sweep was on
+    }
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
   }
   return measurement;
@@ -94,7 +97,7 @@ void Conclusion::mark_front(Ranking& ranking) const {
   for (const Ranked& row : ranking.rows) {
     std::vector<double>& cost = costs.emplace_back();
     for (const Objective& objective : objectives_) {
-      const Merit merit = objective.merit(row.trial->spec, *row.trial->measurement());
+      const Merit merit = objective.merit(row.trial->spec, decided(*row.trial));
       const bool early = row.trial->measurement()->timing.stopped_early;
       cost.push_back(early ? std::nan("") : merit.maximize ? -merit.value : merit.value);
     }
@@ -109,8 +112,7 @@ std::vector<FrontPoint> Conclusion::front() const {
     if (!row.on_front) continue;
     FrontPoint point{row.trial->spec, {}};
     for (const Objective& objective : objectives_)
-      point.objectives.emplace_back(objective.name(),
-                                    objective.merit(row.trial->spec, *row.trial->measurement()).value);
+      point.objectives.emplace_back(objective.name(), objective.merit(row.trial->spec, decided(*row.trial)).value);
     points.push_back(std::move(point));
   }
   return points;
@@ -153,7 +155,10 @@ BestResult Conclusion::best(const Device& device) const {
   best.tie = row.standing && row.standing->tie;
   Measurement decided = sweep;
   decided.timing.median = best.seconds;
-  if (row.standing) decided.metrics = row.standing->metrics;
+  if (row.standing) {
+    decided.scale = 1;
+    decided.metrics = row.standing->metrics;
+  }
   for (const report::Column& column : summary_.columns)
     if (const double value = column.value(best.winner, decided); std::isfinite(value))
       best.figures.emplace_back(column.name, value);

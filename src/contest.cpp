@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "base/store.h"
+#include "exec/memory.h"
+#include "model/error.h"
 
 namespace tune {
 namespace {
@@ -14,6 +17,21 @@ constexpr double kFinalsMargin = 0.02;
 constexpr int kMostFinalists = 24;
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
+
+/// Of the specs; baselines do not compete.
+bool any_finished(const Finals& finals) {
+  return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && !f.failure; });
+}
+
+// To crown a spec that was too slow for the finals would hide that something is wrong.
+[[noreturn]] void throw_none_finished(const Finals& finals) {
+  const auto spec = std::ranges::find_if(finals.finalists, [](const Finalist& f) { return f.label.empty(); });
+  const std::string& why = spec->failure->message;
+  throw Error(ExitCode::environment,
+              "all specs failed in the finals, though the sweep could time them: " + why.substr(0, why.find('\n')) +
+                  "; the results so far are in the journal, and the same command holds the "
+                  "finals again");
+}
 
 }  // namespace
 
@@ -24,7 +42,9 @@ Contest::Contest(Parts parts, ContestRules rules, Findings& findings)
 void Contest::hold(Tuner& tuner) {
   std::vector<Contender> contenders = choose_contenders(tuner);
   if (contenders.empty()) return;
-  for (Contender& baseline : try_baselines(tuner)) contenders.push_back(std::move(baseline));
+  std::vector<Contender> baselines = try_baselines(tuner);
+  cut_to_memory(contenders, baselines);
+  std::ranges::move(baselines, std::back_inserter(contenders));
   if (contenders.size() > 1) hold_finals(std::move(contenders));
   if (findings_->finals) note_failures(tuner);
 }
@@ -77,12 +97,26 @@ std::vector<Contender> Contest::try_baselines(Tuner& tuner) {
       continue;
     }
     const Trial trial = tuner.try_one(std::get<Spec>(point));
-    if (const Failure* failure = trial.failure())
-      findings_->notes.push_back("baseline " + baseline.label + " failed: " + failure->message);
-    else
+    if (trial.measurement())
       baselines.push_back({baseline.label, trial.spec});
+    else if (const Failure* failure = trial.failure())
+      findings_->notes.push_back("baseline " + baseline.label + " failed: " + failure->message);
+    else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
+      findings_->notes.push_back("baseline " + baseline.label + " is pruned: " + pruned->reason);
   }
   return baselines;
+}
+
+// All of them have their memory at the same time.
+void Contest::cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines) {
+  const auto fitting = processes_that_fit(parts_.plan.problem, parts_.requests.hello().device);
+  const std::size_t all = specs.size() + baselines.size();
+  if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
+  const auto most = static_cast<std::size_t>(*fitting);
+  specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
+  baselines.resize(std::min(baselines.size(), most - specs.size()));
+  findings_->notes.push_back(
+      fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));
 }
 
 // Who takes part and how: the same finals need not be held twice.
@@ -106,28 +140,37 @@ bool Contest::same_contender(const Contender& contender, const Finalist& finalis
 const Finals* Contest::recorded(const std::string& id) const {
   const Finals* recorded = parts_.journal.find_finals(id);
   const auto failed = [](const Finalist& finalist) { return finalist.failure.has_value(); };
-  return recorded && rules_.retry_failed && std::ranges::any_of(recorded->finalists, failed) ? nullptr : recorded;
+  if (recorded == nullptr || !any_finished(*recorded)) return nullptr;
+  return rules_.retry_failed && std::ranges::any_of(recorded->finalists, failed) ? nullptr : recorded;
+}
+
+// The grid may have changed since; what took part has not. False: a contender is not known.
+bool Contest::restore(const Finals& before, const std::vector<Contender>& contenders) {
+  Finals finals = before;
+  for (Finalist& finalist : finals.finalists) {
+    const auto same = [&](const Contender& contender) { return same_contender(contender, finalist); };
+    const auto found = std::ranges::find_if(contenders, same);
+    if (found == contenders.end()) return false;
+    finalist.spec = found->spec;
+  }
+  findings_->finals = std::move(finals);
+  return true;
 }
 
 void Contest::hold_finals(std::vector<Contender> contenders) {
   const std::string id = finals_id(contenders);
-  if (const Finals* before = recorded(id)) {
-    findings_->finals = *before;
-    for (Finalist& finalist : findings_->finals->finalists) {
-      // The grid may have changed since; what took part has not.
-      const auto same = [&](const Contender& contender) { return same_contender(contender, finalist); };
-      finalist.spec = std::ranges::find_if(contenders, same)->spec;
-    }
-    return;
-  }
+  const Finals* before = recorded(id);
+  if (before != nullptr && restore(*before, contenders)) return;
   FinalsRules rules;
   rules.seed = rules_.seed;
   parts_.progress.say(fmt::format("finals: {} contenders", contenders.size()), now());
   FinalsRunner finals(parts_.workshop(), std::move(contenders), rules);
-  findings_->finals = finals.run([this](int) {
+  Finals held = finals.run([this](int) {
     parts_.progress.tick(now());
     parts_.journal.flush(false);
   });
+  if (!any_finished(held)) throw_none_finished(held);
+  findings_->finals = std::move(held);
   parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
 }
 

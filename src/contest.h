@@ -35,13 +35,16 @@ class Contest {
   Contest(Parts parts, ContestRules rules, Findings& findings);
 
   /// A spec that fails in the finals becomes a failed trial of the tuner. Does nothing without a valid spec, and holds
-  /// no finals for one contender alone. Throws Interrupted, Error(environment).
+  /// no finals for one contender alone. Throws Interrupted, Error(environment), which none of the specs finishing the
+  /// finals is too.
   void hold(Tuner& tuner);
 
  private:
   std::vector<Contender> choose_contenders(const Tuner& tuner) const;
   std::vector<Contender> try_baselines(Tuner& tuner);
   void hold_finals(std::vector<Contender> contenders);
+  void cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines);
+  bool restore(const Finals& before, const std::vector<Contender>& contenders);
   const Finals* recorded(const std::string& id) const;
   void note_failures(Tuner& tuner);
   std::string finals_id(const std::vector<Contender>& contenders) const;

@@ -165,6 +165,27 @@ TEST_F(Devices, OneThatCannotBeOpenedEndsTheRunWithOneError) {
   EXPECT_TRUE(sandbox_.trials("out.jsonl").empty());
 }
 
+TEST_F(Devices, OneThatIsLostInTheFinalsEndsTheRun) {
+  write("loses_the_device_in_finals, takes_a_while");
+  sandbox_.write("log.txt", "an earlier spec measured\n");
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_NE(result.err.find("fake no longer answers: a worker of the finals could not open it: no device"),
+            std::string::npos)
+      << result.err;
+  EXPECT_EQ(sandbox_.read("out.jsonl").find("finalists"), std::string::npos);
+}
+
+TEST_F(Devices, FinalsThatNoSpecFinishesCrownNoOther) {
+  write("fails_in_finals", 2);
+  for (int run = 0; run < 2; ++run) {
+    const Result result = tune({"--tune"});
+    EXPECT_EQ(result.code, 4);
+    EXPECT_NE(result.err.find("all specs failed in the finals"), std::string::npos) << result.err;
+  }
+  for (const auto& [mesh_idx, outcome] : outcomes()) EXPECT_EQ(outcome, "measured") << mesh_idx;
+}
+
 TEST_F(Devices, TwoRunsTakeTurnsAndTheWaitingOneSaysSo) {
   have_devices();
   write("takes_a_while", 8);

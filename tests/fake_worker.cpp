@@ -56,6 +56,13 @@ void measure_slowly() {
   note("ends");
   measure();
 }
+// Whether this is a process of the finals: two specs have been measured.
+bool in_finals() {
+  std::ifstream log(std::getenv("FAKE_LOG"));
+  int measured = 0;
+  for (std::string line; std::getline(log, line);) measured += line.ends_with("measured");
+  return measured >= 2;
+}
 [[noreturn]] void leave() { ::_exit(0); }
 [[noreturn]] void hang() {
   for (;;) ::pause();
@@ -81,6 +88,11 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"fails", {.go = [] { say(kFailed), leave(); }}},
     {"crashes", {.go = [] { ::raise(SIGKILL); }}},
     {"finds_no_device", {.load = [] { say(kNoDevice), leave(); }}},
+    {"loses_the_device_in_finals",
+     {.load = [] { in_finals() ? (say(kNoDevice), leave()) : say_loaded(); },
+      .go = [] { note("measured"), measure(); }}},
+    {"fails_in_finals",
+     {.load = [] { in_finals() ? (say(kFailed), leave()) : say_loaded(); }, .go = [] { note("measured"), measure(); }}},
     {"hangs_at_start", {.start = hang}},
     {"leaves_at_start", {.start = leave}},
     {"speaks_another_protocol", {.start = [] { say(R"({"event": "hello", "protocol": 99, "backend": "cpu"})"); }}},

@@ -73,6 +73,7 @@ TEST_F(ObjectiveTest, EnergyIsMeasuredWhereItIsNeeded) {
   EXPECT_EQ(energy(metric, true), Energy::finals) << "the winner does not depend on it";
   EXPECT_EQ(energy(metric, false), Energy::always) << "there are no finals";
   EXPECT_EQ(energy(metric + "objective: eff\n", true), Energy::always);
+  EXPECT_EQ(energy(metric + "objective: [time, eff]\n", true), Energy::always);
 }
 
 TEST_F(ObjectiveTest, EnergyIsRefusedWhereItIsNotMeasured) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "exec/memory.h"
+
 namespace tune {
 namespace {
 
@@ -74,6 +76,20 @@ TEST(Occupancy, IsUnknownOnOtherArchitecturesOfAmd) {
   Device device = hopper();
   device.arch = "gfx1030";
   EXPECT_FALSE(occupancy({wire::KernelLaunch()}, {{"registers", 32}, {"shared", 0}}, device).has_value());
+}
+
+TEST(Memory, ProcessesFitByTheBuffersOfTheProblem) {
+  Gemm gemm;
+  gemm.m = gemm.n = gemm.k = 16384;
+  Device device;
+  EXPECT_FALSE(processes_that_fit(gemm, device).has_value());
+  device.properties["memory_bytes"] = std::int64_t{24} << 30;
+  EXPECT_EQ(processes_that_fit(gemm, device), 3);
+  device.properties["memory_bytes"] = std::int64_t{1} << 30;
+  EXPECT_EQ(processes_that_fit(gemm, device), 1) << "one is tried anyhow";
+  gemm.m = gemm.n = gemm.k = 128;
+  device.properties["memory_bytes"] = std::int64_t{24} << 30;
+  EXPECT_GT(processes_that_fit(gemm, device), 24);
 }
 
 }  // namespace

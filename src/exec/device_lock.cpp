@@ -59,7 +59,13 @@ bool DeviceLock::take() {
   if (file_ < 0) taken_ = true;
   if (taken_) return true;
   next_ = next_ || set(file_, kNext, F_WRLCK);
-  if (!next_ || !set(file_, kLaunch, F_WRLCK)) return false;
+  if (!next_ || !set(file_, kLaunch, F_WRLCK)) {
+    if (errno == EAGAIN || errno == EACCES) return false;  // another has it
+    log(std::string("no turns with other runs, the lock of a device fails: ") + std::strerror(errno));
+    ::close(std::exchange(file_, -1));
+    next_ = false;
+    return taken_ = true;
+  }
   set(file_, kNext, F_UNLCK);
   next_ = false;
   taken_ = true;

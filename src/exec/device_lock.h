@@ -5,7 +5,8 @@
 namespace tune {
 
 /// A device's turn among all `tune` processes of a machine: who has it may launch. Those that want it take turns: the
-/// one that waits next keeps the others from taking it again before. A device without an id can always be taken.
+/// one that waits next keeps the others from taking it again before. A device without an id can always be taken,
+/// and so can all where files have no locks.
 class DeviceLock {
  public:
   /// The lock is a file of this folder, which all users share.
@@ -19,7 +20,6 @@ class DeviceLock {
   bool take();
   /// Gives it back, or waits no longer.
   void release();
-  bool taken() const { return taken_; }
   /// Who took it last: `tune, pid 123`.
   std::string holder() const;
 

@@ -148,6 +148,8 @@ void FinalsRunner::handle_next() {
     if (ended->exit.unreaped) workshop_->throw_device_lost(0, "a worker on it could not be killed");
     entry->process->handle(*ended);
     entry->result.failure = entry->process->failure();
+    if (entry->process->no_device())
+      workshop_->throw_device_lost(0, "a worker of the finals could not open it: " + entry->result.failure->message);
     entry->process.reset();
   }
 }

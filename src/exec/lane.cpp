@@ -167,6 +167,19 @@ std::optional<Lane::Result> Lane::take_result() {
   return result;
 }
 
+void Lane::abandon(std::int64_t ticket) {
+  const auto station =
+      std::ranges::find_if(stations_, [=](const Station& s) { return s.job && s.job->ticket == ticket; });
+  if (station == stations_.end()) return;
+  if (station->launches())
+    stop_launching();
+  else if (std::exchange(wants_turn_, false))
+    workshop_->end_turn(device_);
+  station->process->kill();
+  spent_ += station->process->spent();
+  stations_.erase(station);
+}
+
 void Lane::dismiss() {
   for (Station& station : stations_) {
     if (station.job || station.leaving) continue;

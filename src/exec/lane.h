@@ -48,6 +48,8 @@ class Lane {
   /// False: not an event of ours. Throws Error(environment) if the device is lost.
   bool handle(const Processes::Event& event);
   std::optional<Result> take_result();
+  /// Kills the process that has this job, if there is one; there will be no result of it.
+  void abandon(std::int64_t ticket);
   /// Ends the processes that wait for another spec.
   void dismiss();
 

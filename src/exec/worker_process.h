@@ -32,6 +32,9 @@ class WorkerProcess {
   /// Load, go, next or done: the next event it owes us has the run deadline.
   void send(const wire::Command& command);
 
+  /// Its end still comes.
+  void kill() { processes_->kill(id_); }
+
   void handle(const Processes::Line& line);
   void handle(const Processes::Ended& ended);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "exec/memory.h"
 #include "exec/occupancy.h"
 #include "model/error.h"
 
@@ -14,24 +15,9 @@ namespace {
 // lock busy while one measures. In a process that is reused only memory is filled and copied.
 constexpr int kLoadedAhead = 4;
 constexpr int kLoadedAheadInReused = 2;
-constexpr double kContextBytes = 600e6;  // what the driver takes for a process beside its buffers
-constexpr std::int64_t kCommon = 0;      // ticket of the spec that every device times
+constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device times
 
 bool cores_are_the_device(Backend backend) { return backend == Backend::cpu || backend == Backend::program; }
-
-double bytes_of_problem(const Problem& problem) {
-  double bytes = 0;
-  if (const auto* gemm = std::get_if<Gemm>(&problem)) {
-    const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->m);
-    const auto n = static_cast<double>(gemm->n), k = static_cast<double>(gemm->k);
-    bytes = batch * (m * k * static_cast<double>(size_of(gemm->a)) + k * n * static_cast<double>(size_of(gemm->b)) +
-                     m * n * static_cast<double>(size_of(gemm->c) + sizeof(double)));
-  }
-  if (const auto* custom = std::get_if<Custom>(&problem))
-    for (const Buffer& buffer : custom->buffers)
-      bytes += static_cast<double>(buffer.count) * static_cast<double>(size_of(buffer.type) + sizeof(double));
-  return bytes;
-}
 
 bool worth_a_fresh_process(const Lane::Result& result) {
   const auto* failure = std::get_if<Failure>(&result.outcome);
@@ -55,12 +41,8 @@ int WorkerRunner::loaded_ahead() const {
   if (exclusive_) return 0;
   const int wanted = workshop_->options().reuse_processes ? kLoadedAheadInReused : kLoadedAhead;
   const Requests& requests = workshop_->requests();
-  const auto& properties = requests.hello().device.properties;
-  const auto memory = properties.find("memory_bytes");
-  const auto* bytes = memory == properties.end() ? nullptr : std::get_if<std::int64_t>(&memory->second);
-  if (bytes == nullptr) return wanted;
-  const double fitting = static_cast<double>(*bytes) / (bytes_of_problem(requests.plan().problem) + kContextBytes);
-  return std::clamp(static_cast<int>(fitting) - 2, 0, wanted);
+  const auto fitting = processes_that_fit(requests.plan().problem, requests.hello().device);
+  return fitting ? std::clamp(*fitting - 1, 0, wanted) : wanted;
 }
 
 int WorkerRunner::free_slots() const { return 2 * batch_ - static_cast<int>(tasks_.size() + finished_.size()); }
@@ -106,8 +88,7 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
     if (!finished_.empty()) {
       Trial trial = std::move(finished_.front());
       finished_.pop_front();
-      if (tasks_.empty() && finished_.empty())
-        for (Device& device : devices_) device.lane.dismiss();
+      if (tasks_.empty() && finished_.empty()) dismiss();
       return trial;
     }
     const auto event = workshop_->wait(until);
@@ -115,6 +96,14 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
     if (!event || workshop_->handle(*event)) continue;
     if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
     std::ranges::any_of(devices_, [&](Device& device) { return device.lane.handle(*event); });
+  }
+}
+
+// A device that still times the common spec keeps its turn: nothing is left that it could be compared for.
+void WorkerRunner::dismiss() {
+  for (Device& device : devices_) {
+    if (std::exchange(device.timing_common, false)) device.lane.abandon(kCommon);
+    device.lane.dismiss();
   }
 }
 

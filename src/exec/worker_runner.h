@@ -56,6 +56,7 @@ class WorkerRunner : public Runner {
   };
 
   void pump();
+  void dismiss();
   void collect_builds();
   void collect_build(Tasks::iterator task, const Artifact& artifact);
   void start_builds();

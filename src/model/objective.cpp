@@ -68,11 +68,17 @@ bool Objective::uses_energy(const Metric& metric) const {
   return energy && std::find(used.begin(), used.end(), *energy) != used.end();
 }
 
+bool Objective::needs_energy(const std::string& objective) const {
+  const auto metric = std::ranges::find(plan_->metrics, objective, &Metric::name);
+  if (metric != plan_->metrics.end()) return uses_energy(*metric);
+  return objective == "energy" || objective == "gflops_per_watt";
+}
+
 MeasureRules::Energy Objective::energy(bool tuned) const {
   using Energy = MeasureRules::Energy;
-  if (metric_ != nullptr ? uses_energy(*metric_) : is_energy()) return Energy::always;
-  for (const std::string& other : plan_->other_objectives)
-    if (other != name_ && (other == "energy" || other == "gflops_per_watt")) return Energy::always;
+  if (needs_energy(name_)) return Energy::always;
+  if (std::ranges::any_of(plan_->other_objectives, [this](const std::string& other) { return needs_energy(other); }))
+    return Energy::always;
   const bool shown = std::any_of(plan_->metrics.begin(), plan_->metrics.end(),
                                  [this](const Metric& metric) { return uses_energy(metric); });
   return !shown ? Energy::never : tuned ? Energy::finals : Energy::always;

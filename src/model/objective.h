@@ -37,6 +37,7 @@ class Objective {
  private:
   bool is_energy() const { return name() == "energy" || name() == "gflops_per_watt"; }
   bool uses_energy(const Metric& metric) const;
+  bool needs_energy(const std::string& objective) const;
 
   const Plan* plan_;
   std::string name_;

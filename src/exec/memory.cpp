@@ -1,0 +1,36 @@
+#include "exec/memory.h"
+
+#include <algorithm>
+
+namespace tune {
+namespace {
+
+constexpr double kContextBytes = 600e6;  // what the driver takes for a process beside its buffers
+constexpr double kMany = 1e6;
+
+double bytes_of_problem(const Problem& problem) {
+  double bytes = 0;
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) {
+    const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->m);
+    const auto n = static_cast<double>(gemm->n), k = static_cast<double>(gemm->k);
+    bytes = batch * (m * k * static_cast<double>(size_of(gemm->a)) + k * n * static_cast<double>(size_of(gemm->b)) +
+                     m * n * static_cast<double>(size_of(gemm->c) + sizeof(double)));
+  }
+  if (const auto* custom = std::get_if<Custom>(&problem))
+    for (const Buffer& buffer : custom->buffers)
+      bytes += static_cast<double>(buffer.count) * static_cast<double>(size_of(buffer.type) + sizeof(double));
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<int> processes_that_fit(const Problem& problem, const Device& device) {
+  if (std::holds_alternative<std::monostate>(problem)) return std::nullopt;
+  const auto memory = device.properties.find("memory_bytes");
+  const auto* bytes = memory == device.properties.end() ? nullptr : std::get_if<std::int64_t>(&memory->second);
+  if (bytes == nullptr) return std::nullopt;
+  const double fitting = static_cast<double>(*bytes) / (bytes_of_problem(problem) + kContextBytes);
+  return std::max(static_cast<int>(std::min(fitting, kMany)) - 1, 1);
+}
+
+}  // namespace tune
