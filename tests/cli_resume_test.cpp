@@ -70,6 +70,17 @@ TEST_F(Resume, ASecondRunStartsNoWorkerAndSaysTheSame) {
   EXPECT_EQ(journal(), journal_before);
 }
 
+// What a replay counts as the time of measuring.
+TEST_F(Resume, ARecordHoldsTheTimeThatTheSpecHadTheDevice) {
+  ASSERT_EQ(tune().code, 0);
+  const auto records = sandbox_.trials("best.jsonl");
+  ASSERT_EQ(records.size(), 3u);
+  for (const auto& record : records) {
+    EXPECT_GT(record.trial.measure_seconds, 0) << record.trial.spec.mesh_idx;
+    EXPECT_LE(record.trial.measure_seconds, record.trial.seconds);
+  }
+}
+
 TEST_F(Resume, ASecondRunOfAKernelStartsNoWorker) {
   sandbox_.write_gemm("baseline: [{BM: 4}]\ndefault: {BM: 8}\n");
   const Words command = {"gemm.yaml", "--tune", "--output", "best"};

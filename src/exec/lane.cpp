@@ -74,7 +74,7 @@ void Lane::take_answer(Station& station) {
   auto measured = station.process->take_measured();
   if (!measured) return;
   station.measured = std::move(measured);
-  stop_launching();
+  stop_launching(station);
   if (rules_.reuse) return serve_again(station);
   station.leaving = true;
   station.process->send(wire::Done{});
@@ -82,7 +82,8 @@ void Lane::take_answer(Station& station) {
 
 // What it measured stands: the worker has verified it, and the device has finished all that was launched.
 void Lane::serve_again(Station& station) {
-  results_.push_back({station.job->ticket, measurement_of(station), station.served > 0, false});
+  results_.push_back({station.job->ticket, measurement_of(station), station.served > 0, false,
+                      std::exchange(station.device_seconds, 0)});
   no_device_ = 0;
   ++station.served;
   station.job.reset();
@@ -105,9 +106,10 @@ void Lane::launch_next(const wire::Go& go) {
   next->process->send(go);
 }
 
-void Lane::stop_launching() {
+void Lane::stop_launching(Station& station) {
   last_launch_ = Clock::now();
-  busy_seconds_ += std::chrono::duration<double>(last_launch_ - launched_at_).count();
+  station.device_seconds = std::chrono::duration<double>(last_launch_ - launched_at_).count();
+  busy_seconds_ += station.device_seconds;
   workshop_->end_turn(device_);
 }
 
@@ -122,7 +124,7 @@ bool Lane::handle(const Processes::Event& event) {
   // Its last words may have come with its end.
   if (station->job && !station->leaving) take_answer(*station);
   station->process->handle(*end);
-  if (station->launches()) stop_launching();
+  if (station->launches()) stop_launching(*station);
   if (end->exit.unreaped) workshop_->throw_device_lost(device_, "a worker on it could not be killed");
   ended(station);
   return true;
@@ -131,7 +133,8 @@ bool Lane::handle(const Processes::Event& event) {
 void Lane::ended(Stations::iterator station) {
   spent_ += station->process->spent();
   if (station->job) {
-    Result result{station->job->ticket, {}, station->served > 0, station->process->no_device()};
+    Result result{station->job->ticket, {}, station->served > 0, station->process->no_device(),
+                  station->device_seconds};
     if (const auto& failure = station->process->failure())
       result.outcome = *failure;
     else
@@ -172,7 +175,7 @@ void Lane::abandon(std::int64_t ticket) {
       std::ranges::find_if(stations_, [=](const Station& s) { return s.job && s.job->ticket == ticket; });
   if (station == stations_.end()) return;
   if (station->launches())
-    stop_launching();
+    stop_launching(*station);
   else if (std::exchange(wants_turn_, false))
     workshop_->end_turn(device_);
   station->process->kill();

@@ -33,6 +33,7 @@ class Lane {
     std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build and its scale
     bool reused = false;                         ///< the process had measured other specs before
     bool no_device = false;                      ///< a failure to open the device: not the spec's
+    double device_seconds = 0;                   ///< in which it was launched
   };
 
   /// `device`: its place among the workshop's.
@@ -69,7 +70,8 @@ class Lane {
     std::optional<Job> job;
     std::optional<wire::Measured> measured;
     bool load_sent = false, go_sent = false, leaving = false;
-    int served = 0;  ///< specs it has measured
+    int served = 0;             ///< specs it has measured
+    double device_seconds = 0;  ///< in which its job was launched
     bool launches() const { return go_sent && !measured; }
   };
   using Stations = std::list<Station>;
@@ -79,7 +81,7 @@ class Lane {
   void load(Station& station);
   void take_answer(Station& station);
   void launch_next(const wire::Go& go);
-  void stop_launching();
+  void stop_launching(Station& station);
   void ended(Stations::iterator station);
   Measurement measurement_of(const Station& station) const;
   void serve_again(Station& station);

@@ -239,7 +239,7 @@ void WorkerRunner::accept(Device& device, Lane::Result result) {
   }
   if (const auto* failure = std::get_if<Failure>(&result.outcome)) {
     keep(*task, *failure);
-    return finish(task, *failure);
+    return finish(task, *failure, result.device_seconds);
   }
   Measurement measurement = std::get<Measurement>(std::move(result.outcome));
   measurement.build = task->build;
@@ -247,12 +247,12 @@ void WorkerRunner::accept(Device& device, Lane::Result result) {
   if (!common_ && devices_.size() > 1 && !measurement.timing.stopped_early)
     common_ = {workshop_->complete(workshop_->requests().measure(task->spec), task->artifact),
                measurement.timing.median};
-  finish(task, std::move(measurement));
+  finish(task, std::move(measurement), result.device_seconds);
 }
 
-void WorkerRunner::finish(Tasks::iterator task, Outcome outcome) {
+void WorkerRunner::finish(Tasks::iterator task, Outcome outcome, double device_seconds) {
   const std::chrono::duration<double> seconds = Clock::now() - task->started;
-  finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false});
+  finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false, device_seconds});
   tasks_.erase(task);
 }
 

@@ -66,7 +66,7 @@ class WorkerRunner : public Runner {
   bool collect_results();
   void accept(Device& device, Lane::Result result);
   void accept_common(Device& device, const Lane::Result& result);
-  void finish(Tasks::iterator task, Outcome outcome);
+  void finish(Tasks::iterator task, Outcome outcome, double device_seconds = 0);
   std::optional<double> occupancy_of(const Task& task) const;
   void keep(const Task& task, const Failure& failure) const;
 
