@@ -165,12 +165,30 @@ TEST_F(Devices, OneThatCannotBeOpenedEndsTheRunWithOneError) {
   EXPECT_TRUE(sandbox_.trials("out.jsonl").empty());
 }
 
+TEST_F(Devices, OneThatRefusesTwoInARowIsTriedAgain) {
+  sandbox_.environment["FAKE_REFUSED_REFERENCE"] = "1";
+  write("is_refused_twice, takes_a_while");
+  EXPECT_EQ(tune({}).code, 0);
+  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{{0, "measured"}, {1, "measured"}}));
+  EXPECT_EQ(noted("refused reference").size(), 2u);
+  EXPECT_EQ(noted("refused load").size(), 2u);
+}
+
+TEST_F(Devices, OneThatRefusesTwoInARowInTheFinalsIsTriedAgain) {
+  write("is_refused_twice_in_finals, takes_a_while");
+  sandbox_.write("log.txt", "an earlier spec measured\n");
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(noted("refused load").size(), 2u);
+  EXPECT_NE(result.out.find("top_spec_idx: 0"), std::string::npos) << result.out;
+}
+
 TEST_F(Devices, OneThatIsLostInTheFinalsEndsTheRun) {
   write("loses_the_device_in_finals, takes_a_while");
   sandbox_.write("log.txt", "an earlier spec measured\n");
   const Result result = tune({"--tune"});
   EXPECT_EQ(result.code, 4);
-  EXPECT_NE(result.err.find("fake no longer answers: a worker of the finals could not open it: no device"),
+  EXPECT_NE(result.err.find("fake no longer answers: the last 3 workers could not open it: no device"),
             std::string::npos)
       << result.err;
   EXPECT_EQ(sandbox_.read("out.jsonl").find("finalists"), std::string::npos);

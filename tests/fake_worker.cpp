@@ -1,7 +1,8 @@
 // Stands in for tune-worker-cpu and breaks the protocol on demand. A spec asks for it with its parameter BEHAVIOUR,
 // the probe is asked by the variable FAKE_PROBE; `right` does nothing, at once, and says that it went well.
 // FAKE_DEVICES (`model:id,model:id`) are the devices of the probe; a spec takes a tenth longer on each than on the one
-// before. Measure processes append their number and what they do to the file FAKE_LOG.
+// before. With FAKE_REFUSED_REFERENCE the first two references find no device. Measure processes append their number
+// and what they do to the file FAKE_LOG.
 #include <signal.h>
 #include <unistd.h>
 
@@ -27,7 +28,8 @@ constexpr const char* kChecked = R"({"event": "checked", "max_error": 0.5, "seco
 constexpr const char* kNoDevice = R"({"event": "failed", "stage": "load", "message": "no device", "no_device": true})";
 constexpr const char* kFailed = R"({"event": "failed", "stage": "check", "message": "said to have failed"})";
 
-int served = 0;  ///< specs this process has measured
+int served = 0;           ///< specs this process has measured
+bool wants_check = true;  ///< the present go does
 
 std::string measured() {
   const char* device = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -47,7 +49,7 @@ void say(const std::string& line) { std::cout << line << std::endl; }
 void say_hello() { say(wire::encode(wire::Event(wire::Hello{}))); }
 void say_loaded() { say(kLoaded); }
 void measure() {
-  say(kChecked);
+  if (wants_check) say(kChecked);
   say(measured());
 }
 void measure_slowly() {
@@ -56,12 +58,19 @@ void measure_slowly() {
   note("ends");
   measure();
 }
-// Whether this is a process of the finals: two specs have been measured.
-bool in_finals() {
+int noted(const std::string& what) {
   std::ifstream log(std::getenv("FAKE_LOG"));
-  int measured = 0;
-  for (std::string line; std::getline(log, line);) measured += line.ends_with("measured");
-  return measured >= 2;
+  int times = 0;
+  for (std::string line; std::getline(log, line);) times += line.ends_with(what);
+  return times;
+}
+// Whether this is a process of the finals: two specs have been measured.
+bool in_finals() { return noted("measured") >= 2; }
+// The first two processes of this kind find no device.
+bool refused(const std::string& kind) {
+  const bool refused = noted("refused " + kind) < 2;
+  if (refused) note("refused " + kind);
+  return refused;
 }
 [[noreturn]] void leave() { ::_exit(0); }
 [[noreturn]] void hang() {
@@ -88,6 +97,10 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"fails", {.go = [] { say(kFailed), leave(); }}},
     {"crashes", {.go = [] { ::raise(SIGKILL); }}},
     {"finds_no_device", {.load = [] { say(kNoDevice), leave(); }}},
+    {"is_refused_twice", {.load = [] { refused("load") ? (say(kNoDevice), leave()) : say_loaded(); }}},
+    {"is_refused_twice_in_finals",
+     {.load = [] { in_finals() && refused("load") ? (say(kNoDevice), leave()) : say_loaded(); },
+      .go = [] { note("measured"), measure(); }}},
     {"loses_the_device_in_finals",
      {.load = [] { in_finals() ? (say(kNoDevice), leave()) : say_loaded(); },
       .go = [] { note("measured"), measure(); }}},
@@ -178,7 +191,10 @@ void serve() {
   for (std::string line; std::getline(std::cin, line);) {
     const wire::Command command = wire::decode_command(line);
     if (std::holds_alternative<wire::Load>(command)) behaviour->load();
-    if (std::holds_alternative<wire::Go>(command)) behaviour->go();
+    if (const auto* go = std::get_if<wire::Go>(&command)) {
+      wants_check = go->check;
+      behaviour->go();
+    }
     if (std::holds_alternative<wire::Done>(command)) behaviour->done();
     if (const auto* next = std::get_if<wire::Next>(&command)) {
       ++served;
@@ -194,6 +210,7 @@ int main(int argc, char** argv) {
   const char* probe = std::getenv("FAKE_PROBE");
   if (mode == "--probe") kProbes.at(probe == nullptr ? "right" : probe)();
   if (mode == "build") build();
-  if (mode == "reference") say(R"({"event": "referenced"})");
+  if (mode == "reference")
+    say(std::getenv("FAKE_REFUSED_REFERENCE") && refused("reference") ? kNoDevice : R"({"event": "referenced"})");
   if (mode == "measure") serve();
 }

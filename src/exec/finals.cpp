@@ -68,14 +68,20 @@ Finals FinalsRunner::run(const Tick& tick) {
 void FinalsRunner::load_all() {
   const Backend backend = workshop_->requests().hello().backend;
   const bool at_once = backend == Backend::cuda || backend == Backend::hip;
-  for (const auto& entry : entries_) {
-    start(*entry);
-    await(*entry, [&] { return entry->process->said_hello(); });
-    if (!entry->active()) continue;
-    entry->process->send(wire::Load{});
-    if (!at_once) await(*entry, [&] { return entry->process->loaded(); });
+  std::vector<Entry*> missing;
+  for (const auto& entry : entries_) missing.push_back(entry.get());
+  // One that could not open the device is neither there nor has failed.
+  while (!missing.empty()) {
+    for (Entry* entry : missing) {
+      start(*entry);
+      await(*entry, [&] { return entry->process->said_hello(); });
+      if (!entry->active()) continue;
+      entry->process->send(wire::Load{});
+      if (!at_once) await(*entry, [&] { return entry->process->loaded(); });
+    }
+    for (Entry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
+    std::erase_if(missing, [](const Entry* entry) { return entry->active() || entry->result.failure; });
   }
-  for (const auto& entry : entries_) await(*entry, [&] { return entry->process->loaded(); });
 }
 
 void FinalsRunner::start(Entry& entry) {
@@ -144,12 +150,15 @@ void FinalsRunner::handle_next() {
   for (const auto& entry : entries_) {
     if (!entry->active() || entry->process->id() != id) continue;
     if (line) entry->process->handle(*line);
+    if (entry->process->loaded()) workshop_->note_opened(0);
     if (!ended) return;
     if (ended->exit.unreaped) workshop_->throw_device_lost(0, "a worker on it could not be killed");
     entry->process->handle(*ended);
-    entry->result.failure = entry->process->failure();
-    if (entry->process->no_device())
-      workshop_->throw_device_lost(0, "a worker of the finals could not open it: " + entry->result.failure->message);
+    const bool refused = entry->process->no_device() && !entry->process->loaded();
+    if (refused)
+      workshop_->note_refused(0, entry->process->failure()->message);
+    else
+      entry->result.failure = entry->process->failure();
     entry->process.reset();
   }
 }

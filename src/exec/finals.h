@@ -39,7 +39,7 @@ class FinalsRunner {
 
   FinalsRunner(Workshop& workshop, std::vector<Contender> contenders, FinalsRules rules);
   ~FinalsRunner();
-  /// Throws as Runner::wait; Error(environment) if a contender cannot open the device.
+  /// Throws as Runner::wait; Error(environment) if the device is lost.
   Finals run(const Tick& tick);
 
  private:

@@ -4,11 +4,6 @@
 #include <utility>
 
 namespace tune {
-namespace {
-
-constexpr int kOpenings = 3;  // failed ones in a row that mean that the device is lost
-
-}  // namespace
 
 Lane::Lane(Workshop& workshop, std::size_t device, Rules rules)
     : workshop_(&workshop), device_(device), rules_(rules), last_launch_(Clock::now()) {}
@@ -84,7 +79,7 @@ void Lane::take_answer(Station& station) {
 void Lane::serve_again(Station& station) {
   results_.push_back({station.job->ticket, measurement_of(station), station.served > 0, false,
                       std::exchange(station.device_seconds, 0)});
-  no_device_ = 0;
+  workshop_->note_opened(device_);
   ++station.served;
   station.job.reset();
   station.measured.reset();
@@ -139,18 +134,13 @@ void Lane::ended(Stations::iterator station) {
       result.outcome = *failure;
     else
       result.outcome = measurement_of(*station);
-    note_opening(result);
+    if (result.no_device)
+      workshop_->note_refused(device_, std::get<Failure>(result.outcome).message);
+    else
+      workshop_->note_opened(device_);
     results_.push_back(std::move(result));
   }
   stations_.erase(station);
-}
-
-// One process may be refused for lack of memory, or while the driver recovers from a fault.
-void Lane::note_opening(const Result& result) {
-  no_device_ = result.no_device ? no_device_ + 1 : 0;
-  if (no_device_ >= kOpenings)
-    workshop_->throw_device_lost(device_, "the last " + std::to_string(kOpenings) + " workers could not open it: " +
-                                              std::get<Failure>(result.outcome).message);
 }
 
 Measurement Lane::measurement_of(const Station& station) const {

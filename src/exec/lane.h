@@ -85,7 +85,6 @@ class Lane {
   void ended(Stations::iterator station);
   Measurement measurement_of(const Station& station) const;
   void serve_again(Station& station);
-  void note_opening(const Result& result);
 
   Workshop* workshop_;
   std::size_t device_;
@@ -95,8 +94,7 @@ class Lane {
   bool wants_turn_ = false;
   Clock::time_point launched_at_, last_launch_;
   double busy_seconds_ = 0;
-  Spent spent_;        ///< of processes that have ended
-  int no_device_ = 0;  ///< processes one after the other that could not open the device
+  Spent spent_;  ///< of processes that have ended
 };
 
 }  // namespace tune

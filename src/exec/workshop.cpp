@@ -11,6 +11,7 @@ namespace {
 
 // Of all users, and whatever their TMPDIR is.
 constexpr const char* kLockFolder = "/tmp";
+constexpr int kRefusals = 3;  // in a row mean that the device is lost
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 
 bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
@@ -26,7 +27,8 @@ Workshop::Workshop(const Requests& requests, WorkshopOptions options)
       builder_(processes_, options_.worker, options_.store, options_.deadlines, options_.jobs),
       holders_(options_.devices.size()),
       waiting_(options_.devices.size()),
-      told_(options_.devices.size()) {
+      told_(options_.devices.size()),
+      refused_(options_.devices.size()) {
   for (const ChosenDevice& device : options_.devices) locks_.emplace_back(kLockFolder, device.id);
 }
 
@@ -55,6 +57,12 @@ void Workshop::finish_builds() {
 const Builder::Result* Workshop::find_build(const Spec& spec) {
   static const Builder::Result kNotBuilt = Artifact{};
   return requests_->has_build() ? builder_.find(requests_->build_key(spec)) : &kNotBuilt;
+}
+
+// One process may be refused for lack of memory, or while the driver recovers from a fault.
+void Workshop::note_refused(std::size_t device, const std::string& why) {
+  if (++refused_[device] >= kRefusals)
+    throw_device_lost(device, "the last " + std::to_string(kRefusals) + " workers could not open it: " + why);
 }
 
 void Workshop::throw_device_lost(std::size_t device, const std::string& why) const {
@@ -169,6 +177,12 @@ bool Workshop::handle(const Processes::Event& event) {
   if (!ended) return true;
   reference_process_->handle(*ended);
   end_turn(0);
+  if (reference_process_->no_device()) {
+    const auto refused = std::exchange(reference_process_, nullptr);
+    note_refused(0, refused->failure()->message);
+    return true;
+  }
+  note_opened(0);
   if (const auto& failure = reference_process_->failure()) {
     // A reference kernel is built with the parameters of the spec that needs it first; another spec's may do.
     if (!requests_->plan().reference.kernel)

@@ -63,6 +63,10 @@ class Workshop {
   /// Gives it back, or waits no longer.
   void end_turn(std::size_t device);
 
+  /// What a process on a device came to: it has opened it, or could not, for which it is to be tried again. Once three
+  /// in a row could not, throws Error(environment).
+  void note_opened(std::size_t device) { refused_[device] = 0; }
+  void note_refused(std::size_t device, const std::string& why);
   /// Throws Error(environment): nothing can be measured any more on this device, and why.
   [[noreturn]] void throw_device_lost(std::size_t device, const std::string& why) const;
 
@@ -85,6 +89,7 @@ class Workshop {
   std::vector<DeviceLock> locks_;       ///< of the devices
   std::vector<Processes::Id> holders_;  ///< of the devices; 0: none was started
   std::vector<bool> waiting_, told_;    ///< of the devices: for our turn; someone was told so
+  std::vector<int> refused_;            ///< of the devices: processes in a row that could not open it
   std::unique_ptr<WorkerProcess> reference_process_;
   std::string reference_;          ///< path, once it is there
   std::string reference_failure_;  ///< of the last attempt with some spec's build
