@@ -93,7 +93,7 @@ void Tuner::learn(const Trial& trial) {
     best = counts && (!best_merit_ || (merit.maximize ? merit.value > *best_merit_ : merit.value < *best_merit_));
     if (best) best_merit_ = merit.value;
     if (best && rules_.enough) enough_ = merit.maximize ? merit.value >= *rules_.enough : merit.value <= *rules_.enough;
-    if (best && rules_.cut_slow) tell_best(*measurement);
+    if (best && rules_.cut_slow) tell_best(trial);
   }
   progress_->tell(trial, best, now_());
   if (!rules_.keep_going && fails_alike(trial))
@@ -101,10 +101,11 @@ void Tuner::learn(const Trial& trial) {
         "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike: " + first_failure_;
 }
 
-void Tuner::tell_best(const Measurement& best) {
-  if (objective_->follows_time()) runner_->set_best(best.timing.median * best.scale, 0);
-  const auto energy = best.metrics.find("energy");
-  if (objective_->follows_energy() && energy != best.metrics.end()) runner_->set_best(0, energy->second);
+void Tuner::tell_best(const Trial& best) {
+  const Measurement& measurement = *best.measurement();
+  if (objective_->follows_time()) runner_->set_best(best, measurement.timing.median * measurement.scale, 0);
+  const auto energy = measurement.metrics.find("energy");
+  if (objective_->follows_energy() && energy != measurement.metrics.end()) runner_->set_best(best, 0, energy->second);
 }
 
 bool Tuner::fails_alike(const Trial& trial) {

@@ -55,7 +55,7 @@ class Tuner {
   void record(const Trial& trial);
   void learn(const Trial& trial);
   bool may_start(std::int64_t asked) const;
-  void tell_best(const Measurement& best);
+  void tell_best(const Trial& best);
   bool fails_alike(const Trial& trial);
 
   const Objective* objective_;

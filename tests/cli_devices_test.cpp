@@ -119,6 +119,36 @@ TEST_F(Devices, SeveralShareTheSpecsAndTheirTimesAreScaledByACommonSpec) {
   EXPECT_EQ(specs[id_ + "a"] + specs[id_ + "b"], 12);
 }
 
+TEST_F(Devices, SeveralShareSpecsThatAreAllTooSlowToBeComparedBy) {
+  have_devices();
+  write("right, is_slow", 8);
+  ASSERT_EQ(tune({"--filter", "BEHAVIOUR=right"}).code, 0);
+  ASSERT_EQ(tune({"--tune", "--devices", "all"}).code, 0);
+  const auto trials = sandbox_.trials("out.jsonl");
+  ASSERT_EQ(trials.size(), 16u);
+  std::set<std::string> devices;
+  for (auto record = trials.begin() + 8; record != trials.end(); ++record) {
+    const Measurement& measurement = *record->trial.measurement();
+    EXPECT_TRUE(measurement.timing.stopped_early);
+    EXPECT_NEAR(measurement.timing.median * measurement.scale, 0.001, 1e-9);
+    devices.insert(measurement.device);
+  }
+  EXPECT_EQ(devices, (std::set{id_ + "a", id_ + "b"}));
+}
+
+TEST_F(Devices, OneThatStillTimesTheCommonSpecIsFreeOnceTheSweepIsOver) {
+  have_devices();
+  write("outlives_the_sweep", 2);
+  Background run(sandbox_, command("out", {"--tune", "--devices", "all"}), bin_);
+  ASSERT_TRUE(eventually([&] { return !noted("finals").empty() || run.ended(); }));
+  ASSERT_FALSE(run.ended()) << run.wait().err;
+  EXPECT_EQ(noted("common").size(), 1u);
+  EXPECT_TRUE(DeviceLock("/tmp", id_ + "b").take());
+  EXPECT_FALSE(DeviceLock("/tmp", id_ + "a").take());
+  run.signal(SIGINT);
+  EXPECT_EQ(run.wait().code, 130);
+}
+
 TEST_F(Devices, OneCanBeNamed) {
   have_devices();
   write("right", 3);

@@ -28,14 +28,18 @@ constexpr const char* kChecked = R"({"event": "checked", "max_error": 0.5, "seco
 constexpr const char* kNoDevice = R"({"event": "failed", "stage": "load", "message": "no device", "no_device": true})";
 constexpr const char* kFailed = R"({"event": "failed", "stage": "check", "message": "said to have failed"})";
 
-int served = 0;           ///< specs this process has measured
-bool wants_check = true;  ///< the present go does
+int served = 0;  ///< specs this process has measured
+wire::Go go;     ///< the present one
 
-std::string measured() {
+int device() {
   const char* device = std::getenv("CUDA_VISIBLE_DEVICES");
-  const double seconds = 0.001 * (1 + 0.1 * (device == nullptr ? 0 : std::atoi(device)));
+  return device == nullptr ? 0 : std::atoi(device);
+}
+
+std::string measured(bool stopped_early = false) {
+  const double seconds = 0.001 * (1 + 0.1 * device());
   wire::Measured measured;
-  measured.timing = {7, seconds, seconds, seconds, seconds, seconds, seconds, false};
+  measured.timing = {7, seconds, seconds, seconds, seconds, seconds, seconds, stopped_early};
   measured.checked = true;
   return wire::encode(wire::Event(measured));
 }
@@ -46,10 +50,14 @@ void note(const std::string& what) {
 }
 
 void say(const std::string& line) { std::cout << line << std::endl; }
+[[noreturn]] void leave() { ::_exit(0); }
+[[noreturn]] void hang() {
+  for (;;) ::pause();
+}
 void say_hello() { say(wire::encode(wire::Event(wire::Hello{}))); }
 void say_loaded() { say(kLoaded); }
 void measure() {
-  if (wants_check) say(kChecked);
+  if (go.check) say(kChecked);
   say(measured());
 }
 void measure_slowly() {
@@ -58,11 +66,25 @@ void measure_slowly() {
   note("ends");
   measure();
 }
+void measure_a_slow_one() {
+  ::usleep(30'000);
+  say(kChecked);
+  say(measured(go.best_seconds > 0));
+}
 int noted(const std::string& what) {
   std::ifstream log(std::getenv("FAKE_LOG"));
   int times = 0;
   for (std::string line; std::getline(log, line);) times += line.ends_with(what);
   return times;
+}
+// The first device measures, but the later specs only once the second has begun with the common one, which it never
+// ends; the finals hang.
+void outlive_the_sweep() {
+  if (go.launches > 0) note("finals"), hang();
+  if (device() > 0) note("common"), hang();
+  while (noted("measured") > 0 && noted("common") == 0) ::usleep(1000);
+  note("measured");
+  measure();
 }
 // Whether this is a process of the finals: two specs have been measured.
 bool in_finals() { return noted("measured") >= 2; }
@@ -71,10 +93,6 @@ bool refused(const std::string& kind) {
   const bool refused = noted("refused " + kind) < 2;
   if (refused) note("refused " + kind);
   return refused;
-}
-[[noreturn]] void leave() { ::_exit(0); }
-[[noreturn]] void hang() {
-  for (;;) ::pause();
 }
 void leave_a_grandchild() {
   if (::fork() == 0) {
@@ -92,6 +110,8 @@ struct Behaviour {
 const std::map<std::string, Behaviour> kBehaviours = {
     {"right", {}},
     {"takes_a_while", {.go = measure_slowly}},
+    {"outlives_the_sweep", {.go = outlive_the_sweep}},
+    {"is_slow", {.go = measure_a_slow_one}},
     {"fails_if_reused", {.load = [] { served > 0 ? (say(kFailed), leave()) : say_loaded(); }}},
     {"crashes_if_reused", {.load = [] { served > 0 ? (::raise(SIGKILL), leave()) : say_loaded(); }}},
     {"fails", {.go = [] { say(kFailed), leave(); }}},
@@ -191,8 +211,8 @@ void serve() {
   for (std::string line; std::getline(std::cin, line);) {
     const wire::Command command = wire::decode_command(line);
     if (std::holds_alternative<wire::Load>(command)) behaviour->load();
-    if (const auto* go = std::get_if<wire::Go>(&command)) {
-      wants_check = go->check;
+    if (const auto* present = std::get_if<wire::Go>(&command)) {
+      go = *present;
       behaviour->go();
     }
     if (std::holds_alternative<wire::Done>(command)) behaviour->done();

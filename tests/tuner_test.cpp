@@ -21,7 +21,7 @@ class EagerRunner : public Runner {
     out_.pop_front();
     return trial;
   }
-  void set_best(double, double) override {}
+  void set_best(const Trial&, double, double) override {}
   Activity activity() const override { return {}; }
 
   std::size_t most_out() const { return most_out_; }

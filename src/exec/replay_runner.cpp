@@ -16,7 +16,7 @@ void ReplayRunner::start(const Spec& spec) {
   }
   if (inner_ == nullptr) {
     inner_ = &make_runner_();
-    inner_->set_best(best_seconds_, best_joules_);
+    if (best_) inner_->set_best(*best_, best_seconds_, best_joules_);
   }
   inner_->start(spec);
 }
@@ -28,10 +28,11 @@ std::optional<Trial> ReplayRunner::wait(Clock::time_point until) {
   return trial;
 }
 
-void ReplayRunner::set_best(double seconds, double joules) {
+void ReplayRunner::set_best(const Trial& best, double seconds, double joules) {
+  best_ = best;
   best_seconds_ = seconds;
   best_joules_ = joules;
-  if (inner_ != nullptr) inner_->set_best(seconds, joules);
+  if (inner_ != nullptr) inner_->set_best(best, seconds, joules);
 }
 
 Activity ReplayRunner::activity() const { return inner_ == nullptr ? Activity{} : inner_->activity(); }

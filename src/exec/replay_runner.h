@@ -21,13 +21,14 @@ class ReplayRunner : public Runner {
   int free_slots() const override;
   void start(const Spec& spec) override;
   std::optional<Trial> wait(Clock::time_point until) override;
-  void set_best(double seconds, double joules) override;
+  void set_best(const Trial& best, double seconds, double joules) override;
   Activity activity() const override;
 
  private:
   Lookup lookup_;
   MakeRunner make_runner_;
   Runner* inner_ = nullptr;
+  std::optional<Trial> best_;
   double best_seconds_ = 0, best_joules_ = 0;
   std::deque<Trial> answered_;
 };

@@ -26,7 +26,7 @@ class Runner {
   virtual std::optional<Trial> wait(Clock::time_point until) = 0;
   /// The best so far, to which others are compared from now on: much worse specs may be measured less. By time, or by
   /// energy where that is the objective; 0: not by this.
-  virtual void set_best(double seconds, double joules) = 0;
+  virtual void set_best(const Trial& best, double seconds, double joules) = 0;
   virtual Activity activity() const = 0;
 };
 

@@ -47,8 +47,11 @@ int WorkerRunner::loaded_ahead() const {
 
 int WorkerRunner::free_slots() const { return 2 * batch_ - static_cast<int>(tasks_.size() + finished_.size()); }
 
-void WorkerRunner::start(const Spec& spec) {
+void WorkerRunner::start(const Spec& spec) { add(spec, true); }
+
+void WorkerRunner::add(const Spec& spec, bool asked) {
   Task& task = tasks_.emplace_back();
+  task.asked = asked;
   task.ticket = ++last_ticket_;
   task.spec = spec;
   task.started = Clock::now();
@@ -58,6 +61,15 @@ void WorkerRunner::start(const Spec& spec) {
     finish(std::prev(tasks_.end()), Failure{Stage::start, Cause::reported, error.what(), {}});
   }
 }
+
+void WorkerRunner::set_best(const Trial& best, double seconds, double joules) {
+  best_.best_seconds = seconds;
+  best_.best_joules = joules;
+  const bool again = std::ranges::any_of(tasks_, [](const Task& task) { return !task.asked; });
+  if (best.recorded && devices_.size() > 1 && !common_ && !again) add(best.spec, false);
+}
+
+bool WorkerRunner::anything_asked() const { return std::ranges::any_of(tasks_, &Task::asked); }
 
 Activity WorkerRunner::activity() const {
   Activity activity;
@@ -88,7 +100,7 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
     if (!finished_.empty()) {
       Trial trial = std::move(finished_.front());
       finished_.pop_front();
-      if (tasks_.empty() && finished_.empty()) dismiss();
+      if (!anything_asked() && finished_.empty()) dismiss();
       return trial;
     }
     const auto event = workshop_->wait(until);
@@ -101,6 +113,8 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
 
 // A device that still times the common spec keeps its turn: nothing is left that it could be compared for.
 void WorkerRunner::dismiss() {
+  for (const Task& task : tasks_) devices_.front().lane.abandon(task.ticket);
+  tasks_.clear();
   for (Device& device : devices_) {
     if (std::exchange(device.timing_common, false)) device.lane.abandon(kCommon);
     device.lane.dismiss();
@@ -125,8 +139,8 @@ void WorkerRunner::pump() {
     start_builds();
     start_measuring();
     for (Device& device : devices_) {
-      wire::Go go = best_;
-      go.best_seconds = device.comparable ? best_.best_seconds / device.scale : 0;
+      wire::Go go = device.comparable ? best_ : wire::Go{};
+      go.best_seconds /= device.scale;
       device.lane.advance(go);
     }
   } while (collect_results() && finished_.empty());
@@ -252,7 +266,8 @@ void WorkerRunner::accept(Device& device, Lane::Result result) {
 
 void WorkerRunner::finish(Tasks::iterator task, Outcome outcome, double device_seconds) {
   const std::chrono::duration<double> seconds = Clock::now() - task->started;
-  finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false, device_seconds});
+  if (task->asked)
+    finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false, device_seconds});
   tasks_.erase(task);
 }
 

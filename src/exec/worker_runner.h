@@ -13,8 +13,9 @@ namespace tune {
 
 /// Runs specs in worker processes: a build, unless its artifact is in the store, then a measure process on one of the
 /// devices. On the CPU and for programs the cores are the device, so building and measuring take turns; on a GPU they
-/// overlap. Of several devices each times the first spec that the first device could time, and what it times later is
-/// scaled by that: cards of one model differ by per cents.
+/// overlap. Of several devices each times the first spec that the first device could time in full, and what it times
+/// later is scaled by that: cards of one model differ by per cents. Where an earlier run had the best so far, that spec
+/// is timed once more for it, unasked: what is left may all be too slow to be timed in full.
 class WorkerRunner : public Runner {
  public:
   explicit WorkerRunner(Workshop& workshop);
@@ -22,10 +23,7 @@ class WorkerRunner : public Runner {
   int free_slots() const override;
   void start(const Spec& spec) override;
   std::optional<Trial> wait(Clock::time_point until) override;
-  void set_best(double seconds, double joules) override {
-    best_.best_seconds = seconds;
-    best_.best_joules = joules;
-  }
+  void set_best(const Trial& best, double seconds, double joules) override;
   Activity activity() const override;
 
   /// Where the time went since this was made.
@@ -41,6 +39,7 @@ class WorkerRunner : public Runner {
     bool built = false;
     bool measuring = false;
     bool fresh = false;  ///< to be measured in a process of its own
+    bool asked = true;   ///< its trial is waited for
   };
   using Tasks = std::list<Task>;
   struct Device {
@@ -56,6 +55,8 @@ class WorkerRunner : public Runner {
   };
 
   void pump();
+  void add(const Spec& spec, bool asked);
+  bool anything_asked() const;
   void dismiss();
   void collect_builds();
   void collect_build(Tasks::iterator task, const Artifact& artifact);
