@@ -11,12 +11,12 @@
 #include "config/device_file.h"
 #include "convert.h"
 #include "exchange.h"
+#include "memory_bound.h"
 #include "model/problem_size.h"
 #include "places.h"
+#include "recall.h"
 #include "report/losses.h"
 #include "report/text.h"
-#include "search/exhaustive.h"
-#include "search/listed.h"
 #include "searching.h"
 #include "simulate.h"
 #include "simulate_bench.h"
@@ -25,7 +25,6 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kUnboundedSpecs = 1'000'000;
 constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
@@ -51,19 +50,9 @@ std::string file_suffix(const std::optional<Shape>& shape) {
   return suffix;
 }
 
-std::string points_text(const Space& space) {
-  return space.product_size() ? fmt::format("{}", *space.product_size()) : "more than 2^63";
-}
-
 bool has_wrong_result(const Trial& trial) {
   const Failure* failure = trial.failure();
   return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
-}
-
-double number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  const auto* real = std::get_if<double>(&value);
-  return real != nullptr ? *real : 0;
 }
 
 }  // namespace
@@ -73,6 +62,7 @@ Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& s
       workers_(&workers),
       started_(now()),
       outputs_(options, file_suffix(shape)),
+      machine_(options, workers, outputs_.journal),
       loaded_(load(options.yaml, load_options(shape))),
       objective_(loaded_.plan),
       filters_(parse_filters(options.filters, loaded_.plan.space)) {
@@ -98,81 +88,21 @@ LoadOptions Run::load_options(const std::optional<Shape>& shape) {
   load.backend = options_->backend;
   load.objectives = options_->objectives;
   load.file_must_exist = !options_->dry_run;
-  if (options_->device_file) device_ = read_device(*options_->device_file);
-  load.present = [this](Backend backend) { return device_ || workers_->present(backend); };
-  load.limits = [this](Backend backend) { return limiting_device(backend); };
-  load.probe = [this](Backend backend) { return device_ ? *device_ : hello(backend).device; };
+  load.present = [this](Backend backend) { return machine_.present(backend); };
+  load.limits = [this](Backend backend) { return machine_.limiting_device(backend); };
+  load.probe = [this](Backend backend) { return machine_.device(backend); };
   return load;
-}
-
-// What is only built is built for an architecture, and a dry run need not have the device.
-std::optional<Device> Run::limiting_device(Backend backend) {
-  if (device_ || options_->build_only) return device_;
-  try {
-    return hello(backend).device;
-  } catch (const Error&) {
-    if (options_->dry_run) return std::nullopt;
-    throw;
-  }
-}
-
-// A worker that cannot even be probed may still not be needed: when the journal knows every spec, its device serves.
-const wire::Hello& Run::hello(Backend backend) {
-  if (hello_) return *hello_;
-  if (options_->build_only) return hello_.emplace(hello_for_building(backend));
-  try {
-    hello_ = workers_->probe(backend);
-  } catch (const Error& error) {
-    const auto last = Journal::last_run_of(outputs_.journal);
-    if (!last || last->hello.backend != backend) throw;
-    probe_failure_ = error.what();
-    hello_ = last->hello;
-  }
-  return *hello_;
-}
-
-// Building needs a compiler and the name of an architecture; a device only to take that name from.
-wire::Hello Run::hello_for_building(Backend backend) {
-  wire::Hello hello = workers_->probe_compiler(backend);
-  if (device_) hello.device = *device_;
-  std::string& arch = hello.device.arch;
-  if (options_->arch) arch = *options_->arch;
-  if (arch.empty()) throw Error(ExitCode::environment, hello.no_device + "; say what to build for with --arch");
-  if (!hello.archs.empty() && std::ranges::find(hello.archs, arch) == hello.archs.end())
-    throw Error(ExitCode::bad_input, fmt::format("{} cannot build for '{}'; it knows {}", hello.compiler, arch,
-                                                 fmt::join(hello.archs, " ")));
-  if (hello.device.name.empty()) hello.device.name = arch;
-  return hello;
 }
 
 // How many specs there are, what prunes the others, and whether there is anything to do.
 void Run::survey() {
-  const Plan& plan = loaded_.plan;
-  const std::optional<std::int64_t> points = plan.space.product_size();
-  // One spec can be run without knowing the others.
-  if (options_->spec && !(points && *points <= kUnboundedSpecs)) return;
-  if (!points && !options_->spec)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: the grid has more than 2^63 points, and mesh_idx cannot number them; narrow it with "
-                            "--param (--dry-run --quiet counts its valid specs)",
-                            options_->yaml.front().string()));
-  const bool bounded = options_->max_evals || options_->time_budget;
-  survey_.emplace(plan, filters_, options_->spec || (bounded && !options_->dry_run));
-  if (survey_->uncounted && !options_->spec) {
-    if (survey_->specs.size() == 0) throw *survey_->uncounted;
-    findings_.notes.push_back(
-        fmt::format("the valid specs could not be counted; those tried are of {} random ones", survey_->specs.size()));
-  }
-  if (!options_->spec && !bounded && survey_->specs.size() > kUnboundedSpecs)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
-                            "run with --max-evals N or --time-budget T",
-                            options_->yaml.front().string(), survey_->specs.size_text()));
+  survey_ = survey_for(*options_, loaded_.plan, filters_, findings_.notes);
+  if (!survey_) return;
   findings_.pruned = survey_->pruned;
   findings_.default_spec = survey_->default_spec;
-  if (!plan.default_settings.empty() && !findings_.default_spec && options_->tune && !options_->spec)
-    findings_.notes.push_back("default is not tried: no spec has its values");
 }
+
+std::unique_ptr<Strategy> Run::strategy() const { return strategy_for(*options_, loaded_.plan, survey_, objective_); }
 
 ExitCode Run::execute() {
   if (options_->dry_run) return dry_run();
@@ -205,7 +135,7 @@ ExitCode Run::count() const {
 }
 
 void Run::open_journal() {
-  const wire::Hello& machine = hello(loaded_.plan.backend);
+  const wire::Hello& machine = hello();
   objective_.require(machine.device);
   devices_ = choose_devices(options_->devices, machine);
   requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
@@ -213,8 +143,8 @@ void Run::open_journal() {
   if (journal_->unreadable_lines() > 0)
     findings_.notes.push_back(fmt::format("{}: lines that are no records, and are ignored: {}",
                                           outputs_.journal.string(), journal_->unreadable_lines()));
-  if (!probe_failure_.empty()) {
-    findings_.notes.push_back("the device is the one the journal remembers, because " + probe_failure_);
+  if (!machine_.probe_failure().empty()) {
+    findings_.notes.push_back("the device is the one the journal remembers, because " + machine_.probe_failure());
     return;
   }
   journal_->append(wire::RunRecord{wire::kProtocol, loaded_.plan.name, options_->command, host_name(), ::getpid(),
@@ -227,7 +157,7 @@ int Run::jobs() const {
 
 Workshop& Run::workshop() {
   if (workshop_) return *workshop_;
-  if (!probe_failure_.empty()) throw Error(ExitCode::environment, probe_failure_);
+  if (!machine_.probe_failure().empty()) throw Error(ExitCode::environment, machine_.probe_failure());
   WorkshopOptions options;
   options.worker = workers_->require(loaded_.plan.backend);
   options.store = cache_folder() / "store";
@@ -248,67 +178,9 @@ Runner& Run::worker_runner() {
   return *worker_runner_;
 }
 
-std::optional<Trial> Run::recorded(const Spec& spec) const {
-  const wire::TrialRecord* record = journal_->find(requests_->trial_id(spec));
-  if (record == nullptr) return std::nullopt;
-  Trial trial = record->trial;
-  trial.spec = spec;
-  // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
-  if (trial.failure() && (options_->retry_failed || options_->spec || options_->keep)) return std::nullopt;
-  const bool follows = objective_.follows_time() || objective_.follows_energy();
-  const bool cuts = options_->tune && follows && loaded_.plan.measure.cutoff > 0;
-  const Measurement* measurement = trial.measurement();
-  if (measurement != nullptr && measurement->timing.stopped_early && !cuts) return std::nullopt;
-  // The rules over builds may have changed since; what they are about is recorded.
-  const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome);
-  if (measurement == nullptr && pruned == nullptr) return trial;
-  const BuildInfo build = measurement != nullptr ? measurement->build : pruned->build;
-  if (auto reason = requests_->pruned_after_build(spec, build))
-    trial.outcome = PrunedAfterBuild{std::move(*reason), build};
-  else if (pruned != nullptr)
-    return std::nullopt;
-  return trial;
-}
-
-std::unique_ptr<Strategy> Run::strategy() const {
-  const Space& space = loaded_.plan.space;
-  if (!options_->spec) {
-    std::vector<Spec> first;
-    if (options_->tune && findings_.default_spec) first.push_back(*findings_.default_spec);
-    if (wants_search(*options_, survey_->specs.size()))
-      return make_strategy(*options_, survey_->specs, std::move(first), objective_);
-    return std::make_unique<Exhaustive>(survey_->specs, std::move(first));
-  }
-  if (*options_->spec < 0 || (space.product_size() && *options_->spec >= *space.product_size()))
-    throw Error(ExitCode::bad_input,
-                fmt::format("--spec {}: there is no such mesh_idx; the grid has {} points, and the first is 0",
-                            *options_->spec, points_text(space)));
-  const auto point = space.at(*options_->spec);
-  if (const auto* rejection = std::get_if<Rejection>(&point))
-    throw Error(ExitCode::bad_input, fmt::format("--spec {} is pruned: {}; --dry-run lists the valid specs",
-                                                 *options_->spec, rejection->reason));
-  return std::make_unique<Listed>(std::deque{std::get<Spec>(point)});
-}
-
-// No kernel reads and writes its bytes faster than the memory can.
-double Run::enough(double within, const Device& device) const {
-  const auto& properties = device.properties;
-  const auto bandwidth = properties.find("memory_bandwidth");
-  const double bytes = bytes_of(loaded_.plan.problem), flops = flops_of(loaded_.plan.problem);
-  const double rate = bandwidth == properties.end() ? 0 : number_of(bandwidth->second);
-  const bool known = objective_.follows_time() && rate > 0 && bytes > 0;
-  if (!known)
-    throw Error(ExitCode::bad_input,
-                "--stop-within needs to know the best there can be: for the objectives time and gflops of a problem "
-                "with known bytes on a device with a known memory_bandwidth, and in --simulate; --time-budget ends a "
-                "run otherwise");
-  const double seconds = bytes / rate;
-  return objective_.maximize() ? flops / seconds / 1e9 * (1 - within) : seconds / (1 - within);
-}
-
 ExitCode Run::build_only() {
   survey();
-  requests_ = std::make_unique<Requests>(loaded_.plan, hello(loaded_.plan.backend), options_->seed);
+  requests_ = std::make_unique<Requests>(loaded_.plan, hello(), options_->seed);
   std::vector<Trial> failed;
   std::vector<Spec> specs;
   const auto asked = strategy();
@@ -338,11 +210,12 @@ Contest Run::contest() {
 }
 
 TunerRules Run::tuner_rules() {
-  const wire::Hello& machine = hello(loaded_.plan.backend);
+  const wire::Hello& machine = hello();
   TunerRules rules;
   rules.max_evals = options_->max_evals;
   rules.time_budget = options_->time_budget;
-  if (options_->stop_within) rules.enough = enough(*options_->stop_within, machine.device);
+  if (options_->stop_within)
+    rules.enough = merit_near_memory_bound(*options_->stop_within, loaded_.plan, objective_, machine.device);
   rules.cut_slow = options_->tune;
   rules.keep_going = options_->keep_going;
   rules.jobs = jobs();
@@ -360,13 +233,13 @@ ExitCode Run::tune() {
                             points_text(loaded_.plan.space), survey_->why_empty()));
   const auto asked = strategy();
   const TunerRules rules = tuner_rules();
-  Exchange exchange(outputs_, loaded_.plan, objective_, hello(loaded_.plan.backend).device);
+  Exchange exchange(outputs_, loaded_.plan, objective_, hello().device);
   open_journal();
   std::int64_t total = options_->spec ? 1 : survey_->specs.size();
   if (options_->max_evals) total = std::min(total, *options_->max_evals);
   progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
 
-  ReplayRunner runner([this](const Spec& spec) { return recorded(spec); },
+  ReplayRunner runner([this](const Spec& spec) { return recall(spec, *journal_, *requests_, objective_, *options_); },
                       [this]() -> Runner& { return worker_runner(); });
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
@@ -384,7 +257,7 @@ ExitCode Run::tune() {
     findings_.notes.push_back(tuner.systematic_failure() + "\n(--keep-going tries the others all the same)");
   const Conclusion conclusion = conclude(tuner);
   if (worker_runner_ && !options_->quiet) fmt::print(stderr, "{}\n", to_text(worker_runner_->usage()));
-  conclusion.write_files(outputs_, hello_->device);
+  conclusion.write_files(outputs_, hello().device);
   exchange.finish();
   if (options_->compare && std::ranges::any_of(findings_.trials, has_wrong_result)) return ExitCode::check_failed;
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;

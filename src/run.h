@@ -11,6 +11,7 @@
 #include "exec/worker_runner.h"
 #include "exec/workers.h"
 #include "journal.h"
+#include "machine.h"
 #include "model/error.h"
 #include "survey.h"
 #include "tuner.h"
@@ -36,18 +37,14 @@ class Run {
   ExitCode tune();
 
   LoadOptions load_options(const std::optional<Shape>& shape);
-  const wire::Hello& hello(Backend backend);
-  std::optional<Device> limiting_device(Backend backend);
-  wire::Hello hello_for_building(Backend backend);
+  const wire::Hello& hello() { return machine_.hello(loaded_.plan.backend); }
   void survey();
   void open_journal();
   int jobs() const;
   Workshop& workshop();
   Runner& worker_runner();
-  std::optional<Trial> recorded(const Spec& spec) const;
   std::unique_ptr<Strategy> strategy() const;
   TunerRules tuner_rules();
-  double enough(double within, const Device& device) const;
 
   Contest contest();
   /// Prints what was found.
@@ -56,11 +53,9 @@ class Run {
   const Options* options_;
   Workers* workers_;
   report::Progress::Time started_;
-  std::optional<Device> device_;  ///< of --device-file
-  std::optional<wire::Hello> hello_;
   std::vector<ChosenDevice> devices_;  ///< to measure on
-  std::string probe_failure_;          ///< why the device is the one the journal remembers
   Outputs outputs_;
+  Machine machine_;
   Loaded loaded_;
   Objective objective_;
   std::vector<Filter> filters_;

@@ -5,12 +5,15 @@
 #include <algorithm>
 
 #include "model/contradiction.h"
+#include "model/error.h"
 #include "model/spec_sample.h"
 #include "report/losses.h"
 
 namespace tune {
 namespace {
 
+/// Valid specs of a run that nothing bounds; points of a grid that is looked at for one spec.
+constexpr std::int64_t kUnboundedSpecs = 1'000'000;
 /// Up to this many points a walk, which says what pruned each, takes no time.
 constexpr std::int64_t kWalkedPoints = 1'000'000;
 /// Up to this many specs that have the values of `default:` the first is looked for.
@@ -87,6 +90,37 @@ std::string Survey::why_empty() const {
     said.push_back(std::move(reason));
   }
   return text;
+}
+
+std::string points_text(const Space& space) {
+  return space.product_size() ? fmt::format("{}", *space.product_size()) : "more than 2^63";
+}
+
+std::optional<Survey> survey_for(const Options& options, const Plan& plan, std::span<const Filter> filters,
+                                 std::vector<std::string>& notes) {
+  const std::optional<std::int64_t> points = plan.space.product_size();
+  if (options.spec && !(points && *points <= kUnboundedSpecs)) return std::nullopt;
+  const std::string file = options.yaml.front().string();
+  if (!points && !options.spec)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the grid has more than 2^63 points, and mesh_idx cannot number them; narrow it with "
+                            "--param (--dry-run --quiet counts its valid specs)",
+                            file));
+  const bool bounded = options.max_evals || options.time_budget;
+  std::optional<Survey> survey(std::in_place, plan, filters, options.spec || (bounded && !options.dry_run));
+  if (options.spec) return survey;
+  if (survey->uncounted && survey->specs.size() == 0) throw Error(*survey->uncounted);
+  if (survey->uncounted)
+    notes.push_back(
+        fmt::format("the valid specs could not be counted; those tried are of {} random ones", survey->specs.size()));
+  if (!bounded && survey->specs.size() > kUnboundedSpecs)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
+                            "run with --max-evals N or --time-budget T",
+                            file, survey->specs.size_text()));
+  if (!plan.default_settings.empty() && !survey->default_spec && options.tune)
+    notes.push_back("default is not tried: no spec has its values");
+  return survey;
 }
 
 }  // namespace tune

@@ -7,6 +7,7 @@
 #include "config/filter.h"
 #include "model/plan.h"
 #include "model/valid_specs.h"
+#include "options.h"
 
 namespace tune {
 
@@ -26,5 +27,13 @@ struct Survey {
   std::vector<Walk::Pruned> pruned;  ///< before the build; empty for more than 10^6 points, which are not walked
   std::optional<Spec> default_spec;  ///< the spec among `specs` that `default:` means
 };
+
+/// The survey that a run begins with; nullopt: one spec of a large grid, which is run without knowing the others. Adds
+/// what the user is to know to `notes`. `plan` must outlive it. Throws Error(bad_input) if there are too many specs.
+std::optional<Survey> survey_for(const Options& options, const Plan& plan, std::span<const Filter> filters,
+                                 std::vector<std::string>& notes);
+
+/// How many points a grid has.
+std::string points_text(const Space& space);
 
 }  // namespace tune

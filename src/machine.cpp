@@ -1,0 +1,59 @@
+#include "machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "config/device_file.h"
+#include "journal.h"
+#include "model/error.h"
+
+namespace tune {
+
+Machine::Machine(const Options& options, Workers& workers, std::filesystem::path journal)
+    : options_(&options), workers_(&workers), journal_(std::move(journal)) {
+  if (options.device_file) from_file_ = read_device(*options.device_file);
+}
+
+// What is only built is built for an architecture, and a dry run need not have the device.
+std::optional<Device> Machine::limiting_device(Backend backend) {
+  if (from_file_ || options_->build_only) return from_file_;
+  try {
+    return hello(backend).device;
+  } catch (const Error&) {
+    if (options_->dry_run) return std::nullopt;
+    throw;
+  }
+}
+
+// A worker that cannot even be probed may still not be needed: when the journal knows every spec, its device serves.
+const wire::Hello& Machine::hello(Backend backend) {
+  if (hello_) return *hello_;
+  if (options_->build_only) return hello_.emplace(hello_for_building(backend));
+  try {
+    hello_ = workers_->probe(backend);
+  } catch (const Error& error) {
+    const auto last = Journal::last_run_of(journal_);
+    if (!last || last->hello.backend != backend) throw;
+    probe_failure_ = error.what();
+    hello_ = last->hello;
+  }
+  return *hello_;
+}
+
+// Building needs a compiler and the name of an architecture; a device only to take that name from.
+wire::Hello Machine::hello_for_building(Backend backend) const {
+  wire::Hello hello = workers_->probe_compiler(backend);
+  if (from_file_) hello.device = *from_file_;
+  std::string& arch = hello.device.arch;
+  if (options_->arch) arch = *options_->arch;
+  if (arch.empty()) throw Error(ExitCode::environment, hello.no_device + "; say what to build for with --arch");
+  if (!hello.archs.empty() && std::ranges::find(hello.archs, arch) == hello.archs.end())
+    throw Error(ExitCode::bad_input, fmt::format("{} cannot build for '{}'; it knows {}", hello.compiler, arch,
+                                                 fmt::join(hello.archs, " ")));
+  if (hello.device.name.empty()) hello.device.name = arch;
+  return hello;
+}
+
+}  // namespace tune

@@ -1,0 +1,43 @@
+#include "recall.h"
+
+#include <utility>
+
+namespace tune {
+namespace {
+
+// Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
+bool wants_failures_again(const Options& options) { return options.retry_failed || options.spec || options.keep; }
+
+bool cuts_slow_specs(const Options& options, const Objective& objective, const Plan& plan) {
+  return options.tune && (objective.follows_time() || objective.follows_energy()) && plan.measure.cutoff > 0;
+}
+
+const BuildInfo* build_of(const Outcome& outcome) {
+  if (const auto* measurement = std::get_if<Measurement>(&outcome)) return &measurement->build;
+  const auto* pruned = std::get_if<PrunedAfterBuild>(&outcome);
+  return pruned != nullptr ? &pruned->build : nullptr;
+}
+
+}  // namespace
+
+std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
+                            const Objective& objective, const Options& options) {
+  const wire::TrialRecord* record = journal.find(requests.trial_id(spec));
+  if (record == nullptr) return std::nullopt;
+  Trial trial = record->trial;
+  trial.spec = spec;
+  if (trial.failure() && wants_failures_again(options)) return std::nullopt;
+  const Measurement* measurement = trial.measurement();
+  if (measurement != nullptr && measurement->timing.stopped_early &&
+      !cuts_slow_specs(options, objective, requests.plan()))
+    return std::nullopt;
+  const BuildInfo* build = build_of(trial.outcome);
+  if (build == nullptr) return trial;
+  if (auto reason = requests.pruned_after_build(spec, *build))
+    trial.outcome = PrunedAfterBuild{std::move(*reason), BuildInfo(*build)};
+  else if (measurement == nullptr)
+    return std::nullopt;
+  return trial;
+}
+
+}  // namespace tune

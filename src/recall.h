@@ -1,0 +1,17 @@
+#pragma once
+#include <optional>
+
+#include "exec/requests.h"
+#include "journal.h"
+#include "model/objective.h"
+#include "options.h"
+
+namespace tune {
+
+/// What the journal knows of a spec, where that holds for a run with these options too; nullopt: it is to be tried. A
+/// failure does not hold if it is to be seen again, a time that was cut short not if this run cuts none, and what
+/// prune_after_build says is judged anew.
+std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
+                            const Objective& objective, const Options& options);
+
+}  // namespace tune
