@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <string>
 
 #include "energy.h"
@@ -17,12 +18,20 @@ namespace {
 struct FakeLibrary {
   unsigned clock = 1980, memory_clock = 3201, milliwatts = 702'500, limit = 700'000, celsius = 61;
   unsigned long long throttle = 0x4 | 0x1 | 0x2, millijoules = 1'234'567;
+  std::map<unsigned, NvmlField> fields;
   int status = 0;
 };
 FakeLibrary fake;
 
 constexpr const char* kUuid = "GPU-00000000-0000-0000-0000-000000000001";
 NvmlFunctions::Device device() { return reinterpret_cast<NvmlFunctions::Device>(&fake); }
+
+NvmlField milliwatts(NvmlField::Type type, unsigned long long value) {
+  NvmlField field;
+  field.type = type;
+  field.wide = value;
+  return field;
+}
 
 template <typename Number>
 int answer(NvmlFunctions::Device asked, Number value, Number* out) {
@@ -43,6 +52,15 @@ NvmlFunctions functions() {
     return answer(d, which == F::kSmClock ? fake.clock : fake.memory_clock, mhz);
   };
   f.power = [](F::Device d, unsigned* out) { return answer(d, fake.milliwatts, out); };
+  f.fields = [](F::Device d, int count, NvmlField* field) {
+    const auto known = fake.fields.find(field->id);
+    if (d != device() || count != 1) return 2;
+    const unsigned id = field->id;
+    if (known != fake.fields.end()) *field = known->second;
+    field->id = id;
+    if (known == fake.fields.end()) field->status = 3;
+    return fake.status;
+  };
   f.power_limit = [](F::Device d, unsigned* out) { return answer(d, fake.limit, out); };
   f.temperature = [](F::Device d, F::Sensor, unsigned* out) { return answer(d, fake.celsius, out); };
   f.throttle_reasons = [](F::Device d, unsigned long long* out) { return answer(d, fake.throttle, out); };
@@ -87,6 +105,20 @@ TEST_F(NvmlTest, LeavesOutWhatItIsNotTold) {
   fake.status = 3;  // not supported
   EXPECT_FALSE(nvml->conditions().clock_mhz);
   EXPECT_FALSE(nvml->power_limit_w());
+}
+
+TEST_F(NvmlTest, PowerIsThatOfTheMomentWhereItIsTold) {
+  const auto nvml = Nvml::find(functions(), kUuid);
+  auto& field = fake.fields[NvmlField::kInstantPower];
+  field = milliwatts(NvmlField::kUnsigned, 0xffff'ffff'0000'0000 | 121'250);  // above it, what was there before
+  EXPECT_EQ(nvml->conditions().power_w, 121.25);
+  field = milliwatts(NvmlField::kUnsignedLongLong, 98'000);
+  EXPECT_EQ(nvml->conditions().power_w, 98);
+  field.type = 0;
+  EXPECT_EQ(nvml->conditions().power_w, 702.5) << "a type that power cannot have: the average";
+  field = milliwatts(NvmlField::kUnsigned, 98'000);
+  field.status = 3;
+  EXPECT_EQ(nvml->conditions().power_w, 702.5) << "a card that does not tell: the average";
 }
 
 TEST_F(NvmlTest, UuidsAreWrittenAsTheLibraryWritesThem) {

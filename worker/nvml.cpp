@@ -14,6 +14,23 @@ std::optional<double> read(double unit, Function* function, Args... args) {
   return unit * static_cast<double>(value);
 }
 
+static_assert(sizeof(NvmlField) == 40);
+
+std::optional<double> instant_power_w(const NvmlFunctions& functions, NvmlFunctions::Device device) {
+  NvmlField field;
+  field.id = NvmlField::kInstantPower;
+  if (functions.fields == nullptr || functions.fields(device, 1, &field) != 0 || field.status != 0) return std::nullopt;
+  switch (field.type) {
+    case NvmlField::kUnsigned:
+      return 1e-3 * field.narrow;
+    case NvmlField::kUnsignedLong:
+    case NvmlField::kUnsignedLongLong:
+      return 1e-3 * static_cast<double>(field.wide);
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 NvmlFunctions NvmlFunctions::open() {
@@ -27,6 +44,7 @@ NvmlFunctions NvmlFunctions::open() {
   find(functions.device_by_uuid, "nvmlDeviceGetHandleByUUID");
   find(functions.clock, "nvmlDeviceGetClockInfo");
   find(functions.power, "nvmlDeviceGetPowerUsage");
+  find(functions.fields, "nvmlDeviceGetFieldValues");
   find(functions.power_limit, "nvmlDeviceGetEnforcedPowerLimit");
   find(functions.temperature, "nvmlDeviceGetTemperature");
   find(functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -55,7 +73,8 @@ Conditions Nvml::conditions() const {
   Conditions now;
   now.clock_mhz = read<unsigned>(1, functions_.clock, device_, F::kSmClock);
   now.memory_clock_mhz = read<unsigned>(1, functions_.clock, device_, F::kMemoryClock);
-  now.power_w = read<unsigned>(1e-3, functions_.power, device_);
+  now.power_w = instant_power_w(functions_, device_);
+  if (!now.power_w) now.power_w = read<unsigned>(1e-3, functions_.power, device_);
   now.temperature_c = read<unsigned>(1, functions_.temperature, device_, F::kGpuSensor);
   unsigned long long bits = 0;
   if (functions_.throttle_reasons != nullptr && functions_.throttle_reasons(device_, &bits) == 0)

@@ -6,6 +6,20 @@
 
 namespace tune {
 
+/// One figure that the library is asked for by its number; laid out as its nvmlFieldValue_t.
+struct NvmlField {
+  static constexpr unsigned kInstantPower = 186;  ///< milliwatts
+  enum Type : int { kUnsigned = 1, kUnsignedLong = 2, kUnsignedLongLong = 3 };
+
+  unsigned id = 0, scope = 0;
+  long long timestamp_us = 0, latency_us = 0;
+  int type = 0, status = 0;
+  union {
+    unsigned long long wide = 0;
+    unsigned narrow;
+  };
+};
+
 /// The functions of NVIDIA's management library that are used, by their public documentation: its header is not on
 /// every machine. All return 0 for success. Null: this version of the library has no such function.
 struct NvmlFunctions {
@@ -17,6 +31,7 @@ struct NvmlFunctions {
   int (*device_by_uuid)(const char* uuid, Device* device) = nullptr;    ///< nvmlDeviceGetHandleByUUID
   int (*clock)(Device, Clock, unsigned* mhz) = nullptr;                 ///< nvmlDeviceGetClockInfo
   int (*power)(Device, unsigned* milliwatts) = nullptr;                 ///< nvmlDeviceGetPowerUsage
+  int (*fields)(Device, int count, NvmlField*) = nullptr;               ///< nvmlDeviceGetFieldValues
   int (*power_limit)(Device, unsigned* milliwatts) = nullptr;           ///< nvmlDeviceGetEnforcedPowerLimit
   int (*temperature)(Device, Sensor, unsigned* celsius) = nullptr;      ///< nvmlDeviceGetTemperature
   int (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;  ///< nvmlDeviceGetCurrentClocksThrottleReasons
