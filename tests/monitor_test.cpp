@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <string>
 
@@ -14,17 +13,24 @@
 namespace tune {
 namespace {
 
-// A library that knows one device, GPU-...0001, and answers with what stands here.
+// A library that knows one card, GPU-...01, and one instance of it, MIG-...02, and answers with what stands here.
 struct FakeLibrary {
   unsigned clock = 1980, memory_clock = 3201, milliwatts = 702'500, limit = 700'000, celsius = 61;
   unsigned long long throttle = 0x4 | 0x1 | 0x2, millijoules = 1'234'567;
+  unsigned split = 0;
   std::map<unsigned, NvmlField> fields;
   int status = 0;
 };
 FakeLibrary fake;
 
-constexpr const char* kUuid = "GPU-00000000-0000-0000-0000-000000000001";
+constexpr Uuid uuid(unsigned char last) {
+  Uuid uuid{};
+  uuid.back() = last;
+  return uuid;
+}
+constexpr Uuid kCard = uuid(1), kInstance = uuid(2), kStranger = uuid(3);
 NvmlFunctions::Device device() { return reinterpret_cast<NvmlFunctions::Device>(&fake); }
+NvmlFunctions::Device instance() { return reinterpret_cast<NvmlFunctions::Device>(&fake.split); }
 
 NvmlField milliwatts(NvmlField::Type type, unsigned long long value) {
   NvmlField field;
@@ -44,9 +50,17 @@ NvmlFunctions functions() {
   using F = NvmlFunctions;
   F f;
   f.init = [] { return 0; };
-  f.device_by_uuid = [](const char* uuid, F::Device* out) {
-    *out = device();
-    return std::strcmp(uuid, kUuid) == 0 ? 0 : 6;
+  f.device_by_uuid = [](const char* text, F::Device* out) {
+    *out = text == uuid_text("GPU", kCard) ? device() : text == uuid_text("MIG", kInstance) ? instance() : nullptr;
+    return *out != nullptr ? 0 : 6;
+  };
+  f.mig_mode = [](F::Device d, unsigned* current, unsigned* pending) {
+    *pending = 0;
+    return answer(d, fake.split, current);
+  };
+  f.card_of = [](F::Device d, F::Device* card) {
+    *card = device();
+    return d == instance() ? 0 : 2;
   };
   f.clock = [](F::Device d, F::Clock which, unsigned* mhz) {
     return answer(d, which == F::kSmClock ? fake.clock : fake.memory_clock, mhz);
@@ -74,7 +88,7 @@ class NvmlTest : public testing::Test {
 };
 
 TEST_F(NvmlTest, TellsClocksPowerTemperatureAndReasons) {
-  const auto nvml = Nvml::find(functions(), kUuid);
+  const auto nvml = Nvml::find(functions(), kCard);
   ASSERT_NE(nvml, nullptr);
   const Conditions now = nvml->conditions();
   EXPECT_EQ(now.clock_mhz, 1980);
@@ -87,18 +101,18 @@ TEST_F(NvmlTest, TellsClocksPowerTemperatureAndReasons) {
 }
 
 TEST_F(NvmlTest, IsAbsentWithoutLibraryOrDevice) {
-  EXPECT_EQ(Nvml::find(NvmlFunctions(), kUuid), nullptr);
-  EXPECT_EQ(Nvml::find(functions(), "GPU-00000000-0000-0000-0000-000000000002"), nullptr);
+  EXPECT_EQ(Nvml::find(NvmlFunctions(), kCard), nullptr);
+  EXPECT_EQ(Nvml::find(functions(), kStranger), nullptr);
   NvmlFunctions broken = functions();
   broken.init = [] { return 9; };
-  EXPECT_EQ(Nvml::find(broken, kUuid), nullptr);
+  EXPECT_EQ(Nvml::find(broken, kCard), nullptr);
 }
 
 TEST_F(NvmlTest, LeavesOutWhatItIsNotTold) {
   NvmlFunctions old = functions();
   old.energy = nullptr;
   old.throttle_reasons = nullptr;
-  const auto nvml = Nvml::find(old, kUuid);
+  const auto nvml = Nvml::find(old, kCard);
   EXPECT_FALSE(nvml->joules());
   EXPECT_FALSE(nvml->conditions().throttle);
   EXPECT_TRUE(nvml->conditions().clock_mhz);
@@ -108,7 +122,7 @@ TEST_F(NvmlTest, LeavesOutWhatItIsNotTold) {
 }
 
 TEST_F(NvmlTest, PowerIsThatOfTheMomentWhereItIsTold) {
-  const auto nvml = Nvml::find(functions(), kUuid);
+  const auto nvml = Nvml::find(functions(), kCard);
   auto& field = fake.fields[NvmlField::kInstantPower];
   field = milliwatts(NvmlField::kUnsigned, 0xffff'ffff'0000'0000 | 121'250);  // above it, what was there before
   EXPECT_EQ(nvml->conditions().power_w, 121.25);
@@ -121,10 +135,30 @@ TEST_F(NvmlTest, PowerIsThatOfTheMomentWhereItIsTold) {
   EXPECT_EQ(nvml->conditions().power_w, 702.5) << "a card that does not tell: the average";
 }
 
+TEST_F(NvmlTest, OfAnInstanceTellsWhatItSharesWithItsCard) {
+  fake.split = 1;
+  fake.fields[NvmlField::kInstantPower] = milliwatts(NvmlField::kUnsigned, 121'250);
+  for (const Uuid& uuid : {kInstance, kCard}) {
+    const auto nvml = Nvml::find(functions(), uuid);
+    ASSERT_NE(nvml, nullptr);
+    EXPECT_EQ(nvml->conditions().clock_mhz, 1980);
+    EXPECT_EQ(nvml->conditions().temperature_c, 61);
+    EXPECT_EQ(nvml->conditions().throttle, Throttle::power_cap);
+    EXPECT_FALSE(nvml->conditions().power_w) << "the card's, and so of other instances too";
+    EXPECT_FALSE(nvml->power_limit_w());
+    EXPECT_FALSE(nvml->joules());
+  }
+}
+
+TEST_F(NvmlTest, IsAbsentForAnInstanceOfAnUnknownCard) {
+  NvmlFunctions old = functions();
+  old.card_of = nullptr;
+  EXPECT_EQ(Nvml::find(old, kInstance), nullptr);
+}
+
 TEST_F(NvmlTest, UuidsAreWrittenAsTheLibraryWritesThem) {
-  const unsigned char bytes[16] = {0xa9, 0x41, 0x67, 0x67, 0x16, 0x40, 0x06, 0x1f,
-                                   0xcf, 0x76, 0x17, 0x5b, 0x73, 0x82, 0xc2, 0x77};
-  EXPECT_EQ(nvml_uuid(bytes), "GPU-a9416767-1640-061f-cf76-175b7382c277");
+  const Uuid bytes = {0xa9, 0x41, 0x67, 0x67, 0x16, 0x40, 0x06, 0x1f, 0xcf, 0x76, 0x17, 0x5b, 0x73, 0x82, 0xc2, 0x77};
+  EXPECT_EQ(uuid_text("GPU", bytes), "GPU-a9416767-1640-061f-cf76-175b7382c277");
 }
 
 class FakeMonitor : public Monitor {

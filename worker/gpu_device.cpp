@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <utility>
 
 #include "backend.h"
@@ -23,10 +24,10 @@ int GpuHandle::attribute(gpu::Attribute which) const {
   return driver.device_attribute(&value, which, device) == gpu::kSuccess ? value : 0;
 }
 
-gpu::Uuid GpuHandle::uuid() const {
+Uuid GpuHandle::uuid() const {
   gpu::Uuid uuid{};
   driver.device_uuid(&uuid, device);
-  return uuid;
+  return std::bit_cast<Uuid>(uuid);
 }
 
 GpuHandle GpuHandle::open() {

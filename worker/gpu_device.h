@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu_library.h"
+#include "uuid.h"
 
 namespace tune {
 
@@ -23,7 +24,7 @@ struct GpuHandle {
   GpuDriver driver;
   gpu::Device device;
   int attribute(gpu::Attribute attribute) const;
-  gpu::Uuid uuid() const;
+  Uuid uuid() const;
 
   static GpuHandle open();
 };

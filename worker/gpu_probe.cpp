@@ -8,6 +8,7 @@
 #include "gpu_compiler.h"
 #include "gpu_device.h"
 #include "gpu_monitor.h"
+#include "uuid.h"
 
 namespace tune {
 namespace {
@@ -26,17 +27,6 @@ std::string name_of(const GpuHandle& gpu) {
   return name.data();
 }
 
-/// As the vendor's tools write it.
-std::string id_of(const GpuHandle& gpu) {
-  const gpu::Uuid uuid = gpu.uuid();
-  std::string text = "GPU";
-  for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
-    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
-  }
-  return text;
-}
-
 /// All there is to choose from.
 std::vector<wire::DeviceName> list_devices(const GpuDriver& driver) {
   int count = 0;
@@ -44,7 +34,7 @@ std::vector<wire::DeviceName> list_devices(const GpuDriver& driver) {
   std::vector<wire::DeviceName> devices;
   for (int i = 0; i < count; ++i) {
     GpuHandle gpu{driver, {}};
-    if (driver.device(&gpu.device, i) == gpu::kSuccess) devices.push_back({name_of(gpu), id_of(gpu)});
+    if (driver.device(&gpu.device, i) == gpu::kSuccess) devices.push_back({name_of(gpu), uuid_text("GPU", gpu.uuid())});
   }
   return devices;
 }

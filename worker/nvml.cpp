@@ -1,7 +1,6 @@
 #include "nvml.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 namespace tune {
 namespace {
@@ -31,6 +30,11 @@ std::optional<double> instant_power_w(const NvmlFunctions& functions, NvmlFuncti
   }
 }
 
+bool is_split(const NvmlFunctions& functions, NvmlFunctions::Device card) {
+  unsigned current = 0, pending = 0;
+  return functions.mig_mode != nullptr && functions.mig_mode(card, &current, &pending) == 0 && current != 0;
+}
+
 }  // namespace
 
 NvmlFunctions NvmlFunctions::open() {
@@ -42,6 +46,8 @@ NvmlFunctions NvmlFunctions::open() {
   };
   find(functions.init, "nvmlInit_v2");
   find(functions.device_by_uuid, "nvmlDeviceGetHandleByUUID");
+  find(functions.mig_mode, "nvmlDeviceGetMigMode");
+  find(functions.card_of, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
   find(functions.clock, "nvmlDeviceGetClockInfo");
   find(functions.power, "nvmlDeviceGetPowerUsage");
   find(functions.fields, "nvmlDeviceGetFieldValues");
@@ -52,19 +58,22 @@ NvmlFunctions NvmlFunctions::open() {
   return functions;
 }
 
-std::string nvml_uuid(const unsigned char (&bytes)[16]) {
-  std::string text = "GPU";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", bytes[i]);
-  }
-  return text;
-}
-
-std::unique_ptr<Nvml> Nvml::find(const NvmlFunctions& functions, const std::string& uuid) {
+std::unique_ptr<Nvml> Nvml::find(NvmlFunctions functions, const Uuid& uuid) {
   NvmlFunctions::Device device = nullptr;
   if (functions.init == nullptr || functions.device_by_uuid == nullptr || functions.init() != 0) return nullptr;
-  if (functions.device_by_uuid(uuid.c_str(), &device) != 0) return nullptr;
+  const auto is_known = [&](const char* prefix) {
+    return functions.device_by_uuid(uuid_text(prefix, uuid).c_str(), &device) == 0;
+  };
+  const bool is_card = is_known("GPU");
+  if (!is_card && !(is_known("MIG") && functions.card_of != nullptr && functions.card_of(device, &device) == 0))
+    return nullptr;
+  // Older versions of CUDA give an instance its card's UUID.
+  if (!is_card || is_split(functions, device)) {
+    functions.fields = nullptr;
+    functions.power = nullptr;
+    functions.power_limit = nullptr;
+    functions.energy = nullptr;
+  }
   return std::unique_ptr<Nvml>(new Nvml(functions, device));
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <memory>
-#include <string>
 
 #include "monitor.h"
+#include "uuid.h"
 
 namespace tune {
 
@@ -27,13 +27,15 @@ struct NvmlFunctions {
   enum Clock : int { kSmClock = 1, kMemoryClock = 2 };
   enum Sensor : int { kGpuSensor = 0 };
 
-  int (*init)() = nullptr;                                              ///< nvmlInit_v2
-  int (*device_by_uuid)(const char* uuid, Device* device) = nullptr;    ///< nvmlDeviceGetHandleByUUID
-  int (*clock)(Device, Clock, unsigned* mhz) = nullptr;                 ///< nvmlDeviceGetClockInfo
-  int (*power)(Device, unsigned* milliwatts) = nullptr;                 ///< nvmlDeviceGetPowerUsage
-  int (*fields)(Device, int count, NvmlField*) = nullptr;               ///< nvmlDeviceGetFieldValues
-  int (*power_limit)(Device, unsigned* milliwatts) = nullptr;           ///< nvmlDeviceGetEnforcedPowerLimit
-  int (*temperature)(Device, Sensor, unsigned* celsius) = nullptr;      ///< nvmlDeviceGetTemperature
+  int (*init)() = nullptr;                                                  ///< nvmlInit_v2
+  int (*device_by_uuid)(const char* uuid, Device* device) = nullptr;        ///< nvmlDeviceGetHandleByUUID
+  int (*mig_mode)(Device, unsigned* current, unsigned* pending) = nullptr;  ///< nvmlDeviceGetMigMode
+  int (*card_of)(Device instance, Device* card) = nullptr;          ///< nvmlDeviceGetDeviceHandleFromMigDeviceHandle
+  int (*clock)(Device, Clock, unsigned* mhz) = nullptr;             ///< nvmlDeviceGetClockInfo
+  int (*power)(Device, unsigned* milliwatts) = nullptr;             ///< nvmlDeviceGetPowerUsage
+  int (*fields)(Device, int count, NvmlField*) = nullptr;           ///< nvmlDeviceGetFieldValues
+  int (*power_limit)(Device, unsigned* milliwatts) = nullptr;       ///< nvmlDeviceGetEnforcedPowerLimit
+  int (*temperature)(Device, Sensor, unsigned* celsius) = nullptr;  ///< nvmlDeviceGetTemperature
   int (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;  ///< nvmlDeviceGetCurrentClocksThrottleReasons
   int (*energy)(Device, unsigned long long* millijoules) = nullptr;     ///< nvmlDeviceGetTotalEnergyConsumption
 
@@ -41,14 +43,12 @@ struct NvmlFunctions {
   static NvmlFunctions open();
 };
 
-/// Bytes of a device's UUID as NVML writes them: GPU-8-4-4-4-12 digits.
-std::string nvml_uuid(const unsigned char (&bytes)[16]);
-
-/// The gauges of one NVIDIA device.
+/// The gauges of one NVIDIA device. Of an instance of a card that is split up (MIG), clocks, heat and throttling are
+/// the card's, and power and energy are unknown: the card's are of its other instances too.
 class Nvml final : public Monitor {
  public:
   /// Null if the library is absent or does not know the device.
-  static std::unique_ptr<Nvml> find(const NvmlFunctions& functions, const std::string& uuid);
+  static std::unique_ptr<Nvml> find(NvmlFunctions functions, const Uuid& uuid);
 
   Conditions conditions() const override;
   std::optional<double> joules() const override;

@@ -1,0 +1,12 @@
+#pragma once
+#include <array>
+#include <string>
+
+namespace tune {
+
+using Uuid = std::array<unsigned char, 16>;
+
+/// As vendors' tools write it: a prefix such as GPU, then 8-4-4-4-12 digits, with `-` between.
+std::string uuid_text(const std::string& prefix, const Uuid& uuid);
+
+}  // namespace tune
