@@ -19,6 +19,7 @@ const std::string kLate = "timed out: no answer within 1 s";
 const std::vector<std::pair<std::string, std::string>> kSpecs = {
     {"right", "measured"},
     {"leaves_a_grandchild", "measured"},
+    {"says_its_deadline", "check, reported: 1.000000"},
     {"builds_nothing", "build, protocol: the worker said built, but left no artifact"},
     {"build_says_garbage", "build, " + kBroken + "not a JSON object: garbage"},
     {"build_says_nothing", "build, " + kUnfinished},

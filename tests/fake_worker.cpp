@@ -60,6 +60,9 @@ void measure() {
   if (go.check) say(kChecked);
   say(measured());
 }
+void say_deadline() {
+  say(wire::encode(wire::Event(wire::Failed{Stage::check, std::to_string(go.answer_within), false})));
+}
 void measure_slowly() {
   note("begins");
   ::usleep(30'000);
@@ -115,6 +118,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"fails_if_reused", {.load = [] { served > 0 ? (say(kFailed), leave()) : say_loaded(); }}},
     {"crashes_if_reused", {.load = [] { served > 0 ? (::raise(SIGKILL), leave()) : say_loaded(); }}},
     {"fails", {.go = [] { say(kFailed), leave(); }}},
+    {"says_its_deadline", {.go = [] { say_deadline(), leave(); }}},
     {"crashes", {.go = [] { ::raise(SIGKILL); }}},
     {"finds_no_device", {.load = [] { say(kNoDevice), leave(); }}},
     {"is_refused_twice", {.load = [] { refused("load") ? (say(kNoDevice), leave()) : say_loaded(); }}},

@@ -215,21 +215,49 @@ TEST_F(ObserverTest, WithoutAMonitorNothingIsSeen) {
 
 TEST_F(ObserverTest, WhatWasTimedInHeatIsTimedAgain) {
   int pauses = 0, runs = 0;
-  const CoolTimer cool(observer_, [&] { ++pauses; });
+  const CoolTimer cool(
+      observer_, [this] { return clock_; }, [&](double) { ++pauses; });
   const auto time = [&] {
     monitor_.now.throttle = ++runs == 1 ? Throttle::software_heat : Throttle::power_cap;
     observer_.look();
     return runs;
   };
-  EXPECT_EQ(cool.run(time), 2) << "the second run's result";
+  EXPECT_EQ(cool.run(1, 60, time), 2) << "the second run's result";
   EXPECT_EQ(pauses, 1);
 }
 
 TEST_F(ObserverTest, AHotDeviceDoesNotHoldARunUpForever) {
   int runs = 0;
   monitor_.now.throttle = Throttle::hardware_heat;
-  const CoolTimer cool(observer_, [] {});
-  EXPECT_EQ(cool.run([&] { return observer_.look(), ++runs; }), 1 + CoolTimer::kMostRepeats);
+  const CoolTimer cool(
+      observer_, [this] { return clock_; }, [](double) {});
+  EXPECT_EQ(cool.run(1, 60, [&] { return observer_.look(), ++runs; }), 1 + CoolTimer::kMostRepeats);
+}
+
+TEST_F(ObserverTest, NothingIsTimedAgainThatMightNotBeDoneInTime) {
+  monitor_.now.throttle = Throttle::hardware_heat;
+  const CoolTimer cool(
+      observer_, [this] { return clock_; }, [this](double seconds) { clock_ += seconds; });
+  for (const auto& [seconds, expected] : {std::pair{0.1, 4}, {11., 4}, {12., 3}, {15., 2}, {20., 1}, {59., 1}}) {
+    int runs = 0;
+    clock_ = 100;
+    cool.run(seconds, 160, [&, time = seconds] {
+      clock_ += time;
+      observer_.look();
+      return ++runs;
+    });
+    EXPECT_EQ(runs, expected) << seconds;
+    EXPECT_TRUE(runs == 1 || clock_ + seconds <= 160) << "as long again for what comes after";
+  }
+}
+
+TEST_F(ObserverTest, ARepeatMayTakeLongerThanWhatWasCutShort) {
+  monitor_.now.throttle = Throttle::hardware_heat;
+  const CoolTimer cool(
+      observer_, [this] { return clock_; }, [this](double seconds) { clock_ += seconds; });
+  int runs = 0;
+  cool.run(15, clock_ + 30, [&] { return clock_ += 0.001, observer_.look(), ++runs; });
+  EXPECT_EQ(runs, 1);
 }
 
 /// A kernel on a device whose counter steps every 0.1 s, on a clock that nothing but launches moves.

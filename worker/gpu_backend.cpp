@@ -27,7 +27,6 @@ namespace tune {
 namespace {
 
 constexpr double kShortLaunch = 0.005;  // what loading a kernel's code at its first launch may add to matters no more
-constexpr auto kCoolingPause = std::chrono::seconds(1);
 constexpr int kVendorAlgorithms = 8;
 constexpr int kVendorLaunches = 6;  // of each algorithm, the first of which warms it up
 constexpr std::int64_t kPartsHiddenByFlush = 8;
@@ -80,7 +79,7 @@ class GpuBackend final : public WorkerBackend {
   void choose_fastest_algorithm();
   wire::Checked check();
   wire::Go with_time_limit(wire::Go go) const;
-  Timing time(const wire::Go& go, double first);
+  Timing time(const wire::Go& go, double first, double deadline);
   void add_energy(const wire::Go& go, wire::Measured& measured);
 
   MeasureRules rules_;
@@ -227,16 +226,17 @@ wire::Go GpuBackend::with_time_limit(wire::Go go) const {
   return go;
 }
 
-/// `first` is the time of the launch that was checked; 0: there was none.
-Timing GpuBackend::time(const wire::Go& go, double first) {
+/// `first` is the time of the launch that was checked; 0: there was none. `deadline`: when the driver gives up.
+Timing GpuBackend::time(const wire::Go& go, double first, double deadline) {
   // In a cold cache every launch needs a flush before it, and is timed by itself.
   if (first > 0 && !rules_.cold_cache && !memory_->needs_restoring()) per_sample_ = launches_per_sample(first);
   const auto sample = [this] {
     memory_->restore();
     return timed_launches(per_sample_);
   };
-  const CoolTimer cool(*observer_, [] { std::this_thread::sleep_for(kCoolingPause); });
-  Timing timing = cool.run([&] {
+  const auto sleep = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); };
+  if (rules_.energy != MeasureRules::Energy::never) deadline -= EnergyMeter::kWindow + EnergyMeter::kPatience;
+  Timing timing = CoolTimer(*observer_, seconds_now, sleep).run(rules_.max_seconds, deadline, [&] {
     return Sampler(rules_, with_time_limit(go), sample, seconds_now, kShortLaunch).run(std::exchange(first, 0));
   });
   // A verdict on one launch is on the checked one, which was timed by itself.
@@ -272,6 +272,8 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
 }
 
 wire::Measured GpuBackend::measure(const wire::Go& go, const Report& report) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const double deadline = go.answer_within > 0 ? seconds_now() + go.answer_within : kNever;
   observer_->start();
   if (!std::exchange(filled_, true)) memory_->fill();
   if (vendor_ && vendor_->algorithms() > 1 && !std::exchange(algorithm_chosen_, true)) choose_fastest_algorithm();
@@ -279,7 +281,7 @@ wire::Measured GpuBackend::measure(const wire::Go& go, const Report& report) {
   const bool compared = go.check && verifier_->has_reference();
   if (compared) report(checked);
   wire::Measured measured;
-  measured.timing = time(go, checked.seconds);
+  measured.timing = time(go, checked.seconds, deadline);
   measured.checked = compared;
   measured.metrics = observer_->metrics();
   add_energy(go, measured);

@@ -1,9 +1,11 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tune {
 
@@ -57,27 +59,36 @@ class Observer {
   Conditions seen_;
 };
 
-/// Runs `time`, which is what `observer` watches, and once more after `pause` while it ran on a device slowed down by
-/// heat, at most kMostRepeats times. Keeps the last result.
+/// Runs what `observer` watches, and once more after a pause while it ran on a device slowed down by heat, at most
+/// kMostRepeats times. Keeps the last result.
 class CoolTimer {
  public:
   static constexpr int kMostRepeats = 3;
+  static constexpr double kPause = 1;  ///< seconds
 
-  CoolTimer(Observer& observer, std::function<void()> pause) : observer_(&observer), pause_(std::move(pause)) {}
+  /// `now` is a clock in seconds, `sleep` waits for so many.
+  CoolTimer(Observer& observer, Observer::Seconds now, std::function<void(double)> sleep)
+      : observer_(&observer), now_(std::move(now)), sleep_(std::move(sleep)) {}
 
+  /// `time` takes about `seconds` or what it took before, whichever is more. It is repeated only if it can take twice
+  /// that and still be done by `deadline` of the clock.
   template <typename Time>
-  auto run(Time time) const {
+  auto run(double seconds, double deadline, Time time) const {
     for (int repeats = 0;; ++repeats) {
       observer_->start();
+      const double start = now_();
       auto result = time();
-      if (!observer_->saw_heat() || repeats == kMostRepeats) return result;
-      pause_();
+      const double end = now_();
+      seconds = std::max(seconds, end - start);
+      if (!observer_->saw_heat() || repeats == kMostRepeats || end + kPause + 2 * seconds > deadline) return result;
+      sleep_(kPause);
     }
   }
 
  private:
   Observer* observer_;
-  std::function<void()> pause_;
+  Observer::Seconds now_;
+  std::function<void(double)> sleep_;
 };
 
 }  // namespace tune

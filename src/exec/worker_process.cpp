@@ -42,11 +42,12 @@ WorkerProcess::WorkerProcess(Processes& processes, const std::filesystem::path& 
   processes.set_deadline(id_, ticks(measures_ ? deadlines.run : deadlines.build));
 }
 
-void WorkerProcess::send(const wire::Command& command) {
+void WorkerProcess::send(wire::Command command) {
   if (std::holds_alternative<wire::Load>(command)) {
     load_sent_ = true;
     stage_ = Stage::load;
-  } else if (const auto* go = std::get_if<wire::Go>(&command)) {
+  } else if (auto* go = std::get_if<wire::Go>(&command)) {
+    go->answer_within = deadlines_.run.count();
     go_pending_ = true;
     check_pending_ = go->check;
     answered_ = false;

@@ -30,7 +30,7 @@ class WorkerProcess {
 
   Processes::Id id() const { return id_; }
   /// Load, go, next or done: the next event it owes us has the run deadline.
-  void send(const wire::Command& command);
+  void send(wire::Command command);
 
   /// Its end still comes.
   void kill() { processes_->kill(id_); }

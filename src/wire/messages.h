@@ -111,6 +111,7 @@ struct Go {
   double best_seconds = 0;    ///< the best so far, for the cutoff; 0: none yet
   double best_joules = 0;     ///< the same of energy, where that is the objective
   bool check = true;
+  double answer_within = 0;  ///< seconds after which the driver gives the worker up; 0: never
 };
 struct Done {};  ///< leave, all is well
 /// After `measured`, instead of done: another spec for the same process. Its load and go follow.
