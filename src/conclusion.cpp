@@ -66,10 +66,7 @@ Measurement Conclusion::decided(const Trial& trial) const {
   if (!findings_->finals) return measurement;
   for (const Finalist& finalist : findings_->finals->finalists) {
     if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
-    if (!finalist.rounds.empty()) {
-      measurement.timing.median = median(finalist.rounds);
-      measurement.scale = 1;  // they are on the first device, whichever the sweep was on
-    }
+    if (!finalist.rounds.empty()) measurement.timing.median = median(finalist.rounds);
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
   }
   return measurement;
@@ -155,10 +152,7 @@ BestResult Conclusion::best(const Device& device) const {
   best.tie = row.standing && row.standing->tie;
   Measurement decided = sweep;
   decided.timing.median = best.seconds;
-  if (row.standing) {
-    decided.scale = 1;
-    decided.metrics = row.standing->metrics;
-  }
+  if (row.standing) decided.metrics = row.standing->metrics;
   for (const report::Column& column : summary_.columns)
     if (const double value = column.value(best.winner, decided); std::isfinite(value))
       best.figures.emplace_back(column.name, value);

@@ -34,11 +34,11 @@ std::string to_csv(const Recording& recording) {
   for (const Parameter& parameter : recording.parameters) names.push_back(parameter.name);
   std::vector<report::Column> columns;
   for (const std::string& figure : figures_of(recording)) columns.push_back(report::measured_column(figure));
-  report::Csv csv(text, recording.kernel, std::move(names), std::move(columns));
-  for (std::size_t i = 0; i < recording.trials.size(); ++i) {
-    const RecordedTrial& trial = recording.trials[i];
-    csv.add({Spec{static_cast<std::int64_t>(i), trial.settings}, trial.outcome, 0, true});
-  }
+  std::vector<Trial> trials;
+  for (const RecordedTrial& trial : recording.trials)
+    trials.push_back({Spec{std::ssize(trials), trial.settings}, trial.outcome, 0, true});
+  report::Csv csv(text, recording.kernel, std::move(names), std::move(columns), report::devices_of(trials) > 1);
+  for (const Trial& trial : trials) csv.add(trial);
   return text.str();
 }
 

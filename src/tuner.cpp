@@ -103,7 +103,7 @@ void Tuner::learn(const Trial& trial) {
 
 void Tuner::tell_best(const Trial& best) {
   const Measurement& measurement = *best.measurement();
-  if (objective_->follows_time()) runner_->set_best(best, measurement.timing.median * measurement.scale, 0);
+  if (objective_->follows_time()) runner_->set_best(best, measurement.timing.median, 0);
   const auto energy = measurement.metrics.find("energy");
   if (objective_->follows_energy() && energy != measurement.metrics.end()) runner_->set_best(best, 0, energy->second);
 }

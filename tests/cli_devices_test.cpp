@@ -112,11 +112,27 @@ TEST_F(Devices, SeveralShareTheSpecsAndTheirTimesAreScaledByACommonSpec) {
   for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl")) {
     const Measurement& measurement = *record.trial.measurement();
     ++specs[measurement.device];
-    EXPECT_NEAR(measurement.timing.median * measurement.scale, 0.001, 1e-9);
-    EXPECT_NEAR(measurement.timing.median, measurement.device == id_ + "a" ? 0.001 : 0.0011, 1e-9);
+    EXPECT_NEAR(measurement.timing.median, 0.001, 1e-9);
+    EXPECT_NEAR(measurement.scaled, measurement.device == id_ + "a" ? 1 : 1 / 1.1, 1e-9);
   }
   EXPECT_EQ(specs.size(), 2u);
   EXPECT_EQ(specs[id_ + "a"] + specs[id_ + "b"], 12);
+}
+
+// The fake takes one millisecond on the first device, a tenth more on the second.
+TEST_F(Devices, TimesOfAllAreThoseOfTheFirstInTableFilesAndFinals) {
+  have_devices();
+  write("takes_a_while", 8);
+  const Result result = tune({"--tune", "--devices", "all", "--kt-cache", "cache.json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("\n2 devices: times of the sweep are scaled"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find(" 1.100000 "), std::string::npos) << result.out;
+  const std::string csv = sandbox_.read("out.csv"), yaml = sandbox_.read("out.yaml");
+  EXPECT_NE(csv.find(",device,scaled\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("," + id_ + "b,0.909090909\n"), std::string::npos) << csv;
+  EXPECT_NE(yaml.find("time_ms: 1\n"), std::string::npos) << yaml;
+  for (const std::string& text : {csv, yaml, sandbox_.read("cache.json")})
+    EXPECT_EQ(text.find("1.1"), std::string::npos) << text;
 }
 
 TEST_F(Devices, SeveralShareSpecsThatAreAllTooSlowToBeComparedBy) {
@@ -130,7 +146,7 @@ TEST_F(Devices, SeveralShareSpecsThatAreAllTooSlowToBeComparedBy) {
   for (auto record = trials.begin() + 8; record != trials.end(); ++record) {
     const Measurement& measurement = *record->trial.measurement();
     EXPECT_TRUE(measurement.timing.stopped_early);
-    EXPECT_NEAR(measurement.timing.median * measurement.scale, 0.001, 1e-9);
+    EXPECT_NEAR(measurement.timing.median, 0.001, 1e-9);
     devices.insert(measurement.device);
   }
   EXPECT_EQ(devices, (std::set{id_ + "a", id_ + "b"}));

@@ -22,7 +22,7 @@ Trial measured(const Spec& spec) {
 
 std::string csv_of(const std::vector<Trial>& trials, std::vector<Column> columns = {}) {
   std::ostringstream out;
-  Csv csv(out, "gemm", {"BM", "RASTER"}, std::move(columns));
+  Csv csv(out, "gemm", {"BM", "RASTER"}, std::move(columns), devices_of(trials) > 1);
   for (const Trial& trial : trials) csv.add(trial);
   return out.str();
 }
@@ -59,7 +59,7 @@ TEST(Csv, WritesAFailureWithTheFirstLineOfItsMessage) {
 
 TEST(Csv, WritesWhatWasPrunedBeforeAndAfterTheBuild) {
   std::ostringstream out;
-  Csv csv(out, "gemm", {"BM", "RASTER"}, {});
+  Csv csv(out, "gemm", {"BM", "RASTER"}, {}, false);
   csv.add_pruned(spec(3, std::int64_t{64}, std::string("row")), "BM > 64");
   csv.add({spec(4, std::int64_t{64}, std::string("row")), PrunedAfterBuild{"spills == 0", {}}});
   const std::string text = out.str();
@@ -80,6 +80,23 @@ TEST(Csv, LeavesACellEmptyWhereThereIsNoNumber) {
   without_param.spec.params.pop_back();
   EXPECT_EQ(rows_of({without_param}, {measured_column("watts")}),
             "39,gemm,ok,128,,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,,\n");
+}
+
+TEST(Csv, NamesTheDeviceWhereThereAreSeveral) {
+  std::vector<Trial> trials(2, measured(spec(1, std::int64_t{64}, std::string("row"))));
+  std::get<Measurement>(trials[0].outcome).device = "GPU-a";
+  EXPECT_EQ(csv_of(trials).find("device"), std::string::npos);
+  std::get<Measurement>(trials[1].outcome).device = "GPU-b";
+  scale_times(std::get<Measurement>(trials[1].outcome), 0.5);
+  trials.push_back({spec(2, std::int64_t{64}, std::string("col")), Failure{Stage::check, Cause::crashed, "x", ""}});
+  EXPECT_TRUE(
+      csv_of(trials).starts_with("mesh_idx,name,status,BM,RASTER,met (ms),min (ms),mean (ms),p95 (ms),"
+                                 "ci_low (ms),ci_high (ms),iters,checked,max_error,stage,cause,reason,"
+                                 "device,scaled\n"));
+  EXPECT_EQ(rows_of(trials),
+            "1,gemm,ok,64,row,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,,GPU-a,1\n"
+            "1,gemm,ok,64,row,0.4922,0.45,0.5,0.625,0.49,0.495,7,yes,0.125,,,,GPU-b,0.5\n"
+            "2,gemm,failed,64,col,,,,,,,,,,check,crashed,x,,\n");
 }
 
 TEST(Csv, WritesPointsAsDecimalSignsInEveryLocale) {

@@ -64,6 +64,7 @@ void say_deadline() {
   say(wire::encode(wire::Event(wire::Failed{Stage::check, std::to_string(go.answer_within), false})));
 }
 void measure_slowly() {
+  if (go.launches > 0) return measure();  // the finals have many rounds
   note("begins");
   ::usleep(30'000);
   note("ends");

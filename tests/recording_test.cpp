@@ -180,6 +180,14 @@ TEST(Recording, OfAJournalIsTheLastRunsProblem) {
   EXPECT_TRUE(recording.trials[0].settings[0].run_time);
 }
 
+TEST(Recording, OfAnOlderJournalHasTheTimesOfTheFirstDevice) {
+  std::string trial = trial_record(16, 0.5);
+  trial.insert(trial.find("\"build\""), "\"device\": \"GPU-b\", \"scale\": 0.5, ");
+  const Recording recording = read(run_record("8x8x8") + trial);
+  EXPECT_DOUBLE_EQ(measurement(recording, 0).timing.median, 0.25);
+  EXPECT_DOUBLE_EQ(measurement(recording, 0).scaled, 0.5);
+}
+
 std::string gzipped(std::string text) {
   std::string packed(text.size() + 1000, ' ');
   z_stream stream{};

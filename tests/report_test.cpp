@@ -134,6 +134,15 @@ TEST(Report, ShowsTheTopRowsAndSaysHowManyAreHidden) {
 )");
 }
 
+TEST(Report, SaysThatTimesOfSeveralDevicesAreScaled) {
+  std::vector<Trial> trials = three_trials();
+  std::get<Measurement>(trials[0].outcome).device = "GPU-a";
+  EXPECT_EQ(table_of(summary_of(trials)).find("devices: "), std::string::npos);
+  std::get<Measurement>(trials[1].outcome).device = "GPU-b";
+  EXPECT_NE(table_of(summary_of(trials)).find("\n2 devices: times of the sweep are scaled to those of the first"),
+            std::string::npos);
+}
+
 TEST(Report, ShowsFinalsTiesAndBaselines) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);

@@ -30,7 +30,7 @@ class Lane {
   };
   struct Result {
     std::int64_t ticket = 0;
-    std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build and its scale
+    std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build, and has the device's own times
     bool reused = false;                         ///< the process had measured other specs before
     bool no_device = false;                      ///< a failure to open the device: not the spec's
     double device_seconds = 0;                   ///< in which it was launched

@@ -257,7 +257,7 @@ void WorkerRunner::accept(Device& device, Lane::Result result) {
   }
   Measurement measurement = std::get<Measurement>(std::move(result.outcome));
   measurement.build = task->build;
-  measurement.scale = device.scale;
+  scale_times(measurement, device.scale);
   if (!common_ && devices_.size() > 1 && !measurement.timing.stopped_early)
     common_ = {workshop_->complete(workshop_->requests().measure(task->spec), task->artifact),
                measurement.timing.median};

@@ -96,11 +96,6 @@ void Objective::require(const Device& device) const {
 }
 
 Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
-  if (measurement.scale != 1) {
-    Measurement comparable = measurement;
-    comparable.timing.median *= std::exchange(comparable.scale, 1);
-    return merit(spec, comparable);
-  }
   if (metric_ != nullptr) return {metric(*metric_, spec, measurement), maximize_, false};
   if (name() == "time") return {measurement.timing.median, false, true};
   if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.median / 1e9, true, true};

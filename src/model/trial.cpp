@@ -13,4 +13,11 @@ constexpr std::array<std::string_view, 4> kCauses = {"reported", "crashed", "tim
 std::string_view to_text(Stage stage) { return kStages[static_cast<std::size_t>(stage)]; }
 std::string_view to_text(Cause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
 
+void scale_times(Measurement& measurement, double factor) {
+  Timing& timing = measurement.timing;
+  for (double* time : {&timing.median, &timing.min, &timing.mean, &timing.p95, &timing.ci_low, &timing.ci_high})
+    *time *= factor;
+  measurement.scaled *= factor;
+}
+
 }  // namespace tune

@@ -40,8 +40,11 @@ struct Measurement {
   std::map<std::string, double> metrics;  ///< the program's own columns; clocks, power and such of the device
   BuildInfo build;
   std::string device = {};  ///< id of the device it was timed on, where there can be several
-  double scale = 1;         ///< times this, its times compare with those of the run's first device
+  double scaled = 1;        ///< what its times were multiplied by to compare with those of the run's first device
 };
+
+/// Multiplies its times by a factor, and notes that in `scaled`.
+void scale_times(Measurement& measurement, double factor);
 
 /// A spec that did not make it. `message`'s first line is what specs are grouped by; the rest is detail.
 struct Failure {

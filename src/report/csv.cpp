@@ -25,14 +25,21 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns)
-    : out_(out), name_(std::move(name)), params_(std::move(params)), columns_(std::move(columns)) {
+Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
+         bool several_devices)
+    : out_(out),
+      name_(std::move(name)),
+      params_(std::move(params)),
+      columns_(std::move(columns)),
+      several_devices_(several_devices) {
   for (const char* title : {"mesh_idx", "name", "status"}) cell(title);
   for (const std::string& param : params_) cell(param);
   for (const char* title : kTimes) cell(title);
   for (const char* title : {"iters", "checked", "max_error"}) cell(title);
   for (const Column& column : columns_) cell(column.name);
   for (const char* title : {"stage", "cause", "reason"}) cell(title);
+  if (several_devices_)
+    for (const char* title : {"device", "scaled"}) cell(title);
   end_row();
 }
 
@@ -78,6 +85,10 @@ void Csv::add_measured(const Spec& spec, const Measurement& measurement) {
   }
   for (const Column& column : columns_) cell(column.value(spec, measurement));
   for (int i = 0; i < 3; ++i) cell("");
+  if (several_devices_) {
+    cell(measurement.device);
+    cell(measurement.scaled);
+  }
   end_row();
 }
 
@@ -87,6 +98,7 @@ void Csv::add_unmeasured(std::string_view stage, std::string_view cause, std::st
   cell(stage);
   cell(cause);
   cell(reason);
+  for (int i = 0; several_devices_ && i < 2; ++i) cell("");
   end_row();
 }
 

@@ -12,11 +12,12 @@ namespace tune::report {
 /// Writes the CSV file: the header at once, then a row per spec in the order of the calls, each written as it comes.
 /// Quoting is RFC 4180's, lines end in \n, numbers never depend on the locale, unknown cells are empty.
 /// Columns: mesh_idx, name, status (ok, early, failed, pruned, pruned after build), the parameters, times in ms,
-/// iters, checked, max_error, the metrics, stage, cause, reason.
+/// iters, checked, max_error, the metrics, stage, cause, reason; of several devices, device and scaled.
 class Csv {
  public:
   /// `params` are the names of all parameters of the space, without `$`.
-  Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns);
+  Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
+      bool several_devices);
 
   void add(const Trial& trial);
   void add_pruned(const Spec& spec, std::string_view reason);
@@ -33,6 +34,7 @@ class Csv {
   std::string name_;
   std::vector<std::string> params_;
   std::vector<Column> columns_;
+  bool several_devices_;
   std::string row_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <string_view>
 
 namespace tune::report {
@@ -32,6 +33,14 @@ Column measured_column(std::string name) {
   const bool in_table = std::find(std::begin(kGauges), std::end(kGauges), name) == std::end(kGauges);
   auto value = [name](const Spec&, const Measurement& measurement) { return metric_of(measurement, name); };
   return {std::move(name), std::move(value), in_table};
+}
+
+std::size_t devices_of(std::span<const Trial> trials) {
+  std::set<std::string_view> devices;
+  for (const Trial& trial : trials)
+    if (const Measurement* measurement = trial.measurement()) devices.insert(measurement->device);
+  devices.erase("");
+  return devices.size();
 }
 
 }  // namespace tune::report

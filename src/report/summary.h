@@ -28,6 +28,9 @@ Column efficiency_column(double flops);
 /// (clocks, power, temperature) would fill the table with what is the same in every row, and so are kept out of it.
 Column measured_column(std::string name);
 
+/// How many devices specs were timed on, where there is a choice of them.
+std::size_t devices_of(std::span<const Trial> trials);
+
 /// All that is said at the end of a run. Everything in it is of this run's space: trials outside it stay out.
 struct Summary {
   std::string name;                  ///< of the tuning file

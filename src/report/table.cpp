@@ -158,6 +158,11 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
   const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
   const auto finals = [](const Row& row) { return row.standing != nullptr; };
   std::string text;
+  if (const std::size_t devices = devices_of(summary.trials); devices > 1) {
+    text += fmt::format(
+        "{} devices: times of the sweep are scaled to those of the first device, by a spec that each of them timed\n",
+        devices);
+  }
   if (any(finals) && !std::all_of(rows.begin(), rows.end(), finals)) {
     text += fmt::format("finals: {} rows were timed in turns; the others once, in the sweep\n",
                         std::count_if(rows.begin(), rows.end(), finals));

@@ -26,7 +26,7 @@ std::vector<Setting> from_object(const json& j) {
 
 }  // namespace
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, timing, checked, max_error, metrics, build, device, scale)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, timing, checked, max_error, metrics, build, device, scaled)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Failure, stage, cause, message, log)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrunedAfterBuild, reason, build)
 
@@ -49,12 +49,16 @@ void from_json(const json& j, Trial& trial) {
   trial.spec = j.get<Spec>();
   trial.seconds = j.value("seconds", 0.0);
   trial.measure_seconds = j.value("measure_seconds", 0.0);
-  if (j.contains("measured"))
-    trial.outcome = j.at("measured").get<Measurement>();
-  else if (j.contains("pruned"))
+  if (j.contains("measured")) {
+    auto measurement = j.at("measured").get<Measurement>();
+    // Journals of before held the times of the device itself, and the factor beside them.
+    scale_times(measurement, j.at("measured").value("scale", 1.0));
+    trial.outcome = std::move(measurement);
+  } else if (j.contains("pruned")) {
     trial.outcome = j.at("pruned").get<PrunedAfterBuild>();
-  else
+  } else {
     trial.outcome = j.at("failed").get<Failure>();
+  }
 }
 
 void to_json(json& j, const Finalist& finalist) {
