@@ -12,13 +12,7 @@ constexpr int kAttempts = 30;
 }  // namespace
 
 Annealing::Annealing(const ValidSpecs& specs, std::uint64_t seed, AnnealingOptions options)
-    : options_(options),
-      random_(seed),
-      untried_(specs),
-      coordinates_(specs.space()),
-      design_(coordinates_, specs),
-      moves_(specs),
-      heat_(options.heat) {}
+    : StepSearch(specs, seed), options_(options), heat_(options.heat) {}
 
 std::optional<Point> Annealing::ask() {
   if (++asked_ > options_.starts && here_) {
@@ -28,7 +22,7 @@ std::optional<Point> Annealing::ask() {
       if (untried_.take(point)) return point;
     }
   }
-  return design_.draw(untried_, random_);
+  return draw();
 }
 
 void Annealing::tell(const Point& point, std::optional<double> cost) {

@@ -1,6 +1,5 @@
 #pragma once
-#include "search/design.h"
-#include "search/moves.h"
+#include "search/step_search.h"
 
 namespace tune {
 
@@ -12,32 +11,22 @@ struct AnnealingOptions {
 };
 
 /// Simulated annealing: goes to a random neighbour if it is better, and sometimes if it is not.
-class Annealing : public Search {
+class Annealing : public StepSearch {
  public:
   /// `specs` must outlive this.
   Annealing(const ValidSpecs& specs, std::uint64_t seed, AnnealingOptions options);
 
   std::optional<Point> ask() override;
-  bool claim(const Point& point) override { return untried_.take(point); }
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:
-  struct Place {
-    Point point;
-    double cost = 0;
-  };
   bool accepts(double cost);
   void cool();
 
   AnnealingOptions options_;
-  Random random_;
-  Untried untried_;
-  Coordinates coordinates_;
-  Design design_;
-  Moves moves_;
   int asked_ = 0;
   double heat_;
-  std::optional<Place> here_, best_;
+  std::optional<Visited> here_, best_;
 };
 
 }  // namespace tune

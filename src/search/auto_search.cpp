@@ -59,7 +59,7 @@ void Auto::tell(const Point& point, std::optional<double> cost) {
   ++since_best_;
   if (!cost) return;
   if (best_.empty() || *cost < best_.front().cost) since_best_ = 0;
-  best_.insert(std::ranges::upper_bound(best_, *cost, {}, &Member::cost), {point, *cost});
+  best_.insert(std::ranges::upper_bound(best_, *cost, {}, &Visited::cost), {point, *cost});
   if (best_.size() > kMembers) best_.pop_back();
 }
 

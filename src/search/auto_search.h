@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "search/bayes.h"
+#include "search/step_search.h"
 
 namespace tune {
 
@@ -23,18 +24,14 @@ class Auto : public Search {
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:
-  struct Member {
-    Point point;
-    double cost = 0;
-  };
   std::optional<Point> cross();
 
   AutoOptions options_;
   Random random_;
   Moves moves_;
   Bayes model_;
-  std::vector<Member> best_;  ///< best first
-  int since_best_ = 0;        ///< points told since the last improvement
+  std::vector<Visited> best_;  ///< best first
+  int since_best_ = 0;         ///< points told since the last improvement
   int turn_ = 0;
 };
 

@@ -14,15 +14,10 @@ constexpr int kAttempts = 30;
 
 DifferentialEvolution::DifferentialEvolution(const ValidSpecs& specs, std::uint64_t seed,
                                              DifferentialEvolutionOptions options)
-    : options_(options),
-      random_(seed),
-      untried_(specs),
-      coordinates_(specs.space()),
-      design_(coordinates_, specs),
-      moves_(specs) {}
+    : StepSearch(specs, seed), options_(options) {}
 
 std::optional<Point> DifferentialEvolution::ask() {
-  if (members_.size() < static_cast<std::size_t>(options_.population)) return design_.draw(untried_, random_);
+  if (members_.size() < static_cast<std::size_t>(options_.population)) return draw();
   const std::size_t member = next_++ % members_.size();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     // A population that has drawn together has no differences left; steps keep it moving.
@@ -31,12 +26,10 @@ std::optional<Point> DifferentialEvolution::ask() {
     challenges_.push_back({point, member});
     return point;
   }
-  return design_.draw(untried_, random_);
+  return draw();
 }
 
-const DifferentialEvolution::Member& DifferentialEvolution::best() const {
-  return *std::ranges::min_element(members_, {}, &Member::cost);
-}
+const Visited& DifferentialEvolution::best() const { return *std::ranges::min_element(members_, {}, &Visited::cost); }
 
 Point DifferentialEvolution::variant(std::size_t member) {
   Point point = members_[member].point;
@@ -60,7 +53,7 @@ void DifferentialEvolution::tell(const Point& point, std::optional<double> cost)
     if (cost) members_.push_back({point, *cost});
     return;
   }
-  Member& member = members_[challenge->member];
+  Visited& member = members_[challenge->member];
   if (cost && *cost < member.cost) member = {point, *cost};
   challenges_.erase(challenge);
 }

@@ -12,12 +12,7 @@ constexpr int kAttempts = 40;
 }  // namespace
 
 Genetic::Genetic(const ValidSpecs& specs, std::uint64_t seed, GeneticOptions options)
-    : options_(options),
-      random_(seed),
-      untried_(specs),
-      coordinates_(specs.space()),
-      design_(coordinates_, specs),
-      moves_(specs) {}
+    : StepSearch(specs, seed), options_(options) {}
 
 std::optional<Point> Genetic::ask() {
   if (++asked_ > options_.population && members_.size() >= 2) {
@@ -26,10 +21,10 @@ std::optional<Point> Genetic::ask() {
       if (untried_.take(point)) return point;
     }
   }
-  return design_.draw(untried_, random_);
+  return draw();
 }
 
-const Genetic::Member& Genetic::parent() {
+const Visited& Genetic::parent() {
   std::size_t best = members_.size();
   for (int i = 0; i < options_.tournament; ++i) best = std::min(best, random_.below(members_.size()));
   return members_[best];
@@ -49,7 +44,7 @@ Point Genetic::child() {
 
 void Genetic::tell(const Point& point, std::optional<double> cost) {
   if (!cost) return;
-  const auto place = std::ranges::upper_bound(members_, *cost, {}, &Member::cost);
+  const auto place = std::ranges::upper_bound(members_, *cost, {}, &Visited::cost);
   members_.insert(place, {point, *cost});
   if (members_.size() > static_cast<std::size_t>(options_.population)) members_.pop_back();
 }

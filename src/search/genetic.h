@@ -1,8 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "search/design.h"
-#include "search/moves.h"
+#include "search/step_search.h"
 
 namespace tune {
 
@@ -14,31 +13,21 @@ struct GeneticOptions {
 
 /// A steady population of the best points so far: each next one takes every value from one of two parents, and a few
 /// steps.
-class Genetic : public Search {
+class Genetic : public StepSearch {
  public:
   /// `specs` must outlive this.
   Genetic(const ValidSpecs& specs, std::uint64_t seed, GeneticOptions options);
 
   std::optional<Point> ask() override;
-  bool claim(const Point& point) override { return untried_.take(point); }
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:
-  struct Member {
-    Point point;
-    double cost = 0;
-  };
-  const Member& parent();
+  const Visited& parent();
   Point child();
 
   GeneticOptions options_;
-  Random random_;
-  Untried untried_;
-  Coordinates coordinates_;
-  Design design_;
-  Moves moves_;
   int asked_ = 0;
-  std::vector<Member> members_;  ///< best first
+  std::vector<Visited> members_;  ///< best first
 };
 
 }  // namespace tune

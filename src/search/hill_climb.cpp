@@ -3,13 +3,7 @@
 namespace tune {
 
 HillClimb::HillClimb(const ValidSpecs& specs, std::uint64_t seed, HillClimbOptions options)
-    : options_(options),
-      random_(seed),
-      untried_(specs),
-      coordinates_(specs.space()),
-      design_(coordinates_, specs),
-      moves_(specs),
-      starts_left_(options.starts) {}
+    : StepSearch(specs, seed), options_(options), starts_left_(options.starts) {}
 
 std::optional<Point> HillClimb::next_neighbour() {
   while (!neighbours_.empty()) {
@@ -30,7 +24,7 @@ std::optional<Point> HillClimb::ask() {
       starts_left_ = options_.starts;
     }
     if (starts_left_ > 0) --starts_left_;
-    point = design_.draw(untried_, random_);
+    point = draw();
   }
   out_ += point.has_value();
   return point;
@@ -47,7 +41,7 @@ void HillClimb::tell(const Point& point, std::optional<double> cost) {
   if (cost && (!here_ || *cost < here_->cost)) stand_on({point, *cost});
 }
 
-void HillClimb::stand_on(Place place) {
+void HillClimb::stand_on(Visited place) {
   here_ = std::move(place);
   neighbours_ = moves_.around(here_->point);
   shuffle(neighbours_, random_);

@@ -1,8 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "search/design.h"
-#include "search/moves.h"
+#include "search/step_search.h"
 
 namespace tune {
 
@@ -11,7 +10,7 @@ struct HillClimbOptions {
 };
 
 /// Goes to the first neighbour that is better until there is none, then starts again elsewhere.
-class HillClimb : public Search {
+class HillClimb : public StepSearch {
  public:
   /// `specs` must outlive this.
   HillClimb(const ValidSpecs& specs, std::uint64_t seed, HillClimbOptions options);
@@ -21,22 +20,13 @@ class HillClimb : public Search {
   void tell(const Point& point, std::optional<double> cost) override;
 
  private:
-  struct Place {
-    Point point;
-    double cost = 0;
-  };
   std::optional<Point> next_neighbour();
-  void stand_on(Place place);
+  void stand_on(Visited place);
 
   HillClimbOptions options_;
-  Random random_;
-  Untried untried_;
-  Coordinates coordinates_;
-  Design design_;
-  Moves moves_;
   int starts_left_;
   int out_ = 0;  ///< asked and not told
-  std::optional<Place> here_;
+  std::optional<Visited> here_;
   std::vector<Point> neighbours_;  ///< not asked yet, the last one next
 };
 

@@ -1,0 +1,36 @@
+#pragma once
+#include "search/design.h"
+#include "search/moves.h"
+
+namespace tune {
+
+/// A point that was tried.
+struct Visited {
+  Point point;
+  double cost = 0;
+};
+
+/// What searches that go from point to point have in common: chance, what is left to try, a spread design for where
+/// they have no step to make, and steps.
+class StepSearch : public Search {
+ public:
+  bool claim(const Point& point) override { return untried_.take(point); }
+
+ protected:
+  /// `specs` must outlive this.
+  StepSearch(const ValidSpecs& specs, std::uint64_t seed)
+      : random_(seed), untried_(specs), moves_(specs), coordinates_(specs.space()), design_(coordinates_, specs) {}
+
+  /// Takes the next point of the design; nullopt: none is left.
+  std::optional<Point> draw() { return design_.draw(untried_, random_); }
+
+  Random random_;
+  Untried untried_;
+  Moves moves_;
+
+ private:
+  Coordinates coordinates_;
+  Design design_;
+};
+
+}  // namespace tune
