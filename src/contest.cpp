@@ -26,11 +26,9 @@ bool any_finished(const Finals& finals) {
 // To crown a spec that was too slow for the finals would hide that something is wrong.
 [[noreturn]] void throw_none_finished(const Finals& finals) {
   const auto spec = std::ranges::find_if(finals.finalists, [](const Finalist& f) { return f.label.empty(); });
-  const std::string& why = spec->failure->message;
   throw Error(ExitCode::environment,
-              "all specs failed in the finals, though the sweep could time them: " + why.substr(0, why.find('\n')) +
-                  "; the results so far are in the journal, and the same command holds the "
-                  "finals again");
+              "all specs failed in the finals, though the sweep could time them: " + spec->failure->headline() +
+                  "; the results so far are in the journal, and the same command holds the finals again");
 }
 
 }  // namespace

@@ -8,10 +8,7 @@ namespace {
 /// Bytes per second; 0: not known.
 double bandwidth_of(const Device& device) {
   const auto found = device.properties.find("memory_bandwidth");
-  if (found == device.properties.end()) return 0;
-  if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
-  const auto* real = std::get_if<double>(&found->second);
-  return real != nullptr ? *real : 0;
+  return found == device.properties.end() ? 0 : number_of(found->second).value_or(0);
 }
 
 }  // namespace

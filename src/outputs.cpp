@@ -12,8 +12,6 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kListedPoints = 1'000'000;
-
 fs::path with_ending(const fs::path& prefix, const std::string& suffix, const char* ending) {
   return prefix.string() + suffix + ending;
 }
@@ -92,8 +90,8 @@ void write_csv(const fs::path& path, const Space& space, const report::Summary& 
   std::sort(trials.begin(), trials.end(),
             [](const Trial* x, const Trial* y) { return x->spec.mesh_idx < y->spec.mesh_idx; });
   for (const Trial* trial : trials) csv.add(*trial);
-  const std::int64_t points = space.product_size().value_or(kListedPoints + 1);
-  for (std::int64_t i = 0; i < points && points <= kListedPoints; ++i)
+  const std::int64_t points = space.product_size().value_or(Walk::kShort + 1);
+  for (std::int64_t i = 0; i < points && points <= Walk::kShort; ++i)
     if (const auto point = space.at(i); const auto* rejection = std::get_if<Rejection>(&point))
       csv.add_pruned(rejection->point, rejection->reason);
   write_file(path, text.str());

@@ -12,17 +12,15 @@
 namespace tune {
 namespace {
 
-/// Valid specs of a run that nothing bounds; points of a grid that is looked at for one spec.
+/// Valid specs of a run that nothing bounds.
 constexpr std::int64_t kUnboundedSpecs = 1'000'000;
-/// Up to this many points a walk, which says what pruned each, takes no time.
-constexpr std::int64_t kWalkedPoints = 1'000'000;
 /// Up to this many specs that have the values of `default:` the first is looked for.
 constexpr std::int64_t kMostDefaults = 100'000;
 /// A search in a sample has no use for more.
 constexpr std::size_t kSampled = 20'000;
 
 std::vector<Walk::Pruned> walk(const Space& space) {
-  if (!space.product_size() || *space.product_size() > kWalkedPoints) return {};
+  if (!space.product_size() || *space.product_size() > Walk::kShort) return {};
   Walk walk(space);
   while (walk.next()) continue;
   return walk.pruned();
@@ -99,7 +97,7 @@ std::string points_text(const Space& space) {
 std::optional<Survey> survey_for(const Options& options, const Plan& plan, std::span<const Filter> filters,
                                  std::vector<std::string>& notes) {
   const std::optional<std::int64_t> points = plan.space.product_size();
-  if (options.spec && !(points && *points <= kUnboundedSpecs)) return std::nullopt;
+  if (options.spec && !(points && *points <= Walk::kShort)) return std::nullopt;
   const std::string file = options.yaml.front().string();
   if (!points && !options.spec)
     throw Error(ExitCode::bad_input,

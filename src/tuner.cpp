@@ -11,8 +11,6 @@ namespace {
 constexpr std::size_t kRecordedLog = 4096;
 constexpr auto kTick = std::chrono::milliseconds(250);
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 }  // namespace
 
 Tuner::Tuner(const Objective& objective, const Requests* requests, Runner& runner, Journal* journal,
@@ -111,8 +109,7 @@ void Tuner::tell_best(const Trial& best) {
 bool Tuner::fails_alike(const Trial& trial) {
   if (trial.recorded || failures_in_a_row_ < 0) return false;
   const Failure* failure = trial.failure();
-  const std::string text =
-      failure == nullptr ? "" : std::string(to_text(failure->stage)) + ": " + first_line(failure->message);
+  const std::string text = failure == nullptr ? "" : std::string(to_text(failure->stage)) + ": " + failure->headline();
   if (failures_in_a_row_ == 0) first_failure_ = text;
   failures_in_a_row_ = failure != nullptr && text == first_failure_ ? failures_in_a_row_ + 1 : -1;
   return failures_in_a_row_ >= std::max(20, 2 * rules_.jobs);

@@ -19,12 +19,6 @@ constexpr std::array<std::int64_t, 3> kBlock = {1024, 1024, 64};
 constexpr std::int64_t kClusterBlocks = 16;  // beyond 8 with the attribute that the worker sets
 constexpr std::int64_t kClusterCapability = 90;
 
-std::optional<std::int64_t> property(const Device& device, const char* name) {
-  const auto found = device.properties.find(name);
-  const auto* value = found == device.properties.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  return value ? std::optional(*value) : std::nullopt;
-}
-
 std::string product(const std::vector<Expression>& extents) {
   std::string text = "1";
   for (const Expression& extent : extents) text += fmt::format("*({})", extent.text());
@@ -39,11 +33,11 @@ class Limits {
 
   void add(bool clusters) {
     add_extents("grid", launch_.grid, kGrid);
-    if (const auto most = property(device_, "max_threads_per_block"); most && !launch_.block.empty())
+    if (const auto most = device_.integer("max_threads_per_block"); most && !launch_.block.empty())
       add(fmt::format("{} <= {}", product(launch_.block), *most),
           fmt::format("launch.block of {}: {} allows {} threads", launch_.kernel, device_.name, *most));
     add_extents("block", launch_.block, kBlock);
-    if (const auto most = property(device_, "max_shared_per_block"); most && launch_.shared)
+    if (const auto most = device_.integer("max_shared_per_block"); most && launch_.shared)
       add(fmt::format("0 <= ({}) <= {}", launch_.shared->text(), *most),
           fmt::format("launch.shared of {}: {} allows {} bytes", launch_.kernel, device_.name, *most));
     if (clusters && !launch_.cluster.empty()) add_cluster();
@@ -67,7 +61,7 @@ class Limits {
 
   void add_cluster() {
     const std::string blocks = product(launch_.cluster);
-    if (const auto capability = property(device_, "compute_capability"); capability && *capability < kClusterCapability)
+    if (const auto capability = device_.integer("compute_capability"); capability && *capability < kClusterCapability)
       return add(fmt::format("{} == 1", blocks),
                  fmt::format("launch.cluster of {}: {} has compute capability {}.{}, "
                              "clusters need 9.0",

@@ -26,9 +26,8 @@ double bytes_of_problem(const Problem& problem) {
 
 std::optional<int> processes_that_fit(const Problem& problem, const Device& device) {
   if (std::holds_alternative<std::monostate>(problem)) return std::nullopt;
-  const auto memory = device.properties.find("memory_bytes");
-  const auto* bytes = memory == device.properties.end() ? nullptr : std::get_if<std::int64_t>(&memory->second);
-  if (bytes == nullptr) return std::nullopt;
+  const auto bytes = device.integer("memory_bytes");
+  if (!bytes) return std::nullopt;
   const double fitting = static_cast<double>(*bytes) / (bytes_of_problem(problem) + kContextBytes);
   return std::max(static_cast<int>(std::min(fitting, kMany)) - 1, 1);
 }

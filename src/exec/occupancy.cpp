@@ -19,10 +19,9 @@ std::int64_t round_up(std::int64_t count, std::int64_t unit) { return (count + u
 std::optional<Limits> limits_of(const Device& device) {
   bool known = true;
   const auto property = [&](const char* name) {
-    const auto found = device.properties.find(name);
-    const auto* value = found == device.properties.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-    known = known && value != nullptr && *value > 0;
-    return value ? *value : 0;
+    const std::int64_t value = device.integer(name).value_or(0);
+    known = known && value > 0;
+    return value;
   };
   const Limits limits = {property("warp_size"), property("max_threads_per_multiprocessor"),
                          property("max_blocks_per_multiprocessor"), property("max_registers_per_block"),

@@ -16,8 +16,6 @@ constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 
 bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 }  // namespace
 
 Workshop::Workshop(const Requests& requests, WorkshopOptions options)
@@ -134,7 +132,7 @@ void Workshop::make_reference(const Spec& spec) {
       return builder_.start_queued();
     }
     if (const auto* failure = std::get_if<Failure>(result))
-      throw Error(ExitCode::bad_input, reference_name() + " cannot be built: " + first_line(failure->message));
+      throw Error(ExitCode::bad_input, reference_name() + " cannot be built: " + failure->headline());
     request.artifact = std::get<Artifact>(*result).path.string();
   }
   if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>(reference_bytes());
@@ -187,7 +185,7 @@ bool Workshop::handle(const Processes::Event& event) {
     // A reference kernel is built with the parameters of the spec that needs it first; another spec's may do.
     if (!requests_->plan().reference.kernel)
       throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
-    reference_failure_ = first_line(failure->message);
+    reference_failure_ = failure->headline();
     reference_process_.reset();
     return true;
   }

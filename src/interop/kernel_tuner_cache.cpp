@@ -71,7 +71,7 @@ void add_failure(ordered_json& entry, const RecordedTrial& trial, const std::str
   if (const auto* failure = std::get_if<Failure>(&trial.outcome)) {
     entry["stage"] = to_text(failure->stage);
     entry["cause"] = to_text(failure->cause);
-    entry["message"] = failure->message.substr(0, failure->message.find('\n'));
+    entry["message"] = failure->headline();
   } else {
     entry["message"] = std::get<PrunedAfterBuild>(trial.outcome).reason;
   }

@@ -50,7 +50,7 @@ ordered_json to_result(const RecordedTrial& trial, const Recording& recording, c
                          {"measurements", std::move(measurements)},
                          {"objectives", recording.objectives}};
   if (const auto* failure = std::get_if<Failure>(&trial.outcome))
-    result["message"] = failure->message.substr(0, failure->message.find('\n'));
+    result["message"] = failure->headline();
   return result;
 }
 

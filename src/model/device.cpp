@@ -20,6 +20,12 @@ std::string_view to_text(Backend backend) {
   return "";
 }
 
+std::optional<std::int64_t> Device::integer(const std::string& property) const {
+  const auto found = properties.find(property);
+  const auto* value = found == properties.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
 std::span<const std::string_view> device_names(Backend backend) {
   static constexpr std::array<std::string_view, 7> kCpu = {"cores",        "l1d_bytes", "l2_bytes", "l3_bytes",
                                                            "memory_bytes", "name",      "simd_bits"};

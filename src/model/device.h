@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ struct Device {
   std::string driver;  ///< driver version; kernel release on the CPU
   std::string arch;    ///< what to build for: sm_90a, gfx90a, the CPU's model
   std::map<std::string, Value> properties;
+
+  /// A property that is an integer; nullopt if it is none, or not told.
+  std::optional<std::int64_t> integer(const std::string& property) const;
 };
 
 /// The names a backend's probe answers, without `device.`; sorted.

@@ -162,6 +162,9 @@ class Walk {
     std::int64_t first_mesh_idx = 0;
   };
 
+  /// Up to this many points a walk takes no time.
+  static constexpr std::int64_t kShort = 1'000'000;
+
   explicit Walk(const Space& space) : space_(&space) {}
   std::optional<Spec> next();
   /// The last mesh_idx looked at plus one.

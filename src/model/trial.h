@@ -46,12 +46,15 @@ struct Measurement {
 /// Multiplies its times by a factor, and notes that in `scaled`.
 void scale_times(Measurement& measurement, double factor);
 
-/// A spec that did not make it. `message`'s first line is what specs are grouped by; the rest is detail.
+/// A spec that did not make it.
 struct Failure {
   Stage stage = Stage::start;
   Cause cause = Cause::reported;
   std::string message;
   std::string log;  ///< captured output, cut in the middle
+
+  /// The message's first line, which is what specs are grouped by; the rest is detail.
+  std::string headline() const { return message.substr(0, message.find('\n')); }
 };
 
 /// Built, but excluded by prune_after_build.

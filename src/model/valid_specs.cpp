@@ -13,12 +13,6 @@
 namespace tune {
 namespace {
 
-double number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  const auto* real = std::get_if<double>(&value);
-  return real ? *real : 0;
-}
-
 /// The indices of a parameter's values, in the order in which steps go up and down.
 std::vector<std::uint32_t> ladder(const Parameter& parameter, ValidSpecs::Neighbourhood neighbourhood) {
   std::vector<std::uint32_t> order(parameter.values.size());

@@ -151,6 +151,12 @@ Value parse_value(std::string_view plain) {
   return std::string(plain);
 }
 
+std::optional<double> number_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
 std::string to_text(const Value& value) { return std::visit(ToText{}, value); }
 
 std::string to_yaml(const Value& value) {

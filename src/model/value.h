@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -27,6 +28,9 @@ using Value = std::variant<std::int64_t, double, Bool, std::string, Pair>;
 /// Reads one plain (unquoted) scalar as YAML and Python would: integer (decimal, 0x), float, true/false/True/False,
 /// else text. Quoted scalars are text and do not come here.
 Value parse_value(std::string_view plain);
+
+/// Of an integer or a real value; nullopt for others.
+std::optional<double> number_of(const Value& value);
 
 /// As written in a YAML file and in tables: 128, 0.5, 1.0, True, row, [2, 1].
 std::string to_text(const Value& value);

@@ -15,12 +15,6 @@ struct Scale {
   std::vector<Value> values;
 };
 
-std::optional<double> number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return *real;
-  return std::nullopt;
-}
-
 bool numeric(const std::vector<Value>& values) {
   return std::ranges::all_of(values, [](const Value& value) { return number_of(value).has_value(); });
 }

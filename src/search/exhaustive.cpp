@@ -5,8 +5,6 @@
 namespace tune {
 namespace {
 
-/// Up to this many points a walk takes no time.
-constexpr std::int64_t kWalkedPoints = 1'000'000;
 /// Up to this many specs fit in a list.
 constexpr std::int64_t kListedSpecs = 4'000'000;
 
@@ -15,7 +13,7 @@ constexpr std::int64_t kListedSpecs = 4'000'000;
 Exhaustive::Exhaustive(const ValidSpecs& specs, std::vector<Spec> first)
     : specs_(&specs), first_(std::move(first)), walk_(specs.space()) {
   const std::optional<std::int64_t> points = specs.space().product_size();
-  if (!points || *points <= kWalkedPoints || specs.size() > kListedSpecs) return;
+  if (!points || *points <= Walk::kShort || specs.size() > kListedSpecs) return;
   listed_.emplace();
   for (std::int64_t i = 0; i < specs.size(); ++i) listed_->push_back(specs.spec(i).mesh_idx);
   std::sort(listed_->rbegin(), listed_->rend());

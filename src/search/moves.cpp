@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::size_t kShort = 32;
 
-std::optional<double> number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return *real;
-  return std::nullopt;
-}
-
 // By number where all values have one, else as written.
 std::vector<std::uint32_t> ordered(const std::vector<Value>& values) {
   std::vector<std::uint32_t> order(values.size());
