@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <optional>
 
@@ -18,21 +17,6 @@
 
 namespace tune {
 namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-wire::MeasureRequest measure_request(const wire::ReferenceRequest& request) {
-  wire::MeasureRequest result;
-  result.artifact = request.artifact;
-  result.problem = request.problem;
-  result.launches = request.launches;
-  result.workspace_bytes = request.workspace_bytes;
-  result.zero_workspace = request.zero_workspace;
-  result.seed = request.seed;
-  return result;
-}
 
 /// Kernels in shared objects, compiled with the system's C++ compiler and called in this process.
 class CpuBackend final : public WorkerBackend {

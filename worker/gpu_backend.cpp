@@ -32,21 +32,6 @@ constexpr int kVendorLaunches = 6;  // of each algorithm, the first of which war
 constexpr std::int64_t kPartsHiddenByFlush = 8;
 constexpr int kEnergyRounds = 3;  // of the finals that measure energy, a second each
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-wire::MeasureRequest measure_request(const wire::ReferenceRequest& request) {
-  wire::MeasureRequest result;
-  result.artifact = request.artifact;
-  result.problem = request.problem;
-  result.launches = request.launches;
-  result.workspace_bytes = request.workspace_bytes;
-  result.zero_workspace = request.zero_workspace;
-  result.seed = request.seed;
-  return result;
-}
-
 /// What the reference process left, or else compiled now: a worker that is run by hand may have no reference.
 std::string helpers_code(const std::string& reference, const std::string& arch) {
   const auto file = helpers_beside(reference);

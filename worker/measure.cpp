@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -76,6 +77,10 @@ Timing Sampler::until_precise() {
       return summarize(times_, true);
     if (out_of_time || (times_.size() >= min_launches && is_precise_enough())) return summarize(times_, false);
   }
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 std::int64_t launches_per_sample(double launch_seconds) {

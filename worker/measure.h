@@ -44,6 +44,9 @@ class Sampler {
   std::vector<double> times_;
 };
 
+/// A clock that is never set back.
+double seconds_now();
+
 /// How many launches of a kernel that takes this long are timed as one: so many that the resolution of events and what
 /// they add (1.3 us on an H200) are not the figure.
 std::int64_t launches_per_sample(double launch_seconds);

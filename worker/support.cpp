@@ -10,4 +10,15 @@ void require_supported(const Problem& problem, Backend backend, Stage stage) {
   if (const auto what = unsupported(problem, backend)) throw Refusal(stage, *what);
 }
 
+wire::MeasureRequest measure_request(const wire::ReferenceRequest& request) {
+  wire::MeasureRequest result;
+  result.artifact = request.artifact;
+  result.problem = request.problem;
+  result.launches = request.launches;
+  result.workspace_bytes = request.workspace_bytes;
+  result.zero_workspace = request.zero_workspace;
+  result.seed = request.seed;
+  return result;
+}
+
 }  // namespace tune

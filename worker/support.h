@@ -1,11 +1,12 @@
 #pragma once
-#include "model/device.h"
-#include "model/problem.h"
-#include "model/trial.h"
+#include "wire/messages.h"
 
 namespace tune {
 
 /// Throws Refusal with what the backend has not; the driver asks the same before it starts anything.
 void require_supported(const Problem& problem, Backend backend, Stage stage);
+
+/// What a reference kernel is loaded and launched by, like any other.
+wire::MeasureRequest measure_request(const wire::ReferenceRequest& request);
 
 }  // namespace tune
