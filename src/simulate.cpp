@@ -83,8 +83,10 @@ class Simulation {
     load.objectives = options_.objectives;
     load.figures = figures_of(recording_);
     load.file_must_exist = false;
-    load.probe = [this](Backend) {
-      if (options_.device_file) return read_device(*options_.device_file);
+    std::optional<Device> from_file;
+    if (options_.device_file) from_file = read_device(*options_.device_file);
+    load.probe = [this, from_file](Backend) {
+      if (from_file) return *from_file;
       if (!recording_.device.properties.empty()) return recording_.device;
       throw Error(ExitCode::bad_input, recording_.file +
                                            ": the recording does not tell the properties of its device, "

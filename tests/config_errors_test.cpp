@@ -97,6 +97,12 @@ TEST_F(BadInput, AnUnknownNameSuggestsTheNearest) {
             "gemm.yaml:9: unknown name 'BMM' in constraint 'BMM % 8 == 0', did you mean 'BM'?");
 }
 
+TEST_F(BadInput, ADefaultOfAnUnknownPropertySuggestsTheNearest) {
+  EXPECT_EQ(complaint(cpu_file("device_defaults: {corse: 4}\n")),
+            "gemm.yaml:7: unknown name 'corse' in device_defaults, did you mean 'cores'?");
+  EXPECT_EQ(complaint(cpu_file("device_defaults: 4\n")), "gemm.yaml:7: device_defaults must be a mapping, not '4'");
+}
+
 TEST_F(BadInput, AMalformedExpressionHasItsColumn) {
   EXPECT_EQ(complaint(cpu_file("constraints: [(BM > 1]")),
             "gemm.yaml:7: expected ')' before end in constraint '(BM > 1', at its column 8; quote an expression with "
@@ -205,6 +211,18 @@ TEST_F(BadInput, NoPresentBackendIsTheEnvironmentsFault) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::environment);
     EXPECT_NE(std::string(error.what()).find("(cuda, hip); choose one with --backend"), std::string::npos);
+  }
+}
+
+TEST_F(BadInput, DefaultsOfADeviceMustCoverWhatExpressionsUse) {
+  LoadOptions options = without_kernel_file();
+  options.probe = [](Backend) -> Device { throw Error(ExitCode::environment, "no device"); };
+  try {
+    load_text(folder_, cpu_file("device_defaults: {cores: 4}\nconstraints: [BM < device.cores + device.simd_bits]"),
+              options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "no device");
   }
 }
 

@@ -422,6 +422,32 @@ TEST_F(Config, AsksForTheDeviceOnlyIfAnExpressionNeedsIt) {
   EXPECT_EQ(asked, 1);
 }
 
+TEST_F(Config, HasDefaultsForADeviceThatIsNotKnownOrDoesNotTell) {
+  const std::string text = cpu_file("device_defaults: {cores: 4}\nconstraints: [BM == 16*device.cores]");
+  LoadOptions options = without_kernel_file();
+  Device device{"cpu", "6.1", "x86", {}};
+  options.probe = [&](Backend) { return device; };
+  EXPECT_EQ(count_valid(load(text, options)), 1) << "it does not tell";
+  device.properties["cores"] = std::int64_t{5};
+  EXPECT_EQ(count_valid(load(text, options)), 0) << "what the device says counts";
+  options.probe = [](Backend) -> Device { throw Error(ExitCode::environment, "no device"); };
+  EXPECT_EQ(count_valid(load(text, options)), 1);
+  options.probe = nullptr;
+  EXPECT_EQ(count_valid(load(text, options)), 1);
+}
+
+TEST_F(Config, TheTensorCoreDemosFollowTheDeviceAndNeedNone) {
+  LoadOptions options;
+  const auto count = [&](const char* name) {
+    const std::vector<std::filesystem::path> yamls = {std::string(TUNE_SOURCE_DIR "/configs/") + name};
+    return count_valid(tune::load(yamls, options).plan);
+  };
+  EXPECT_EQ(count("gemm_mma.yaml"), 312);
+  EXPECT_EQ(count("gemm_wgmma.yaml"), 336);
+  options.probe = [](Backend) { return Device{"large", "", "", {{"multiprocessors", std::int64_t{4000}}}}; };
+  EXPECT_GT(count("gemm_mma.yaml"), 312) << "more specs split k";
+}
+
 TEST_F(Config, ExpandsEnvironmentVariablesInFile) {
   setenv("TUNE_TEST_FOLDER", "/somewhere", 1);
   EXPECT_EQ(load("name: x\nfile: $TUNE_TEST_FOLDER/a.py\nparams: {P: 1}\n").file, "/somewhere/a.py");

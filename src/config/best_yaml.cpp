@@ -18,9 +18,9 @@ class BestWriter {
       : source_(source), plan_(plan), result_(result), folder_(join(std::filesystem::absolute(folder), "")) {}
 
   std::string write() {
-    constexpr std::array<std::string_view, 13> kKeys = {"name",    "file",      "kernel", "backend", "problem",
-                                                        "params",  "let",       "launch", "build",   "run",
-                                                        "measure", "objective", "metrics"};
+    constexpr std::array<std::string_view, 14> kKeys = {"name",    "file",    "kernel",    "backend", "device_defaults",
+                                                        "problem", "params",  "let",       "launch",  "build",
+                                                        "run",     "measure", "objective", "metrics"};
     Node best = make_mapping({});
     best.flow = false;
     for (const std::string_view key : kKeys) {

@@ -13,18 +13,18 @@ std::string text_at(const Fields& fields, std::string_view key) {
   return node != nullptr ? read_text(*node, key, fields.problems()).value_or("") : "";
 }
 
-void read_properties(const Node& node, Device& device, Problems& problems) {
-  if (!node.is_mapping()) {
-    problems.add(node.place, fmt::format("properties must be a mapping, not {}", describe(node)));
-  }
+}  // namespace
+
+std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Problems& problems) {
+  std::map<std::string, Value> properties;
+  if (!node.is_mapping()) problems.add(node.place, fmt::format("{} must be a mapping, not {}", what, describe(node)));
   for (const Entry& entry : node.entries) {
     if (const auto text = read_text(entry.value, entry.key.text, problems)) {
-      device.properties[entry.key.text] = entry.value.quoted ? Value(*text) : parse_value(*text);
+      properties[entry.key.text] = entry.value.quoted ? Value(*text) : parse_value(*text);
     }
   }
+  return properties;
 }
-
-}  // namespace
 
 Device read_device(const std::filesystem::path& path) {
   Problems problems;
@@ -34,7 +34,7 @@ Device read_device(const std::filesystem::path& path) {
   device.name = text_at(fields, "name");
   device.driver = text_at(fields, "driver");
   device.arch = text_at(fields, "arch");
-  if (const Node* node = fields.find("properties")) read_properties(*node, device, problems);
+  if (const Node* node = fields.find("properties")) device.properties = read_properties(*node, "properties", problems);
   problems.throw_if_any();
   return device;
 }

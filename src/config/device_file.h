@@ -1,7 +1,10 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 
+#include "config/node.h"
 #include "model/device.h"
 
 namespace tune {
@@ -9,6 +12,9 @@ namespace tune {
 /// Reads what write_device wrote, or a hand-written file of the same form: {name, driver, arch, properties}.
 /// Throws Error(bad_input).
 Device read_device(const std::filesystem::path& path);
+
+/// The scalars of a mapping by name. Complains of anything else, calling the mapping `what`.
+std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Problems& problems);
 
 /// A device as the YAML of --device-file.
 std::string write_device(const Device& device);

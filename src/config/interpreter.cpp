@@ -6,6 +6,7 @@
 #include <array>
 
 #include "config/baseline_reader.h"
+#include "config/device_file.h"
 #include "config/device_limits.h"
 #include "config/rules_reader.h"
 #include "model/error.h"
@@ -15,6 +16,7 @@
 namespace tune {
 namespace {
 
+const std::string kDevice = "device.";
 constexpr std::array<std::string_view, 4> kGpuBuildNames = {"registers", "spills", "shared", "occupancy"};
 constexpr std::array<std::string_view, 2> kCpuBuildNames = {"code", "stack"};
 constexpr std::array<std::string_view, 4> kFigures = {"time", "flops", "bytes", "energy"};
@@ -50,13 +52,14 @@ Interpreter::Interpreter(const Source& source, const LoadOptions& options, Probl
       top_(source.root, "the tuning file",
            {"name",    "file",        "kernel",  "backend",           "problem", "params", "let",
             "default", "constraints", "rules",   "prune_after_build", "launch",  "build",  "run",
-            "measure", "objective",   "metrics", "baseline",          "result",  "device"},
+            "measure", "objective",   "metrics", "baseline",          "result",  "device", "device_defaults"},
            problems),
       scope_(problems) {}
 
 Plan Interpreter::run() {
   read_heading();
   read_problem_section();
+  read_device_defaults();
   read_space();
   read_launch();
   space_names_ = scope_.names();
@@ -313,22 +316,47 @@ void Interpreter::add_device_limits() {
   }
 }
 
+void Interpreter::read_device_defaults() {
+  const Node* node = top_.find("device_defaults");
+  if (node == nullptr) return;
+  device_defaults_ = read_properties(*node, "device_defaults", problems_);
+  for (const Entry& entry : node->entries) {
+    if (scope_.declares(kDevice + entry.key.text)) continue;
+    const auto names = device_names(plan_.backend);
+    const std::vector<std::string> known(names.begin(), names.end());
+    problems_.add(entry.key.place, fmt::format("unknown name '{}' in device_defaults{}", entry.key.text,
+                                               did_you_mean(entry.key.text, known)));
+  }
+}
+
+Device Interpreter::device_in_expressions() const try {
+  if (!options_.probe)
+    throw Error(
+        ExitCode::environment,
+        fmt::format("an expression of '{}' uses device.*, but no device is known; give --device-file", plan_.name));
+  return options_.probe(plan_.backend);
+} catch (const Error&) {
+  // What cannot do without the device asks for it again.
+  const bool known = std::ranges::all_of(scope_.used_device_slots(), [this](int slot) {
+    return device_defaults_.contains(scope_.names().at(slot).substr(kDevice.size()));
+  });
+  if (!known) throw;
+  return {};
+}
+
 std::vector<Value> Interpreter::fixed_values() const {
   std::vector<Value> values = scope_.values();
   values.resize(static_cast<std::size_t>(space_names_.size()));
   if (scope_.used_device_slots().empty()) return values;
-  const std::string device_needed = fmt::format("an expression of '{}' uses device.*", plan_.name);
-  if (!options_.probe)
-    throw Error(ExitCode::environment, device_needed + ", but no device is known; give --device-file");
-  const Device device = options_.probe(plan_.backend);
+  const Device device = device_in_expressions();
   for (const int slot : scope_.used_device_slots()) {
     const std::string& name = scope_.names().at(slot);
-    const auto property = device.properties.find(name.substr(std::string_view("device.").size()));
-    if (property == device.properties.end()) {
-      throw Error(ExitCode::environment,
-                  fmt::format("{}, but '{}' does not tell {}", device_needed, device.name, name));
-    }
-    values[static_cast<std::size_t>(slot)] = property->second;
+    const std::string property = name.substr(kDevice.size());
+    const auto told = device.properties.find(property), otherwise = device_defaults_.find(property);
+    if (told == device.properties.end() && otherwise == device_defaults_.end())
+      throw Error(ExitCode::environment, fmt::format("an expression of '{}' uses device.*, but '{}' does not tell {}",
+                                                     plan_.name, device.name, name));
+    values[static_cast<std::size_t>(slot)] = told == device.properties.end() ? otherwise->second : told->second;
   }
   return values;
 }

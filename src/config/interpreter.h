@@ -23,6 +23,7 @@ class Interpreter {
 
   void read_heading();
   void read_problem_section();
+  void read_device_defaults();
   void read_space();
   void read_derived();
   void read_constraints(const Node& node);
@@ -38,6 +39,8 @@ class Interpreter {
   void read_points();
   LaunchContext launch_context() const;
   void add_device_limits();
+  /// The device that expressions ask; without properties where none is known but the file's defaults will do.
+  Device device_in_expressions() const;
   std::vector<Value> fixed_values() const;
 
   const Source& source_;
@@ -46,6 +49,7 @@ class Interpreter {
   Fields top_;
   Scope scope_;
   FileSection file_;
+  std::map<std::string, Value> device_defaults_;  ///< without `device.`
   ProblemSection problem_;
   std::vector<ParameterMapping> params_;
   std::vector<Space::Mapping> mappings_;
