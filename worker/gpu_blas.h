@@ -18,8 +18,8 @@ class GpuBlas {
   virtual void launch() = 0;
 };
 
-/// Opens the library (cuBLASLt; for HIP none is known) and asks it for at most `most` algorithms. `gpu` outlives the
-/// result. Throws Refusal of the load stage if there is no library or it has no such GEMM, GpuError.
+/// Opens the library (cuBLASLt, hipBLASLt) and asks it for at most `most` algorithms. `gpu` outlives the result. Throws
+/// Refusal of the load stage if there is no library that can be used or it has no such GEMM, GpuError.
 std::unique_ptr<GpuBlas> open_gpu_blas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most);
 
 }  // namespace tune

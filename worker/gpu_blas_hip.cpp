@@ -1,10 +1,26 @@
-#include "backend.h"
-#include "gpu_blas.h"
+#include <fmt/format.h>
 
-namespace tune {
+#include <array>
 
-std::unique_ptr<GpuBlas> open_gpu_blas(const Gpu&, const Gemm&, const AddressOf&, int) {
-  throw Refusal(Stage::load, "the HIP worker knows no vendor library");
+#include "gpu_blas_library.h"
+
+namespace tune::blas {
+
+/// The library itself names none.
+std::string Library::text(Status status) const {
+  constexpr std::array kNames = {"SUCCESS",       "NOT_INITIALIZED",   "ALLOC_FAILED",   "INVALID_VALUE",
+                                 "MAPPING_ERROR", "EXECUTION_FAILED",  "INTERNAL_ERROR", "NOT_SUPPORTED",
+                                 "ARCH_MISMATCH", "HANDLE_IS_NULLPTR", "INVALID_ENUM",   "UNKNOWN"};
+  const auto index = static_cast<std::size_t>(status);
+  return index < kNames.size() ? fmt::format("HIPBLAS_STATUS_{}", kNames[index]) : fmt::format("status {}", index);
 }
 
-}  // namespace tune
+std::string Library::objection() const {
+  int number = 0;
+  check(version(handle, &number));
+  if (number >= kOldest) return "";
+  return fmt::format("is hipBLASLt {}.{}.{}; 0.10 (ROCm 6.3) is the oldest that can be used", number / 100'000,
+                     number / 100 % 1000, number % 100);
+}
+
+}  // namespace tune::blas

@@ -16,38 +16,36 @@ namespace fs = std::filesystem;
 #define TUNE_TEXT(x) TUNE_TEXT_(x)
 #define TUNE_TEXT_(x) #x
 
-class Library {
- public:
-  /// Opens the first of `names` that there is.
-  explicit Library(const std::vector<std::string>& names) {
-    std::string reason;
-    std::error_code error;
-    for (bool exists = false; const std::string& name : names) {
-      handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-      name_ = name;
-      if (handle_) return;
-      const std::string why = ::dlerror();
-      // A library that cannot be loaded says more than the places where there is none.
-      if (!exists) reason = why;
-      exists = exists || fs::exists(name, error);
-    }
-    throw std::runtime_error(reason);
-  }
-
-  template <typename Function>
-  void find(Function*& function, const char* symbol) const {
-    function = reinterpret_cast<Function*>(::dlsym(handle_, symbol));
-    if (!function) throw std::runtime_error(fmt::format("{} is too old: it has no {}", name_, symbol));
-  }
-
- private:
-  void* handle_ = nullptr;
-  std::string name_;
-};
-
 std::vector<std::string> names_of(std::span<const char* const> names) { return {names.begin(), names.end()}; }
 
-/// In a toolkit's own folders, then what this was built with, then what the loader finds.
+fs::path path_of(const void* function) {
+  Dl_info info{};
+  return ::dladdr(function, &info) && info.dli_fname ? fs::path(info.dli_fname) : fs::path();
+}
+
+}  // namespace
+
+GpuLibrary::GpuLibrary(const std::vector<std::string>& places) {
+  std::string reason;
+  std::error_code error;
+  for (bool exists = false; const std::string& place : places) {
+    handle_ = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    place_ = place;
+    if (handle_) return;
+    const std::string why = ::dlerror();
+    // A library that cannot be loaded says more than the places where there is none.
+    if (!exists) reason = why;
+    exists = exists || fs::exists(place, error);
+  }
+  throw std::runtime_error(reason);
+}
+
+void* GpuLibrary::address(const char* symbol) const {
+  void* found = ::dlsym(handle_, symbol);
+  if (!found) throw std::runtime_error(fmt::format("{} is too old: it has no {}", place_, symbol));
+  return found;
+}
+
 std::vector<std::string> places_of(std::span<const char* const> names) {
   std::vector<std::string> places;
   for (const fs::path& root : toolkits())
@@ -60,13 +58,6 @@ std::vector<std::string> places_of(std::span<const char* const> names) {
   return places;
 }
 
-fs::path path_of(const void* function) {
-  Dl_info info{};
-  return ::dladdr(function, &info) && info.dli_fname ? fs::path(info.dli_fname) : fs::path();
-}
-
-}  // namespace
-
 std::vector<fs::path> toolkits() {
   std::vector<fs::path> roots;
   for (const char* variable : gpu::kToolkitVariables)
@@ -76,7 +67,7 @@ std::vector<fs::path> toolkits() {
 }
 
 GpuDriver GpuDriver::open() {
-  const Library library(gpu::kDriverInToolkit ? places_of(gpu::kDriverLibraries) : names_of(gpu::kDriverLibraries));
+  const GpuLibrary library(gpu::kDriverInToolkit ? places_of(gpu::kDriverLibraries) : names_of(gpu::kDriverLibraries));
   GpuDriver driver;
 #define TUNE_FIND(member, function) library.find(driver.member, TUNE_TEXT(function));
   TUNE_GPU_DRIVER(TUNE_FIND)
@@ -85,12 +76,12 @@ GpuDriver GpuDriver::open() {
 }
 
 GpuCompilerLibrary GpuCompilerLibrary::open() {
-  const Library library(places_of(gpu::kCompilerLibraries));
+  const GpuLibrary library(places_of(gpu::kCompilerLibraries));
   GpuCompilerLibrary compiler;
 #define TUNE_FIND(member, function) library.find(compiler.member, TUNE_TEXT(function));
   TUNE_GPU_COMPILER(TUNE_FIND)
 #ifdef TUNE_GPU_GENERATOR
-  const Library generator(places_of(gpu::kGeneratorLibraries));
+  const GpuLibrary generator(places_of(gpu::kGeneratorLibraries));
 #define TUNE_FIND_IN_GENERATOR(member, function) generator.find(compiler.member, TUNE_TEXT(function));
   TUNE_GPU_GENERATOR(TUNE_FIND_IN_GENERATOR)
 #undef TUNE_FIND_IN_GENERATOR
@@ -101,7 +92,7 @@ GpuCompilerLibrary GpuCompilerLibrary::open() {
 }
 
 std::optional<std::string> display_driver_version() try {
-  const Library library({"libnvidia-ml.so.1"});
+  const GpuLibrary library({"libnvidia-ml.so.1"});
   int (*init)() = nullptr;
   int (*version)(char*, unsigned) = nullptr;
   library.find(init, "nvmlInit_v2");

@@ -1,12 +1,36 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gpu_api.h"
 
 namespace tune {
+
+/// A shared library, open until the process ends.
+class GpuLibrary {
+ public:
+  /// Opens the first of `places` that there is. Throws std::runtime_error with the loader's reason.
+  explicit GpuLibrary(const std::vector<std::string>& places);
+  const std::string& place() const { return place_; }
+  /// Throws std::runtime_error if the library has no such symbol.
+  template <typename Function>
+  void find(Function*& function, const char* symbol) const {
+    function = reinterpret_cast<Function*>(address(symbol));
+  }
+
+ private:
+  void* address(const char* symbol) const;
+
+  void* handle_ = nullptr;
+  std::string place_;
+};
+
+/// Where libraries of these names may be: in a toolkit's own folders, then in what this was built with, then where the
+/// loader looks.
+std::vector<std::string> places_of(std::span<const char* const> names);
 
 /// The driver's and the run-time compiler's functions. Both libraries are opened at run time, because most machines
 /// that build and plan have neither; they stay open until the process ends. Throw std::runtime_error with the loader's

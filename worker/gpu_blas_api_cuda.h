@@ -1,0 +1,68 @@
+#pragma once
+// NVIDIA's cuBLASLt; gpu_blas_api.h says what for.
+
+#include <cublasLt.h>
+
+#include <cstdint>
+
+namespace tune::blas {
+
+inline constexpr const char* kName = "cuBLASLt";
+inline constexpr const char* kLibraries[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
+
+using Status = cublasStatus_t;
+using Handle = cublasLtHandle_t;
+using Product = cublasLtMatmulDesc_t;
+using Matrix = cublasLtMatrixLayout_t;
+using Preference = cublasLtMatmulPreference_t;
+using Algorithm = cublasLtMatmulAlgo_t;
+using Found = cublasLtMatmulHeuristicResult_t;
+using DataType = cudaDataType_t;
+using ComputeType = cublasComputeType_t;
+using ProductAttribute = cublasLtMatmulDescAttributes_t;
+using MatrixAttribute = cublasLtMatrixLayoutAttribute_t;
+
+inline constexpr Status kSuccess = CUBLAS_STATUS_SUCCESS;
+inline constexpr auto kAsIs = CUBLAS_OP_N;
+inline constexpr auto kTransposed = CUBLAS_OP_T;
+
+inline constexpr DataType kF64 = CUDA_R_64F;
+inline constexpr DataType kF32 = CUDA_R_32F;
+inline constexpr DataType kF16 = CUDA_R_16F;
+inline constexpr DataType kBf16 = CUDA_R_16BF;
+inline constexpr DataType kE4m3 = CUDA_R_8F_E4M3;
+inline constexpr DataType kE5m2 = CUDA_R_8F_E5M2;
+inline constexpr DataType kS32 = CUDA_R_32I;
+inline constexpr DataType kS8 = CUDA_R_8I;
+
+inline constexpr ComputeType kComputeF64 = CUBLAS_COMPUTE_64F;
+inline constexpr ComputeType kComputeF32 = CUBLAS_COMPUTE_32F;
+inline constexpr ComputeType kComputeTf32 = CUBLAS_COMPUTE_32F_FAST_TF32;
+inline constexpr ComputeType kComputeF16 = CUBLAS_COMPUTE_16F;
+inline constexpr ComputeType kComputeS32 = CUBLAS_COMPUTE_32I;
+
+inline constexpr ProductAttribute kFirstOperation = CUBLASLT_MATMUL_DESC_TRANSA;
+inline constexpr ProductAttribute kSecondOperation = CUBLASLT_MATMUL_DESC_TRANSB;
+inline constexpr ProductAttribute kEpilogue = CUBLASLT_MATMUL_DESC_EPILOGUE;
+inline constexpr ProductAttribute kBiasPointer = CUBLASLT_MATMUL_DESC_BIAS_POINTER;
+inline constexpr ProductAttribute kBiasType = CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE;
+inline constexpr std::uint32_t kAddBias = CUBLASLT_EPILOGUE_BIAS;
+
+inline constexpr MatrixAttribute kBatchCount = CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT;
+inline constexpr MatrixAttribute kBatchStride = CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET;
+inline constexpr auto kMaxWorkspace = CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
+
+}  // namespace tune::blas
+
+// X(member, function), as in gpu_api_cuda.h.
+#define TUNE_GPU_BLAS(X)                                  \
+  X(create, cublasLtCreate)                               \
+  X(status_text, cublasLtGetStatusString)                 \
+  X(make_product, cublasLtMatmulDescCreate)               \
+  X(set_product, cublasLtMatmulDescSetAttribute)          \
+  X(make_matrix, cublasLtMatrixLayoutCreate)              \
+  X(set_matrix, cublasLtMatrixLayoutSetAttribute)         \
+  X(make_preference, cublasLtMatmulPreferenceCreate)      \
+  X(set_preference, cublasLtMatmulPreferenceSetAttribute) \
+  X(find_algorithms, cublasLtMatmulAlgoGetHeuristic)      \
+  X(multiply, cublasLtMatmul)

@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+
+#include "gpu_blas_api.h"
+
+namespace tune::blas {
+
+/// The vendor's GEMM library and its context. Opened at run time, where the driver and the compiler are looked for, and
+/// open until the process ends.
+struct Library {
+#define TUNE_MEMBER(member, function) decltype(&function) member = nullptr;
+  TUNE_GPU_BLAS(TUNE_MEMBER)
+#undef TUNE_MEMBER
+  Handle handle = nullptr;
+
+  /// Throws Refusal of the load stage if there is none, it is one that is not known, or it does not start.
+  static Library open();
+  /// Throws GpuError.
+  void check(Status status) const;
+
+  // Each vendor's own:
+  std::string text(Status status) const;
+  /// Why this library is not used; empty: it is. Throws GpuError.
+  std::string objection() const;
+};
+
+}  // namespace tune::blas
