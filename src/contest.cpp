@@ -115,7 +115,10 @@ void Contest::cut_to_memory(std::vector<Contender>& specs, std::vector<Contender
   specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
   baselines.resize(std::min(baselines.size(), most - specs.size()));
   findings_->notes.push_back(
-      fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));
+      admits_one_process(parts_.requests.hello().device)
+          ? "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
+            "(nvidia-smi -c DEFAULT ends that)"
+          : fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));
 }
 
 // Who takes part and how: the same finals need not be held twice.

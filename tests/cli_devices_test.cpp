@@ -165,6 +165,23 @@ TEST_F(Devices, OneThatStillTimesTheCommonSpecIsFreeOnceTheSweepIsOver) {
   EXPECT_EQ(run.wait().code, 130);
 }
 
+TEST_F(Devices, OneThatAdmitsOneProcessAtATimeHasNoMore) {
+  std::filesystem::copy_file(bin_ / "tune-worker-cpu", bin_ / "tune-worker-cuda");
+  sandbox_.environment["FAKE_EXCLUSIVE"] = (sandbox_.folder() / "device").string();
+  write("right, takes_a_while, fails, crashes", 4);
+  std::string yaml = sandbox_.read("gemm.yaml");
+  sandbox_.write("gemm.yaml", yaml.insert(yaml.find("args: "), "grid: [1], block: [1], "));
+  for (const std::string isolation : {"spec", "device"}) {
+    const Result result =
+        sandbox_.tune_from(bin_, command(isolation, {"--tune", "--backend", "cuda", "--isolation", isolation}));
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(outcomes(isolation).size(), 16u);
+    EXPECT_NE(result.out.find("note: there were no finals, which need several processes at a time"), std::string::npos)
+        << result.out;
+  }
+  EXPECT_EQ(noted("refused").size(), 0u);
+}
+
 TEST_F(Devices, OneCanBeNamed) {
   have_devices();
   write("right", 3);

@@ -1,9 +1,12 @@
 // Stands in for tune-worker-cpu and breaks the protocol on demand. A spec asks for it with its parameter BEHAVIOUR,
 // the probe is asked by the variable FAKE_PROBE; `right` does nothing, at once, and says that it went well.
 // FAKE_DEVICES (`model:id,model:id`) are the devices of the probe; a spec takes a tenth longer on each than on the one
-// before. With FAKE_REFUSED_REFERENCE the first two references find no device. Measure processes append their number
+// before. With FAKE_REFUSED_REFERENCE the first two references find no device. The file FAKE_EXCLUSIVE
+// stands for a device that one process at a time may have. Measure processes append their number
 // and what they do to the file FAKE_LOG.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -106,6 +109,16 @@ void leave_a_grandchild() {
   }
 }
 
+// Until this process ends. False: another has it.
+bool has_device() {
+  const char* file = std::getenv("FAKE_EXCLUSIVE");
+  if (file == nullptr) return true;
+  static const int lock = ::open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return true;
+  note("refused");
+  return false;
+}
+
 /// What a measure process does at its start and at each command.
 struct Behaviour {
   Action start = say_hello, load = say_loaded, go = measure, done = leave;
@@ -159,6 +172,7 @@ const std::map<std::string, Action> kProbes = {
        wire::Hello hello;
        hello.device.name = "fake";
        hello.compiler = "fake";
+       if (std::getenv("FAKE_EXCLUSIVE")) hello.device.properties["exclusive_process"] = std::int64_t{1};
        const char* devices = std::getenv("FAKE_DEVICES");
        std::istringstream names(devices == nullptr ? "" : devices);
        for (std::string name; std::getline(names, name, ',');)
@@ -215,7 +229,7 @@ void serve() {
   behaviour->start();
   for (std::string line; std::getline(std::cin, line);) {
     const wire::Command command = wire::decode_command(line);
-    if (std::holds_alternative<wire::Load>(command)) behaviour->load();
+    if (std::holds_alternative<wire::Load>(command)) has_device() ? behaviour->load() : (say(kNoDevice), leave());
     if (const auto* present = std::get_if<wire::Go>(&command)) {
       go = *present;
       behaviour->go();
@@ -236,6 +250,8 @@ int main(int argc, char** argv) {
   if (mode == "--probe") kProbes.at(probe == nullptr ? "right" : probe)();
   if (mode == "build") build();
   if (mode == "reference")
-    say(std::getenv("FAKE_REFUSED_REFERENCE") && refused("reference") ? kNoDevice : R"({"event": "referenced"})");
+    say((std::getenv("FAKE_REFUSED_REFERENCE") && refused("reference")) || !has_device()
+            ? kNoDevice
+            : R"({"event": "referenced"})");
   if (mode == "measure") serve();
 }

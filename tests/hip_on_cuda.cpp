@@ -55,6 +55,8 @@ CUdevice_attribute attribute_of(hipDeviceAttribute_t attribute) {
       return CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
     case hipDeviceAttributeWarpSize:
       return CU_DEVICE_ATTRIBUTE_WARP_SIZE;
+    case hipDeviceAttributeComputeMode:
+      return CU_DEVICE_ATTRIBUTE_COMPUTE_MODE;
     case hipDeviceAttributeClockRate:
       return CU_DEVICE_ATTRIBUTE_CLOCK_RATE;
     case hipDeviceAttributeMemoryClockRate:

@@ -17,6 +17,16 @@ GpuHandle open_device() try { return GpuHandle::open(); } catch (const std::runt
   throw NoDevice(error.what());
 }
 
+/// Why a device that is there may give no context, and what to do about it; empty: nothing known.
+std::string compute_mode_advice(const GpuHandle& gpu) {
+  const int mode = gpu.attribute(gpu::kComputeMode);
+  if (mode == gpu::kProhibited) return ": its compute mode admits no process; allow them with nvidia-smi -c DEFAULT";
+  if (mode != gpu::kExclusiveProcess) return "";
+  return ": its compute mode admits one process at a time, and another has it; wait for that one, or allow several "
+         "with "
+         "nvidia-smi -c DEFAULT";
+}
+
 }  // namespace
 
 int GpuHandle::attribute(gpu::Attribute which) const {
@@ -48,7 +58,8 @@ GpuHandle GpuHandle::open() {
 
 Gpu::Gpu() : handle_(open_device()) {
   const gpu::Status status = gpu::enter(driver(), handle_.device);
-  if (status != gpu::kSuccess) throw NoDevice(gpu::describe(driver(), status) + "\nwhile opening the device");
+  if (status != gpu::kSuccess)
+    throw NoDevice(gpu::describe(driver(), status) + compute_mode_advice(handle_) + "\nwhile opening the device");
 }
 
 std::string Gpu::arch() const { return gpu::architecture(handle_); }

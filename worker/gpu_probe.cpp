@@ -48,6 +48,7 @@ Device describe(const GpuHandle& gpu) {
   gpu.driver.device_memory(&memory, gpu.device);
   const auto integer = [&](gpu::Attribute attribute) { return std::int64_t{gpu.attribute(attribute)}; };
   for (const auto& [property, attribute] : kProperties) device.properties[property] = integer(attribute);
+  device.properties["exclusive_process"] = std::int64_t{gpu.attribute(gpu::kComputeMode) == gpu::kExclusiveProcess};
   device.properties["memory_bytes"] = static_cast<std::int64_t>(memory);
   device.properties["compute_capability"] = 10 * integer(gpu::kComputeMajor) + integer(gpu::kComputeMinor);
   device.properties["clock_hz"] = 1000 * integer(gpu::kClock);

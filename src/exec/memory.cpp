@@ -24,7 +24,13 @@ double bytes_of_problem(const Problem& problem) {
 
 }  // namespace
 
+bool admits_one_process(const Device& device) {
+  const auto mode = device.properties.find("exclusive_process");
+  return mode != device.properties.end() && mode->second == Value(std::int64_t{1});
+}
+
 std::optional<int> processes_that_fit(const Problem& problem, const Device& device) {
+  if (admits_one_process(device)) return 1;
   if (std::holds_alternative<std::monostate>(problem)) return std::nullopt;
   const auto bytes = device.integer("memory_bytes");
   if (!bytes) return std::nullopt;

@@ -6,9 +6,12 @@
 
 namespace tune {
 
+/// Whether a device is in a mode in which one process at a time may open it.
+bool admits_one_process(const Device& device);
+
 /// How many processes that have the problem loaded the device's memory holds at a time, with one kept free for what
-/// else is on it; at least 1. nullopt: the device does not tell its memory, or the problem is a
-/// program's own.
+/// else is on it; at least 1, and no more if the device admits one alone. nullopt: the device does not tell its memory,
+/// or the problem is a program's own.
 std::optional<int> processes_that_fit(const Problem& problem, const Device& device);
 
 }  // namespace tune

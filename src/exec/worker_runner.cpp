@@ -31,7 +31,8 @@ WorkerRunner::WorkerRunner(Workshop& workshop)
       exclusive_(cores_are_the_device(workshop.requests().hello().backend)),
       batch_(4 * workshop.options().jobs),
       created_(Clock::now()) {
-  const Lane::Rules rules = {loaded_ahead(), workshop.options().reuse_processes, exclusive_};
+  const bool alone = exclusive_ || admits_one_process(workshop.requests().hello().device);
+  const Lane::Rules rules = {loaded_ahead(), workshop.options().reuse_processes, alone};
   for (std::size_t i = 0; i < workshop.options().devices.size(); ++i)
     devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false});
 }
