@@ -230,14 +230,18 @@ TEST(Recording, IsReadFromAllStreamsOfACompressedFile) {
   EXPECT_EQ(read_recording(bz2).trials.size(), 3u);
 }
 
-TEST(Recording, OfACompressedFileThatIsCutIsWhatStandsBeforeTheCut) {
+TEST(Recording, SaysWhereACompressedFileIsCut) {
   const TuningFolder folder;
-  const std::string begin = kHeader + kFirst;
-  const std::string end = bzipped(kOldFailure);
-  for (const std::size_t size : {end.size() / 2, std::size_t{2}})
-    EXPECT_EQ(read_recording(folder.write("a.bz2", bzipped(begin) + end.substr(0, size))).trials.size(), 1u);
-  const std::string gz = gzipped(begin);
-  EXPECT_EQ(read_recording(folder.write("a.gz", gz.substr(0, gz.size() - 6))).trials.size(), 1u);
+  const std::string gz = gzipped(kHeader + kFirst), bz2 = bzipped(kHeader + kFirst), more = bzipped(kOldFailure);
+  const auto expect_cut = [&](const std::string& bytes) {
+    const std::string said = folder.complaint([&] { read_recording(folder.write("a.json", bytes)); });
+    EXPECT_TRUE(has(said, fmt::format("a.json: cannot be read: it is damaged before byte {}: the file ends within it",
+                                      bytes.size())));
+  };
+  for (const std::size_t cut : {gz.size() / 2, gz.size() - 6, gz.size() - 1, std::size_t{2}})
+    expect_cut(gz.substr(0, cut));
+  for (const std::size_t cut : {bz2.size() / 2, bz2.size() - 1, std::size_t{3}}) expect_cut(bz2.substr(0, cut));
+  for (const std::size_t cut : {more.size() / 2, std::size_t{2}}) expect_cut(bz2 + more.substr(0, cut));
 }
 
 TEST(Recording, SaysWhereACompressedFileIsDamaged) {

@@ -21,6 +21,8 @@ namespace {
 constexpr std::size_t kChunk = 1 << 20;
 constexpr std::size_t kMostBytes = std::size_t{1} << 32;
 
+constexpr const char* kCut = "the file ends within it";
+
 enum class Packing { none, gzip, bzip2 };
 
 Packing packing_of(std::istream& stream) {
@@ -42,7 +44,6 @@ char* grow(std::string& text) {
   throw std::runtime_error(fmt::format("it is damaged before byte {}: {}; take another copy of it", offset, why));
 }
 
-// gzread delivers all that precedes a cut, and then 0.
 std::string read_gzip(const fs::path& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) throw std::runtime_error("not enough memory");
@@ -51,11 +52,13 @@ std::string read_gzip(const fs::path& path) {
     char* into = grow(text);
     const int count = gzread(file.get(), into, kChunk);
     text.resize(text.size() - kChunk + static_cast<std::size_t>(std::max(count, 0)));
-    if (count == 0) return text;
     if (count > 0) continue;
+    // After a cut gzread delivers what stands before it, and then 0 as at the end.
     int code = Z_OK;
     const std::string_view why = gzerror(file.get(), &code);  // with the path in front
-    throw_damaged(gzoffset(file.get()), std::string(why.substr(std::min(why.size(), path.native().size() + 2))));
+    if (count == 0 && code != Z_BUF_ERROR) return text;
+    throw_damaged(gzoffset(file.get()),
+                  code == Z_BUF_ERROR ? kCut : std::string(why.substr(std::min(why.size(), path.native().size() + 2))));
   }
 }
 
@@ -64,16 +67,16 @@ const char* bzip2_error(int status) {
   return status == BZ_MEM_ERROR ? "not enough memory" : "data error";
 }
 
-/// One stream of a file, of which parallel compressors write many; `size` is the file's. False if it is cut in it.
-bool read_stream(bz_stream& stream, std::size_t size, std::string& text) {
+/// One stream of a file, of which parallel compressors write many; `size` is the file's.
+void read_stream(bz_stream& stream, std::size_t size, std::string& text) {
   for (;;) {
     stream.next_out = grow(text);
     stream.avail_out = kChunk;
     const int status = BZ2_bzDecompress(&stream);
     text.resize(text.size() - stream.avail_out);
-    if (status == BZ_STREAM_END) return true;
+    if (status == BZ_STREAM_END) return;
     if (status != BZ_OK) throw_damaged(static_cast<std::int64_t>(size - stream.avail_in), bzip2_error(status));
-    if (stream.avail_in == 0 && stream.avail_out > 0) return false;
+    if (stream.avail_in == 0 && stream.avail_out > 0) throw_damaged(static_cast<std::int64_t>(size), kCut);
   }
 }
 
@@ -92,7 +95,7 @@ std::string read_bzip2(const fs::path& path) {
     const std::unique_ptr<bz_stream, int (*)(bz_stream*)> end(&stream, BZ2_bzDecompressEnd);
     stream.next_in = packed.data() + begin;
     stream.avail_in = static_cast<unsigned>(packed.size() - begin);
-    if (!read_stream(stream, packed.size(), text)) break;
+    read_stream(stream, packed.size(), text);
     begin = packed.size() - stream.avail_in;
   }
   return text;
