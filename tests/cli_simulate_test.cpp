@@ -1,4 +1,7 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -188,6 +191,22 @@ TEST_F(KernelTunerFiles, ACacheIsWrittenAndContinued) {
   EXPECT_TRUE(has(whole, "\"1,plain\": {"));
   EXPECT_EQ(whole.find("\"3,plain\": {"), whole.rfind("\"3,plain\": {"));
   EXPECT_TRUE(has(sandbox_.tune({"--simulate", "kt/cache.json", "--tune"}).out, "Number of valid specs: 3\n"));
+}
+
+TEST_F(KernelTunerFiles, ACacheThatAnotherRunHasIsLeftAlone) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--kt-cache", "cache.json", "--filter", "T=3"}).code, 0);
+  const std::string before = sandbox_.read("cache.json");
+  const int file = ::open((sandbox_.folder() / "cache.json").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(file, LOCK_EX), 0);
+  const Result result = sandbox_.tune({"bench.yaml", "--kt-cache", "cache.json"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_EQ(result.err,
+            "tune: error: cache.json is in use by another run; wait for it, or choose another --kt-cache FILE\n");
+  EXPECT_EQ(sandbox_.read("cache.json"), before);
+  EXPECT_EQ(sandbox_.script_runs(), 1);
+  ::close(file);
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--kt-cache", "cache.json"}).code, 0);
 }
 
 TEST_F(KernelTunerFiles, ATornCacheIsContinuedBehindItsLastWholeEntry) {

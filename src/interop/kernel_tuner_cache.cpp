@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -144,15 +145,25 @@ std::string to_kernel_tuner(const Recording& recording, const std::string& times
 
 KernelTunerCache::KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures)
     : path_(std::move(path)), kind_(std::move(kind)), figures_(std::move(figures)) {
-  const bool exists = std::filesystem::exists(path_) && !std::filesystem::is_empty(path_);
+  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd_ < 0) fail(std::strerror(errno));
+  try {
+    begin();
+  } catch (...) {
+    ::close(fd_);
+    throw;
+  }
+}
+
+// What is there is read once nobody else can change it.
+void KernelTunerCache::begin() {
+  lock();
+  const bool exists = !std::filesystem::is_empty(path_);
   if (exists && is_compressed(path_))
     throw Error(ExitCode::bad_input, path_.string() +
                                          ": is compressed, and cannot be continued; unpack it, or choose another "
                                          "--kt-cache FILE");
-  const std::string text = exists ? read_text(path_) : "";
-  if (exists) resume(text);
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd_ < 0) fail(std::strerror(errno));
+  if (exists) resume(read_text(path_));
   if (!exists) {
     write(kernel_tuner_head(kind_));
   } else if (::ftruncate(fd_, end_) != 0) {
@@ -160,6 +171,12 @@ KernelTunerCache::KernelTunerCache(std::filesystem::path path, Recording kind, s
   } else if (!failed_.empty()) {
     write(",");
   }
+}
+
+void KernelTunerCache::lock() {
+  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw Error(ExitCode::environment,
+              path_.string() + " is in use by another run; wait for it, or choose another --kt-cache FILE");
 }
 
 KernelTunerCache::~KernelTunerCache() {

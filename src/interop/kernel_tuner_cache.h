@@ -23,9 +23,10 @@ std::string to_kernel_tuner(const Recording& recording, const std::string& times
 /// properly wherever the run is killed.
 class KernelTunerCache {
  public:
-  /// Opens or creates the file. `kind` says what it is of; its trials are not used. An existing file is continued if
-  /// device, kernel, problem and parameters are the same; a torn end is cut. Throws Error(bad_input) otherwise or if it
-  /// is compressed, and Error(environment) if it cannot be written.
+  /// Opens or creates the file, and locks it where the file system can. `kind` says what it is of; its trials are not
+  /// used. An existing file is continued if device, kernel, problem and parameters are the same; a torn end is cut.
+  /// Throws Error(bad_input) otherwise or if it is compressed, and Error(environment) if it cannot be written or
+  /// another run has it.
   KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures);
   /// Closes the text.
   ~KernelTunerCache();
@@ -37,6 +38,8 @@ class KernelTunerCache {
   void add(const RecordedTrial& trial, const std::string& timestamp);
 
  private:
+  void begin();
+  void lock();
   void resume(const std::string& text);
   bool is_failure(std::string_view entry) const;
   void take_figures(std::string_view entry);
