@@ -33,6 +33,7 @@ Journal::Journal(fs::path path) : path_(std::move(path)) {
   try {
     lock();
     read();
+    cut_torn_line();
   } catch (...) {
     ::close(fd_);
     throw;
@@ -45,7 +46,8 @@ Journal::~Journal() {
 }
 
 void Journal::lock() {
-  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+  locked_ = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
+  if (locked_ || errno != EWOULDBLOCK) return;
   std::string holder = "another run";
   try {
     read();
@@ -76,11 +78,16 @@ void Journal::read() {
     }
     end_ = position;
   }
-  // What follows the last newline was being written when a run was killed. Appending to it would lose the next record
-  // too.
-  if (status.st_size > end_ && end_ == 0 && !may_start_a_journal(line))
+  if (end_ == 0 && !line.empty() && !may_start_a_journal(line))
     throw Error(ExitCode::bad_input, path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
-  if (status.st_size > end_ && ::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::ftruncate(fd_, end_) != 0)
+}
+
+// What follows the last newline was being written when a run was killed. Appending to it would lose the next record
+// too.
+void Journal::cut_torn_line() {
+  struct stat status {};
+  const bool torn = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > end_;
+  if (torn && ::ftruncate(fd_, end_) != 0)
     throw Error(ExitCode::environment, "cannot mend the journal " + path_.string() + ": " + std::strerror(errno));
 }
 

@@ -14,8 +14,9 @@ namespace tune {
 /// after a second at the latest.
 class Journal {
  public:
-  /// Opens or creates the file, locks it, cuts a torn last line and reads the records. Throws Error(environment) if it
-  /// cannot be opened or another run holds it, Error(bad_input) if it is a file of another kind.
+  /// Opens or creates the file, locks it where the file system can, cuts a torn last line and reads the records. Throws
+  /// Error(environment) if it cannot be opened or another run holds it, Error(bad_input) if it is a file of another
+  /// kind.
   explicit Journal(std::filesystem::path path);
   ~Journal();
   Journal(const Journal&) = delete;
@@ -29,6 +30,8 @@ class Journal {
   const Finals* find_finals(const std::string& id) const;
   /// How many lines were no records; they stay in the file.
   int unreadable_lines() const { return unreadable_; }
+  /// Whether another run is kept from it.
+  bool locked() const { return locked_; }
 
   /// Throw Error(environment) if the disk does not take it; what was written before stays whole.
   void append(const wire::Record& record);
@@ -38,10 +41,12 @@ class Journal {
  private:
   void lock();
   void read();
+  void cut_torn_line();
   void accept(wire::Record record);
 
   std::filesystem::path path_;
   int fd_ = -1;
+  bool locked_ = false;
   std::optional<wire::RunRecord> last_run_;
   std::unordered_map<std::string, wire::TrialRecord> trials_;
   std::unordered_map<std::string, Finals> finals_;

@@ -140,6 +140,9 @@ void Run::open_journal() {
   devices_ = choose_devices(options_->devices, machine);
   requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
   journal_ = std::make_unique<Journal>(outputs_.journal);
+  if (!journal_->locked())
+    findings_.notes.push_back(outputs_.journal.string() +
+                              ": cannot be locked on its file system; let no other run use it");
   if (journal_->unreadable_lines() > 0)
     findings_.notes.push_back(fmt::format("{}: lines that are no records, and are ignored: {}",
                                           outputs_.journal.string(), journal_->unreadable_lines()));

@@ -1,0 +1,69 @@
+// A journal where files have no locks. What locked ones do is tested over the real binary.
+#include "journal.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/store.h"
+#include "tuning_folder.h"
+
+namespace {
+
+int refusal = 0;  // what every lock fails with
+
+}  // namespace
+
+// Stands in front of the C library's.
+extern "C" int flock(int file, int operation) noexcept {
+  if (refusal == 0) return static_cast<int>(::syscall(SYS_flock, file, operation));
+  errno = refusal;
+  return -1;
+}
+
+namespace tune {
+namespace {
+
+class JournalLock : public testing::Test {
+ protected:
+  void TearDown() override { refusal = 0; }
+
+  std::filesystem::path path() const { return folder_.path() / "out.jsonl"; }
+  static wire::TrialRecord trial(const std::string& id) { return {id, Trial{Spec{0, {}}, Measurement{}}}; }
+
+  TuningFolder folder_;
+};
+
+TEST_F(JournalLock, KeepsASecondRunAway) {
+  const Journal first(path());
+  EXPECT_TRUE(first.locked());
+  EXPECT_THROW(Journal second(path()), Error);
+}
+
+TEST_F(JournalLock, IsNotNeededWhereFilesHaveNone) {
+  for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP}) {
+    refusal = error;
+    Journal journal(path());
+    EXPECT_FALSE(journal.locked());
+    journal.append(wire::RunRecord{});
+    journal.append(trial("a"));
+    EXPECT_NE(journal.find("a"), nullptr);
+  }
+}
+
+TEST_F(JournalLock, ATornLineIsCutWithAndWithoutOne) {
+  for (const int error : {0, ENOLCK}) {
+    refusal = error;
+    Journal(path()).append(wire::RunRecord{});
+    write_file(path(), read_file(path()) + "{\"record\": \"tri");
+    Journal(path()).append(trial("a"));
+    const Journal journal(path());
+    EXPECT_NE(journal.find("a"), nullptr);
+    EXPECT_EQ(journal.unreadable_lines(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace tune
