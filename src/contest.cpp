@@ -73,9 +73,9 @@ std::vector<Contender> Contest::choose_contenders(const Tuner& tuner) const {
     contenders.push_back({"", trial->spec});
   if (contenders.empty() || !findings_->default_spec) return contenders;
   const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == findings_->default_spec->mesh_idx; };
-  if (std::any_of(contenders.begin(), contenders.end(), [&](const Contender& c) { return is_default(c.spec); }))
-    return contenders;
+  if (is_default(contenders.front().spec)) return contenders;
   // Behind the best: what the memory does not hold is cut from the end.
+  std::erase_if(contenders, [&](const Contender& contender) { return is_default(contender.spec); });
   for (const Trial& trial : tuner.trials())
     if (is_default(trial.spec) && trial.measurement()) contenders.insert(contenders.begin() + 1, {"", trial.spec});
   return contenders;

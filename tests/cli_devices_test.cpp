@@ -33,12 +33,12 @@ class Devices : public testing::Test {
   }
 
   /// A grid of these behaviours, each `times` times.
-  void write(const std::string& behaviours, int times = 1) const {
+  void write(const std::string& behaviours, int times = 1, const std::string& more = "") const {
     sandbox_.write("gemm.yaml",
                    "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 8, n: 8, k: 8}},\n"
                    "params: {BEHAVIOUR: [" +
                        behaviours + "], $N: {range: [1, " + std::to_string(times) +
-                       "]}}, launch: {args: [A, B, C, m, n, k]}}\n");
+                       "]}}, launch: {args: [A, B, C, m, n, k]}" + more + "}\n");
   }
 
   static std::vector<std::string> command(const std::string& output, std::vector<std::string> more) {
@@ -255,6 +255,19 @@ TEST_F(Devices, OneThatIsLostInTheFinalsEndsTheRun) {
             std::string::npos)
       << result.err;
   EXPECT_EQ(sandbox_.read("out.jsonl").find("finalists"), std::string::npos);
+}
+
+// A process is taken to need 600 MB besides its buffers, and one that fits is kept free.
+TEST_F(Devices, FinalsAreOfAsManyAsTheMemoryHoldsThePresentConfigurationAmongThem) {
+  sandbox_.environment["FAKE_MEMORY"] = "2500000000";
+  write("right", 6, ", default: {N: 6}");
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("note: the finals have 3 of 6 contenders: the device has memory for no more"),
+            std::string::npos)
+      << result.out;
+  EXPECT_EQ(noted("starts").size(), 9u);
+  EXPECT_NE(result.out.find("x default"), std::string::npos) << result.out;
 }
 
 TEST_F(Devices, FinalsThatNoSpecFinishesCrownNoOther) {

@@ -1,7 +1,8 @@
 // Stands in for tune-worker-cpu and breaks the protocol on demand. A spec asks for it with its parameter BEHAVIOUR,
 // the probe is asked by the variable FAKE_PROBE; `right` does nothing, at once, and says that it went well.
 // FAKE_DEVICES (`model:id,model:id`) are the devices of the probe; a spec takes a tenth longer on each than on the one
-// before. With FAKE_REFUSED_REFERENCE the first two references find no device. The file FAKE_EXCLUSIVE
+// before. With FAKE_REFUSED_REFERENCE the first two references find no device. FAKE_MEMORY is the
+// device's, in bytes. The file FAKE_EXCLUSIVE
 // stands for a device that one process at a time may have. Measure processes append their number
 // and what they do to the file FAKE_LOG.
 #include <fcntl.h>
@@ -172,6 +173,7 @@ const std::map<std::string, Action> kProbes = {
        wire::Hello hello;
        hello.device.name = "fake";
        hello.compiler = "fake";
+       if (const char* bytes = std::getenv("FAKE_MEMORY")) hello.device.properties["memory_bytes"] = std::atoll(bytes);
        if (std::getenv("FAKE_EXCLUSIVE")) hello.device.properties["exclusive_process"] = std::int64_t{1};
        const char* devices = std::getenv("FAKE_DEVICES");
        std::istringstream names(devices == nullptr ? "" : devices);
