@@ -198,6 +198,27 @@ TEST_F(Kill, AtAnyMomentLosesOnlyWhatWasInFlight) {
   for (const fs::path& folder : abandoned) EXPECT_FALSE(fs::exists(folder)) << folder;
 }
 
+// Nothing is there to be said or kept: the signal ends it as it ends any program.
+TEST_F(Kill, ASpaceThatIsBeingConstructedIsLeftAtOnce) {
+  std::string params, sum = "0";
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "P" + std::to_string(i);
+    params += ", " + name + ": {range: [1, 40]}";
+    sum += " + " + name + "*" + name + "*" + std::to_string(7919 + 2 * i);
+  }
+  sandbox_.write("large.yaml",
+                 "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+                 "params: {BM: [1]" +
+                     params +
+                     "}, launch: {args: [A, B, C, m, n, k]},\n"
+                     "constraints: [(" +
+                     sum + ") % 1000003 == 1]}\n");
+  Background run(sandbox_, {"large.yaml", "--dry-run", "--quiet"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  run.signal(SIGINT);
+  EXPECT_EQ(run.wait().code, 130);
+}
+
 struct Interruption {
   const char* stage;
   int signal;
