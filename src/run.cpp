@@ -184,7 +184,7 @@ Runner& Run::worker_runner() {
 ExitCode Run::build_only() {
   survey();
   requests_ = std::make_unique<Requests>(loaded_.plan, hello(), options_->seed);
-  std::vector<Trial> failed;
+  std::vector<Trial> lost;
   std::vector<Spec> specs;
   const auto asked = strategy();
   const auto wanted = static_cast<std::size_t>(options_->max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
@@ -194,15 +194,23 @@ ExitCode Run::build_only() {
       workshop().want_build(*spec);
       specs.push_back(std::move(*spec));
     } catch (const Unlaunchable& error) {
-      failed.push_back({*spec, Failure{Stage::start, Cause::reported, error.what(), {}}});
+      lost.push_back({*spec, Failure{Stage::start, Cause::reported, error.what(), {}}});
     }
   }
   workshop().finish_builds();
-  for (const Spec& spec : specs)
-    if (const auto* failure = std::get_if<Failure>(workshop().find_build(spec))) failed.push_back({spec, *failure});
+  for (const Spec& spec : specs) {
+    const Builder::Result& result = *workshop().find_build(spec);
+    if (const auto* failure = std::get_if<Failure>(&result)) {
+      lost.push_back({spec, *failure});
+      continue;
+    }
+    BuildInfo info = workshop().info_of(spec, std::get<Artifact>(result));
+    if (auto reason = requests_->pruned_after_build(spec, info))
+      lost.push_back({spec, PrunedAfterBuild{std::move(*reason), std::move(info)}});
+  }
   fmt::print("{}Number of valid built specs: {} (out of {})\n",
-             report::losses_text(failed, reproducing_command(*options_)), tried - failed.size(), tried);
-  return failed.size() < tried ? ExitCode::ok : ExitCode::none_valid;
+             report::losses_text(lost, reproducing_command(*options_)), tried - lost.size(), tried);
+  return lost.size() < tried ? ExitCode::ok : ExitCode::none_valid;
 }
 
 Contest Run::contest() {

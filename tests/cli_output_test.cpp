@@ -367,6 +367,9 @@ TEST_F(Builds, WhatTheyTellOfThemselvesCanPrune) {
   EXPECT_TRUE(
       has(result.out, "pruned after the build: 1\n      1  too much code\n         tune --yaml gemm.yaml --spec 1\n"));
   EXPECT_TRUE(has(sandbox_.read("all.csv"), "\n1,gemm,pruned after build,2,1,"));
+  const Result built = tune({"gemm.yaml", "--build-only"});
+  EXPECT_TRUE(has(built.out, "pruned after the build: 1\n      1  too much code\n")) << built.out;
+  EXPECT_TRUE(has(built.out, "Number of valid built specs: 1 (out of 2)\n")) << built.out;
 }
 
 TEST_F(Builds, BuildOnlyRunsNothing) {

@@ -62,7 +62,9 @@ TEST_F(CudaBuild, EveryTuningFileOfTheRepositoryBuilds) {
     // The first specs are those of the smallest tiles; a sample is what a CI machine has time for.
     const Result result = build({entry.path().string(), "--backend", "cuda", "--max-evals", "6"});
     EXPECT_EQ(result.code, 0) << entry.path() << result.out << result.err;
-    EXPECT_NE(result.out.find("Number of valid built specs: 6 (out of 6)"), std::string::npos) << result.out;
+    // Builds may be pruned for what they turned out to be.
+    EXPECT_EQ(result.out.find("failed: "), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("(out of 6)\n"), std::string::npos) << result.out;
   }
   EXPECT_GT(files, 0);
 }

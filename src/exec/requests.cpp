@@ -287,10 +287,18 @@ wire::ReferenceRequest Requests::reference(const Spec& spec) const {
 std::optional<std::string> Requests::pruned_after_build(const Spec& spec, const BuildInfo& build) const {
   if (plan_->prune_after_build.empty()) return std::nullopt;
   std::vector<Value> slots = plan_->space.environment(spec);
+  const std::size_t known = slots.size();
   slots.resize(static_cast<std::size_t>(plan_->result_names.size()));
+  std::vector<bool> told(slots.size(), true);
+  std::fill(told.begin() + static_cast<std::ptrdiff_t>(known), told.end(), false);
   for (const auto& [name, value] : build.properties)
-    if (const auto slot = plan_->result_names.find(name)) slots[static_cast<std::size_t>(*slot)] = value;
+    if (const auto slot = plan_->result_names.find(name)) {
+      slots[static_cast<std::size_t>(*slot)] = value;
+      told[static_cast<std::size_t>(*slot)] = true;
+    }
   for (std::size_t i = 0; i < plan_->prune_after_build.size(); ++i) {
+    const auto used = plan_->prune_after_build[i].used_slots();
+    if (!std::ranges::all_of(used, [&](int slot) { return told[static_cast<std::size_t>(slot)]; })) continue;
     EvalFailure failure;
     if (plan_->prune_after_build[i].holds(slots, failure)) continue;
     if (!failure) return plan_->prune_reasons[i];

@@ -43,7 +43,8 @@ class Requests {
   wire::MeasureRequest measure(const Spec& spec) const;
   wire::MeasureRequest vendor() const;
 
-  /// Why prune_after_build excludes a spec whose build turned out like this; nullopt if it does not.
+  /// Why prune_after_build excludes a spec whose build turned out like this; nullopt if it does not, or if the rule is
+  /// over what this build does not tell.
   std::optional<std::string> pruned_after_build(const Spec& spec, const BuildInfo& build) const;
 
   /// How the reference result is made: the problem alone for a GEMM; for a custom problem the reference kernel, built

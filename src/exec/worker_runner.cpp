@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "exec/memory.h"
-#include "exec/occupancy.h"
 #include "model/error.h"
 
 namespace tune {
@@ -163,8 +162,7 @@ void WorkerRunner::collect_builds() {
 }
 
 void WorkerRunner::collect_build(Tasks::iterator task, const Artifact& artifact) {
-  task->build = artifact.info;
-  if (const auto share = occupancy_of(*task)) task->build.properties["occupancy"] = *share;
+  task->build = workshop_->info_of(task->spec, artifact);
   task->artifact = artifact.path.string();
   task->built = true;
   if (const auto reason = workshop_->requests().pruned_after_build(task->spec, task->build))
@@ -270,14 +268,6 @@ void WorkerRunner::finish(Tasks::iterator task, Outcome outcome, double device_s
   if (task->asked)
     finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false, device_seconds});
   tasks_.erase(task);
-}
-
-// It depends on the launch, which is not part of the build, and so cannot be the builder's word.
-std::optional<double> WorkerRunner::occupancy_of(const Task& task) const try {
-  const Requests& requests = workshop_->requests();
-  return occupancy(requests.measure(task.spec).launches, task.build.properties, requests.hello().device);
-} catch (const Unlaunchable&) {
-  return std::nullopt;  // the measure request will say why
 }
 
 void WorkerRunner::keep(const Task& task, const Failure& failure) const {

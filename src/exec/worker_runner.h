@@ -68,7 +68,6 @@ class WorkerRunner : public Runner {
   void accept(Device& device, Lane::Result result);
   void accept_common(Device& device, const Lane::Result& result);
   void finish(Tasks::iterator task, Outcome outcome, double device_seconds = 0);
-  std::optional<double> occupancy_of(const Task& task) const;
   void keep(const Task& task, const Failure& failure) const;
 
   bool building() const;

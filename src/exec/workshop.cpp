@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "exec/occupancy.h"
 #include "model/error.h"
 
 namespace tune {
@@ -55,6 +56,18 @@ void Workshop::finish_builds() {
 const Builder::Result* Workshop::find_build(const Spec& spec) {
   static const Builder::Result kNotBuilt = Artifact{};
   return requests_->has_build() ? builder_.find(requests_->build_key(spec)) : &kNotBuilt;
+}
+
+// It depends on the launch, which is not part of the build, and so cannot be the builder's word.
+BuildInfo Workshop::info_of(const Spec& spec, const Artifact& artifact) const {
+  BuildInfo info = artifact.info;
+  try {
+    const auto share = occupancy(requests_->measure(spec).launches, info.properties, requests_->hello().device);
+    if (share) info.properties["occupancy"] = *share;
+  } catch (const Unlaunchable&) {
+    // The measure request will say why.
+  }
+  return info;
 }
 
 // One process may be refused for lack of memory, or while the driver recovers from a fault.

@@ -46,6 +46,9 @@ class Workshop {
   /// Null while the build is to be done; an Artifact without path for a program that is not built.
   const Builder::Result* find_build(const Spec& spec);
 
+  /// What is known of a spec's build: what its artifact tells, and the occupancy that follows from it and the launch.
+  BuildInfo info_of(const Spec& spec, const Artifact& artifact) const;
+
   /// Brings the reference result closer, using `spec` to build a reference kernel; true once it is there (or the
   /// problem has none). Throws Unlaunchable if it cannot be made with this spec's build, Error if not at all.
   bool reference_ready(const Spec& spec);
