@@ -25,8 +25,7 @@ double bytes_of_problem(const Problem& problem) {
 }  // namespace
 
 bool admits_one_process(const Device& device) {
-  const auto mode = device.properties.find("exclusive_process");
-  return mode != device.properties.end() && mode->second == Value(std::int64_t{1});
+  return device.integer("exclusive_process") == 1;
 }
 
 std::optional<int> processes_that_fit(const Problem& problem, const Device& device) {
