@@ -1,4 +1,5 @@
 // How hipBLASLt is opened, through a library that computes nothing (fake_hipblaslt.cpp).
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -32,15 +33,19 @@ class HipBlas : public testing::Test {
   std::string library(const std::string& name) const { return (root_ / "lib" / name).string(); }
 
   /// Empty: it was opened.
-  static std::string refusal() {
+  static std::string refusal(std::vector<std::string>& places) {
     try {
-      EXPECT_NE(blas::Library::open().handle, nullptr);
+      EXPECT_NE(blas::Library::open(places).handle, nullptr);
       return "";
     } catch (const Refusal& error) {
       EXPECT_EQ(error.stage(), Stage::load);
       EXPECT_FALSE(error.no_device());
       return error.what();
     }
+  }
+  static std::string refusal() {
+    std::vector<std::string> places = blas::Library::places();
+    return refusal(places);
   }
 
   fs::path root_;
@@ -67,6 +72,25 @@ TEST_F(HipBlas, ThatDoesNotStartSaysWhy) {
   EXPECT_EQ(refusal(), library("libhipblaslt.so") + " does not start: HIPBLAS_STATUS_INTERNAL_ERROR");
 }
 
+TEST_F(HipBlas, ThatCannotBeUsedMakesPlaceForTheNext) {
+  Dl_info standard{};
+  ASSERT_NE(::dladdr(reinterpret_cast<const void*>(&::mkdtemp), &standard), 0);
+  fs::create_symlink(standard.dli_fname, root_ / "lib" / "libhipblaslt.so.1");
+  provide("libhipblaslt.so.0", "1000");
+  std::vector<std::string> places = blas::Library::places();
+  EXPECT_EQ(refusal(places), library("libhipblaslt.so.1") + " is too old: it has no hipblasLtCreate");
+  EXPECT_EQ(refusal(places), "");
+}
+
+TEST_F(HipBlas, IsSoughtInFewerAndFewerPlaces) {
+  provide("libhipblaslt.so", nullptr);
+  std::vector<std::string> places = blas::Library::places();
+  for (std::size_t tries = places.size(); !places.empty(); --tries) {
+    ASSERT_GT(tries, 0u);
+    refusal(places);
+  }
+}
+
 TEST_F(HipBlas, ThatCannotBeLoadedSaysWhy) {
   std::ofstream(library("libhipblaslt.so")) << "no library";
   const std::string text = refusal();
@@ -85,7 +109,8 @@ TEST_F(HipBlas, ThatIsMissingSaysWhatToDo) {
 
 TEST_F(HipBlas, NamesWhatItAnswers) {
   provide("libhipblaslt.so.1", "100202");
-  const blas::Library library = blas::Library::open();
+  std::vector<std::string> places = blas::Library::places();
+  const blas::Library library = blas::Library::open(places);
   EXPECT_NO_THROW(library.check(blas::kSuccess));
   EXPECT_EQ(library.text(static_cast<blas::Status>(7)), "HIPBLAS_STATUS_NOT_SUPPORTED");
   EXPECT_EQ(library.text(static_cast<blas::Status>(99)), "status 99");

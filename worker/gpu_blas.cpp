@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -74,8 +76,8 @@ struct Operand {
 /// What is created here is left to the end of the process, like all that a worker takes.
 class VendorBlas final : public GpuBlas {
  public:
-  VendorBlas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most)
-      : gemm_(resolved(gemm)), library_(blas::Library::open()), workspace_(gpu, kWorkspace, blas::kName) {
+  VendorBlas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most, const blas::Library& library)
+      : gemm_(resolved(gemm)), library_(library), workspace_(gpu, kWorkspace, blas::kName) {
     describe(address);
     find(most);
   }
@@ -175,8 +177,18 @@ void VendorBlas::launch() {
 
 }  // namespace
 
+// Of several libraries one may be too old for the device, or too new for the driver. The first one's reason is the one
+// to tell.
 std::unique_ptr<GpuBlas> open_gpu_blas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most) {
-  return std::make_unique<VendorBlas>(gpu, gemm, address, most);
+  std::vector<std::string> places = blas::Library::places();
+  for (std::exception_ptr reason;;) {
+    try {
+      return std::make_unique<VendorBlas>(gpu, gemm, address, most, blas::Library::open(places));
+    } catch (const std::runtime_error&) {
+      if (!reason) reason = std::current_exception();
+      if (places.empty()) std::rethrow_exception(reason);
+    }
+  }
 }
 
 }  // namespace tune

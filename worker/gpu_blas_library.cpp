@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "backend.h"
 #include "gpu_device.h"
 #include "gpu_library.h"
@@ -11,7 +13,12 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text) { throw Refusal(Stage::load, text); }
 
-GpuLibrary find() try { return GpuLibrary(places_of(kLibraries)); } catch (const std::runtime_error& error) {
+GpuLibrary take_first(std::vector<std::string>& places) try {
+  GpuLibrary library(places);
+  places.erase(places.begin(), std::ranges::find(places, library.place()) + 1);
+  return library;
+} catch (const std::runtime_error& error) {
+  places.clear();
   refuse(fmt::format("no {}: {}; install it or set {}", kName, error.what(), gpu::kToolkitVariables[0]));
 }
 
@@ -21,8 +28,10 @@ void Library::check(Status status) const {
   if (status != kSuccess) throw GpuError(fmt::format("{}: {}", kName, text(status)));
 }
 
-Library Library::open() {
-  const GpuLibrary file = find();
+std::vector<std::string> Library::places() { return places_of(kLibraries); }
+
+Library Library::open(std::vector<std::string>& places) {
+  const GpuLibrary file = take_first(places);
   Library library;
   std::string objection;
   try {

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "gpu_blas_api.h"
 
@@ -13,8 +14,11 @@ struct Library {
 #undef TUNE_MEMBER
   Handle handle = nullptr;
 
-  /// Throws Refusal of the load stage if there is none, it is one that is not known, or it does not start.
-  static Library open();
+  /// Where it may be, the newest first in each folder.
+  static std::vector<std::string> places();
+  /// The first that there is; `places` keeps those after it. Throws Refusal of the load stage if there is none, it is
+  /// one that is not known, or it does not start.
+  static Library open(std::vector<std::string>& places);
   /// Throws GpuError.
   void check(Status status) const;
 
