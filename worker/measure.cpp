@@ -30,7 +30,11 @@ Sampler::Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, 
 
 Timing Sampler::run(double first) {
   if (go_.launches > 0) return exactly(go_.launches);
-  if (is_hopeless(first > 0 ? first : launch_())) return summarize(times_, true);
+  if (first > 0)
+    ++launched_;
+  else
+    first = launch();
+  if (is_hopeless(first)) return summarize(times_, true);
   times_.clear();
   warm_up();
   return until_precise();
@@ -42,11 +46,11 @@ bool Sampler::slower_than(double factor, double seconds) const {
 
 /// Leaves in times_ what the verdict rests on.
 bool Sampler::is_hopeless(double first) {
-  if (slower_than(rules_.cutoff, first) && first < short_launch_) first = std::min(first, launch_());
+  if (slower_than(rules_.cutoff, first) && first < short_launch_) first = std::min(first, launch());
   times_ = {first};
   if (slower_than(std::max(rules_.cutoff, kSingleLaunchFactor), first)) return true;
   if (!slower_than(rules_.cutoff, first)) return false;
-  while (times_.size() < kSlowLaunches) times_.push_back(launch_());
+  while (times_.size() < kSlowLaunches) times_.push_back(launch());
   return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));
 }
 
@@ -54,13 +58,18 @@ bool Sampler::is_precise_enough() const {
   return is_precise(times_) || slower_than(kContention, median_interval(times_).low);
 }
 
+double Sampler::launch() {
+  ++launched_;
+  return launch_();
+}
+
 void Sampler::warm_up() {
-  for (int i = 0; i < rules_.warmup; ++i) launch_();
+  while (launched_ < rules_.warmup) launch();
 }
 
 Timing Sampler::exactly(std::int64_t count) {
   warm_up();
-  for (std::int64_t i = 0; i < count; ++i) times_.push_back(launch_());
+  for (std::int64_t i = 0; i < count; ++i) times_.push_back(launch());
   return summarize(times_, false);
 }
 
@@ -69,7 +78,7 @@ Timing Sampler::until_precise() {
   const auto min_launches = static_cast<std::size_t>(std::max(1, rules_.min_launches));
   // Short launches are so many that looking at all of them after each would cost more than the launches.
   for (std::size_t next_look = kSlowLaunches;;) {
-    times_.push_back(launch_());
+    times_.push_back(launch());
     const bool out_of_time = now_() - start >= rules_.max_seconds;
     if (times_.size() < next_look && !out_of_time) continue;
     next_look = times_.size() + 1 + times_.size() / 16;

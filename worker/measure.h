@@ -9,7 +9,8 @@ namespace tune {
 /// How often a kernel is launched, and when its time is known well enough. Knows nothing of kernels and clocks: both
 /// are functions, so that a test decides what a launch takes.
 ///
-/// With an exact count (`Go::launches`, the finals) that many launches are timed after the warm-up. Otherwise:
+/// Launches before the first that is timed are the warm-up, the checked one among them. With an exact count
+/// (`Go::launches`, the finals) that many launches are timed after it. Otherwise:
 /// - A first launch of more than twice the best time so far (and more than `cutoff` times) is the only one; beyond
 ///   `cutoff` times the best there are three, and the fastest decides. A short first launch is repeated before it is
 ///   held against a spec, because thread pools, page faults and other processes weigh that much: on the CPU 0.1 s.
@@ -31,6 +32,7 @@ class Sampler {
  private:
   bool slower_than(double factor, double seconds) const;
   bool is_hopeless(double first);
+  double launch();
   Timing exactly(std::int64_t count);
   Timing until_precise();
   bool is_precise_enough() const;
@@ -41,6 +43,7 @@ class Sampler {
   Seconds launch_;
   Seconds now_;
   double short_launch_;
+  int launched_ = 0;
   std::vector<double> times_;
 };
 
