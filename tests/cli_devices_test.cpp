@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -182,6 +183,52 @@ TEST_F(Devices, OneThatAdmitsOneProcessAtATimeHasNoMore) {
         << result.out;
   }
   EXPECT_EQ(noted("refused").size(), 0u);
+}
+
+/// A GPU, where processes open the device while others are checked.
+class Batches : public Devices {
+ protected:
+  void SetUp() override {
+    Devices::SetUp();
+    std::filesystem::rename(bin_ / "tune-worker-cpu", bin_ / "tune-worker-cuda");
+    sandbox_.environment["FAKE_DEVICES"] = "fake:" + id_ + "a";
+  }
+  void write(const std::string& behaviours, int times) const {
+    Devices::write(behaviours, times);
+    const std::string yaml = sandbox_.read("gemm.yaml");
+    sandbox_.write("gemm.yaml", std::regex_replace(yaml, std::regex("gemm.cpp([^]*)launch: \\{"),
+                                                   "gemm.cu$1launch: {grid: [1], block: [1], "));
+    sandbox_.write("gemm.cu", "");
+  }
+};
+
+TEST_F(Batches, NothingIsTimedWhileAnotherProcessStartsOrLeaves) {
+  write("pauses", 40);
+  const Result result = tune({});
+  ASSERT_EQ(result.code, 0) << result.err;
+  ASSERT_EQ(noted("ends").size(), 40u);
+  std::istringstream log(sandbox_.read("log.txt"));
+  std::string process, what, timed;
+  int batches = 0;
+  for (std::string before; log >> process >> what; before = what) {
+    if (what == "begins") timed = process;
+    if (what == "ends") timed.clear();
+    const bool disturbs = what == "starts" || what == "leaves";
+    EXPECT_FALSE(disturbs && !timed.empty()) << process << ' ' << what << " while " << timed << " is timed";
+    batches += what == "leaves" && before == "ends";
+  }
+  EXPECT_LT(batches, 10) << "several are timed between two times of opening and closing";
+}
+
+TEST_F(Batches, AProcessThatEndsInItsPauseOrAfterItCostsItsOwnSpec) {
+  write("pauses, crashes_in_its_pause, crashes_after_its_pause", 2);
+  tune({"--keep-going"});
+  const std::vector<std::string> expected = {"measured",         "measured",         "measure, crashed",
+                                             "measure, crashed", "measure, crashed", "measure, crashed"};
+  const auto found = outcomes();
+  ASSERT_EQ(found.size(), expected.size());
+  for (const auto& [spec, outcome] : found)
+    EXPECT_TRUE(outcome.starts_with(expected[static_cast<std::size_t>(spec)])) << spec << ": " << outcome;
 }
 
 TEST_F(Devices, OneCanBeNamed) {

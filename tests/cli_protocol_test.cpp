@@ -40,6 +40,7 @@ const std::vector<std::pair<std::string, std::string>> kSpecs = {
     {"measures_after_failing", "check, " + kBroken + "unexpected 'measured' in stage check"},
     {"leaves_without_result", "measure, " + kUnfinished},
     {"checks_twice", "measure, " + kBroken + "unexpected 'checked' in stage measure"},
+    {"waits_unasked", "check, " + kBroken + "unexpected 'waits' in stage check"},
     {"measures_twice", "measure, " + kBroken + "unexpected 'measured' in stage measure"},
     {"fails_after_measuring", "measure, " + kBroken + "unexpected 'failed' in stage measure"},
     {"ignores_done", "measure, " + kLate},

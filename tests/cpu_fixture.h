@@ -63,7 +63,7 @@ class CpuFixture : public testing::Test {
     request.measure = rules_;
     const auto backend = make_backend();
     backend->load(request);
-    return backend->measure({}, [this](const wire::Event& event) { checked_ = std::get<wire::Checked>(event); });
+    return *backend->measure({}, [this](const wire::Event& event) { checked_ = std::get<wire::Checked>(event); });
   }
 
   /// The text of the Refusal that `action` ends in, which must be of this stage.

@@ -124,7 +124,7 @@ TEST_F(CpuWorker, SaysThatItDidNotCheckWithoutAReference) {
   const wire::MeasureRequest request = fault("right");
   const auto backend = make_backend();
   backend->load(request);
-  EXPECT_FALSE(backend->measure({}, [](const wire::Event&) {}).checked);
+  EXPECT_FALSE(backend->measure({}, [](const wire::Event&) {})->checked);
 }
 
 TEST_F(CpuWorker, FailsWithTheCompilersFirstError) {

@@ -1,10 +1,9 @@
-// Stands in for tune-worker-cpu and breaks the protocol on demand. A spec asks for it with its parameter BEHAVIOUR,
-// the probe is asked by the variable FAKE_PROBE; `right` does nothing, at once, and says that it went well.
-// FAKE_DEVICES (`model:id,model:id`) are the devices of the probe; a spec takes a tenth longer on each than on the one
-// before. With FAKE_REFUSED_REFERENCE the first two references find no device. FAKE_MEMORY is the
-// device's, in bytes. The file FAKE_EXCLUSIVE
-// stands for a device that one process at a time may have. Measure processes append their number
-// and what they do to the file FAKE_LOG.
+// Stands in for tune-worker-cpu, or by its file's name for tune-worker-cuda, and breaks the protocol on demand. A spec
+// asks for it with its parameter BEHAVIOUR, the probe is asked by the variable FAKE_PROBE; `right` does nothing, at
+// once, and says that it went well. FAKE_DEVICES (`model:id,model:id`) are the devices of the probe; a spec takes a
+// tenth longer on each than on the one before. With FAKE_REFUSED_REFERENCE the first two references find no device.
+// FAKE_MEMORY is the device's, in bytes. The file FAKE_EXCLUSIVE stands for a device that one process at a time may
+// have. Measure processes append their number and what they do to the file FAKE_LOG.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -58,7 +57,12 @@ void say(const std::string& line) { std::cout << line << std::endl; }
 [[noreturn]] void hang() {
   for (;;) ::pause();
 }
-void say_hello() { say(wire::encode(wire::Event(wire::Hello{}))); }
+wire::Hello hello() {
+  wire::Hello hello;
+  hello.backend = std::string(program_invocation_short_name) == "tune-worker-cuda" ? Backend::cuda : Backend::cpu;
+  return hello;
+}
+void say_hello() { say(wire::encode(wire::Event(hello()))); }
 void say_loaded() { say(kLoaded); }
 void measure() {
   if (go.check) say(kChecked);
@@ -73,6 +77,18 @@ void measure_slowly() {
   ::usleep(30'000);
   note("ends");
   measure();
+}
+void say_that_it_waits() {
+  wire::Checked checked;
+  checked.waits = true;
+  say(wire::encode(wire::Event(checked)));
+}
+void pause_before_timing() {
+  if (go.pause) return say_that_it_waits();
+  note("begins");
+  ::usleep(3'000);
+  note("ends");
+  say(measured());
 }
 void measure_a_slow_one() {
   ::usleep(30'000);
@@ -130,6 +146,10 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"takes_a_while", {.go = measure_slowly}},
     {"outlives_the_sweep", {.go = outlive_the_sweep}},
     {"is_slow", {.go = measure_a_slow_one}},
+    {"pauses", {.go = pause_before_timing, .done = [] { note("leaves"), ::usleep(3'000), leave(); }}},
+    {"crashes_after_its_pause", {.go = [] { go.pause ? say_that_it_waits() : (::raise(SIGKILL), leave()); }}},
+    {"crashes_in_its_pause", {.go = [] { say_that_it_waits(), ::usleep(3'000), ::raise(SIGKILL); }}},
+    {"waits_unasked", {.go = say_that_it_waits}},
     {"fails_if_reused", {.load = [] { served > 0 ? (say(kFailed), leave()) : say_loaded(); }}},
     {"crashes_if_reused", {.load = [] { served > 0 ? (::raise(SIGKILL), leave()) : say_loaded(); }}},
     {"fails", {.go = [] { say(kFailed), leave(); }}},
@@ -170,7 +190,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
 const std::map<std::string, Action> kProbes = {
     {"right",
      [] {
-       wire::Hello hello;
+       wire::Hello hello = ::hello();
        hello.device.name = "fake";
        hello.compiler = "fake";
        if (const char* bytes = std::getenv("FAKE_MEMORY")) hello.device.properties["memory_bytes"] = std::atoll(bytes);

@@ -45,7 +45,7 @@ class ProgramWorker : public testing::Test {
   wire::Measured measure() const {
     const auto backend = make_backend();
     backend->load(measure_);
-    return backend->measure({}, [](const wire::Event&) {});
+    return *backend->measure({}, [](const wire::Event&) {});
   }
 
   wire::Measured run_script(const std::string& text) {
@@ -200,7 +200,7 @@ TEST_F(ProgramWorker, AnEarlierResultIsNeverTakenForThisRuns) {
   measure_.source = script("test -e \"$0.ran\" || echo '{\"time\": 1}' > \"$TUNE_RESULT\"; touch \"$0.ran\"");
   const auto backend = make_backend();
   backend->load(measure_);
-  const auto once = [&] { return backend->measure({}, [](const wire::Event&) {}); };
+  const auto once = [&] { return *backend->measure({}, [](const wire::Event&) {}); };
   EXPECT_EQ(once().timing.median, 1);
   EXPECT_NE(refusal(Stage::measure, once).find("wrote no result"), std::string::npos);
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -43,8 +44,9 @@ class WorkerBackend {
   virtual void reference(const wire::ReferenceRequest& request) = 0;
   /// Takes the artifact and all memory; launches nothing.
   virtual void load(const wire::MeasureRequest& request) = 0;
-  /// Fills, checks (reports Checked on the way) and times.
-  virtual wire::Measured measure(const wire::Go& go, const Report& report) = 0;
+  /// Fills, checks (reports Checked on the way) and times. nullopt: it has checked and pauses. Where `go.pause` is not
+  /// for, because nothing can be done meanwhile, it is ignored.
+  virtual std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) = 0;
 };
 
 /// The executable's own backend: each tune-worker-* links exactly one definition.

@@ -26,7 +26,7 @@ class CpuBackend final : public WorkerBackend {
   wire::Built build(const wire::BuildRequest& request) override { return build_shared_object(request); }
   void reference(const wire::ReferenceRequest& request) override;
   void load(const wire::MeasureRequest& request) override;
-  wire::Measured measure(const wire::Go& go, const Report& report) override;
+  std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
   void load_vendor(const wire::MeasureRequest& request);
@@ -116,7 +116,7 @@ wire::Checked CpuBackend::check() {
   return checked;
 }
 
-wire::Measured CpuBackend::measure(const wire::Go& go, const Report& report) {
+std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Report& report) {
   const wire::Checked checked = go.check ? check() : wire::Checked();
   const bool compared = go.check && verifier_->has_reference();
   if (compared) report(checked);
@@ -131,7 +131,7 @@ wire::Measured CpuBackend::measure(const wire::Go& go, const Report& report) {
   else
     memory_->verify_guards();
   if (go.launches > 0) wait_until_idle();
-  return {timing, compared, {}};
+  return wire::Measured{timing, compared, {}};
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ class GpuBackend final : public WorkerBackend {
   wire::Built build(const wire::BuildRequest& request) override;
   void reference(const wire::ReferenceRequest& request) override;
   void load(const wire::MeasureRequest& request) override;
-  wire::Measured measure(const wire::Go& go, const Report& report) override;
+  std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
   std::vector<double> outputs() const;
@@ -63,12 +63,15 @@ class GpuBackend final : public WorkerBackend {
   double timed_launches(std::int64_t count);
   void choose_fastest_algorithm();
   wire::Checked check();
-  wire::Go with_time_limit(wire::Go go) const;
+  Observer& observer();
+  wire::Go with_time_limit(wire::Go go);
+  Sampler sampler(const wire::Go& go);
   Timing time(const wire::Go& go, double first, double deadline);
   void add_energy(const wire::Go& go, wire::Measured& measured);
 
   MeasureRules rules_;
   bool filled_ = false;
+  std::optional<wire::Checked> checked_;
   std::string memory_key_;
   std::int64_t per_sample_ = 1;  ///< launches that are timed as one
   int energy_rounds_ = 0;
@@ -125,12 +128,11 @@ void GpuBackend::load(const wire::MeasureRequest& request) {
   rules_ = request.measure;
   per_sample_ = 1;
   energy_rounds_ = 0;
+  checked_.reset();
   provide_memory(request);
-  if (!observer_) {
+  if (!start_) {
     start_.emplace(*gpu_);
     stop_.emplace(*gpu_);
-    monitor_ = open_monitor(gpu_->handle());
-    observer_.emplace(monitor_.get(), seconds_now);
   }
   const auto address = [this](const std::string& name) { return memory_->address(name); };
   vendor_.reset();
@@ -169,7 +171,7 @@ double GpuBackend::timed_launches(std::int64_t count) {
   start_->record();
   for (std::int64_t i = 0; i < count; ++i) launch();
   stop_->record();
-  observer_->look();
+  if (observer_) observer_->look();
   stop_->wait();
   return std::max(stop_->since(*start_) / static_cast<double>(count), 1e-9);
 }
@@ -203,26 +205,40 @@ wire::Checked GpuBackend::check() {
   return checked;
 }
 
+/// Opened when it is first needed: it takes 5 ms of the driver's lock (H200), and what the check rules out needs none.
+Observer& GpuBackend::observer() {
+  if (!observer_) {
+    monitor_ = open_monitor(gpu_->handle());
+    observer_.emplace(monitor_.get(), seconds_now);
+  }
+  return *observer_;
+}
+
 /// Where energy decides, slowness alone rules a kernel out only if even the least power would be too much.
-wire::Go GpuBackend::with_time_limit(wire::Go go) const {
+wire::Go GpuBackend::with_time_limit(wire::Go go) {
+  if (go.best_joules <= 0 || rules_.cutoff <= 0) return go;
+  observer();
   const auto limit = monitor_ ? monitor_->power_limit_w() : std::nullopt;
-  if (go.best_joules > 0 && limit && rules_.cutoff > 0)
-    go.best_seconds = hopeless_seconds(go.best_joules, *limit) / rules_.cutoff;
+  if (limit) go.best_seconds = hopeless_seconds(go.best_joules, *limit) / rules_.cutoff;
   return go;
+}
+
+Sampler GpuBackend::sampler(const wire::Go& go) {
+  const auto sample = [this] {
+    memory_->restore();
+    return timed_launches(per_sample_);
+  };
+  return {rules_, with_time_limit(go), sample, seconds_now, kShortLaunch};
 }
 
 /// `first` is the time of the launch that was checked; 0: there was none. `deadline`: when the driver gives up.
 Timing GpuBackend::time(const wire::Go& go, double first, double deadline) {
   // In a cold cache every launch needs a flush before it, and is timed by itself.
   if (first > 0 && !rules_.cold_cache && !memory_->needs_restoring()) per_sample_ = launches_per_sample(first);
-  const auto sample = [this] {
-    memory_->restore();
-    return timed_launches(per_sample_);
-  };
   const auto sleep = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); };
   if (rules_.energy != MeasureRules::Energy::never) deadline -= EnergyMeter::kWindow + EnergyMeter::kPatience;
-  Timing timing = CoolTimer(*observer_, seconds_now, sleep).run(rules_.max_seconds, deadline, [&] {
-    return Sampler(rules_, with_time_limit(go), sample, seconds_now, kShortLaunch).run(std::exchange(first, 0));
+  Timing timing = CoolTimer(observer(), seconds_now, sleep).run(rules_.max_seconds, deadline, [&] {
+    return sampler(go).run(std::exchange(first, 0));
   });
   // A verdict on one launch is on the checked one, which was timed by itself.
   if (timing.count > 1) timing.count *= per_sample_;
@@ -256,19 +272,27 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   measured.timing.stopped_early = energy->stopped_early;
 }
 
-wire::Measured GpuBackend::measure(const wire::Go& go, const Report& report) {
+std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Report& report) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const double deadline = go.answer_within > 0 ? seconds_now() + go.answer_within : kNever;
-  observer_->start();
+  if (observer_) observer_->start();
   if (!std::exchange(filled_, true)) memory_->fill();
   if (vendor_ && vendor_->algorithms() > 1 && !std::exchange(algorithm_chosen_, true)) choose_fastest_algorithm();
-  const wire::Checked checked = go.check ? check() : wire::Checked();
-  const bool compared = go.check && verifier_->has_reference();
-  if (compared) report(checked);
+  std::optional<Timing> hopeless;
+  if (go.check && !checked_) {
+    checked_ = check();
+    if (go.pause) hopeless = sampler(go).run_if_hopeless(checked_->seconds);
+    checked_->waits = go.pause && !hopeless;
+    if (checked_->waits || verifier_->has_reference()) report(*checked_);
+    if (checked_->waits) {
+      observer();
+      return std::nullopt;
+    }
+  }
   wire::Measured measured;
-  measured.timing = time(go, checked.seconds, deadline);
-  measured.checked = compared;
-  measured.metrics = observer_->metrics();
+  measured.timing = hopeless ? *hopeless : time(go, go.check ? checked_->seconds : 0, deadline);
+  measured.checked = go.check && verifier_->has_reference();
+  if (observer_) measured.metrics = observer_->metrics();
   add_energy(go, measured);
   // What was timed must still be right: a kernel may count its launches, or rely on what the one before left behind.
   if (go.check)

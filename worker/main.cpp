@@ -109,10 +109,10 @@ class Session {
       if (std::holds_alternative<wire::Done>(command)) return std::nullopt;
       if (const auto* command_go = std::get_if<wire::Go>(&command)) {
         if (!loaded) throw wire::Malformed("`go` before `load`");
-        channel_.say(go(*command_go));
+        if (auto measured = go(*command_go)) channel_.say(*std::move(measured));
       } else if (auto* next = std::get_if<wire::Next>(&command)) {
         request = std::move(next->request);
-        loaded = false;
+        loaded = paused_ = false;
         stage_ = Stage::start;
       } else {
         load(request);
@@ -127,18 +127,21 @@ class Session {
     channel_.say(wire::Loaded{});
   }
 
-  wire::Measured go(const wire::Go& command) {
-    stage_ = command.check ? Stage::check : Stage::measure;
-    return backend_.measure(command, [this](const wire::Event& event) {
+  std::optional<wire::Event> go(const wire::Go& command) {
+    if (!std::exchange(paused_, false)) stage_ = command.check ? Stage::check : Stage::measure;
+    auto measured = backend_.measure(command, [this](const wire::Event& event) {
       channel_.say(event);
       stage_ = Stage::measure;
     });
+    paused_ = !measured;
+    return measured;
   }
 
   const Options& options_;
   WorkerBackend& backend_;
   Channel& channel_;
   Stage stage_ = Stage::start;
+  bool paused_ = false;  ///< after its check
 };
 
 Channel::Input input_of(const Options& options) {

@@ -30,14 +30,19 @@ Sampler::Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, 
 
 Timing Sampler::run(double first) {
   if (go_.launches > 0) return exactly(go_.launches);
+  if (const auto timing = run_if_hopeless(first)) return *timing;
+  times_.clear();
+  warm_up();
+  return until_precise();
+}
+
+std::optional<Timing> Sampler::run_if_hopeless(double first) {
   if (first > 0)
     ++launched_;
   else
     first = launch();
-  if (is_hopeless(first)) return summarize(times_, true);
-  times_.clear();
-  warm_up();
-  return until_precise();
+  if (!is_hopeless(first)) return std::nullopt;
+  return summarize(times_, true);
 }
 
 bool Sampler::slower_than(double factor, double seconds) const {

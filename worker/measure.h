@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "wire/messages.h"
@@ -28,6 +29,8 @@ class Sampler {
 
   /// `first` is the time of the launch that was checked; 0 if there was none.
   Timing run(double first);
+  /// What run() returns if the first launches show that the spec is too slow; nullopt if it must be timed.
+  std::optional<Timing> run_if_hopeless(double first);
 
  private:
   bool slower_than(double factor, double seconds) const;

@@ -100,7 +100,7 @@ class ProgramBackend final : public WorkerBackend {
     throw Refusal(Stage::start, "a program checks its own result; there is no reference to make");
   }
   void load(const wire::MeasureRequest& request) override;
-  wire::Measured measure(const wire::Go& go, const Report& report) override;
+  std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
   wire::ProgramResult run_program() const;
@@ -170,11 +170,11 @@ wire::ProgramResult ProgramBackend::run_program() const {
   return wire::read_program_result(text_of(result), finished.output);
 }
 
-wire::Measured ProgramBackend::measure(const wire::Go& go, const Report& report) try {
+std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const Report& report) try {
   const wire::ProgramResult result = run_program();
   if (result.ok == false) throw Refusal(Stage::check, "the program says that its result is wrong");
   if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
-  return {result.timing, result.ok.has_value(), result.metrics};
+  return wire::Measured{result.timing, result.ok.has_value(), result.metrics};
 } catch (const wire::Malformed& error) {
   throw Refusal(Stage::measure, error.what());
 }

@@ -13,9 +13,13 @@ int Lane::occupied() const {
       stations_, [this](const Station& station) { return rules_.exits_disturb || !station.leaving; }));
 }
 
-bool Lane::room_for_another() const { return occupied() < 1 + rules_.loaded_ahead; }
+bool Lane::room_for_another() const {
+  return occupied() < 1 + rules_.loaded_ahead &&
+         std::ranges::count_if(stations_, &Station::opens) < rules_.opening_at_once;
+}
 
 bool Lane::has_room() const {
+  if (timing_batch_) return false;
   const bool idle = std::ranges::any_of(stations_, [](const Station& s) { return !s.job && !s.leaving; });
   return idle || room_for_another();
 }
@@ -25,7 +29,7 @@ bool Lane::active() const {
 }
 
 std::optional<std::int64_t> Lane::launched() const {
-  const auto station = std::ranges::find_if(stations_, &Station::launches);
+  const auto station = std::ranges::find(stations_, true, &Station::launches);
   return station == stations_.end() ? std::nullopt : std::optional(station->job->ticket);
 }
 
@@ -42,10 +46,7 @@ void Lane::start(Job job) {
     idle->job = std::move(job);
     return load(*idle);
   }
-  if (idle != stations_.end() && !room_for_another()) {
-    idle->leaving = true;
-    idle->process->send(wire::Done{});
-  }
+  if (idle != stations_.end() && !room_for_another()) leave(*idle);
   Station& station = stations_.emplace_back();
   station.process = std::make_unique<WorkerProcess>(workshop_->start_measuring(job.request, device_));
   station.job = std::move(job);
@@ -56,6 +57,11 @@ void Lane::load(Station& station) {
   station.process->send(wire::Load{});
 }
 
+void Lane::leave(Station& station) {
+  station.leaving = true;
+  station.process->send(wire::Done{});
+}
+
 void Lane::advance(const wire::Go& go) {
   for (Station& station : stations_) {
     if (!station.job || station.leaving) continue;
@@ -63,16 +69,19 @@ void Lane::advance(const wire::Go& go) {
     take_answer(station);
   }
   launch_next(go);
+  if (timing_batch_) return;
+  for (Station& station : stations_)
+    if (station.measured && !station.leaving) leave(station);
 }
 
 void Lane::take_answer(Station& station) {
+  if (!station.launches) return;
+  if (station.process->waits()) return stop_launching(station);
   auto measured = station.process->take_measured();
   if (!measured) return;
   station.measured = std::move(measured);
   stop_launching(station);
-  if (rules_.reuse) return serve_again(station);
-  station.leaving = true;
-  station.process->send(wire::Done{});
+  if (rules_.reuse) serve_again(station);
 }
 
 // What it measured stands: the worker has verified it, and the device has finished all that was launched.
@@ -86,10 +95,23 @@ void Lane::serve_again(Station& station) {
   station.load_sent = station.go_sent = false;
 }
 
-void Lane::launch_next(const wire::Go& go) {
-  if (std::ranges::any_of(stations_, &Station::launches)) return;
-  const auto next = std::ranges::find_if(
-      stations_, [](const Station& s) { return s.job && s.process->loaded() && !s.go_sent && !s.leaving; });
+bool Lane::quiet() const { return std::ranges::none_of(stations_, &Station::opens_or_closes); }
+
+// To be checked, or else to be timed.
+Lane::Stations::iterator Lane::next_to_launch(wire::Go& go) {
+  auto next = std::ranges::find_if(stations_, &Station::may_launch);
+  go.pause = rules_.batches;
+  if (rules_.batches && next == stations_.end()) {
+    next = std::ranges::find_if(stations_, &Station::waits);
+    go.pause = false;
+    timing_batch_ = next != stations_.end() && quiet();
+  }
+  return go.pause || quiet() ? next : stations_.end();
+}
+
+void Lane::launch_next(wire::Go go) {
+  if (launched()) return;
+  const auto next = next_to_launch(go);
   if (next == stations_.end()) {
     if (std::exchange(wants_turn_, false)) workshop_->end_turn(device_);
     return;
@@ -97,14 +119,16 @@ void Lane::launch_next(const wire::Go& go) {
   wants_turn_ = !workshop_->take_turn(device_);
   if (wants_turn_) return;
   launched_at_ = Clock::now();
-  next->go_sent = true;
+  next->go_sent = next->launches = true;
   next->process->send(go);
 }
 
 void Lane::stop_launching(Station& station) {
+  station.launches = false;
   last_launch_ = Clock::now();
-  station.device_seconds = std::chrono::duration<double>(last_launch_ - launched_at_).count();
-  busy_seconds_ += station.device_seconds;
+  const std::chrono::duration<double> seconds = last_launch_ - launched_at_;
+  station.device_seconds += seconds.count();
+  busy_seconds_ += seconds.count();
   workshop_->end_turn(device_);
 }
 
@@ -119,7 +143,7 @@ bool Lane::handle(const Processes::Event& event) {
   // Its last words may have come with its end.
   if (station->job && !station->leaving) take_answer(*station);
   station->process->handle(*end);
-  if (station->launches()) stop_launching(*station);
+  if (station->launches) stop_launching(*station);
   if (end->exit.unreaped) workshop_->throw_device_lost(device_, "a worker on it could not be killed");
   ended(station);
   return true;
@@ -128,8 +152,8 @@ bool Lane::handle(const Processes::Event& event) {
 void Lane::ended(Stations::iterator station) {
   spent_ += station->process->spent();
   if (station->job) {
-    Result result{station->job->ticket, {}, station->served > 0, station->process->no_device(),
-                  station->device_seconds};
+    Result result{
+        station->job->ticket, {}, station->served > 0, station->process->no_device(), station->device_seconds};
     if (const auto& failure = station->process->failure())
       result.outcome = *failure;
     else
@@ -164,7 +188,7 @@ void Lane::abandon(std::int64_t ticket) {
   const auto station =
       std::ranges::find_if(stations_, [=](const Station& s) { return s.job && s.job->ticket == ticket; });
   if (station == stations_.end()) return;
-  if (station->launches())
+  if (station->launches)
     stop_launching(*station);
   else if (std::exchange(wants_turn_, false))
     workshop_->end_turn(device_);
@@ -174,11 +198,8 @@ void Lane::abandon(std::int64_t ticket) {
 }
 
 void Lane::dismiss() {
-  for (Station& station : stations_) {
-    if (station.job || station.leaving) continue;
-    station.leaving = true;
-    station.process->send(wire::Done{});
-  }
+  for (Station& station : stations_)
+    if (!station.job && !station.leaving) leave(station);
 }
 
 }  // namespace tune

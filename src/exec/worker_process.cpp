@@ -49,9 +49,10 @@ void WorkerProcess::send(wire::Command command) {
   } else if (auto* go = std::get_if<wire::Go>(&command)) {
     go->answer_within = deadlines_.run.count();
     go_pending_ = true;
-    check_pending_ = go->check;
-    answered_ = false;
-    stage_ = go->check ? Stage::check : Stage::measure;
+    check_pending_ = go->check && !waits_;
+    may_wait_ = go->pause;
+    answered_ = waits_ = false;
+    stage_ = check_pending_ ? Stage::check : Stage::measure;
   } else if (std::holds_alternative<wire::Next>(command)) {
     forget_spec();
   }
@@ -63,7 +64,7 @@ void WorkerProcess::send(wire::Command command) {
 // The next spec begins where the first one did after its hello.
 void WorkerProcess::forget_spec() {
   stage_ = Stage::start;
-  loaded_ = load_sent_ = go_pending_ = check_pending_ = answered_ = false;
+  loaded_ = load_sent_ = go_pending_ = check_pending_ = may_wait_ = waits_ = answered_ = false;
   checked_ = {};
 }
 
@@ -114,9 +115,14 @@ void WorkerProcess::accept(const wire::Loaded&) {
 void WorkerProcess::accept(const wire::Checked& checked) {
   expect(go_pending_ && check_pending_ && !answered_, "checked");
   check_pending_ = false;
+  expect(may_wait_ || !checked.waits, "waits");
   checked_ = checked;
   stage_ = Stage::measure;
   count(Stage::check);
+  waits_ = checked.waits;
+  if (!waits_) return;
+  go_pending_ = false;
+  processes_->set_deadline(id_, std::nullopt);
 }
 
 void WorkerProcess::accept(const wire::Measured& measured) {

@@ -40,6 +40,8 @@ class WorkerProcess {
 
   bool said_hello() const { return hello_; }
   bool loaded() const { return loaded_; }
+  /// It has been checked and waits for another go.
+  bool waits() const { return waits_; }
   /// The answer to the last go, once.
   std::optional<wire::Measured> take_measured();
   const std::optional<wire::Built>& built() const { return built_; }
@@ -71,7 +73,8 @@ class WorkerProcess {
   Deadlines deadlines_;
   bool measures_;  ///< a measure process, which goes through stages
   Stage stage_;
-  bool hello_ = false, loaded_ = false, load_sent_ = false, go_pending_ = false, check_pending_ = false;
+  bool hello_ = false, loaded_ = false, load_sent_ = false, go_pending_ = false, check_pending_ = false,
+       may_wait_ = false, waits_ = false;
   bool answered_ = false;  ///< a last word was said: built, referenced, measured or failed
   wire::Checked checked_;
   std::optional<wire::Measured> measured_;

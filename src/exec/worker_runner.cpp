@@ -10,9 +10,11 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
-// Opening a GPU takes about 60 ms of the driver's lock and as long outside of it (H200): so many processes keep that
-// lock busy while one measures. In a process that is reused only memory is filled and copied.
-constexpr int kLoadedAhead = 4;
+// Opening a GPU takes 61 ms of the driver's lock (H200): a few processes keep it busy, while those that are open are
+// checked, and a batch of so many loses little at its ends. In a process that is reused only memory is filled and
+// copied.
+constexpr int kOpeningAtOnce = 4;
+constexpr int kLoadedAhead = 15;
 constexpr int kLoadedAheadInReused = 2;
 constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device times
 
@@ -30,19 +32,21 @@ WorkerRunner::WorkerRunner(Workshop& workshop)
       exclusive_(cores_are_the_device(workshop.requests().hello().backend)),
       batch_(4 * workshop.options().jobs),
       created_(Clock::now()) {
+  const bool reuse = workshop.options().reuse_processes;
   const bool alone = exclusive_ || admits_one_process(workshop.requests().hello().device);
-  const Lane::Rules rules = {loaded_ahead(), workshop.options().reuse_processes, alone};
+  const Lane::Rules rules = {loaded_ahead(), kOpeningAtOnce, reuse, alone, !alone && !reuse};
   for (std::size_t i = 0; i < workshop.options().devices.size(); ++i)
-    devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false});
+    devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false, {}, {}});
 }
 
-// All of them have their memory at the same time.
+// All of them have their memory at the same time, and the batch before them while it leaves.
 int WorkerRunner::loaded_ahead() const {
   if (exclusive_) return 0;
-  const int wanted = workshop_->options().reuse_processes ? kLoadedAheadInReused : kLoadedAhead;
+  const bool reuse = workshop_->options().reuse_processes;
+  const int wanted = reuse ? kLoadedAheadInReused : kLoadedAhead;
   const Requests& requests = workshop_->requests();
   const auto fitting = processes_that_fit(requests.plan().problem, requests.hello().device);
-  return fitting ? std::clamp(*fitting - 1, 0, wanted) : wanted;
+  return fitting ? std::clamp(*fitting / (reuse ? 1 : 2) - 1, 0, wanted) : wanted;
 }
 
 int WorkerRunner::free_slots() const { return 2 * batch_ - static_cast<int>(tasks_.size() + finished_.size()); }
@@ -58,7 +62,7 @@ void WorkerRunner::add(const Spec& spec, bool asked) {
   try {
     workshop_->want_build(spec);
   } catch (const Unlaunchable& error) {
-    finish(std::prev(tasks_.end()), Failure{Stage::start, Cause::reported, error.what(), {}});
+    finish(tasks_.back(), Failure{Stage::start, Cause::reported, error.what(), {}});
   }
 }
 
@@ -113,12 +117,12 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
 
 // A device that still times the common spec keeps its turn: nothing is left that it could be compared for.
 void WorkerRunner::dismiss() {
-  for (const Task& task : tasks_) devices_.front().lane.abandon(task.ticket);
-  tasks_.clear();
   for (Device& device : devices_) {
+    for (const Task& task : tasks_) device.lane.abandon(task.ticket);
     if (std::exchange(device.timing_common, false)) device.lane.abandon(kCommon);
     device.lane.dismiss();
   }
+  tasks_.clear();
 }
 
 bool WorkerRunner::building() const { return workshop_->builder().running() > 0 || workshop_->making_reference(); }
@@ -137,12 +141,12 @@ void WorkerRunner::pump() {
   do {
     collect_builds();
     start_builds();
-    start_measuring();
     for (Device& device : devices_) {
       wire::Go go = device.comparable ? best_ : wire::Go{};
       go.best_seconds /= device.scale;
       device.lane.advance(go);
     }
+    start_measuring();
   } while (collect_results() && finished_.empty());
 }
 
@@ -156,7 +160,7 @@ void WorkerRunner::collect_builds() {
       collect_build(current, *artifact);
     } else {
       keep(*current, std::get<Failure>(*result));
-      finish(current, std::get<Failure>(*result));
+      finish(*current, std::get<Failure>(*result));
     }
   }
 }
@@ -166,7 +170,7 @@ void WorkerRunner::collect_build(Tasks::iterator task, const Artifact& artifact)
   task->artifact = artifact.path.string();
   task->built = true;
   if (const auto reason = workshop_->requests().pruned_after_build(task->spec, task->build))
-    finish(task, PrunedAfterBuild{*reason, task->build});
+    finish(*task, PrunedAfterBuild{*reason, task->build});
 }
 
 void WorkerRunner::start_builds() {
@@ -178,27 +182,31 @@ void WorkerRunner::start_builds() {
   workshop_->builder().start_queued();
 }
 
-// In turn, so that devices share what is ready. Until the first device has timed a spec, it is the only one.
+// In turn, so that devices share what is ready.
 void WorkerRunner::start_measuring() {
   if (common_) start_common();
   auto task = tasks_.begin();
   for (bool room = true; room;) {
     room = false;
     for (Device& device : devices_) {
-      if (!device.comparable || !device.lane.has_room()) continue;
+      if (!takes_jobs(device) || !device.lane.has_room()) continue;
       if (exclusive_ && (!measuring_phase_ || building())) return;
       while (task != tasks_.end() && (!task->built || task->measuring)) ++task;
       if (task == tasks_.end()) return;
       const auto current = task++;
       try {
         if (!start_one(*current, device)) return;
-        room = true;
       } catch (const Unlaunchable& error) {
-        finish(current, Failure{Stage::start, Cause::reported, error.what(), {}});
-        room = true;
+        finish(*current, Failure{Stage::start, Cause::reported, error.what(), {}});
       }
+      room = true;
     }
   }
+}
+
+// It is, or will be, comparable: the common spec comes first.
+bool WorkerRunner::takes_jobs(const Device& device) const {
+  return device.comparable || device.timing_common || device.common;
 }
 
 // False: there is nothing to check its result against yet. Throws Unlaunchable.
@@ -208,14 +216,45 @@ bool WorkerRunner::start_one(Task& task, Device& device) {
   if (!workshop_->options().keep.empty())
     request.keep = (workshop_->options().keep / std::to_string(task.spec.mesh_idx)).string();
   device.lane.start({task.ticket, workshop_->complete(std::move(request), task.artifact), task.fresh});
+  // With a best known, another spec than that may be stopped early.
+  if (!common_was_chosen_ && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
   return task.measuring = true;
+}
+
+void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds) {
+  if (devices_.size() == 1) return;
+  common_ = {workshop_->complete(workshop_->requests().measure(task.spec), task.artifact), task.ticket, seconds};
+  common_was_chosen_ = true;
 }
 
 void WorkerRunner::start_common() {
   for (Device& device : devices_) {
-    if (device.comparable || device.timing_common || !device.lane.has_room()) continue;
+    if (takes_jobs(device) || !device.lane.has_room()) continue;
     device.lane.start({kCommon, common_->request, true});
     device.timing_common = true;
+  }
+}
+
+// The first device has not timed it in full. What others have timed meanwhile cannot be compared, and is timed again.
+void WorkerRunner::drop_common() {
+  common_.reset();
+  for (Device& device : devices_) {
+    if (std::exchange(device.timing_common, false)) device.lane.abandon(kCommon);
+    device.common.reset();
+    for (Lane::Result& result : std::exchange(device.held, {})) accept(device, std::move(result));
+  }
+}
+
+void WorkerRunner::compare_devices() {
+  if (!common_ || !common_->seconds) return;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    Device& device = devices_[i];
+    if (device.comparable || !device.common) continue;
+    if (const auto* failure = std::get_if<Failure>(&*device.common))
+      workshop_->throw_device_lost(i, "what the first device could time fails on it: " + failure->message);
+    device.scale = *common_->seconds / std::get<Measurement>(*device.common).timing.median;
+    device.comparable = true;
+    for (Lane::Result& result : std::exchange(device.held, {})) accept(device, std::move(result));
   }
 }
 
@@ -225,49 +264,54 @@ bool WorkerRunner::collect_results() {
   for (Device& device : devices_)
     while (auto result = device.lane.take_result()) {
       any = true;
-      if (result->ticket == kCommon)
-        accept_common(device, *result);
-      else
+      if (result->ticket != kCommon) {
         accept(device, std::move(*result));
+        continue;
+      }
+      device.timing_common = false;
+      if (!result->no_device) device.common = std::move(result->outcome);  // else it is tried again
     }
+  compare_devices();
   return any;
 }
 
-void WorkerRunner::accept_common(Device& device, const Lane::Result& result) {
-  device.timing_common = false;
-  if (result.no_device) return;  // it is tried again
-  const std::size_t place = static_cast<std::size_t>(&device - devices_.data());
-  if (const auto* failure = std::get_if<Failure>(&result.outcome))
-    workshop_->throw_device_lost(place, "what the first device could time fails on it: " + failure->message);
-  device.scale = common_->seconds / std::get<Measurement>(result.outcome).timing.median;
-  device.comparable = true;
-}
-
 void WorkerRunner::accept(Device& device, Lane::Result result) {
-  const auto task = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
-  if (result.no_device || worth_a_fresh_process(result)) {
-    task->measuring = false;
-    task->fresh = !result.no_device;
-    return;
+  Task& task = *std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
+  const bool again = result.no_device || worth_a_fresh_process(result);
+  auto* measurement = std::get_if<Measurement>(&result.outcome);
+  if (common_ && common_->ticket == task.ticket && (!measurement || measurement->timing.stopped_early)) drop_common();
+  if (again) {
+    task.measuring = false;
+    task.fresh = !result.no_device;
+  } else if (measurement == nullptr) {
+    const Failure& failure = std::get<Failure>(result.outcome);
+    keep(task, failure);
+    finish(task, failure, result.device_seconds);
+  } else if (device.comparable) {
+    accept_measurement(device, task, std::move(*measurement), result.device_seconds);
+  } else if (common_) {
+    device.held.push_back(std::move(result));
+  } else {
+    task.measuring = false;
   }
-  if (const auto* failure = std::get_if<Failure>(&result.outcome)) {
-    keep(*task, *failure);
-    return finish(task, *failure, result.device_seconds);
-  }
-  Measurement measurement = std::get<Measurement>(std::move(result.outcome));
-  measurement.build = task->build;
-  scale_times(measurement, device.scale);
-  if (!common_ && devices_.size() > 1 && !measurement.timing.stopped_early)
-    common_ = {workshop_->complete(workshop_->requests().measure(task->spec), task->artifact),
-               measurement.timing.median};
-  finish(task, std::move(measurement), result.device_seconds);
 }
 
-void WorkerRunner::finish(Tasks::iterator task, Outcome outcome, double device_seconds) {
-  const std::chrono::duration<double> seconds = Clock::now() - task->started;
-  if (task->asked)
-    finished_.push_back({std::move(task->spec), std::move(outcome), seconds.count(), false, device_seconds});
-  tasks_.erase(task);
+void WorkerRunner::accept_measurement(const Device& device, Task& task, Measurement measurement,
+                                      double device_seconds) {
+  if (common_ && common_->ticket == task.ticket)
+    common_->seconds = measurement.timing.median;
+  else if (!common_ && !measurement.timing.stopped_early)
+    choose_common(task, measurement.timing.median);
+  measurement.build = task.build;
+  scale_times(measurement, device.scale);
+  finish(task, std::move(measurement), device_seconds);
+}
+
+void WorkerRunner::finish(Task& task, Outcome outcome, double device_seconds) {
+  const std::chrono::duration<double> seconds = Clock::now() - task.started;
+  if (task.asked)
+    finished_.push_back({std::move(task.spec), std::move(outcome), seconds.count(), false, device_seconds});
+  tasks_.remove_if([&](const Task& other) { return &other == &task; });
 }
 
 void WorkerRunner::keep(const Task& task, const Failure& failure) const {

@@ -13,9 +13,10 @@ namespace tune {
 
 /// Runs specs in worker processes: a build, unless its artifact is in the store, then a measure process on one of the
 /// devices. On the CPU and for programs the cores are the device, so building and measuring take turns; on a GPU they
-/// overlap. Of several devices each times the first spec that the first device could time in full, and what it times
-/// later is scaled by that: cards of one model differ by per cents. Where an earlier run had the best so far, that spec
-/// is timed once more for it, unasked: what is left may all be too slow to be timed in full.
+/// overlap. Of several devices each times one spec that the first device times too, and what it times is scaled by
+/// that: cards of one model differ by per cents. Until both have timed it, what the device has timed is held back.
+/// Where an earlier run had the best so far, that spec is timed once more for it, unasked: what is left may all be too
+/// slow to be timed in full.
 class WorkerRunner : public Runner {
  public:
   explicit WorkerRunner(Workshop& workshop);
@@ -47,11 +48,14 @@ class WorkerRunner : public Runner {
     double scale = 1;
     bool comparable = true;  ///< its scale is known
     bool timing_common = false;
+    std::optional<std::variant<Measurement, Failure>> common;  ///< what became of the common spec on it
+    std::vector<Lane::Result> held;                            ///< measured before its scale was known
   };
   /// What every device times, so that their times can be compared.
   struct Common {
     wire::MeasureRequest request;
-    double seconds = 0;  ///< on the first device
+    std::int64_t ticket = 0;        ///< of the first device's task
+    std::optional<double> seconds;  ///< on the first device
   };
 
   void pump();
@@ -62,12 +66,16 @@ class WorkerRunner : public Runner {
   void collect_build(Tasks::iterator task, const Artifact& artifact);
   void start_builds();
   void start_measuring();
-  void start_common();
   bool start_one(Task& task, Device& device);
+  bool takes_jobs(const Device& device) const;
   bool collect_results();
   void accept(Device& device, Lane::Result result);
-  void accept_common(Device& device, const Lane::Result& result);
-  void finish(Tasks::iterator task, Outcome outcome, double device_seconds = 0);
+  void accept_measurement(const Device& device, Task& task, Measurement measurement, double device_seconds);
+  void choose_common(const Task& task, std::optional<double> seconds);
+  void start_common();
+  void drop_common();
+  void compare_devices();
+  void finish(Task& task, Outcome outcome, double device_seconds = 0);
   void keep(const Task& task, const Failure& failure) const;
 
   bool building() const;
@@ -84,6 +92,7 @@ class WorkerRunner : public Runner {
   std::int64_t last_ticket_ = 0;
   std::vector<Device> devices_;
   std::optional<Common> common_;
+  bool common_was_chosen_ = false;
   Tasks tasks_;
   std::deque<Trial> finished_;
 };

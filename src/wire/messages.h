@@ -105,12 +105,14 @@ using Request = std::variant<BuildRequest, MeasureRequest, ReferenceRequest>;
 // --- commands: later lines on stdin, to a measure process ---
 
 struct Load {};
-/// Fill, check and time; `check` is false in the rounds of the finals after the first.
+/// Fill, check and time; `check` is false in the rounds of the finals after the first. A spec is checked once between
+/// load and measured, by the first go.
 struct Go {
   std::int64_t launches = 0;  ///< exactly this many timed launches; 0: as the measure rules say
   double best_seconds = 0;    ///< the best so far, for the cutoff; 0: none yet
   double best_joules = 0;     ///< the same of energy, where that is the objective
   bool check = true;
+  bool pause = false;  ///< answer `checked` and wait for another go before timing, unless the check rules the spec out
   double answer_within = 0;  ///< seconds after which the driver gives the worker up; 0: never
 };
 struct Done {};  ///< leave, all is well
@@ -147,6 +149,7 @@ struct Loaded {};
 struct Checked {
   double max_error = 0;
   double seconds = 0;
+  bool waits = false;  ///< for another go; see Go::pause
 };
 struct Measured {
   Timing timing;
