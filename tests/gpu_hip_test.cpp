@@ -191,5 +191,15 @@ TEST_F(GpuHip, SharedMemoryBeyondTheDevicesIsPruned) {
   EXPECT_NE(result.err.find("2  launch.shared of k: "), std::string::npos) << result.err;
 }
 
+// What the kernel declares is known to the worker only.
+TEST_F(GpuHip, SharedMemoryDeclaredBeyondTheDevicesIsRefused) {
+  write("  __shared__ float own[32 * BM];\n  own[threadIdx.y * 32 + threadIdx.x] = sum;\n"
+        "  c[i * n + j] = own[threadIdx.y * 32 + threadIdx.x];");
+  std::string yaml = sandbox_.read("k.yaml");
+  sandbox_.write("k.yaml", yaml.replace(yaml.find("args:"), 0, "shared: device.max_shared_per_block, "));
+  for (const std::string& outcome : outcomes())
+    EXPECT_EQ(outcome.find("load, reported: a block of k needs "), 0u) << outcome;
+}
+
 }  // namespace
 }  // namespace tune::cli
