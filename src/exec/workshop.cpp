@@ -154,7 +154,6 @@ void Workshop::make_reference(const Spec& spec) {
   hold_open(0);
   reference_process_ = std::make_unique<WorkerProcess>(processes_, options_.worker, request, options_.deadlines,
                                                        options_.devices[0].environment);
-  for (std::size_t other = 1; other < options_.devices.size(); ++other) hold_open(other);
 }
 
 wire::MeasureRequest Workshop::complete(wire::MeasureRequest request, const std::string& artifact) const {
