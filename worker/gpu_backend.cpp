@@ -27,6 +27,7 @@ namespace tune {
 namespace {
 
 constexpr double kShortLaunch = 0.005;  // what loading a kernel's code at its first launch may add to matters no more
+constexpr double kDisturbance = 1.25;   // processes that open the device made launches up to 1.17 times as long (H200)
 constexpr int kVendorAlgorithms = 8;
 constexpr int kVendorLaunches = 6;  // of each algorithm, the first of which warms it up
 constexpr std::int64_t kPartsHiddenByFlush = 8;
@@ -65,7 +66,9 @@ class GpuBackend final : public WorkerBackend {
   wire::Checked check();
   Observer& observer();
   wire::Go with_time_limit(wire::Go go);
-  Sampler sampler(const wire::Go& go);
+  double sample();
+  Sampler sampler(const wire::Go& go, double cutoff);
+  std::optional<Timing> hopeless(const wire::Go& go);
   Timing time(const wire::Go& go, double first, double deadline);
   void add_energy(const wire::Go& go, wire::Measured& measured);
 
@@ -223,26 +226,33 @@ wire::Go GpuBackend::with_time_limit(wire::Go go) {
   return go;
 }
 
-Sampler GpuBackend::sampler(const wire::Go& go) {
-  const auto sample = [this] {
-    memory_->restore();
-    return timed_launches(per_sample_);
-  };
-  return {rules_, with_time_limit(go), sample, seconds_now, kShortLaunch};
+double GpuBackend::sample() {
+  memory_->restore();
+  return timed_launches(per_sample_);
+}
+
+Sampler GpuBackend::sampler(const wire::Go& go, double cutoff) {
+  MeasureRules rules = rules_;
+  rules.cutoff = cutoff;
+  return {rules, with_time_limit(go), [this] { return sample(); }, seconds_now, kShortLaunch};
+}
+
+/// What rules a kernel out while others open the device; nullopt: it has to be timed in quiet.
+std::optional<Timing> GpuBackend::hopeless(const wire::Go& go) {
+  auto timing = sampler(go, rules_.cutoff * kDisturbance).run_if_hopeless(checked_->seconds);
+  if (!timing || timing->count == 1) return timing;
+  observer().look();
+  if (observer().saw_heat()) return std::nullopt;
+  return timing;
 }
 
 /// `first` is the time of the launch that was checked; 0: there was none. `deadline`: when the driver gives up.
 Timing GpuBackend::time(const wire::Go& go, double first, double deadline) {
-  // In a cold cache every launch needs a flush before it, and is timed by itself.
-  if (first > 0 && !rules_.cold_cache && !memory_->needs_restoring()) per_sample_ = launches_per_sample(first);
   const auto sleep = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); };
   if (rules_.energy != MeasureRules::Energy::never) deadline -= EnergyMeter::kWindow + EnergyMeter::kPatience;
-  Timing timing = CoolTimer(observer(), seconds_now, sleep).run(rules_.max_seconds, deadline, [&] {
-    return sampler(go).run(std::exchange(first, 0));
+  return CoolTimer(observer(), seconds_now, sleep).run(rules_.max_seconds, deadline, [&] {
+    return sampler(go, rules_.cutoff).run(std::exchange(first, 0));
   });
-  // A verdict on one launch is on the checked one, which was timed by itself.
-  if (timing.count > 1) timing.count *= per_sample_;
-  return timing;
 }
 
 void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
@@ -278,19 +288,25 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   if (observer_) observer_->start();
   if (!std::exchange(filled_, true)) memory_->fill();
   if (vendor_ && vendor_->algorithms() > 1 && !std::exchange(algorithm_chosen_, true)) choose_fastest_algorithm();
-  std::optional<Timing> hopeless;
+  std::optional<Timing> verdict;
   if (go.check && !checked_) {
     checked_ = check();
-    if (go.pause) hopeless = sampler(go).run_if_hopeless(checked_->seconds);
-    checked_->waits = go.pause && !hopeless;
+    // In a cold cache every launch needs a flush before it, and is timed by itself.
+    if (!rules_.cold_cache && !memory_->needs_restoring()) per_sample_ = launches_per_sample(checked_->seconds);
+    if (go.pause) verdict = hopeless(go);
+    checked_->waits = go.pause && !verdict;
     if (checked_->waits || verifier_->has_reference()) report(*checked_);
     if (checked_->waits) {
       observer();
       return std::nullopt;
     }
+  } else if (go.check) {
+    sample();  // to warm up again: others had the device since the check
   }
   wire::Measured measured;
-  measured.timing = hopeless ? *hopeless : time(go, go.check ? checked_->seconds : 0, deadline);
+  measured.timing = verdict ? *verdict : time(go, go.check ? checked_->seconds : 0, deadline);
+  // A verdict on one launch is on the checked one, which was timed by itself.
+  if (measured.timing.count > 1) measured.timing.count *= per_sample_;
   measured.checked = go.check && verifier_->has_reference();
   if (observer_) measured.metrics = observer_->metrics();
   add_energy(go, measured);

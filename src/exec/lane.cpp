@@ -138,7 +138,10 @@ bool Lane::handle(const Processes::Event& event) {
   const Processes::Id id = line ? line->id : end ? end->id : 0;
   const auto station = std::ranges::find_if(stations_, [id](const Station& s) { return s.process->id() == id; });
   if (station == stations_.end()) return false;
-  if (line) station->process->handle(*line);
+  if (line) {
+    station->process->handle(*line);
+    if (station->process->loaded()) workshop_->note_opened(device_);
+  }
   if (!end) return true;
   // Its last words may have come with its end.
   if (station->job && !station->leaving) take_answer(*station);

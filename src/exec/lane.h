@@ -15,9 +15,9 @@ namespace tune {
 /// The measure processes of one device. Several are loaded or loading at a time, one launches, and only in the device's
 /// turn. A process measures one spec; or, where they are reused, one after the other until one fails in it.
 ///
-/// Nothing is timed while another process opens or closes the device: that made medians up to 17 % longer (H200). A
-/// lane of many processes therefore works in batches: they open and are checked; then all those are timed that the
-/// check did not rule out; then they leave, and the next batch opens.
+/// Nothing is timed while another process of the lane opens or closes the device: that made medians up to 17 % longer
+/// (H200). A lane of many processes therefore works in batches: they open and are checked; then all those are timed
+/// that the check did not rule out; then they leave, and the next batch opens.
 class Lane {
  public:
   using Clock = Processes::Clock;
@@ -47,6 +47,8 @@ class Lane {
   Lane(Lane&&) = default;
   Lane(const Lane&) = delete;
 
+  /// From now on, instead of Rules::loaded_ahead.
+  void load_ahead(int processes) { rules_.loaded_ahead = processes; }
   /// Whether a job can be started now.
   bool has_room() const;
   void start(Job job);

@@ -24,16 +24,15 @@ double bytes_of_problem(const Problem& problem) {
 
 }  // namespace
 
-bool admits_one_process(const Device& device) {
-  return device.integer("exclusive_process") == 1;
-}
+bool admits_one_process(const Device& device) { return device.integer("exclusive_process") == 1; }
 
-std::optional<int> processes_that_fit(const Problem& problem, const Device& device) {
+std::optional<int> processes_that_fit(const Problem& problem, const Device& device, std::int64_t workspace_bytes) {
   if (admits_one_process(device)) return 1;
   if (std::holds_alternative<std::monostate>(problem)) return std::nullopt;
   const auto bytes = device.integer("memory_bytes");
   if (!bytes) return std::nullopt;
-  const double fitting = static_cast<double>(*bytes) / (bytes_of_problem(problem) + kContextBytes);
+  const double each = bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + kContextBytes;
+  const double fitting = static_cast<double>(*bytes) / each;
   return std::max(static_cast<int>(std::min(fitting, kMany)) - 1, 1);
 }
 

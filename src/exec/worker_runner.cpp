@@ -45,7 +45,7 @@ int WorkerRunner::loaded_ahead() const {
   const bool reuse = workshop_->options().reuse_processes;
   const int wanted = reuse ? kLoadedAheadInReused : kLoadedAhead;
   const Requests& requests = workshop_->requests();
-  const auto fitting = processes_that_fit(requests.plan().problem, requests.hello().device);
+  const auto fitting = processes_that_fit(requests.plan().problem, requests.hello().device, workspace_bytes_);
   return fitting ? std::clamp(*fitting / (reuse ? 1 : 2) - 1, 0, wanted) : wanted;
 }
 
@@ -120,6 +120,7 @@ void WorkerRunner::dismiss() {
   for (Device& device : devices_) {
     for (const Task& task : tasks_) device.lane.abandon(task.ticket);
     if (std::exchange(device.timing_common, false)) device.lane.abandon(kCommon);
+    device.held.clear();
     device.lane.dismiss();
   }
   tasks_.clear();
@@ -213,6 +214,10 @@ bool WorkerRunner::takes_jobs(const Device& device) const {
 bool WorkerRunner::start_one(Task& task, Device& device) {
   wire::MeasureRequest request = workshop_->requests().measure(task.spec);
   if (!workshop_->reference_ready(task.spec)) return false;
+  if (request.workspace_bytes > workspace_bytes_) {
+    workspace_bytes_ = request.workspace_bytes;
+    for (Device& other : devices_) other.lane.load_ahead(loaded_ahead());
+  }
   if (!workshop_->options().keep.empty())
     request.keep = (workshop_->options().keep / std::to_string(task.spec.mesh_idx)).string();
   device.lane.start({task.ticket, workshop_->complete(std::move(request), task.artifact), task.fresh});
@@ -276,7 +281,9 @@ bool WorkerRunner::collect_results() {
 }
 
 void WorkerRunner::accept(Device& device, Lane::Result result) {
-  Task& task = *std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
+  const auto found = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
+  if (found == tasks_.end()) return;  // dismissed
+  Task& task = *found;
   const bool again = result.no_device || worth_a_fresh_process(result);
   auto* measurement = std::get_if<Measurement>(&result.outcome);
   if (common_ && common_->ticket == task.ticket && (!measurement || measurement->timing.stopped_early)) drop_common();

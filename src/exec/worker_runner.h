@@ -84,8 +84,9 @@ class WorkerRunner : public Runner {
   int loaded_ahead() const;
 
   Workshop* workshop_;
-  bool exclusive_;  ///< building would disturb measuring
-  int batch_;       ///< built specs that are worth stopping the builds for
+  bool exclusive_;                    ///< building would disturb measuring
+  std::int64_t workspace_bytes_ = 0;  ///< the most that a spec has had so far
+  int batch_;                         ///< built specs that are worth stopping the builds for
   bool measuring_phase_ = false;
   wire::Go best_;  ///< how a spec is timed, by the first device's clock
   Clock::time_point created_;
