@@ -204,7 +204,7 @@ class Batches : public Devices {
 
 TEST_F(Batches, NothingIsTimedWhileAnotherProcessStartsOrLeaves) {
   write("pauses", 40);
-  const Result result = tune({});
+  const Result result = tune({"--jobs", "8"});  // so many specs are out that a batch opens while one leaves
   ASSERT_EQ(result.code, 0) << result.err;
   ASSERT_EQ(noted("ends").size(), 40u);
   std::istringstream log(sandbox_.read("log.txt"));

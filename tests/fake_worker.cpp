@@ -149,7 +149,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"pauses",
      {.load = [] { ::usleep(3'000), note("opened"), say_loaded(); },
       .go = pause_before_timing,
-      .done = [] { note("leaves"), ::usleep(3'000), note("left"), leave(); }}},
+      .done = [] { note("leaves"), ::usleep(100'000), note("left"), leave(); }}},
     {"is_ruled_out_by_its_check", {.go = [] { say(kChecked), say(measured(true)); }}},
     {"crashes_after_its_pause", {.go = [] { go.pause ? say_that_it_waits() : (::raise(SIGKILL), leave()); }}},
     {"crashes_in_its_pause", {.go = [] { say_that_it_waits(), ::usleep(3'000), ::raise(SIGKILL); }}},
