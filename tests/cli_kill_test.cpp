@@ -251,5 +251,78 @@ INSTANTIATE_TEST_SUITE_P(Signals, Interrupt,
                            return std::string(test.param.stage) + std::to_string(test.param.code);
                          });
 
+/// What compilers and programs leave in TMPDIR when they are killed.
+class Temporaries : public Kill {
+ protected:
+  void SetUp() override {
+    Kill::SetUp();
+    fs::create_directory(sandbox_.folder() / "tmp");
+    sandbox_.environment["TMPDIR"] = (sandbox_.folder() / "tmp").string();
+    write_that_hangs("compiler");
+    write_that_hangs("program.sh");
+    sandbox_.write("program.yaml", "{name: program, file: program.sh, params: {N: [1]}}\n");
+  }
+
+  void write_that_hangs(const std::string& name) const {
+    fs::permissions(sandbox_.write(name,
+                                   "#!/bin/sh\ncase \"$*\" in *--version*) echo 1.0; exit ;; esac\n"
+                                   "mktemp > /dev/null; touch reached; sleep 1000\n"),
+                    fs::perms::owner_all);
+  }
+
+  std::unique_ptr<Background> start(const std::string& yaml) {
+    fs::remove(sandbox_.folder() / "reached");
+    auto run = std::make_unique<Background>(sandbox_, std::vector<std::string>{yaml, "--output", "out"});
+    EXPECT_TRUE(eventually([&] { return fs::exists(sandbox_.folder() / "reached") || run->ended(); }));
+    EXPECT_FALSE(run->ended()) << run->wait().err;
+    return run;
+  }
+
+  /// In TMPDIR, and of unfinished builds in the store.
+  std::vector<std::string> left() const {
+    std::vector<std::string> names = sandbox_.files();
+    std::erase_if(names, [](const std::string& name) {
+      return !name.starts_with("tmp/") && name.find("/tmp.") == std::string::npos;
+    });
+    return names;
+  }
+
+  const std::vector<std::string> none_;
+};
+
+TEST_F(Temporaries, AreGoneOnceTheirProcessWasKilledAtItsDeadline) {
+  for (const std::string yaml : {"gemm.yaml", "program.yaml"}) {
+    const Result result = sandbox_.tune({yaml, "--timeout-build", "1", "--timeout-run", "1", "--output", "out"});
+    EXPECT_EQ(result.code, 1) << result.err;
+    EXPECT_NE(result.out.find("no answer within 1 s"), std::string::npos) << result.out;
+    EXPECT_EQ(left(), none_) << yaml;
+  }
+}
+
+TEST_F(Temporaries, AreGoneOnceTheirRunWasInterrupted) {
+  for (const std::string yaml : {"gemm.yaml", "program.yaml"}) {
+    auto run = start(yaml);
+    EXPECT_NE(left(), none_);
+    run->signal(SIGINT);
+    EXPECT_EQ(run->wait().code, 130);
+    EXPECT_EQ(left(), none_) << yaml;
+  }
+}
+
+TEST_F(Temporaries, OfARunThatWasKilledAreRemovedByTheNext) {
+  for (const std::string yaml : {"gemm.yaml", "program.yaml"}) {
+    auto run = start(yaml);
+    run->signal(SIGKILL);
+    run->wait();
+    EXPECT_TRUE(nothing_runs());
+  }
+  EXPECT_NE(left(), none_);
+  sandbox_.write_script("{T: [1]}");
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--output", "next"}).code, 0);
+  std::vector<std::string> remaining = left();
+  std::erase_if(remaining, [](const std::string& name) { return !name.starts_with("tmp/"); });
+  EXPECT_EQ(remaining, none_);
+}
+
 }  // namespace
 }  // namespace tune::cli

@@ -31,12 +31,18 @@ std::optional<Artifact> read_entry(const fs::path& entry, const std::string& key
 
 }  // namespace
 
-Builder::Builder(Processes& processes, fs::path worker, fs::path store, const Deadlines& deadlines, int jobs)
+Builder::Builder(Processes& processes, fs::path worker, fs::path store, fs::path scratch, const Deadlines& deadlines,
+                 int jobs)
     : processes_(&processes),
       worker_(std::move(worker)),
       store_(std::move(store)),
+      scratch_(std::move(scratch)),
       deadlines_(deadlines),
       jobs_(jobs) {}
+
+Builder::~Builder() {
+  for (const auto& [id, job] : running_) store_.discard(job.folder);
+}
 
 const Builder::Result* Builder::find(const std::string& key) {
   if (const auto found = results_.find(key); found != results_.end()) return &found->second;
@@ -62,7 +68,7 @@ void Builder::start_queued() {
     queue_.pop_front();
     job.folder = store_.begin(job.key);
     job.request.output = job.folder.string();
-    job.process = std::make_unique<WorkerProcess>(*processes_, worker_, job.request, deadlines_);
+    job.process = std::make_unique<WorkerProcess>(*processes_, worker_, job.request, deadlines_, scratch_);
     const Processes::Id id = job.process->id();
     running_.emplace(id, std::move(job));
   }

@@ -24,8 +24,11 @@ class Builder {
  public:
   using Result = std::variant<Artifact, Failure>;
 
-  Builder(Processes& processes, std::filesystem::path worker, std::filesystem::path store, const Deadlines& deadlines,
-          int jobs);
+  Builder(Processes& processes, std::filesystem::path worker, std::filesystem::path store,
+          std::filesystem::path scratch, const Deadlines& deadlines, int jobs);
+  /// What is being built is discarded; its processes must have ended.
+  ~Builder();
+  Builder(const Builder&) = delete;
 
   /// The result of a key that was built, is in the store, or failed; null if it still has to be built.
   const Result* find(const std::string& key);
@@ -54,6 +57,7 @@ class Builder {
   Processes* processes_;
   std::filesystem::path worker_;
   Store store_;
+  std::filesystem::path scratch_;
   Deadlines deadlines_;
   int jobs_;
   std::deque<Job> queue_;

@@ -47,16 +47,27 @@ fs::path choose_parent(std::uint64_t bytes) {
                                          " MiB in /dev/shm or TMPDIR: free some, or point TMPDIR elsewhere");
 }
 
+// Absolute: compilers run in other folders than ours.
+fs::path temporary_folder() {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (!error) return fs::absolute(folder);
+  throw Error(ExitCode::environment, "no folder for temporary files: " + error.message() + "; set TMPDIR to one");
+}
+
 }  // namespace
 
-Scratch::Scratch(std::uint64_t bytes) {
-  const fs::path parent = choose_parent(bytes);
+Scratch::Scratch() : Scratch(temporary_folder()) {}
+Scratch::Scratch(std::uint64_t bytes) : Scratch(choose_parent(bytes)) {}
+
+Scratch::Scratch(const fs::path& parent) {
   remove_abandoned(parent);
   do {
     if (lock_ >= 0) ::close(lock_);
     std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr)
-      throw Error(ExitCode::environment, "cannot create " + name + ": " + std::strerror(errno));
+      throw Error(ExitCode::environment,
+                  "cannot create " + name + ": " + std::strerror(errno) + "; point TMPDIR elsewhere");
     folder_ = name;
     lock_ = open_folder(folder_);
     ::flock(lock_, LOCK_EX);

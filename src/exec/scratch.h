@@ -4,11 +4,13 @@
 
 namespace tune {
 
-/// A private folder for large files that live as long as this run: in /dev/shm where it is large enough, else in
-/// TMPDIR. It is removed with the object; folders of runs that were killed are removed by the next run.
+/// A private folder for files that live as long as this run. It is removed with the object; folders of runs that were
+/// killed are removed by the next run.
 class Scratch {
  public:
-  /// Throws Error(environment) if no folder can be made with `bytes` free.
+  /// In TMPDIR. Throws Error(environment) if no folder can be made there.
+  Scratch();
+  /// For large files: in /dev/shm where it has `bytes` free, else in TMPDIR. Throws Error(environment) if neither has.
   explicit Scratch(std::uint64_t bytes);
   ~Scratch();
   Scratch(const Scratch&) = delete;
@@ -17,6 +19,8 @@ class Scratch {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  explicit Scratch(const std::filesystem::path& parent);
+
   std::filesystem::path folder_;
   int lock_ = -1;  ///< held as long as the folder is in use
 };

@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
 #include "base/log.h"
+#include "model/error.h"
 
 namespace tune {
 namespace {
@@ -24,18 +29,27 @@ std::string seconds_text(std::chrono::duration<double> seconds) {
   return text + " s";
 }
 
+std::filesystem::path make_folder(const std::filesystem::path& parent) {
+  std::string name = (parent / "XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr)
+    throw Error(ExitCode::environment, "cannot create " + name + ": " + std::strerror(errno));
+  return name;
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(Processes& processes, const std::filesystem::path& worker, const wire::Request& request,
-                             const Deadlines& deadlines, const Environment& environment)
+                             const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment)
     : processes_(&processes),
+      temporary_(make_folder(scratch)),
       deadlines_(deadlines),
       measures_(std::holds_alternative<wire::MeasureRequest>(request)),
       stage_(measures_ ? Stage::start : Stage::build),
       asked_(Processes::Clock::now()) {
   Command command;
   command.argv = {worker.string(), mode_of(request)};
-  command.environment = environment;
+  command.environment = std::move(environment);
+  command.environment["TMPDIR"] = temporary_.string();
   id_ = processes.start(command);
   log(fmt::format("worker {} {}: started", id_, mode_of(request)));
   processes.send(id_, encode(request));
@@ -158,6 +172,8 @@ Failure WorkerProcess::fail(Cause cause, const std::string& message, const std::
 
 void WorkerProcess::handle(const Processes::Ended& ended) {
   ended_ = true;
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
   if (!answered_ || built_) count(stage_);
   log(fmt::format("worker {}: {}", id_, to_text(ended.exit)));
   const Exit& exit = ended.exit;

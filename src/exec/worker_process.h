@@ -24,9 +24,10 @@ class WorkerProcess {
  public:
   using Environment = std::map<std::string, std::string>;
 
-  /// Starts it on a request, with `environment` added to ours. Throws Error(environment) if it cannot be started.
+  /// Starts it on a request, with `environment` added to ours. TMPDIR is a folder of its own in `scratch`, which goes
+  /// with it: compilers and programs that are killed do not tidy up. Throws Error(environment) if it cannot be started.
   WorkerProcess(Processes& processes, const std::filesystem::path& worker, const wire::Request& request,
-                const Deadlines& deadlines, const Environment& environment = {});
+                const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment = {});
 
   Processes::Id id() const { return id_; }
   /// Load, go, next or done: the next event it owes us has the run deadline.
@@ -69,6 +70,7 @@ class WorkerProcess {
   Failure fail(Cause cause, const std::string& message, const std::string& log) const;
 
   Processes* processes_;
+  std::filesystem::path temporary_;  ///< its TMPDIR
   Processes::Id id_;
   Deadlines deadlines_;
   bool measures_;  ///< a measure process, which goes through stages

@@ -22,8 +22,8 @@ bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Bac
 Workshop::Workshop(const Requests& requests, WorkshopOptions options)
     : requests_(&requests),
       options_(std::move(options)),
+      builder_(processes_, options_.worker, options_.store, temporary_.folder(), options_.deadlines, options_.jobs),
       processes_(true),
-      builder_(processes_, options_.worker, options_.store, options_.deadlines, options_.jobs),
       holders_(options_.devices.size()),
       waiting_(options_.devices.size()),
       told_(options_.devices.size()),
@@ -153,7 +153,7 @@ void Workshop::make_reference(const Spec& spec) {
   if (!take_turn(0)) return;
   hold_open(0);
   reference_process_ = std::make_unique<WorkerProcess>(processes_, options_.worker, request, options_.deadlines,
-                                                       options_.devices[0].environment);
+                                                       temporary_.folder(), options_.devices[0].environment);
 }
 
 wire::MeasureRequest Workshop::complete(wire::MeasureRequest request, const std::string& artifact) const {
@@ -164,7 +164,7 @@ wire::MeasureRequest Workshop::complete(wire::MeasureRequest request, const std:
 
 WorkerProcess Workshop::start_measuring(const wire::MeasureRequest& completed, std::size_t device) {
   hold_open(device);
-  return WorkerProcess(processes_, options_.worker, completed, options_.deadlines,
+  return WorkerProcess(processes_, options_.worker, completed, options_.deadlines, temporary_.folder(),
                        options_.devices[device].environment);
 }
 

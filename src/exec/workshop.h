@@ -86,9 +86,11 @@ class Workshop {
 
   const Requests* requests_;
   WorkshopOptions options_;
-  std::unique_ptr<Scratch> scratch_;  ///< outlives the processes that write to it
-  Processes processes_;
+  // These outlive the processes that write to their folders.
+  Scratch temporary_;
+  std::unique_ptr<Scratch> scratch_;  ///< for the reference
   Builder builder_;
+  Processes processes_;
   std::vector<DeviceLock> locks_;       ///< of the devices
   std::vector<Processes::Id> holders_;  ///< of the devices; 0: none was started
   std::vector<bool> waiting_, told_;    ///< of the devices: for our turn; someone was told so
