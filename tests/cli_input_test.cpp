@@ -222,6 +222,25 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
   refuses({"bench.yaml", "--tune", "--dry-run"}, "tune: error: --tune and --dry-run exclude each other\n");
 }
 
+TEST_F(Input, TimingThatLeavesNoTimeForTheCheckIsRefused) {
+  const auto refusal = [](const std::string& place, const std::string& seconds, const std::string& more) {
+    return "tune: error: " + place + ": specs that are timed for measure.max_seconds, which is " + seconds +
+           ", would time out: --timeout-run is " + more + "\n";
+  };
+  sandbox_.write_gemm();
+  const std::string yaml = sandbox_.read("gemm.yaml");
+  const std::string one = yaml.substr(0, yaml.find("measure:"));
+  sandbox_.write("gemm.yaml", one + "measure:\n  max_seconds: 60\n");
+  refuses({"gemm.yaml"},
+          refusal("gemm.yaml:10", "60",
+                  "60, and they are checked in it, too; give --timeout-run 67, or make max_seconds less"));
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--dry-run"}).code, 0);
+  sandbox_.write("gemm.yaml", one);
+  refuses({"gemm.yaml", "--timeout-run", "0.5"},
+          refusal("--timeout-run", "1",
+                  "0.5, and they are checked in it, too; give --timeout-run 2, or make max_seconds less"));
+}
+
 TEST_F(Input, ACommandWithoutTuningFileIsRefused) {
   const Result result = sandbox_.tune({"--tune"});
   EXPECT_EQ(result.code, 2);

@@ -57,7 +57,7 @@ class Protocol : public testing::Test {
     sandbox_.write("gemm.yaml",
                    "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 8, n: 8, k: 8}},\n"
                    "params: {BEHAVIOUR: [" +
-                       names + "]}, launch: {args: [A, B, C, m, n, k]}}\n");
+                       names + "]}, launch: {args: [A, B, C, m, n, k]}, measure: {max_seconds: 0.5}}\n");
     bin_ = sandbox_.copy_binaries_with_fake_worker();
   }
 

@@ -257,6 +257,8 @@ void Interpreter::read_rules() {
     read_run(*run, plan_.build, problems_);
   }
   if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, problems_);
+  if (options_.run_seconds && !program_mode())
+    check_run_seconds(top_.find("measure"), plan_.measure, *options_.run_seconds, problems_);
 }
 
 void Interpreter::read_figures() {

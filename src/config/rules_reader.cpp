@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "config/fields.h"
@@ -10,6 +11,8 @@
 
 namespace tune {
 namespace {
+
+constexpr double kTimed = 0.9;  // of what a spec is given; in the rest it is checked
 
 void read_command(const Node& node, std::string_view what, std::vector<std::string>& command, bool& is_shell,
                   Problems& problems) {
@@ -129,6 +132,17 @@ MeasureRules read_measure(const Node& node, Problems& problems) {
     rules.cold_cache = read_bool(*cold, "cold_cache", problems).value_or(rules.cold_cache);
   }
   return rules;
+}
+
+void check_run_seconds(const Node* measure, const MeasureRules& rules, double run_seconds, Problems& problems) {
+  if (rules.max_seconds <= kTimed * run_seconds) return;
+  const Node* seconds = measure != nullptr ? measure->find("max_seconds") : nullptr;
+  const Place place =
+      seconds != nullptr ? seconds->place : Place{std::make_shared<const std::string>("--timeout-run"), 0, 0};
+  problems.add(
+      place, fmt::format("specs that are timed for measure.max_seconds, which is {}, would time out: --timeout-run is "
+                         "{}, and they are checked in it, too; give --timeout-run {:.0f}, or make max_seconds less",
+                         rules.max_seconds, run_seconds, std::ceil(rules.max_seconds / kTimed)));
 }
 
 std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& scope, Problems& problems) {

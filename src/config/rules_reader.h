@@ -19,6 +19,8 @@ void read_run(const Node& node, BuildRules& rules, Problems& problems);
 
 /// Reads `measure:`.
 MeasureRules read_measure(const Node& node, Problems& problems);
+/// Complains if specs that are timed for max_seconds would be given up at --timeout-run. `measure`: null if absent.
+void check_run_seconds(const Node* measure, const MeasureRules& rules, double run_seconds, Problems& problems);
 
 /// Reads `metrics:`. In program mode a name declared nowhere is a column of the program's result and is added to
 /// `scope`.
