@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <set>
 
 #include "base/store.h"
 #include "exec/memory.h"
@@ -44,22 +45,29 @@ void Contest::hold(Tuner& tuner) {
   cut_to_memory(contenders, baselines);
   std::ranges::move(baselines, std::back_inserter(contenders));
   if (contenders.size() > 1) hold_finals(std::move(contenders));
-  if (findings_->finals) note_failures(tuner);
+  if (!findings_->finals) return;
+  take_failures(tuner);
+  add_notes();
 }
 
-void Contest::note_failures(Tuner& tuner) {
-  std::string said;
+void Contest::take_failures(Tuner& tuner) {
   for (const Finalist& finalist : findings_->finals->finalists) {
-    if (!finalist.failure) continue;
-    if (!finalist.label.empty()) {
-      // All that a library has may be missing for one reason.
-      if (finalist.failure->message != said)
-        findings_->notes.push_back("baseline " + finalist.label + ": " + finalist.failure->message);
-      said = finalist.failure->message;
-      continue;
-    }
+    if (!finalist.failure || !finalist.label.empty()) continue;
     for (Trial& trial : tuner.trials())
       if (trial.spec.mesh_idx == finalist.spec.mesh_idx) trial.outcome = *finalist.failure;
+  }
+}
+
+// What holds for several, such as a library's first choice and its fastest, is said once.
+void Contest::add_notes() {
+  std::set<std::string> said;
+  for (const Finalist& finalist : findings_->finals->finalists) {
+    const bool is_spec = finalist.label.empty();
+    std::vector<std::string> texts = finalist.remarks;
+    if (finalist.failure && !is_spec) texts.push_back(finalist.failure->message);
+    for (const std::string& text : texts)
+      if (said.insert(text).second)
+        findings_->notes.push_back(is_spec ? text : "baseline " + finalist.label + ": " + text);
   }
 }
 

@@ -46,7 +46,8 @@ class Contest {
   void cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines);
   bool restore(const Finals& before, const std::vector<Contender>& contenders);
   const Finals* recorded(const std::string& id) const;
-  void note_failures(Tuner& tuner);
+  void take_failures(Tuner& tuner);
+  void add_notes();
   std::string finals_id(const std::vector<Contender>& contenders) const;
   bool same_contender(const Contender& contender, const Finalist& finalist) const;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <limits>
 
 #include "base/log.h"
@@ -147,6 +148,7 @@ void Run::open_journal() {
   if (journal_->unreadable_lines() > 0)
     findings_.notes.push_back(fmt::format("{}: lines that are no records, and are ignored: {}",
                                           outputs_.journal.string(), journal_->unreadable_lines()));
+  std::ranges::copy(machine.remarks, std::back_inserter(findings_.notes));
   if (!machine_.probe_failure().empty()) {
     findings_.notes.push_back("the device is the one the journal remembers, because " + machine_.probe_failure());
     return;

@@ -3,7 +3,8 @@
 // once, and says that it went well. FAKE_DEVICES (`model:id,model:id`) are the devices of the probe; a spec takes a
 // tenth longer on each than on the one before. With FAKE_REFUSED_REFERENCE the first two references find no device.
 // FAKE_MEMORY is the device's, in bytes. The file FAKE_EXCLUSIVE stands for a device that one process at a time may
-// have. Measure processes append their number and what they do to the file FAKE_LOG.
+// have. FAKE_REMARKS are remarks of the probe and of the vendor's library. Measure processes append their number and
+// what they do to the file FAKE_LOG.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -31,8 +32,9 @@ constexpr const char* kChecked = R"({"event": "checked", "max_error": 0.5, "seco
 constexpr const char* kNoDevice = R"({"event": "failed", "stage": "load", "message": "no device", "no_device": true})";
 constexpr const char* kFailed = R"({"event": "failed", "stage": "check", "message": "said to have failed"})";
 
-int served = 0;  ///< specs this process has measured
-wire::Go go;     ///< the present one
+int served = 0;       ///< specs this process has measured
+bool vendor = false;  ///< stands in for the vendor's library
+wire::Go go;          ///< the present one
 
 int device() {
   const char* device = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -44,6 +46,7 @@ std::string measured(bool stopped_early = false) {
   wire::Measured measured;
   measured.timing = {7, seconds, seconds, seconds, seconds, seconds, seconds, stopped_early};
   measured.checked = true;
+  if (vendor && std::getenv("FAKE_REMARKS")) measured.remarks = {"its library is old"};
   return wire::encode(wire::Event(measured));
 }
 
@@ -198,6 +201,7 @@ const std::map<std::string, Action> kProbes = {
        hello.device.name = "fake";
        hello.compiler = "fake";
        if (const char* bytes = std::getenv("FAKE_MEMORY")) hello.device.properties["memory_bytes"] = std::atoll(bytes);
+       if (std::getenv("FAKE_REMARKS")) hello.remarks = {"its gauges are hidden"};
        if (std::getenv("FAKE_EXCLUSIVE")) hello.device.properties["exclusive_process"] = std::int64_t{1};
        const char* devices = std::getenv("FAKE_DEVICES");
        std::istringstream names(devices == nullptr ? "" : devices);
@@ -250,7 +254,9 @@ const Behaviour& behaviour_of(const wire::MeasureRequest& request) {
 }
 
 void serve() {
-  const Behaviour* behaviour = &behaviour_of(std::get<wire::MeasureRequest>(read_request()));
+  const auto request = std::get<wire::MeasureRequest>(read_request());
+  const Behaviour* behaviour = &behaviour_of(request);
+  vendor = request.vendor;
   note("starts");
   behaviour->start();
   for (std::string line; std::getline(std::cin, line);) {

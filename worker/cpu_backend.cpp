@@ -131,7 +131,7 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   else
     memory_->verify_guards();
   if (go.launches > 0) wait_until_idle();
-  return wire::Measured{timing, compared, {}};
+  return wire::Measured{timing, compared, {}, vendor_ ? vendor_->remarks() : std::vector<std::string>()};
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ SharedObject::SharedObject(const std::vector<std::string>& names) {
   throw Refusal(Stage::load, fmt::format("cannot load {}: {}", names.front(), reasons));
 }
 
+bool SharedObject::has(const std::string& symbol) const { return ::dlsym(handle_, symbol.c_str()) != nullptr; }
+
 void* SharedObject::find(const std::string& name) const {
   if (void* found = ::dlsym(handle_, name.c_str())) return found;
   throw Refusal(Stage::load, fmt::format("{} has no function {}; build it again", name_, name));

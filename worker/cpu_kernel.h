@@ -14,6 +14,7 @@ class SharedObject {
   /// Opens the first of `names` that there is. Throws Refusal of the load stage with the loader's reasons.
   explicit SharedObject(const std::vector<std::string>& names);
 
+  bool has(const std::string& symbol) const;
   /// Throws Refusal if there is no such symbol.
   template <typename Function>
   Function* symbol(const std::string& name) const {

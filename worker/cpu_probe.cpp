@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -26,16 +27,9 @@ std::map<std::string, std::string> processor() {
   return facts;
 }
 
-bool has(const std::string& flags, const std::string& flag) {
-  std::istringstream words(flags);
-  for (std::string word; words >> word;)
-    if (word == flag) return true;
-  return false;
-}
-
-std::int64_t simd_bits(const std::string& flags) {
-  if (has(flags, "avx512f")) return 512;
-  return has(flags, "avx") ? 256 : 128;
+std::int64_t simd_bits(const std::set<std::string>& features) {
+  if (features.contains("avx512f")) return 512;
+  return features.contains("avx") ? 256 : 128;
 }
 
 /// The model's numbers and a hash of its features: virtual machines hide features of CPUs with the same name.
@@ -58,8 +52,13 @@ Device probe_cpu() {
   device.properties["l1d_bytes"] = cache_bytes(_SC_LEVEL1_DCACHE_SIZE);
   device.properties["l2_bytes"] = cache_bytes(_SC_LEVEL2_CACHE_SIZE);
   device.properties["l3_bytes"] = cache_bytes(_SC_LEVEL3_CACHE_SIZE);
-  device.properties["simd_bits"] = simd_bits(facts.contains("flags") ? facts.at("flags") : "");
+  device.properties["simd_bits"] = simd_bits(cpu_features());
   return device;
+}
+
+std::set<std::string> cpu_features() {
+  std::istringstream words(processor()["flags"]);
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 }  // namespace tune

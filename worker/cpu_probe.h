@@ -1,4 +1,7 @@
 #pragma once
+#include <set>
+#include <string>
+
 #include "model/device.h"
 
 namespace tune {
@@ -6,5 +9,7 @@ namespace tune {
 /// This machine as a device: `cores`, cache and memory sizes in bytes, `simd_bits`, `name`. `arch` tells CPUs apart
 /// that -march=native builds different code for.
 Device probe_cpu();
+/// What the operating system lets programs use of an x86 CPU, by its names: avx2, fma. Empty elsewhere.
+std::set<std::string> cpu_features();
 
 }  // namespace tune

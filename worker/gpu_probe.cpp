@@ -21,6 +21,11 @@ constexpr std::pair<const char*, gpu::Attribute> kProperties[] = {
     {"multiprocessors", gpu::kMultiprocessors},         {"warp_size", gpu::kWarpSize},
 };
 
+constexpr const char* kNoMonitor =
+    "NVIDIA's management library (libnvidia-ml.so.1) is missing or does not know the device, so there are no clocks, "
+    "power and temperature, and what was timed too hot is not timed again; install the driver's version of it (a "
+    "container gets it with NVIDIA_DRIVER_CAPABILITIES=compute,utility)";
+
 std::string name_of(const GpuHandle& gpu) {
   std::array<char, 256> name{};
   gpu.driver.device_name(name.data(), static_cast<int>(name.size()), gpu.device);
@@ -39,7 +44,7 @@ std::vector<wire::DeviceName> list_devices(const GpuDriver& driver) {
   return devices;
 }
 
-Device describe(const GpuHandle& gpu) {
+Device describe(const GpuHandle& gpu, const Monitor* monitor) {
   Device device;
   device.name = name_of(gpu);
   device.driver = gpu::driver_version(gpu.driver);
@@ -55,7 +60,6 @@ Device describe(const GpuHandle& gpu) {
   // The clock is in kHz, the bus' width in bits, and memory moves data twice a tick.
   device.properties["memory_bandwidth"] = 2 * 1000 * integer(gpu::kMemoryClock) * integer(gpu::kMemoryBusWidth) / 8;
   device.properties["name"] = device.name;
-  const auto monitor = open_monitor(gpu);
   device.properties["energy_counter"] = std::int64_t{monitor && monitor->joules()};
   return device;
 }
@@ -75,7 +79,9 @@ wire::Hello probe_gpu(Backend backend) {
   }
   try {
     const GpuHandle gpu = GpuHandle::open();
-    hello.device = describe(gpu);
+    const auto monitor = open_monitor(gpu);
+    hello.device = describe(gpu, monitor.get());
+    if (!monitor && backend == Backend::cuda) hello.remarks.emplace_back(kNoMonitor);
     hello.devices = list_devices(gpu.driver);
   } catch (const std::runtime_error& error) {
     hello.no_device = error.what();

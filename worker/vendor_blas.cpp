@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <limits>
+#include <optional>
 
 #include "backend.h"
+#include "cpu_probe.h"
 #include "layout.h"
+#include "openblas.h"
 
 namespace tune {
 namespace {
@@ -30,12 +35,30 @@ Gemm require_blas(const Gemm& gemm) {
   return g;
 }
 
+/// The kernels for a core are a variable `gotoblas_HASWELL`.
+OpenBlas describe(const SharedObject& library) {
+  const auto text = [&](const char* function) -> std::optional<std::string> {
+    return library.has(function) ? std::optional(library.symbol<const char*()>(function)()) : std::nullopt;
+  };
+  OpenBlas blas;
+  blas.core = text("openblas_get_corename").value_or("");
+  if (const auto config = text("openblas_get_config")) blas.chooses = config->find("DYNAMIC_ARCH") != config->npos;
+  for (const std::string core : OpenBlas::kBetterCores) {
+    std::string upper = core;
+    std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+    if (library.has("gotoblas_" + upper)) blas.better.insert(core);
+  }
+  return blas;
+}
+
 Transpose transpose(Layout layout, Layout order) { return layout == order ? kNoTrans : kTrans; }
 
 }  // namespace
 
 VendorGemm::VendorGemm(const Gemm& gemm, const void* a, const void* b, void* c)
-    : gemm_(require_blas(gemm)), a_(a), b_(b), c_(c), library_({"libopenblas.so.0", "libopenblas.so"}) {}
+    : gemm_(require_blas(gemm)), a_(a), b_(b), c_(c), library_({"libopenblas.so.0", "libopenblas.so"}) {
+  if (const auto advice = openblas_advice(describe(library_), cpu_features())) remarks_.push_back(*advice);
+}
 
 template <typename T, typename Function>
 void VendorGemm::multiply(Function* function) const {

@@ -1,4 +1,7 @@
 #pragma once
+#include <string>
+#include <vector>
+
 #include "cpu_kernel.h"
 #include "model/problem.h"
 
@@ -11,6 +14,8 @@ class VendorGemm {
   /// `a`, `b` and `c` are the buffers. Throws Refusal of the load stage if the library is absent or has no such GEMM.
   VendorGemm(const Gemm& gemm, const void* a, const void* b, void* c);
   void launch() const;
+  /// For wire::Measured.
+  const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
   template <typename T, typename Function>
@@ -21,6 +26,7 @@ class VendorGemm {
   const void* b_;
   void* c_;
   SharedObject library_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace tune

@@ -125,6 +125,9 @@ void FinalsRunner::time_once(Entry& entry) {
   entry.result.rounds.push_back(measured->timing.median);
   entry.result.launches += measured->timing.count;
   entry.metrics.push_back(std::move(measured->metrics));
+  for (std::string& remark : measured->remarks)
+    if (std::ranges::find(entry.result.remarks, remark) == entry.result.remarks.end())
+      entry.result.remarks.push_back(std::move(remark));
 }
 
 void FinalsRunner::leave_all() {

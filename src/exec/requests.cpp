@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/store.h"
 #include "model/program.h"
@@ -11,6 +12,7 @@ namespace tune {
 namespace {
 
 constexpr std::int64_t kMostRepeats = 100'000;
+constexpr const char* kOpenBlasVariables[] = {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS"};  // what decides its speed
 
 std::int64_t integer_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
   EvalFailure failure;
@@ -190,7 +192,14 @@ std::string Requests::trial_id(const Spec& spec) const {
   return hash.hex();
 }
 
-std::string Requests::vendor_id() const { return Hash().add(measure_part_).add("vendor").hex(); }
+std::string Requests::vendor_id() const {
+  Hash hash;
+  hash.add(measure_part_).add("vendor");
+  if (hello_.backend != Backend::cpu) return hash.hex();
+  for (const char* variable : kOpenBlasVariables)
+    if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
+  return hash.hex();
+}
 
 std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& rules, const Spec& spec,
                                                    Which which) const {

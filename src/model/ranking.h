@@ -19,6 +19,7 @@ struct Finalist {
   std::int64_t launches = 0;   ///< timed launches of all rounds together
   std::optional<Failure> failure;
   std::map<std::string, double> metrics = {};  ///< of the round nearest to the median
+  std::vector<std::string> remarks = {};       ///< a sentence each: what a user should know though it did not fail
 };
 
 struct Finals {

@@ -134,10 +134,11 @@ struct Hello {
   int protocol = kProtocol;
   Backend backend = Backend::cpu;
   Device device;
-  std::string compiler;             ///< name and version; part of every build key
-  std::vector<std::string> archs;   ///< architectures it can build for, where it has a list
-  std::string no_device;            ///< why there is none, where building works all the same
-  std::vector<DeviceName> devices;  ///< all that can be chosen from, where there is a choice
+  std::string compiler;              ///< name and version; part of every build key
+  std::vector<std::string> archs;    ///< architectures it can build for, where it has a list
+  std::string no_device;             ///< why there is none, where building works all the same
+  std::vector<DeviceName> devices;   ///< all that can be chosen from, where there is a choice
+  std::vector<std::string> remarks;  ///< a sentence each: what a user should know though all goes well
 };
 struct Built {
   std::string artifact;  ///< file name inside BuildRequest::output
@@ -155,6 +156,7 @@ struct Measured {
   Timing timing;
   bool checked = false;
   std::map<std::string, double> metrics;
+  std::vector<std::string> remarks = {};  ///< as Hello's, of what was timed; heard in the finals
 };
 /// A reference was written.
 struct Referenced {};

@@ -67,6 +67,7 @@ void to_json(json& j, const Finalist& finalist) {
   j["rounds"] = finalist.rounds;
   j["launches"] = finalist.launches;
   j["metrics"] = finalist.metrics;
+  if (!finalist.remarks.empty()) j["remarks"] = finalist.remarks;
   if (finalist.failure) j["failed"] = *finalist.failure;
 }
 
@@ -76,6 +77,7 @@ void from_json(const json& j, Finalist& finalist) {
   finalist.rounds = j.value("rounds", std::vector<double>());
   finalist.launches = j.value("launches", std::int64_t{0});
   finalist.metrics = j.value("metrics", std::map<std::string, double>());
+  finalist.remarks = j.value("remarks", std::vector<std::string>());
   if (j.contains("failed")) finalist.failure = j.at("failed").get<Failure>();
 }
 

@@ -1,0 +1,46 @@
+#include "wire/messages.h"
+
+#include <gtest/gtest.h>
+
+#include "wire/records.h"
+
+namespace tune::wire {
+namespace {
+
+template <typename Message>
+Message sent(const Message& message) {
+  return std::get<Message>(decode_event(encode(Event(message))));
+}
+
+Finalist sent(const Finalist& finalist) {
+  return std::get<FinalsRecord>(decode_record(encode(Record(FinalsRecord{"id", {{finalist}}})))).finals.finalists.at(0);
+}
+
+const std::vector<std::string> kRemarks = {"one \"quoted\"", "two"};
+
+TEST(Messages, CarryRemarksOfTheMachineAndOfWhatWasTimed) {
+  Hello hello;
+  hello.remarks = kRemarks;
+  EXPECT_EQ(sent(hello).remarks, kRemarks);
+  Measured measured;
+  measured.remarks = kRemarks;
+  EXPECT_EQ(sent(measured).remarks, kRemarks);
+}
+
+TEST(Messages, NeedHaveNoRemarks) {
+  EXPECT_TRUE(std::get<Hello>(decode_event(R"({"event": "hello"})")).remarks.empty());
+  EXPECT_TRUE(std::get<Measured>(decode_event(R"({"event": "measured", "timing": {}})")).remarks.empty());
+}
+
+TEST(Records, OfFinalsKeepRemarksBesideAFailure) {
+  Finalist finalist;
+  finalist.label = "vendor";
+  finalist.remarks = kRemarks;
+  finalist.failure = Failure{Stage::check, Cause::reported, "wrong", ""};
+  EXPECT_EQ(sent(finalist).remarks, kRemarks);
+  EXPECT_TRUE(sent(finalist).failure.has_value());
+  EXPECT_TRUE(sent(Finalist()).remarks.empty());
+}
+
+}  // namespace
+}  // namespace tune::wire
