@@ -138,6 +138,13 @@ std::vector<report::Column> Conclusion::columns() const {
   return columns;
 }
 
+bool Conclusion::any_wrong() const {
+  return std::ranges::any_of(findings_->trials, [](const Trial& trial) {
+    const Failure* failure = trial.failure();
+    return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
+  });
+}
+
 std::string Conclusion::text() const { return report::result_text(summary_); }
 
 BestResult Conclusion::best(const Device& device) const {

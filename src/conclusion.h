@@ -32,6 +32,8 @@ class Conclusion {
 
   /// Whether there is a valid spec.
   bool any() const { return !summary_.ranking.rows.empty(); }
+  /// Whether the result of some spec is wrong.
+  bool any_wrong() const;
   std::string text() const;
   /// Throws Error(environment).
   void write_files(const Outputs& outputs, const Device& device) const;

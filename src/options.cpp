@@ -94,7 +94,7 @@ void add_search(CLI::App& app, Options& options, const char* group) {
   app.add_option_function<std::string>(
          "--strategy", [&options](const std::string& text) { options.strategy = parse_strategy(text); },
          "How specs are chosen, with options as in genetic:population=30: " + names +
-             " (default: auto if a budget is given that is too small for all, else exhaustive)")
+             " (default: auto if there is a time budget or there are more than --max-evals specs, else exhaustive)")
       ->group(group)
       ->type_name("NAME");
   app.add_option_function<std::string>(
@@ -126,11 +126,12 @@ void add_how(CLI::App& app, Options& options) {
   app.add_flag("--dry-run,--dryrun", options.dry_run, "List the specs and what prunes the others; run nothing")
       ->group(group);
   app.add_flag("--build-only,--build", options.build_only, "Build every spec, run none")->group(group);
-  app.add_flag("--probe", options.probe, "Print the device of --backend as a device file")->group(group);
+  app.add_flag("--probe", options.probe, "Print the device of --backend (default: cpu) as a device file")->group(group);
   app.add_option("--simulate", options.simulate, "Answer specs from this recorded run; starts nothing")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--objective", options.objectives, "Instead of the file's: time, energy, GFLOP/s, GFLOPS/W or a metric")
+  app.add_option("--objective", options.objectives,
+                 "Instead of the file's: time, energy, GFLOP/s, GFLOPS/W or a metric")
       ->group(group)
       ->type_name("NAME");
   app.add_option("--max-evals", options.max_evals, "Try at most this many specs")
@@ -175,7 +176,8 @@ void add_how(CLI::App& app, Options& options) {
       ->group(group);
   app.add_flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike")->group(group);
   app.add_flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run")->group(group);
-  app.add_option("--device-file", options.device_file, "Take the device from this file in dry runs and --build-only")
+  app.add_option("--device-file", options.device_file,
+                 "Take the device from this file in dry runs, --build-only and --simulate")
       ->group(group)
       ->type_name("FILE");
   app.add_option("--arch", options.arch, "Build for this architecture, such as sm_90a; with --build-only")
@@ -193,7 +195,7 @@ void add_what_comes_out(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("FILE");
   app.add_option("--t4", options.t4, "Write the results in the T4 format")->group(group)->type_name("FILE");
-  app.add_option("--top", options.top, "Rows of the table of --tune (default: all)")->group(group)->type_name("N");
+  app.add_option("--top", options.top, "Specs in the table of --tune (default: all)")->group(group)->type_name("N");
   app.add_option("--keep", options.keep, "Save artifact, source, log and output of failed specs here")
       ->group(group)
       ->type_name("DIR");
@@ -256,6 +258,8 @@ void check(const Options& options) {
     fail("--simulate excludes --dry-run, --build-only and --probe");
   if (options.simulate && options.shapes)
     fail("--simulate and --shapes exclude each other: a recording is of one problem");
+  if (options.probe && options.backend == Backend::automatic)
+    fail("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
   if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
 }
 

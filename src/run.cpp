@@ -51,11 +51,6 @@ std::string file_suffix(const std::optional<Shape>& shape) {
   return suffix;
 }
 
-bool has_wrong_result(const Trial& trial) {
-  const Failure* failure = trial.failure();
-  return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
-}
-
 }  // namespace
 
 Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& shape)
@@ -273,7 +268,7 @@ ExitCode Run::tune() {
   if (worker_runner_ && !options_->quiet) fmt::print(stderr, "{}\n", to_text(worker_runner_->usage()));
   conclusion.write_files(outputs_, hello().device);
   exchange.finish();
-  if (options_->compare && std::ranges::any_of(findings_.trials, has_wrong_result)) return ExitCode::check_failed;
+  if (options_->compare && conclusion.any_wrong()) return ExitCode::check_failed;
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
 }
 

@@ -69,6 +69,7 @@ class Simulation {
     outputs_.make_folders();
     conclusion.write_files(outputs_, recording_.device);
     exchange.finish();
+    if (options_.compare && conclusion.any_wrong()) return ExitCode::check_failed;
     return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
   }
 

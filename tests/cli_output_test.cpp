@@ -268,7 +268,8 @@ TEST_F(Output, ARunWithoutAValidSpecEndsWithOne) {
 TEST_F(Output, CompareTurnsAWrongResultIntoItsOwnExitCode) {
   sandbox_.write_gemm("", "  for (int i = 0; i < m * n; ++i) C[i] = BM == 4 ? 1 : 0;\n");
   EXPECT_EQ(sandbox_.tune({"gemm.yaml"}).code, 1);
-  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--compare"}).code, 3);
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--compare", "--output", "out"}).code, 3);
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--compare", "--simulate", "out.jsonl"}).code, 3);
   sandbox_.write_gemm();
   EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--compare_wo_tuning"}).code, 0);
 }
