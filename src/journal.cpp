@@ -26,27 +26,19 @@ bool may_start_a_journal(const std::string& text) {
 Journal::Journal(fs::path path) : path_(std::move(path)) {
   std::error_code ignored;
   if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), ignored);
-  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd_ < 0)
+  file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!file_)
     throw Error(ExitCode::environment, "cannot open the journal " + path_.string() + ": " + std::strerror(errno) +
                                            "; choose another place with --output PREFIX");
-  try {
-    lock();
-    read();
-    cut_torn_line();
-  } catch (...) {
-    ::close(fd_);
-    throw;
-  }
+  lock();
+  read();
+  cut_torn_line();
 }
 
-Journal::~Journal() {
-  ::fdatasync(fd_);
-  ::close(fd_);
-}
+Journal::~Journal() { ::fdatasync(file_.get()); }
 
 void Journal::lock() {
-  locked_ = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
+  locked_ = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
   if (locked_ || errno != EWOULDBLOCK) return;
   std::string holder = "another run";
   try {
@@ -62,7 +54,7 @@ void Journal::lock() {
 void Journal::read() {
   struct stat status {};
   // A device such as /dev/full has nothing to read, or has it without end.
-  if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   std::ifstream file(path_, std::ios::binary);
   std::string line;
   std::int64_t position = 0;
@@ -86,8 +78,8 @@ void Journal::read() {
 // too.
 void Journal::cut_torn_line() {
   struct stat status {};
-  const bool torn = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > end_;
-  if (torn && ::ftruncate(fd_, end_) != 0)
+  const bool torn = ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > end_;
+  if (torn && ::ftruncate(file_.get(), end_) != 0)
     throw Error(ExitCode::environment, "cannot mend the journal " + path_.string() + ": " + std::strerror(errno));
 }
 
@@ -127,10 +119,10 @@ const Finals* Journal::find_finals(const std::string& id) const {
 
 void Journal::append(const wire::Record& record) {
   const std::string line = encode(record) + "\n";
-  const ssize_t written = ::write(fd_, line.data(), line.size());
+  const ssize_t written = ::write(file_.get(), line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size())) {
     const std::string why = written < 0 ? std::strerror(errno) : std::strerror(ENOSPC);
-    if (written > 0 && ::ftruncate(fd_, end_) != 0) ++unreadable_;
+    if (written > 0 && ::ftruncate(file_.get(), end_) != 0) ++unreadable_;
     throw Error(ExitCode::environment, "cannot write to the journal " + path_.string() + ": " + why +
                                            "; the same command continues from here once there is room");
   }
@@ -143,7 +135,7 @@ void Journal::append(const wire::Record& record) {
 void Journal::flush(bool now) {
   if (!unflushed_since_) return;
   if (!now && std::chrono::steady_clock::now() - *unflushed_since_ < std::chrono::seconds(1)) return;
-  ::fdatasync(fd_);
+  ::fdatasync(file_.get());
   unflushed_since_.reset();
 }
 

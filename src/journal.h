@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/descriptor.h"
 #include "wire/records.h"
 
 namespace tune {
@@ -45,7 +46,7 @@ class Journal {
   void accept(wire::Record record);
 
   std::filesystem::path path_;
-  int fd_ = -1;
+  Descriptor file_;
   bool locked_ = false;
   std::optional<wire::RunRecord> last_run_;
   std::unordered_map<std::string, wire::TrialRecord> trials_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backend.h"
+#include "base/descriptor.h"
 #include "base/store.h"
 
 namespace tune {
@@ -37,29 +38,6 @@ std::array<char, 32> digits(const std::string& hex) {
   return result;
 }
 
-class Descriptor {
- public:
-  Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0) : fd_(::open(path.c_str(), flags, mode)) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  bool close() { return fd_ >= 0 && ::close(std::exchange(fd_, -1)) == 0; }
-
-  bool write(const void* data, std::size_t bytes) const {
-    for (auto* from = static_cast<const char*>(data); fd_ >= 0 && bytes > 0;) {
-      const ssize_t written = ::write(fd_, from, bytes);
-      if (written < 0) return false;
-      from += written;
-      bytes -= static_cast<std::size_t>(written);
-    }
-    return fd_ >= 0;
-  }
-
- private:
-  int fd_;
-};
-
 }  // namespace
 
 std::string reference_identity(const Problem& problem, std::uint64_t seed) {
@@ -75,9 +53,9 @@ void write_reference(const std::filesystem::path& path, const std::string& ident
   header.identity = digits(identity);
   header.checksum = digits(Hash().add(text(values)).hex());
   const std::string temporary = fmt::format("{}.tmp{}", path.string(), ::getpid());
-  Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const bool written =
-      file.write(&header, sizeof header) && file.write(values.data(), values.size_bytes()) && file.close();
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const std::string_view head(reinterpret_cast<const char*>(&header), sizeof header);
+  const bool written = file.write(head) && file.write(text(values)) && file.close();
   if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return;
   const int error = errno;
   ::unlink(temporary.c_str());
@@ -88,9 +66,9 @@ ReferenceFile::ReferenceFile(const std::filesystem::path& path, const std::strin
   const auto refuse = [&path](const char* why) {
     throw Refusal(Stage::load, fmt::format("cannot use the reference {}: {}", path.string(), why));
   };
-  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) refuse(std::strerror(errno));
+  if (!file || ::fstat(file.get(), &status) != 0) refuse(std::strerror(errno));
   if (static_cast<std::size_t>(status.st_size) < sizeof(Header)) refuse("it is cut short");
   mapped_ = static_cast<std::size_t>(status.st_size);
   void* mapping = ::mmap(nullptr, mapped_, PROT_READ, MAP_PRIVATE, file.get(), 0);

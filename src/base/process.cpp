@@ -25,6 +25,7 @@
 #include <thread>
 
 #include "base/capture.h"
+#include "base/descriptor.h"
 #include "model/error.h"
 
 namespace tune {
@@ -61,25 +62,7 @@ std::string find_program(const std::string& name) {
   return name;
 }
 
-/// One end of a pipe that no other child inherits.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
+/// Its ends are inherited by no other child.
 struct Pipe {
   Descriptor read, write;
   Pipe() {

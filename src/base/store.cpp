@@ -15,6 +15,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "model/error.h"
 
 namespace tune {
@@ -70,27 +71,6 @@ class Closure {
 
   std::vector<fs::path> folders_;
   std::map<fs::path, std::string> files_;
-};
-
-class File {
- public:
-  explicit File(const std::string& path) : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
-  ~File() { close(); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  bool close() { return fd_ >= 0 && ::close(std::exchange(fd_, -1)) == 0; }
-  bool write(std::string_view text) {
-    while (fd_ >= 0 && !text.empty()) {
-      const ssize_t written = ::write(fd_, text.data(), text.size());
-      if (written < 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return fd_ >= 0;
-  }
-  bool flush() { return ::fsync(fd_) == 0; }
-
- private:
-  int fd_;
 };
 
 }  // namespace
@@ -186,8 +166,8 @@ void Store::discard(const fs::path& begun) const {
 
 void write_file(const fs::path& path, std::string_view text) {
   const std::string temporary = path.string() + ".tmp" + std::to_string(::getpid());
-  File file(temporary);
-  const bool written = file.write(text) && file.flush() && file.close();
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const bool written = file.write(text) && ::fsync(file.get()) == 0 && file.close();
   if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
     const std::string why = std::strerror(errno);
     ::unlink(temporary.c_str());

@@ -18,25 +18,25 @@ namespace {
 // the open file, and end with it, whatever happens to its process.
 constexpr off_t kLaunch = 0, kNext = 1;
 
-bool set(int file, off_t byte, short type) {
+bool set(const Descriptor& file, off_t byte, short type) {
   struct flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
   range.l_start = byte;
   range.l_len = 1;
-  return ::fcntl(file, F_OFD_SETLK, &range) == 0;
+  return ::fcntl(file.get(), F_OFD_SETLK, &range) == 0;
 }
 
 // Without O_CREAT first: systems protect files of others in /tmp from being opened with it.
-int open_shared(const std::filesystem::path& path) {
+Descriptor open_shared(const std::filesystem::path& path) {
   for (int tries = 0; tries < 3; ++tries) {
-    int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file >= 0 || errno != ENOENT) return file;
-    file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0) ::fchmod(file, 0666);
-    if (file >= 0 || errno != EEXIST) return file;
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (file || errno != ENOENT) return file;
+    file = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file) ::fchmod(file.get(), 0666);
+    if (file || errno != EEXIST) return file;
   }
-  return -1;
+  return Descriptor();
 }
 
 }  // namespace
@@ -45,24 +45,17 @@ DeviceLock::DeviceLock(const std::filesystem::path& folder, const std::string& d
   if (device_id.empty()) return;
   const auto path = folder / ("tune-" + device_id + ".lock");
   file_ = open_shared(path);
-  if (file_ < 0) log("no turns with other runs, " + path.string() + " cannot be opened: " + std::strerror(errno));
+  if (!file_) log("no turns with other runs, " + path.string() + " cannot be opened: " + std::strerror(errno));
 }
-
-DeviceLock::~DeviceLock() {
-  if (file_ >= 0) ::close(file_);
-}
-
-DeviceLock::DeviceLock(DeviceLock&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), next_(other.next_), taken_(other.taken_) {}
 
 bool DeviceLock::take() {
-  if (file_ < 0) taken_ = true;
+  if (!file_) taken_ = true;
   if (taken_) return true;
   next_ = next_ || set(file_, kNext, F_WRLCK);
   if (!next_ || !set(file_, kLaunch, F_WRLCK)) {
     if (errno == EAGAIN || errno == EACCES) return false;  // another has it
     log(std::string("no turns with other runs, the lock of a device fails: ") + std::strerror(errno));
-    ::close(std::exchange(file_, -1));
+    file_.close();
     next_ = false;
     return taken_ = true;
   }
@@ -70,20 +63,20 @@ bool DeviceLock::take() {
   next_ = false;
   taken_ = true;
   const std::string holder = "tune, pid " + std::to_string(::getpid()) + "\n";
-  if (::pwrite(file_, holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size()))
+  if (::pwrite(file_.get(), holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size()))
     log("cannot write to the lock of a device");
   return true;
 }
 
 void DeviceLock::release() {
-  if (file_ >= 0 && next_) set(file_, kNext, F_UNLCK);
-  if (file_ >= 0 && taken_) set(file_, kLaunch, F_UNLCK);
+  if (file_ && next_) set(file_, kNext, F_UNLCK);
+  if (file_ && taken_) set(file_, kLaunch, F_UNLCK);
   next_ = taken_ = false;
 }
 
 std::string DeviceLock::holder() const {
   std::array<char, 64> text{};
-  const ssize_t size = file_ < 0 ? 0 : ::pread(file_, text.data(), text.size(), 0);
+  const ssize_t size = !file_ ? 0 : ::pread(file_.get(), text.data(), text.size(), 0);
   const std::string holder(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   return holder.substr(0, holder.find('\n'));
 }

@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <string>
 
+#include "base/descriptor.h"
+
 namespace tune {
 
 /// A device's turn among all `tune` processes of a machine: who has it may launch. Those that want it take turns: the
@@ -11,10 +13,6 @@ class DeviceLock {
  public:
   /// The lock is a file of this folder, which all users share.
   DeviceLock(const std::filesystem::path& folder, const std::string& device_id);
-  ~DeviceLock();
-  DeviceLock(DeviceLock&& other) noexcept;
-  DeviceLock(const DeviceLock&) = delete;
-  DeviceLock& operator=(const DeviceLock&) = delete;
 
   /// Takes it if it is free; else waits for it from now on, and is to be asked again.
   bool take();
@@ -24,7 +22,7 @@ class DeviceLock {
   std::string holder() const;
 
  private:
-  int file_ = -1;
+  Descriptor file_;
   bool next_ = false;  ///< no other process can be the next
   bool taken_ = false;
 };

@@ -23,17 +23,17 @@ bool has_room(const fs::path& folder, std::uint64_t bytes) {
 }
 
 // The folder itself is locked: a file in it would not be there yet for a run that is killed in between.
-int open_folder(const fs::path& folder) { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+Descriptor open_folder(const fs::path& folder) {
+  return Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
 
 // A folder whose lock can be taken belongs to a run that is gone.
 void remove_abandoned(const fs::path& parent) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {
     if (!entry.path().filename().string().starts_with(kPrefix)) continue;
-    const int lock = open_folder(entry.path());
-    if (lock < 0) continue;
-    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
-    ::close(lock);
+    const Descriptor lock = open_folder(entry.path());
+    if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
   }
 }
 
@@ -63,14 +63,13 @@ Scratch::Scratch(std::uint64_t bytes) : Scratch(choose_parent(bytes)) {}
 Scratch::Scratch(const fs::path& parent) {
   remove_abandoned(parent);
   do {
-    if (lock_ >= 0) ::close(lock_);
     std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr)
       throw Error(ExitCode::environment,
                   "cannot create " + name + ": " + std::strerror(errno) + "; point TMPDIR elsewhere");
     folder_ = name;
     lock_ = open_folder(folder_);
-    ::flock(lock_, LOCK_EX);
+    ::flock(lock_.get(), LOCK_EX);
     // Before we held it, another run may have taken it for abandoned.
   } while (!fs::exists(folder_));
 }
@@ -78,7 +77,6 @@ Scratch::Scratch(const fs::path& parent) {
 Scratch::~Scratch() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
-  if (lock_ >= 0) ::close(lock_);
 }
 
 }  // namespace tune

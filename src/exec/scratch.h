@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "base/descriptor.h"
+
 namespace tune {
 
 /// A private folder for files that live as long as this run. It is removed with the object; folders of runs that were
@@ -22,7 +24,7 @@ class Scratch {
   explicit Scratch(const std::filesystem::path& parent);
 
   std::filesystem::path folder_;
-  int lock_ = -1;  ///< held as long as the folder is in use
+  Descriptor lock_;  ///< held as long as the folder is in use
 };
 
 }  // namespace tune
