@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "gpu_vendor.h"
+#include "nvidia_nodes.h"
 
 namespace tune::gpu {
 namespace {
@@ -29,7 +30,15 @@ std::string describe(const GpuDriver& driver, Status status) {
 
 std::string device_advice() { return ""; }
 
+/// CUDA opens all GPUs that it can, though it shows only those of CUDA_VISIBLE_DEVICES, and each takes it 20 ms of a
+/// lock that all processes share (H200).
+void see_one_gpu_alone(const char* uuid) {
+  const auto others = nodes_of_other_gpus(uuid);
+  if (!others.empty() && renounce(others)) ::setenv("CUDA_VISIBLE_DEVICES", uuid, 1);
+}
+
 Status open(const GpuDriver& driver, Device& device) {
+  if (const char* uuid = std::getenv("TUNE_GPU")) see_one_gpu_alone(uuid);
   // Halves the time that a context takes; kernels of one stream need no more than one queue.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
   const Status status = driver.init(0);

@@ -59,7 +59,10 @@ std::vector<int> parse_indices(const std::string& names, const wire::Hello& hell
 }  // namespace
 
 std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names, const wire::Hello& hello) {
-  if (!names) return {{0, hello.devices.empty() ? "" : hello.devices.front().id, {}}};
+  if (!names) {
+    const std::string id = hello.devices.empty() ? "" : hello.devices.front().id;
+    return {{0, id, {{"TUNE_GPU", id}}}};
+  }
   if (hello.devices.empty())
     complain(*names, fmt::format("the {} backend has no devices to choose from", to_text(hello.backend)), hello);
   std::vector<ChosenDevice> chosen;
@@ -67,7 +70,10 @@ std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names
     const wire::DeviceName& device = hello.devices[static_cast<std::size_t>(index)];
     if (device.name != hello.devices[static_cast<std::size_t>(chosen.empty() ? index : chosen.front().index)].name)
       complain(*names, "the devices of one run must be of one model; tune each model by itself:", hello);
-    chosen.push_back({index, device.id, {{visibility_variable(hello.backend), visible_name(hello.backend, index)}}});
+    chosen.push_back(
+        {index,
+         device.id,
+         {{visibility_variable(hello.backend), visible_name(hello.backend, index)}, {"TUNE_GPU", device.id}}});
   }
   return chosen;
 }

@@ -10,9 +10,10 @@ namespace tune {
 
 /// A device that measure processes run on.
 struct ChosenDevice {
-  int index = 0;                                   ///< among those that the backend sees
-  std::string id;                                  ///< empty where the backend has no choice
-  std::map<std::string, std::string> environment;  ///< makes a process see this one alone
+  int index = 0;   ///< among those that the backend sees
+  std::string id;  ///< empty where the backend has no choice
+  /// Makes a process see this one alone. TUNE_GPU is its id, which workers for CUDA use to see it sooner.
+  std::map<std::string, std::string> environment;
 };
 
 /// What `--devices` names: `all`, or indices as in `0,2`; nullopt: the first there is. The results of several are

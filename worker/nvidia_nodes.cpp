@@ -1,0 +1,78 @@
+#include "nvidia_nodes.h"
+
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "base/descriptor.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t kOpening = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
+
+/// `GPU UUID:    GPU-...`, `Device Minor:    2`, ...
+std::map<std::string, std::string> read_fields(const fs::path& file) {
+  std::map<std::string, std::string> fields;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    const std::size_t colon = line.find(':'), value = line.find_first_not_of(" \t", colon + 1);
+    if (colon != std::string::npos && value != std::string::npos) fields[line.substr(0, colon)] = line.substr(value);
+  }
+  return fields;
+}
+
+bool is_or_holds(const fs::path& path, const fs::path& file) {
+  return std::ranges::mismatch(path, file).in1 == path.end();
+}
+
+/// A rule allows what lies below a path: so what leads to none of the files is allowed, and of the rest what is in it.
+void allow_all_but(const std::vector<fs::path>& files, const fs::path& folder, int rules) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (std::ranges::find(files, entry.path()) != files.end()) continue;
+    if (std::ranges::any_of(files, [&](const fs::path& file) { return is_or_holds(entry.path(), file); })) {
+      allow_all_but(files, entry.path(), rules);
+      continue;
+    }
+    const Descriptor parent(::open(entry.path().c_str(), O_PATH | O_CLOEXEC));
+    const landlock_path_beneath_attr rule = {kOpening, parent.get()};
+    if (parent) ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> nodes_of_other_gpus(const std::string& uuid, const fs::path& driver, const fs::path& devices) {
+  std::vector<fs::path> others;
+  bool known = false;
+  std::error_code error;
+  for (const fs::directory_entry& gpu : fs::directory_iterator(driver, error)) {
+    auto fields = read_fields(gpu.path() / "information");
+    const fs::path node = devices / ("nvidia" + fields["Device Minor"]);
+    if (fields["GPU UUID"] == uuid)
+      known = true;
+    else if (!fields["Device Minor"].empty() && fs::exists(node, error))
+      others.push_back(node);
+  }
+  std::ranges::sort(others);
+  return known ? others : std::vector<fs::path>();
+}
+
+bool renounce(const std::vector<fs::path>& files) {
+  landlock_ruleset_attr handled{};
+  handled.handled_access_fs = kOpening;
+  const Descriptor rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
+  if (!rules) return false;
+  allow_all_but(files, "/", rules.get());
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
+}
+
+}  // namespace tune

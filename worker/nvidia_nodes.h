@@ -1,0 +1,18 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+/// The device nodes of all NVIDIA GPUs but the one with this UUID (`GPU-...`). Empty: there are no others, or the
+/// kernel module does not tell. `driver` is its folder of GPUs, `devices` that of the nodes.
+std::vector<std::filesystem::path> nodes_of_other_gpus(const std::string& uuid,
+                                                       const std::filesystem::path& driver = "/proc/driver/nvidia/gpus",
+                                                       const std::filesystem::path& devices = "/dev");
+
+/// From now on neither this thread nor what it starts can open these files, which are not folders (Landlock: Linux
+/// 5.13). False: the system cannot do that, and nothing has changed.
+bool renounce(const std::vector<std::filesystem::path>& files);
+
+}  // namespace tune
