@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kernel Tuner on the 476 specs of gemm_simt.yaml: its own time for what `tune --yaml configs/gemm_simt.yaml` does.
 
-usage: kernel_tuner.py demo/gemm_simt.cu
+usage: kernel_tuner_sgemm.py demo/gemm_simt.cu
 
 Needs kernel_tuner, CuPy and a GPU. Nothing is checked, every spec is launched seven times, in one process. Its CuPy
 backend allows a kernel 48 KB of dynamic shared memory, and 66 of the specs need more: that one attribute is set here.
