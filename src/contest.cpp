@@ -114,9 +114,16 @@ std::vector<Contender> Contest::try_baselines(Tuner& tuner) {
   return baselines;
 }
 
-// All of them have their memory at the same time.
+// All of them have their memory at the same time. First comes the best spec, then come the baselines.
 void Contest::cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines) {
-  const auto fitting = processes_that_fit(parts_.plan.problem, parts_.requests.hello().device);
+  std::vector<std::int64_t> workspaces;
+  const auto add = [&](const Contender& contender) {
+    workspaces.push_back(contender.is_vendor() ? 0 : parts_.requests.measure(contender.spec).workspace_bytes);
+  };
+  add(specs.front());
+  std::ranges::for_each(baselines, add);
+  std::ranges::for_each(specs.begin() + 1, specs.end(), add);
+  const auto fitting = processes_that_fit(parts_.plan.problem, parts_.requests.hello().device, workspaces);
   const std::size_t all = specs.size() + baselines.size();
   if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
   const auto most = static_cast<std::size_t>(*fitting);

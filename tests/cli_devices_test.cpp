@@ -322,6 +322,19 @@ TEST_F(Devices, FinalsAreOfAsManyAsTheMemoryHoldsThePresentConfigurationAmongThe
   EXPECT_NE(result.out.find("x default"), std::string::npos) << result.out;
 }
 
+TEST_F(Devices, FinalsAreOfAsManyAsTheMemoryHoldsWithTheirWorkspaces) {
+  sandbox_.environment["FAKE_MEMORY"] = "2500000000";
+  write("right", 6);
+  std::string yaml = sandbox_.read("gemm.yaml");
+  sandbox_.write("gemm.yaml", yaml.insert(yaml.find("args: "), "workspace: N*100000000, "));
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("note: the finals have 2 of 6 contenders: the device has memory for no more"),
+            std::string::npos)
+      << result.out;
+  EXPECT_EQ(noted("starts").size(), 8u);
+}
+
 TEST_F(Devices, FinalsThatNoSpecFinishesCrownNoOther) {
   write("fails_in_finals", 2);
   for (int run = 0; run < 2; ++run) {

@@ -86,6 +86,8 @@ TEST(Memory, ProcessesFitByTheBuffersOfTheProblem) {
   device.properties["memory_bytes"] = std::int64_t{24} << 30;
   EXPECT_EQ(processes_that_fit(gemm, device), 3);
   EXPECT_LT(processes_that_fit(gemm, device, 1'000'000'000), 3) << "each has its workspace";
+  EXPECT_EQ(processes_that_fit(gemm, device, std::vector<std::int64_t>{0, 0, 9'000'000'000}), 2);
+  EXPECT_EQ(processes_that_fit(gemm, device, std::vector<std::int64_t>{9'000'000'000, 0, 0}), 1);
   device.properties["memory_bytes"] = std::int64_t{1} << 30;
   EXPECT_EQ(processes_that_fit(gemm, device), 1) << "one is tried anyhow";
   gemm.m = gemm.n = gemm.k = 128;

@@ -22,6 +22,10 @@ double bytes_of_problem(const Problem& problem) {
   return bytes;
 }
 
+double bytes_of_process(const Problem& problem, std::int64_t workspace_bytes) {
+  return bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + kContextBytes;
+}
+
 }  // namespace
 
 bool admits_one_process(const Device& device) { return device.integer("exclusive_process") == 1; }
@@ -31,9 +35,19 @@ std::optional<int> processes_that_fit(const Problem& problem, const Device& devi
   if (std::holds_alternative<std::monostate>(problem)) return std::nullopt;
   const auto bytes = device.integer("memory_bytes");
   if (!bytes) return std::nullopt;
-  const double each = bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + kContextBytes;
-  const double fitting = static_cast<double>(*bytes) / each;
+  const double fitting = static_cast<double>(*bytes) / bytes_of_process(problem, workspace_bytes);
   return std::max(static_cast<int>(std::min(fitting, kMany)) - 1, 1);
+}
+
+std::optional<int> processes_that_fit(const Problem& problem, const Device& device,
+                                      std::span<const std::int64_t> workspace_bytes) {
+  const auto without = processes_that_fit(problem, device);
+  if (without.value_or(1) == 1) return without;
+  double room = static_cast<double>(*device.integer("memory_bytes")) - bytes_of_process(problem, 0);
+  int fitting = 0;
+  for (const std::int64_t workspace : workspace_bytes)
+    if ((room -= bytes_of_process(problem, workspace)) >= 0) ++fitting;
+  return std::max(fitting, 1);
 }
 
 }  // namespace tune

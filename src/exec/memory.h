@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "model/device.h"
 #include "model/problem.h"
@@ -14,5 +15,9 @@ bool admits_one_process(const Device& device);
 /// with one kept free for what else is on it; at least 1, and no more if the device admits one alone. nullopt: the
 /// device does not tell its memory, or the problem is a program's own.
 std::optional<int> processes_that_fit(const Problem& problem, const Device& device, std::int64_t workspace_bytes = 0);
+
+/// The same of processes with these workspaces: how many of them, from the first on.
+std::optional<int> processes_that_fit(const Problem& problem, const Device& device,
+                                      std::span<const std::int64_t> workspace_bytes);
 
 }  // namespace tune
