@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/device_file.h"
+#include "exec/devices.h"
 #include "journal.h"
 #include "model/error.h"
 
@@ -31,20 +32,30 @@ std::optional<Device> Machine::limiting_device(Backend backend) {
 const wire::Hello& Machine::hello(Backend backend) {
   if (hello_) return *hello_;
   if (options_->build_only) return hello_.emplace(hello_for_building(backend));
+  wire::Hello hello;
   try {
-    hello_ = workers_->probe(backend);
+    hello = workers_->probe(backend);
   } catch (const Error& error) {
     const auto last = Journal::last_run_of(journal_);
     if (!last || last->hello.backend != backend) throw;
     probe_failure_ = error.what();
-    hello_ = last->hello;
+    return hello_.emplace(last->hello);
   }
-  return *hello_;
+  describe_chosen(hello);
+  return hello_.emplace(std::move(hello));
+}
+
+// The probe describes the first device there is; the first that the user names may be of another model.
+void Machine::describe_chosen(wire::Hello& hello) const {
+  if (!options_->devices) return;
+  const ChosenDevice device = choose_devices(options_->devices, hello).front();
+  if (device.index > 0) hello.device = workers_->describe(hello.backend, device.environment);
 }
 
 // Building needs a compiler and the name of an architecture; a device only to take that name from.
 wire::Hello Machine::hello_for_building(Backend backend) const {
   wire::Hello hello = workers_->probe_compiler(backend);
+  if (hello.no_device.empty()) describe_chosen(hello);
   if (from_file_) hello.device = *from_file_;
   std::string& arch = hello.device.arch;
   if (options_->arch) arch = *options_->arch;

@@ -27,6 +27,7 @@ class Machine {
 
  private:
   wire::Hello hello_for_building(Backend backend) const;
+  void describe_chosen(wire::Hello& hello) const;
 
   const Options* options_;
   Workers* workers_;

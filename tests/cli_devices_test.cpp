@@ -242,6 +242,17 @@ TEST_F(Devices, OneCanBeNamed) {
     EXPECT_EQ(record.trial.measurement()->device, id_ + "b");
 }
 
+TEST_F(Devices, WhatIsKnownOfTheDeviceIsOfTheOneThatIsNamed) {
+  have_devices("fake", "other");
+  write("right", 2);
+  for (const std::string device : {"0", "1"}) {
+    ASSERT_EQ(tune({"--tune", "--devices", device}).code, 0);
+    const std::string name = device == "0" ? "fake" : "other";
+    EXPECT_NE(sandbox_.read("out.yaml").find("name: " + name + "\n"), std::string::npos) << sandbox_.read("out.yaml");
+  }
+  EXPECT_EQ(sandbox_.trials("out.jsonl").size(), 4u) << "what one has measured is not known of the other";
+}
+
 TEST_F(Devices, AnUnknownOneIsAnErrorThatListsThem) {
   have_devices();
   write("right");

@@ -198,7 +198,6 @@ const std::map<std::string, Action> kProbes = {
     {"right",
      [] {
        wire::Hello hello = ::hello();
-       hello.device.name = "fake";
        hello.compiler = "fake";
        if (const char* bytes = std::getenv("FAKE_MEMORY")) hello.device.properties["memory_bytes"] = std::atoll(bytes);
        if (std::getenv("FAKE_REMARKS")) hello.remarks = {"its gauges are hidden"};
@@ -207,6 +206,7 @@ const std::map<std::string, Action> kProbes = {
        std::istringstream names(devices == nullptr ? "" : devices);
        for (std::string name; std::getline(names, name, ',');)
          hello.devices.push_back({name.substr(0, name.find(':')), name.substr(name.find(':') + 1)});
+       hello.device.name = hello.devices.empty() ? "fake" : hello.devices.at(static_cast<std::size_t>(device())).name;
        say(wire::encode(wire::Event(hello)));
      }},
     {"fails", [] { say(R"({"event": "failed", "stage": "start", "message": "no device"})"); }},

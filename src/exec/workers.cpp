@@ -7,6 +7,8 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
+using Environment = std::map<std::string, std::string>;
+
 std::string name_of(Backend backend) { return "tune-worker-" + std::string(to_text(backend)); }
 
 // What building a worker takes besides what `tune` itself does.
@@ -20,11 +22,17 @@ std::string needs(Backend backend) {
   throw Error(ExitCode::environment, name_of(backend) + ": " + why);
 }
 
+void require_device(const wire::Hello& hello) {
+  if (!hello.no_device.empty()) fail(hello.backend, hello.no_device + "; --build-only --arch NAME needs none");
+}
+
 // The first line a probe says, and how it ended.
-std::pair<std::string, Processes::Ended> ask(const fs::path& worker, std::chrono::duration<double> limit) {
+std::pair<std::string, Processes::Ended> answer_of(const fs::path& worker, const Environment& environment,
+                                                   std::chrono::duration<double> limit) {
   Processes processes(false);
   Command command;
   command.argv = {worker.string(), "--probe"};
+  command.environment = environment;
   const Processes::Id id = processes.start(command);
   processes.close_stdin(id);
   processes.set_deadline(id, std::chrono::duration_cast<Processes::Clock::duration>(limit));
@@ -53,13 +61,23 @@ fs::path Workers::require(Backend backend) const {
 
 const wire::Hello& Workers::probe(Backend backend) {
   const wire::Hello& hello = probe_compiler(backend);
-  if (!hello.no_device.empty()) fail(backend, hello.no_device + "; --build-only --arch NAME needs none");
+  require_device(hello);
   return hello;
 }
 
 const wire::Hello& Workers::probe_compiler(Backend backend) {
   if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
-  const auto [answer, ended] = ask(require(backend), probe_limit_);
+  return hellos_[backend] = ask(backend, {});
+}
+
+Device Workers::describe(Backend backend, const Environment& environment) const {
+  wire::Hello hello = ask(backend, environment);
+  require_device(hello);
+  return std::move(hello.device);
+}
+
+wire::Hello Workers::ask(Backend backend, const Environment& environment) const {
+  const auto [answer, ended] = answer_of(require(backend), environment, probe_limit_);
   if (!ended.exit.clean()) fail(backend, "the probe failed: " + to_text(ended.exit) + "\n" + ended.captured);
   try {
     const wire::Event event = wire::decode_event(answer);
@@ -68,7 +86,7 @@ const wire::Hello& Workers::probe_compiler(Backend backend) {
     if (hello.protocol != wire::kProtocol)
       fail(backend, "it speaks protocol " + std::to_string(hello.protocol) + ", tune speaks " +
                         std::to_string(wire::kProtocol) + "; install both from one build");
-    return hellos_[backend] = hello;
+    return hello;
   } catch (const wire::Malformed& error) {
     fail(backend, std::string("the probe's answer is no hello: ") + error.what());
   } catch (const std::bad_variant_access&) {

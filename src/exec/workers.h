@@ -25,10 +25,14 @@ class Workers {
   const wire::Hello& probe(Backend backend);
   /// The same, but what can build need not have a device: Hello::no_device says why.
   const wire::Hello& probe_compiler(Backend backend);
+  /// The device that a probe with this environment finds. Throws as probe.
+  Device describe(Backend backend, const std::map<std::string, std::string>& environment) const;
   /// Whether the backend can run here.
   bool present(Backend backend);
 
  private:
+  wire::Hello ask(Backend backend, const std::map<std::string, std::string>& environment) const;
+
   std::filesystem::path folder_;
   std::chrono::duration<double> probe_limit_;
   std::map<Backend, wire::Hello> hellos_;
