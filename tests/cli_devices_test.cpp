@@ -234,6 +234,16 @@ TEST_F(Batches, AProcessThatEndsInItsPauseOrAfterItCostsItsOwnSpec) {
     EXPECT_TRUE(outcome.starts_with(expected[static_cast<std::size_t>(spec)])) << spec << ": " << outcome;
 }
 
+TEST_F(Batches, SeveralDevicesShareWhatOneHasRoomFor) {
+  have_devices();
+  write("takes_a_while", 12);
+  ASSERT_EQ(tune({"--devices", "all"}).code, 0);
+  std::map<std::string, int> specs;
+  for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl")) ++specs[record.trial.measurement()->device];
+  EXPECT_GE(specs[id_ + "a"], 3);
+  EXPECT_GE(specs[id_ + "b"], 3);
+}
+
 TEST_F(Devices, OneCanBeNamed) {
   have_devices();
   write("right", 3);

@@ -24,6 +24,11 @@ bool Lane::has_room() const {
   return idle || room_for_another();
 }
 
+int Lane::jobs() const {
+  return static_cast<int>(
+      std::ranges::count_if(stations_, [](const Station& station) { return station.job && !station.leaving; }));
+}
+
 bool Lane::active() const {
   return std::ranges::any_of(stations_, [](const Station& station) { return station.job || station.leaving; });
 }

@@ -62,6 +62,8 @@ class Lane {
   /// Ends the processes that wait for another spec.
   void dismiss();
 
+  /// How many it has been given that have no result yet.
+  int jobs() const;
   /// Whether a process is there that is not just waiting for another spec.
   bool active() const;
   /// The ticket of the job that is launched now.

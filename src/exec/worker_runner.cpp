@@ -183,26 +183,28 @@ void WorkerRunner::start_builds() {
   workshop_->builder().start_queued();
 }
 
-// In turn, so that devices share what is ready.
 void WorkerRunner::start_measuring() {
   if (common_) start_common();
-  auto task = tasks_.begin();
-  for (bool room = true; room;) {
-    room = false;
-    for (Device& device : devices_) {
-      if (!takes_jobs(device) || !device.lane.has_room()) continue;
-      if (exclusive_ && (!measuring_phase_ || building())) return;
-      while (task != tasks_.end() && (!task->built || task->measuring)) ++task;
-      if (task == tasks_.end()) return;
-      const auto current = task++;
-      try {
-        if (!start_one(*current, device)) return;
-      } catch (const Unlaunchable& error) {
-        finish(*current, Failure{Stage::start, Cause::reported, error.what(), {}});
-      }
-      room = true;
+  for (auto task = tasks_.begin(); task != tasks_.end();) {
+    const auto current = task++;
+    if (!current->built || current->measuring) continue;
+    Device* device = least_busy();
+    if (device == nullptr || (exclusive_ && (!measuring_phase_ || building()))) return;
+    try {
+      if (!start_one(*current, *device)) return;
+    } catch (const Unlaunchable& error) {
+      finish(*current, Failure{Stage::start, Cause::reported, error.what(), {}});
     }
   }
+}
+
+// Of those that can be given a spec now; null: none.
+WorkerRunner::Device* WorkerRunner::least_busy() {
+  Device* least = nullptr;
+  for (Device& device : devices_)
+    if (takes_jobs(device) && device.lane.has_room() && (!least || device.lane.jobs() < least->lane.jobs()))
+      least = &device;
+  return least;
 }
 
 // It is, or will be, comparable: the common spec comes first.

@@ -66,6 +66,7 @@ class WorkerRunner : public Runner {
   void collect_build(Tasks::iterator task, const Artifact& artifact);
   void start_builds();
   void start_measuring();
+  Device* least_busy();
   bool start_one(Task& task, Device& device);
   bool takes_jobs(const Device& device) const;
   bool collect_results();
