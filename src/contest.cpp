@@ -123,14 +123,15 @@ void Contest::cut_to_memory(std::vector<Contender>& specs, std::vector<Contender
   add(specs.front());
   std::ranges::for_each(baselines, add);
   std::ranges::for_each(specs.begin() + 1, specs.end(), add);
-  const auto fitting = processes_that_fit(parts_.plan.problem, parts_.requests.hello().device, workspaces);
+  auto fitting = processes_that_fit(parts_.plan.problem, parts_.requests.hello().device, workspaces);
+  if (rules_.one_process) fitting = 1;
   const std::size_t all = specs.size() + baselines.size();
   if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
   const auto most = static_cast<std::size_t>(*fitting);
   specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
   baselines.resize(std::min(baselines.size(), most - specs.size()));
   findings_->notes.push_back(
-      admits_one_process(parts_.requests.hello().device)
+      rules_.one_process
           ? "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
             "(nvidia-smi -c DEFAULT ends that)"
           : fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));

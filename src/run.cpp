@@ -215,7 +215,9 @@ Contest Run::contest() {
   Contest::Parts parts = {loaded_.plan, objective_, *requests_,
                           *journal_,    *progress_, [this]() -> Workshop& {
                             return workshop(); }};
-  return {std::move(parts), {options_->finalists, options_->seed, options_->retry_failed}, findings_};
+  return {std::move(parts),
+          {options_->finalists, options_->seed, options_->retry_failed, devices_.front().one_process},
+          findings_};
 }
 
 TunerRules Run::tuner_rules() {

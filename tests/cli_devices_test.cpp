@@ -170,7 +170,7 @@ TEST_F(Devices, OneThatStillTimesTheCommonSpecIsFreeOnceTheSweepIsOver) {
 
 TEST_F(Devices, OneThatAdmitsOneProcessAtATimeHasNoMore) {
   std::filesystem::copy_file(bin_ / "tune-worker-cpu", bin_ / "tune-worker-cuda");
-  sandbox_.environment["FAKE_EXCLUSIVE"] = (sandbox_.folder() / "device").string();
+  sandbox_.environment["FAKE_DEVICES"] = "fake:" + id_ + "a:" + (sandbox_.folder() / "device").string();
   write("right, takes_a_while, fails, crashes", 4);
   std::string yaml = sandbox_.read("gemm.yaml");
   sandbox_.write("gemm.yaml", yaml.insert(yaml.find("args: "), "grid: [1], block: [1], "));
@@ -232,6 +232,22 @@ TEST_F(Batches, AProcessThatEndsInItsPauseOrAfterItCostsItsOwnSpec) {
   ASSERT_EQ(found.size(), expected.size());
   for (const auto& [spec, outcome] : found)
     EXPECT_TRUE(outcome.starts_with(expected[static_cast<std::size_t>(spec)])) << spec << ": " << outcome;
+}
+
+TEST_F(Batches, OfSeveralDevicesTheOneThatAdmitsOneProcessAtATimeHasNoMore) {
+  sandbox_.environment["FAKE_DEVICES"] =
+      "fake:" + id_ + "a,fake:" + id_ + "b:" + (sandbox_.folder() / "device").string();
+  write("takes_a_while", 24);  // more than one device opens at once
+  for (const std::string devices : {"1", "all"}) {
+    const Result result = sandbox_.tune_from(bin_, command(devices, {"--tune", "--devices", devices}));
+    EXPECT_EQ(result.code, 0) << result.err;
+    std::set<std::string> used;
+    for (const wire::TrialRecord& record : sandbox_.trials(devices + ".jsonl"))
+      used.insert(record.trial.measurement()->device);
+    EXPECT_EQ(used.size(), devices == "1" ? 1u : 2u);
+    EXPECT_EQ(result.out.find("note: there were no finals") != std::string::npos, devices == "1") << result.out;
+  }
+  EXPECT_EQ(noted("refused").size(), 0u);
 }
 
 TEST_F(Batches, SeveralDevicesShareWhatOneHasRoomFor) {

@@ -1,10 +1,10 @@
 // Stands in for tune-worker-cpu, or by its file's name for tune-worker-cuda, and breaks the protocol on demand. A spec
 // asks for it with its parameter BEHAVIOUR, the probe is asked by the variable FAKE_PROBE; `right` does nothing, at
-// once, and says that it went well. FAKE_DEVICES (`model:id,model:id`) are the devices of the probe; a spec takes a
-// tenth longer on each than on the one before. With FAKE_REFUSED_REFERENCE the first two references find no device.
-// FAKE_MEMORY is the device's, in bytes. The file FAKE_EXCLUSIVE stands for a device that one process at a time may
-// have. FAKE_REMARKS are remarks of the probe and of the vendor's library. Measure processes append their number and
-// what they do to the file FAKE_LOG.
+// once, and says that it went well. FAKE_DEVICES (`model:id,model:id:file`) are the devices of the probe, one with a
+// file admits one process at a time; a spec takes a tenth longer on each than on the one before. With
+// FAKE_REFUSED_REFERENCE the first two references find no device. FAKE_MEMORY is the device's, in bytes. FAKE_REMARKS
+// are remarks of the probe and of the vendor's library. Measure processes append their number and what they do to the
+// file FAKE_LOG.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -18,6 +18,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "wire/messages.h"
 
@@ -39,6 +40,27 @@ wire::Go go;          ///< the present one
 int device() {
   const char* device = std::getenv("CUDA_VISIBLE_DEVICES");
   return device == nullptr ? 0 : std::atoi(device);
+}
+
+struct FakeDevice {
+  std::string model, id, file;
+};
+
+std::vector<FakeDevice> devices() {
+  const char* text = std::getenv("FAKE_DEVICES");
+  std::istringstream entries(text == nullptr ? "" : text);
+  std::vector<FakeDevice> devices;
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    std::istringstream parts(entry);
+    FakeDevice& device = devices.emplace_back();
+    for (std::string* part : {&device.model, &device.id, &device.file}) std::getline(parts, *part, ':');
+  }
+  return devices;
+}
+
+FakeDevice this_device() {
+  const auto all = devices();
+  return all.empty() ? FakeDevice{"fake", "", ""} : all.at(static_cast<std::size_t>(device()));
 }
 
 std::string measured(bool stopped_early = false) {
@@ -131,9 +153,9 @@ void leave_a_grandchild() {
 
 // Until this process ends. False: another has it.
 bool has_device() {
-  const char* file = std::getenv("FAKE_EXCLUSIVE");
-  if (file == nullptr) return true;
-  static const int lock = ::open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const std::string file = this_device().file;
+  if (file.empty()) return true;
+  static const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return true;
   note("refused");
   return false;
@@ -201,12 +223,9 @@ const std::map<std::string, Action> kProbes = {
        hello.compiler = "fake";
        if (const char* bytes = std::getenv("FAKE_MEMORY")) hello.device.properties["memory_bytes"] = std::atoll(bytes);
        if (std::getenv("FAKE_REMARKS")) hello.remarks = {"its gauges are hidden"};
-       if (std::getenv("FAKE_EXCLUSIVE")) hello.device.properties["exclusive_process"] = std::int64_t{1};
-       const char* devices = std::getenv("FAKE_DEVICES");
-       std::istringstream names(devices == nullptr ? "" : devices);
-       for (std::string name; std::getline(names, name, ',');)
-         hello.devices.push_back({name.substr(0, name.find(':')), name.substr(name.find(':') + 1)});
-       hello.device.name = hello.devices.empty() ? "fake" : hello.devices.at(static_cast<std::size_t>(device())).name;
+       for (const FakeDevice& device : devices())
+         hello.devices.push_back({device.model, device.id, !device.file.empty()});
+       hello.device.name = this_device().model;
        say(wire::encode(wire::Event(hello)));
      }},
     {"fails", [] { say(R"({"event": "failed", "stage": "start", "message": "no device"})"); }},

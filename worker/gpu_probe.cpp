@@ -39,7 +39,9 @@ std::vector<wire::DeviceName> list_devices(const GpuDriver& driver) {
   std::vector<wire::DeviceName> devices;
   for (int i = 0; i < count; ++i) {
     GpuHandle gpu{driver, {}};
-    if (driver.device(&gpu.device, i) == gpu::kSuccess) devices.push_back({name_of(gpu), uuid_text("GPU", gpu.uuid())});
+    if (driver.device(&gpu.device, i) != gpu::kSuccess) continue;
+    const bool one_process = gpu.attribute(gpu::kComputeMode) == gpu::kExclusiveProcess;
+    devices.push_back({name_of(gpu), uuid_text("GPU", gpu.uuid()), one_process});
   }
   return devices;
 }
@@ -53,7 +55,6 @@ Device describe(const GpuHandle& gpu, const Monitor* monitor) {
   gpu.driver.device_memory(&memory, gpu.device);
   const auto integer = [&](gpu::Attribute attribute) { return std::int64_t{gpu.attribute(attribute)}; };
   for (const auto& [property, attribute] : kProperties) device.properties[property] = integer(attribute);
-  device.properties["exclusive_process"] = std::int64_t{gpu.attribute(gpu::kComputeMode) == gpu::kExclusiveProcess};
   device.properties["memory_bytes"] = static_cast<std::int64_t>(memory);
   device.properties["compute_capability"] = 10 * integer(gpu::kComputeMajor) + integer(gpu::kComputeMinor);
   device.properties["clock_hz"] = 1000 * integer(gpu::kClock);

@@ -60,8 +60,8 @@ std::vector<int> parse_indices(const std::string& names, const wire::Hello& hell
 
 std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names, const wire::Hello& hello) {
   if (!names) {
-    const std::string id = hello.devices.empty() ? "" : hello.devices.front().id;
-    return {{0, id, {{"TUNE_GPU", id}}}};
+    const wire::DeviceName first = hello.devices.empty() ? wire::DeviceName() : hello.devices.front();
+    return {{0, first.id, first.one_process, {{"TUNE_GPU", first.id}}}};
   }
   if (hello.devices.empty())
     complain(*names, fmt::format("the {} backend has no devices to choose from", to_text(hello.backend)), hello);
@@ -73,6 +73,7 @@ std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names
     chosen.push_back(
         {index,
          device.id,
+         device.one_process,
          {{visibility_variable(hello.backend), visible_name(hello.backend, index)}, {"TUNE_GPU", device.id}}});
   }
   return chosen;

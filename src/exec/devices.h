@@ -10,8 +10,9 @@ namespace tune {
 
 /// A device that measure processes run on.
 struct ChosenDevice {
-  int index = 0;   ///< among those that the backend sees
-  std::string id;  ///< empty where the backend has no choice
+  int index = 0;             ///< among those that the backend sees
+  std::string id;            ///< empty where the backend has no choice
+  bool one_process = false;  ///< it admits one at a time
   /// Makes a process see this one alone. TUNE_GPU is its id, which workers for CUDA use to see it sooner.
   std::map<std::string, std::string> environment;
 };

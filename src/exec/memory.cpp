@@ -28,10 +28,7 @@ double bytes_of_process(const Problem& problem, std::int64_t workspace_bytes) {
 
 }  // namespace
 
-bool admits_one_process(const Device& device) { return device.integer("exclusive_process") == 1; }
-
 std::optional<int> processes_that_fit(const Problem& problem, const Device& device, std::int64_t workspace_bytes) {
-  if (admits_one_process(device)) return 1;
   if (std::holds_alternative<std::monostate>(problem)) return std::nullopt;
   const auto bytes = device.integer("memory_bytes");
   if (!bytes) return std::nullopt;

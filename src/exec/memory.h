@@ -8,12 +8,9 @@
 
 namespace tune {
 
-/// Whether a device is in a mode in which one process at a time may open it.
-bool admits_one_process(const Device& device);
-
 /// How many processes that have the problem loaded, and this much workspace each, the device's memory holds at a time,
-/// with one kept free for what else is on it; at least 1, and no more if the device admits one alone. nullopt: the
-/// device does not tell its memory, or the problem is a program's own.
+/// with one kept free for what else is on it; at least 1. nullopt: the device does not tell its memory, or the problem
+/// is a program's own.
 std::optional<int> processes_that_fit(const Problem& problem, const Device& device, std::int64_t workspace_bytes = 0);
 
 /// The same of processes with these workspaces: how many of them, from the first on.

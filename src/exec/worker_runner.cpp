@@ -33,15 +33,21 @@ WorkerRunner::WorkerRunner(Workshop& workshop)
       batch_(4 * workshop.options().jobs),
       created_(Clock::now()) {
   const bool reuse = workshop.options().reuse_processes;
-  const bool alone = exclusive_ || admits_one_process(workshop.requests().hello().device);
-  const Lane::Rules rules = {loaded_ahead(), kOpeningAtOnce, reuse, alone, !alone && !reuse};
-  for (std::size_t i = 0; i < workshop.options().devices.size(); ++i)
+  for (std::size_t i = 0; i < workshop.options().devices.size(); ++i) {
+    const bool alone = is_alone(i);
+    const Lane::Rules rules = {loaded_ahead(i), kOpeningAtOnce, reuse, alone, !alone && !reuse};
     devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false, {}, {}});
+  }
+}
+
+// A measure process beside no other.
+bool WorkerRunner::is_alone(std::size_t device) const {
+  return exclusive_ || workshop_->options().devices[device].one_process;
 }
 
 // All of them have their memory at the same time, and the batch before them while it leaves.
-int WorkerRunner::loaded_ahead() const {
-  if (exclusive_) return 0;
+int WorkerRunner::loaded_ahead(std::size_t device) const {
+  if (is_alone(device)) return 0;
   const bool reuse = workshop_->options().reuse_processes;
   const int wanted = reuse ? kLoadedAheadInReused : kLoadedAhead;
   const Requests& requests = workshop_->requests();
@@ -218,7 +224,7 @@ bool WorkerRunner::start_one(Task& task, Device& device) {
   if (!workshop_->reference_ready(task.spec)) return false;
   if (request.workspace_bytes > workspace_bytes_) {
     workspace_bytes_ = request.workspace_bytes;
-    for (Device& other : devices_) other.lane.load_ahead(loaded_ahead());
+    for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i].lane.load_ahead(loaded_ahead(i));
   }
   if (!workshop_->options().keep.empty())
     request.keep = (workshop_->options().keep / std::to_string(task.spec.mesh_idx)).string();

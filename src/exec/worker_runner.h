@@ -82,7 +82,8 @@ class WorkerRunner : public Runner {
   bool building() const;
   int ready() const;
   bool measuring() const;
-  int loaded_ahead() const;
+  bool is_alone(std::size_t device) const;
+  int loaded_ahead(std::size_t device) const;
 
   Workshop* workshop_;
   bool exclusive_;                    ///< building would disturb measuring

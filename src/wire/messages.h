@@ -126,8 +126,9 @@ using Command = std::variant<Load, Go, Done, Next>;
 
 /// One of a machine's devices; its place among them is its index.
 struct DeviceName {
-  std::string name;  ///< model
-  std::string id;    ///< tells it from all others, on every machine: a UUID
+  std::string name;          ///< model
+  std::string id;            ///< tells it from all others, on every machine: a UUID
+  bool one_process = false;  ///< its mode admits one process at a time
 };
 
 struct Hello {
