@@ -37,6 +37,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kDrain = 100ms;  // after the group is dead, only a grandchild that left the group holds the pipe
 constexpr auto kReapLimit = 10s;
+constexpr auto kGroupLimit = 1s;
 constexpr std::size_t kLineLimit = 1 << 20;  // of protocol output without a newline
 
 [[noreturn]] void cannot_start(const std::string& program, const std::string& why) {
@@ -160,8 +161,19 @@ struct Processes::Impl {
     for (auto& [id, child] : children)
       if (!child->reaped) child->signal_group(SIGKILL);
     const auto limit = Clock::now() + kReapLimit;
-    for (auto& [id, child] : children)
-      if (!child->reaped) reap_until(child->process, limit);
+    for (auto& [id, child] : children) {
+      if (child->reaped) continue;
+      const pid_t group = child->own_group ? child->process.id() : 0;
+      reap_until(child->process, limit);
+      if (group > 0) await_end_of(group);
+    }
+  }
+
+  // Its other members die by themselves, and may still write for a moment. Not for long: where nobody reaps orphans
+  // they never go.
+  static void await_end_of(pid_t group) {
+    const auto limit = Clock::now() + kGroupLimit;
+    while (::kill(-group, 0) == 0 && Clock::now() < limit) std::this_thread::sleep_for(1ms);
   }
 
   // A process that cannot die, stuck in a driver, is left to the system.
