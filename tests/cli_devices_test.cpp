@@ -326,6 +326,15 @@ TEST_F(Devices, OneThatRefusesTwoInARowIsTriedAgain) {
   EXPECT_EQ(noted("refused load").size(), 2u);
 }
 
+TEST_F(Devices, OneThatRefusesManyButNotInARowIsNotLost) {
+  write("is_refused_every_other_time", 6);
+  const Result result = tune({});
+  EXPECT_EQ(result.code, 0) << result.err;
+  for (const auto& [mesh_idx, outcome] : outcomes()) EXPECT_EQ(outcome, "measured") << mesh_idx;
+  EXPECT_EQ(outcomes().size(), 6u);
+  EXPECT_EQ(noted("refuses").size(), 6u);
+}
+
 TEST_F(Devices, OneThatRefusesTwoInARowInTheFinalsIsTriedAgain) {
   write("is_refused_twice_in_finals, takes_a_while");
   sandbox_.write("log.txt", "an earlier spec measured\n");

@@ -143,6 +143,11 @@ bool refused(const std::string& kind) {
   if (refused) note("refused " + kind);
   return refused;
 }
+void refuse() {
+  note("refuses");
+  say(kNoDevice);
+  leave();
+}
 void leave_a_grandchild() {
   if (::fork() == 0) {
     ::setsid();
@@ -186,6 +191,8 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"crashes", {.go = [] { ::raise(SIGKILL); }}},
     {"finds_no_device", {.load = [] { say(kNoDevice), leave(); }}},
     {"is_refused_twice", {.load = [] { refused("load") ? (say(kNoDevice), leave()) : say_loaded(); }}},
+    {"is_refused_every_other_time",
+     {.load = [] { noted("refuses") > noted("opens") ? (note("opens"), say_loaded()) : refuse(); }}},
     {"is_refused_twice_in_finals",
      {.load = [] { in_finals() && refused("load") ? (say(kNoDevice), leave()) : say_loaded(); },
       .go = [] { note("measured"), measure(); }}},
