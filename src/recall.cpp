@@ -1,5 +1,8 @@
 #include "recall.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace tune {
@@ -16,6 +19,13 @@ const BuildInfo* build_of(const Outcome& outcome) {
   if (const auto* measurement = std::get_if<Measurement>(&outcome)) return &measurement->build;
   const auto* pruned = std::get_if<PrunedAfterBuild>(&outcome);
   return pruned != nullptr ? &pruned->build : nullptr;
+}
+
+// A scaled time is that of the first device of the run that measured it, which for another's is taken to be this one.
+bool is_of_another(const Trial& trial, const std::string& id) {
+  const Measurement* measurement = trial.measurement();
+  if (!trial.recorded || measurement == nullptr || measurement->device.empty()) return false;
+  return (measurement->device == id) == (measurement->scaled != 1);
 }
 
 }  // namespace
@@ -38,6 +48,15 @@ std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requ
   else if (measurement == nullptr)
     return std::nullopt;
   return trial;
+}
+
+std::string note_on_other_device(std::span<const Trial> trials, const std::string& id) {
+  const auto others = std::ranges::count_if(trials, [&](const Trial& trial) { return is_of_another(trial, id); });
+  if (id.empty() || others == 0) return "";
+  return fmt::format(
+      "{} of the times are from the journal and of another card than this run's, {}; cards of one model differ by per "
+      "cents: another --output times all on this one",
+      others, id);
 }
 
 }  // namespace tune

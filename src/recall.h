@@ -1,5 +1,7 @@
 #pragma once
 #include <optional>
+#include <span>
+#include <string>
 
 #include "exec/requests.h"
 #include "journal.h"
@@ -13,5 +15,9 @@ namespace tune {
 /// prune_after_build says is judged anew.
 std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
                             const Objective& objective, const Options& options);
+
+/// What is to be said where recorded times are another device's than that of this id, the run's first; empty if none
+/// is. Cards of one model are one device to a trial's identity.
+std::string note_on_other_device(std::span<const Trial> trials, const std::string& id);
 
 }  // namespace tune

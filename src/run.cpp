@@ -278,6 +278,8 @@ Conclusion Run::conclude(Tuner& tuner) {
   progress_->finish(now());
   findings_.trials = std::move(tuner.trials());
   findings_.elapsed_seconds = std::chrono::duration<double>(now() - started_).count();
+  if (auto note = note_on_other_device(findings_.trials, devices_.front().id); !note.empty())
+    findings_.notes.push_back(std::move(note));
   if (!options_->output) findings_.notes.push_back("journal: " + outputs_.journal.string());
   Conclusion conclusion(*options_, loaded_, objective_, findings_);
   fmt::print("{}", conclusion.text());

@@ -279,6 +279,26 @@ TEST_F(Devices, WhatIsKnownOfTheDeviceIsOfTheOneThatIsNamed) {
   EXPECT_EQ(sandbox_.trials("out.jsonl").size(), 4u) << "what one has measured is not known of the other";
 }
 
+TEST_F(Devices, RecordedTimesOfAnotherCardAreNoted) {
+  have_devices();
+  write("right", 2);
+  EXPECT_EQ(tune({"--devices", "1"}).out.find("another card"), std::string::npos);
+  EXPECT_EQ(tune({"--devices", "1"}).out.find("another card"), std::string::npos);
+  write("right", 3);
+  const std::string out = tune({"--devices", "0"}).out;
+  EXPECT_NE(out.find("note: 2 of the times are from the journal and of another card than this run's, " + id_ + "a;"),
+            std::string::npos)
+      << out;
+}
+
+TEST_F(Devices, RecordedTimesThatAreScaledToThisCardAreItsOwn) {
+  have_devices();
+  write("takes_a_while", 12);
+  for (int run = 0; run < 2; ++run) EXPECT_EQ(tune({"--devices", "all"}).out.find("another card"), std::string::npos);
+  EXPECT_EQ(tune({"--devices", "0"}).out.find("another card"), std::string::npos);
+  EXPECT_NE(tune({"--devices", "1"}).out.find("note: 12 of the times"), std::string::npos);
+}
+
 TEST_F(Devices, AnUnknownOneIsAnErrorThatListsThem) {
   have_devices();
   write("right");
