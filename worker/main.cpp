@@ -100,6 +100,7 @@ class Session {
     wire::Hello hello;
     hello.backend = backend_.kind();
     channel_.say(hello);
+    backend_.open();
     if (options_.once) {
       load(request);
       return go({});

@@ -49,6 +49,8 @@ class Lane {
 
   /// From now on, instead of Rules::loaded_ahead.
   void load_ahead(int processes) { rules_.loaded_ahead = processes; }
+  /// Whether no process may be there beside another.
+  bool holds_one_process() const { return rules_.exits_disturb; }
   /// Whether a job can be started now.
   bool has_room() const;
   void start(Job job);

@@ -117,7 +117,7 @@ std::uint64_t Workshop::reference_bytes() const {
 }
 
 bool Workshop::reference_ready(const Spec& spec) {
-  if (!reference_.empty() || std::holds_alternative<std::monostate>(requests_->plan().problem)) return true;
+  if (has_reference()) return true;
   if (!reference_failure_.empty())
     throw Unlaunchable(reference_name() + ", built like this spec, failed: " + std::exchange(reference_failure_, {}));
   if (reference_process_ == nullptr) make_reference(spec);
@@ -131,8 +131,20 @@ std::string Workshop::reference_name() const {
 
 void Workshop::begin_reference() {
   const Spec none;
-  if (std::holds_alternative<Gemm>(requests_->plan().problem) && reference_.empty() && reference_process_ == nullptr)
+  if (std::holds_alternative<Gemm>(requests_->plan().problem) && !reference_made_ && !making_reference())
     make_reference(none);
+}
+
+bool Workshop::reference_comes() const {
+  return std::holds_alternative<Gemm>(requests_->plan().problem) && making_reference();
+}
+
+bool Workshop::has_reference() const {
+  return reference_made_ || std::holds_alternative<std::monostate>(requests_->plan().problem);
+}
+
+std::string Workshop::reference_file() const {
+  return scratch_ == nullptr ? "" : (scratch_->folder() / "reference").string();
 }
 
 void Workshop::make_reference(const Spec& spec) {
@@ -149,7 +161,7 @@ void Workshop::make_reference(const Spec& spec) {
     request.artifact = std::get<Artifact>(*result).path.string();
   }
   if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>(reference_bytes());
-  request.output = (scratch_->folder() / "reference").string();
+  request.output = reference_file();
   if (!take_turn(0)) return;
   hold_open(0);
   reference_process_ = std::make_unique<WorkerProcess>(processes_, options_.worker, request, options_.deadlines,
@@ -158,7 +170,7 @@ void Workshop::make_reference(const Spec& spec) {
 
 wire::MeasureRequest Workshop::complete(wire::MeasureRequest request, const std::string& artifact) const {
   request.artifact = artifact;
-  request.reference = reference_;
+  request.reference = reference_file();
   return request;
 }
 
@@ -202,7 +214,7 @@ bool Workshop::handle(const Processes::Event& event) {
     reference_process_.reset();
     return true;
   }
-  reference_ = (scratch_->folder() / "reference").string();
+  reference_made_ = true;
   reference_process_.reset();
   return true;
 }
