@@ -149,7 +149,7 @@ void add_how(CLI::App& app, Options& options) {
   app.add_option_function<std::string>(
          "--isolation", [&options](const std::string& text) { options.reuse_processes = text == "device"; },
          "A measure process per spec, or per device until a spec fails in it (default: spec)")
-      ->check(CLI::IsMember({"spec", "device"}))
+      ->check(CLI::IsMember({"spec", "device"}).description(""))
       ->group(group)
       ->type_name("spec|device");
   app.add_option("--timeout-build", options.timeout_build, "Seconds a build may take")
@@ -210,7 +210,7 @@ void add_convert(CLI::App& app, ConvertOptions& convert) {
       ->type_name("FILE");
   command->add_option("OUT", convert.output, "By its name: .jsonl .json .t4.json .csv")->required()->type_name("FILE");
   command->add_option("--to", convert.to, "Instead of by the name: journal, kernel-tuner, t4 or csv")
-      ->check(CLI::IsMember({"journal", "kernel-tuner", "t4", "csv"}))
+      ->check(CLI::IsMember({"journal", "kernel-tuner", "t4", "csv"}).description(""))
       ->type_name("FORMAT");
 }
 
