@@ -24,16 +24,21 @@ extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m,
     for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
     asm volatile("" : "+f"(sum));
   }
+#ifdef ADD
+  sum += C[i * n + j];
+#endif
   C[i * n + j] = sum;
 }
 )");
   }
 
   /// All measured specs of a run.
-  std::vector<Trial> tune(const std::string& keys, const std::vector<std::string>& options = {}) {
+  std::vector<Trial> tune(const std::string& keys, const std::vector<std::string>& options = {}, int beta = 0) {
     sandbox_.write("gemm.yaml",
-                   "{name: gemm, file: gemm.cu, kernel: gemm, problem: {gemm: {m: 256, n: 256, k: 16}},\n"
-                   "launch: {grid: [256], block: [256], args: [A, B, C, m, n, k]}, " +
+                   "{name: gemm, file: gemm.cu, kernel: gemm, problem: {gemm: {m: 256, n: 256, k: 16, beta: " +
+                       std::to_string(beta) +
+                       "}},\n"
+                       "launch: {grid: [256], block: [256], args: [A, B, C, m, n, k]}, " +
                        keys + "}\n");
     name_ = "out" + std::to_string(runs_++);
     std::vector<std::string> arguments = {"gemm.yaml", "--output", name_};
@@ -95,6 +100,16 @@ TEST_F(GpuMeasure, TheMostFrugalSpecWins) {
   EXPECT_NE(sandbox_.read(name_ + ".yaml").find("eff"), std::string::npos);
   for (const Trial& trial : trials)
     EXPECT_TRUE(metric(trial, "energy") > 0 || trial.measurement()->timing.stopped_early) << outcome_text(trial);
+}
+
+TEST_F(GpuMeasure, WhyTheFinalsTellNoEnergyIsANote) {
+  const auto trials =
+      tune("params: {REPEATS: [1, 2], ADD: 1}, metrics: {joules: {expr: energy, minimize: true}}", {"--tune"}, 1);
+  ASSERT_EQ(trials.size(), 2u);
+  const std::string note = "note: energy is not measured: it takes launches without a pause, ";
+  const auto said = last_.out.find(note);
+  EXPECT_NE(said, std::string::npos) << last_.out;
+  EXPECT_EQ(last_.out.find(note, said + 1), std::string::npos) << "of all finalists once";
 }
 
 TEST_F(GpuMeasure, EnergyThatIsOnlyShownIsMeasuredInTheFinals) {

@@ -264,10 +264,13 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   using Energy = MeasureRules::Energy;
   const bool wanted = rules_.energy == Energy::always || (rules_.energy == Energy::finals && go.launches > 0);
   if (!wanted || measured.timing.stopped_early || energy_rounds_++ >= kEnergyRounds) return;
-  if (memory_->needs_restoring()) {
-    if (rules_.energy == Energy::finals) return;
-    throw Refusal(Stage::measure, "energy needs launches without a pause, and this kernel reads what it overwrites");
-  }
+  const auto do_without = [&](const std::string& why) {
+    const std::string text = "energy is not measured: " + why;
+    if (rules_.energy == Energy::always) throw Refusal(Stage::measure, text);
+    measured.remarks.push_back(text);
+  };
+  if (memory_->needs_restoring())
+    return do_without("it takes launches without a pause, and this kernel reads what it overwrites");
   GpuEvent *before = &*start_, *last = &*stop_;
   before->record();
   const auto start_launches = [&](std::int64_t count) {
@@ -280,9 +283,7 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   const auto energy =
       EnergyMeter(start_launches, counter, seconds_now).run(measured.timing.median, rules_.cutoff * go.best_joules);
   gpu_->synchronize();
-  if (!energy && rules_.energy == Energy::always)
-    throw Refusal(Stage::measure, "the device's energy counter does not answer, or stands still");
-  if (!energy) return;
+  if (!energy) return do_without("the device's counter does not answer, or stands still");
   measured.metrics["energy"] = energy->joules;
   measured.timing.stopped_early = energy->stopped_early;
 }
