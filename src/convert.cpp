@@ -11,6 +11,7 @@
 #include "interop/t4.h"
 #include "places.h"
 #include "report/csv.h"
+#include "streams.h"
 
 namespace tune {
 namespace {
@@ -67,9 +68,9 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
   }
   if (options.output.has_parent_path()) std::filesystem::create_directories(options.output.parent_path(), ignored);
   write_file(options.output, text);
-  fmt::print("{}: {} specs of {}{}\n", options.output.string(), recording.trials.size(),
-             recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,
-             recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name));
+  print(fmt::format("{}: {} specs of {}{}\n", options.output.string(), recording.trials.size(),
+                    recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,
+                    recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name)));
   return ExitCode::ok;
 }
 

@@ -3,11 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
-#include <iostream>
 #include <limits>
+#include <sstream>
 
 #include "config/load.h"
 #include "model/error.h"
+#include "streams.h"
 
 namespace tune {
 namespace {
@@ -283,7 +284,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
-    app.exit(done);
+    std::ostringstream text;
+    app.exit(done, text, text);
+    print(text.str());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input, std::string(error.what()) + "; see tune --help");

@@ -21,6 +21,7 @@
 #include "searching.h"
 #include "simulate.h"
 #include "simulate_bench.h"
+#include "streams.h"
 
 namespace tune {
 namespace fs = std::filesystem;
@@ -117,17 +118,17 @@ ExitCode Run::dry_run() {
     if (options_->quiet) continue;
     std::vector<std::string> names;
     for (const Setting& setting : spec->params) names.push_back(setting.name);
-    fmt::print("{:>9} {}\n", spec->mesh_idx, report::settings_text(*spec, names));
+    if (!print(fmt::format("{:>9} {}\n", spec->mesh_idx, report::settings_text(*spec, names)))) break;
   }
-  if (!options_->quiet) fmt::print("{}", count > 0 ? report::pruned_text(findings_.pruned) : survey_->why_empty());
-  fmt::print("Number of valid specs: {}\n", count);
+  if (!options_->quiet) print(count > 0 ? report::pruned_text(findings_.pruned) : survey_->why_empty());
+  print(fmt::format("Number of valid specs: {}\n", count));
   return count > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
 
 ExitCode Run::count() const {
   const ValidSpecs specs(loaded_.plan.space, restrictions(filters_));
   const bool bounded = options_->max_evals && *options_->max_evals < specs.size();
-  fmt::print("Number of valid specs: {}\n", bounded ? std::to_string(*options_->max_evals) : specs.size_text());
+  print(fmt::format("Number of valid specs: {}\n", bounded ? std::to_string(*options_->max_evals) : specs.size_text()));
   return specs.size() > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
 
@@ -206,8 +207,8 @@ ExitCode Run::build_only() {
     if (auto reason = requests_->pruned_after_build(spec, info))
       lost.push_back({spec, PrunedAfterBuild{std::move(*reason), std::move(info)}});
   }
-  fmt::print("{}Number of valid built specs: {} (out of {})\n",
-             report::losses_text(lost, reproducing_command(*options_)), tried - lost.size(), tried);
+  print(fmt::format("{}Number of valid built specs: {} (out of {})\n",
+                    report::losses_text(lost, reproducing_command(*options_)), tried - lost.size(), tried));
   return lost.size() < tried ? ExitCode::ok : ExitCode::none_valid;
 }
 
@@ -267,7 +268,7 @@ ExitCode Run::tune() {
   if (!tuner.systematic_failure().empty())
     findings_.notes.push_back(tuner.systematic_failure() + "\n(--keep-going tries the others all the same)");
   const Conclusion conclusion = conclude(tuner);
-  if (worker_runner_ && !options_->quiet) fmt::print(stderr, "{}\n", to_text(worker_runner_->usage()));
+  if (worker_runner_ && !options_->quiet) remark(to_text(worker_runner_->usage()));
   conclusion.write_files(outputs_, hello().device);
   exchange.finish();
   if (options_->compare && conclusion.any_wrong()) return ExitCode::check_failed;
@@ -282,8 +283,8 @@ Conclusion Run::conclude(Tuner& tuner) {
     findings_.notes.push_back(std::move(note));
   if (!options_->output) findings_.notes.push_back("journal: " + outputs_.journal.string());
   Conclusion conclusion(*options_, loaded_, objective_, findings_);
-  fmt::print("{}", conclusion.text());
-  std::fflush(stdout);
+  print(conclusion.text());
+  flush_results();
   return conclusion;
 }
 
@@ -293,13 +294,13 @@ ExitCode run(const Options& options) {
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   Workers workers(folder_of_executable(), seconds_of(options.timeout_run));
   if (options.probe) {
-    fmt::print("{}", write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
+    print(write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
     return ExitCode::ok;
   }
   if (!options.shapes) return Run(options, workers, std::nullopt).execute();
   ExitCode worst = ExitCode::ok;
   for (const Shape& shape : read_shapes(*options.shapes)) {
-    fmt::print("{}\n", to_text(shape));
+    print(to_text(shape) + "\n");
     worst = std::max(worst, Run(options, workers, shape).execute());
   }
   return worst;

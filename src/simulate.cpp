@@ -16,6 +16,7 @@
 #include "report/text.h"
 #include "search/listed.h"
 #include "searching.h"
+#include "streams.h"
 #include "survey.h"
 #include "tuner.h"
 
@@ -64,8 +65,8 @@ class Simulation {
                     findings_.trials.size(), recording_.trials.size(), recording_.file,
                     recording_.device.name.empty() ? "" : fmt::format(" on {}", recording_.device.name)));
     const Conclusion conclusion(options_, loaded_, objective_, findings_);
-    fmt::print("{}", conclusion.text());
-    std::fflush(stdout);
+    print(conclusion.text());
+    flush_results();
     outputs_.make_folders();
     conclusion.write_files(outputs_, recording_.device);
     exchange.finish();

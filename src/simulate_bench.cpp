@@ -12,6 +12,7 @@
 #include "interop/recorded_space.h"
 #include "model/objective.h"
 #include "model/valid_specs.h"
+#include "streams.h"
 
 namespace tune {
 namespace {
@@ -243,7 +244,7 @@ class Bench {
 ExitCode simulate_bench(const SimulateBenchOptions& options) {
   Bench bench(options);
   bench.run();
-  fmt::print("{}", bench.text());
+  print(bench.text());
   return ExitCode::ok;
 }
 

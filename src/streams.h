@@ -1,0 +1,22 @@
+#pragma once
+#include <string_view>
+
+namespace tune {
+
+/// What this program says: results on stdout, all else on stderr. Nothing here throws for a stream that takes no text:
+/// who runs out of a terminal, a disk or a reader still gets the files and the exit code.
+
+/// Call first: closed streams become /dev/null, and writing to a pipe without a reader is no signal.
+void open_standard_streams();
+/// Prints results. False: stdout takes no more text, now or before.
+bool print(std::string_view text);
+/// Sends on what was printed.
+void flush_results();
+/// Whether all that was printed went out, or its reader left early (`| head`) of its own will. Complains if not.
+bool results_arrived();
+/// Prints a line on stderr; its loss changes nothing.
+void remark(std::string_view line);
+/// Every problem of a text on a line of its own, so that scripts can grep for the prefix.
+void print_error(std::string_view text);
+
+}  // namespace tune
