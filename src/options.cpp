@@ -259,6 +259,8 @@ void check(const Options& options) {
     fail("--simulate excludes --dry-run, --build-only and --probe");
   if (options.simulate && options.shapes)
     fail("--simulate and --shapes exclude each other: a recording is of one problem");
+  if (options.shapes && (options.m || options.n || options.k))
+    fail("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
   if (options.probe && options.backend == Backend::automatic)
     fail("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
   if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");

@@ -298,8 +298,10 @@ ExitCode run(const Options& options) {
     return ExitCode::ok;
   }
   if (!options.shapes) return Run(options, workers, std::nullopt).execute();
+  const std::vector<Shape> shapes = read_shapes(*options.shapes);
+  for (const Shape& shape : shapes) Run(options, workers, shape);  // what is wrong with any is said before the first
   ExitCode worst = ExitCode::ok;
-  for (const Shape& shape : read_shapes(*options.shapes)) {
+  for (const Shape& shape : shapes) {
     print(to_text(shape) + "\n");
     worst = std::max(worst, Run(options, workers, shape).execute());
   }

@@ -219,8 +219,9 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
           "tune: error: --timeout-run: 'nan' is not a positive number; see tune --help\n");
   refuses({"bench.yaml", "--backend", "rocm"},
           "tune: error: --backend: 'rocm' is none of auto, cuda, hip, cpu, program; see tune --help\n");
-  refuses({"--probe", "--backend", "auto"},
-          "tune: error: --probe describes the device of one backend; give it with --backend cuda, hip, cpu or program\n");
+  refuses(
+      {"--probe", "--backend", "auto"},
+      "tune: error: --probe describes the device of one backend; give it with --backend cuda, hip, cpu or program\n");
   refuses({"bench.yaml", "--tune", "--dry-run"}, "tune: error: --tune and --dry-run exclude each other\n");
 }
 
@@ -353,6 +354,14 @@ TEST_F(Input, EachShapeIsTunedOnItsOwn) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(sandbox_.read("best-M16.yaml").find("  M: 16\n"), std::string::npos);
   EXPECT_NE(sandbox_.read("best-M32.yaml").find("  M: 32\n"), std::string::npos);
+  const auto files = sandbox_.files();
+  sandbox_.write("shapes.yaml", "- {M: 64}\n- {M: 64, S: 1}\n");
+  refuses(
+      {"bench.yaml", "--shapes", "shapes.yaml", "--tune", "--output", "best"},
+      "tune: error: shapes.yaml:2: a shape has 'S', which is neither a size of the problem nor a parameter\n");
+  EXPECT_EQ(sandbox_.files(), files);
+  refuses({"bench.yaml", "--shapes", "shapes.yaml", "-m", "5"},
+          "tune: error: --shapes gives the sizes of each problem; it excludes -m, -n and -k\n");
   sandbox_.write("shapes.yaml", "M: 16\n");
   refuses({"bench.yaml", "--shapes", "shapes.yaml"},
           "tune: error: shapes.yaml:1: shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}\n");

@@ -391,6 +391,31 @@ TEST_F(BadInput, OptionsAreNamedByTheirText) {
             "256]");
 }
 
+TEST_F(BadInput, AShapeSaysOnlyWhatIsKnownAndAllThatIsNeeded) {
+  const std::filesystem::path path = folder_.write(
+      "sizes.yaml",
+      "- {M: 64, NN: 48, KK: 32}\n- {M: 64, m: 64, N: 48,\n   K: 8, Q: 1}\n- {M: 1, ZZ: 1}\n- {m: 2, BM: 1}\n");
+  const std::vector<Shape> shapes = read_shapes(path);
+  LoadOptions options = without_kernel_file();
+  const auto of_shape = [&](std::size_t index, const std::string& text) {
+    options.shape = shapes.at(index);
+    return complaint(text, options);
+  };
+  const std::string neither = ", which is neither a size of the problem nor a parameter";
+  EXPECT_EQ(of_shape(0, cpu_file("")), "sizes.yaml:1: a shape has 'NN'" + neither + ", did you mean 'N'?\n" +
+                                           "sizes.yaml:1: a shape has 'KK'" + neither + ", did you mean 'K'?\n" +
+                                           "sizes.yaml:1: a shape of a gemm lacks N\n"
+                                           "sizes.yaml:1: a shape of a gemm lacks K");
+  EXPECT_EQ(of_shape(1, cpu_file("")),
+            "sizes.yaml:2: a shape has both M and m\nsizes.yaml:3: a shape has 'Q'" + neither);
+  EXPECT_EQ(of_shape(2, program_file("{T: 1}")), "sizes.yaml:4: a shape has 'ZZ'" + neither);
+  const std::string custom =
+      "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nproblem: {custom: {sizes: {m: 64}, buffers: []}}\n";
+  EXPECT_TRUE(of_shape(2, custom).starts_with("sizes.yaml:4: a shape has 'M'" + neither + ", did you mean 'm'?\n" +
+                                              "sizes.yaml:4: a shape has 'ZZ'" + neither))
+      << of_shape(2, custom);
+}
+
 TEST_F(BadInput, ShapesMustBeMappings) {
   const std::filesystem::path path = folder_.write("sizes.yaml", "- 5\n- {M: [1, 2]}\n");
   EXPECT_EQ(folder_.complaint([&] { read_shapes(path); }),

@@ -553,7 +553,7 @@ TEST_F(Config, SizeOptionsChangeTheProblemOrTheParameters) {
 TEST_F(Config, ShapesChangeTheProblemOrTheParameters) {
   const std::filesystem::path path =
       folder_.write("sizes.yaml",
-                    "- {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 16}\n"
+                    "- {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BM': 16}\n"
                     "- {M: 16, N: 16, K: 16, batch: 2} # TFLOPS: 1.0 time(us): 2.0\n");
   const std::vector<Shape> shapes = read_shapes(path);
   ASSERT_EQ(shapes.size(), 2u);
@@ -565,8 +565,8 @@ TEST_F(Config, ShapesChangeTheProblemOrTheParameters) {
   EXPECT_EQ(gemm.k, 8256);
   EXPECT_EQ(gemm.layout_a, Layout::row);
   EXPECT_EQ(gemm.layout_b, Layout::col);
-  EXPECT_EQ(values(plan, "BLOCK_SIZE_M"), "16");
-  EXPECT_EQ(values(load(program_file("{M: 1}"), options), "rowMajorB"), "N");
+  EXPECT_EQ(values(plan, "BM"), "16");
+  EXPECT_EQ(values(load(program_file("{M: 1, BM: 1}"), options), "rowMajorB"), "N");
 }
 
 }  // namespace

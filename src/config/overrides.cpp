@@ -25,6 +25,20 @@ void relocate(Node& node, const Place& place) {
   }
 }
 
+constexpr std::array<std::string_view, 14> kGemmKeys = {"m",   "n", "k", "batch", "lda",      "ldb",      "ldc",
+                                                        "acc", "a", "b", "c",     "stride_a", "stride_b", "stride_c"};
+/// tune_gemm's; a program that does not have them among its parameters gets them all the same.
+constexpr std::array<std::string_view, 5> kProgramNames = {"M", "N", "K", "rowMajorA", "rowMajorB"};
+
+template <class Array>
+bool contains(const Array& array, std::string_view name) {
+  return std::ranges::find(array, name) != array.end();
+}
+
+std::string upper(const std::string& letter) {
+  return std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(letter[0]))));
+}
+
 std::string bare(const std::string& name) { return name.substr(name.starts_with('$') ? 1 : 0); }
 
 /// Replaces the parameter in a mapping, keeping its key as it is written there, or adds it.
@@ -53,7 +67,7 @@ class Overrider {
   /// -m, -n, -k: `letter` is lower case.
   void set_size(const std::string& letter, std::int64_t size) {
     const Node value = make_scalar(std::to_string(size), command_line("-" + letter));
-    const std::string capital(1, static_cast<char>(std::toupper(static_cast<unsigned char>(letter[0]))));
+    const std::string capital = upper(letter);
     if (gemm_ != nullptr) {
       gemm_->set(letter, value);
     } else if (custom_ != nullptr) {
@@ -66,30 +80,52 @@ class Overrider {
   }
 
   void apply(const Shape& shape) {
-    const Place place = command_line("--shapes");
-    for (const Setting& setting : shape.settings) {
-      const std::string key = gemm_ != nullptr ? gemm_key(setting.name) : "";
-      if (setting.name == "rowMajorA" && gemm_ != nullptr) {
-        set_layout("a", setting.value, place);
-      } else if (setting.name == "rowMajorB" && gemm_ != nullptr) {
-        set_layout("b", setting.value, place);
-      } else if (!key.empty()) {
-        gemm_->set(key, make_scalar(to_text(setting.value), place));
-      } else if (!set_custom_size(setting.name, make_scalar(to_text(setting.value), place))) {
-        set_parameter((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, place));
-      }
+    for (std::size_t i = 0; i < shape.settings.size(); ++i) apply(shape.settings[i], shape.places[i]);
+    if (gemm_ == nullptr) return;
+    for (const char* size : {"m", "n", "k"}) {
+      const auto sets = [&](const Setting& setting) { return gemm_key(setting.name) == size; };
+      const auto count = std::ranges::count_if(shape.settings, sets);
+      if (count == 0) problems_->add(shape.place, fmt::format("a shape of a gemm lacks {}", upper(size)));
+      if (count > 1) problems_->add(shape.place, fmt::format("a shape has both {} and {}", upper(size), size));
     }
   }
 
  private:
+  void apply(const Setting& setting, const Place& place) {
+    const std::string key = gemm_ != nullptr ? gemm_key(setting.name) : "";
+    if (setting.name == "rowMajorA" && gemm_ != nullptr) {
+      set_layout("a", setting.value, place);
+    } else if (setting.name == "rowMajorB" && gemm_ != nullptr) {
+      set_layout("b", setting.value, place);
+    } else if (!key.empty()) {
+      gemm_->set(key, make_scalar(to_text(setting.value), place));
+    } else if (!set_custom_size(setting.name, make_scalar(to_text(setting.value), place))) {
+      const bool of_a_program = gemm_ == nullptr && custom_ == nullptr && contains(kProgramNames, setting.name);
+      if (!of_a_program && !has_parameter(setting.name))
+        problems_->add(place, fmt::format("a shape has '{}', which is neither a size of the problem nor a parameter{}",
+                                          setting.name, did_you_mean(setting.name, shape_names())));
+      set_parameter((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, place));
+    }
+  }
+
+  /// What a shape can say.
+  std::vector<std::string> shape_names() {
+    std::vector<std::string> names;
+    if (custom_ == nullptr) names.assign(kProgramNames.begin(), kProgramNames.end());
+    if (gemm_ != nullptr) names.insert(names.end(), kGemmKeys.begin(), kGemmKeys.end());
+    if (Node* sizes = custom_ != nullptr ? custom_->find("sizes") : nullptr)
+      for (const Entry& entry : sizes->entries) names.push_back(entry.key.text);
+    for (const Node* mapping : parameter_mappings(*root_))
+      for (const Entry& entry : mapping->entries) names.push_back(bare(entry.key.text));
+    return names;
+  }
+
   /// The gemm's key that a name of a shape means, or nothing.
   static std::string gemm_key(const std::string& name) {
     if (name == "M" || name == "N" || name == "K") {
       return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(name[0]))));
     }
-    constexpr std::array<std::string_view, 14> kKeys = {"m",   "n", "k", "batch", "lda",      "ldb",      "ldc",
-                                                        "acc", "a", "b", "c",     "stride_a", "stride_b", "stride_c"};
-    return std::ranges::find(kKeys, name) != kKeys.end() ? name : "";
+    return contains(kGemmKeys, name) ? name : "";
   }
 
   void set_layout(const std::string& matrix, const Value& value, const Place& place) {

@@ -22,7 +22,10 @@ std::vector<Shape> read_shapes(const std::filesystem::path& path) {
     problems.add(root.place, "shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}");
   }
   std::vector<Shape> shapes;
-  for (const Node& item : root.items) shapes.push_back({read_settings(item, "a shape", problems)});
+  for (const Node& item : root.items) {
+    Shape& shape = shapes.emplace_back(Shape{item.place, read_settings(item, "a shape", problems), {}});
+    for (const Entry& entry : item.entries) shape.places.push_back(entry.key.place);
+  }
   problems.throw_if_any();
   return shapes;
 }

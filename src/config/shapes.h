@@ -3,14 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "config/problems.h"
 #include "model/space.h"
 
 namespace tune {
 
-/// One problem to tune for: a mapping of a --shapes file. A gemm takes M N K (either case), rowMajorA and rowMajorB (T
-/// or N) and its own keys such as batch; a custom problem takes its sizes; every other name becomes a parameter.
+/// One problem to tune for: a mapping of a --shapes file. A gemm takes M N K (either case, all three), rowMajorA and
+/// rowMajorB (T or N) and its own keys such as batch; a custom problem takes its sizes; a program takes M N K rowMajorA
+/// rowMajorB as parameters. Other names are parameters of the grid.
 struct Shape {
+  Place place;
   std::vector<Setting> settings;
+  std::vector<Place> places;  ///< of each setting
 };
 
 /// `M=4864 N=4096 K=8256`.
