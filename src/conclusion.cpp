@@ -27,6 +27,11 @@ std::vector<std::string> reproducing_command(const Options& options) {
   const auto add = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
   for (const fs::path& yaml : options.yaml) add("--yaml", yaml.string());
   if (options.simulate) add("--simulate", options.simulate->string());
+  if (options.build_only) words.push_back("--build-only");
+  if (options.arch) add("--arch", *options.arch);
+  if (options.device_file) add("--device-file", options.device_file->string());
+  if (options.devices) add("--devices", *options.devices);
+  for (const std::string& objective : options.objectives) add("--objective", objective);
   for (const std::string& param : options.params) add("--param", param);
   if (options.m) add("-m", std::to_string(*options.m));
   if (options.n) add("-n", std::to_string(*options.n));

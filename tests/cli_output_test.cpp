@@ -382,7 +382,20 @@ TEST_F(Builds, BuildOnlyRunsNothing) {
   const Result result = tune({"gemm.yaml", "--build-only"});
   EXPECT_TRUE(has(result.out, "failed: 1\n"));
   EXPECT_TRUE(has(result.out, "#error two"));
+  EXPECT_TRUE(has(result.out, "         tune --yaml gemm.yaml --build-only --spec 1\n"));
   EXPECT_TRUE(has(result.out, "Number of valid built specs: 3 (out of 4)\n"));
+}
+
+TEST_F(Builds, WhatReproducesAFailureBuildsForTheSameDevice) {
+  sandbox_.write_script("{T: 1}", "build: {command: [sh, -c, 'echo error for {arch} >&2; exit 1', '{defines}']}\n");
+  sandbox_.write("device.yaml", "name: other\ndriver: '1'\narch: x\nproperties: {cores: 2}\n");
+  const Words words = {"--yaml",        "bench.yaml",  "--build-only", "--arch", "sm_90a",
+                       "--device-file", "device.yaml", "--spec",       "0"};
+  const Result result = sandbox_.tune(words);
+  EXPECT_EQ(result.code, 1) << result.err;
+  std::string command = "         tune";
+  for (const std::string& word : words) command += " " + word;
+  EXPECT_TRUE(has(result.out, command + "\n"));
 }
 
 TEST_F(Builds, ACppProgramIsBuiltPerKeyAndRunPerSpec) {
