@@ -58,6 +58,9 @@ wire::Hello Machine::hello_for_building(Backend backend) const {
   if (hello.no_device.empty()) describe_chosen(hello);
   if (from_file_) hello.device = *from_file_;
   std::string& arch = hello.device.arch;
+  if (options_->arch && backend == Backend::cpu)
+    throw Error(ExitCode::bad_input,
+                "--arch is for CUDA, HIP and programs; on the CPU build.flags says it (-march=...)");
   if (options_->arch) arch = *options_->arch;
   if (arch.empty()) throw Error(ExitCode::environment, hello.no_device + "; say what to build for with --arch");
   if (!hello.archs.empty() && std::ranges::find(hello.archs, arch) == hello.archs.end())

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -196,7 +197,10 @@ void add_what_comes_out(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("FILE");
   app.add_option("--t4", options.t4, "Write the results in the T4 format")->group(group)->type_name("FILE");
-  app.add_option("--top", options.top, "Specs in the table of --tune (default: all)")->group(group)->type_name("N");
+  app.add_option("--top", options.top, "Specs in the table of --tune (default: all)")
+      ->check(whole(1))
+      ->group(group)
+      ->type_name("N");
   app.add_option("--keep", options.keep, "Save artifact, source, log and output of failed specs here")
       ->group(group)
       ->type_name("DIR");
@@ -244,10 +248,28 @@ void complete(SimulateBenchOptions& bench) {
     if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
 }
 
+[[noreturn]] void fail(const std::string& text) { throw Error(ExitCode::bad_input, text); }
+
+void check_files(const Options& options) {
+  for (auto yaml = options.yaml.begin(); yaml != options.yaml.end(); ++yaml) {
+    const auto same = [&](const std::filesystem::path& other) {
+      std::error_code ignored;
+      return other == *yaml || std::filesystem::equivalent(other, *yaml, ignored);
+    };
+    if (std::any_of(options.yaml.begin(), yaml, same)) fail("--yaml " + yaml->string() + " is given twice");
+  }
+  if (!options.output) return;
+  const std::string last = options.output->filename().string();
+  if (last.empty() || last == "." || last == "..")
+    fail("--output '" + options.output->string() + "' is a folder; add what the files' names begin with, such as " +
+         (*options.output / "best").string());
+}
+
 void check(const Options& options) {
-  const auto fail = [](const std::string& text) { throw Error(ExitCode::bad_input, text); };
+  check_files(options);
   if (options.yaml.empty() && !options.probe && !options.simulate) fail("--yaml FILE is missing; see tune --help");
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
+  if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
   if (options.strategy && (options.dry_run || options.build_only))
     fail("--strategy goes by what specs measure; --dry-run and --build-only take them in mesh order");
@@ -257,6 +279,7 @@ void check(const Options& options) {
         "it");
   if (options.simulate && (options.dry_run || options.build_only || options.probe))
     fail("--simulate excludes --dry-run, --build-only and --probe");
+  if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
   if (options.simulate && options.shapes)
     fail("--simulate and --shapes exclude each other: a recording is of one problem");
   if (options.shapes && (options.m || options.n || options.k))

@@ -52,6 +52,15 @@ std::string file_suffix(const std::optional<Shape>& shape) {
   return suffix;
 }
 
+// A shape for which there is no spec does not keep the others from being tuned.
+ExitCode tune_shape(const Options& options, Workers& workers, const Shape& shape) try {
+  return Run(options, workers, shape).execute();
+} catch (const Error& error) {
+  if (error.code() != ExitCode::none_valid) throw;
+  print_error(error.what());
+  return error.code();
+}
+
 }  // namespace
 
 Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& shape)
@@ -98,6 +107,12 @@ void Run::survey() {
   if (!survey_) return;
   findings_.pruned = survey_->pruned;
   findings_.default_spec = survey_->default_spec;
+}
+
+void Run::require_specs() const {
+  if (options_->spec || survey_->specs.size() > 0) return;
+  throw Error(ExitCode::none_valid, fmt::format("{}: no spec is left of {} points\n{}", options_->yaml.front().string(),
+                                                points_text(loaded_.plan.space), survey_->why_empty()));
 }
 
 std::unique_ptr<Strategy> Run::strategy() const { return strategy_for(*options_, loaded_.plan, survey_, objective_); }
@@ -182,6 +197,7 @@ Runner& Run::worker_runner() {
 
 ExitCode Run::build_only() {
   survey();
+  require_specs();
   requests_ = std::make_unique<Requests>(loaded_.plan, hello(), options_->seed);
   std::vector<Trial> lost;
   std::vector<Spec> specs;
@@ -239,10 +255,7 @@ TunerRules Run::tuner_rules() {
 
 ExitCode Run::tune() {
   survey();
-  if (!options_->spec && survey_->specs.size() == 0)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: no spec is left of {} points\n{}", options_->yaml.front().string(),
-                            points_text(loaded_.plan.space), survey_->why_empty()));
+  require_specs();
   const auto asked = strategy();
   const TunerRules rules = tuner_rules();
   Exchange exchange(outputs_, loaded_.plan, objective_, hello().device);
@@ -303,7 +316,7 @@ ExitCode run(const Options& options) {
   ExitCode worst = ExitCode::ok;
   for (const Shape& shape : shapes) {
     print(to_text(shape) + "\n");
-    worst = std::max(worst, Run(options, workers, shape).execute());
+    worst = std::max(worst, tune_shape(options, workers, shape));
   }
   return worst;
 }

@@ -39,6 +39,8 @@ class Run {
   LoadOptions load_options(const std::optional<Shape>& shape);
   const wire::Hello& hello() { return machine_.hello(loaded_.plan.backend); }
   void survey();
+  /// Throws Error(none_valid) with the reasons if the survey found no spec.
+  void require_specs() const;
   void open_journal();
   int jobs() const;
   Workshop& workshop();

@@ -168,7 +168,7 @@ class Simulation {
     if (!options_.yaml.empty()) {
       Survey survey(plan, filters, false);
       findings_.pruned = survey.pruned;
-      if (survey.specs.size() == 0) throw Error(ExitCode::bad_input, survey.why_empty());
+      if (survey.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + survey.why_empty());
       return std::move(survey.specs);
     }
     std::vector<Space::Point> points = points_of(recording_, plan.space);

@@ -111,7 +111,10 @@ TEST_F(Input, AnEmptySpaceIsRefusedWithItsReasons) {
           "tune: error: pruned before the build: 3\n"
           "tune: error:       3  too fast to be true\n"
           "tune: error: no point satisfies\n"
-          "tune: error:   bench.yaml:5: T > 100\n");
+          "tune: error:   bench.yaml:5: T > 100\n",
+          1);
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--dry-run"}).code, 1);
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--build-only"}).code, 1);
 }
 
 TEST_F(Input, ConstraintsThatContradictEachOtherAreNamed) {
@@ -122,7 +125,8 @@ TEST_F(Input, ConstraintsThatContradictEachOtherAreNamed) {
           "tune: error: these contradict each other:\n"
           "tune: error:   bench.yaml:6: U < V\n"
           "tune: error:   bench.yaml:7: T * V < 10\n"
-          "tune: error:   bench.yaml:8: U > 8\n");
+          "tune: error:   bench.yaml:8: U > 8\n",
+          1);
 }
 
 TEST_F(Input, ASpaceTooLargeToTryIsRefused) {
@@ -356,15 +360,39 @@ TEST_F(Input, EachShapeIsTunedOnItsOwn) {
   EXPECT_NE(sandbox_.read("best-M32.yaml").find("  M: 32\n"), std::string::npos);
   const auto files = sandbox_.files();
   sandbox_.write("shapes.yaml", "- {M: 64}\n- {M: 64, S: 1}\n");
-  refuses(
-      {"bench.yaml", "--shapes", "shapes.yaml", "--tune", "--output", "best"},
-      "tune: error: shapes.yaml:2: a shape has 'S', which is neither a size of the problem nor a parameter\n");
+  refuses({"bench.yaml", "--shapes", "shapes.yaml", "--tune", "--output", "best"},
+          "tune: error: shapes.yaml:2: a shape has 'S', which is neither a size of the problem nor a parameter\n");
   EXPECT_EQ(sandbox_.files(), files);
   refuses({"bench.yaml", "--shapes", "shapes.yaml", "-m", "5"},
           "tune: error: --shapes gives the sizes of each problem; it excludes -m, -n and -k\n");
+  sandbox_.write_script("{M: 1, T: [2, 1]}", "constraints: [M > 1]\n");
+  sandbox_.write("shapes.yaml", "- {M: 1}\n- {M: 64}\n");
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--shapes", "shapes.yaml", "--output", "best"}).code, 1);
+  EXPECT_TRUE(has(sandbox_.read("best-M64.csv"), "64"));
   sandbox_.write("shapes.yaml", "M: 16\n");
   refuses({"bench.yaml", "--shapes", "shapes.yaml"},
           "tune: error: shapes.yaml:1: shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}\n");
+}
+
+TEST_F(Input, OptionsThatWouldDoNothingAreRefused) {
+  for (const char* none : {"0", "-1"})
+    refuses({"bench.yaml", "--tune", "--top", none},
+            "tune: error: --top: '" + std::string(none) + "' is not a whole number above 0; see tune --help\n");
+  refuses({"bench.yaml", "--dry-run", "--build-only"}, "tune: error: --dry-run and --build-only exclude each other\n");
+  refuses({"--simulate", "none.jsonl", "--devices", "0"},
+          "tune: error: --simulate measures on no device; it excludes --devices\n");
+  refuses({"bench.yaml", "./bench.yaml"}, "tune: error: --yaml ./bench.yaml is given twice\n");
+  sandbox_.write_gemm();
+  refuses({"gemm.yaml", "--build-only", "--arch", "sm_90a"},
+          "tune: error: --arch is for CUDA, HIP and programs; on the CPU build.flags says it (-march=...)\n");
+}
+
+TEST_F(Input, AnOutputNeedsAName) {
+  for (const char* folder : {"out/", "", "..", "out/."})
+    refuses({"bench.yaml", "--tune", "--output", folder},
+            "tune: error: --output '" + std::string(folder) +
+                "' is a folder; add what the files' names begin with, such as " +
+                (std::filesystem::path(folder) / "best").string() + "\n");
 }
 
 TEST_F(Input, ADeviceFileStandsInForTheDeviceInDryRuns) {
