@@ -19,6 +19,7 @@ struct Findings {
   std::vector<Walk::Pruned> pruned;
   std::vector<std::string> notes;
   double elapsed_seconds = 0;
+  double finals_seconds = 0;  ///< of the finals, if this run held them
 };
 
 /// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.

@@ -181,12 +181,18 @@ void Contest::hold_finals(std::vector<Contender> contenders) {
   if (before != nullptr && restore(*before, contenders)) return;
   FinalsRules rules;
   rules.seed = rules_.seed;
-  parts_.progress.say(fmt::format("finals: {} contenders", contenders.size()), now());
+  const auto begin = now();
+  const std::size_t count = contenders.size();
+  parts_.progress.say(fmt::format("finals: {} contenders", count), begin);
   FinalsRunner finals(parts_.workshop(), std::move(contenders), rules);
-  Finals held = finals.run([this](int) {
-    parts_.progress.tick(now());
+  Finals held = finals.run([&](int round) {
+    parts_.progress.set_stage(
+        round == 0 ? fmt::format("finals: loading {} contenders", count)
+                   : fmt::format("finals: round {} of at most {}, {} contenders", round, rules.max_rounds, count),
+        now());
     parts_.journal.flush(false);
   });
+  findings_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
   if (!any_finished(held)) throw_none_finished(held);
   findings_->finals = std::move(held);
   parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});

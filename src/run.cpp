@@ -281,7 +281,11 @@ ExitCode Run::tune() {
   if (!tuner.systematic_failure().empty())
     findings_.notes.push_back(tuner.systematic_failure() + "\n(--keep-going tries the others all the same)");
   const Conclusion conclusion = conclude(tuner);
-  if (worker_runner_ && !options_->quiet) remark(to_text(worker_runner_->usage()));
+  if (worker_runner_ && !options_->quiet) {
+    Usage usage = worker_runner_->usage();
+    usage.finals_seconds = findings_.finals_seconds;
+    remark(to_text(usage));
+  }
   conclusion.write_files(outputs_, hello().device);
   exchange.finish();
   if (options_->compare && conclusion.any_wrong()) return ExitCode::check_failed;

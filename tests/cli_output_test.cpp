@@ -135,6 +135,7 @@ TEST_F(Output, ProgressGoesToStderrInPlainLines) {
   sandbox_.write_script("{T: [3, 1, 2]}");
   const Result result = tune({"bench.yaml", "--tune"});
   EXPECT_TRUE(has(result.err, "2/3 | best 1.000000 ms (1)\n"));
+  EXPECT_TRUE(has(masked(result.err), "time spent: check # s, measure # s, device idle # s, finals # s; beside that"));
   EXPECT_EQ((result.out + result.err).find_first_of("\r\x1b"), std::string::npos);
 }
 

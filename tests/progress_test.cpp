@@ -47,6 +47,18 @@ TEST(Progress, PrintsAPlainLineNowAndThenWithoutANewBest) {
   EXPECT_EQ(out.str(), "0/72\n0/72\n");
 }
 
+TEST(Progress, SaysWhatRunsAfterTheSweepInsteadOfARate) {
+  std::ostringstream out;
+  Progress progress(out, kPlain, 3, kStart);
+  for (const std::int64_t spec : {0, 1, 2}) progress.tell(measured(spec, 1e-3), spec == 0, kStart + seconds(spec + 1));
+  progress.set_stage("finals: round 2", kStart + seconds(31));
+  progress.finish(kStart + seconds(60));
+  EXPECT_EQ(out.str(),
+            "1/3 | best 1.000000 ms (0)\n"
+            "3/3 | best 1.000000 ms (0) | finals: round 2\n"
+            "3/3 | best 1.000000 ms (0)\n");
+}
+
 TEST(Progress, RewritesOneLineOnATerminal) {
   std::ostringstream out;
   Progress progress(out, kTerminal, 72, kStart);

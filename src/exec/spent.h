@@ -19,11 +19,12 @@ struct Spent {
   }
 };
 
-/// Where the time of a sweep went: in processes side by side, and on the devices.
+/// Where the time of a run went: in processes side by side, on the devices, and in the finals after the sweep.
 struct Usage {
   Spent spent;
   double idle_seconds = 0;  ///< in which a device had nothing to launch, of all devices together
   int devices = 1;
+  double finals_seconds = 0;  ///< 0: none were held
 };
 
 /// One line for a person.

@@ -58,6 +58,11 @@ void Progress::set_activity(Activity activity, Time now) {
   tick(now);
 }
 
+void Progress::set_stage(std::string stage, Time now) {
+  stage_ = std::move(stage);
+  tick(now);
+}
+
 void Progress::tick(Time now) {
   if (finished_) return;
   if (style_.terminal && now - last_output_ >= kRedrawInterval) {
@@ -84,7 +89,7 @@ void Progress::finish(Time now) {
 std::optional<double> Progress::rate(Time now) const {
   const std::int64_t done_here = done_ - recorded_;
   const Seconds elapsed = now - start_;
-  if (done_here < kMinDone || elapsed < kMinElapsed) return std::nullopt;
+  if (done_here < kMinDone || elapsed < kMinElapsed || !stage_.empty()) return std::nullopt;
   return static_cast<double>(done_here) / elapsed.count();
 }
 
@@ -106,8 +111,8 @@ std::string Progress::line(Time now) const {
   if (best_) parts.push_back(fmt::format("best {:.6f} ms ({})", best_->first * 1e3, best_->second));
   if (failed_ > 0) parts.push_back(fmt::format("{} failed", failed_));
   if (!finished_) {
-    parts.push_back(activity_text(activity_));
-    parts.push_back(eta(now));
+    parts.push_back(stage_.empty() ? activity_text(activity_) : stage_);
+    parts.push_back(stage_.empty() ? eta(now) : "");
   }
   std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, " | "));

@@ -34,6 +34,8 @@ class Progress {
   /// A spec is done; `best`: it is the best so far by the run's objective.
   void tell(const Trial& trial, bool best, Time now);
   void set_activity(Activity activity, Time now);
+  /// What runs after the sweep, such as `finals: round 3`, in place of activity, rate and ETA.
+  void set_stage(std::string stage, Time now);
   /// Call every second or so, so that the line does not look frozen.
   void tick(Time now);
   /// Prints a line that stays, above the progress line.
@@ -55,6 +57,7 @@ class Progress {
   std::optional<Time> deadline_;
   Time last_output_;
   Activity activity_;
+  std::string stage_;
   std::int64_t done_ = 0;
   std::int64_t recorded_ = 0;
   std::int64_t failed_ = 0;
