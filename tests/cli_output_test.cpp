@@ -69,6 +69,16 @@ TEST_F(Output, AKernelsRowsHaveItsArithmetic) {
   EXPECT_TRUE(has(result.out, "params:\n  BM: 4\n"));
 }
 
+TEST_F(Output, AProgramsGemmGivesItsArithmetic) {
+  sandbox_.write_script("{T: [2, 1]}", "problem: {gemm: {m: 100, n: 100, k: 50}}\nobjective: gflops\n");
+  const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
+  EXPECT_TRUE(has(result.out,
+                  " mesh_idx      name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %\n"
+                  "        1 bench/T=1  1.000000      7               1.000000  0.00\n"));
+  const Result larger = tune({"bench.yaml", "--tune", "-m", "200"});
+  EXPECT_TRUE(has(larger.out, "        1 bench/T=1  1.000000      7               2.000000  0.00\n"));
+}
+
 TEST_F(Output, WithoutTuneTheGridStandsInMeshOrder) {
   sandbox_.write_script("{T: [3, 1, 2]}");
   const Result result = tune({"bench.yaml", "--output", "all", "--top", "1"});

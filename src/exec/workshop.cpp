@@ -15,6 +15,11 @@ constexpr const char* kLockFolder = "/tmp";
 constexpr int kRefusals = 3;  // in a row mean that the device is lost
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 
+/// There is nothing to compare its results with.
+bool checks_itself(const Plan& plan) {
+  return plan.backend == Backend::program || std::holds_alternative<std::monostate>(plan.problem);
+}
+
 bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
 
 }  // namespace
@@ -131,7 +136,8 @@ std::string Workshop::reference_name() const {
 
 void Workshop::begin_reference() {
   const Spec none;
-  if (std::holds_alternative<Gemm>(requests_->plan().problem) && !reference_made_ && !making_reference())
+  const Plan& plan = requests_->plan();
+  if (std::holds_alternative<Gemm>(plan.problem) && !checks_itself(plan) && !reference_made_ && !making_reference())
     make_reference(none);
 }
 
@@ -139,9 +145,7 @@ bool Workshop::reference_comes() const {
   return std::holds_alternative<Gemm>(requests_->plan().problem) && making_reference();
 }
 
-bool Workshop::has_reference() const {
-  return reference_made_ || std::holds_alternative<std::monostate>(requests_->plan().problem);
-}
+bool Workshop::has_reference() const { return reference_made_ || checks_itself(requests_->plan()); }
 
 std::string Workshop::reference_file() const {
   return scratch_ == nullptr ? "" : (scratch_->folder() / "reference").string();
