@@ -114,7 +114,7 @@ std::vector<Baseline> read_baselines(const Node& node, const std::filesystem::pa
 
 std::vector<Setting> read_point(const Node& node, std::string_view what, const std::vector<ParameterMapping>& mappings,
                                 Problems& problems) {
-  const std::vector<Setting> given = read_settings(node, what, problems);
+  const std::vector<Setting> given = read_settings(node, what, mappings, problems);
   if (mappings.empty() || !node.is_mapping()) return {};
   const ParameterMapping& mapping = closest(mappings, given);
   std::vector<Setting> point;
@@ -135,7 +135,7 @@ std::vector<Setting> read_point(const Node& node, std::string_view what, const s
 }
 
 std::vector<Setting> read_default(const Node& node, const std::vector<ParameterMapping>& mappings, Problems& problems) {
-  std::vector<Setting> settings = read_settings(node, "default", problems);
+  std::vector<Setting> settings = read_settings(node, "default", mappings, problems);
   for (Setting& setting : settings) {
     const auto declares = [&](const ParameterMapping& mapping) { return find(mapping, setting.name) != nullptr; };
     const auto mapping = std::ranges::find_if(mappings, declares);

@@ -12,12 +12,19 @@
 namespace tune {
 namespace {
 
-/// As the command line spells values: 1.0 is 1, true is True.
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+/// As the command line spells values: 1.0 is 1, true is True, [2,1] is [2, 1].
 bool equal(const Value& x, const Value& y) {
   const auto *integer_x = std::get_if<std::int64_t>(&x), *integer_y = std::get_if<std::int64_t>(&y);
   const auto *double_x = std::get_if<double>(&x), *double_y = std::get_if<double>(&y);
   if (integer_x != nullptr && double_y != nullptr) return static_cast<double>(*integer_x) == *double_y;
   if (double_x != nullptr && integer_y != nullptr) return *double_x == static_cast<double>(*integer_y);
+  if (std::holds_alternative<Pair>(x) || std::holds_alternative<Pair>(y))
+    return without_blanks(to_text(x)) == without_blanks(to_text(y));
   return x == y || to_text(x) == to_text(y);
 }
 

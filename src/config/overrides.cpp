@@ -41,11 +41,18 @@ std::string upper(const std::string& letter) {
 
 std::string bare(const std::string& name) { return name.substr(name.starts_with('$') ? 1 : 0); }
 
+/// Whether the values that are written here are pairs.
+bool has_pairs(const Node& written) {
+  const Node* values = written.is_mapping() ? written.find("values") : &written;
+  return values != nullptr && values->is_list() && !values->items.empty() &&
+         std::ranges::all_of(values->items, is_scalar_pair);
+}
+
 /// Replaces the parameter in a mapping, keeping its key as it is written there, or adds it.
 void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
   for (Entry& entry : mapping.entries) {
     if (bare(entry.key.text) != bare(name)) continue;
-    entry.value = value;
+    entry.value = has_pairs(entry.value) && is_scalar_pair(value) ? list_of(value) : value;
     return;
   }
   mapping.set(name, value);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "config/fields.h"
@@ -32,6 +33,16 @@ ParameterMapping read_mapping(const Node& node, bool in_list,
   }
   if (keys == 0) problems.add(node.place, "params is empty; give at least one parameter, such as BM: [64, 128]");
   return mapping;
+}
+
+/// Whether there is a parameter of this name, with or without `$`, and it has nothing but pairs.
+bool has_pairs(const std::vector<ParameterMapping>& mappings, std::string_view key) {
+  const std::string_view name = key.substr(key.starts_with('$') ? 1 : 0);
+  const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
+  for (const ParameterMapping& mapping : mappings)
+    for (const Parameter& parameter : mapping.parameters)
+      if (parameter.name == name) return !parameter.values.empty() && std::ranges::all_of(parameter.values, is_pair);
+  return false;
 }
 
 }  // namespace
@@ -68,13 +79,15 @@ std::vector<ParameterMapping> read_params(const Node& node, const std::function<
   return mappings;
 }
 
-std::vector<Setting> read_settings(const Node& node, std::string_view what, Problems& problems) {
+std::vector<Setting> read_settings(const Node& node, std::string_view what,
+                                   const std::vector<ParameterMapping>& mappings, Problems& problems) {
   std::vector<Setting> settings;
   if (!node.is_mapping()) {
     problems.add(node.place, fmt::format("{} must be a mapping of parameters, not {}", what, describe(node)));
   }
   for (const Entry& entry : node.entries) {
-    std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, problems);
+    const bool pair = has_pairs(mappings, entry.key.text) && is_scalar_pair(entry.value);
+    std::optional<Parameter> parameter = read_parameter(entry.key, pair ? list_of(entry.value) : entry.value, problems);
     if (!parameter || parameter->values.empty()) continue;
     if (parameter->values.size() != 1) {
       problems.add(entry.value.place,

@@ -25,7 +25,9 @@ std::vector<ParameterMapping> read_params(const Node& node, const std::function<
 /// Reads one parameter; `key` may begin with `$`. nullopt after a complaint of its name; no values after one of those.
 std::optional<Parameter> read_parameter(const Node& key, const Node& value, Problems& problems);
 
-/// Reads a mapping of one value per name (`default:`, a baseline).
-std::vector<Setting> read_settings(const Node& node, std::string_view what, Problems& problems);
+/// Reads a mapping of one value per name (`default:`, a baseline). [2, 1] is one value of those that `mappings` give
+/// pairs.
+std::vector<Setting> read_settings(const Node& node, std::string_view what,
+                                   const std::vector<ParameterMapping>& mappings, Problems& problems);
 
 }  // namespace tune

@@ -23,7 +23,7 @@ std::vector<Shape> read_shapes(const std::filesystem::path& path) {
   }
   std::vector<Shape> shapes;
   for (const Node& item : root.items) {
-    Shape& shape = shapes.emplace_back(Shape{item.place, read_settings(item, "a shape", problems), {}});
+    Shape& shape = shapes.emplace_back(Shape{item.place, read_settings(item, "a shape", {}, problems), {}});
     for (const Entry& entry : item.entries) shape.places.push_back(entry.key.place);
   }
   problems.throw_if_any();

@@ -170,6 +170,16 @@ class ValueReader {
 
 }  // namespace
 
+bool is_scalar_pair(const Node& node) {
+  return node.is_list() && node.items.size() == 2 && node.items[0].is_scalar() && node.items[1].is_scalar();
+}
+
+Node list_of(Node item) {
+  Node list = make_list(item.place);
+  list.items.push_back(std::move(item));
+  return list;
+}
+
 std::optional<ValueSet> read_values(const Node& node, const std::string& name, Problems& problems) {
   return ValueReader(name, problems).read(node);
 }

@@ -14,6 +14,11 @@ struct ValueSet {
   Kind kind = Kind::ordinal;
 };
 
+/// Whether a node is written as one pair: [2, 1].
+bool is_scalar_pair(const Node& node);
+/// A list with this one item.
+Node list_of(Node item);
+
 /// Reads what stands after a parameter's name; see read_params. nullopt after a complaint.
 std::optional<ValueSet> read_values(const Node& node, const std::string& name, Problems& problems);
 
