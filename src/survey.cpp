@@ -28,7 +28,7 @@ std::vector<Walk::Pruned> walk(const Space& space) {
 
 /// The valid specs, or a sample, and why it is one.
 ValidSpecs specs_of(const Space& space, const std::vector<Restriction>& wanted, bool may_sample,
-                    std::optional<Error>& uncounted) {
+                    std::optional<TooEntangled>& uncounted) {
   try {
     return ValidSpecs(space, wanted);
   } catch (const TooEntangled& error) {
@@ -43,7 +43,7 @@ std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> want
   if (plan.default_settings.empty()) return std::nullopt;
   for (const Setting& setting : plan.default_settings)
     wanted.push_back({setting.name, [&setting](const Value& value) { return same(value, setting.value); }});
-  std::optional<Error> uncounted;
+  std::optional<TooEntangled> uncounted;
   const ValidSpecs specs = specs_of(plan.space, wanted, true, uncounted);
   if (specs.size() == 0) return std::nullopt;
   ValidSpecs::Point first = specs.at(0);
@@ -107,7 +107,10 @@ std::optional<Survey> survey_for(const Options& options, const Plan& plan, std::
   const bool bounded = options.max_evals || options.time_budget;
   std::optional<Survey> survey(std::in_place, plan, filters, options.spec || (bounded && !options.dry_run));
   if (options.spec) return survey;
-  if (survey->uncounted && survey->specs.size() == 0) throw Error(*survey->uncounted);
+  if (survey->uncounted && survey->specs.size() == 0)
+    throw Error(ExitCode::bad_input, survey->uncounted->cause +
+                                         ", and a random search found none that is valid; narrow the parameters with "
+                                         "--param, or loosen the constraints");
   if (survey->uncounted)
     notes.push_back(
         fmt::format("the valid specs could not be counted; those tried are of {} random ones", survey->specs.size()));

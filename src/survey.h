@@ -21,11 +21,11 @@ struct Survey {
   std::string why_empty() const;
 
   const Plan* plan;
-  std::vector<Restriction> wanted;   ///< the filters
-  std::optional<Error> uncounted;    ///< why `specs` are but a random sample
-  ValidSpecs specs;                  ///< those that pass them
-  std::vector<Walk::Pruned> pruned;  ///< before the build; empty for more than 10^6 points, which are not walked
-  std::optional<Spec> default_spec;  ///< the spec among `specs` that `default:` means
+  std::vector<Restriction> wanted;        ///< the filters
+  std::optional<TooEntangled> uncounted;  ///< why `specs` are but a random sample
+  ValidSpecs specs;                       ///< those that pass them
+  std::vector<Walk::Pruned> pruned;       ///< before the build; empty for more than 10^6 points, which are not walked
+  std::optional<Spec> default_spec;       ///< the spec among `specs` that `default:` means
 };
 
 /// The survey that a run begins with; nullopt: one spec of a large grid, which is run without knowing the others. Adds

@@ -387,6 +387,20 @@ TEST_F(Input, OptionsThatWouldDoNothingAreRefused) {
           "tune: error: --arch is for CUDA, HIP and programs; on the CPU build.flags says it (-march=...)\n");
 }
 
+TEST_F(Input, APairIsOneValueWhereTheValuesArePairs) {
+  sandbox_.write_script("{CL: [[1, 1], [2, 1]], D: [1, 2]}", "default: {CL: [2, 1]}\nbaseline: {CL: [2, 1], D: 2}\n");
+  const std::string two = "        2 CL=[2, 1]/D=1\n        3 CL=[2, 1]/D=2\nNumber of valid specs: 2\n";
+  EXPECT_EQ(listed({"bench.yaml", "--filter", "CL=[2,1]"}), two);
+  EXPECT_EQ(listed({"bench.yaml", "--filter", "CL=[2, 1]"}), two);
+  const std::string other = "        0 CL=[4, 4]/D=1\n        1 CL=[4, 4]/D=2\nNumber of valid specs: 2\n";
+  EXPECT_EQ(listed({"bench.yaml", "--param", "CL:[4,4]"}), other);
+  EXPECT_EQ(listed({"bench.yaml", "--param", "CL:[[4,4]]"}), other);
+  EXPECT_TRUE(listed({"bench.yaml", "--param", "D:[4,5]"}).ends_with("Number of valid specs: 4\n"));
+  const Result result = sandbox_.tune({"bench.yaml", "--tune"});
+  EXPECT_TRUE(has(result.out, "        2             default  ")) << result.out << result.err;
+  EXPECT_TRUE(has(result.out, "        3            baseline  ")) << result.out;
+}
+
 TEST_F(Input, AnOutputNeedsAName) {
   for (const char* folder : {"out/", "", "..", "out/."})
     refuses({"bench.yaml", "--tune", "--output", folder},
@@ -437,6 +451,15 @@ TEST_F(Input, SpecsThatCannotBeCountedAreSearchedInASample) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out, "the valid specs could not be counted; those tried are of ")) << result.out;
   EXPECT_GE(sandbox_.script_runs(), 3);
+}
+
+TEST_F(Input, ASampleThatIsEmptyIsNotAdvised) {
+  sandbox_.write_script("{T: {range: [1, 10000]}, U: {range: [1, 10000]}, V: {range: [1, 10000]}}",
+                        "constraints: [T*U == V*7+3, T*U > 80000]\n");
+  refuses({"bench.yaml", "--tune", "--max-evals", "3"},
+          "tune: error: the constraints entangle 3 parameters so much that their valid combinations cannot be counted "
+          "(T, U, V), and a random search found none that is valid; narrow the parameters with --param, or loosen the "
+          "constraints\n");
 }
 
 TEST_F(Input, ADryRunWritesNothing) {

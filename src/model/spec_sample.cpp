@@ -4,12 +4,16 @@
 #include <limits>
 
 #include "model/factored.h"
+#include "model/halving.h"
 #include "model/random.h"
 
 namespace tune {
 namespace {
 
 constexpr int kDraws = 300'000;
+/// Where draws find fewer, this many are looked for by halving.
+constexpr std::size_t kFew = 1000;
+constexpr std::int64_t kHalvingEffort = 30'000'000;
 /// A constraint that takes more than this is left to the draws.
 constexpr Factored::Limits kLimits = {.diagram = {.edges = 1'000'000, .effort = {1 << 25}}, .tables = {}};
 
@@ -32,6 +36,29 @@ Factored relaxed(const Space& space, const Space::Mapping& mapping, const Domain
     }
   }
   return solved;
+}
+
+/// Adds points of one mapping after the other until there are kFew.
+void add_by_halving(const Space& space, const std::vector<Restriction>& restrictions, std::size_t wanted,
+                    Random& random, std::vector<Space::Point>& found) {
+  std::vector<Halving> mappings;
+  for (std::uint32_t i = 0; i < space.mappings().size(); ++i) {
+    const Space::Mapping& mapping = space.mappings()[i];
+    if (has_names(mapping, restrictions)) mappings.emplace_back(space, i, domains_of(mapping, restrictions));
+  }
+  Effort effort{kHalvingEffort};
+  try {
+    // A mapping of few points gives the same ones again and again.
+    for (std::size_t tries = 0; tries < kFew && found.size() < std::min(wanted, kFew) && !mappings.empty(); ++tries) {
+      const std::size_t turn = tries % mappings.size();
+      if (auto point = mappings[turn].find(random, effort)) {
+        found.push_back(std::move(*point));
+      } else {
+        mappings.erase(mappings.begin() + static_cast<std::ptrdiff_t>(turn));
+      }
+    }
+  } catch (const Effort::Exhausted&) {
+  }
 }
 
 bool is_valid(const Space& space, const Space::Point& point) {
@@ -63,6 +90,7 @@ std::vector<Space::Point> sample_points(const Space& space, const std::vector<Re
     part.points.at(part.points.size() - (part.end - index), point.digits);
     if (is_valid(space, point)) found.push_back(std::move(point));
   }
+  if (found.size() < kFew) add_by_halving(space, restrictions, wanted, random, found);
   return found;
 }
 

@@ -7,9 +7,9 @@
 
 namespace tune {
 
-/// Valid points of a space whose constraints are too entangled to count them, uniform and the same every time, no more
-/// than `wanted`: drawn from what those constraints leave that can be solved, and kept where the others hold too. They
-/// may be fewer, or none, where few points meet the others.
+/// Valid points of a space whose constraints are too entangled to count them, the same every time, no more than
+/// `wanted`: drawn uniformly from what those constraints leave that can be solved, and kept where the others hold too.
+/// Where hardly any are, up to 1000 that halving finds, which are not uniform; there may be none even so.
 std::vector<Space::Point> sample_points(const Space& space, const std::vector<Restriction>& restrictions,
                                         std::size_t wanted);
 

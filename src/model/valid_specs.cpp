@@ -13,6 +13,12 @@
 namespace tune {
 namespace {
 
+std::string cause_of(const std::vector<std::string>& parameters) {
+  return fmt::format(
+      "the constraints entangle {} parameters so much that their valid combinations cannot be counted ({})",
+      parameters.size(), fmt::join(parameters, ", "));
+}
+
 /// The indices of a parameter's values, in the order in which steps go up and down.
 std::vector<std::uint32_t> ladder(const Parameter& parameter, ValidSpecs::Neighbourhood neighbourhood) {
   std::vector<std::uint32_t> order(parameter.values.size());
@@ -102,11 +108,10 @@ struct ValidSpecs::Union : Set {
 };
 
 TooEntangled::TooEntangled(const std::vector<std::string>& parameters)
-    : Error(ExitCode::bad_input,
-            fmt::format("the constraints entangle {} parameters so much that their valid combinations cannot be "
-                        "counted ({}); narrow them with --param, or search a random sample of them with --max-evals N "
-                        "or --time-budget T",
-                        parameters.size(), fmt::join(parameters, ", "))) {}
+    : Error(ExitCode::bad_input, cause_of(parameters) +
+                                     "; narrow them with --param, or search a random sample of them "
+                                     "with --max-evals N or --time-budget T"),
+      cause(cause_of(parameters)) {}
 
 ValidSpecs::ValidSpecs(const Space& space, const std::vector<Restriction>& restrictions) : space_(&space) {
   try {

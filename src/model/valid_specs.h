@@ -14,6 +14,7 @@ namespace tune {
 /// The constraints entangle so many parameters that their valid combinations cannot be counted. There may be a sample.
 struct TooEntangled : Error {
   explicit TooEntangled(const std::vector<std::string>& parameters);
+  std::string cause;  ///< without what to do
 };
 
 /// The valid specs of a space: how many, which, and who is next to whom. Knows nothing of measurements.
