@@ -51,10 +51,12 @@ TEST(Progress, SaysWhatRunsAfterTheSweepInsteadOfARate) {
   std::ostringstream out;
   Progress progress(out, kPlain, 3, kStart);
   for (const std::int64_t spec : {0, 1, 2}) progress.tell(measured(spec, 1e-3), spec == 0, kStart + seconds(spec + 1));
-  progress.set_stage("finals: round 2", kStart + seconds(31));
-  progress.finish(kStart + seconds(60));
+  progress.set_activity({1, {}}, kStart + seconds(33));
+  progress.set_stage("finals: round 2", kStart + seconds(63));
+  progress.finish(kStart + seconds(70));
   EXPECT_EQ(out.str(),
             "1/3 | best 1.000000 ms (0)\n"
+            "3/3 | 0.1/s | best 1.000000 ms (0) | building 1\n"
             "3/3 | best 1.000000 ms (0) | finals: round 2\n"
             "3/3 | best 1.000000 ms (0)\n");
 }

@@ -96,7 +96,7 @@ std::optional<double> Progress::rate(Time now) const {
 std::string Progress::eta(Time now) const {
   std::optional<double> seconds;
   const std::optional<double> per_second = rate(now);
-  if (total_ && per_second) seconds = static_cast<double>(*total_ - done_) / *per_second;
+  if (total_ && per_second && done_ < *total_) seconds = static_cast<double>(*total_ - done_) / *per_second;
   if (deadline_) {
     const double left = Seconds(*deadline_ - now).count();
     seconds = std::min(seconds.value_or(left), left);
