@@ -75,6 +75,7 @@ Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& s
   loaded_.plan.measure.energy = objective_.energy(options.tune);
   std::vector<fs::path> inputs = options.yaml;
   inputs.push_back(loaded_.plan.file);
+  std::ranges::copy(loaded_.plan.build.depends, std::back_inserter(inputs));
   for (const auto& file : {options.shapes, options.device_file})
     if (file) inputs.push_back(*file);
   for (const Baseline& baseline : loaded_.plan.baselines)
@@ -160,6 +161,7 @@ void Run::open_journal() {
     findings_.notes.push_back(fmt::format("{}: lines that are no records, and are ignored: {}",
                                           outputs_.journal.string(), journal_->unreadable_lines()));
   std::ranges::copy(machine.remarks, std::back_inserter(findings_.notes));
+  if (!requests_->remark().empty()) findings_.notes.push_back(requests_->remark());
   if (!machine_.probe_failure().empty()) {
     findings_.notes.push_back("the device is the one the journal remembers, because " + machine_.probe_failure());
     return;

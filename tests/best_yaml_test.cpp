@@ -47,7 +47,7 @@ launch:
   block: 128
   cluster: CLUSTER
   args: [A, B, C, {i64: m}]
-build: {include: [., $TUNE_TEST_HOME/include], flags: ["-O3"]}
+build: {include: [., $TUNE_TEST_HOME/include], flags: ["-O3"], depends: inc/table.bin}
 measure: {min_launches: 3}
 metrics: {"GB/s": bytes/time/1e9}
 baseline: vendor
@@ -87,7 +87,7 @@ launch:
   block: 128
   cluster: CLUSTER
   args: [A, B, C, {i64: m}]
-build: {include: [.., $TUNE_TEST_HOME/include], flags: ['-O3']}
+build: {include: [.., $TUNE_TEST_HOME/include], flags: ['-O3'], depends: [../inc/table.bin]}
 measure: {min_launches: 3}
 metrics: {GB/s: bytes/time/1e9}
 result:
@@ -118,6 +118,7 @@ TEST_F(BestYaml, LoadsBackAsTheOneSpec) {
     EXPECT_EQ(settings_of(std::get<Spec>(best.plan.space.at(std::int64_t{0}))), settings_of(result.winner));
     EXPECT_EQ(best.plan.file, loaded.plan.file);
     EXPECT_EQ(best.plan.build.include, loaded.plan.build.include);
+    EXPECT_EQ(best.plan.build.depends, loaded.plan.build.depends);
     EXPECT_EQ(best.plan.measure, loaded.plan.measure);
   }
 }

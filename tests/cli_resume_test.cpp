@@ -140,6 +140,65 @@ TEST_F(Resume, AChangedSourceRunsAgain) {
   EXPECT_EQ(sandbox_.script_runs(), 6);
 }
 
+TEST_F(Resume, AChangeOfWhatAScriptDependsOnRunsAgain) {
+  sandbox_.write("mod.sh", "1");
+  sandbox_.write_script("{T: [1, 2]}", "build: {depends: [mod.sh]}\n");
+  tune();
+  tune();
+  EXPECT_EQ(sandbox_.script_runs(), 2);
+  sandbox_.write("mod.sh", "2");
+  tune();
+  EXPECT_EQ(sandbox_.script_runs(), 4);
+}
+
+/// A right kernel until the header that EXTRA comes from makes it wrong.
+class ResumeHeader : public Resume {
+ protected:
+  void write(const std::string& include, const std::string& build) const {
+    sandbox_.write("inc/extra.h", "#define EXTRA 0\n");
+    sandbox_.write("gemm.cpp", include + R"(
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k) {
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = EXTRA;
+      for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+      C[i * n + j] = sum;
+    }
+})");
+    sandbox_.write("gemm.yaml",
+                   "name: gemm\nfile: gemm.cpp\nkernel: gemm\nproblem: {gemm: {m: 8, n: 8, k: 8}}\n"
+                   "params: {P: 1}\nlaunch: {args: [A, B, C, m, n, k]}\nmeasure: {max_seconds: 0.01}\n" +
+                       build);
+  }
+  void expect_a_change_is_noticed() {
+    const Words command = {"gemm.yaml", "--output", "best"};
+    const Result first = sandbox_.tune(command);
+    EXPECT_EQ(first.code, 0) << first.out << first.err;
+    sandbox_.write("inc/extra.h", "#define EXTRA 5\n");
+    EXPECT_TRUE(has(sandbox_.tune(command).out, "wrong result in C"));
+  }
+};
+
+TEST_F(ResumeHeader, ThatAFlagFindsIsPartOfTheBuild) {
+  write("#include \"extra.h\"\n", "build: {flags: [-I, inc]}\n");
+  expect_a_change_is_noticed();
+}
+
+TEST_F(ResumeHeader, ThatTheEnvironmentFindsIsPartOfTheBuild) {
+  write("#include <extra.h>\n", "");
+  sandbox_.environment["CPATH"] = (sandbox_.folder() / "inc").string();
+  expect_a_change_is_noticed();
+}
+
+TEST_F(ResumeHeader, ThatAMacroNamesIsSaidNotToBe) {
+  const std::string note = "note: gemm.cpp:1 includes by a macro: when that header changes, nothing is built anew; ";
+  write("#include HEADER\n", "build: {flags: ['-DHEADER=\"inc/extra.h\"']}\n");
+  EXPECT_TRUE(has(sandbox_.tune({"gemm.yaml", "--output", "first"}).out, note + "name it in build.depends\n"));
+  write("#include HEADER\n", "build: {flags: ['-DHEADER=\"inc/extra.h\"'], depends: inc/extra.h}\n");
+  EXPECT_FALSE(has(sandbox_.tune({"gemm.yaml", "--output", "second"}).out, note));
+  expect_a_change_is_noticed();
+}
+
 TEST_F(Resume, ChangedMeasuringRulesRunAgain) {
   sandbox_.write_gemm();
   const Words command = {"gemm.yaml", "--param", "BM:[1, 2]", "--output", "best"};
@@ -366,7 +425,9 @@ TEST_F(CustomResume, AnObjectiveThatCannotBeMeasuredIsRefusedAtOnce) {
   write("plain", "objective: gflops_per_watt\n");
   const Result result = tune();
   EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "tune: error: copy.yaml: objective gflops_per_watt needs the energy of a launch, and the cpu worker does not measure it"));
+  EXPECT_TRUE(has(result.err,
+                  "tune: error: copy.yaml: objective gflops_per_watt needs the energy of a launch, and the cpu worker "
+                  "does not measure it"));
 }
 
 }  // namespace

@@ -176,6 +176,13 @@ TEST_F(BadInput, AMissingKernelFileIsNamed) {
   EXPECT_EQ(text, "gemm.yaml:2: no such file: 'gemm.mojo' (looked for gemm.mojo)");
 }
 
+TEST_F(BadInput, AMissingFileThatTheBuildDependsOnIsNamed) {
+  folder_.write("gemm.mojo", "");
+  folder_.write("there.py", "");
+  EXPECT_EQ(complaint(program_file("{P: 1}", "build: {depends: [there.py, lib/absent.py]}\n"), LoadOptions{}),
+            "gemm.yaml:4: no such file in build.depends: 'lib/absent.py' (looked for lib/absent.py)");
+}
+
 TEST_F(BadInput, AKernelNeedsProblemAndLaunch) {
   EXPECT_EQ(complaint("name: x\nfile: x.cu\nkernel: f\nparams: {P: 1}\n"),
             "gemm.yaml:1: the tuning file needs 'launch:'\n"

@@ -88,28 +88,5 @@ TEST_F(Hashing, TellsPartsApart) {
   EXPECT_EQ(Hash().hex().size(), 32u);
 }
 
-TEST_F(Hashing, FollowsHeadersThatResolve) {
-  const fs::path source = write("a.cpp", "#include \"b.h\"\n#  include <c.h>\n#include <vector>\n");
-  write("b.h", "#include \"sub/d.h\"\n");
-  write("sub/d.h", "#include \"e.h\"  // beside d.h\n");
-  write("sub/e.h", "1");
-  write("inc/c.h", "1");
-  const auto hash = [&] { return hash_sources(source, {folder / "inc"}); };
-  std::string last = hash();
-  for (const char* header : {"b.h", "sub/d.h", "sub/e.h", "inc/c.h", "a.cpp"}) {
-    write(header, read_file(folder / header) + "// changed\n");
-    EXPECT_NE(hash(), last) << header;
-    last = hash();
-  }
-}
-
-TEST_F(Hashing, ToleratesHeadersThatIncludeEachOther) {
-  const fs::path source = write("a.h", "#include \"b.h\"\n");
-  write("b.h", "#include \"a.h\"\n");
-  EXPECT_EQ(hash_sources(source, {}).size(), 32u);
-}
-
-TEST_F(Hashing, NamesAMissingSource) { EXPECT_THROW(hash_sources(folder / "none.cpp", {}), Error); }
-
 }  // namespace
 }  // namespace tune

@@ -5,14 +5,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <map>
-#include <set>
-#include <sstream>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -25,53 +21,6 @@ namespace {
 [[noreturn]] void fail(ExitCode code, const std::string& doing, const fs::path& path, const std::string& why) {
   throw Error(code, "cannot " + doing + " " + path.string() + ": " + why);
 }
-
-/// The name in an `#include "name"` or `#include <name>` line; empty for any other line.
-std::string_view included_name(std::string_view line) {
-  const auto skip = [&line](std::string_view word) {
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    const bool found = line.starts_with(word);
-    if (found) line.remove_prefix(word.size());
-    return found;
-  };
-  if (!skip("#") || !skip("include")) return {};
-  const char close = skip("\"") ? '"' : skip("<") ? '>' : '\0';
-  const std::size_t end = close == '\0' ? std::string_view::npos : line.find(close);
-  return end == std::string_view::npos ? std::string_view() : line.substr(0, end);
-}
-
-/// The files a source stands for: itself and the headers that resolve, each once.
-class Closure {
- public:
-  Closure(const fs::path& source, const std::vector<fs::path>& include) : folders_(include) {
-    folders_.insert(folders_.begin(), source.parent_path());
-    visit(source);
-  }
-  /// Path to contents, sorted.
-  const std::map<fs::path, std::string>& files() const { return files_; }
-
- private:
-  void visit(const fs::path& path) {
-    const fs::path file = fs::weakly_canonical(path);
-    if (files_.contains(file)) return;
-    const std::string& text = files_[file] = read_file(file);
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);)
-      if (const auto header = resolve(included_name(line), file.parent_path())) visit(*header);
-  }
-
-  std::optional<fs::path> resolve(std::string_view name, const fs::path& beside) const {
-    if (name.empty()) return std::nullopt;
-    std::error_code ignored;
-    if (fs::is_regular_file(beside / name, ignored)) return beside / name;
-    for (const fs::path& folder : folders_)
-      if (fs::is_regular_file(folder / name, ignored)) return folder / name;
-    return std::nullopt;
-  }
-
-  std::vector<fs::path> folders_;
-  std::map<fs::path, std::string> files_;
-};
 
 }  // namespace
 
@@ -99,14 +48,6 @@ std::string Hash::hex() const {
 }
 
 std::string hash_file(const fs::path& path) { return Hash().add(read_file(path)).hex(); }
-
-std::string hash_sources(const fs::path& source, const std::vector<fs::path>& include) {
-  Hash hash;
-  const Closure closure(source, include);
-  // File names without folders: the same sources elsewhere are the same build.
-  for (const auto& [path, text] : closure.files()) hash.add(path.filename().string()).add(text);
-  return hash.hex();
-}
 
 namespace {
 

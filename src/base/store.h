@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace tune {
 
@@ -23,10 +22,6 @@ class Hash {
 
 /// Hash of a file's bytes. Throws Error(environment) if it cannot be read.
 std::string hash_file(const std::filesystem::path& path);
-
-/// Hash of a source file and of every header it includes, directly or not, that resolves in its own folder, the
-/// including header's folder or `include`. Conditionals are not evaluated: a header that may be included counts.
-std::string hash_sources(const std::filesystem::path& source, const std::vector<std::filesystem::path>& include);
 
 /// Build artifacts by key: one folder per key, made under a temporary name and renamed, never changed afterwards.
 class Store {

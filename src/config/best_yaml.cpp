@@ -49,7 +49,7 @@ class BestWriter {
     if (written == nullptr) return {};
     Node node = *written;
     if (key == "file") return file(std::move(node));
-    if (key == "build") relocate_include(node);
+    if (key == "build") relocate_paths(node);
     if (key == "let") keep_known(node);
     return node;
   }
@@ -81,12 +81,14 @@ class BestWriter {
     return node;
   }
 
-  void relocate_include(Node& build) const {
-    Node* include = build.find("include");
-    if (include == nullptr) return;
-    Node moved = make_list(include->place);
-    for (const Node* item : as_list(*include)) moved.items.push_back(relocate(*item));
-    *include = std::move(moved);
+  void relocate_paths(Node& build) const {
+    for (const char* key : {"include", "depends"}) {
+      Node* paths = build.find(key);
+      if (paths == nullptr) continue;
+      Node moved = make_list(paths->place);
+      for (const Node* item : as_list(*paths)) moved.items.push_back(relocate(*item));
+      *paths = std::move(moved);
+    }
   }
 
   /// Drops what the winner's mapping of the union does not define.

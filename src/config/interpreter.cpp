@@ -249,7 +249,8 @@ void Interpreter::check_trusted_spec() {
 
 void Interpreter::read_rules() {
   if (const Node* build = top_.find("build")) {
-    plan_.build = read_build(*build, source_.folder, plan_.constants, program_mode(), problems_);
+    plan_.build =
+        read_build(*build, source_.folder, plan_.constants, program_mode(), options_.file_must_exist, problems_);
   }
   if (const Node* run = top_.find("run")) {
     if (!program_mode()) problems_.add(run->place, "run is for programs; a kernel is launched by its backend");

@@ -40,6 +40,20 @@ std::vector<std::string> read_defines(const Node& node, const std::map<std::stri
   return names;
 }
 
+std::vector<std::filesystem::path> read_depends(const Node& node, const std::filesystem::path& folder, bool must_exist,
+                                                Problems& problems) {
+  std::vector<std::filesystem::path> files;
+  for (const Node* item : as_list(node)) {
+    if (!read_text(*item, "each entry of build.depends", problems)) continue;
+    files.push_back(resolve(*item, folder, problems));
+    std::error_code error;
+    if (must_exist && !std::filesystem::is_regular_file(files.back(), error))
+      problems.add(item->place, fmt::format("no such file in build.depends: '{}' (looked for {})", item->text,
+                                            files.back().string()));
+  }
+  return files;
+}
+
 template <class Number>
 void check_least(const Node* node, std::string_view key, Number number, Number least, Problems& problems) {
   if (node != nullptr && !(number >= least)) {
@@ -88,8 +102,9 @@ std::optional<bool> read_direction(const Fields& fields, const Place& place) {
 }  // namespace
 
 BuildRules read_build(const Node& node, const std::filesystem::path& folder,
-                      const std::map<std::string, Value>& constants, bool program_mode, Problems& problems) {
-  Fields fields(node, "build", {"flags", "include", "defines", "command", "run"}, problems);
+                      const std::map<std::string, Value>& constants, bool program_mode, bool files_must_exist,
+                      Problems& problems) {
+  Fields fields(node, "build", {"flags", "include", "depends", "defines", "command", "run"}, problems);
   BuildRules rules;
   if (const Node* flags = fields.find("flags")) rules.flags = read_texts(*flags, "build.flags", problems);
   if (const Node* include = fields.find("include")) {
@@ -99,6 +114,8 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
       }
     }
   }
+  if (const Node* depends = fields.find("depends"))
+    rules.depends = read_depends(*depends, folder, files_must_exist, problems);
   if (const Node* defines = fields.find("defines")) rules.defines = read_defines(*defines, constants, problems);
   const Node *command = fields.find("command"), *run = fields.find("run");
   if (command != nullptr) read_command(*command, "build.command", rules.command, rules.command_is_shell, problems);

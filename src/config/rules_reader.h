@@ -10,9 +10,11 @@
 
 namespace tune {
 
-/// Reads `build:`. Relative include folders are relative to `folder`; `defines` name `constants`.
+/// Reads `build:`. Relative folders and files are relative to `folder`; `defines` name `constants`. With
+/// `files_must_exist` it complains of files in `depends` that do not.
 BuildRules read_build(const Node& node, const std::filesystem::path& folder,
-                      const std::map<std::string, Value>& constants, bool program_mode, Problems& problems);
+                      const std::map<std::string, Value>& constants, bool program_mode, bool files_must_exist,
+                      Problems& problems);
 
 /// Reads `run:`, a list of argv or one shell string, into `rules`.
 void read_run(const Node& node, BuildRules& rules, Problems& problems);

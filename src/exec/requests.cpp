@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "base/store.h"
 #include "model/program.h"
@@ -12,6 +13,9 @@ namespace tune {
 namespace {
 
 constexpr std::int64_t kMostRepeats = 100'000;
+// Words that compilers get besides those of their command line.
+constexpr const char* kCompilerVariables[] = {"CXX", "CC", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
+                                              "HIPCC_COMPILE_FLAGS_APPEND"};
 constexpr const char* kOpenBlasVariables[] = {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS"};  // what decides its speed
 
 std::int64_t integer_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
@@ -104,13 +108,37 @@ void add_launch(Hash& hash, const Launch& launch) {
     hash.add(launch.repeat->times.text()).add(launch.repeat->from).add(launch.repeat->to).add(launch.repeat->through);
 }
 
+// As far as blanks tell them apart.
+std::vector<std::string> words_of(std::string text) {
+  std::erase_if(text, [](char c) { return c == '\'' || c == '"'; });
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+// NVRTC alone heeds no environment.
+HeaderSearch header_search(const Plan& plan) {
+  HeaderSearch search{plan.build.include, {}, std::filesystem::current_path()};
+  if (plan.backend == Backend::cpu) search.working_folder = plan.file.parent_path();
+  add_flags(search, plan.build.flags);
+  add_flags(search, plan.build.command_is_shell ? words_of(plan.build.command.front()) : plan.build.command);
+  if (plan.backend == Backend::cuda) return search;
+  add_environment(search);
+  for (const char* variable : kCompilerVariables)
+    if (const char* value = std::getenv(variable)) add_flags(search, words_of(value));
+  return search;
+}
+
 // What a build depends on beyond the spec's definitions: with the arguments' types, which the CPU's shim is compiled
 // for.
-std::string hash_of_build(const Plan& plan, const wire::Hello& hello) {
+std::string hash_of_build(const Plan& plan, const wire::Hello& hello, const SourceHash& sources) {
   Hash hash;
-  hash.add(hash_sources(plan.file, plan.build.include)).add(hello.compiler).add(hello.device.arch).add(plan.kernel);
+  hash.add(sources.hex).add(hello.compiler).add(hello.device.arch).add(plan.kernel);
   if (hello.device.arch == "native") hash.add(hello.device.name);
   for (const std::string& flag : plan.build.flags) hash.add(flag);
+  for (const std::filesystem::path& file : plan.build.depends) hash.add(file.filename().string()).add(read_file(file));
+  if (hello.backend == Backend::cpu || hello.backend == Backend::program)
+    for (const char* variable : kCompilerVariables)
+      if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
   hash.add(plan.build.command_is_shell ? "shell" : "argv");
   for (const std::string& word : plan.build.command) hash.add(word);
   if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
@@ -159,8 +187,15 @@ Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
       hello_(std::move(hello)),
       seed_(seed),
       has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
-      build_part_(hash_of_build(plan, hello_)),
+      sources_(hash_sources(plan.file, header_search(plan))),
+      build_part_(hash_of_build(plan, hello_, sources_)),
       measure_part_(hash_of_measuring(plan, hello_, seed)) {}
+
+std::string Requests::remark() const {
+  if (sources_.macro_include.empty() || !plan_->build.depends.empty()) return {};
+  return sources_.macro_include +
+         " includes by a macro: when that header changes, nothing is built anew; name it in build.depends";
+}
 
 std::vector<Define> Requests::defines(const Spec& spec) const {
   const bool cpp = !plan_->kernel.empty() || language_of(plan_->file);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sources.h"
 #include "model/plan.h"
 #include "model/trial.h"
 #include "wire/messages.h"
@@ -27,6 +28,8 @@ class Requests {
   const Plan& plan() const { return *plan_; }
   const wire::Hello& hello() const { return hello_; }
   std::uint64_t seed() const { return seed_; }
+  /// What a user should know of the build key: that a header is not part of it. Empty: nothing.
+  std::string remark() const;
   /// Whether specs have an artifact at all (scripts and programs that exist have none).
   bool has_build() const { return has_build_; }
 
@@ -64,6 +67,7 @@ class Requests {
   wire::Hello hello_;
   std::uint64_t seed_;
   bool has_build_;
+  SourceHash sources_;
   std::string build_part_;    ///< hash of what every build of this plan shares
   std::string measure_part_;  ///< hash of what every trial of this plan shares beyond its build
 };

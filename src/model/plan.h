@@ -56,6 +56,7 @@ struct Workspace {
 struct BuildRules {
   std::vector<std::string> flags;
   std::vector<std::filesystem::path> include;  ///< absolute
+  std::vector<std::filesystem::path> depends;  ///< absolute; files whose contents belong to the build, besides headers
   std::vector<std::string> defines;            ///< names whose values become compile-time: m, n, k
   std::vector<std::string> command;
   bool command_is_shell = false;

@@ -1,0 +1,144 @@
+#include "base/sources.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string_view>
+
+#include "base/store.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+// The value follows as a word of its own, after `=`, or (one dash) at once. Longer names stand before their beginnings.
+constexpr std::array<std::string_view, 9> kFolderOptions = {"--include-directory-after",
+                                                            "--include-directory",
+                                                            "--include-path",
+                                                            "--system-include",
+                                                            "-isystem-after",
+                                                            "-isystem",
+                                                            "-iquote",
+                                                            "-idirafter",
+                                                            "-I"};
+constexpr std::array<std::string_view, 5> kFileOptions = {"--pre-include", "--include", "-include", "-imacros",
+                                                          "--imacros"};
+
+/// What an `#include` names.
+struct Included {
+  std::string_view header;  ///< empty: nothing, or a macro
+  bool by_macro = false;
+};
+
+Included included_by(std::string_view line) {
+  const auto skip = [&line](std::string_view word) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    const bool found = line.starts_with(word);
+    if (found) line.remove_prefix(word.size());
+    return found;
+  };
+  if (!skip("#") || !(skip("include_next") || skip("include"))) return {};
+  const char close = skip("\"") ? '"' : skip("<") ? '>' : '\0';
+  if (close == '\0')
+    return {{}, !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) || line[0] == '_')};
+  const std::size_t end = line.find(close);
+  return {end == std::string_view::npos ? std::string_view() : line.substr(0, end)};
+}
+
+/// The files a source stands for: itself and the headers that resolve, each once.
+class Closure {
+ public:
+  Closure(const fs::path& source, const HeaderSearch& search) : folders_(search.folders) {
+    folders_.push_back(source.parent_path());
+    visit(source);
+    for (const std::string& header : search.included) visit_all(header, search.working_folder);
+  }
+  /// Path to contents, sorted.
+  const std::map<fs::path, std::string>& files() const { return files_; }
+  const std::string& macro_include() const { return macro_include_; }
+
+ private:
+  void visit(const fs::path& path) {
+    const fs::path file = fs::weakly_canonical(path);
+    if (files_.contains(file)) return;
+    const std::string& text = files_[file] = read_file(file);
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      const Included included = included_by(line);
+      if (!included.header.empty()) visit_all(included.header, file.parent_path());
+      if (included.by_macro && macro_include_.empty())
+        macro_include_ = file.filename().string() + ":" + std::to_string(number);
+    }
+  }
+
+  void visit_all(std::string_view header, const fs::path& beside) {
+    std::error_code ignored;
+    if (fs::is_regular_file(beside / header, ignored)) visit(beside / header);
+    for (const fs::path& folder : folders_)
+      if (fs::is_regular_file(folder / header, ignored)) visit(folder / header);
+  }
+
+  std::vector<fs::path> folders_;
+  std::map<fs::path, std::string> files_;
+  std::string macro_include_;
+};
+
+/// Reads options whose value is a word of its own, or a part of the option's.
+class Words {
+ public:
+  explicit Words(std::span<const std::string> words) : words_(words) {}
+  bool at_end() const { return at_ == words_.size(); }
+  void next() { ++at_; }
+
+  /// The value of the word if it is one of these options; its own word is skipped too. Empty: it is none.
+  std::string value_of(std::span<const std::string_view> options) {
+    const std::string_view word = words_[at_];
+    for (const std::string_view option : options) {
+      if (!word.starts_with(option)) continue;
+      std::string_view rest = word.substr(option.size());
+      if (rest.empty()) return at_ + 1 < words_.size() ? words_[++at_] : "";
+      if (rest.starts_with('=')) return std::string(rest.substr(1));
+      if (!option.starts_with("--")) return std::string(rest);
+    }
+    return "";
+  }
+
+ private:
+  std::span<const std::string> words_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+void add_flags(HeaderSearch& search, std::span<const std::string> flags) {
+  for (Words words(flags); !words.at_end(); words.next()) {
+    if (const std::string file = words.value_of(kFileOptions); !file.empty())
+      search.included.push_back(file);
+    else if (const std::string folder = words.value_of(kFolderOptions); !folder.empty())
+      search.folders.push_back(search.working_folder / folder);
+  }
+}
+
+void add_environment(HeaderSearch& search) {
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"}) {
+    const char* value = std::getenv(name);
+    std::istringstream folders(value == nullptr ? "" : value);
+    for (std::string folder; std::getline(folders, folder, ':');)
+      search.folders.push_back(search.working_folder / folder);
+  }
+}
+
+SourceHash hash_sources(const fs::path& source, const HeaderSearch& search) {
+  Hash hash;
+  const Closure closure(source, search);
+  // File names without folders: the same sources elsewhere are the same build.
+  for (const auto& [path, text] : closure.files()) hash.add(path.filename().string()).add(text);
+  return {hash.hex(), closure.macro_include()};
+}
+
+}  // namespace tune
