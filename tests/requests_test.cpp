@@ -46,5 +46,21 @@ TEST_F(RequestsTest, TypesAndLayoutsOfTheProblemCanBeDefined) {
   EXPECT_EQ(text, "BM=64 type_a=bf16 type_a_bf16=1 layout_b=col layout_b_col=1 m=256 ");
 }
 
+TEST_F(RequestsTest, WhatAVendorsLibraryHeedsTellsItsResultsApart) {
+  wire::Hello cpu, cuda;
+  cuda.backend = Backend::cuda;
+  const auto id = [&](const wire::Hello& hello) { return Requests(plan_, hello, 0).vendor_id(); };
+  for (const auto& [hello, name] :
+       {std::pair{cpu, "OMP_NUM_THREADS"}, {cpu, "OPENBLAS_CORETYPE"}, {cuda, "NVIDIA_TF32_OVERRIDE"}}) {
+    const std::string before = id(hello);
+    ::setenv(name, "1", 1);
+    const std::string with = id(hello), spec_with = Requests(plan_, hello, 0).trial_id(spec(0));
+    ::unsetenv(name);
+    EXPECT_NE(with, before) << name;
+    EXPECT_EQ(id(hello), before) << name;
+    EXPECT_EQ(spec_with, Requests(plan_, hello, 0).trial_id(spec(0))) << name;
+  }
+}
+
 }  // namespace
 }  // namespace tune

@@ -1,6 +1,7 @@
 #include "exec/requests.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,7 +17,33 @@ constexpr std::int64_t kMostRepeats = 100'000;
 // Words that compilers get besides those of their command line.
 constexpr const char* kCompilerVariables[] = {"CXX", "CC", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
                                               "HIPCC_COMPILE_FLAGS_APPEND"};
-constexpr const char* kOpenBlasVariables[] = {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS"};  // what decides its speed
+
+// Beginnings of the names of variables that a vendor's library heeds, and its threads.
+std::vector<std::string_view> heeded_by_vendor(Backend backend) {
+  switch (backend) {
+    case Backend::cpu:
+      return {"OPENBLAS_", "GOTO", "OMP_", "GOMP_"};
+    case Backend::cuda:
+      return {"CUBLAS", "NVIDIA_TF32_OVERRIDE"};
+    case Backend::hip:
+      return {"HIPBLASLT_", "TENSILE_", "ROCBLAS_"};
+    default:
+      return {};
+  }
+}
+
+// `NAME=value`, sorted.
+std::vector<std::string> environment_of_vendor(Backend backend) {
+  const auto prefixes = heeded_by_vendor(backend);
+  std::vector<std::string> found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (std::ranges::any_of(prefixes, [&](std::string_view prefix) { return text.starts_with(prefix); }))
+      found.emplace_back(text);
+  }
+  std::ranges::sort(found);
+  return found;
+}
 
 std::int64_t integer_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
   EvalFailure failure;
@@ -230,9 +257,7 @@ std::string Requests::trial_id(const Spec& spec) const {
 std::string Requests::vendor_id() const {
   Hash hash;
   hash.add(measure_part_).add("vendor");
-  if (hello_.backend != Backend::cpu) return hash.hex();
-  for (const char* variable : kOpenBlasVariables)
-    if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
+  for (const std::string& variable : environment_of_vendor(hello_.backend)) hash.add(variable);
   return hash.hex();
 }
 
