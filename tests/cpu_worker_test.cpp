@@ -5,6 +5,7 @@
 
 #include "base/store.h"
 #include "cpu_fixture.h"
+#include "model/error.h"
 
 namespace tune {
 namespace {
@@ -167,7 +168,13 @@ TEST_F(CpuWorker, SaysWhichCompilerItCouldNotFind) {
   const char* before = std::getenv("CXX");
   const std::string saved = before ? before : "";
   ::setenv("CXX", "no-such-compiler", 1);
-  EXPECT_EQ(build_failure(build_request("right")).substr(0, 46), "no compiler: cannot start no-such-compiler: no");
+  try {
+    build(build_request("right"));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+    EXPECT_EQ(std::string(error.what()).substr(0, 46), "no compiler: cannot start no-such-compiler: no");
+  }
   before ? ::setenv("CXX", saved.c_str(), 1) : ::unsetenv("CXX");
 }
 

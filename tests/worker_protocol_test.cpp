@@ -102,6 +102,18 @@ class WorkerProtocol : public CpuFixture {
   Processes::Ended ended_;
 };
 
+TEST_F(WorkerProtocol, AFolderThatCannotBeWrittenIsTheMachinesFault) {
+  wire::BuildRequest request;
+  request.source = kernel_file("faults.cpp");
+  request.output = folder_ / "absent";
+  request.problem = Gemm{};
+  start({"build"});
+  send(wire::Request(request));
+  const auto failed = expect<wire::Failed>();
+  EXPECT_TRUE(failed.environment) << failed.message;
+  EXPECT_TRUE(failed.message.starts_with("cannot write ")) << failed.message;
+}
+
 TEST_F(WorkerProtocol, MeasuresOnCommandAndLeavesWhenDone) {
   launch("right");
   expect<wire::Checked>();

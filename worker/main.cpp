@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "backend.h"
 #include "channel.h"
+#include "model/error.h"
 
 namespace tune {
 namespace {
@@ -67,13 +69,18 @@ class Session {
     backend_.reference(std::get<wire::ReferenceRequest>(request));
     return wire::Referenced{};
   } catch (const Refusal& refusal) {
-    return wire::Failed{refusal.stage(), refusal.what(), refusal.no_device()};
+    return wire::Failed{refusal.stage(), refusal.what(), refusal.no_device(), false};
   } catch (const wire::Malformed& malformed) {
-    return wire::Failed{Stage::start, fmt::format("malformed message from the driver: {}", malformed.what()), false};
+    return wire::Failed{Stage::start, fmt::format("malformed message from the driver: {}", malformed.what()), false,
+                        false};
   } catch (const std::bad_alloc&) {
-    return wire::Failed{stage_, "out of memory", false};
+    return wire::Failed{stage_, "out of memory", false, false};
+  } catch (const Error& error) {
+    return wire::Failed{stage_, error.what(), false, error.code() == ExitCode::environment};
+  } catch (const std::system_error& error) {
+    return wire::Failed{stage_, error.what(), false, error.code() == std::errc::no_space_on_device};
   } catch (const std::exception& exception) {
-    return wire::Failed{stage_, exception.what(), false};
+    return wire::Failed{stage_, exception.what(), false, false};
   }
 
  private:

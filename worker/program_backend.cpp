@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
 #include "backend.h"
 #include "base/store.h"
+#include "model/error.h"
 #include "program_command.h"
 #include "program_host.h"
 #include "program_run.h"
@@ -24,7 +27,8 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     std::string pattern = (fs::temp_directory_path() / "tune-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) throw Refusal(Stage::measure, "cannot make the folder " + pattern);
+    if (!::mkdtemp(pattern.data()))
+      throw Error(ExitCode::environment, "cannot create " + pattern + ": " + std::strerror(errno));
     path_ = pattern;
   }
   ~ScratchFolder() {
@@ -80,8 +84,9 @@ Words build_command(const wire::BuildRequest& request) {
 
 void require_executable(const fs::path& file) {
   if (::access(file.c_str(), X_OK) == 0) return;
-  throw Refusal(Stage::build, fmt::format("'{}' has no build rule and {} is not executable: set build.command",
-                                          file.extension().string(), file.string()));
+  throw Error(ExitCode::environment, fmt::format("{} is not executable (chmod +x), and '{}' has no build rule: set "
+                                                 "build.command",
+                                                 file.string(), file.extension().string()));
 }
 
 // The program's result file, if it wrote one.
@@ -132,7 +137,7 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   try {
     run_or_refuse(task);
-  } catch (const Refusal&) {
+  } catch (...) {
     fs::remove(binary);  // half of a program must not be run as one
     throw;
   }
@@ -165,6 +170,7 @@ wire::ProgramResult ProgramBackend::run_program() const {
                        {"binary", {request_.artifact.empty() ? request_.source : request_.artifact}},
                        {"args", request_.args},
                        {"output", {result.string()}}};
+  task.is_artifact = !request_.artifact.empty() && !task.is_shell && task.command.front() == "{binary}";
   task.environment = {{"TUNE_RESULT", result.string()}};
   const Finished finished = run_or_refuse(task);
   return wire::read_program_result(text_of(result), finished.output);

@@ -16,11 +16,13 @@ struct Task {
   bool is_shell = false;
   Placeholders placeholders;
   std::map<std::string, std::string> environment;  ///< added to ours
+  bool is_artifact = false;  ///< what is run was built: that it cannot be started is its own fault
 };
 
 /// Runs it to its end, in our process group so that it dies with us. What it prints goes on into our stderr, bounded.
-/// Throws Refusal in its stage if it cannot be started, crashes or exits with another code than 0; the message has the
-/// signal, or the code and the line of its output that explains most.
+/// Throws Refusal in its stage if it crashes or exits with another code than 0; the message has the signal, or the code
+/// and the line of its output that explains most. Throws Error(environment) if it cannot be started, which is also what
+/// a shell's 126 and 127 say, or failed beside a full disk.
 Finished run_or_refuse(const Task& task);
 
 }  // namespace tune

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "base/room.h"
 #include "model/error.h"
 
 namespace tune {
@@ -46,6 +47,7 @@ WorkerProcess::WorkerProcess(Processes& processes, const std::filesystem::path& 
       measures_(std::holds_alternative<wire::MeasureRequest>(request)),
       stage_(measures_ ? Stage::start : Stage::build),
       asked_(Processes::Clock::now()) {
+  if (const auto* build = std::get_if<wire::BuildRequest>(&request)) output_ = build->output;
   Command command;
   command.argv = {worker.string(), mode_of(request)};
   command.environment = std::move(environment);
@@ -172,10 +174,32 @@ Failure WorkerProcess::fail(Cause cause, const std::string& message, const std::
 
 void WorkerProcess::handle(const Processes::Ended& ended) {
   ended_ = true;
+  judge(ended);
+  const std::string lack = failure_ ? lack_of_room() : "";
   std::error_code ignored;
   std::filesystem::remove_all(temporary_, ignored);
   if (!answered_ || built_) count(stage_);
   log(fmt::format("worker {}: {}", id_, to_text(ended.exit)));
+  if (failure_ && failure_->cause == Cause::reported && failed_->environment)
+    throw Error(ExitCode::environment,
+                failure_->message + "; the same command continues from here once that is mended");
+  if (!lack.empty())
+    throw Error(ExitCode::environment, fmt::format("{} ({}); the same command continues from here once there is room",
+                                                   lack, failure_->headline()));
+}
+
+// Looked for before what it left is removed. What compilers left they may have removed themselves.
+std::string WorkerProcess::lack_of_room() const {
+  if (output_.empty() || failure_->cause == Cause::timed_out) return "";
+  for (const auto& folder : {output_.parent_path(), temporary_.parent_path()})
+    if (is_full(folder)) return "the disk of " + folder.string() + " is full";
+  for (const char* reason : {"No space left on device", "Disk quota exceeded"})
+    if (failure_->log.find(reason) != std::string::npos)
+      return std::string("a build failed for want of room: ") + reason;
+  return "";
+}
+
+void WorkerProcess::judge(const Processes::Ended& ended) {
   const Exit& exit = ended.exit;
   if (exit.unreaped)
     failure_ = fail(Cause::timed_out, to_text(exit), ended.captured);

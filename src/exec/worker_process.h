@@ -37,6 +37,7 @@ class WorkerProcess {
   void kill() { processes_->kill(id_); }
 
   void handle(const Processes::Line& line);
+  /// Throws Error(environment) if it failed by no fault of the spec, nor of the device.
   void handle(const Processes::Ended& ended);
 
   bool said_hello() const { return hello_; }
@@ -67,10 +68,13 @@ class WorkerProcess {
   void count(Stage stage);
   void expect(bool in_order, const char* event);
   void complain(const std::string& what);
+  void judge(const Processes::Ended& ended);
+  std::string lack_of_room() const;
   Failure fail(Cause cause, const std::string& message, const std::string& log) const;
 
   Processes* processes_;
   std::filesystem::path temporary_;  ///< its TMPDIR
+  std::filesystem::path output_;     ///< the folder of what it builds; empty: it builds nothing
   Processes::Id id_;
   Deadlines deadlines_;
   bool measures_;  ///< a measure process, which goes through stages

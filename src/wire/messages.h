@@ -164,7 +164,9 @@ struct Referenced {};
 struct Failed {
   Stage stage = Stage::start;
   std::string message;
-  bool no_device = false;  ///< the device could not be opened, which is no fault of the spec
+  // No fault of the spec:
+  bool no_device = false;    ///< the device could not be opened; another process may be able to
+  bool environment = false;  ///< a full disk, or a program that cannot be started: nothing goes on before it is mended
 };
 using Event = std::variant<Hello, Built, Loaded, Checked, Measured, Referenced, Failed>;
 
