@@ -62,7 +62,16 @@ Conclusion::Conclusion(const Options& options, const Loaded& loaded, const Objec
   summary_.pruned = findings.pruned;
   summary_.columns = columns();
   summary_.notes = findings.notes;
+  note_earlier_failures();
   summary_.elapsed_seconds = findings.elapsed_seconds;
+}
+
+void Conclusion::note_earlier_failures() {
+  if (options_->simulate) return;
+  const auto earlier = std::ranges::count_if(
+      findings_->trials, [](const Trial& trial) { return trial.recorded && trial.failure() != nullptr; });
+  if (earlier > 0)
+    summary_.notes.push_back(fmt::format("failures from an earlier run: {}; --retry-failed tries them again", earlier));
 }
 
 // Finals are the better measurement: what they say replaces what the sweep said.

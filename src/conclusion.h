@@ -42,6 +42,7 @@ class Conclusion {
  private:
   Measurement decided(const Trial& trial) const;
   Ranking ranking() const;
+  void note_earlier_failures();
   void mark_front(Ranking& ranking) const;
   std::vector<FrontPoint> front() const;
   std::vector<report::Column> columns() const;

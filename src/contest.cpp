@@ -157,9 +157,9 @@ bool Contest::same_contender(const Contender& contender, const Finalist& finalis
 
 const Finals* Contest::recorded(const std::string& id) const {
   const Finals* recorded = parts_.journal.find_finals(id);
-  const auto failed = [](const Finalist& finalist) { return finalist.failure.has_value(); };
+  const auto again = [&](const Finalist& finalist) { return finalist.failure && rules_.again(*finalist.failure); };
   if (recorded == nullptr || !any_finished(*recorded)) return nullptr;
-  return rules_.retry_failed && std::ranges::any_of(recorded->finalists, failed) ? nullptr : recorded;
+  return std::ranges::any_of(recorded->finalists, again) ? nullptr : recorded;
 }
 
 // The grid may have changed since; what took part has not. False: a contender is not known.

@@ -14,8 +14,9 @@ namespace tune {
 struct ContestRules {
   int finalists = 5;
   std::uint64_t seed = 0;
-  bool retry_failed = false;  ///< finals in which someone failed are held again
-  bool one_process = false;   ///< the device admits one at a time: none are held
+  /// Whether recorded finals in which someone failed so are held again.
+  std::function<bool(const Failure&)> again;
+  bool one_process = false;  ///< the device admits one at a time: none are held
 };
 
 /// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace tune {
@@ -28,7 +29,27 @@ bool is_of_another(const Trial& trial, const std::string& id) {
   return (measurement->device == id) == (measurement->scaled != 1);
 }
 
+// What it was given, which is how the message of a timeout ends.
+std::optional<double> limit_of(const Failure& failure) {
+  double seconds = 0;
+  const bool known = failure.cause == Cause::timed_out &&
+                     std::sscanf(failure.message.c_str(), "no answer within %lf s", &seconds) == 1;
+  return known ? std::optional(seconds) : std::nullopt;
+}
+
+// In the words of ours, and of GCC when its compiler proper is killed.
+bool was_killed(const Failure& failure) {
+  const std::string text = failure.headline();
+  return text.find("killed by signal 9 ") != std::string::npos || text.find("Killed signal") != std::string::npos;
+}
+
 }  // namespace
+
+bool has_lapsed(const Failure& failure, double timeout_build, double timeout_run) {
+  const auto limit = limit_of(failure);
+  if (limit) return *limit < (failure.stage == Stage::build ? timeout_build : timeout_run);
+  return was_killed(failure);
+}
 
 std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
                             const Objective& objective, const Options& options) {
@@ -36,7 +57,9 @@ std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requ
   if (record == nullptr) return std::nullopt;
   Trial trial = record->trial;
   trial.spec = spec;
-  if (trial.failure() && wants_failures_again(options)) return std::nullopt;
+  const Failure* failure = trial.failure();
+  if (failure && (wants_failures_again(options) || has_lapsed(*failure, options.timeout_build, options.timeout_run)))
+    return std::nullopt;
   const Measurement* measurement = trial.measurement();
   if (measurement != nullptr && measurement->timing.stopped_early &&
       !cuts_slow_specs(options, objective, requests.plan()))

@@ -234,9 +234,10 @@ Contest Run::contest() {
   Contest::Parts parts = {loaded_.plan, objective_, *requests_,
                           *journal_,    *progress_, [this]() -> Workshop& {
                             return workshop(); }};
-  return {std::move(parts),
-          {options_->finalists, options_->seed, options_->retry_failed, devices_.front().one_process},
-          findings_};
+  const auto again = [this](const Failure& failure) {
+    return options_->retry_failed || has_lapsed(failure, options_->timeout_build, options_->timeout_run);
+  };
+  return {std::move(parts), {options_->finalists, options_->seed, again, devices_.front().one_process}, findings_};
 }
 
 TunerRules Run::tuner_rules() {

@@ -127,10 +127,82 @@ TEST_F(Resume, FailuresAreFinalUnlessTheyAreRetried) {
   sandbox_.write_script("{SAYS: [result, dies]}");
   tune();
   EXPECT_EQ(new_runs(), 2);
-  EXPECT_TRUE(has(tune().out, "failed: 1\n"));
+  const Result second = tune();
+  EXPECT_TRUE(has(second.out, "failed: 1\n"));
+  EXPECT_TRUE(has(second.out, "note: failures from an earlier run: 1; --retry-failed tries them again\n"));
   EXPECT_EQ(new_runs(), 0);
-  tune({"--retry-failed"});
+  EXPECT_FALSE(has(tune({"--retry-failed"}).out, "earlier run"));
   EXPECT_EQ(new_runs(), 1);
+}
+
+/// A program that does `what` as long as a file is there.
+class Lapse : public Resume {
+ protected:
+  void write(const std::string& what) const {
+    sandbox_.write("bad", "");
+    sandbox_.write_script("{T: [1, 2]}");
+    std::string script = sandbox_.read("bench.sh");
+    sandbox_.write("bench.sh",
+                   script.insert(script.find("for word"), "test -e \"$(dirname \"$0\")/bad\" && " + what + "\n"));
+  }
+  void mend() const { std::filesystem::remove(sandbox_.folder() / "bad"); }
+};
+
+TEST_F(Lapse, WhatWasKilledFromOutsideIsTriedAgain) {
+  write("kill -s KILL $$");
+  const Result first = tune();
+  EXPECT_EQ(first.code, 1);
+  EXPECT_TRUE(has(first.out, "the program was killed by signal 9 (killed)"));
+  mend();
+  EXPECT_EQ(tune().code, 0);
+  EXPECT_EQ(new_runs(), 4);
+}
+
+TEST_F(Lapse, WhatTimedOutIsTriedAgainOnlyWithMoreTime) {
+  write("sleep 60");
+  EXPECT_TRUE(has(tune({"--param", "T:1", "--timeout-run", "1.2"}).out, "timed out: no answer within 1.2 s"));
+  mend();
+  EXPECT_EQ(tune({"--param", "T:1", "--timeout-run", "1.2"}).code, 1);
+  EXPECT_EQ(new_runs(), 1);
+  EXPECT_EQ(tune({"--param", "T:1"}).code, 0);
+  EXPECT_EQ(new_runs(), 1);
+}
+
+TEST_F(Lapse, WhatCannotBeStartedIsTheMachinesFault) {
+  write("true");
+  const auto script = sandbox_.folder() / "bench.sh";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_read);
+  const Result result = tune();
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.err, "tune: error: " + script.string() + " is not executable (chmod +x), and '.sh' has no "));
+  EXPECT_TRUE(has(result.err, "; the same command continues from here once that is mended\n"));
+  EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  EXPECT_EQ(tune().code, 0);
+}
+
+TEST_F(Lapse, ACommandThatIsNotThereIsTheMachinesFault) {
+  for (const std::string command : {"run: no-such-program {args}", "run: [no-such-program, '{args}']",
+                                    "build: {command: [no-such-program, '{defines}']}"}) {
+    sandbox_.write_script("{T: [1, 2]}", command + "\n");
+    const Result result = tune();
+    EXPECT_EQ(result.code, 4) << command << result.out;
+    EXPECT_TRUE(has(result.err, "no-such-program"));
+    EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
+  }
+}
+
+TEST_F(Resume, ACompilerThatFindsNoRoomIsTheMachinesFault) {
+  sandbox_.write("cc.sh",
+                 "case $* in *--version*) echo cc 1; exit;; esac\n"
+                 "echo 'x.cpp:1: fatal error: error writing to /tmp/x.s: No space left on device' >&2\nexit 1\n");
+  sandbox_.write_gemm();
+  sandbox_.environment["CXX"] = "sh " + (sandbox_.folder() / "cc.sh").string();
+  const Result result = sandbox_.tune({"gemm.yaml", "--output", "best"});
+  EXPECT_EQ(result.code, 4) << result.out;
+  EXPECT_TRUE(has(result.err, "tune: error: a build failed for want of room: No space left on device ("));
+  EXPECT_TRUE(has(result.err, "); the same command continues from here once there is room\n"));
+  EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
 }
 
 TEST_F(Resume, AChangedSourceRunsAgain) {
