@@ -59,6 +59,7 @@ Conclusion::Conclusion(const Options& options, const Loaded& loaded, const Objec
   for (const std::string& name : loaded.plan.other_objectives) objectives_.emplace_back(loaded.plan, name);
   for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
   summary_.ranking = ranking();
+  summary_.unranked = unranked();
   summary_.pruned = findings.pruned;
   summary_.columns = columns();
   summary_.notes = findings.notes;
@@ -100,6 +101,17 @@ Ranking Conclusion::ranking() const {
       break;
     }
   return ranking;
+}
+
+// One that was stopped early is placed by its time.
+std::map<std::int64_t, std::string> Conclusion::unranked() const {
+  std::map<std::int64_t, std::string> reasons;
+  for (const Trial& trial : findings_->trials) {
+    if (!trial.measurement() || trial.measurement()->timing.stopped_early) continue;
+    std::string why = objective_->why_none(trial.spec, decided(trial));
+    if (!why.empty()) reasons.emplace(trial.spec.mesh_idx, std::move(why));
+  }
+  return reasons;
 }
 
 // What was timed less than asked for is not known well enough to stand beside the others.

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +45,7 @@ class Conclusion {
   Measurement decided(const Trial& trial) const;
   Ranking ranking() const;
   void note_earlier_failures();
+  std::map<std::int64_t, std::string> unranked() const;
   void mark_front(Ranking& ranking) const;
   std::vector<FrontPoint> front() const;
   std::vector<report::Column> columns() const;

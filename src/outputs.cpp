@@ -89,7 +89,10 @@ void write_csv(const fs::path& path, const Space& space, const report::Summary& 
   for (const Trial& trial : summary.trials) trials.push_back(&trial);
   std::sort(trials.begin(), trials.end(),
             [](const Trial* x, const Trial* y) { return x->spec.mesh_idx < y->spec.mesh_idx; });
-  for (const Trial* trial : trials) csv.add(*trial);
+  for (const Trial* trial : trials) {
+    const auto unranked = summary.unranked.find(trial->spec.mesh_idx);
+    csv.add(*trial, unranked == summary.unranked.end() ? "" : unranked->second);
+  }
   const std::int64_t points = space.product_size().value_or(Walk::kShort + 1);
   for (std::int64_t i = 0; i < points && points <= Walk::kShort; ++i)
     if (const auto point = space.at(i); const auto* rejection = std::get_if<Rejection>(&point))

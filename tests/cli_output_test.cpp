@@ -132,6 +132,21 @@ TEST_F(Output, TheCsvHasARowForEverySpec) {
             "1,bench,pruned,result,9,,,,,,,,,,,,T < 9 or SAYS == 'dies'\n");
 }
 
+TEST_F(Output, AnObjectiveThatCannotBeComputedIsSaidWithItsReason) {
+  sandbox_.write_script("{T: [1, 2]}", "metrics: {x: time/(T-T), y: time*regs}\nobjective: x\n");
+  const Result result = sandbox_.tune({"bench.yaml", "--tune", "--output", "all"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out,
+                  "timed, but not ranked: 2\n"
+                  "      2  objective x cannot be computed: division by zero in 'time/(T-T)'\n"
+                  "         division by zero at T=1\n"
+                  "         tune --yaml bench.yaml --spec 0\n"));
+  EXPECT_TRUE(has(sandbox_.read("all.csv"), ",,objective x cannot be computed: division by zero in 'time/(T-T)'\n"));
+  const Result other = sandbox_.tune({"bench.yaml", "--tune", "--objective", "y"});
+  EXPECT_TRUE(
+      has(other.out, "      2  objective y cannot be computed: no regs was measured, which is in 'time*regs'\n"));
+}
+
 TEST_F(Output, TopLimitsTheTable) {
   sandbox_.write_script("{T: [3, 1, 2]}");
   const Result result = tune({"bench.yaml", "--tune", "--top", "2"});

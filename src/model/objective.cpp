@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -104,7 +105,39 @@ Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
   return {figure, maximize_, false};
 }
 
+std::string Objective::why_none(const Spec& spec, const Measurement& measurement) const {
+  const double value = merit(spec, measurement).value;
+  if (std::isfinite(value)) return "";
+  const std::string why = metric_ != nullptr  ? why_no_metric(spec, measurement)
+                          : std::isnan(value) ? "was not measured"
+                                              : "is infinite";
+  return "objective " + name_ + " " + why;
+}
+
+std::string Objective::why_no_metric(const Spec& spec, const Measurement& measurement) const {
+  const Expression& expression = metric_->expression;
+  const std::string quoted = "'" + expression.text() + "'";
+  const std::vector<Value> slots = figures(spec, measurement);
+  for (const int slot : expression.used_slots()) {
+    const auto* figure = std::get_if<double>(&slots[static_cast<std::size_t>(slot)]);
+    if (figure != nullptr && std::isnan(*figure))
+      return "cannot be computed: no " + plan_->result_names.at(slot) + " was measured, which is in " + quoted;
+  }
+  EvalFailure failure;
+  expression.number(slots, failure);
+  if (!failure) return "cannot be computed: " + quoted + " is not a finite number";
+  const std::string what = failure.what, explained = expression.explain(failure, slots);
+  const std::string point = explained.starts_with(what + " at ") ? "\n" + explained : "";
+  return "cannot be computed: " + what + " in " + quoted + point;
+}
+
 double Objective::metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const {
+  EvalFailure failure;
+  const double value = metric.expression.number(figures(spec, measurement), failure);
+  return failure ? kNone : value;
+}
+
+std::vector<Value> Objective::figures(const Spec& spec, const Measurement& measurement) const {
   std::vector<Value> slots = plan_->space.environment(spec);
   slots.resize(static_cast<std::size_t>(plan_->result_names.size()), kNone);
   const auto set = [&](const std::string& name, double value) {
@@ -114,9 +147,7 @@ double Objective::metric(const Metric& metric, const Spec& spec, const Measureme
   set("flops", flops_of(plan_->problem));
   set("bytes", bytes_of(plan_->problem));
   for (const auto& [name, value] : measurement.metrics) set(name, value);
-  EvalFailure failure;
-  const double value = metric.expression.number(slots, failure);
-  return failure ? kNone : value;
+  return slots;
 }
 
 }  // namespace tune

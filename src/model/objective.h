@@ -31,6 +31,9 @@ class Objective {
   /// NaN value if the measurement lacks what it needs.
   Merit merit(const Spec& spec, const Measurement& measurement) const;
 
+  /// Why a measurement has no merit, the point's own values in a second line; empty if it has one.
+  std::string why_none(const Spec& spec, const Measurement& measurement) const;
+
   /// The value of one of the plan's metrics; NaN if it has none here.
   double metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const;
 
@@ -38,6 +41,9 @@ class Objective {
   bool is_energy() const { return name() == "energy" || name() == "gflops_per_watt"; }
   bool uses_energy(const Metric& metric) const;
   bool needs_energy(const std::string& objective) const;
+  /// What metrics are evaluated over; NaN for what the measurement lacks.
+  std::vector<Value> figures(const Spec& spec, const Measurement& measurement) const;
+  std::string why_no_metric(const Spec& spec, const Measurement& measurement) const;
 
   const Plan* plan_;
   std::string name_;

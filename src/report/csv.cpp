@@ -43,10 +43,10 @@ Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, s
   end_row();
 }
 
-void Csv::add(const Trial& trial) {
+void Csv::add(const Trial& trial, std::string_view unranked) {
   if (const Measurement* measurement = trial.measurement()) {
     begin_row(trial.spec, measurement->timing.stopped_early ? "early" : "ok");
-    add_measured(trial.spec, *measurement);
+    add_measured(trial.spec, *measurement, unranked);
   } else if (const Failure* failure = trial.failure()) {
     begin_row(trial.spec, "failed");
     add_unmeasured(to_text(failure->stage), to_text(failure->cause), first_line(failure->message));
@@ -71,7 +71,7 @@ void Csv::begin_row(const Spec& spec, std::string_view status) {
   }
 }
 
-void Csv::add_measured(const Spec& spec, const Measurement& measurement) {
+void Csv::add_measured(const Spec& spec, const Measurement& measurement, std::string_view unranked) {
   const Timing& timing = measurement.timing;
   for (const double seconds : {timing.median, timing.min, timing.mean, timing.p95, timing.ci_low, timing.ci_high}) {
     cell(seconds * 1e3);
@@ -84,7 +84,8 @@ void Csv::add_measured(const Spec& spec, const Measurement& measurement) {
     cell("");
   }
   for (const Column& column : columns_) cell(column.value(spec, measurement));
-  for (int i = 0; i < 3; ++i) cell("");
+  for (int i = 0; i < 2; ++i) cell("");
+  cell(unranked.empty() ? "" : first_line(unranked));
   if (several_devices_) {
     cell(measurement.device);
     cell(measurement.scaled);

@@ -19,12 +19,13 @@ class Csv {
   Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
       bool several_devices);
 
-  void add(const Trial& trial);
+  /// `unranked`: why a measured one has no value of the objective.
+  void add(const Trial& trial, std::string_view unranked = {});
   void add_pruned(const Spec& spec, std::string_view reason);
 
  private:
   void begin_row(const Spec& spec, std::string_view status);
-  void add_measured(const Spec& spec, const Measurement& measurement);
+  void add_measured(const Spec& spec, const Measurement& measurement, std::string_view unranked);
   void add_unmeasured(std::string_view stage, std::string_view cause, std::string_view reason);
   void cell(std::string_view text);
   void cell(double value);

@@ -109,4 +109,10 @@ std::string losses_text(std::span<const Trial> trials, std::span<const std::stri
   return groups_text("pruned after the build", pruned, words) + groups_text("failed", failed, words);
 }
 
+std::string unranked_text(const std::map<std::int64_t, std::string>& unranked, std::span<const std::string> command) {
+  Groups groups;
+  for (const auto& [mesh_idx, reason] : unranked) groups.add(first_line(reason), reason, mesh_idx);
+  return groups_text("timed, but not ranked", groups, command_text(command));
+}
+
 }  // namespace tune::report

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,5 +16,8 @@ std::string pruned_text(std::span<const Walk::Pruned> pruned);
 /// Every spec of `trials` that was pruned after the build or failed, grouped by reason, most frequent first; each group
 /// with the detail of its first spec and the command that runs that one again. Empty if there are none.
 std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command);
+
+/// The measured specs without a value of the objective, by mesh_idx with the reason, grouped in the same way.
+std::string unranked_text(const std::map<std::int64_t, std::string>& unranked, std::span<const std::string> command);
 
 }  // namespace tune::report

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,8 +42,9 @@ struct Summary {
   std::size_t top = 0;               ///< rows of specs shown when tuned; 0: all
   int width = 0;                     ///< columns of the terminal; 0: not a terminal
   std::span<const Trial> trials;
-  Ranking ranking;                   ///< of `trials`
-  std::vector<Walk::Pruned> pruned;  ///< before the build
+  Ranking ranking;                               ///< of `trials`
+  std::map<std::int64_t, std::string> unranked;  ///< measured, but without a value of the objective: why, by mesh_idx
+  std::vector<Walk::Pruned> pruned;              ///< before the build
   std::vector<Column> columns;
   std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;

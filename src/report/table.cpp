@@ -229,7 +229,8 @@ std::string result_text(const Summary& summary) {
   if (summary.tuned && !summary.ranking.rows.empty()) text += best_text(summary.ranking.rows.front().trial->spec);
   text += fmt::format("{}Elapsed tuning time: {:.1f} (s)\n", rule(), summary.elapsed_seconds);
   for (const std::string& note : summary.notes) text += fmt::format("note: {}\n", note);
-  const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command);
+  const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command) +
+                             unranked_text(summary.unranked, summary.command);
   return losses.empty() ? text : text + rule() + losses;
 }
 
