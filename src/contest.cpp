@@ -24,6 +24,9 @@ bool any_finished(const Finals& finals) {
   return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && !f.failure; });
 }
 
+/// How notes call a baseline: `baseline 2`, which is a label already, or `baseline old.yaml`.
+std::string named(const std::string& label) { return label.starts_with("baseline") ? label : "baseline " + label; }
+
 // To crown a spec that was too slow for the finals would hide that something is wrong.
 [[noreturn]] void throw_none_finished(const Finals& finals) {
   const auto spec = std::ranges::find_if(finals.finalists, [](const Finalist& f) { return f.label.empty(); });
@@ -37,20 +40,25 @@ bool any_finished(const Finals& finals) {
 Contest::Contest(Parts parts, ContestRules rules, Findings& findings)
     : parts_(std::move(parts)), rules_(rules), findings_(&findings) {}
 
-// The baselines are tried as specs are, then all contenders meet.
 void Contest::hold(Tuner& tuner) {
+  decide(tuner);
+  take_failures(tuner);
+  note_default(tuner);
+  add_notes();
+}
+
+// The baselines are tried as specs are, then all contenders meet.
+void Contest::decide(Tuner& tuner) {
   std::vector<Contender> contenders = choose_contenders(tuner);
   if (contenders.empty()) return;
   std::vector<Contender> baselines = try_baselines(tuner);
   cut_to_memory(contenders, baselines);
   std::ranges::move(baselines, std::back_inserter(contenders));
   if (contenders.size() > 1) hold_finals(std::move(contenders));
-  if (!findings_->finals) return;
-  take_failures(tuner);
-  add_notes();
 }
 
 void Contest::take_failures(Tuner& tuner) {
+  if (!findings_->finals) return;
   for (const Finalist& finalist : findings_->finals->finalists) {
     if (!finalist.failure || !finalist.label.empty()) continue;
     for (Trial& trial : tuner.trials())
@@ -58,16 +66,28 @@ void Contest::take_failures(Tuner& tuner) {
   }
 }
 
+// Today's configuration is missed where it is not in the table.
+void Contest::note_default(Tuner& tuner) {
+  if (!findings_->default_spec) return;
+  const auto trial = std::ranges::find(tuner.trials(), findings_->default_spec->mesh_idx,
+                                       [](const Trial& t) { return t.spec.mesh_idx; });
+  if (trial == tuner.trials().end()) return;
+  if (const Failure* failure = trial->failure())
+    findings_->notes.push_back("default failed: " + failure->headline());
+  else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial->outcome))
+    findings_->notes.push_back("default is pruned: " + pruned->reason);
+}
+
 // What holds for several, such as a library's first choice and its fastest, is said once.
 void Contest::add_notes() {
+  if (!findings_->finals) return;
   std::set<std::string> said;
   for (const Finalist& finalist : findings_->finals->finalists) {
     const bool is_spec = finalist.label.empty();
     std::vector<std::string> texts = finalist.remarks;
     if (finalist.failure && !is_spec) texts.push_back(finalist.failure->message);
     for (const std::string& text : texts)
-      if (said.insert(text).second)
-        findings_->notes.push_back(is_spec ? text : "baseline " + finalist.label + ": " + text);
+      if (said.insert(text).second) findings_->notes.push_back(is_spec ? text : named(finalist.label) + ": " + text);
   }
 }
 
@@ -100,16 +120,16 @@ std::vector<Contender> Contest::try_baselines(Tuner& tuner) {
     }
     const auto point = parts_.plan.space.at(std::span(baseline.settings));
     if (const auto* rejection = std::get_if<Rejection>(&point)) {
-      findings_->notes.push_back("baseline " + baseline.label + " is pruned: " + rejection->reason);
+      findings_->notes.push_back(named(baseline.label) + " is pruned: " + rejection->reason);
       continue;
     }
     const Trial trial = tuner.try_one(std::get<Spec>(point));
     if (trial.measurement())
       baselines.push_back({baseline.label, trial.spec});
     else if (const Failure* failure = trial.failure())
-      findings_->notes.push_back("baseline " + baseline.label + " failed: " + failure->message);
+      findings_->notes.push_back(named(baseline.label) + " failed: " + failure->message);
     else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
-      findings_->notes.push_back("baseline " + baseline.label + " is pruned: " + pruned->reason);
+      findings_->notes.push_back(named(baseline.label) + " is pruned: " + pruned->reason);
   }
   return baselines;
 }

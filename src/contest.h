@@ -42,6 +42,7 @@ class Contest {
   void hold(Tuner& tuner);
 
  private:
+  void decide(Tuner& tuner);
   std::vector<Contender> choose_contenders(const Tuner& tuner) const;
   std::vector<Contender> try_baselines(Tuner& tuner);
   void hold_finals(std::vector<Contender> contenders);
@@ -49,6 +50,7 @@ class Contest {
   bool restore(const Finals& before, const std::vector<Contender>& contenders);
   const Finals* recorded(const std::string& id) const;
   void take_failures(Tuner& tuner);
+  void note_default(Tuner& tuner);
   void add_notes();
   std::string finals_id(const std::vector<Contender>& contenders) const;
   bool same_contender(const Contender& contender, const Finalist& finalist) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "model/contradiction.h"
 #include "model/error.h"
@@ -49,6 +50,14 @@ std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> want
   ValidSpecs::Point first = specs.at(0);
   for (std::int64_t i = 1; i < specs.size() && specs.size() <= kMostDefaults; ++i) first = std::min(first, specs.at(i));
   return specs.spec(first);
+}
+
+std::string why_no_default(const Plan& plan) try {
+  const auto point = plan.space.at(std::span(plan.default_settings));
+  if (const auto* rejection = std::get_if<Rejection>(&point)) return "default is pruned: " + rejection->reason;
+  return "default is not tried: it is not among the specs of this run";
+} catch (const std::invalid_argument&) {  // it does not name all parameters
+  return "default is not tried: no spec has its values";
 }
 
 std::string text_of(const Contradiction& contradiction) {
@@ -119,8 +128,7 @@ std::optional<Survey> survey_for(const Options& options, const Plan& plan, std::
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
                             "run with --max-evals N or --time-budget T",
                             file, survey->specs.size_text()));
-  if (!plan.default_settings.empty() && !survey->default_spec && options.tune)
-    notes.push_back("default is not tried: no spec has its values");
+  if (!plan.default_settings.empty() && !survey->default_spec && options.tune) notes.push_back(why_no_default(plan));
   return survey;
 }
 

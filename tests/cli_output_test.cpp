@@ -215,7 +215,24 @@ TEST_F(Output, BaselinesAreTimedInTheFinals) {
 
 TEST_F(Output, AnAbsentOrPrunedBaselineIsANote) {
   sandbox_.write_script("{T: [2, 4]}", "constraints: [{if: T < 9, because: too slow}]\nbaseline: {T: 9}\n");
-  EXPECT_TRUE(has(tune({"bench.yaml", "--tune"}).out, "note: baseline baseline is pruned: too slow\n"));
+  EXPECT_TRUE(has(tune({"bench.yaml", "--tune"}).out, "note: baseline is pruned: too slow\n"));
+}
+
+TEST_F(Output, ADefaultThatIsMissingInTheTableIsANote) {
+  const std::string slow = "constraints: [{if: T < 9, because: too slow}]\n";
+  const auto notes = [this](const std::string& params, const std::string& extra, const Words& more = {}) {
+    sandbox_.write_script(params, extra);
+    Words words = {"bench.yaml", "--tune"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tune(words).out;
+  };
+  EXPECT_TRUE(has(notes("{SAYS: [result, dies], T: [1, 2]}", "default: {SAYS: dies, T: 1}\n"),
+                  "note: default failed: the program ended with exit code 3: no such tile\n"));
+  EXPECT_TRUE(has(notes("{T: [1, 9]}", slow + "default: {T: 9}\n"), "note: default is pruned: too slow\n"));
+  EXPECT_TRUE(has(notes("{T: [1, 2]}", "default: {T: 2}\n", {"--filter", "T=1"}),
+                  "note: default is not tried: it is not among the specs of this run\n"));
+  EXPECT_TRUE(has(notes("{T: [1, 9], U: [1, 2]}", slow + "default: {T: 9}\n"),
+                  "note: default is not tried: no spec has its values\n"));
 }
 
 TEST_F(Output, TheVendorsLibraryIsARowOrANote) {
