@@ -143,8 +143,25 @@ TEST_F(Output, AnObjectiveThatCannotBeComputedIsSaidWithItsReason) {
                   "         tune --yaml bench.yaml --spec 0\n"));
   EXPECT_TRUE(has(sandbox_.read("all.csv"), ",,objective x cannot be computed: division by zero in 'time/(T-T)'\n"));
   const Result other = sandbox_.tune({"bench.yaml", "--tune", "--objective", "y"});
-  EXPECT_TRUE(
-      has(other.out, "      2  objective y cannot be computed: no regs was measured, which is in 'time*regs'\n"));
+  EXPECT_TRUE(has(other.out,
+                  "      2  objective y cannot be computed: no regs was measured, which is in 'time*regs'; "
+                  "the program reports no columns\n"));
+}
+
+TEST_F(Output, AColumnOfTheProgramMayBeTheObjective) {
+  const char* script = "#!/bin/sh\nT=${1#--T=}\necho '{\"time\": 1, \"GB/s\": '$T'.5, \"heat\": '$T', \"T\": 9}'\n";
+  std::filesystem::permissions(sandbox_.write("bench.sh", script), std::filesystem::perms::owner_all);
+  const auto best = [this](const std::string& keys) {
+    sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: [2, 3, 1]}\n" + keys);
+    return block_after(sandbox_.tune({"bench.yaml", "--tune"}).out, "params:\n");
+  };
+  EXPECT_EQ(best("objective: GB/s\n"), "params:\n  T: 3\n");
+  EXPECT_EQ(best("objective: heat\n"), "params:\n  T: 1\n");
+  EXPECT_EQ(best("objective: heat\nmetrics: {heat: {maximize: true}}\n"), "params:\n  T: 3\n");
+  EXPECT_EQ(best("objective: x\nmetrics: {x: heat*T}\n"), "params:\n  T: 1\n") << "a parameter is not what it reports";
+  EXPECT_EQ(best("objective: GBs\n"), "");
+  EXPECT_TRUE(has(sandbox_.tune({"bench.yaml", "--tune"}).out,
+                  "      3  objective GBs was not measured; the program reports GB/s, T, heat\n"));
 }
 
 TEST_F(Output, TopLimitsTheTable) {

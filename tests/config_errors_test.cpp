@@ -356,6 +356,9 @@ TEST_F(BadInput, AKernelsMetricsMayNotUseUnknownNames) {
   EXPECT_EQ(complaint(cpu_file("metrics: {x: bytes/tme, y: {expr: time, maximize: true, minimize: true}}\n")),
             "gemm.yaml:7: unknown name 'tme' in metric 'x' 'bytes/tme', did you mean 'time'?\n"
             "gemm.yaml:7: metric 'y' has both maximize and minimize; keep one");
+  EXPECT_EQ(complaint(cpu_file("metrics: {time: 1/BM, \"GB/s\": {maximize: true}}\n")),
+            "gemm.yaml:7: metric 'time' is also a built-in figure of a measurement; rename it\n"
+            "gemm.yaml:7: metric 'GB/s' needs 'expr:'");
 }
 
 TEST_F(BadInput, PruningAfterTheBuildKnowsTheBackendsOwnProperties) {

@@ -277,10 +277,12 @@ void Interpreter::read_objectives() {
   for (const Metric& metric : plan_.metrics) known.push_back(metric.name);
   known.insert(known.end(), options_.figures.begin(), options_.figures.end());
   std::vector<std::string> objectives;
+  // Any column that the program may report, whose time alone is known; a recording's columns are known.
+  const bool columns = program_mode() && options_.figures.empty();
   const auto add = [&](const std::string& written, const auto& complain) {
-    const std::string name = objective_named(written, known);
+    const std::string name = columns && flops_of(plan_.problem) == 0 ? written : objective_named(written, known);
     const std::string advice = did_you_mean(written, known);
-    if (!contains(known, name))
+    if (!contains(known, name) && !(columns && advice.empty()))
       complain(fmt::format("unknown objective '{}'{}", written, advice.empty() ? "; declare it in metrics" : advice));
     else if (contains(objectives, name))
       complain(fmt::format("the objective '{}' stands twice", written));

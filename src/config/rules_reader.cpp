@@ -172,10 +172,16 @@ std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& sco
     const std::string what = fmt::format("metric '{}'", entry.key.text);
     const Node* text = &entry.value;
     std::optional<bool> maximize;
+    if (entry.key.text == "time") {
+      problems.add(entry.key.place, "metric 'time' is also a built-in figure of a measurement; rename it");
+      continue;
+    }
     if (!text->is_scalar()) {
       Fields fields(*text, what, {"expr", "maximize", "minimize"}, problems);
       maximize = read_direction(fields, text->place);
-      text = fields.require("expr");
+      const bool of_program = program_mode && text->is_mapping() && text->find("expr") == nullptr;
+      if (of_program) metrics.push_back({entry.key.text, std::nullopt, maximize});
+      text = of_program ? nullptr : fields.require("expr");
     }
     if (text == nullptr) continue;
     if (program_mode) declare_columns(*text, scope);

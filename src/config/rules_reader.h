@@ -25,7 +25,7 @@ MeasureRules read_measure(const Node& node, Problems& problems);
 void check_run_seconds(const Node* measure, const MeasureRules& rules, double run_seconds, Problems& problems);
 
 /// Reads `metrics:`. In program mode a name declared nowhere is a column of the program's result and is added to
-/// `scope`.
+/// `scope`, and a metric without an expression is the column of its name.
 std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& scope, Problems& problems);
 
 /// The condition of a constraint, and its reason.

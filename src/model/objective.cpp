@@ -23,6 +23,14 @@ double measured(const Measurement& measurement, const std::string& name) {
   return found == measurement.metrics.end() ? kNone : found->second;
 }
 
+/// Beside which columns of a program's one is missed.
+std::string reported(const Plan& plan, const Measurement& measurement) {
+  if (plan.backend != Backend::program) return "";
+  std::string names;
+  for (const auto& [name, value] : measurement.metrics) names += (names.empty() ? "" : ", ") + name;
+  return "; " + (names.empty() ? "the program reports no columns" : "the program reports " + names);
+}
+
 }  // namespace
 
 double flops_of(const Problem& problem) {
@@ -65,7 +73,8 @@ Objective::Objective(const Plan& plan, std::string name) : plan_(&plan), name_(s
 
 bool Objective::uses_energy(const Metric& metric) const {
   const auto energy = plan_->result_names.find("energy");
-  const auto used = metric.expression.used_slots();
+  if (!metric.expression) return metric.name == "energy";
+  const auto used = metric.expression->used_slots();
   return energy && std::find(used.begin(), used.end(), *energy) != used.end();
 }
 
@@ -108,20 +117,20 @@ Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
 std::string Objective::why_none(const Spec& spec, const Measurement& measurement) const {
   const double value = merit(spec, measurement).value;
   if (std::isfinite(value)) return "";
-  const std::string why = metric_ != nullptr  ? why_no_metric(spec, measurement)
-                          : std::isnan(value) ? "was not measured"
-                                              : "is infinite";
-  return "objective " + name_ + " " + why;
+  if (metric_ != nullptr && metric_->expression) return "objective " + name_ + " " + why_no_metric(spec, measurement);
+  if (!std::isnan(value)) return "objective " + name_ + " is infinite";
+  return "objective " + name_ + " was not measured" + reported(*plan_, measurement);
 }
 
 std::string Objective::why_no_metric(const Spec& spec, const Measurement& measurement) const {
-  const Expression& expression = metric_->expression;
+  const Expression& expression = *metric_->expression;
   const std::string quoted = "'" + expression.text() + "'";
   const std::vector<Value> slots = figures(spec, measurement);
   for (const int slot : expression.used_slots()) {
     const auto* figure = std::get_if<double>(&slots[static_cast<std::size_t>(slot)]);
     if (figure != nullptr && std::isnan(*figure))
-      return "cannot be computed: no " + plan_->result_names.at(slot) + " was measured, which is in " + quoted;
+      return "cannot be computed: no " + plan_->result_names.at(slot) + " was measured, which is in " + quoted +
+             reported(*plan_, measurement);
   }
   EvalFailure failure;
   expression.number(slots, failure);
@@ -132,16 +141,20 @@ std::string Objective::why_no_metric(const Spec& spec, const Measurement& measur
 }
 
 double Objective::metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const {
+  if (!metric.expression) return measured(measurement, metric.name);
   EvalFailure failure;
-  const double value = metric.expression.number(figures(spec, measurement), failure);
+  const double value = metric.expression->number(figures(spec, measurement), failure);
   return failure ? kNone : value;
 }
 
 std::vector<Value> Objective::figures(const Spec& spec, const Measurement& measurement) const {
   std::vector<Value> slots = plan_->space.environment(spec);
+  const std::size_t known = slots.size();
   slots.resize(static_cast<std::size_t>(plan_->result_names.size()), kNone);
   const auto set = [&](const std::string& name, double value) {
-    if (const auto slot = plan_->result_names.find(name)) slots[static_cast<std::size_t>(*slot)] = value;
+    const auto slot = plan_->result_names.find(name);
+    // A program may report its parameters, too: they are what they are.
+    if (slot && static_cast<std::size_t>(*slot) >= known) slots[static_cast<std::size_t>(*slot)] = value;
   };
   set("time", measurement.timing.median);
   set("flops", flops_of(plan_->problem));

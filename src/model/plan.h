@@ -80,7 +80,7 @@ struct MeasureRules {
 /// parameters.
 struct Metric {
   std::string name;
-  Expression expression;
+  std::optional<Expression> expression;  ///< unset: the program's own column of this name
   std::optional<bool> maximize;  ///< unset: by the name's unit
 };
 
