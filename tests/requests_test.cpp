@@ -62,5 +62,49 @@ TEST_F(RequestsTest, WhatAVendorsLibraryHeedsTellsItsResultsApart) {
   }
 }
 
+/// Why a spec cannot be launched, before anything is built; P is 0 and 1.
+class Sizes : public testing::Test {
+ protected:
+  std::string refusal(const std::string& launch, const std::string& more = "") {
+    const std::string custom =
+        "problem: {custom: {sizes: {w: 8}, flops: 1, bytes: 1, reference: {kernel: f, grid: [1], block: [1], args: "
+        "[in]}, "
+        "buffers: [{name: in, type: f32, count: w}, {name: out, type: f32, count: w, role: out}" +
+        more + "]}}\n";
+    folder_.write("a.cu", "");
+    const Plan plan = load_text(folder_, "name: x\nfile: a.cu\nkernel: f\n" + custom +
+                                             "params: {$P: [0, 1]}\nlaunch: {args: [in, out], " + launch + "}\n")
+                          .plan;
+    try {
+      Requests(plan, {}, 0).build(std::get<Spec>(plan.space.at(0)));
+    } catch (const Unlaunchable& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TuningFolder folder_;
+};
+
+TEST_F(Sizes, OfALaunchArePositive) {
+  EXPECT_EQ(refusal("grid: [1], block: [32]"), "");
+  EXPECT_EQ(refusal("grid: [1, P], block: [32]"), "launch.grid is [1, 0]; it must be at least 1");
+  EXPECT_EQ(refusal("grid: [1], block: [32*P]"), "launch.block is 0; it must be at least 1");
+  EXPECT_EQ(refusal("grid: [1], block: [32], shared: P-5"), "launch.shared is -5; it must be at least 0");
+  EXPECT_EQ(refusal("grid: [1], block: [32], workspace: P-8"), "launch.workspace is -8; it must be at least 0");
+  EXPECT_EQ(refusal("if: P > 0, grid: [P], block: [32]"), "") << "what is not launched may have none";
+}
+
+TEST_F(Sizes, OfAChainAreTheSame) {
+  const std::string chain = "grid: [1], block: [1], repeat: {times: 2, from: in, to: out, through: ";
+  EXPECT_EQ(refusal(chain + "workspace}, workspace: 4*w"), "");
+  EXPECT_EQ(refusal(chain + "workspace}, workspace: 4"),
+            "launch.repeat goes from in to out through workspace, which must be of the same size, but workspace has 4 "
+            "bytes and out 32");
+  EXPECT_EQ(
+      refusal(chain + "t}", ", {name: t, type: f64, count: w, role: out}"),
+      "launch.repeat goes from in to out through t, which must be of the same size, but t has 64 bytes and out 32");
+}
+
 }  // namespace
 }  // namespace tune

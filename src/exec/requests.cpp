@@ -1,6 +1,7 @@
 #include "exec/requests.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,6 +73,44 @@ std::vector<std::int64_t> extents_at(const std::vector<Expression>& expressions,
       values.push_back(integer_at(expression, slots, what));
   }
   return values;
+}
+
+// What a kernel cannot be launched with; text as in `launch.block is [64, 0]`.
+void require_least(const std::vector<std::int64_t>& values, std::int64_t least, const char* what) {
+  if (std::ranges::all_of(values, [&](std::int64_t value) { return value >= least; })) return;
+  const bool one = values.size() == 1;
+  throw Unlaunchable(fmt::format("{} is {}{}{}; it must be at least {}", what, one ? "" : "[", fmt::join(values, ", "),
+                                 one ? "" : "]", least));
+}
+
+void require_launchable(const wire::KernelLaunch& launch) {
+  require_least(launch.grid, 1, "launch.grid");
+  require_least(launch.block, 1, "launch.block");
+  require_least(launch.cluster, 1, "launch.cluster");
+  require_least({launch.shared}, 0, "launch.shared");
+  for (const wire::Arg& arg : launch.args) require_least(arg.box, 1, "launch.args box");
+}
+
+// nullopt: a buffer of a GEMM.
+std::optional<std::int64_t> bytes_of_buffer(const std::string& name, const Problem& problem, std::int64_t workspace) {
+  if (name == "workspace") return workspace;
+  if (const auto* custom = std::get_if<Custom>(&problem))
+    for (const Buffer& buffer : custom->buffers)
+      if (buffer.name == name) return buffer.count * size_of(buffer.type);
+  return std::nullopt;
+}
+
+// What a step writes, the next one reads: a smaller buffer would be left on either side.
+void require_same_sizes(const Chain& chain, const Problem& problem, std::int64_t workspace) {
+  const auto wanted = bytes_of_buffer(chain.to, problem, workspace);
+  for (const std::string& name : {chain.from, chain.through}) {
+    const auto bytes = bytes_of_buffer(name, problem, workspace);
+    if (!wanted || !bytes || *bytes == *wanted || (name == "workspace" && *bytes > *wanted)) continue;
+    throw Unlaunchable(
+        fmt::format("launch.repeat goes from {} to {} through {}, which must be of the same size, but {} "
+                    "has {} bytes and {} {}",
+                    chain.from, chain.to, chain.through, name, *bytes, chain.to, *wanted));
+  }
 }
 
 wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::vector<Value>& slots) {
@@ -264,9 +303,11 @@ std::string Requests::vendor_id() const {
 std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& rules, const Spec& spec,
                                                    Which which) const {
   const std::vector<Value> slots = plan_->space.environment(spec);
+  const std::int64_t workspace = workspace_bytes(slots);
   std::vector<wire::KernelLaunch> all;
   for (const Launch& rule : rules) {
-    if (which == Which::taken && !takes_place(rule, slots)) continue;
+    const bool taken = takes_place(rule, slots);
+    if (which == Which::taken && !taken) continue;
     wire::KernelLaunch& launch = all.emplace_back();
     launch.kernel = rule.kernel;
     launch.grid = extents_at(rule.grid, slots, "launch.grid");
@@ -275,8 +316,18 @@ std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& ru
     if (rule.shared) launch.shared = integer_at(*rule.shared, slots, "launch.shared");
     for (const Argument& arg : rule.args) launch.args.push_back(argument_at(arg, plan_->problem, slots));
     if (rule.repeat) add_chain(*rule.repeat, slots, launch);
+    if (!taken) continue;
+    require_launchable(launch);
+    if (rule.repeat) require_same_sizes(*rule.repeat, plan_->problem, workspace);
   }
   return all;
+}
+
+std::int64_t Requests::workspace_bytes(const std::vector<Value>& slots) const {
+  if (!plan_->workspace) return 0;
+  const std::int64_t bytes = integer_at(plan_->workspace->bytes, slots, "launch.workspace");
+  require_least({bytes}, 0, "launch.workspace");
+  return bytes;
 }
 
 wire::BuildRequest Requests::build(const Spec& spec) const {
@@ -297,10 +348,8 @@ wire::MeasureRequest Requests::measure(const Spec& spec) const {
   wire::MeasureRequest request;
   request.problem = plan_->problem;
   request.launches = launches(plan_->launches, spec, Which::taken);
-  if (plan_->workspace) {
-    request.workspace_bytes = integer_at(plan_->workspace->bytes, plan_->space.environment(spec), "launch.workspace");
-    request.zero_workspace = plan_->workspace->zero;
-  }
+  request.workspace_bytes = workspace_bytes(plan_->space.environment(spec));
+  request.zero_workspace = plan_->workspace && plan_->workspace->zero;
   request.zero_c = plan_->zero_c;
   request.seed = seed_;
   request.measure = plan_->measure;

@@ -60,6 +60,7 @@ class Requests {
   /// A build knows all launches, whatever their `if` says: specs that differ in `$` values share it.
   enum class Which { all, taken };
   std::vector<wire::KernelLaunch> launches(const std::vector<Launch>& rules, const Spec& spec, Which which) const;
+  std::int64_t workspace_bytes(const std::vector<Value>& slots) const;
   std::vector<Define> defines(const Spec& spec) const;
   Spec reference_spec(const Spec& spec) const;
 
