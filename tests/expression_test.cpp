@@ -273,6 +273,7 @@ TEST(Expression, ExplainsADivisionByZeroWithTheDivisorsNames) {
                  {"BM % (BN * ZERO)", "division by zero at BN=64, ZERO=0"},
                  {"BM / ZERO", "division by zero at ZERO=0"},
                  {"ceil_div(BM, ZERO + ZERO)", "division by zero at ZERO=0"},
+                 {"1 + ceil_div(BM, 0)", "division by zero in 'ceil_div(BM, 0)'"},
                  {"BM // 0.0", "division by zero in 'BM // 0.0'"},
                  {"1 + BM % ZERO", "division by zero at ZERO=0"}});
 }

@@ -70,6 +70,7 @@ class Parser {
   void short_circuit(std::string_view keyword, Op jump, Operand operand);
   template <class Operand>
   void right_operand(Op op, std::size_t begin, Operand operand);
+  void check_arguments(const Token& function, Op op, int count) const;
 
   bool at(std::string_view text) const { return token_.text == text; }
   bool accept(std::string_view text);
@@ -324,15 +325,26 @@ void Parser::call(const Token& function) {
   const std::size_t begin = token_.begin;
   conditional();
   int count = 1;
-  for (; accept(","); ++count) right_operand(*op, begin, [this] { conditional(); });
+  while (accept(",")) {
+    ++count;
+    const std::size_t right = token_.begin, right_code = writer_.size();
+    conditional();
+    const bool last = accept(")");  // so that the whole call is what a failure quotes
+    writer_.emit_binary(*op, {function.begin, right, last_end_}, right_code);
+    if (last) return check_arguments(function, *op, count);
+  }
   expect(")");
+  if (*op == Op::absolute && count == 1) return emit_unary(*op, begin);
+  check_arguments(function, *op, count);
+}
+
+void Parser::check_arguments(const Token& function, Op op, int count) const {
   const auto require = [&](bool holds, const char* text) {
     if (!holds) throw ExpressionError(function.begin, in_quotes(function.text) + text);
   };
-  if (*op == Op::absolute) {
+  if (op == Op::absolute) {
     require(count == 1, " takes one argument");
-    emit_unary(*op, begin);
-  } else if (*op == Op::ceil_divide) {
+  } else if (op == Op::ceil_divide) {
     require(count == 2, " takes two arguments");
   } else {
     require(count >= 2, " takes two arguments or more");
