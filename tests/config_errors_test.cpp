@@ -361,6 +361,57 @@ TEST_F(BadInput, AKernelsMetricsMayNotUseUnknownNames) {
             "gemm.yaml:7: metric 'GB/s' needs 'expr:'");
 }
 
+TEST_F(BadInput, AnUnknownPlaceholderIsRefused) {
+  EXPECT_EQ(
+      complaint(program_file("{P: 1}", "build: {command: [cc, '{file}', '-o{bin}']}\nrun: '{binry} {args} ${HOME}'\n")),
+      "gemm.yaml:4: unknown placeholder {bin} in build.command, did you mean {binary}?\n"
+      "gemm.yaml:5: unknown placeholder {binry} in run, did you mean {binary}?");
+  EXPECT_EQ(complaint(program_file("{P: 1}", "run: \"{file} {args} | awk '{print}'\"\n")),
+            "gemm.yaml:4: unknown placeholder {print} in run; there are {binary} {file} {args} {output}, and blanks "
+            "within make other braces plain: { print }");
+  EXPECT_EQ(complaint(program_file("{P: 1}", "run: \"{file} {args} | awk '{ print }{print $1}'\"\n")), "");
+}
+
+TEST_F(BadInput, AKeyWithoutAValueHasItsOwnLine) {
+  EXPECT_EQ(complaint("name: x\nfile: x.cpp\nkernel:\nparams: {P: 1}\n"),
+            "gemm.yaml:3: 'kernel' in the tuning file has no value; give one or remove the key");
+}
+
+TEST_F(BadInput, WhatCannotBeComputedAnywhereHasItsLine) {
+  EXPECT_EQ(complaint(program_file("{P: 1}", "let: {X: 1//0}\n")),
+            "gemm.yaml:4: cannot evaluate let X: division by zero in '1//0'");
+}
+
+TEST_F(BadInput, ANameIsOneLine) {
+  EXPECT_EQ(complaint("name: \"a\\nb\"\nfile: x.py\nparams: {P: 1}\n"), "gemm.yaml:1: name must be one line");
+}
+
+TEST_F(BadInput, AnEmptyListOfObjectivesIsRefused) {
+  EXPECT_EQ(complaint(program_file("{P: 1}", "objective: []\n")),
+            "gemm.yaml:4: objective is an empty list; name one, such as time, or remove it");
+}
+
+TEST_F(BadInput, AFolderOfHeadersMustExist) {
+  folder_.write("gemm.cpp", "");
+  EXPECT_EQ(complaint(cpu_file("build: {include: [., nodir]}\n"), {}),
+            "gemm.yaml:7: build.include: there is no folder nodir");
+}
+
+TEST_F(BadInput, ADevicesFiguresAreNumbers) {
+  EXPECT_EQ(complaint(cpu_file("device_defaults: {cores: x, name: x}\n")),
+            "gemm.yaml:7: cores in device_defaults must be a number, not 'x'");
+}
+
+TEST_F(BadInput, AlphaAndBetaFitTheAccumulator) {
+  const auto gemm = [this](const std::string& more) {
+    return complaint("name: x\nfile: x.cpp\nkernel: x\nproblem: {gemm: {m: 1, n: 1, k: 1, " + more +
+                     "}}\nparams: {P: 1}\nlaunch: {args: [A, B, C]}\n");
+  };
+  EXPECT_EQ(gemm("alpha: 1e300"), "gemm.yaml:4: alpha is 1e+300, which f32, the accumulator's type, cannot hold");
+  EXPECT_EQ(gemm("beta: -1e39"), "gemm.yaml:4: beta is -1e+39, which f32, the accumulator's type, cannot hold");
+  EXPECT_EQ(gemm("a: f64, alpha: 1e300"), "");
+}
+
 TEST_F(BadInput, PruningAfterTheBuildKnowsTheBackendsOwnProperties) {
   EXPECT_EQ(
       complaint(cpu_file("prune_after_build: [spills == 0]\n")),

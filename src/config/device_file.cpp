@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "config/fields.h"
 #include "model/value.h"
 
@@ -13,6 +16,18 @@ std::string text_at(const Fields& fields, std::string_view key) {
   return node != nullptr ? read_text(*node, key, fields.problems()).value_or("") : "";
 }
 
+bool is_number(const Value& value) {
+  return !std::holds_alternative<std::string>(value) && !std::holds_alternative<Pair>(value);
+}
+
+/// All that a probe tells is, but for the name.
+bool is_number_of_a_device(std::string_view property) {
+  return property != "name" &&
+         std::ranges::any_of(std::array{Backend::cuda, Backend::hip, Backend::cpu, Backend::program}, [&](Backend b) {
+           return std::ranges::find(device_names(b), property) != device_names(b).end();
+         });
+}
+
 }  // namespace
 
 std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Problems& problems) {
@@ -20,7 +35,10 @@ std::map<std::string, Value> read_properties(const Node& node, std::string_view 
   if (!node.is_mapping()) problems.add(node.place, fmt::format("{} must be a mapping, not {}", what, describe(node)));
   for (const Entry& entry : node.entries) {
     if (const auto text = read_text(entry.value, entry.key.text, problems)) {
-      properties[entry.key.text] = entry.value.quoted ? Value(*text) : parse_value(*text);
+      const Value& value = properties[entry.key.text] = entry.value.quoted ? Value(*text) : parse_value(*text);
+      if (is_number_of_a_device(entry.key.text) && !is_number(value))
+        problems.add(entry.value.place,
+                     fmt::format("{} in {} must be a number, not {}", entry.key.text, what, describe(entry.value)));
     }
   }
   return properties;

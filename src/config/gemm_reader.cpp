@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "config/fields.h"
@@ -55,6 +56,8 @@ class GemmReader {
     read_layouts();
     if (const Node* node = fields_.find("alpha")) gemm_.alpha = read_number(*node, "alpha", *problems_).value_or(1);
     if (const Node* node = fields_.find("beta")) gemm_.beta = read_number(*node, "beta", *problems_).value_or(0);
+    check_factor("alpha", gemm_.alpha);
+    check_factor("beta", gemm_.beta);
     if (const Node* node = fields_.find("bias")) {
       gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", {"none", "row", "col"}, *problems_).value_or(0));
     }
@@ -66,6 +69,17 @@ class GemmReader {
   }
 
  private:
+  /// Alpha and beta have the accumulator's type.
+  void check_factor(std::string_view name, double value) {
+    constexpr double kMostF16 = 65504;
+    const double most = gemm_.acc == Type::f16   ? kMostF16
+                        : gemm_.acc == Type::f64 ? std::numeric_limits<double>::max()
+                                                 : std::numeric_limits<float>::max();
+    if (std::abs(value) <= most) return;
+    problems_->add(fields_.find(name)->place, fmt::format("{} is {:g}, which {}, the accumulator's type, cannot hold",
+                                                          name, value, to_text(gemm_.acc)));
+  }
+
   void read_size(const Node* node, std::string_view name, std::int64_t& size) {
     size = 1;
     if (node == nullptr) return;

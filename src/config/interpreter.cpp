@@ -77,7 +77,10 @@ Plan Interpreter::run() {
 }
 
 void Interpreter::read_heading() {
-  if (const Node* name = top_.require("name")) plan_.name = read_text(*name, "name", problems_).value_or("");
+  if (const Node* name = top_.require("name")) {
+    plan_.name = read_text(*name, "name", problems_).value_or("");
+    if (plan_.name.find_first_of("\r\n") != std::string::npos) problems_.add(name->place, "name must be one line");
+  }
   if (const Node* kernel = top_.find("kernel")) {
     plan_.kernel = read_text(*kernel, "kernel", problems_).value_or("");
     if (kernel->is_scalar() && !is_identifier(plan_.kernel)) {
@@ -147,6 +150,13 @@ void Interpreter::read_derived() {
       continue;
     }
     const std::optional<Expression> expression = scope_.read(entry.value, "let " + name);
+    if (expression && expression->used_slots().empty()) {
+      EvalFailure failure;
+      expression->evaluate({}, failure);
+      if (failure)
+        problems_.add(entry.value.place,
+                      fmt::format("cannot evaluate let {}: {}", name, expression->explain(failure, {})));
+    }
     for (std::size_t i = 0; i < mappings_.size(); ++i) {
       // After a complaint the name is declared all the same, so that its uses are not complained of too.
       if (expression && !scope_.known_in(i, *expression)) continue;
@@ -251,6 +261,10 @@ void Interpreter::read_rules() {
   if (const Node* build = top_.find("build")) {
     plan_.build =
         read_build(*build, source_.folder, plan_.constants, program_mode(), options_.file_must_exist, problems_);
+    for (const std::filesystem::path& folder : plan_.build.include)
+      if (options_.file_must_exist && !std::filesystem::is_directory(folder))
+        problems_.add(build->find("include")->place,
+                      fmt::format("build.include: there is no folder {}", folder.string()));
   }
   if (const Node* run = top_.find("run")) {
     if (!program_mode()) problems_.add(run->place, "run is for programs; a kernel is launched by its backend");
@@ -290,6 +304,8 @@ void Interpreter::read_objectives() {
       objectives.push_back(name);
   };
   const Node* node = top_.find("objective");
+  if (node != nullptr && node->is_list() && node->items.empty())
+    problems_.add(node->place, "objective is an empty list; name one, such as time, or remove it");
   for (const std::string& name : options_.objectives)
     add(name, [](const std::string& text) { throw Error(ExitCode::bad_input, "--objective: " + text); });
   if (node != nullptr && options_.objectives.empty())

@@ -137,7 +137,8 @@ class Converter {
       } else if (!seen.insert(entry.key.text).second) {
         problems_->add(entry.key.place, fmt::format("duplicate key '{}'; remove one of the two", entry.key.text));
       } else {
-        if (entry.value.place.line == 0) entry.value.place = entry.key.place;
+        // Where there is no value, yaml-cpp tells where the next thing stands.
+        if (entry.value.kind == Node::Kind::null) entry.value.place = entry.key.place;
         node.entries.push_back(std::move(entry));
       }
     }
