@@ -107,12 +107,13 @@ void Tuner::tell_best(const Trial& best) {
 }
 
 bool Tuner::fails_alike(const Trial& trial) {
-  if (trial.recorded || failures_in_a_row_ < 0) return false;
+  if (failures_in_a_row_ < 0) return false;
   const Failure* failure = trial.failure();
   const std::string text = failure == nullptr ? "" : std::string(to_text(failure->stage)) + ": " + failure->headline();
   if (failures_in_a_row_ == 0) first_failure_ = text;
   failures_in_a_row_ = failure != nullptr && text == first_failure_ ? failures_in_a_row_ + 1 : -1;
-  return failures_in_a_row_ >= std::max(20, 2 * rules_.jobs);
+  // What an earlier run recorded counts, but stops nothing: a run that all is known of says what it found.
+  return !trial.recorded && failures_in_a_row_ >= std::max(20, 2 * rules_.jobs);
 }
 
 }  // namespace tune

@@ -169,6 +169,25 @@ TEST_F(BestYaml, CarriesAProgramsCommands) {
   EXPECT_EQ(best.plan.build.run, loaded.plan.build.run);
 }
 
+TEST_F(BestYaml, KeepsTheObjectiveOfTheCommandLine) {
+  const auto objective = [this](const std::string& written, const std::vector<std::string>& given,
+                                const std::vector<std::string>& figures = {}) {
+    LoadOptions options = without_kernel_file();
+    options.objectives = given;
+    options.figures = figures;
+    const Loaded loaded = load_text(folder_, cpu_file(written + "metrics: {x: 1/time}\n"), options);
+    const std::string best = write(loaded, result_of(loaded.plan, 0));
+    const auto at = best.find("\nobjective: ");
+    return at == std::string::npos ? "" : best.substr(at + 12, best.find('\n', at + 1) - at - 12);
+  };
+  EXPECT_EQ(objective("objective: time\n", {"x"}), "x");
+  EXPECT_EQ(objective("", {"x", "GFLOP/s"}), "[x, gflops]");
+  EXPECT_EQ(objective("objective: x\n", {"time"}), "time");
+  EXPECT_EQ(objective("objective: GFLOP/s\n", {"gflops"}), "GFLOP/s");
+  EXPECT_EQ(objective("", {"time"}), "");
+  EXPECT_EQ(objective("", {"nvml_power"}, {"nvml_power"}), "") << "only the recording has it";
+}
+
 TEST_F(BestYaml, IsABaselineOfTheNextRun) {
   const Loaded loaded = load_text(folder_, cpu_file("", "{BM: [64, 128], $S: [1, 2]}"));
   folder_.write("out/best.yaml", write(loaded, result_of(loaded.plan, 3)));

@@ -8,6 +8,7 @@
 #include "config/fields.h"
 #include "config/file_reader.h"
 #include "config/values.h"
+#include "model/objective.h"
 
 namespace tune {
 namespace {
@@ -42,6 +43,7 @@ class BestWriter {
 
   std::optional<Node> section(std::string_view key) const {
     if (key == "params") return params();
+    if (key == "objective") return objective();
     // A recording alone names no kernel, and so no backend.
     if (key == "backend" && source_.root.find("file") == nullptr) return {};
     if (key == "backend") return make_scalar(std::string(to_text(plan_.backend)), {});
@@ -52,6 +54,32 @@ class BestWriter {
     if (key == "build") relocate_paths(node);
     if (key == "let") keep_known(node);
     return node;
+  }
+
+  /// As written, unless the command line said another that the file can be read with: a figure that only a recording
+  /// has would be unknown.
+  std::optional<Node> objective() const {
+    std::vector<std::string> names = {plan_.objective};
+    names.insert(names.end(), plan_.other_objectives.begin(), plan_.other_objectives.end());
+    const Node* written = source_.root.find("objective");
+    const std::vector<const Node*> items = written != nullptr ? as_list(*written) : std::vector<const Node*>();
+    const auto same = [](const Node* item, const std::string& name) {
+      return item->text == name || objective_named(item->text, {}) == name;
+    };
+    const bool silent = written == nullptr && names == std::vector<std::string>{"time"};
+    if (silent || std::ranges::equal(items, names, same) ||
+        !std::ranges::all_of(names, [&](const std::string& name) { return is_known(name); }))
+      return written != nullptr ? std::optional(*written) : std::nullopt;
+    if (names.size() == 1) return make_text(names.front(), {});
+    Node list = make_list({});
+    for (const std::string& name : names) list.items.push_back(make_text(name, {}));
+    return list;
+  }
+
+  bool is_known(const std::string& objective) const {
+    constexpr std::array<std::string_view, 4> kBuiltIn = {"time", "gflops", "gflops_per_watt", "energy"};
+    return plan_.backend == Backend::program || std::ranges::find(kBuiltIn, objective) != kBuiltIn.end() ||
+           std::ranges::find(plan_.metrics, objective, &Metric::name) != plan_.metrics.end();
   }
 
   Node params() const {
@@ -104,9 +132,11 @@ class BestWriter {
     node.set("checked", make_scalar(result_.checked ? "yes" : "no", {}));
     node.set("tie", make_scalar(result_.tie ? "yes" : "no", {}));
     node.set("time_ms", number(result_.seconds * 1e3));
-    Node interval = make_list({});
-    interval.items = {number(result_.interval.low * 1e3), number(result_.interval.high * 1e3)};
-    node.set("interval_ms", std::move(interval));
+    if (result_.interval.high > 0) {
+      Node interval = make_list({});
+      interval.items = {number(result_.interval.low * 1e3), number(result_.interval.high * 1e3)};
+      node.set("interval_ms", std::move(interval));
+    }
     node.set("launches", make_scalar(std::to_string(result_.launches), {}));
     if (!result_.figures.empty()) node.set("figures", numbers(result_.figures));
     if (!result_.ratios.empty()) node.set("ratio_to_best", numbers(result_.ratios));

@@ -20,7 +20,7 @@ struct FrontPoint {
 struct BestResult {
   Spec winner;
   double seconds = 0;
-  Interval interval;  ///< 95 % confidence interval of `seconds`
+  Interval interval;  ///< 95 % confidence interval of `seconds`; both 0: not known
   std::int64_t launches = 0;
   bool checked = false;
   bool tie = false;                                     ///< the finals could not tell another spec from it
