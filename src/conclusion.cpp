@@ -9,11 +9,18 @@
 #include <set>
 
 #include "base/store.h"
+#include "report/csv.h"
 #include "report/table.h"
 
 namespace tune {
 namespace fs = std::filesystem;
 namespace {
+
+bool is_parameter(const Space& space, const std::string& name) {
+  return std::ranges::any_of(space.mappings(), [&](const Space::Mapping& mapping) {
+    return std::ranges::find(mapping.parameters, name, &Parameter::name) != mapping.parameters.end();
+  });
+}
 
 int terminal_width() {
   winsize size{};
@@ -161,6 +168,13 @@ std::vector<report::Column> Conclusion::columns() const {
     columns.push_back(report::efficiency_column(flops));
   for (const std::string& name : measured)
     if (!taken.contains(name)) columns.push_back(report::measured_column(name));
+  // A program may report what its row has already, such as its parameters.
+  std::set<std::string> titles;
+  for (report::Column& column : columns) {
+    if (report::is_fixed_column(column.name) || is_parameter(plan.space, column.name) || titles.contains(column.name))
+      column.name += " (reported)";
+    titles.insert(column.name);
+  }
   return columns;
 }
 

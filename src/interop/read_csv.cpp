@@ -87,6 +87,9 @@ class CsvReader {
     return value / 1e3;
   }
 
+  /// The interval's ends, which programs do not tell.
+  bool is_unknown(std::size_t time) const { return time >= 4 && row_[first_time_ + time].empty(); }
+
   RecordedTrial read_trial() const {
     RecordedTrial trial;
     for (std::size_t i = 3; i < first_time_; ++i)
@@ -110,7 +113,7 @@ class CsvReader {
     Measurement measurement;
     Timing& timing = measurement.timing;
     double* const times[] = {&timing.median, &timing.min, &timing.mean, &timing.p95, &timing.ci_low, &timing.ci_high};
-    for (std::size_t i = 0; i < std::size(times); ++i) *times[i] = seconds(first_time_ + i);
+    for (std::size_t i = 0; i < std::size(times); ++i) *times[i] = is_unknown(i) ? 0 : seconds(first_time_ + i);
     timing.count = static_cast<std::int64_t>(number(first_time_ + std::size(times)));
     timing.stopped_early = row_[2] == "early";
     measurement.checked = row_[first_figure_ - 2] == "yes";

@@ -103,7 +103,7 @@ Timing timing_of(double seconds, std::vector<double> launches) {
   Timing timing;
   if (launches.empty()) {
     timing.count = 1;
-    timing.min = timing.mean = timing.p95 = timing.ci_low = timing.ci_high = seconds;
+    timing.min = timing.mean = timing.p95 = seconds;
   } else {
     timing = summarize(launches, false);
   }

@@ -20,8 +20,8 @@ std::string_view to_text(Cause cause);
 struct Timing {
   std::int64_t count = 0;
   double median = 0, min = 0, mean = 0, p95 = 0;
-  double ci_low = 0, ci_high = 0;
-  bool stopped_early = false;  ///< timed less than asked for because it was slow; never a finalist
+  double ci_low = 0, ci_high = 0;  ///< both 0: not known, as of programs
+  bool stopped_early = false;      ///< timed less than asked for because it was slow; never a finalist
 };
 
 /// What one artifact is: hashes of what went in and of what came out, and what the compiler said of it.

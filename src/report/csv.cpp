@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <ostream>
@@ -11,6 +12,10 @@
 namespace tune::report {
 namespace {
 
+constexpr const char* kFirst[] = {"mesh_idx", "name", "status"};
+constexpr const char* kRun[] = {"iters", "checked", "max_error"};
+constexpr const char* kWhy[] = {"stage", "cause", "reason"};
+constexpr const char* kDevice[] = {"device", "scaled"};
 constexpr const char* kTimes[] = {"met (ms)", "min (ms)", "mean (ms)", "p95 (ms)", "ci_low (ms)", "ci_high (ms)"};
 
 std::string quoted(std::string_view text) {
@@ -25,6 +30,11 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
+bool is_fixed_column(std::string_view name) {
+  const auto among = [&](const auto& titles) { return std::ranges::find(titles, name) != std::end(titles); };
+  return among(kFirst) || among(kTimes) || among(kRun) || among(kWhy) || among(kDevice);
+}
+
 Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
          bool several_devices)
     : out_(out),
@@ -32,14 +42,14 @@ Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, s
       params_(std::move(params)),
       columns_(std::move(columns)),
       several_devices_(several_devices) {
-  for (const char* title : {"mesh_idx", "name", "status"}) cell(title);
+  for (const char* title : kFirst) cell(title);
   for (const std::string& param : params_) cell(param);
   for (const char* title : kTimes) cell(title);
-  for (const char* title : {"iters", "checked", "max_error"}) cell(title);
+  for (const char* title : kRun) cell(title);
   for (const Column& column : columns_) cell(column.name);
-  for (const char* title : {"stage", "cause", "reason"}) cell(title);
+  for (const char* title : kWhy) cell(title);
   if (several_devices_)
-    for (const char* title : {"device", "scaled"}) cell(title);
+    for (const char* title : kDevice) cell(title);
   end_row();
 }
 
@@ -74,7 +84,7 @@ void Csv::begin_row(const Spec& spec, std::string_view status) {
 void Csv::add_measured(const Spec& spec, const Measurement& measurement, std::string_view unranked) {
   const Timing& timing = measurement.timing;
   for (const double seconds : {timing.median, timing.min, timing.mean, timing.p95, timing.ci_low, timing.ci_high}) {
-    cell(seconds * 1e3);
+    cell(seconds > 0 ? seconds * 1e3 : std::nan(""));
   }
   cell(fmt::format("{}", timing.count));
   cell(measurement.checked ? "yes" : "no");

@@ -15,13 +15,21 @@ std::size_t width_of_column(const GridColumn& column) {
   return width + column.gap;
 }
 
+/// A program's column may be called anything.
+std::string one_line(const std::string& text) { return printable(text, text.size()); }
+
 std::string right_aligned(const std::string& text, std::size_t width) {
   return std::string(width - width_of(text), ' ') + text;
 }
 
 }  // namespace
 
-std::string grid_text(std::span<const GridColumn> columns) {
+std::string grid_text(std::span<const GridColumn> written) {
+  std::vector<GridColumn> columns(written.begin(), written.end());
+  for (GridColumn& column : columns) {
+    column.title = one_line(column.title);
+    for (std::string& cell : column.cells) cell = one_line(cell);
+  }
   std::vector<std::string> lines(columns.front().cells.size() + 1);
   for (const GridColumn& column : columns) {
     assert(column.cells.size() + 1 == lines.size());

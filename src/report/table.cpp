@@ -90,9 +90,9 @@ std::string figure(double value) {
   return fits ? fmt::format("{:.6f}", value) : fmt::format("{:.6g}", value);
 }
 
-/// Half the interval relative to the median. One launch has no spread.
+/// Half the interval relative to the median. One launch has no spread, and a program tells none.
 std::string spread_text(const Timing& timing) {
-  if (timing.count < 2) return "-";
+  if (timing.count < 2 || timing.ci_high == 0) return "-";
   return fmt::format("{:.2f}", (timing.ci_high - timing.ci_low) / 2 / timing.median * 100);
 }
 

@@ -57,7 +57,7 @@ std::string settings_text(const Spec& spec, std::span<const std::string> names) 
     if (!text.empty()) text += '/';
     text += setting.name + "=" + to_text(setting.value);
   }
-  return text;
+  return printable(text, text.size());
 }
 
 }  // namespace tune::report

@@ -32,6 +32,27 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 json parse(std::string_view text) { return json::parse(text, nullptr, false); }
 
+bool names_no_number(std::string_view text) {
+  for (const std::string_view word : {"NaN", "nan", "Infinity", "inf"})
+    for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+      if (at > 0 && std::string_view(": ,-[").find(text[at - 1]) != text.npos) return true;
+  return false;
+}
+
+/// Why a text is no JSON, in the library's words but for where it stands and what it quotes.
+std::string fault_of(std::string_view text) try {
+  return json::parse(text).is_array() ? "a list, not an object" : "not an object";
+} catch (const json::exception& error) {
+  const std::string_view what = error.what();
+  if (what.find("UTF-8") != what.npos) return "it is not UTF-8";
+  if (what.find("unexpected end of input") != what.npos || what.find("missing closing quote") != what.npos)
+    return "it ends in the middle";
+  if (what.find("number overflow") != what.npos) return "it has a number beyond all doubles";
+  if (what.find("invalid literal") != what.npos && names_no_number(text)) return "NaN and Infinity are not JSON";
+  const auto from = what.find(" - "), to = what.find("; last read");
+  return from == what.npos ? "it cannot be parsed" : std::string(what.substr(from + 3, to - from - 3));
+}
+
 bool has_time(const json& row) { return row.is_object() && (row.contains("time") || row.contains("met (ms)")); }
 
 json single(const std::vector<json>& rows, const char* where) {
@@ -104,7 +125,7 @@ json row_of_json(std::string_view text) {
   std::vector<json> rows;
   for (const auto line : lines_of(text))
     if (json row = parse(line); row.is_object()) rows.push_back(std::move(row));
-  if (rows.size() < 2) throw Malformed("the result file is not one valid JSON object (NaN and Infinity are not JSON)");
+  if (rows.size() < 2) throw Malformed("the result file is not one valid JSON object: " + fault_of(text));
   return single(rows, "in the result file");
 }
 
@@ -117,28 +138,42 @@ json row_of_file(std::string_view file) {
 // A line that looks like a result but does not parse must not make way for an older one.
 void refuse_broken_row(std::string_view line) {
   const bool names_time = line.find("\"time\"") != line.npos || line.find("\"met (ms)\"") != line.npos;
-  if (line.front() == '{' && names_time)
-    throw Malformed("the result on stdout is not valid JSON (NaN and Infinity are not JSON)");
+  if (line.front() == '{' && names_time) throw Malformed("the result on stdout is not valid JSON: " + fault_of(line));
 }
-
-json row_of_output(std::string_view output) {
-  std::vector<json> rows;
-  for (const auto line : lines_of(output)) {
-    json row = parse(line);
-    if (row.is_discarded()) refuse_broken_row(line);
-    if (has_time(row)) rows.push_back(std::move(row));
-  }
-  if (rows.empty())
-    throw Malformed("the program wrote no result: neither the file named by TUNE_RESULT nor a JSON line on stdout");
-  return single(rows, "on stdout");
-}
-
-// --- what the row says ---
 
 // For messages; a program's text need not be UTF-8, or short.
 std::string quoted(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60);
 }
+
+/// What the last line that may have been meant as the result lacks; empty if there is none.
+std::string fault_of_lines(const std::vector<std::string_view>& lines) {
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    const json row = parse(*line);
+    if (row.is_object()) return "the result on stdout has neither 'time' (seconds) nor 'met (ms)': " + quoted(row);
+    if (row.is_array()) return "the result on stdout is a list, not an object: " + quoted(row);
+    if (line->front() == '{') return "the result on stdout is not valid JSON: " + fault_of(*line);
+  }
+  return "";
+}
+
+json row_of_output(std::string_view output) {
+  std::vector<json> rows;
+  const auto lines = lines_of(output);
+  for (const auto line : lines) {
+    json row = parse(line);
+    if (row.is_discarded()) refuse_broken_row(line);
+    if (has_time(row)) rows.push_back(std::move(row));
+  }
+  if (!rows.empty()) return single(rows, "on stdout");
+  const std::string fault = fault_of_lines(lines);
+  throw Malformed(fault.empty()
+                      ? "the program wrote no result: neither the file named by TUNE_RESULT nor a JSON line on "
+                        "stdout"
+                      : fault);
+}
+
+// --- what the row says ---
 
 double positive(const json& row, const char* key) {
   const json& value = row.at(key);
@@ -169,7 +204,7 @@ Timing timing_of(const json& row) {
   const auto optional = [&](const char* key) { return row.contains(key) ? positive(row, key) : time; };
   Timing timing;
   timing.count = iterations_of(row);
-  timing.median = timing.ci_low = timing.ci_high = time;
+  timing.median = time;
   timing.min = optional("min");
   timing.mean = optional("mean");
   timing.p95 = optional("p95");
