@@ -126,7 +126,6 @@ void WorkerRunner::dismiss() {
   for (Device& device : devices_) {
     for (const Task& task : tasks_) device.lane.abandon(task.ticket);
     if (std::exchange(device.timing_common, false)) device.lane.abandon(kCommon);
-    device.held.clear();
     device.lane.dismiss();
   }
   tasks_.clear();
