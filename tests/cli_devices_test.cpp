@@ -193,8 +193,8 @@ class Batches : public Devices {
     std::filesystem::rename(bin_ / "tune-worker-cpu", bin_ / "tune-worker-cuda");
     sandbox_.environment["FAKE_DEVICES"] = "fake:" + id_ + "a";
   }
-  void write(const std::string& behaviours, int times) const {
-    Devices::write(behaviours, times);
+  void write(const std::string& behaviours, int times, const std::string& more = "") const {
+    Devices::write(behaviours, times, more);
     const std::string yaml = sandbox_.read("gemm.yaml");
     sandbox_.write("gemm.yaml", std::regex_replace(yaml, std::regex("gemm.cpp([^]*)launch: \\{"),
                                                    "gemm.cu$1launch: {grid: [1], block: [1], "));
@@ -223,9 +223,9 @@ TEST_F(Batches, NothingIsTimedWhileAnotherProcessStartsOrLeaves) {
 }
 
 TEST_F(Batches, ProcessesStartWhileTheReferenceIsMadeAndLoadOnceItIsThere) {
-  sandbox_.environment["FAKE_LATE_REFERENCE"] = "1";
-  write("pauses", 4);
-  const Result result = tune({});
+  sandbox_.environment["FAKE_LATE_REFERENCE"] = "1200";  // longer than a process may take to start
+  write("pauses", 4, ", measure: {max_seconds: 0.1}");
+  const Result result = sandbox_.tune_from(bin_, {"--yaml", "gemm.yaml", "--timeout-run", "1", "--output", "out"});
   ASSERT_EQ(result.code, 0) << result.err;
   std::istringstream log(sandbox_.read("log.txt"));
   std::vector<std::string> seen;

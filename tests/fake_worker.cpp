@@ -2,9 +2,10 @@
 // asks for it with its parameter BEHAVIOUR, the probe is asked by the variable FAKE_PROBE; `right` does nothing, at
 // once, and says that it went well. FAKE_DEVICES (`model:id,model:id:file`) are the devices of the probe, one with a
 // file admits one process at a time; a spec takes a tenth longer on each than on the one before. With
-// FAKE_REFUSED_REFERENCE the first two references find no device, with FAKE_LATE_REFERENCE one ends after a measure
-// process has started. FAKE_MEMORY is the device's, in bytes. FAKE_REMARKS are remarks of the probe and of the vendor's
-// library. Measure processes append their number and what they do to the file FAKE_LOG.
+// FAKE_REFUSED_REFERENCE the first two references find no device, with FAKE_LATE_REFERENCE one ends so
+// many milliseconds after a measure process has started. FAKE_MEMORY is the device's, in bytes. FAKE_REMARKS are
+// remarks of the probe and of the vendor's library. Measure processes append their number and what they do to the file
+// FAKE_LOG.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -139,7 +140,7 @@ void outlive_the_sweep() {
 bool in_finals() { return noted("measured") >= 2; }
 void finish_late() {
   while (noted("starts") == 0) ::usleep(1000);
-  ::usleep(20'000);
+  ::usleep(1000 * std::atoi(std::getenv("FAKE_LATE_REFERENCE")));
   note("referenced");
 }
 // The first two processes of this kind find no device.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 
 #include "gpu_vendor.h"
@@ -31,8 +32,10 @@ std::string describe(const GpuDriver& driver, Status status) {
 std::string device_advice() { return ""; }
 
 /// CUDA opens all GPUs that it can, though it shows only those of CUDA_VISIBLE_DEVICES, and each takes it 20 ms of a
-/// lock that all processes share (H200).
+/// lock that all processes share (H200). An instance of a card that is split up (MIG) stays what was chosen.
 void see_one_gpu_alone(const char* uuid) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && std::string_view(visible).starts_with("MIG-")) return;
   const auto others = nodes_of_other_gpus(uuid);
   if (!others.empty() && renounce(others)) ::setenv("CUDA_VISIBLE_DEVICES", uuid, 1);
 }

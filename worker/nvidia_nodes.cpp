@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <map>
 
@@ -34,18 +35,22 @@ bool is_or_holds(const fs::path& path, const fs::path& file) {
 }
 
 /// A rule allows what lies below a path: so what leads to none of the files is allowed, and of the rest what is in it.
-void allow_all_but(const std::vector<fs::path>& files, const fs::path& folder, int rules) {
+/// False: something could not be allowed.
+bool allow_all_but(const std::vector<fs::path>& files, const fs::path& folder, int rules) {
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (std::ranges::find(files, entry.path()) != files.end()) continue;
-    if (std::ranges::any_of(files, [&](const fs::path& file) { return is_or_holds(entry.path(), file); })) {
-      allow_all_but(files, entry.path(), rules);
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (std::ranges::find(files, path) != files.end()) continue;
+    if (std::ranges::any_of(files, [&](const fs::path& file) { return is_or_holds(path, file); })) {
+      if (!allow_all_but(files, path, rules)) return false;
       continue;
     }
-    const Descriptor parent(::open(entry.path().c_str(), O_PATH | O_CLOEXEC));
+    const Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!parent && errno == ENOENT) continue;  // a link to nothing
     const landlock_path_beneath_attr rule = {kOpening, parent.get()};
-    if (parent) ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    if (!parent || ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) return false;
   }
+  return !error;
 }
 
 }  // namespace
@@ -71,8 +76,8 @@ bool renounce(const std::vector<fs::path>& files) {
   handled.handled_access_fs = kOpening;
   const Descriptor rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
   if (!rules) return false;
-  allow_all_but(files, "/", rules.get());
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
+  return allow_all_but(files, "/", rules.get()) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
 }
 
 }  // namespace tune

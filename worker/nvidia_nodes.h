@@ -12,7 +12,7 @@ std::vector<std::filesystem::path> nodes_of_other_gpus(const std::string& uuid,
                                                        const std::filesystem::path& devices = "/dev");
 
 /// From now on neither this thread nor what it starts can open these files, which are not folders (Landlock: Linux
-/// 5.13). False: the system cannot do that, and nothing has changed.
+/// 5.13). False: the system cannot do that, and they still can.
 bool renounce(const std::vector<std::filesystem::path>& files);
 
 }  // namespace tune

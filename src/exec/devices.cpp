@@ -31,6 +31,11 @@ std::string visible_name(Backend backend, int index) {
                                                         : std::to_string(index);
 }
 
+/// Lets workers for CUDA open this device alone.
+void add_gpu(ChosenDevice& device, Backend backend) {
+  if (backend == Backend::cuda && !device.id.empty()) device.environment["TUNE_GPU"] = device.id;
+}
+
 [[noreturn]] void complain(const std::string& names, const std::string& why, const wire::Hello& hello) {
   std::string text = fmt::format("--devices {}: {}", names, why);
   for (std::size_t i = 0; i < hello.devices.size(); ++i)
@@ -61,7 +66,9 @@ std::vector<int> parse_indices(const std::string& names, const wire::Hello& hell
 std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names, const wire::Hello& hello) {
   if (!names) {
     const wire::DeviceName first = hello.devices.empty() ? wire::DeviceName() : hello.devices.front();
-    return {{0, first.id, first.one_process, {{"TUNE_GPU", first.id}}}};
+    ChosenDevice chosen{0, first.id, first.one_process, {}};
+    add_gpu(chosen, hello.backend);
+    return {chosen};
   }
   if (hello.devices.empty())
     complain(*names, fmt::format("the {} backend has no devices to choose from", to_text(hello.backend)), hello);
@@ -70,11 +77,9 @@ std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names
     const wire::DeviceName& device = hello.devices[static_cast<std::size_t>(index)];
     if (device.name != hello.devices[static_cast<std::size_t>(chosen.empty() ? index : chosen.front().index)].name)
       complain(*names, "the devices of one run must be of one model; tune each model by itself:", hello);
-    chosen.push_back(
-        {index,
-         device.id,
-         device.one_process,
-         {{visibility_variable(hello.backend), visible_name(hello.backend, index)}, {"TUNE_GPU", device.id}}});
+    const std::map<std::string, std::string> visible = {
+        {visibility_variable(hello.backend), visible_name(hello.backend, index)}};
+    add_gpu(chosen.emplace_back(ChosenDevice{index, device.id, device.one_process, visible}), hello.backend);
   }
   return chosen;
 }

@@ -221,7 +221,7 @@ bool WorkerRunner::takes_jobs(const Device& device) const {
 // A GPU is opened while the reference is made, unless that is one process too many.
 bool WorkerRunner::start_one(Task& task, Device& device) {
   wire::MeasureRequest request = workshop_->requests().measure(task.spec);
-  const bool opens_meanwhile = workshop_->reference_comes() && !device.lane.holds_one_process();
+  const bool opens_meanwhile = workshop_->reference_comes() && device.lane.opens_ahead();
   if (!opens_meanwhile && !workshop_->reference_ready(task.spec)) return false;
   if (request.workspace_bytes > workspace_bytes_) {
     workspace_bytes_ = request.workspace_bytes;

@@ -74,6 +74,7 @@ class Workshop {
   /// in a row could not, throws Error(environment).
   void note_opened(std::size_t device) { refused_[device] = 0; }
   void note_refused(std::size_t device, const std::string& why);
+  bool has_refused(std::size_t device) const { return refused_[device] > 0; }
   /// Throws Error(environment): nothing can be measured any more on this device, and why.
   [[noreturn]] void throw_device_lost(std::size_t device, const std::string& why) const;
 
