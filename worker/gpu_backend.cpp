@@ -79,6 +79,7 @@ class GpuBackend final : public WorkerBackend {
   std::string memory_key_;
   std::int64_t per_sample_ = 1;  ///< launches that are timed as one
   int energy_rounds_ = 0;
+  bool energy_told_ = false;  ///< in one of these rounds
   bool algorithm_chosen_ = false;
   std::optional<Gpu> gpu_;
   std::optional<GpuHelpers> helpers_;
@@ -136,6 +137,7 @@ void GpuBackend::load(const wire::MeasureRequest& request) {
   rules_ = request.measure;
   per_sample_ = 1;
   energy_rounds_ = 0;
+  energy_told_ = false;
   checked_.reset();
   provide_memory(request);
   if (!start_) {
@@ -267,7 +269,7 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   const auto do_without = [&](const std::string& why) {
     const std::string text = "energy is not measured: " + why;
     if (rules_.energy == Energy::always) throw Refusal(Stage::measure, text);
-    measured.remarks.push_back(text);
+    if (energy_rounds_ == kEnergyRounds && !energy_told_) measured.remarks.push_back(text);
   };
   if (memory_->needs_restoring())
     return do_without("it takes launches without a pause, and this kernel reads what it overwrites");
@@ -284,6 +286,7 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
       EnergyMeter(start_launches, counter, seconds_now).run(measured.timing.median, rules_.cutoff * go.best_joules);
   gpu_->synchronize();
   if (!energy) return do_without("the device's counter does not answer, or stands still");
+  energy_told_ = true;
   measured.metrics["energy"] = energy->joules;
   measured.timing.stopped_early = energy->stopped_early;
 }
