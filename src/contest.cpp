@@ -16,6 +16,12 @@ namespace {
 
 constexpr double kFinalsMargin = 0.02;
 constexpr int kMostFinalists = 24;
+constexpr const char* kExclusive =
+    "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
+    "(nvidia-smi -c DEFAULT ends that)";
+constexpr const char* kMemoryForOne =
+    "there were no finals, which need several processes at a time: the device has memory for one";
+constexpr fmt::string_view kCut = "the finals have {} of {} contenders: the device has memory for no more";
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
@@ -26,6 +32,8 @@ bool any_finished(const Finals& finals) {
 
 /// How notes call a baseline: `baseline 2`, which is a label already, or `baseline old.yaml`.
 std::string named(const std::string& label) { return label.starts_with("baseline") ? label : "baseline " + label; }
+
+bool is_vendor(const std::string& label) { return label == "vendor" || label == "vendor best"; }
 
 // To crown a spec that was too slow for the finals would hide that something is wrong.
 [[noreturn]] void throw_none_finished(const Finals& finals) {
@@ -78,16 +86,20 @@ void Contest::note_default(Tuner& tuner) {
     findings_->notes.push_back("default is pruned: " + pruned->reason);
 }
 
-// What holds for several, such as a library's first choice and its fastest, is said once.
+// A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
 void Contest::add_notes() {
   if (!findings_->finals) return;
   std::set<std::string> said;
   for (const Finalist& finalist : findings_->finals->finalists) {
     const bool is_spec = finalist.label.empty();
-    std::vector<std::string> texts = finalist.remarks;
-    if (finalist.failure && !is_spec) texts.push_back(finalist.failure->message);
-    for (const std::string& text : texts)
-      if (said.insert(text).second) findings_->notes.push_back(is_spec ? text : named(finalist.label) + ": " + text);
+    const auto add = [&](const std::string& text) {
+      findings_->notes.push_back(is_spec ? text : named(finalist.label) + ": " + text);
+    };
+    for (const std::string& remark : finalist.remarks)
+      if (said.insert(remark).second) add(remark);
+    if (!finalist.failure || is_spec) continue;
+    const std::string& why = finalist.failure->message;
+    if (!is_vendor(finalist.label) || said.insert(why).second) add(why);
   }
 }
 
@@ -143,18 +155,17 @@ void Contest::cut_to_memory(std::vector<Contender>& specs, std::vector<Contender
   add(specs.front());
   std::ranges::for_each(baselines, add);
   std::ranges::for_each(specs.begin() + 1, specs.end(), add);
-  auto fitting = processes_that_fit(parts_.plan.problem, parts_.requests.hello().device, workspaces);
+  const wire::Hello& hello = parts_.requests.hello();
+  auto fitting = processes_that_fit(hello.backend, parts_.plan.problem, hello.device, workspaces);
   if (rules_.one_process) fitting = 1;
   const std::size_t all = specs.size() + baselines.size();
   if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
   const auto most = static_cast<std::size_t>(*fitting);
   specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
   baselines.resize(std::min(baselines.size(), most - specs.size()));
-  findings_->notes.push_back(
-      rules_.one_process
-          ? "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
-            "(nvidia-smi -c DEFAULT ends that)"
-          : fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));
+  findings_->notes.push_back(rules_.one_process ? kExclusive
+                             : most == 1        ? kMemoryForOne
+                                                : fmt::format(kCut, most, all));
 }
 
 // Who takes part and how: the same finals need not be held twice.

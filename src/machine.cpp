@@ -22,8 +22,8 @@ std::optional<Device> Machine::limiting_device(Backend backend) {
   if (from_file_ || options_->build_only) return from_file_;
   try {
     return hello(backend).device;
-  } catch (const Error&) {
-    if (options_->dry_run) return std::nullopt;
+  } catch (const Error& error) {
+    if (options_->dry_run && error.code() == ExitCode::environment) return std::nullopt;
     throw;
   }
 }
@@ -35,13 +35,14 @@ const wire::Hello& Machine::hello(Backend backend) {
   wire::Hello hello;
   try {
     hello = workers_->probe(backend);
+    describe_chosen(hello);
   } catch (const Error& error) {
+    if (error.code() != ExitCode::environment) throw;
     const auto last = Journal::last_run_of(journal_);
     if (!last || last->hello.backend != backend) throw;
     probe_failure_ = error.what();
     return hello_.emplace(last->hello);
   }
-  describe_chosen(hello);
   return hello_.emplace(std::move(hello));
 }
 

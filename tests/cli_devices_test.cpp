@@ -325,6 +325,25 @@ TEST_F(Devices, AnUnknownOneIsAnErrorThatListsThem) {
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "out.jsonl"));
 }
 
+TEST_F(Batches, ADryRunKnowsAnUnknownOneToo) {
+  write("right", 1);
+  EXPECT_EQ(tune({"--dry-run"}).code, 0);
+  const Result result = tune({"--dry-run", "--devices", "9"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("there is no device '9'"), std::string::npos) << result.err;
+}
+
+TEST_F(Devices, AJournalThatKnowsAllAnswersForOneThatIsDead) {
+  have_devices();
+  write("right", 3);
+  ASSERT_EQ(tune({"--devices", "1"}).code, 0);
+  sandbox_.environment["FAKE_PROBE"] = "fails_on_the_second";
+  const Result result = tune({"--devices", "1"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("note: the device is the one the journal remembers"), std::string::npos) << result.out;
+  EXPECT_EQ(tune({"--devices", "7"}).code, 2);
+}
+
 TEST_F(Devices, SeveralMustBeOfOneModel) {
   have_devices("fake", "other");
   write("right");
@@ -390,7 +409,7 @@ TEST_F(Devices, OneThatIsLostInTheFinalsEndsTheRun) {
 }
 
 // A process is taken to need 600 MB besides its buffers, and one that fits is kept free.
-TEST_F(Devices, FinalsAreOfAsManyAsTheMemoryHoldsThePresentConfigurationAmongThem) {
+TEST_F(Batches, FinalsAreOfAsManyAsTheMemoryHoldsThePresentConfigurationAmongThem) {
   sandbox_.environment["FAKE_MEMORY"] = "2500000000";
   write("right", 6, ", default: {N: 6}");
   const Result result = tune({"--tune"});
@@ -402,7 +421,7 @@ TEST_F(Devices, FinalsAreOfAsManyAsTheMemoryHoldsThePresentConfigurationAmongThe
   EXPECT_NE(result.out.find("x default"), std::string::npos) << result.out;
 }
 
-TEST_F(Devices, FinalsAreOfAsManyAsTheMemoryHoldsWithTheirWorkspaces) {
+TEST_F(Batches, FinalsAreOfAsManyAsTheMemoryHoldsWithTheirWorkspaces) {
   sandbox_.environment["FAKE_MEMORY"] = "2500000000";
   write("right", 6);
   std::string yaml = sandbox_.read("gemm.yaml");
@@ -413,6 +432,27 @@ TEST_F(Devices, FinalsAreOfAsManyAsTheMemoryHoldsWithTheirWorkspaces) {
             std::string::npos)
       << result.out;
   EXPECT_EQ(noted("starts").size(), 8u);
+}
+
+TEST_F(Batches, WhereTheMemoryHoldsOneThereAreNoFinals) {
+  sandbox_.environment["FAKE_MEMORY"] = "1500000000";
+  write("right", 4);
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("note: there were no finals, which need several processes at a time: the device has "
+                            "memory for one\n"),
+            std::string::npos)
+      << result.out;
+  EXPECT_EQ(noted("starts").size(), 4u);
+}
+
+TEST_F(Devices, BaselinesThatFailAlikeAreEachNoted) {
+  write("right, fails_in_finals", 2,
+        ", baseline: [{BEHAVIOUR: fails_in_finals, N: 1}, {BEHAVIOUR: fails_in_finals, N: 2}]");
+  const Result result = tune({"--tune", "--filter", "BEHAVIOUR=right"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  for (const std::string label : {"baseline", "baseline 2"})
+    EXPECT_NE(result.out.find("note: " + label + ": said to have failed\n"), std::string::npos) << result.out;
 }
 
 TEST_F(Devices, FinalsThatNoSpecFinishesCrownNoOther) {

@@ -242,6 +242,7 @@ const std::map<std::string, Action> kProbes = {
        say(wire::encode(wire::Event(hello)));
      }},
     {"fails", [] { say(R"({"event": "failed", "stage": "start", "message": "no device"})"); }},
+    {"fails_on_the_second", [] { kProbes.at(device() > 0 ? "fails" : "right")(); }},
     {"hangs", hang},
     {"says_garbage", [] { say("garbage"); }},
     {"says_nothing", [] {}},

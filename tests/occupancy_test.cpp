@@ -82,17 +82,31 @@ TEST(Memory, ProcessesFitByTheBuffersOfTheProblem) {
   Gemm gemm;
   gemm.m = gemm.n = gemm.k = 16384;
   Device device;
-  EXPECT_FALSE(processes_that_fit(gemm, device).has_value());
+  const auto fitting = [&](auto workspaces) { return processes_that_fit(Backend::cuda, gemm, device, workspaces); };
+  EXPECT_FALSE(fitting(0).has_value());
   device.properties["memory_bytes"] = std::int64_t{24} << 30;
-  EXPECT_EQ(processes_that_fit(gemm, device), 3);
-  EXPECT_LT(processes_that_fit(gemm, device, 1'000'000'000), 3) << "each has its workspace";
-  EXPECT_EQ(processes_that_fit(gemm, device, std::vector<std::int64_t>{0, 0, 9'000'000'000}), 2);
-  EXPECT_EQ(processes_that_fit(gemm, device, std::vector<std::int64_t>{9'000'000'000, 0, 0}), 1);
+  EXPECT_EQ(fitting(0), 3);
+  EXPECT_LT(fitting(1'000'000'000), 3) << "each has its workspace";
+  EXPECT_EQ(fitting(std::vector<std::int64_t>{0, 0, 9'000'000'000}), 2);
+  EXPECT_EQ(fitting(std::vector<std::int64_t>{9'000'000'000, 0, 0}), 1);
   device.properties["memory_bytes"] = std::int64_t{1} << 30;
-  EXPECT_EQ(processes_that_fit(gemm, device), 1) << "one is tried anyhow";
+  EXPECT_EQ(fitting(0), 1) << "one is tried anyhow";
   gemm.m = gemm.n = gemm.k = 128;
   device.properties["memory_bytes"] = std::int64_t{24} << 30;
-  EXPECT_GT(processes_that_fit(gemm, device), 24);
+  EXPECT_GT(fitting(0), 24);
+}
+
+TEST(Memory, OnTheCpuThereIsNoContextAndAProgramKnowsItself) {
+  Gemm gemm;
+  gemm.m = gemm.n = gemm.k = 8;
+  Device device;
+  device.properties["memory_bytes"] = std::int64_t{4} << 30;
+  EXPECT_LT(processes_that_fit(Backend::hip, gemm, device), 12);
+  EXPECT_GT(processes_that_fit(Backend::cpu, gemm, device), 1000);
+  gemm.m = gemm.n = gemm.k = 40000;
+  EXPECT_EQ(processes_that_fit(Backend::cpu, gemm, device), 1);
+  EXPECT_FALSE(processes_that_fit(Backend::program, gemm, device).has_value());
+  EXPECT_FALSE(processes_that_fit(Backend::program, gemm, device, std::vector<std::int64_t>{0, 0}).has_value());
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace tune {
 namespace {
 
-constexpr double kContextBytes = 600e6;  // what the driver takes for a process beside its buffers
+constexpr double kContextBytes = 600e6;  // what a GPU's driver takes for a process beside its buffers
 constexpr double kMany = 1e6;
 
 double bytes_of_problem(const Problem& problem) {
@@ -22,28 +22,30 @@ double bytes_of_problem(const Problem& problem) {
   return bytes;
 }
 
-double bytes_of_process(const Problem& problem, std::int64_t workspace_bytes) {
-  return bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + kContextBytes;
+double bytes_of_process(Backend backend, const Problem& problem, std::int64_t workspace_bytes) {
+  const double context = backend == Backend::cpu ? 0 : kContextBytes;
+  return bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + context;
 }
 
 }  // namespace
 
-std::optional<int> processes_that_fit(const Problem& problem, const Device& device, std::int64_t workspace_bytes) {
-  if (std::holds_alternative<std::monostate>(problem)) return std::nullopt;
+std::optional<int> processes_that_fit(Backend backend, const Problem& problem, const Device& device,
+                                      std::int64_t workspace_bytes) {
+  if (backend == Backend::program) return std::nullopt;
   const auto bytes = device.integer("memory_bytes");
   if (!bytes) return std::nullopt;
-  const double fitting = static_cast<double>(*bytes) / bytes_of_process(problem, workspace_bytes);
+  const double fitting = static_cast<double>(*bytes) / bytes_of_process(backend, problem, workspace_bytes);
   return std::max(static_cast<int>(std::min(fitting, kMany)) - 1, 1);
 }
 
-std::optional<int> processes_that_fit(const Problem& problem, const Device& device,
+std::optional<int> processes_that_fit(Backend backend, const Problem& problem, const Device& device,
                                       std::span<const std::int64_t> workspace_bytes) {
-  const auto without = processes_that_fit(problem, device);
+  const auto without = processes_that_fit(backend, problem, device);
   if (without.value_or(1) == 1) return without;
-  double room = static_cast<double>(*device.integer("memory_bytes")) - bytes_of_process(problem, 0);
+  double room = static_cast<double>(*device.integer("memory_bytes")) - bytes_of_process(backend, problem, 0);
   int fitting = 0;
   for (const std::int64_t workspace : workspace_bytes)
-    if ((room -= bytes_of_process(problem, workspace)) >= 0) ++fitting;
+    if ((room -= bytes_of_process(backend, problem, workspace)) >= 0) ++fitting;
   return std::max(fitting, 1);
 }
 

@@ -51,7 +51,8 @@ int WorkerRunner::loaded_ahead(std::size_t device) const {
   const bool reuse = workshop_->options().reuse_processes;
   const int wanted = reuse ? kLoadedAheadInReused : kLoadedAhead;
   const Requests& requests = workshop_->requests();
-  const auto fitting = processes_that_fit(requests.plan().problem, requests.hello().device, workspace_bytes_);
+  const wire::Hello& hello = requests.hello();
+  const auto fitting = processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspace_bytes_);
   return fitting ? std::clamp(*fitting / (reuse ? 1 : 2) - 1, 0, wanted) : wanted;
 }
 
