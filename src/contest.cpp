@@ -70,7 +70,10 @@ void Contest::take_failures(Tuner& tuner) {
   for (const Finalist& finalist : findings_->finals->finalists) {
     if (!finalist.failure || !finalist.label.empty()) continue;
     for (Trial& trial : tuner.trials())
-      if (trial.spec.mesh_idx == finalist.spec.mesh_idx) trial.outcome = *finalist.failure;
+      if (trial.spec.mesh_idx == finalist.spec.mesh_idx) {
+        trial.outcome = *finalist.failure;
+        trial.recorded = trial.recorded && restored_;
+      }
   }
 }
 
@@ -188,7 +191,9 @@ bool Contest::same_contender(const Contender& contender, const Finalist& finalis
 
 const Finals* Contest::recorded(const std::string& id) const {
   const Finals* recorded = parts_.journal.find_finals(id);
-  const auto again = [&](const Finalist& finalist) { return finalist.failure && rules_.again(*finalist.failure); };
+  const auto again = [&](const Finalist& finalist) {
+    return finalist.failure && rules_.again(*finalist.failure, parts_.journal.repeats(id));
+  };
   if (recorded == nullptr || !any_finished(*recorded)) return nullptr;
   return std::ranges::any_of(recorded->finalists, again) ? nullptr : recorded;
 }
@@ -203,6 +208,7 @@ bool Contest::restore(const Finals& before, const std::vector<Contender>& conten
     finalist.spec = found->spec;
   }
   findings_->finals = std::move(finals);
+  restored_ = true;
   return true;
 }
 

@@ -14,8 +14,8 @@ namespace tune {
 struct ContestRules {
   int finalists = 5;
   std::uint64_t seed = 0;
-  /// Whether recorded finals in which someone failed so are held again.
-  std::function<bool(const Failure&)> again;
+  /// Whether recorded finals in which someone failed so, once or repeatedly, are held again.
+  std::function<bool(const Failure&, bool repeated)> again;
   bool one_process = false;  ///< the device admits one at a time: none are held
 };
 
@@ -58,6 +58,7 @@ class Contest {
   Parts parts_;
   ContestRules rules_;
   Findings* findings_;
+  bool restored_ = false;  ///< the finals are the journal's
 };
 
 }  // namespace tune

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 #include "model/error.h"
 
@@ -19,6 +21,22 @@ namespace {
 bool may_start_a_journal(const std::string& text) {
   constexpr std::string_view kStart = "{\"command\":";
   return kStart.starts_with(std::string_view(text).substr(0, kStart.size()));
+}
+
+std::vector<std::string> failures_of(const Trial& trial) {
+  if (const Failure* failure = trial.failure()) return {failure->headline()};
+  return {};
+}
+
+std::vector<std::string> failures_of(const Finals& finals) {
+  std::vector<std::string> headlines;
+  for (const Finalist& finalist : finals.finalists)
+    if (finalist.failure) headlines.push_back(finalist.failure->headline());
+  return headlines;
+}
+
+bool alike(const std::vector<std::string>& before, const std::vector<std::string>& now) {
+  return std::ranges::find_first_of(now, before) != now.end();
 }
 
 }  // namespace
@@ -100,11 +118,24 @@ std::optional<wire::RunRecord> Journal::last_run_of(const fs::path& path) {
 
 void Journal::accept(wire::Record record) {
   if (auto* run = std::get_if<wire::RunRecord>(&record)) last_run_ = std::move(*run);
-  if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) finals_[finals->id] = std::move(finals->finals);
+  if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) {
+    const Finals* before = find_finals(finals->id);
+    note_repeat(finals->id, before != nullptr && alike(failures_of(*before), failures_of(finals->finals)));
+    finals_[finals->id] = std::move(finals->finals);
+  }
   if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
     std::string id = trial->id;
+    const wire::TrialRecord* before = find(id);
+    note_repeat(id, before != nullptr && alike(failures_of(before->trial), failures_of(trial->trial)));
     trials_.insert_or_assign(std::move(id), std::move(*trial));
   }
+}
+
+void Journal::note_repeat(const std::string& id, bool repeated) {
+  if (repeated)
+    repeats_.insert(id);
+  else
+    repeats_.erase(id);
 }
 
 const wire::TrialRecord* Journal::find(const std::string& id) const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/descriptor.h"
 #include "wire/records.h"
@@ -29,6 +30,8 @@ class Journal {
   const std::filesystem::path& path() const { return path_; }
   const wire::TrialRecord* find(const std::string& id) const;
   const Finals* find_finals(const std::string& id) const;
+  /// Whether the last record of these trial or finals tells of a failure that the one before told of too.
+  bool repeats(const std::string& id) const { return repeats_.contains(id); }
   /// How many lines were no records; they stay in the file.
   int unreadable_lines() const { return unreadable_; }
   /// Whether another run is kept from it.
@@ -44,6 +47,7 @@ class Journal {
   void read();
   void cut_torn_line();
   void accept(wire::Record record);
+  void note_repeat(const std::string& id, bool repeated);
 
   std::filesystem::path path_;
   Descriptor file_;
@@ -51,6 +55,7 @@ class Journal {
   std::optional<wire::RunRecord> last_run_;
   std::unordered_map<std::string, wire::TrialRecord> trials_;
   std::unordered_map<std::string, Finals> finals_;
+  std::unordered_set<std::string> repeats_;
   int unreadable_ = 0;
   std::int64_t end_ = 0;  ///< bytes of whole lines
   std::optional<std::chrono::steady_clock::time_point> unflushed_since_;

@@ -6,8 +6,13 @@
 #include <cstdio>
 #include <utility>
 
+#include "exec/worker_process.h"
+
 namespace tune {
 namespace {
+
+constexpr const char* kMachinesWords[] = {"killed by signal 9 ", "Killed signal", "ended with exit code 126",
+                                          "ended with exit code 127", kFilledDisk};
 
 // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
 bool wants_failures_again(const Options& options) { return options.retry_failed || options.spec || options.keep; }
@@ -37,28 +42,31 @@ std::optional<double> limit_of(const Failure& failure) {
   return known ? std::optional(seconds) : std::nullopt;
 }
 
-// In the words of ours, and of GCC when its compiler proper is killed.
-bool was_killed(const Failure& failure) {
+// By the machine's doing perhaps: in our words, in GCC's when its compiler proper is killed, in a shell's or a loader's
+// for what they do not find.
+bool may_be_the_machines(const Failure& failure) {
   const std::string text = failure.headline();
-  return text.find("killed by signal 9 ") != std::string::npos || text.find("Killed signal") != std::string::npos;
+  return std::ranges::any_of(kMachinesWords, [&](const char* words) { return text.find(words) != std::string::npos; });
 }
 
 }  // namespace
 
-bool has_lapsed(const Failure& failure, double timeout_build, double timeout_run) {
+bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run) {
   const auto limit = limit_of(failure);
   if (limit) return *limit < (failure.stage == Stage::build ? timeout_build : timeout_run);
-  return was_killed(failure);
+  return !repeated && may_be_the_machines(failure);
 }
 
 std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
                             const Objective& objective, const Options& options) {
-  const wire::TrialRecord* record = journal.find(requests.trial_id(spec));
+  const std::string id = requests.trial_id(spec);
+  const wire::TrialRecord* record = journal.find(id);
   if (record == nullptr) return std::nullopt;
   Trial trial = record->trial;
   trial.spec = spec;
   const Failure* failure = trial.failure();
-  if (failure && (wants_failures_again(options) || has_lapsed(*failure, options.timeout_build, options.timeout_run)))
+  if (failure && (wants_failures_again(options) ||
+                  has_lapsed(*failure, journal.repeats(id), options.timeout_build, options.timeout_run)))
     return std::nullopt;
   const Measurement* measurement = trial.measurement();
   if (measurement != nullptr && measurement->timing.stopped_early &&

@@ -10,9 +10,9 @@
 
 namespace tune {
 
-/// Whether a recorded failure tells nothing of this run: it was killed from outside, as by a system short of memory, or
-/// was given less time than specs are given now.
-bool has_lapsed(const Failure& failure, double timeout_build, double timeout_run);
+/// Whether a recorded failure tells nothing of this run: it may be the machine's, such as a kill by a system short of
+/// memory, and happened only once, or it was given less time than specs are given now.
+bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run);
 
 /// What the journal knows of a spec, where that holds for a run with these options too; nullopt: it is to be tried. A
 /// failure does not hold if it is to be seen again or has lapsed, a time that was cut short not if this run cuts none,

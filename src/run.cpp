@@ -234,8 +234,8 @@ Contest Run::contest() {
   Contest::Parts parts = {loaded_.plan, objective_, *requests_,
                           *journal_,    *progress_, [this]() -> Workshop& {
                             return workshop(); }};
-  const auto again = [this](const Failure& failure) {
-    return options_->retry_failed || has_lapsed(failure, options_->timeout_build, options_->timeout_run);
+  const auto again = [this](const Failure& failure, bool repeated) {
+    return options_->retry_failed || has_lapsed(failure, repeated, options_->timeout_build, options_->timeout_run);
   };
   return {std::move(parts), {options_->finalists, options_->seed, again, devices_.front().one_process}, findings_};
 }

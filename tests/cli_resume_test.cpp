@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/process.h"
 #include "cli.h"
 #include "has.h"
 
@@ -158,6 +159,26 @@ TEST_F(Lapse, WhatWasKilledFromOutsideIsTriedAgain) {
   EXPECT_EQ(new_runs(), 4);
 }
 
+TEST_F(Lapse, WhatIsKilledAgainIsFinal) {
+  write("kill -s KILL $$");
+  for (const int runs : {2, 2, 0}) {
+    EXPECT_EQ(tune().code, 1);
+    EXPECT_EQ(new_runs(), runs);
+  }
+}
+
+// As a shell does for what is not there, and the loader for a library.
+TEST_F(Lapse, WhatIsNotFoundInOneSpecIsTheSpecsFailureAndIsTriedAgainOnce) {
+  write("case $* in *T=1*) no-such-program; exit 127 ;; esac");
+  sandbox_.write("bench.yaml", sandbox_.read("bench.yaml") + "run: sh {file} {args}\n");
+  for (const int runs : {2, 1, 0}) {
+    const Result result = tune();
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_TRUE(has(result.out, "the program ended with exit code 127"));
+    EXPECT_EQ(new_runs(), runs);
+  }
+}
+
 TEST_F(Lapse, WhatTimedOutIsTriedAgainOnlyWithMoreTime) {
   write("sleep 60");
   EXPECT_TRUE(has(tune({"--param", "T:1", "--timeout-run", "1.2"}).out, "timed out: no answer within 1.2 s"));
@@ -182,8 +203,8 @@ TEST_F(Lapse, WhatCannotBeStartedIsTheMachinesFault) {
 }
 
 TEST_F(Lapse, ACommandThatIsNotThereIsTheMachinesFault) {
-  for (const std::string command : {"run: no-such-program {args}", "run: [no-such-program, '{args}']",
-                                    "build: {command: [no-such-program, '{defines}']}"}) {
+  for (const std::string command :
+       {"run: [no-such-program, '{args}']", "build: {command: [no-such-program, '{defines}']}"}) {
     sandbox_.write_script("{T: [1, 2]}", command + "\n");
     const Result result = tune();
     EXPECT_EQ(result.code, 4) << command << result.out;
@@ -202,6 +223,41 @@ TEST_F(Resume, ACompilerThatFindsNoRoomIsTheMachinesFault) {
   EXPECT_EQ(result.code, 4) << result.out;
   EXPECT_TRUE(has(result.err, "tune: error: a build failed for want of room: No space left on device ("));
   EXPECT_TRUE(has(result.err, "); the same command continues from here once there is room\n"));
+  EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
+}
+
+/// On a disk of 1 MiB, which takes a user namespace.
+class SmallDisk : public Lapse {
+ protected:
+  std::string on_small_disk(const std::string& script) const {
+    Command command;
+    command.argv = {"unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=1m none disk && { " + script + "; }"};
+    command.environment = sandbox_.environment;
+    command.environment["TUNE"] = TUNE_BIN_DIR "/tune bench.yaml --jobs 1 --output best";
+    command.environment["TMPDIR"] = (sandbox_.folder() / "disk").string();
+    command.directory = sandbox_.folder();
+    std::filesystem::create_directory(sandbox_.folder() / "disk");
+    const Finished finished = run(command);
+    return finished.output + finished.captured;
+  }
+  bool can_mount() const { return on_small_disk("echo yes") == "yes\n"; }
+};
+
+TEST_F(SmallDisk, ADiskThatASpecFillsItselfIsItsFailure) {
+  if (!can_mount()) GTEST_SKIP() << "no user namespaces here";
+  write("case $* in *T=1*) dd if=/dev/zero of=\"$TMPDIR/big\" bs=64k count=99 || exit 1 ;; esac");
+  const std::string said = on_small_disk("$TUNE; echo code $?");
+  EXPECT_TRUE(has(said, " (it had filled the disk)\n"));
+  EXPECT_TRUE(has(said, "code 0\n"));
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 2u);
+}
+
+TEST_F(SmallDisk, ADiskThatIsFullAllTheSameIsTheMachinesFault) {
+  if (!can_mount()) GTEST_SKIP() << "no user namespaces here";
+  write("dd if=/dev/zero of=\"$TMPDIR/../../big\" bs=64k count=99 || exit 1");
+  const std::string said = on_small_disk("$TUNE; echo code $?");
+  EXPECT_TRUE(has(said, " is full (the program ended with exit code 1"));
+  EXPECT_TRUE(has(said, "code 4\n"));
   EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
 }
 

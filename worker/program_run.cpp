@@ -8,14 +8,10 @@
 #include <utility>
 
 #include "backend.h"
-#include "base/room.h"
 #include "model/error.h"
 
 namespace tune {
 namespace {
-
-// What a shell says of commands that it cannot start.
-constexpr int kNotExecutable = 126, kNotFound = 127;
 
 // A shell reports the signal that killed its command as an exit code of 128 and more.
 Exit seen_through_shell(Exit exit, bool is_shell) {
@@ -42,29 +38,28 @@ std::string failure(const std::string& what, const Exit& exit, const Finished& f
   return fmt::format("{} ended with {}{}{}", what, to_text(exit), line.empty() ? "" : ": ", line);
 }
 
-[[noreturn]] void refuse(const Task& task, const Exit& exit, const std::string& why) {
-  const std::filesystem::path temporary = std::filesystem::temp_directory_path();
-  if (is_full(temporary)) throw Error(ExitCode::environment, why + "; the disk of " + temporary.string() + " is full");
-  if (task.is_shell && (exit.code == kNotExecutable || exit.code == kNotFound)) throw Error(ExitCode::environment, why);
-  throw Refusal(task.stage, why);
+Finished start(const Task& task, const Command& command) {
+  try {
+    return run(command);
+  } catch (const Error& error) {
+    if (!task.is_artifact) throw;
+    throw Refusal(task.stage, error.what());
+  }
 }
 
 }  // namespace
 
-Finished run_or_refuse(const Task& task) try {
+Finished run_or_refuse(const Task& task) {
   Command command;
   command.argv = expand_command(task.command, task.is_shell, task.placeholders);
   command.environment = task.environment;
   command.own_group = false;
-  Finished finished = run(command);
+  Finished finished = start(task, command);
   for (const auto* text : {&finished.output, &finished.captured}) std::fwrite(text->data(), 1, text->size(), stderr);
   std::fflush(stderr);
   const Exit exit = seen_through_shell(finished.exit, task.is_shell);
-  if (!exit.clean()) refuse(task, exit, failure(task.what, exit, finished));
+  if (!exit.clean()) throw Refusal(task.stage, failure(task.what, exit, finished));
   return finished;
-} catch (const Error& error) {
-  if (!task.is_artifact) throw;
-  throw Refusal(task.stage, error.what());
 }
 
 }  // namespace tune

@@ -21,8 +21,8 @@ struct Task {
 
 /// Runs it to its end, in our process group so that it dies with us. What it prints goes on into our stderr, bounded.
 /// Throws Refusal in its stage if it crashes or exits with another code than 0; the message has the signal, or the code
-/// and the line of its output that explains most. Throws Error(environment) if it cannot be started, which is also what
-/// a shell's 126 and 127 say, or failed beside a full disk.
+/// and the line of its output that explains most. Throws Error(environment) if it cannot be started, unless it was
+/// built.
 Finished run_or_refuse(const Task& task);
 
 }  // namespace tune

@@ -48,6 +48,8 @@ WorkerProcess::WorkerProcess(Processes& processes, const std::filesystem::path& 
       stage_(measures_ ? Stage::start : Stage::build),
       asked_(Processes::Clock::now()) {
   if (const auto* build = std::get_if<wire::BuildRequest>(&request)) output_ = build->output;
+  if (const auto* measure = std::get_if<wire::MeasureRequest>(&request))
+    runs_program_ = measure->launches.empty() && !measure->vendor;
   Command command;
   command.argv = {worker.string(), mode_of(request)};
   command.environment = std::move(environment);
@@ -176,9 +178,13 @@ Failure WorkerProcess::fail(Cause cause, const std::string& message, const std::
 void WorkerProcess::handle(const Processes::Ended& ended) {
   ended_ = true;
   judge(ended);
-  const std::string lack = failure_ ? lack_of_room() : "";
+  const bool needs_room = failure_ && failure_->cause != Cause::timed_out && (!output_.empty() || runs_program_);
+  const bool was_full = needs_room && !full_disk().empty();
   std::error_code ignored;
   std::filesystem::remove_all(temporary_, ignored);
+  if (failure_ && !output_.empty()) std::filesystem::remove_all(output_, ignored);
+  const std::string lack = needs_room ? lack_of_room(was_full) : "";
+  if (was_full && lack.empty()) failure_->message.insert(failure_->headline().size(), kFilledDisk);
   if (!answered_ || built_) count(stage_);
   log(fmt::format("worker {}: {}", id_, to_text(ended.exit)));
   if (failure_ && failure_->cause == Cause::reported && failed_->environment)
@@ -189,11 +195,17 @@ void WorkerProcess::handle(const Processes::Ended& ended) {
                                                    lack, failure_->headline()));
 }
 
-// Looked for before what it left is removed. What compilers left they may have removed themselves.
-std::string WorkerProcess::lack_of_room() const {
-  if (output_.empty() || failure_->cause == Cause::timed_out) return "";
+std::string WorkerProcess::full_disk() const {
   for (const auto& folder : {output_.parent_path(), temporary_.parent_path()})
-    if (is_full(folder)) return "the disk of " + folder.string() + " is full";
+    if (!folder.empty() && is_full(folder)) return folder.string();
+  return "";
+}
+
+// Looked for after what it left is removed: a disk that it filled itself is its own failure. What compilers left they
+// may have removed themselves.
+std::string WorkerProcess::lack_of_room(bool was_full) const {
+  if (const std::string folder = full_disk(); !folder.empty()) return "the disk of " + folder + " is full";
+  if (output_.empty() || was_full) return "";
   for (const char* reason : {"No space left on device", "Disk quota exceeded"})
     if (failure_->log.find(reason) != std::string::npos)
       return std::string("a build failed for want of room: ") + reason;

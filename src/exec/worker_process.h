@@ -18,6 +18,9 @@ struct Deadlines {
   std::chrono::duration<double> run{60};  ///< each of start, load, and check with measure
 };
 
+/// Ends the headline of what failed on a full disk that had room again when what it left was removed.
+inline constexpr const char* kFilledDisk = " (it had filled the disk)";
+
 /// One worker process seen from the driver: holds what it said to the protocol, and says at its end what became of it.
 /// The owner passes it the events of its id.
 class WorkerProcess {
@@ -69,7 +72,8 @@ class WorkerProcess {
   void expect(bool in_order, const char* event);
   void complain(const std::string& what);
   void judge(const Processes::Ended& ended);
-  std::string lack_of_room() const;
+  std::string full_disk() const;
+  std::string lack_of_room(bool was_full) const;
   Failure fail(Cause cause, const std::string& message, const std::string& log) const;
 
   Processes* processes_;
@@ -78,6 +82,7 @@ class WorkerProcess {
   Processes::Id id_;
   Deadlines deadlines_;
   bool measures_;  ///< a measure process, which goes through stages
+  bool runs_program_ = false;
   Stage stage_;
   bool hello_ = false, loaded_ = false, load_sent_ = false, go_pending_ = false, check_pending_ = false,
        may_wait_ = false, waits_ = false;
