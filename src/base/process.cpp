@@ -161,19 +161,21 @@ struct Processes::Impl {
     for (auto& [id, child] : children)
       if (!child->reaped) child->signal_group(SIGKILL);
     const auto limit = Clock::now() + kReapLimit;
+    std::vector<pid_t> groups;
     for (auto& [id, child] : children) {
       if (child->reaped) continue;
-      const pid_t group = child->own_group ? child->process.id() : 0;
+      if (child->own_group) groups.push_back(child->process.id());
       reap_until(child->process, limit);
-      if (group > 0) await_end_of(group);
     }
+    await_end_of(groups);
   }
 
-  // Its other members die by themselves, and may still write for a moment. Not for long: where nobody reaps orphans
+  // Their other members die by themselves, and may still write for a moment. Not for long: where nobody reaps orphans
   // they never go.
-  static void await_end_of(pid_t group) {
+  static void await_end_of(const std::vector<pid_t>& groups) {
     const auto limit = Clock::now() + kGroupLimit;
-    while (::kill(-group, 0) == 0 && Clock::now() < limit) std::this_thread::sleep_for(1ms);
+    for (const pid_t group : groups)
+      while (::kill(-group, 0) == 0 && Clock::now() < limit) std::this_thread::sleep_for(1ms);
   }
 
   // A process that cannot die, stuck in a driver, is left to the system.
