@@ -105,6 +105,16 @@ TEST_F(Sources, AnIncludeByAMacroIsNamed) {
   EXPECT_EQ(hash_sources(folder_ / "a.cpp", search()).macro_include, "b.h:2");
 }
 
+TEST_F(Sources, AnIncludeByAMacroIsNamedOfTheUsersOwnHeadersOnly) {
+  const fs::path source = write("src/a.cpp", "#include <b.h>\n");
+  write("library/b.h", "#include HEADER\n");
+  const HeaderSearch library = search({"-Ilibrary"});
+  EXPECT_EQ(hash_sources(source, library).macro_include, "");
+  HeaderSearch own = library;
+  own.own = {folder_ / "library"};
+  EXPECT_EQ(hash_sources(source, own).macro_include, "b.h:1");
+}
+
 TEST_F(Sources, HeadersMayIncludeEachOther) {
   write("b.h", "#include \"a.h\"\n");
   EXPECT_EQ(hash_sources(write("a.h", "#include \"b.h\"\n"), search()).hex.size(), 32u);

@@ -53,6 +53,8 @@ class Closure {
  public:
   Closure(const fs::path& source, const HeaderSearch& search) : folders_(search.folders) {
     folders_.push_back(source.parent_path());
+    own_.push_back(fs::weakly_canonical(source).parent_path());
+    for (const fs::path& folder : search.own) own_.push_back(fs::weakly_canonical(folder));
     visit(source);
     for (const std::string& header : search.included) visit_all(header, search.working_folder);
   }
@@ -71,9 +73,14 @@ class Closure {
       ++number;
       const Included included = included_by(line);
       if (!included.header.empty()) visit_all(included.header, file.parent_path());
-      if (included.by_macro && macro_include_.empty())
+      if (included.by_macro && macro_include_.empty() && is_own(file))
         macro_include_ = file.filename().string() + ":" + std::to_string(number);
     }
+  }
+
+  bool is_own(const fs::path& file) const {
+    return std::ranges::any_of(
+        own_, [&](const fs::path& folder) { return std::ranges::mismatch(folder, file).in1 == folder.end(); });
   }
 
   void visit_all(std::string_view header, const fs::path& beside) {
@@ -83,7 +90,7 @@ class Closure {
       if (fs::is_regular_file(folder / header, ignored)) visit(folder / header);
   }
 
-  std::vector<fs::path> folders_;
+  std::vector<fs::path> folders_, own_;
   std::map<fs::path, std::string> files_;
   std::string macro_include_;
 };

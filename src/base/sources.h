@@ -9,8 +9,9 @@ namespace tune {
 /// Where a compiler finds headers, beyond the folders of the source and of the including header.
 struct HeaderSearch {
   std::vector<std::filesystem::path> folders;
-  std::vector<std::string> included;     ///< ahead of the source: `-include FILE`
-  std::filesystem::path working_folder;  ///< what the compiler runs in
+  std::vector<std::string> included;            ///< ahead of the source: `-include FILE`
+  std::filesystem::path working_folder;         ///< what the compiler runs in
+  std::vector<std::filesystem::path> own = {};  ///< of `folders`, those of the user's own headers
 };
 
 /// Adds what the words of a compiler's command line say, as GCC, Clang, nvcc, NVRTC and hipRTC spell it: -I, -iquote,
@@ -21,7 +22,8 @@ void add_environment(HeaderSearch& search);
 
 struct SourceHash {
   std::string hex;
-  /// `file.cpp:3` of the first include that names its header by a macro, and is therefore not followed; empty: none.
+  /// `file.cpp:3` of the first include that names its header by a macro, and is therefore not followed; empty: none in
+  /// files below the source's folder or the search's own ones.
   std::string macro_include;
 };
 

@@ -183,7 +183,7 @@ std::vector<std::string> words_of(std::string text) {
 
 // NVRTC alone heeds no environment.
 HeaderSearch header_search(const Plan& plan) {
-  HeaderSearch search{plan.build.include, {}, std::filesystem::current_path()};
+  HeaderSearch search{plan.build.include, {}, std::filesystem::current_path(), plan.build.include};
   if (plan.backend == Backend::cpu) search.working_folder = plan.file.parent_path();
   add_flags(search, plan.build.flags);
   add_flags(search, plan.build.command_is_shell ? words_of(plan.build.command.front()) : plan.build.command);
