@@ -71,7 +71,7 @@ class GpuFaults : public testing::Test {
                    "params: {SPEC: [0]}, launch: {" +
                        launch + ", args: [A, B, C, m, n, k]}}\n");
     const Result result = sandbox_.tune({"gemm.yaml"});
-    EXPECT_EQ(result.code, 2) << result.out;
+    EXPECT_EQ(result.code, 1) << result.out;
     return result.err;
   }
 
