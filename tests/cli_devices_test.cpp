@@ -222,20 +222,6 @@ TEST_F(Batches, NothingIsTimedWhileAnotherProcessStartsOrLeaves) {
   EXPECT_LT(batches, 10) << "several are timed between two times of opening and closing";
 }
 
-TEST_F(Batches, ProcessesStartWhileTheReferenceIsMadeAndLoadOnceItIsThere) {
-  sandbox_.environment["FAKE_LATE_REFERENCE"] = "1200";  // longer than a process may take to start
-  write("pauses", 4, ", measure: {max_seconds: 0.1}");
-  const Result result = sandbox_.tune_from(bin_, {"--yaml", "gemm.yaml", "--timeout-run", "1", "--output", "out"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  std::istringstream log(sandbox_.read("log.txt"));
-  std::vector<std::string> seen;
-  for (std::string process, what; log >> process >> what;)
-    if (what == "starts" || what == "referenced" || what == "opened") seen.push_back(what);
-  ASSERT_FALSE(seen.empty());
-  EXPECT_EQ(seen.front(), "starts");
-  EXPECT_LT(std::ranges::find(seen, "referenced"), std::ranges::find(seen, "opened"));
-}
-
 TEST_F(Batches, AProcessThatEndsInItsPauseOrAfterItCostsItsOwnSpec) {
   write("pauses, crashes_in_its_pause, crashes_after_its_pause, is_ruled_out_by_its_check", 2);
   tune({"--keep-going"});

@@ -2,10 +2,9 @@
 // asks for it with its parameter BEHAVIOUR, the probe is asked by the variable FAKE_PROBE; `right` does nothing, at
 // once, and says that it went well. FAKE_DEVICES (`model:id,model:id:file`) are the devices of the probe, one with a
 // file admits one process at a time; a spec takes a tenth longer on each than on the one before. With
-// FAKE_REFUSED_REFERENCE the first two references find no device, with FAKE_LATE_REFERENCE one ends so
-// many milliseconds after a measure process has started. FAKE_MEMORY is the device's, in bytes. FAKE_REMARKS are
-// remarks of the probe and of the vendor's library. Measure processes append their number and what they do to the file
-// FAKE_LOG.
+// FAKE_REFUSED_REFERENCE the first two references find no device. FAKE_MEMORY is the device's, in bytes. FAKE_REMARKS
+// are remarks of the probe and of the vendor's library. Measure processes append their number and what they do to the
+// file FAKE_LOG.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -138,11 +137,6 @@ void outlive_the_sweep() {
 }
 // Whether this is a process of the finals: two specs have been measured.
 bool in_finals() { return noted("measured") >= 2; }
-void finish_late() {
-  while (noted("starts") == 0) ::usleep(1000);
-  ::usleep(1000 * std::atoi(std::getenv("FAKE_LATE_REFERENCE")));
-  note("referenced");
-}
 // The first two processes of this kind find no device.
 bool refused(const std::string& kind) {
   const bool refused = noted("refused " + kind) < 2;
@@ -314,7 +308,6 @@ int main(int argc, char** argv) {
   const char* probe = std::getenv("FAKE_PROBE");
   if (mode == "--probe") kProbes.at(probe == nullptr ? "right" : probe)();
   if (mode == "build") build();
-  if (mode == "reference" && std::getenv("FAKE_LATE_REFERENCE")) finish_late();
   if (mode == "reference")
     say((std::getenv("FAKE_REFUSED_REFERENCE") && refused("reference")) || !has_device()
             ? kNoDevice

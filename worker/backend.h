@@ -42,8 +42,6 @@ class WorkerBackend {
   virtual void hold() {}
   virtual wire::Built build(const wire::BuildRequest& request) = 0;
   virtual void reference(const wire::ReferenceRequest& request) = 0;
-  /// Opens the device, where that takes long, for `load` to find it open.
-  virtual void open() {}
   /// Takes the artifact and all memory; launches nothing.
   virtual void load(const wire::MeasureRequest& request) = 0;
   /// Fills, checks (reports Checked on the way) and times. nullopt: it has checked and pauses. Where `go.pause` is not

@@ -54,7 +54,6 @@ class GpuBackend final : public WorkerBackend {
   void hold() override { GpuHandle::open(); }
   wire::Built build(const wire::BuildRequest& request) override;
   void reference(const wire::ReferenceRequest& request) override;
-  void open() override;
   void load(const wire::MeasureRequest& request) override;
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
@@ -99,7 +98,7 @@ wire::Built GpuBackend::build(const wire::BuildRequest& request) {
 
 void GpuBackend::reference(const wire::ReferenceRequest& request) {
   require_supported(request.problem, kind(), Stage::start);
-  open();
+  gpu_.emplace();
   const std::string code = compile_gpu_helpers(gpu_->arch());
   helpers_.emplace(*gpu_, code);
   write_file(helpers_beside(request.output), code);
@@ -126,10 +125,6 @@ std::vector<double> GpuBackend::outputs() const {
     wide.copy_to(std::as_writable_bytes(std::span(values).subspan(start)));
   }
   return values;
-}
-
-void GpuBackend::open() {
-  if (!gpu_) gpu_.emplace();
 }
 
 void GpuBackend::load(const wire::MeasureRequest& request) {
@@ -160,7 +155,7 @@ void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
   if (memory_ && memory_key(request) == memory_key_) return;
   memory_.reset();
   verifier_.emplace(request);
-  open();
+  if (!gpu_) gpu_.emplace();
   if (!helpers_) helpers_.emplace(*gpu_, helpers_code(request.reference, gpu_->arch()));
   memory_.emplace(*gpu_, *helpers_, request, *verifier_);
   memory_key_ = memory_key(request);

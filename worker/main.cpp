@@ -107,7 +107,6 @@ class Session {
     wire::Hello hello;
     hello.backend = backend_.kind();
     channel_.say(hello);
-    backend_.open();
     if (options_.once) {
       load(request);
       return go({});

@@ -70,7 +70,7 @@ void Lane::leave(Station& station) {
 void Lane::advance(const wire::Go& go) {
   for (Station& station : stations_) {
     if (!station.job || station.leaving) continue;
-    if (station.process->said_hello() && !station.load_sent && workshop_->has_reference()) load(station);
+    if (station.process->said_hello() && !station.load_sent) load(station);
     take_answer(station);
   }
   launch_next(go);

@@ -49,8 +49,6 @@ class Lane {
 
   /// From now on, instead of Rules::loaded_ahead.
   void load_ahead(int processes) { rules_.loaded_ahead = processes; }
-  /// Whether a process may open the device before it has anything to load: beside others, which has not failed yet.
-  bool opens_ahead() const { return !rules_.exits_disturb && !workshop_->has_refused(device_); }
   /// Whether a job can be started now.
   bool has_room() const;
   void start(Job job);

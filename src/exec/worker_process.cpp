@@ -121,7 +121,6 @@ void WorkerProcess::accept(const wire::Hello& hello) {
                           std::to_string(wire::kProtocol) + ": install tune and its workers from one build");
   hello_ = true;
   count(Stage::start);
-  processes_->set_deadline(id_, std::nullopt);  // what it is to load may not be there yet
 }
 
 void WorkerProcess::accept(const wire::Loaded&) {

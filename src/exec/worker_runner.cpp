@@ -219,11 +219,9 @@ bool WorkerRunner::takes_jobs(const Device& device) const {
 }
 
 // False: there is nothing to check its result against yet. Throws Unlaunchable.
-// A GPU is opened while the reference is made, unless that is one process too many.
 bool WorkerRunner::start_one(Task& task, Device& device) {
   wire::MeasureRequest request = workshop_->requests().measure(task.spec);
-  const bool opens_meanwhile = workshop_->reference_comes() && device.lane.opens_ahead();
-  if (!opens_meanwhile && !workshop_->reference_ready(task.spec)) return false;
+  if (!workshop_->reference_ready(task.spec)) return false;
   if (request.workspace_bytes > workspace_bytes_) {
     workspace_bytes_ = request.workspace_bytes;
     for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i].lane.load_ahead(loaded_ahead(i));

@@ -122,7 +122,7 @@ std::uint64_t Workshop::reference_bytes() const {
 }
 
 bool Workshop::reference_ready(const Spec& spec) {
-  if (has_reference()) return true;
+  if (!reference_.empty() || checks_itself(requests_->plan())) return true;
   if (!reference_failure_.empty())
     throw Unlaunchable(reference_name() + ", built like this spec, failed: " + std::exchange(reference_failure_, {}));
   if (reference_process_ == nullptr) make_reference(spec);
@@ -137,18 +137,8 @@ std::string Workshop::reference_name() const {
 void Workshop::begin_reference() {
   const Spec none;
   const Plan& plan = requests_->plan();
-  if (std::holds_alternative<Gemm>(plan.problem) && !checks_itself(plan) && !reference_made_ && !making_reference())
+  if (std::holds_alternative<Gemm>(plan.problem) && !checks_itself(plan) && reference_.empty() && !making_reference())
     make_reference(none);
-}
-
-bool Workshop::reference_comes() const {
-  return std::holds_alternative<Gemm>(requests_->plan().problem) && making_reference();
-}
-
-bool Workshop::has_reference() const { return reference_made_ || checks_itself(requests_->plan()); }
-
-std::string Workshop::reference_file() const {
-  return scratch_ == nullptr ? "" : (scratch_->folder() / "reference").string();
 }
 
 void Workshop::make_reference(const Spec& spec) {
@@ -165,7 +155,7 @@ void Workshop::make_reference(const Spec& spec) {
     request.artifact = std::get<Artifact>(*result).path.string();
   }
   if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>(reference_bytes());
-  request.output = reference_file();
+  request.output = (scratch_->folder() / "reference").string();
   if (!take_turn(0)) return;
   hold_open(0);
   reference_process_ = std::make_unique<WorkerProcess>(processes_, options_.worker, request, options_.deadlines,
@@ -174,7 +164,7 @@ void Workshop::make_reference(const Spec& spec) {
 
 wire::MeasureRequest Workshop::complete(wire::MeasureRequest request, const std::string& artifact) const {
   request.artifact = artifact;
-  request.reference = reference_file();
+  request.reference = reference_;
   return request;
 }
 
@@ -218,7 +208,7 @@ bool Workshop::handle(const Processes::Event& event) {
     reference_process_.reset();
     return true;
   }
-  reference_made_ = true;
+  reference_ = (scratch_->folder() / "reference").string();
   reference_process_.reset();
   return true;
 }

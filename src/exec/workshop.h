@@ -55,10 +55,6 @@ class Workshop {
   bool making_reference() const { return reference_process_ != nullptr; }
   /// Starts what needs no build: the reference of a GEMM.
   void begin_reference();
-  /// It is being made, and will be there or end the run: measure processes may start, to load once has_reference().
-  bool reference_comes() const;
-  /// It is there, or the problem has none.
-  bool has_reference() const;
 
   /// `request` as a measure process gets it.
   wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;
@@ -74,7 +70,6 @@ class Workshop {
   /// in a row could not, throws Error(environment).
   void note_opened(std::size_t device) { refused_[device] = 0; }
   void note_refused(std::size_t device, const std::string& why);
-  bool has_refused(std::size_t device) const { return refused_[device] > 0; }
   /// Throws Error(environment): nothing can be measured any more on this device, and why.
   [[noreturn]] void throw_device_lost(std::size_t device, const std::string& why) const;
 
@@ -86,7 +81,6 @@ class Workshop {
  private:
   void make_reference(const Spec& spec);
   std::string reference_name() const;
-  std::string reference_file() const;
   void hold_open(std::size_t device);
   std::uint64_t reference_bytes() const;
 
@@ -102,7 +96,7 @@ class Workshop {
   std::vector<bool> waiting_, told_;    ///< of the devices: for our turn; someone was told so
   std::vector<int> refused_;            ///< of the devices: processes in a row that could not open it
   std::unique_ptr<WorkerProcess> reference_process_;
-  bool reference_made_ = false;
+  std::string reference_;          ///< path, once it is there
   std::string reference_failure_;  ///< of the last attempt with some spec's build
 };
 
