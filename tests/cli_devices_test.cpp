@@ -441,6 +441,19 @@ TEST_F(Devices, BaselinesThatFailAlikeAreEachNoted) {
     EXPECT_NE(result.out.find("note: " + label + ": said to have failed\n"), std::string::npos) << result.out;
 }
 
+// The sweep is an earlier run's.
+TEST_F(Devices, AFailureInFinalsIsAnEarlierRunsOnlyWhereTheFinalsAre) {
+  write("right, fails_in_finals", 2);
+  EXPECT_EQ(tune({}).code, 0);
+  const std::string note = "note: failures from an earlier run: 2;";
+  for (const bool earlier : {false, true}) {
+    const Result result = tune({"--tune"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("said to have failed"), std::string::npos) << result.out;
+    EXPECT_EQ(result.out.find(note) != std::string::npos, earlier) << result.out;
+  }
+}
+
 TEST_F(Devices, FinalsThatNoSpecFinishesCrownNoOther) {
   write("fails_in_finals", 2);
   for (int run = 0; run < 2; ++run) {
