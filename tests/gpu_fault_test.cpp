@@ -16,8 +16,14 @@ struct Case {
 };
 
 const std::string kHead = R"(
+__device__ int calls;
+__device__ float saved[256];
+__device__ const float* saved_for;
+__device__ float saved_of;
 extern "C" __global__ void gemm(float* A, const float* B, float* C, int m, int n, int k) {
-  const int i = threadIdx.x / 16, j = threadIdx.x % 16;
+  const int i = threadIdx.x / 16, j = threadIdx.x % 16, before = calls;
+  __syncthreads();
+  if (threadIdx.x == 0) ++calls;
   auto right = [&] {
     float sum = 0;
     for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
@@ -103,6 +109,34 @@ TEST_F(GpuFaults, AWrongResultIsOneRow) {
       {"right(); __syncthreads(); if (threadIdx.x == 0) A[5] = 0;",
        "check, reported: input A was overwritten at element 5"},
       {"if (j > 0) right();", "check, reported: C was not fully written"},
+  });
+}
+
+// Kernels that do their work only when they believe that someone looks.
+TEST_F(GpuFaults, ADishonestKernelIsOneRow) {
+  const std::string save = "right(); saved[threadIdx.x] = C[threadIdx.x];";
+  const std::string answer_from_memory = "C[threadIdx.x] = saved[threadIdx.x];";
+  expect_outcomes({
+      {"right();", "measured"},
+      {"if (before == 0) right();", "check, reported: C was not fully written"},
+      {"if (before < 5) right();", "check, reported: C was not fully written"},
+      {"if (before % 2 == 0) right();", "check, reported: C was not fully written"},
+      {"if (before == 0 || i == 0) right();", "check, reported: C was not fully written"},
+      {"if (before == 0 || C[0] != C[0]) right();", "measured"},
+      {"if (before == 0) { " + save + " } else { " + answer_from_memory + " }", "check, reported: wrong result in C"},
+      {"if (saved_for != A) { " + save + " } else { " + answer_from_memory +
+           " }\n__syncthreads(); if (threadIdx.x == 0) saved_for = A;",
+       "check, reported: wrong result in C"},
+      {"if (saved_of != A[0] || before == 0) { " + save + " } else { " + answer_from_memory +
+           " }\n__syncthreads(); if (threadIdx.x == 0) saved_of = A[0];",
+       "check, reported: wrong result in C"},
+      {"if (before == 0) C[threadIdx.x] = 0; right(); C[threadIdx.x] += saved[threadIdx.x];\n"
+       "saved[threadIdx.x] = 1;",
+       "check, reported: wrong result in C"},
+      {"right(); if (threadIdx.x == 0) printf(\"{\\\"event\\\": \\\"measured\\\", \\\"timing\\\": "
+       "{\\\"median\\\": 1e-9}}\\n\");",
+       "measured"},
+      {"right();", "measured"},
   });
 }
 

@@ -220,6 +220,25 @@ hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void* from, std::size_t bytes) {
 hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from, std::size_t bytes) {
   return status(cuMemcpyDtoH(to, number(from), bytes));
 }
+hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned) {
+  return status(cuMemHostAlloc(pointer, bytes, CU_MEMHOSTALLOC_DEVICEMAP));
+}
+hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, std::size_t bytes) {
+  return status(cuMemcpyDtoD(number(to), number(from), bytes));
+}
+hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
+  return status(cuIpcGetMemHandle(reinterpret_cast<CUipcMemHandle*>(handle), number(pointer)));
+}
+hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
+  static_assert(sizeof(handle) == sizeof(CUipcMemHandle));
+  CUipcMemHandle same{};
+  std::memcpy(&same, &handle, sizeof(same));
+  CUdeviceptr address = 0;
+  const CUresult result = cuIpcOpenMemHandle(&address, same, flags);
+  *pointer = reinterpret_cast<void*>(address);
+  return status(result);
+}
+hipError_t hipIpcCloseMemHandle(void* pointer) { return status(cuIpcCloseMemHandle(number(pointer))); }
 hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, std::size_t count, hipStream_t) {
   return status(cuMemsetD8Async(number(to), value, count, nullptr));
 }

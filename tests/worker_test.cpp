@@ -371,7 +371,7 @@ class SamplerTest : public testing::Test {
           clock_ += time;
           return time;
         },
-        [this] { return clock_; }, short_launch_);
+        [this] { return clock_; }, first_);
     return sampler.run(first);
   }
   Timing run(double best, double first, std::function<double(int)> seconds) {
@@ -379,7 +379,7 @@ class SamplerTest : public testing::Test {
   }
 
   MeasureRules rules_;
-  double short_launch_ = 0.1;
+  Sampler::First first_;
   double clock_ = 100;
   int launches_ = 0;
 };
@@ -425,8 +425,8 @@ TEST_F(SamplerTest, TimeRunsOutBeforeTheLeastLaunches) {
   EXPECT_FALSE(timing.stopped_early) << "it was timed as long as asked for";
 }
 
-TEST_F(SamplerTest, AFirstLaunchOfMoreThanTwiceTheBestIsTheOnlyOne) {
-  const Timing timing = run(0.1, 0.21, [](int) { return 0.21; });
+TEST_F(SamplerTest, AFirstLaunchOfMoreThanFourTimesTheBestIsTheOnlyOne) {
+  const Timing timing = run(0.1, 0.41, [](int) { return 0.41; });
   EXPECT_EQ(launches_, 0);
   EXPECT_EQ(timing.count, 1);
   EXPECT_TRUE(timing.stopped_early);
@@ -476,23 +476,23 @@ TEST_F(SamplerTest, AnUncheckedKernelIsCutOffToo) {
   EXPECT_TRUE(timing.stopped_early);
 }
 
-// What a GPU says: only the first launch's loading of code is to be made up for.
-TEST_F(SamplerTest, WhatIsNotShortIsLaunchedOnceIfItTakesTwiceTheBest) {
-  short_launch_ = 0.005;
-  Timing timing = run(0.003, 0.0061, [](int) { return 0.003; });
+// As on a GPU.
+TEST_F(SamplerTest, AfterOtherLaunchesOneDecidesAlone) {
+  first_ = {0, 2};
+  Timing timing = run(0.001, 0.0016, [](int) { return 0.001; });
   EXPECT_EQ(launches_, 0);
   EXPECT_EQ(timing.count, 1);
   EXPECT_TRUE(timing.stopped_early);
-  timing = run(0.001, 0.0045, [](int) { return 0.001; });
+  timing = run(0.001, 0.0014, [](int) { return 0.001; });
   EXPECT_FALSE(timing.stopped_early);
+  EXPECT_EQ(launches_, rules_.min_launches) << "the others have warmed up";
 }
 
-TEST(LaunchesPerSample, AreManyForShortKernelsOnly) {
-  EXPECT_EQ(launches_per_sample(0.01), 1);
-  EXPECT_EQ(launches_per_sample(100e-6), 1);
-  EXPECT_EQ(launches_per_sample(30e-6), 4);
-  EXPECT_EQ(launches_per_sample(3e-6), 34);
-  EXPECT_EQ(launches_per_sample(0), 100);
+TEST(DecidesAlone, BeyondFourTimesTheBest) {
+  const MeasureRules rules;
+  EXPECT_TRUE(decides_alone(rules, {.best_seconds = 0.001}, 0.0041));
+  EXPECT_FALSE(decides_alone(rules, {.best_seconds = 0.001}, 0.0039));
+  EXPECT_FALSE(decides_alone(rules, {}, 1)) << "nothing to be slower than";
 }
 
 TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {

@@ -42,6 +42,8 @@ class WorkerBackend {
   virtual void hold() {}
   virtual wire::Built build(const wire::BuildRequest& request) = 0;
   virtual void reference(const wire::ReferenceRequest& request) = 0;
+  /// Whether this process must stay for others to copy the reference from the device.
+  virtual bool keeps_reference() const { return false; }
   /// Takes the artifact and all memory; launches nothing.
   virtual void load(const wire::MeasureRequest& request) = 0;
   /// Fills, checks (reports Checked on the way) and times. nullopt: it has checked and pauses. Where `go.pause` is not

@@ -140,11 +140,17 @@ std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size
 
 }  // namespace
 
-Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern) {
+Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,
+                       const InputChange& change) {
   const GemmTolerance tolerance(g, reference.largest_addend);
   return compare(g.c, c, view_c(g), pattern, [&](const Index& i) {
     const std::int64_t row = i.batch * g.m + i.row, col = i.batch * g.n + i.col;
-    const double value = reference.c[static_cast<std::size_t>(row * g.n + i.col)];
+    double value = reference.c[static_cast<std::size_t>(row * g.n + i.col)];
+    if (!change.rows.empty()) {
+      const auto of_row = static_cast<std::size_t>(2 * (i.batch % change.batches * g.m + i.row));
+      const auto of_col = static_cast<std::size_t>(2 * col);
+      value += change.rows[of_row] * change.cols[of_col] + change.rows[of_row + 1] * change.cols[of_col + 1];
+    }
     const double norms =
         reference.row_norms[static_cast<std::size_t>(row)] * reference.col_norms[static_cast<std::size_t>(col)];
     return Expected{value, tolerance.at(value, norms)};

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "guarded_buffer.h"
 #include "inputs.h"
@@ -27,8 +28,16 @@ struct Deviation {
   Index low, high;             ///< the smallest box that holds all wrong elements
 };
 
+/// How far a launch's result is from the reference because its inputs differed from the reference's at two values of k:
+/// gpu::Change of gpu_kernels.h, on the host. Empty: not at all.
+struct InputChange {
+  std::vector<double> rows, cols;
+  std::int64_t batches = 1;
+};
+
 /// Compares a GEMM's C, which was poisoned with `pattern`, with its reference. Precondition: a resolved problem.
-Deviation compare_gemm(const Gemm& gemm, const void* c, const GemmReference& reference, Poison pattern);
+Deviation compare_gemm(const Gemm& gemm, const void* c, const GemmReference& reference, Poison pattern,
+                       const InputChange& change = {});
 
 /// Compares an output of a custom problem; `values` is this buffer's part of the reference.
 Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void* data, std::span<const double> values,

@@ -124,7 +124,7 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
     memory_->restore();
     return timed_launch();
   };
-  const Timing timing = Sampler(rules_, go, launch, seconds_now).run(checked.seconds);
+  const Timing timing = Sampler(rules_, go, launch, seconds_now, {}).run(checked.seconds);
   // What was timed must still be right: a kernel may count its launches, or rely on what the one before left behind.
   if (go.check)
     memory_->verify(verifier_->patterns().back());

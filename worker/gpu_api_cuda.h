@@ -33,6 +33,7 @@ using CompilerStatus = nvrtcResult;
 using Program = nvrtcProgram;
 
 using TensorMap = CUtensorMap;
+using ShareHandle = CUipcMemHandle;
 
 inline Pointer to_pointer(Address address) { return address; }
 inline Address to_address(Pointer pointer) { return pointer; }
@@ -56,6 +57,9 @@ inline constexpr Attribute kClock = CU_DEVICE_ATTRIBUTE_CLOCK_RATE;             
 inline constexpr Attribute kMemoryClock = CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE;           // kHz
 inline constexpr Attribute kMemoryBusWidth = CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH;  // bits
 
+inline constexpr unsigned kMappedToDevice = CU_MEMHOSTALLOC_DEVICEMAP;
+inline constexpr unsigned kOpenShared = CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS;
+inline constexpr std::size_t kLeastFlush = 0;  ///< bytes; what the L2 cache is does
 inline constexpr auto kStaticShared = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
 
 inline constexpr Status kSuccess = CUDA_SUCCESS;
@@ -81,6 +85,11 @@ inline constexpr CompilerStatus kCompiled = NVRTC_SUCCESS;
   X(allocate, cuMemAlloc)                       \
   X(free, cuMemFree)                            \
   X(free_memory, cuMemGetInfo)                  \
+  X(allocate_on_host, cuMemHostAlloc)           \
+  X(share, cuIpcGetMemHandle)                   \
+  X(open_shared, cuIpcOpenMemHandle)            \
+  X(close_shared, cuIpcCloseMemHandle)          \
+  X(copy_on_device, cuMemcpyDtoD)               \
   X(copy_to_device, cuMemcpyHtoD)               \
   X(copy_to_host, cuMemcpyDtoH)                 \
   X(set_bytes, cuMemsetD8Async)                 \

@@ -48,6 +48,7 @@ using Attribute = hipDeviceAttribute_t;
 using CompilerStatus = hiprtcResult;
 using Program = hiprtcProgram;
 struct TensorMap {};  // there are none
+using ShareHandle = hipIpcMemHandle_t;
 
 inline Pointer to_pointer(Address address) { return reinterpret_cast<Pointer>(address); }
 inline Address to_address(Pointer pointer) { return reinterpret_cast<Address>(pointer); }
@@ -71,6 +72,10 @@ inline constexpr Attribute kClock = hipDeviceAttributeClockRate;                
 inline constexpr Attribute kMemoryClock = hipDeviceAttributeMemoryClockRate;    // kHz
 inline constexpr Attribute kMemoryBusWidth = hipDeviceAttributeMemoryBusWidth;  // bits
 
+inline constexpr unsigned kMappedToDevice = hipHostMallocMapped;
+inline constexpr unsigned kOpenShared = hipIpcMemLazyEnablePeerAccess;
+// Some have a last-level cache of up to 256 MB behind the L2 cache, of which HIP tells nothing.
+inline constexpr std::size_t kLeastFlush = 512 << 20;
 inline constexpr auto kStaticShared = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
 
 inline constexpr Status kSuccess = hipSuccess;
@@ -95,6 +100,11 @@ inline constexpr CompilerStatus kCompiled = HIPRTC_SUCCESS;
   X(allocate, hipMalloc)                       \
   X(free, hipFree)                             \
   X(free_memory, hipMemGetInfo)                \
+  X(allocate_on_host, hipHostMalloc)           \
+  X(share, hipIpcGetMemHandle)                 \
+  X(open_shared, hipIpcOpenMemHandle)          \
+  X(close_shared, hipIpcCloseMemHandle)        \
+  X(copy_on_device, hipMemcpyDtoD)             \
   X(copy_to_device, hipMemcpyHtoD)             \
   X(copy_to_host, hipMemcpyDtoH)               \
   X(set_bytes, hipMemsetD8Async)               \

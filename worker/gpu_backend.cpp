@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -11,26 +12,30 @@
 #include "base/store.h"
 #include "energy.h"
 #include "gpu_blas.h"
+#include "gpu_blas_library.h"
 #include "gpu_build.h"
 #include "gpu_kernel.h"
 #include "gpu_memory.h"
 #include "gpu_monitor.h"
 #include "gpu_probe.h"
 #include "gpu_reference.h"
+#include "gpu_shared_reference.h"
+#include "gpu_timer.h"
 #include "measure.h"
-#include "model/stats.h"
+#include "peak.h"
 #include "reference_file.h"
+#include "race.h"
+#include "roofline.h"
 #include "support.h"
 #include "verifier.h"
 
 namespace tune {
 namespace {
 
-constexpr double kShortLaunch = 0.005;  // what loading a kernel's code at its first launch may add to matters no more
+constexpr double kLoadingCode = 0.001;  // seconds that loading a kernel's code may add to its first launch
 constexpr double kDisturbance = 1.25;   // processes that open the device made launches up to 1.17 times as long (H200)
-constexpr int kVendorAlgorithms = 8;
-constexpr int kVendorLaunches = 6;  // of each algorithm, the first of which warms it up
-constexpr std::int64_t kPartsHiddenByFlush = 8;
+constexpr int kCheckedLaunches = 2;     // of each spec before the first that is timed
+constexpr int kVendorAlgorithms = 100;
 constexpr int kEnergyRounds = 3;  // of the finals that measure energy, a second each
 
 /// What the reference process left, or else compiled now: a worker that is run by hand may have no reference.
@@ -39,10 +44,12 @@ std::string helpers_code(const std::string& reference, const std::string& arch) 
   return !reference.empty() && std::filesystem::exists(file) ? read_file(file) : compile_gpu_helpers(arch);
 }
 
-/// Requests with the same key need the same memory and are verified alike.
+/// Requests with the same key need the same memory, but for the workspace, and are verified alike.
 std::string memory_key(wire::MeasureRequest request) {
   request.artifact.clear();
   request.launches.clear();
+  request.workspace_bytes = 0;
+  request.zero_workspace = false;
   return wire::encode(wire::Request(request));
 }
 
@@ -54,39 +61,40 @@ class GpuBackend final : public WorkerBackend {
   void hold() override { GpuHandle::open(); }
   wire::Built build(const wire::BuildRequest& request) override;
   void reference(const wire::ReferenceRequest& request) override;
+  bool keeps_reference() const override { return shared_reference_.bytes() > 0; }
   void load(const wire::MeasureRequest& request) override;
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
+  void share_reference(const wire::ReferenceRequest& request, const std::vector<double>& values);
   std::vector<double> outputs() const;
   void provide_memory(const wire::MeasureRequest& request);
-  void launch();
-  double timed_launches(std::int64_t count);
+  AddressOf addresses() const;
+  void lay(GpuMemory::Place place);
   void choose_fastest_algorithm();
-  wire::Checked check();
+  wire::Checked check(const wire::Go& go);
   Observer& observer();
   wire::Go with_time_limit(wire::Go go);
   double sample();
   Sampler sampler(const wire::Go& go, double cutoff);
   std::optional<Timing> hopeless(const wire::Go& go);
   Timing time(const wire::Go& go, double first, double deadline);
+  void refuse_impossible(const Timing& timing) const;
   void add_energy(const wire::Go& go, wire::Measured& measured);
 
   MeasureRules rules_;
-  bool filled_ = false;
   std::optional<wire::Checked> checked_;
   std::string memory_key_;
-  std::int64_t per_sample_ = 1;  ///< launches that are timed as one
   int energy_rounds_ = 0;
   bool energy_told_ = false;  ///< in one of these rounds
-  bool algorithm_chosen_ = false;
   std::optional<Gpu> gpu_;
   std::optional<GpuHelpers> helpers_;
   std::optional<Verifier> verifier_;
   std::optional<GpuMemory> memory_;
   std::optional<GpuKernel> kernel_;
   std::unique_ptr<GpuBlas> vendor_;
-  std::optional<GpuEvent> start_, stop_;
+  std::optional<GpuTimer> timer_;
+  DeviceMemory shared_reference_;
   std::unique_ptr<Monitor> monitor_;
   std::optional<Observer> observer_;
 };
@@ -103,14 +111,26 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
   helpers_.emplace(*gpu_, code);
   write_file(helpers_beside(request.output), code);
   const std::string identity = reference_identity(request.problem, request.seed);
-  if (const auto* gemm = std::get_if<Gemm>(&request.problem))
-    return write_reference(request.output, identity, compute_reference_on(*gpu_, *helpers_, *gemm, request.seed));
+  if (const auto* gemm = std::get_if<Gemm>(&request.problem)) {
+    const std::vector<double> values = compute_reference_on(*gpu_, *helpers_, *gemm, request.seed);
+    write_reference(request.output, identity, values);
+    if (request.share) share_reference(request, values);
+    return;
+  }
   load(measure_request(request));
-  memory_->fill();
-  memory_->reset(Poison::nan);
-  timed_launches(1);
-  memory_->verify_guards();
+  lay(GpuMemory::Place::first);
+  timer_->first();
+  memory_->verify_surroundings();
   write_reference(request.output, identity, outputs());
+}
+
+// Measure processes may lack the memory for it later on; then they read the file.
+void GpuBackend::share_reference(const wire::ReferenceRequest& request, const std::vector<double>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  shared_reference_ = DeviceMemory(*gpu_, bytes.size(), "the reference");
+  shared_reference_.copy_from(bytes);
+  const std::uint64_t digest = helpers_->digest(shared_reference_.address(), bytes.size());
+  SharedReference::offer(request.output, *gpu_, shared_reference_, digest, values.back());
 }
 
 /// All outputs of a custom problem as doubles, one after the other.
@@ -130,84 +150,87 @@ std::vector<double> GpuBackend::outputs() const {
 void GpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
   rules_ = request.measure;
-  per_sample_ = 1;
   energy_rounds_ = 0;
   energy_told_ = false;
   checked_.reset();
   provide_memory(request);
-  if (!start_) {
-    start_.emplace(*gpu_);
-    stop_.emplace(*gpu_);
-  }
-  const auto address = [this](const std::string& name) { return memory_->address(name); };
+  memory_->set_workspace(request.workspace_bytes, request.zero_workspace);
   vendor_.reset();
-  algorithm_chosen_ = false;
+  kernel_.reset();
   if (request.vendor)
-    vendor_ =
-        open_gpu_blas(*gpu_, std::get<Gemm>(request.problem), address, request.vendor_best ? kVendorAlgorithms : 1);
+    vendor_ = open_gpu_blas(*gpu_, std::get<Gemm>(request.problem), addresses(),
+                            request.vendor_best ? kVendorAlgorithms : 1);
   else
-    kernel_.emplace(*gpu_, request.artifact, request.launches, request.problem, address);
+    kernel_.emplace(*gpu_, request.artifact, request.launches, request.problem, addresses());
+}
+
+AddressOf GpuBackend::addresses() const {
+  return [this](const std::string& name) { return memory_->address(name); };
 }
 
 /// Specs of one run differ in little; what one leaves behind is made anew, and verified, for each. Memory that serves
 /// the next one too saves it most of its load.
 void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
   if (memory_ && memory_key(request) == memory_key_) return;
+  timer_.reset();
   memory_.reset();
   verifier_.emplace(request);
   if (!gpu_) gpu_.emplace();
   if (!helpers_) helpers_.emplace(*gpu_, helpers_code(request.reference, gpu_->arch()));
-  memory_.emplace(*gpu_, *helpers_, request, *verifier_);
+  memory_.emplace(*gpu_, *helpers_, request, *verifier_, std::random_device()());
+  timer_.emplace(*gpu_, *helpers_, *memory_, *verifier_);
   memory_key_ = memory_key(request);
-  filled_ = false;
 }
 
-void GpuBackend::launch() {
-  memory_->zero();
-  vendor_ ? vendor_->launch() : kernel_->launch();
+/// Makes all buffers at a place, and has what is launched use them there.
+void GpuBackend::lay(GpuMemory::Place place) {
+  memory_->lay(place);
+  if (vendor_) {
+    timer_->use({[this] { vendor_->launch(); }, 1}, rules_.cold_cache);
+  } else {
+    kernel_->bind(addresses());
+    timer_->use({[this] { kernel_->launch(); }, kernel_->launches()}, rules_.cold_cache);
+  }
 }
 
-/// Seconds per launch.
-double GpuBackend::timed_launches(std::int64_t count) {
-  // Either keeps the device busy until everything up to the second event is queued, so that no time of the host counts.
-  const std::int64_t parts = vendor_ ? 1 : kernel_->launches();
-  if (rules_.cold_cache) memory_->flush();
-  if (!rules_.cold_cache || parts > kPartsHiddenByFlush) helpers_->hold(count * parts);
-  start_->record();
-  for (std::int64_t i = 0; i < count; ++i) launch();
-  stop_->record();
-  if (observer_) observer_->look();
-  stop_->wait();
-  return std::max(stop_->since(*start_) / static_cast<double>(count), 1e-9);
-}
-
+// Those that fail, or multiply wrongly, are out.
 void GpuBackend::choose_fastest_algorithm() {
-  double best = std::numeric_limits<double>::infinity();
-  int fastest = 0;
-  for (int algorithm = 0; algorithm < vendor_->algorithms(); ++algorithm) {
+  const auto launch = [this](int algorithm, bool first) -> std::optional<double> {
     vendor_->choose(algorithm);
-    std::vector<double> times;
-    for (int i = 0; i < kVendorLaunches; ++i) {
-      memory_->restore();
-      times.push_back(timed_launches(1));
+    try {
+      return first ? timer_->first() : timer_->sample();
+    } catch (const Refusal&) {
+      return std::nullopt;
+    } catch (const blas::NotSupported&) {
+      return std::nullopt;
     }
-    times.erase(times.begin());
-    if (median(times) >= best) continue;
-    best = median(times);
-    fastest = algorithm;
-  }
-  vendor_->choose(fastest);
+  };
+  const auto fastest = fastest_of(vendor_->algorithms(), {launch, seconds_now});
+  if (!fastest) throw Refusal(Stage::check, "all algorithms of the vendor's library fail");
+  vendor_->choose(*fastest);
 }
 
-wire::Checked GpuBackend::check() {
+/// A kernel's first launch is at other addresses than the ones that are timed.
+wire::Checked GpuBackend::check(const wire::Go& go) {
   wire::Checked checked;
-  for (const Poison pattern : verifier_->patterns()) {
-    memory_->reset(pattern);
-    const double seconds = timed_launches(1);
-    checked.seconds = checked.seconds > 0 ? std::min(checked.seconds, seconds) : seconds;
-    checked.max_error = std::max(checked.max_error, memory_->verify(pattern));
+  const auto finish = [&](double seconds) {
+    checked.seconds = seconds;
+    checked.max_error = timer_->max_error();
+    return checked;
+  };
+  if (kernel_) {
+    lay(GpuMemory::Place::second);
+    const double first = timer_->first();
+    checked.max_error = timer_->max_error();
+    memory_->verify_surroundings();
+    if (decides_alone(rules_, with_time_limit(go), first - kLoadingCode)) return finish(first);
   }
-  return checked;
+  lay(GpuMemory::Place::first);
+  timer_->enter_state();
+  if (vendor_) timer_->first();
+  if (vendor_ && vendor_->algorithms() > 1) choose_fastest_algorithm();
+  for (std::size_t i = 1; i < verifier_->patterns().size(); ++i) timer_->sample();
+  return finish(timer_->sample());
 }
 
 /// Opened when it is first needed: it takes 5 ms of the driver's lock (H200), and what the check rules out needs none.
@@ -229,23 +252,20 @@ wire::Go GpuBackend::with_time_limit(wire::Go go) {
 }
 
 double GpuBackend::sample() {
-  memory_->restore();
-  return timed_launches(per_sample_);
+  const double seconds = timer_->sample();
+  if (observer_) observer_->look();
+  return seconds;
 }
 
 Sampler GpuBackend::sampler(const wire::Go& go, double cutoff) {
   MeasureRules rules = rules_;
   rules.cutoff = cutoff;
-  return {rules, with_time_limit(go), [this] { return sample(); }, seconds_now, kShortLaunch};
+  return {rules, with_time_limit(go), [this] { return sample(); }, seconds_now, {0, kCheckedLaunches}};
 }
 
 /// What rules a kernel out while others open the device; nullopt: it has to be timed in quiet.
 std::optional<Timing> GpuBackend::hopeless(const wire::Go& go) {
-  auto timing = sampler(go, rules_.cutoff * kDisturbance).run_if_hopeless(checked_->seconds);
-  if (!timing || timing->count == 1) return timing;
-  observer().look();
-  if (observer().saw_heat()) return std::nullopt;
-  return timing;
+  return sampler(go, rules_.cutoff * kDisturbance).run_if_hopeless(checked_->seconds);
 }
 
 /// `first` is the time of the launch that was checked; 0: there was none. `deadline`: when the driver gives up.
@@ -268,10 +288,11 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   };
   if (memory_->needs_restoring())
     return do_without("it takes launches without a pause, and this kernel reads what it overwrites");
-  GpuEvent *before = &*start_, *last = &*stop_;
+  const GpuEvent events[] = {GpuEvent(*gpu_), GpuEvent(*gpu_)};
+  const GpuEvent *before = &events[0], *last = &events[1];
   before->record();
   const auto start_launches = [&](std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) launch();
+    timer_->launch_unverified(count);
     last->record();
     before->wait();
     std::swap(before, last);
@@ -279,46 +300,50 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   const auto counter = [this] { return monitor_ ? monitor_->joules() : std::nullopt; };
   const auto energy =
       EnergyMeter(start_launches, counter, seconds_now).run(measured.timing.median, rules_.cutoff * go.best_joules);
-  gpu_->synchronize();
+  timer_->verify_last();
   if (!energy) return do_without("the device's counter does not answer, or stands still");
   energy_told_ = true;
   measured.metrics["energy"] = energy->joules;
   measured.timing.stopped_early = energy->stopped_early;
 }
 
+/// A custom problem's operations and bytes are what its file calls so.
+void GpuBackend::refuse_impossible(const Timing& timing) const {
+  const auto* gemm = std::get_if<Gemm>(&verifier_->problem());
+  if (gemm == nullptr) return;
+  const double peak = peak_flops(gpu_->arch(), gpu_->attribute(gpu::kMultiprocessors), 1e3 * gpu_->attribute(gpu::kClock), *gemm);
+  const double bandwidth = rules_.cold_cache ? gpu_->memory_bandwidth() : 0;
+  const auto reason = faster_than_possible(*gemm, timing.median, peak, bandwidth, gpu_->attribute(gpu::kL2Bytes));
+  if (reason) throw Refusal(Stage::measure, *reason);
+}
+
 std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Report& report) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const double deadline = go.answer_within > 0 ? seconds_now() + go.answer_within : kNever;
   if (observer_) observer_->start();
-  if (!std::exchange(filled_, true)) memory_->fill();
-  if (vendor_ && vendor_->algorithms() > 1 && !std::exchange(algorithm_chosen_, true)) choose_fastest_algorithm();
+  timer_->set_state(go.state.value_or(rules_.state));
   std::optional<Timing> verdict;
-  if (go.check && !checked_) {
-    checked_ = check();
-    // In a cold cache every launch needs a flush before it, and is timed by itself.
-    if (!rules_.cold_cache && !memory_->needs_restoring()) per_sample_ = launches_per_sample(checked_->seconds);
+  if (!checked_) {
+    checked_ = check(go);
     if (go.pause) verdict = hopeless(go);
     checked_->waits = go.pause && !verdict;
-    if (checked_->waits || verifier_->has_reference()) report(*checked_);
+    if (go.check && (checked_->waits || verifier_->has_reference())) report(*checked_);
     if (checked_->waits) {
       observer();
       return std::nullopt;
     }
-  } else if (go.check) {
-    sample();  // to warm up again: others had the device since the check
+  } else {  // others had the device since
+    timer_->enter_state();
+    timer_->sample();
   }
   wire::Measured measured;
   measured.timing = verdict ? *verdict : time(go, go.check ? checked_->seconds : 0, deadline);
-  // A verdict on one launch is on the checked one, which was timed by itself.
-  if (measured.timing.count > 1) measured.timing.count *= per_sample_;
-  measured.checked = go.check && verifier_->has_reference();
+  refuse_impossible(measured.timing);
+  measured.checked = verifier_->has_reference();
   if (observer_) measured.metrics = observer_->metrics();
+  if (const double clock = timer_->take_clock_mhz(); clock > 0) measured.metrics["clock_mhz"] = clock;
   add_energy(go, measured);
-  // What was timed must still be right: a kernel may count its launches, or rely on what the one before left behind.
-  if (go.check)
-    memory_->verify(verifier_->patterns().back());
-  else
-    memory_->verify_guards();
+  memory_->verify_surroundings();
   return measured;
 }
 

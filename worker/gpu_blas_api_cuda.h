@@ -23,6 +23,7 @@ using ProductAttribute = cublasLtMatmulDescAttributes_t;
 using MatrixAttribute = cublasLtMatrixLayoutAttribute_t;
 
 inline constexpr Status kSuccess = CUBLAS_STATUS_SUCCESS;
+inline constexpr Status kNotSupported = CUBLAS_STATUS_NOT_SUPPORTED;
 inline constexpr auto kAsIs = CUBLAS_OP_N;
 inline constexpr auto kTransposed = CUBLAS_OP_T;
 

@@ -13,7 +13,7 @@ inline constexpr const char* kName = "hipBLASLt";
 inline constexpr const char* kLibraries[] = {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so"};
 inline constexpr int kOldest = 1000;  // 0.10.0, as hipblasLtGetVersion counts
 
-enum Status : int { kSuccess = 0 };
+enum Status : int { kSuccess = 0, kNotSupported = 7 };
 using Handle = void*;
 using Product = struct OpaqueProduct*;
 using Matrix = struct OpaqueMatrix*;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "backend.h"
-#include "gpu_device.h"
 #include "gpu_library.h"
 
 namespace tune::blas {
@@ -25,7 +24,9 @@ GpuLibrary take_first(std::vector<std::string>& places) try {
 }  // namespace
 
 void Library::check(Status status) const {
-  if (status != kSuccess) throw GpuError(fmt::format("{}: {}", kName, text(status)));
+  const auto message = [&] { return fmt::format("{}: {}", kName, text(status)); };
+  if (status == kNotSupported) throw NotSupported(message());
+  if (status != kSuccess) throw GpuError(message());
 }
 
 std::vector<std::string> Library::places() { return places_of(kLibraries); }

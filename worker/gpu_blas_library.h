@@ -3,8 +3,15 @@
 #include <vector>
 
 #include "gpu_blas_api.h"
+#include "gpu_device.h"
 
 namespace tune::blas {
+
+/// An algorithm that the library offers for a problem and then does not launch for it.
+class NotSupported : public GpuError {
+ public:
+  using GpuError::GpuError;
+};
 
 /// The vendor's GEMM library and its context. Opened at run time, where the driver and the compiler are looked for, and
 /// open until the process ends.
@@ -19,7 +26,7 @@ struct Library {
   /// The first that there is; `places` keeps those after it. Throws Refusal of the load stage if there is none, it is
   /// one that is not known, or it does not start.
   static Library open(std::vector<std::string>& places);
-  /// Throws GpuError.
+  /// Throws GpuError, NotSupported.
   void check(Status status) const;
 
   // Each vendor's own:

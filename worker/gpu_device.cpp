@@ -64,6 +64,11 @@ Gpu::Gpu() : handle_(open_device()) {
 
 std::string Gpu::arch() const { return gpu::architecture(handle_); }
 
+// The clock is in kHz, the bus' width in bits, and memory moves data twice a tick.
+double Gpu::memory_bandwidth() const {
+  return 2e3 * attribute(gpu::kMemoryClock) * attribute(gpu::kMemoryBusWidth) / 8;
+}
+
 void Gpu::check(gpu::Status status, const std::string& detail) const {
   if (status == gpu::kSuccess) return;
   throw GpuError(gpu::describe(driver(), status) + (detail.empty() ? "" : "\n" + detail));
@@ -109,6 +114,10 @@ void DeviceMemory::copy_to(std::span<std::byte> host, std::size_t first) const {
   gpu_->check(gpu_->driver().copy_to_host(host.data(), gpu::to_pointer(address_ + first), host.size()));
 }
 
+void DeviceMemory::copy_from_device(gpu::Address source) {
+  gpu_->check(gpu_->driver().copy_on_device(gpu::to_pointer(address_), gpu::to_pointer(source), bytes_));
+}
+
 void DeviceMemory::set_bytes(std::uint8_t value, std::size_t first, std::size_t count) {
   if (count > 0) gpu_->check(gpu_->driver().set_bytes(gpu::to_pointer(address_ + first), value, count, nullptr));
 }
@@ -117,6 +126,13 @@ void DeviceMemory::set_words(std::uint16_t value, std::size_t first, std::size_t
   if (count_bytes > 1)
     gpu_->check(gpu_->driver().set_words(gpu::to_pointer(address_ + first), value, count_bytes / 2, nullptr));
   if (count_bytes % 2 == 1) set_bytes(static_cast<std::uint8_t>(value & 0xff), first + count_bytes - 1, 1);
+}
+
+// Left to the driver to free, as contexts are.
+HostFlag::HostFlag(const Gpu& gpu) {
+  void* pointer = nullptr;
+  gpu.check(gpu.driver().allocate_on_host(&pointer, sizeof(int), gpu::kMappedToDevice));
+  flag_ = static_cast<volatile int*>(pointer);
 }
 
 double GpuEvent::since(const GpuEvent& earlier) const {

@@ -51,6 +51,8 @@ class Gpu {
   const GpuHandle& handle() const { return handle_; }
   int attribute(gpu::Attribute attribute) const { return handle_.attribute(attribute); }
   std::string arch() const;
+  /// The most that its memory can move, in bytes per second.
+  double memory_bandwidth() const;
 
   /// Throws GpuError with the status' text and, on a second line, `detail`.
   void check(gpu::Status status, const std::string& detail = "") const;
@@ -74,11 +76,17 @@ class DeviceMemory {
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
 
   gpu::Address address() const { return address_; }
+  /// For a kernel's parameters; the host cannot read it.
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(address_);
+  }
   std::size_t bytes() const { return bytes_; }
 
   /// `first` is in bytes. Precondition: within the memory.
   void copy_from(std::span<const std::byte> host, std::size_t first = 0);
   void copy_to(std::span<std::byte> host, std::size_t first = 0) const;
+  void copy_from_device(gpu::Address source);
   void set_bytes(std::uint8_t value, std::size_t first, std::size_t count);
   /// 16-bit words; an odd last byte gets the lower half. Precondition: `first` is even.
   void set_words(std::uint16_t value, std::size_t first, std::size_t count_bytes);
@@ -87,6 +95,21 @@ class DeviceMemory {
   const Gpu* gpu_ = nullptr;
   gpu::Address address_ = 0;
   std::size_t bytes_ = 0;
+};
+
+/// A number in the host's memory that kernels can read while the host changes it.
+class HostFlag {
+ public:
+  /// Throws GpuError.
+  explicit HostFlag(const Gpu& gpu);
+  HostFlag(const HostFlag&) = delete;
+  HostFlag& operator=(const HostFlag&) = delete;
+
+  void set(int value) { *flag_ = value; }
+  gpu::Address address() const { return reinterpret_cast<gpu::Address>(flag_); }
+
+ private:
+  volatile int* flag_ = nullptr;
 };
 
 /// A place in the order of what is launched.

@@ -192,7 +192,7 @@ TUNE_HOST_DEVICE constexpr Bits element(Element type, Source source, Bits key, B
   const double x = source_at(source, key, index);
   if (type != Element::s32 && type != Element::s8) return encode(type, x);
   const int floor = static_cast<int>(x * (source == Source::normal ? 32 : 128) + 1024) - 1024;
-  return encode(type, floor < -128 ? -128 : floor > 127 ? 127 : floor);
+  return encode(type, floor < -127 ? -127 : floor > 127 ? 127 : floor);
 }
 
 }  // namespace tune::gpu

@@ -19,9 +19,7 @@ using gpu::Element;
 using gpu::Source;
 
 constexpr unsigned kThreads = 256;
-constexpr std::int64_t kMostBlocks = 8192;
-// Of about half a nanosecond. A launch takes the host 2.5 us on a machine with an H200.
-constexpr long long kHoldTicks = 40'000, kLaunchTicks = 10'000;
+constexpr std::int64_t kMostBlocks = 2048;
 
 // The enumerations cross to the device as numbers.
 static_assert(static_cast<int>(Type::f64) == static_cast<int>(Element::f64) &&
@@ -105,11 +103,26 @@ bool GpuHelpers::padding_differs(Type type, const std::optional<Content>& before
   return first != kNone;
 }
 
+bool GpuHelpers::guards_differ(gpu::Address memory, std::size_t bytes, std::size_t start, std::size_t size) const {
+  constexpr Bits kNone = std::numeric_limits<Bits>::max();
+  Bits first = kNone;
+  result_.copy_from(bytes_of(first));
+  launch_over("tune_guards", static_cast<std::int64_t>(bytes - size), memory, Bits{bytes}, Bits{start}, Bits{size},
+              static_cast<Bits>(Poison::nan), result_.address());
+  result_.copy_to(bytes_of(first));
+  return first != kNone;
+}
+
 GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
   gpu::Verdict verdict{};
   result_.copy_from(bytes_of(verdict));
-  launch_over("tune_compare", c.view.batch * c.view.rows * c.view.cols, element(c.type), c.data, device_view(c.view),
-              c.reference, c.row_norms, c.col_norms, c.tolerance, result_.address());
+  const auto blocks = [](std::int64_t count, std::int64_t most) {
+    return static_cast<unsigned>(std::clamp<std::int64_t>(count, 1, most));
+  };
+  const unsigned x = blocks((c.view.cols + kThreads - 1) / kThreads, kMostBlocks);
+  const unsigned y = blocks(c.view.batch * c.view.rows, std::max<std::int64_t>(kMostBlocks / x, 1));
+  launch("tune_compare", {x, y, 1}, {kThreads, 1, 1}, element(c.type), c.data,
+         device_view(c.view), c.reference, c.row_norms, c.col_norms, c.change, c.tolerance, result_.address());
   result_.copy_to(bytes_of(verdict));
   return {static_cast<std::int64_t>(verdict.wrong), std::bit_cast<double>(verdict.largest_ratio)};
 }
@@ -138,8 +151,35 @@ void GpuHelpers::norms(gpu::Address data, std::int64_t count, std::int64_t strid
   launch_over("tune_norms", count, data, bits(count), bits(stride), bits(length), bits(elements_apart), out);
 }
 
-void GpuHelpers::hold(std::int64_t launches) const {
-  launch("tune_hold", {1, 1, 1}, {1, 1, 1}, kHoldTicks + launches * kLaunchTicks);
+void GpuHelpers::change_inputs(const Operand& a, const Operand& b, gpu::Pair old, gpu::Pair now, double alpha,
+                               gpu::Address rows, gpu::Address cols) const {
+  launch_over("tune_change_inputs", std::max(a.view.batch * a.view.rows, b.view.batch * b.view.cols), element(a.type),
+              a.data, device_view(a.view), element(b.type), b.data, device_view(b.view), old, now, alpha, rows, cols);
+}
+
+std::uint64_t GpuHelpers::digest(gpu::Address data, std::size_t bytes) const {
+  Bits sum = 0;
+  result_.copy_from(bytes_of(sum));
+  const Bits words = bytes / sizeof(Bits);
+  launch_over("tune_digest", static_cast<std::int64_t>(words), data, words, result_.address());
+  result_.copy_to(bytes_of(sum));
+  return sum;
+}
+
+void GpuHelpers::hold(gpu::Address go, double least, double most, gpu::Address watch) const {
+  const auto nanoseconds = [](double seconds) { return static_cast<Bits>(seconds * 1e9); };
+  launch("tune_hold", {1, 1, 1}, {1, 1, 1}, go, nanoseconds(least), nanoseconds(most), watch);
+}
+
+// Idle multiprocessors get a block each before one gets a second.
+void GpuHelpers::look(gpu::Address watch) const {
+  const auto blocks = static_cast<unsigned>(2 * std::max(1, gpu_->attribute(gpu::kMultiprocessors)));
+  launch("tune_look", {blocks, 1, 1}, {1, 1, 1}, watch);
+}
+
+void GpuHelpers::flush(gpu::Address data, std::size_t bytes) const {
+  const Bits parts = bytes / 16;
+  launch_over("tune_flush", static_cast<std::int64_t>(parts), data, parts, result_.address());
 }
 
 }  // namespace tune

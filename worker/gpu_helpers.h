@@ -31,11 +31,16 @@ class GpuHelpers {
   bool padding_differs(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
                        const MatrixView& view, std::int64_t count) const;
 
+  /// Whether a byte before or behind a buffer is no longer poison: one of `bytes` of memory that are not among the
+  /// `size` from `start` on.
+  bool guards_differ(gpu::Address memory, std::size_t bytes, std::size_t start, std::size_t size) const;
+
   struct Comparison {
     Type type = Type::f32;
     gpu::Address data = 0;
     MatrixView view;
     gpu::Address reference = 0, row_norms = 0, col_norms = 0;  ///< norms: 0 if there are none
+    gpu::Change change{nullptr, nullptr, 1};
     gpu::Tolerance tolerance{};
   };
   /// `largest_ratio` of the elements within tolerance.
@@ -53,8 +58,23 @@ class GpuHelpers {
   double scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const;
   void norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,
              std::int64_t elements_apart, gpu::Address out) const;
-  /// Keeps the device busy while the host launches what is to be timed, so many kernels.
-  void hold(std::int64_t launches) const;
+  /// Turns signs of A at values of k, and those of before back. `rows` and `cols`: as of gpu::Change, for all matrices.
+  struct Operand {
+    Type type = Type::f32;
+    gpu::Address data = 0;
+    MatrixView view;
+  };
+  void change_inputs(const Operand& a, const Operand& b, gpu::Pair old, gpu::Pair now, double alpha, gpu::Address rows,
+                     gpu::Address cols) const;
+  /// A number that depends on all of it. Precondition: `bytes` is a multiple of 8.
+  std::uint64_t digest(gpu::Address data, std::size_t bytes) const;
+
+  /// Keeps the device busy for at least and at most so many seconds, in between until `go` is set.
+  void hold(gpu::Address go, double least, double most, gpu::Address watch) const;
+  /// Notes the clocks after a launch.
+  void look(gpu::Address watch) const;
+  /// Reads all of it. Precondition: it is zeros, and `bytes` a multiple of 16.
+  void flush(gpu::Address data, std::size_t bytes) const;
 
  private:
   template <typename... Args>

@@ -27,21 +27,26 @@ GpuLaunch::Extents extents(const std::vector<std::int64_t>& values, const char* 
 
 }  // namespace
 
-GpuKernel::GpuKernel(const Gpu& gpu, const std::string& artifact, const std::vector<wire::KernelLaunch>& launches,
-                     const Problem& problem, const AddressOf& address)
-    : gpu_(&gpu), module_(gpu, read_file(artifact), artifact) {
-  for (const wire::KernelLaunch& rules : launches) {
-    for (std::int64_t turn = 0; turn < rules.repeat; ++turn)
-      calls_.push_back(bind(rules, problem,
-                            [&](const std::string& buffer) { return address(wire::buffer_of(rules, buffer, turn)); }));
-    verify_parameters(calls_.back(), rules.kernel);
-    allow_shared_memory(calls_.back(), rules.kernel);
+GpuKernel::GpuKernel(const Gpu& gpu, const std::string& artifact, std::vector<wire::KernelLaunch> launches,
+                     Problem problem, const AddressOf& address)
+    : gpu_(&gpu),
+      launches_(std::move(launches)),
+      problem_(std::move(problem)),
+      module_(gpu, read_file(artifact), artifact) {
+  for (const wire::KernelLaunch& rules : launches_) {
+    Call call = describe(rules);
+    for (call.turn = 0; call.turn < rules.repeat; ++call.turn) calls_.push_back(call);
+  }
+  bind(address);
+  for (const Call& call : calls_) {
+    if (call.turn > 0) continue;
+    verify_parameters(call, call.rules->kernel);
+    allow_shared_memory(call, call.rules->kernel);
   }
 }
 
-GpuKernel::Call GpuKernel::bind(const wire::KernelLaunch& rules, const Problem& problem,
-                                const AddressOf& address) const {
-  Call call;
+GpuKernel::Call GpuKernel::describe(const wire::KernelLaunch& rules) const {
+  Call call{&rules, 0, {}, {}, {}, {}};
   call.launch.function = module_.function(rules.kernel);
   call.launch.grid = extents(rules.grid, "grid");
   call.launch.block = extents(rules.block, "block");
@@ -49,12 +54,22 @@ GpuKernel::Call GpuKernel::bind(const wire::KernelLaunch& rules, const Problem& 
   if (rules.shared < 0 || rules.shared > std::numeric_limits<std::int32_t>::max())
     refuse(fmt::format("launch.shared cannot be {} bytes", rules.shared));
   call.launch.shared = static_cast<unsigned>(rules.shared);
-  for (const wire::Arg& arg : rules.args) call.arguments.push_back(make_argument(*gpu_, arg, problem, address));
-  for (GpuArgument& argument : call.arguments) call.pointers.push_back(argument.bytes.data());
   call.text = fmt::format("{}: grid [{}], block [{}], {} bytes of dynamic shared memory", rules.kernel,
                           fmt::join(rules.grid, ", "), fmt::join(rules.block, ", "), rules.shared);
   if (!rules.cluster.empty()) call.text += fmt::format(", cluster [{}]", fmt::join(rules.cluster, ", "));
   return call;
+}
+
+void GpuKernel::bind(const AddressOf& address) {
+  for (Call& call : calls_) {
+    const auto in_turn = [&](const std::string& buffer) {
+      return address(wire::buffer_of(*call.rules, buffer, call.turn));
+    };
+    call.arguments.clear();
+    call.pointers.clear();
+    for (const wire::Arg& arg : call.rules->args) call.arguments.push_back(make_argument(*gpu_, arg, problem_, in_turn));
+    for (GpuArgument& argument : call.arguments) call.pointers.push_back(argument.bytes.data());
+  }
 }
 
 void GpuKernel::verify_parameters(const Call& call, const std::string& kernel) const {

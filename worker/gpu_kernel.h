@@ -11,8 +11,11 @@ namespace tune {
 class GpuKernel {
  public:
   /// `gpu` outlives this. Throws Refusal of the load stage, GpuError.
-  GpuKernel(const Gpu& gpu, const std::string& artifact, const std::vector<wire::KernelLaunch>& launches,
-            const Problem& problem, const AddressOf& address);
+  GpuKernel(const Gpu& gpu, const std::string& artifact, std::vector<wire::KernelLaunch> launches, Problem problem,
+            const AddressOf& address);
+
+  /// From now on, launches with these addresses of the buffers.
+  void bind(const AddressOf& address);
 
   /// Launches the kernels, in order, and does not wait. Throws GpuError.
   void launch();
@@ -21,16 +24,20 @@ class GpuKernel {
 
  private:
   struct Call {
+    const wire::KernelLaunch* rules;
+    std::int64_t turn = 0;  ///< of its repetitions
     GpuLaunch launch;
     std::vector<GpuArgument> arguments;
     std::vector<void*> pointers;  ///< to the arguments
     std::string text;             ///< what is launched, for messages
   };
-  Call bind(const wire::KernelLaunch& rules, const Problem& problem, const AddressOf& address) const;
+  Call describe(const wire::KernelLaunch& rules) const;
   void verify_parameters(const Call& call, const std::string& kernel) const;
   void allow_shared_memory(const Call& call, const std::string& kernel) const;
 
   const Gpu* gpu_;
+  const std::vector<wire::KernelLaunch> launches_;
+  const Problem problem_;
   GpuModule module_;
   std::vector<Call> calls_;
 };

@@ -3,6 +3,10 @@
 #include "gpu_elements.h"
 #include "gpu_kernels.h"
 
+#if defined(__HIPCC__) || defined(__HIPCC_RTC__)
+#define TUNE_DEVICE_IS_AMD
+#endif
+
 using namespace tune::gpu;
 
 namespace {
@@ -26,6 +30,24 @@ __device__ Bits offset(const View& view, const Place& at) {
 __device__ void raise(Bits* largest, double value) {
   if (value > 0) atomicMax(largest, __builtin_bit_cast(Bits, value));
 }
+
+constexpr int kThreads = 256;  // of a block of the kernels that judge
+
+/// All threads' values in one, in the first thread. One atomic operation per block instead of one per thread makes a
+/// pass over a large matrix ten times as fast. All threads of a block call it.
+template <typename T, typename Join>
+__device__ T joined(T value, Join join) {
+  __shared__ T values[kThreads];
+  values[threadIdx.x] = value;
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) values[threadIdx.x] = join(values[threadIdx.x], values[threadIdx.x + half]);
+  }
+  return values[0];
+}
+
+__device__ Bits sum(Bits x, Bits y) { return x + y; }
+__device__ double larger(double x, double y) { return fmax(x, y); }
 
 }  // namespace
 
@@ -78,28 +100,97 @@ extern "C" __global__ void tune_padding(Element type, Source source, Bits key, B
   }
 }
 
-/// `reference` is tight and row-major; without norms (null) they count as 0.
+/// `reference` is tight and row-major; without norms (null) they count as 0. Blocks share the columns (x) and the rows of
+/// all matrices (y).
 extern "C" __global__ void tune_compare(Element type, const void* data, View view, const double* reference,
-                                        const double* row_norms, const double* col_norms, Tolerance tolerance,
-                                        Verdict* verdict) {
+                                        const double* row_norms, const double* col_norms, Change change,
+                                        Tolerance tolerance, Verdict* verdict) {
   double largest = 0;
   Bits wrong = 0;
-  const Bits count = static_cast<Bits>(view.batch * view.rows * view.cols);
-  for (Bits i = first_index(); i < count; i += step()) {
-    const Place at = place_of(view, i);
-    double norms = 0;
-    if (row_norms) norms = row_norms[at.batch * view.rows + at.row] * col_norms[at.batch * view.cols + at.col];
-    const double allowed =
-        tolerance.of_norms * norms + tolerance.of_reference * fabs(reference[i]) + tolerance.constant;
-    const double error = fabs(decode(type, read(type, data, offset(view, at))) - reference[i]);
-    // All comparisons with a NaN are false; this one must be false for a right element only.
-    if (!(error <= allowed))
-      ++wrong;
-    else if (error > 0)
-      largest = fmax(largest, error / allowed);
+  for (long long line = blockIdx.y; line < view.batch * view.rows; line += gridDim.y) {
+    const long long batch = line / view.rows, row = line % view.rows;
+    const double row_norm = row_norms ? row_norms[line] : 0;
+    const long long a_row = batch % change.batches * view.rows + row;
+    for (auto col = static_cast<long long>(first_index()); col < view.cols; col += static_cast<long long>(step())) {
+      double expected = reference[line * view.cols + col];
+      if (change.rows) {
+        const double *const of_row = change.rows + 2 * a_row, *const of_col = change.cols + 2 * (batch * view.cols + col);
+        expected += of_row[0] * of_col[0] + of_row[1] * of_col[1];
+      }
+      const double norms = row_norms ? row_norm * col_norms[batch * view.cols + col] : 0;
+      const double allowed = tolerance.of_norms * norms + tolerance.of_reference * fabs(expected) + tolerance.constant;
+      const double error = fabs(decode(type, read(type, data, offset(view, {batch, row, col}))) - expected);
+      // All comparisons with a NaN are false; this one must be false for a right element only.
+      if (!(error <= allowed))
+        ++wrong;
+      else if (error > 0)
+        largest = fmax(largest, error / allowed);
+    }
   }
+  wrong = joined(wrong, sum);
+  largest = joined(largest, larger);
+  if (threadIdx.x > 0) return;
   if (wrong > 0) atomicAdd(&verdict->wrong, wrong);
   raise(&verdict->largest_ratio, largest);
+}
+
+namespace {
+
+/// The same number with the other sign. Precondition: no integer is the smallest of its type.
+__device__ Bits negated(Element type, Bits bits) {
+  if (type == Element::s8 || type == Element::s32) return static_cast<Bits>(-static_cast<long long>(bits));
+  return bits ^ Bits{1} << (8 * bytes_of(type) - 1);
+}
+
+}  // namespace
+
+/// Gives the elements of A at the `old` values of k their signs back, turns those at the `now` values, and notes by
+/// what that changes alpha * A * B: see Change. A negative value of k stands for none.
+extern "C" __global__ void tune_change_inputs(Element type_a, void* a, View view_a, Element type_b, const void* b,
+                                              View view_b, Pair old, Pair now, double alpha, double* rows,
+                                              double* cols) {
+  const Bits all_rows = static_cast<Bits>(view_a.batch * view_a.rows);
+  for (Bits i = first_index(); i < all_rows; i += step()) {
+    const long long batch = static_cast<long long>(i) / view_a.rows, row = static_cast<long long>(i) % view_a.rows;
+    const long long turned[] = {old.first, old.second, now.first, now.second};
+    for (const long long k : turned) {
+      if (k < 0) continue;
+      const Bits at = offset(view_a, {batch, row, k});
+      write(type_a, a, at, negated(type_a, read(type_a, a, at)));
+    }
+    const auto change = [&](long long k) {
+      return k < 0 ? 0 : 2 * alpha * decode(type_a, read(type_a, a, offset(view_a, {batch, row, k})));
+    };
+    rows[2 * i] = change(now.first);
+    rows[2 * i + 1] = change(now.second);
+  }
+  const Bits all_cols = static_cast<Bits>(view_b.batch * view_b.cols);
+  for (Bits j = first_index(); j < all_cols; j += step()) {
+    const long long batch = static_cast<long long>(j) / view_b.cols, col = static_cast<long long>(j) % view_b.cols;
+    const auto factor = [&](long long k) {
+      return k < 0 ? 0 : decode(type_b, read(type_b, b, offset(view_b, {batch, k, col})));
+    };
+    cols[2 * j] = factor(now.first);
+    cols[2 * j + 1] = factor(now.second);
+  }
+}
+
+/// *total += a number that depends on every word and its place.
+extern "C" __global__ void tune_digest(const Bits* words, Bits count, Bits* total) {
+  Bits own = 0;
+  for (Bits i = first_index(); i < count; i += step()) own += tune::generator::mix(words[i] + tune::generator::kGolden * i);
+  own = joined(own, sum);
+  if (threadIdx.x == 0) atomicAdd(total, own);
+}
+
+/// *first = the offset of the first byte of the memory that is not poison and lies outside [start, start + size), the
+/// buffer between two guard bands; left alone if there is none.
+extern "C" __global__ void tune_guards(const unsigned char* memory, Bits bytes, Bits start, Bits size, Bits poison,
+                                       Bits* first) {
+  for (Bits i = first_index(); i < bytes - size; i += step()) {
+    const Bits at = i < start ? i : i + size;
+    if (memory[at] != poisoned(Element::s8, poison, at)) atomicMin(first, at);
+  }
 }
 
 /// A strided matrix as tight, row-major doubles.
@@ -148,11 +239,14 @@ extern "C" __global__ void __launch_bounds__(256)
 /// c = alpha * c + beta * before; *largest = the bits of max|before|. `before` may be null.
 extern "C" __global__ void tune_scale(double* c, const double* before, Bits count, double alpha, double beta,
                                       Bits* largest) {
+  double most = 0;
   for (Bits i = first_index(); i < count; i += step()) {
     const double old = before ? before[i] : 0;
-    raise(largest, fabs(old));
+    most = fmax(most, fabs(old));
     c[i] = alpha * c[i] + beta * old;
   }
+  most = joined(most, larger);
+  if (threadIdx.x == 0) raise(largest, most);
 }
 
 /// 2-norms of `count` vectors of `length` elements.
@@ -168,8 +262,52 @@ extern "C" __global__ void tune_norms(const double* data, Bits count, Bits strid
   }
 }
 
-/// Keeps the device busy for so many of its clock's ticks.
-extern "C" __global__ void tune_hold(long long ticks) {
-  for (const long long end = clock64() + ticks; clock64() < end;) {
+namespace {
+
+/// A clock that runs at the same speed whatever the multiprocessors' clock does.
+__device__ Bits nanoseconds() {
+#ifdef TUNE_DEVICE_IS_AMD
+  return 10 * __builtin_amdgcn_s_memrealtime();  // 100 MHz
+#else
+  Bits now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+#endif
+}
+
+/// HIP does not tell, and says 0.
+__device__ unsigned multiprocessor() {
+  unsigned number = 0;
+#ifndef TUNE_DEVICE_IS_AMD
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+#endif
+  return number;
+}
+
+__device__ Stamp stamp() { return {nanoseconds(), static_cast<Bits>(clock64())}; }
+
+}  // namespace
+
+/// Keeps the device busy, at next to no power, for at least and at most so many nanoseconds, and between these until the
+/// host sets *go. One thread.
+extern "C" __global__ void tune_hold(const volatile int* go, Bits least, Bits most, Watch* watch) {
+  const Stamp held = stamp();
+  for (Bits passed = 0; passed < least || (passed < most && *go == 0);) passed = nanoseconds() - held.nanoseconds;
+  *watch = {held, stamp(), {}, multiprocessor()};
+}
+
+/// What the clocks say after a launch on the multiprocessor that tune_hold ran on. As many blocks as it takes to have
+/// one there.
+extern "C" __global__ void tune_look(Watch* watch) {
+  if (multiprocessor() == watch->multiprocessor) watch->after = stamp();
+}
+
+/// Reads all of it, so that the cache holds nothing else, and nothing that must be written back.
+extern "C" __global__ void tune_flush(const uint4* data, Bits count, unsigned* sink) {
+  unsigned sum = 0;
+  for (Bits i = first_index(); i < count; i += step()) {
+    const uint4 part = data[i];
+    sum |= part.x | part.y | part.z | part.w;
   }
+  if (sum != 0) *sink = sum;  // it is all zeros, which the compiler does not know
 }

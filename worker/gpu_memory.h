@@ -1,8 +1,12 @@
 #pragma once
+#include <cstdint>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "gpu_helpers.h"
+#include "gpu_shared_reference.h"
 #include "verifier.h"
 #include "wire/messages.h"
 
@@ -11,49 +15,83 @@ namespace tune {
 /// The buffers of one problem and the workspace on a device, each between two guard bands, and what has to happen to
 /// them around a launch. The device decides whether they are right; only what is not is copied to the host, which says
 /// what is wrong with it.
+///
+/// Every launch of a GEMM has inputs of its own: the signs of A at two values of k, drawn at random, are turned, which
+/// changes the result by a matrix of rank two that costs nothing to know.
 class GpuMemory {
  public:
-  static constexpr std::size_t kBand = 64 << 10;  ///< bytes of a guard band; keeps buffers aligned
+  static constexpr std::size_t kBand = 64 << 10;    ///< bytes of a guard band; keeps buffers aligned
+  static constexpr std::size_t kShift = 256 << 10;  ///< bytes from a buffer's first place to its second
+  enum class Place { first, second };
 
-  /// Takes all memory and copies the reference; fills nothing. All outlive this. Throws GpuError.
-  GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request, const Verifier& verifier);
+  /// Takes all memory but the workspace and copies the reference; fills nothing. `seed` decides how inputs vary. All
+  /// references outlive this. Throws GpuError, Refusal of the load stage.
+  GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request, const Verifier& verifier,
+            std::uint64_t seed);
+  /// Throws GpuError.
+  void set_workspace(std::int64_t bytes, bool zero);
 
-  /// The address a kernel gets for a buffer or `workspace`. Throws Refusal for an unknown name.
+  /// The address a kernel gets for a buffer or `workspace`, which depends on the place. Throws Refusal for an unknown
+  /// name.
   gpu::Address address(const std::string& name) const;
 
-  /// Guard bands and inputs, before the first launch.
-  void fill();
-  /// Makes everything that a kernel writes as if it had never run: outputs and workspace poisoned, the rest refilled.
+  /// Moves all buffers to a place, and makes guard bands and inputs there.
+  void lay(Place place);
+  /// Before each launch: changes the inputs, poisons what the kernel writes, and restores what it reads and writes.
+  void prepare(Poison pattern);
+  /// Only changes the inputs.
+  void vary();
+  /// All but that.
   void reset(Poison pattern);
-  /// Gives buffers that are read and written their content again; nothing for most problems.
-  void restore();
   bool needs_restoring() const;
   /// What belongs to the timed launch: zeroes the workspace, and C for kernels that add to it.
   void zero();
-  /// Takes all buffers out of the L2 cache by writing more than it holds.
+  /// Takes all buffers out of the caches by reading as much as twice what they hold. Nothing is left that the next
+  /// kernel would have to write back, as a flush that writes leaves it.
   void flush();
 
-  /// Throws Refusal if a guard band was hit or a buffer is not right. Returns the largest error over its tolerance.
-  double verify(Poison pattern) const;
-  void verify_guards() const;
+  /// Throws Refusal if an output is not right after a launch. Returns the largest error over its tolerance.
+  double verify_outputs(Poison pattern);
+  /// Throws Refusal if a guard band was hit, an input was changed, or the reference is not what it was.
+  void verify_surroundings();
 
  private:
   struct Guarded {
     std::string name;
     std::size_t bytes = 0;
     DeviceMemory memory;
-    gpu::Address address() const { return memory.address() + kBand; }
   };
-  void add(const Gpu& gpu, const std::string& name, std::int64_t bytes);
-  double verify_output(std::size_t buffer, Poison pattern) const;
-  double verify_on_host(std::size_t buffer, Poison pattern) const;
+  /// An output, and what it is compared with.
+  struct Output {
+    std::size_t buffer;
+    GpuHelpers::Comparison comparison;
+    bool has_padding;
+  };
+  Guarded guarded(const std::string& name, std::int64_t bytes) const;
+  std::size_t start() const { return kBand + (place_ == Place::first ? 0 : kShift); }
+  gpu::Address address(const Guarded& buffer) const { return buffer.memory.address() + start(); }
+  void take_reference(const wire::MeasureRequest& request);
+  void describe_outputs();
   GpuHelpers::Comparison comparison(std::size_t buffer) const;
+  void prepare_change();
+  void change_inputs(gpu::Pair to);
+  gpu::Pair draw_pair();
+  double verify_on_host(std::size_t buffer, Poison pattern) const;
+  InputChange change_on_host() const;
 
+  const Gpu& gpu_;
   const GpuHelpers& helpers_;
   const Verifier& verifier_;
-  bool zero_workspace_, zero_c_;
+  bool zero_workspace_ = false, zero_c_;
+  Place place_ = Place::first;
   std::vector<Guarded> buffers_;  ///< by number; then the workspace, if there is one
-  DeviceMemory reference_, sweep_;
+  std::vector<Output> outputs_;
+  DeviceMemory reference_, clean_, rows_, cols_;
+  std::uint64_t reference_digest_ = 0;
+  double largest_addend_ = 0;  ///< of a GEMM's reference
+  std::mt19937_64 random_;
+  bool changes_ = false;  ///< inputs vary
+  gpu::Pair turned_{-1, -1};
 };
 
 }  // namespace tune

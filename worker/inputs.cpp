@@ -21,7 +21,7 @@ template <typename Source>
 int scaled(double x) {
   const double scale = std::is_same_v<Source, generator::Normal> ? 32 : 128;
   const int floor = static_cast<int>(x * scale + 1024) - 1024;
-  return std::clamp(floor, -128, 127);
+  return std::clamp(floor, -127, 127);  // -128 has no counterpart of the other sign
 }
 
 template <typename T, typename Source>

@@ -66,8 +66,7 @@ class Session {
     const wire::Request request = read_request();
     if (const auto* build = std::get_if<wire::BuildRequest>(&request)) return backend_.build(*build);
     if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) return serve(*measure);
-    backend_.reference(std::get<wire::ReferenceRequest>(request));
-    return wire::Referenced{};
+    return refer(std::get<wire::ReferenceRequest>(request));
   } catch (const Refusal& refusal) {
     return wire::Failed{refusal.stage(), refusal.what(), refusal.no_device(), false};
   } catch (const wire::Malformed& malformed) {
@@ -95,9 +94,20 @@ class Session {
     return request;
   }
 
-  // The end of stdin ends it.
   std::optional<wire::Event> hold() {
     backend_.hold();
+    return stay();
+  }
+
+  std::optional<wire::Event> refer(const wire::ReferenceRequest& request) {
+    backend_.reference(request);
+    if (!backend_.keeps_reference()) return wire::Referenced{};
+    channel_.say(wire::Referenced{});
+    return stay();
+  }
+
+  // The end of stdin ends it.
+  std::optional<wire::Event> stay() {
     while (channel_.next()) {
     }
     return std::nullopt;

@@ -10,12 +10,10 @@
 namespace tune {
 namespace {
 
-constexpr double kSingleLaunchFactor = 2;
+constexpr double kSingleLaunchFactor = 4;
 constexpr std::size_t kSlowLaunches = 3;
 constexpr double kPrecision = 0.005;
 constexpr double kContention = 1.05;
-constexpr double kSampleSeconds = 100e-6;
-constexpr double kMostPerSample = 100;
 
 bool is_precise(const std::vector<double>& times) {
   const Interval interval = median_interval(times);
@@ -25,8 +23,8 @@ bool is_precise(const std::vector<double>& times) {
 
 }  // namespace
 
-Sampler::Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, Seconds now, double short_launch)
-    : rules_(rules), go_(go), launch_(std::move(launch)), now_(std::move(now)), short_launch_(short_launch) {}
+Sampler::Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, Seconds now, First first)
+    : rules_(rules), go_(go), launch_(std::move(launch)), now_(std::move(now)), first_(first) {}
 
 Timing Sampler::run(double first) {
   if (go_.launches > 0) return exactly(go_.launches);
@@ -38,7 +36,7 @@ Timing Sampler::run(double first) {
 
 std::optional<Timing> Sampler::run_if_hopeless(double first) {
   if (first > 0)
-    ++launched_;
+    launched_ += first_.launches;
   else
     first = launch();
   if (!is_hopeless(first)) return std::nullopt;
@@ -51,10 +49,11 @@ bool Sampler::slower_than(double factor, double seconds) const {
 
 /// Leaves in times_ what the verdict rests on.
 bool Sampler::is_hopeless(double first) {
-  if (slower_than(rules_.cutoff, first) && first < short_launch_) first = std::min(first, launch());
+  if (slower_than(rules_.cutoff, first) && first < first_.short_seconds) first = std::min(first, launch());
   times_ = {first};
-  if (slower_than(std::max(rules_.cutoff, kSingleLaunchFactor), first)) return true;
+  if (decides_alone(rules_, go_, first)) return true;
   if (!slower_than(rules_.cutoff, first)) return false;
+  if (first_.launches > 1) return true;
   while (times_.size() < kSlowLaunches) times_.push_back(launch());
   return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));
 }
@@ -93,13 +92,13 @@ Timing Sampler::until_precise() {
   }
 }
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+bool decides_alone(const MeasureRules& rules, const wire::Go& go, double seconds) {
+  return rules.cutoff > 0 && go.best_seconds > 0 &&
+         seconds > std::max(rules.cutoff, kSingleLaunchFactor) * go.best_seconds;
 }
 
-std::int64_t launches_per_sample(double launch_seconds) {
-  const double fitting = std::ceil(kSampleSeconds / std::max(launch_seconds, 1e-9));
-  return static_cast<std::int64_t>(std::clamp(fitting, 1.0, kMostPerSample));
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace tune

@@ -12,9 +12,10 @@ namespace tune {
 ///
 /// Launches before the first that is timed are the warm-up, the checked one among them. With an exact count
 /// (`Go::launches`, the finals) that many launches are timed after it. Otherwise:
-/// - A first launch of more than twice the best time so far (and more than `cutoff` times) is the only one; beyond
+/// - A first launch of more than four times the best time so far (and more than `cutoff` times) is the only one; beyond
 ///   `cutoff` times the best there are three, and the fastest decides. A short first launch is repeated before it is
-///   held against a spec, because thread pools, page faults and other processes weigh that much: on the CPU 0.1 s.
+///   held against a spec, because thread pools, page faults and other processes weigh that much. Where others have gone
+///   before and clocks are steady, as on a GPU, it decides alone beyond `cutoff` times the best.
 /// - After the warm-up, launches are timed until the 95 % confidence interval of the median is within 0.5 % on either
 ///   side. Limits, the earlier overriding the later: that whole interval lies beyond `cutoff` times the best
 ///   (`stopped_early`); `max_seconds` have passed; `min_launches` are not reached. Where slow specs are cut, one whose
@@ -23,9 +24,14 @@ class Sampler {
  public:
   using Seconds = std::function<double()>;
 
-  /// `launch` prepares and runs one launch and returns its time; `now` is a clock, in seconds. `short_launch`: a first
-  /// launch of less is repeated before it counts against a spec.
-  Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, Seconds now, double short_launch = 0.1);
+  /// How far the first launch that is told to run() can be trusted.
+  struct First {
+    double short_seconds = 0.1;  ///< a launch of less is repeated before it counts against a spec
+    int launches = 1;            ///< so many have gone before, it included; of two and more it decides alone
+  };
+
+  /// `launch` prepares and runs one launch and returns its time; `now` is a clock, in seconds.
+  Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, Seconds now, First first);
 
   /// `first` is the time of the launch that was checked; 0 if there was none.
   Timing run(double first);
@@ -45,16 +51,15 @@ class Sampler {
   wire::Go go_;
   Seconds launch_;
   Seconds now_;
-  double short_launch_;
+  First first_;
   int launched_ = 0;
   std::vector<double> times_;
 };
 
+/// Whether a launch that took so long decides alone: the kernel cannot be among the best.
+bool decides_alone(const MeasureRules& rules, const wire::Go& go, double seconds);
+
 /// A clock that is never set back.
 double seconds_now();
-
-/// How many launches of a kernel that takes this long are timed as one: so many that the resolution of events and what
-/// they add (1.3 us on an H200) are not the figure.
-std::int64_t launches_per_sample(double launch_seconds);
 
 }  // namespace tune

@@ -47,10 +47,10 @@ std::optional<std::string> beyond(double work, double seconds, double limit, con
 }  // namespace
 
 std::optional<std::string> faster_than_possible(const Problem& problem, double seconds, double peak_flops,
-                                                double bandwidth) {
+                                                double bandwidth, double cached) {
   const Work work = work_of(problem);
   if (auto reason = beyond(work.flops, seconds, peak_flops, "FLOP/s", "peak")) return reason;
-  return beyond(work.bytes, seconds, bandwidth, "B/s", "memory's bandwidth");
+  return beyond(std::max(0.0, work.bytes - cached), seconds, bandwidth, "B/s", "memory's bandwidth");
 }
 
 }  // namespace tune

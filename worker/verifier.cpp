@@ -6,7 +6,6 @@
 
 #include "backend.h"
 #include "base/store.h"
-#include "check.h"
 #include "layout.h"
 
 namespace tune {
@@ -35,9 +34,13 @@ Verifier::Verifier(const wire::MeasureRequest& request)
       buffers_(buffers_of(problem_)),
       seed_(request.seed),
       zero_c_(request.zero_c),
-      keep_(request.keep) {
-  if (!request.reference.empty())
-    reference_ = std::make_unique<ReferenceFile>(request.reference, reference_identity(request.problem, request.seed));
+      keep_(request.keep),
+      path_(request.reference),
+      identity_(reference_identity(request.problem, request.seed)) {}
+
+std::span<const double> Verifier::reference() const {
+  if (!reference_) reference_ = std::make_unique<ReferenceFile>(path_, identity_);
+  return reference_->values();
 }
 
 std::vector<Poison> Verifier::patterns() const {
@@ -54,20 +57,20 @@ std::optional<Content> Verifier::content(std::size_t index) const {
   return Content{buffer.type, buffer.role == Buffer::Role::out ? Init::zeros : buffer.init, seed_, index};
 }
 
-double Verifier::verify(std::size_t index, const void* data, Poison pattern) const {
+double Verifier::verify(std::size_t index, const void* data, Poison pattern, const InputChange& change) const {
   const Buffer& buffer = buffers_[index];
-  if (buffer.role != Buffer::Role::in) return verify_output(index, data, pattern);
+  if (buffer.role != Buffer::Role::in) return verify_output(index, data, pattern, change);
   refuse_if(input_damage(buffer.name, *content(index), data, buffer.count));
   return 0;
 }
 
-double Verifier::verify_output(std::size_t index, const void* data, Poison pattern) const {
+double Verifier::verify_output(std::size_t index, const void* data, Poison pattern, const InputChange& change) const {
   const Buffer& buffer = buffers_[index];
   const auto* gemm = std::get_if<Gemm>(&problem_);
   Deviation deviation;
-  if (gemm && reference_)
-    deviation = compare_gemm(*gemm, data, GemmReference(*gemm, reference_->values()), pattern);
-  else if (reference_)
+  if (gemm && has_reference())
+    deviation = compare_gemm(*gemm, data, GemmReference(*gemm, reference()), pattern, change);
+  else if (has_reference())
     deviation = compare_custom(std::get<Custom>(problem_), buffer, data, reference_of(index), pattern);
   if (deviation.wrong > 0) {
     if (!keep_.empty()) keep(index, data);
@@ -81,7 +84,7 @@ std::span<const double> Verifier::reference_of(std::size_t index) const {
   std::size_t start = 0;
   for (std::size_t i = 0; i < index; ++i)
     if (buffers_[i].role != Buffer::Role::in) start += static_cast<std::size_t>(buffers_[i].count);
-  return reference_->values().subspan(start, static_cast<std::size_t>(buffers_[index].count));
+  return reference().subspan(start, static_cast<std::size_t>(buffers_[index].count));
 }
 
 void Verifier::keep(std::size_t index, const void* data) const {
@@ -90,9 +93,9 @@ void Verifier::keep(std::size_t index, const void* data) const {
   write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
              bytes_of(data, buffer.count, size_of(buffer.type)));
   const bool gemm = std::holds_alternative<Gemm>(problem_);
-  const auto reference = gemm ? GemmReference(std::get<Gemm>(problem_), reference_->values()).c : reference_of(index);
+  const auto right = gemm ? GemmReference(std::get<Gemm>(problem_), reference()).c : reference_of(index);
   write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
-             bytes_of(reference.data(), static_cast<std::int64_t>(reference.size()), sizeof(double)));
+             bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));
 }
 
 }  // namespace tune

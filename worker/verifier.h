@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "check.h"
 #include "guarded_buffer.h"
 #include "inputs.h"
 #include "reference_file.h"
@@ -17,27 +18,29 @@ namespace tune {
 /// it. All failures are Refusals of the check stage.
 class Verifier {
  public:
-  /// Maps the reference; without one only inputs and padding are verified. Throws Refusal of the load stage.
+  /// Without a reference only inputs and padding are verified.
   explicit Verifier(const wire::MeasureRequest& request);
 
   /// With leading dimensions and strides written out.
   const Problem& problem() const { return problem_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
-  bool has_reference() const { return reference_ != nullptr; }
+  bool has_reference() const { return !path_.empty(); }
   /// What outputs are poisoned with: a checked run for each.
   std::vector<Poison> patterns() const;
   /// What the buffer is filled with before a launch; nullopt: poison.
   std::optional<Content> content(std::size_t buffer) const;
 
-  /// All values of the reference file, and those of one output of a custom problem. Precondition: has_reference().
-  std::span<const double> reference() const { return reference_->values(); }
+  /// All values of the reference file, which is mapped when they are first asked for, and those of one output of a
+  /// custom problem. Precondition: has_reference(). Throws Refusal of the load stage.
+  std::span<const double> reference() const;
   std::span<const double> reference_of(std::size_t buffer) const;
 
   /// Verifies one buffer after a launch. Returns the largest error over its tolerance: 0 for inputs, at most 1.
-  double verify(std::size_t buffer, const void* data, Poison pattern) const;
+  /// `change`: how the inputs of the launch differed from the reference's.
+  double verify(std::size_t buffer, const void* data, Poison pattern, const InputChange& change = {}) const;
 
  private:
-  double verify_output(std::size_t buffer, const void* data, Poison pattern) const;
+  double verify_output(std::size_t buffer, const void* data, Poison pattern, const InputChange& change) const;
   void keep(std::size_t buffer, const void* data) const;
 
   Problem problem_;
@@ -45,7 +48,9 @@ class Verifier {
   std::uint64_t seed_;
   bool zero_c_;
   std::filesystem::path keep_;
-  std::unique_ptr<const ReferenceFile> reference_;
+  std::filesystem::path path_;
+  std::string identity_;
+  mutable std::unique_ptr<const ReferenceFile> reference_;
 };
 
 }  // namespace tune

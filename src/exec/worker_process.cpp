@@ -160,7 +160,8 @@ void WorkerProcess::accept(const wire::Built& built) {
 
 void WorkerProcess::accept(const wire::Referenced&) {
   expect(!measures_ && !answered_, "referenced");
-  answered_ = true;
+  answered_ = referenced_ = true;
+  processes_->set_deadline(id_, std::nullopt);
 }
 
 void WorkerProcess::accept(const wire::Failed& failed) {

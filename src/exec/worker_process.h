@@ -50,6 +50,7 @@ class WorkerProcess {
   /// The answer to the last go, once.
   std::optional<wire::Measured> take_measured();
   const std::optional<wire::Built>& built() const { return built_; }
+  bool referenced() const { return referenced_; }
   const wire::Checked& checked() const { return checked_; }
 
   bool ended() const { return ended_; }
@@ -86,6 +87,7 @@ class WorkerProcess {
   Stage stage_;
   bool hello_ = false, loaded_ = false, load_sent_ = false, go_pending_ = false, check_pending_ = false,
        may_wait_ = false, waits_ = false;
+  bool referenced_ = false;
   bool answered_ = false;  ///< a last word was said: built, referenced, measured or failed
   wire::Checked checked_;
   std::optional<wire::Measured> measured_;

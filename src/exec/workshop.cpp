@@ -156,6 +156,7 @@ void Workshop::make_reference(const Spec& spec) {
   }
   if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>(reference_bytes());
   request.output = (scratch_->folder() / "reference").string();
+  request.share = shares_reference();
   if (!take_turn(0)) return;
   hold_open(0);
   reference_process_ = std::make_unique<WorkerProcess>(processes_, options_.worker, request, options_.deadlines,
@@ -190,14 +191,25 @@ bool Workshop::handle(const Processes::Event& event) {
   const Processes::Id id = line ? line->id : ended ? ended->id : 0;
   if (id != 0 && std::ranges::find(holders_, id) != holders_.end()) return true;
   if (reference_process_ == nullptr || reference_process_->id() != id) return false;
-  if (line) reference_process_->handle(*line);
-  if (!ended) return true;
-  reference_process_->handle(*ended);
+  handle_reference(event);
+  return true;
+}
+
+bool Workshop::shares_reference() const {
+  return is_gpu(requests_->hello().backend) && !options_.devices[0].one_process;
+}
+
+void Workshop::handle_reference(const Processes::Event& event) {
+  if (const auto* line = std::get_if<Processes::Line>(&event)) reference_process_->handle(*line);
+  const auto* ended = std::get_if<Processes::Ended>(&event);
+  if (ended) reference_process_->handle(*ended);
+  // It stays where it shares what is on the device; else its end is waited for, because the device may admit one alone.
+  const bool stays = reference_process_->referenced() && shares_reference();
+  if (!reference_.empty() || (!ended && !stays)) return;
   end_turn(0);
   if (reference_process_->no_device()) {
     const auto refused = std::exchange(reference_process_, nullptr);
-    note_refused(0, refused->failure()->message);
-    return true;
+    return note_refused(0, refused->failure()->message);
   }
   note_opened(0);
   if (const auto& failure = reference_process_->failure()) {
@@ -205,12 +217,9 @@ bool Workshop::handle(const Processes::Event& event) {
     if (!requests_->plan().reference.kernel)
       throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
     reference_failure_ = failure->headline();
-    reference_process_.reset();
-    return true;
+    return reference_process_.reset();
   }
   reference_ = (scratch_->folder() / "reference").string();
-  reference_process_.reset();
-  return true;
 }
 
 }  // namespace tune

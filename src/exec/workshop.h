@@ -52,7 +52,7 @@ class Workshop {
   /// Brings the reference result closer, using `spec` to build a reference kernel; true once it is there (or the
   /// problem has none). Throws Unlaunchable if it cannot be made with this spec's build, Error if not at all.
   bool reference_ready(const Spec& spec);
-  bool making_reference() const { return reference_process_ != nullptr; }
+  bool making_reference() const { return reference_process_ != nullptr && reference_.empty(); }
   /// Starts what needs no build: the reference of a GEMM.
   void begin_reference();
 
@@ -80,6 +80,8 @@ class Workshop {
 
  private:
   void make_reference(const Spec& spec);
+  void handle_reference(const Processes::Event& event);
+  bool shares_reference() const;
   std::string reference_name() const;
   void hold_open(std::size_t device);
   std::uint64_t reference_bytes() const;
@@ -95,7 +97,7 @@ class Workshop {
   std::vector<Processes::Id> holders_;  ///< of the devices; 0: none was started
   std::vector<bool> waiting_, told_;    ///< of the devices: for our turn; someone was told so
   std::vector<int> refused_;            ///< of the devices: processes in a row that could not open it
-  std::unique_ptr<WorkerProcess> reference_process_;
+  std::unique_ptr<WorkerProcess> reference_process_;  ///< stays, on a GPU, for others to copy the reference from
   std::string reference_;          ///< path, once it is there
   std::string reference_failure_;  ///< of the last attempt with some spec's build
 };

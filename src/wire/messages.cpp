@@ -15,7 +15,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRequest, artifact, vendor
                                                 workspace_bytes, zero_workspace, zero_c, reference, seed, measure, keep,
                                                 source, command, command_is_shell, args)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ReferenceRequest, problem, seed, output, artifact, launches,
-                                                workspace_bytes, zero_workspace)
+                                                workspace_bytes, zero_workspace, share)
 static void to_json(json& j, const Go& go) {
   j = {{"launches", go.launches},
        {"best_seconds", go.best_seconds},

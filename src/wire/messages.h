@@ -98,6 +98,7 @@ struct ReferenceRequest {
   std::vector<KernelLaunch> launches;
   std::int64_t workspace_bytes = 0;
   bool zero_workspace = false;
+  bool share = false;  ///< after `referenced`, stay until the end of stdin, so that others can copy it from the device
 };
 
 using Request = std::variant<BuildRequest, MeasureRequest, ReferenceRequest>;

@@ -1,0 +1,121 @@
+// Parts of the GPU worker that know no device.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+#include "burst_clock.h"
+#include "peak.h"
+#include "race.h"
+#include "roofline.h"
+
+namespace tune {
+namespace {
+
+/// A card whose clock comes back by so much per rest.
+class Card {
+ public:
+  Card(double hz, double highest, double per_rest) : hz_(hz), highest_(highest), per_rest_(per_rest) {}
+  BurstClock::Rest rest() {
+    return [this](double) {
+      ++rests_;
+      return hz_ = std::min(highest_, hz_ + per_rest_);
+    };
+  }
+  double hz_, highest_, per_rest_;
+  int rests_ = 0;
+};
+
+TEST(BurstClock, TakesWhatRanAtTheClockOfShortWork) {
+  Card card(1980e6, 1980e6, 0);
+  BurstClock clock(1980e6, card.rest());
+  EXPECT_TRUE(clock.accepts(1980e6));
+  EXPECT_TRUE(clock.accepts(1965e6));
+  EXPECT_TRUE(clock.accepts(0)) << "a device that does not tell";
+  EXPECT_EQ(card.rests_, 0);
+}
+
+TEST(BurstClock, RestsUntilACappedClockIsBack) {
+  Card card(1500e6, 1980e6, 100e6);
+  BurstClock clock(1980e6, card.rest());
+  EXPECT_FALSE(clock.accepts(1500e6));
+  EXPECT_EQ(card.rests_, 5);
+  EXPECT_TRUE(clock.accepts(card.hz_));
+}
+
+TEST(BurstClock, SettlesForWhatTheDeviceGrants) {
+  Card card(1200e6, 1200e6, 0);
+  BurstClock clock(1980e6, card.rest());
+  EXPECT_FALSE(clock.accepts(1200e6));
+  EXPECT_EQ(card.rests_, BurstClock::kIdleSteps);
+  EXPECT_EQ(clock.target_hz(), 1200e6);
+  EXPECT_TRUE(clock.accepts(1195e6));
+}
+
+/// Algorithms of given times; a negative one cannot be launched.
+std::optional<int> winner(const std::vector<double>& seconds, std::map<int, int>* launches = nullptr) {
+  double now = 0;
+  const auto launch = [&](int algorithm, bool) -> std::optional<double> {
+    if (launches) ++(*launches)[algorithm];
+    const double time = 1e-3 * seconds[static_cast<std::size_t>(algorithm)];
+    if (time < 0) return std::nullopt;
+    now += time;
+    return time;
+  };
+  return fastest_of(static_cast<int>(seconds.size()), {launch, [&] { return now; }});
+}
+
+TEST(Race, TheFastestWins) { EXPECT_EQ(winner({3, 2, 1, 2}), 2); }
+
+TEST(Race, TheFirstWinsUnlessAnotherIsFasterByMoreThanNoise) {
+  EXPECT_EQ(winner({1.002, 1}), 0);
+  EXPECT_EQ(winner({1.004, 1}), 1);
+}
+
+TEST(Race, WhatFailsIsOut) {
+  EXPECT_EQ(winner({-1, 2, 3}), 1);
+  EXPECT_EQ(winner({-1, -1}), std::nullopt);
+  EXPECT_EQ(winner({-1, 2}), 1);
+}
+
+TEST(Race, WhatIsFarBehindIsLaunchedTwice) {
+  std::map<int, int> launches;
+  EXPECT_EQ(winner({1, 5, 1.01, 1.05}, &launches), 0);
+  EXPECT_EQ(launches[1], 2);
+  EXPECT_GT(launches[2], launches[3]);
+}
+
+TEST(Race, NoAlgorithmIsTriedAfterTheTimeIsOver) {
+  std::map<int, int> launches;
+  EXPECT_EQ(winner({6000, 1}, &launches), 0);
+  EXPECT_EQ(launches[1], 0);
+}
+
+Gemm gemm(Type type) {
+  Gemm gemm;
+  gemm.m = gemm.n = gemm.k = 8192;
+  gemm.a = gemm.b = type;
+  return gemm;
+}
+
+// By the data sheet an H200 does 989 TFLOP/s of dense bf16 at 1830 MHz.
+TEST(Peak, IsAboveWhatDataSheetsSay) {
+  const double bf16 = peak_flops("sm_90a", 132, 1.83e9, gemm(Type::bf16));
+  EXPECT_GT(bf16, 989e12);
+  EXPECT_LT(bf16, 1.2 * 989e12);
+  EXPECT_GT(peak_flops("sm_90", 132, 1.83e9, gemm(Type::e4m3)), 1979e12);
+  EXPECT_GT(peak_flops("sm_80", 108, 1.41e9, gemm(Type::f16)), 312e12);
+  EXPECT_GT(peak_flops("gfx90a", 110, 1.7e9, gemm(Type::f16)), 191e12);
+  EXPECT_EQ(peak_flops("gfx9999", 110, 1.7e9, gemm(Type::f16)), 0) << "not known, and not judged";
+}
+
+TEST(Roofline, WhatMayStayInACacheNeedsNoTime) {
+  Gemm flat = gemm(Type::bf16);
+  flat.m = 1;
+  const double bytes = flat.bytes();
+  EXPECT_TRUE(faster_than_possible(flat, 0.9 * bytes / 4e12, 0, 4e12));
+  EXPECT_FALSE(faster_than_possible(flat, 0.9 * bytes / 4e12, 0, 4e12, 0.2 * bytes));
+}
+
+}  // namespace
+}  // namespace tune

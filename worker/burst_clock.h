@@ -1,0 +1,32 @@
+#pragma once
+#include <functional>
+
+namespace tune {
+
+/// Keeps what is timed in the power state `burst`: at the clock that a device grants to short work. Under long, heavy
+/// work a power cap lowers it (on an H200 a bf16 product of 8192^3 goes from 1.37 to 1.56 ms within 100 launches), so
+/// what was launched at a lower clock does not count, and the device rests until the clock is back. Knows no device:
+/// resting is a function that returns the clock, so that a test decides what it is.
+class BurstClock {
+ public:
+  using Rest = std::function<double(double seconds)>;
+  static constexpr double kTolerance = 0.015;  ///< a lower clock by this share counts as the same
+  static constexpr double kStep = 0.01;        ///< seconds of one rest
+  static constexpr int kMostSteps = 40;        ///< in a row
+  static constexpr int kIdleSteps = 6;         ///< in a row without a higher clock mean that there is none
+
+  /// `highest_hz` is the clock that the device says it can have; it may grant less, which is then found out.
+  BurstClock(double highest_hz, Rest rest) : target_hz_(highest_hz), rest_(std::move(rest)) {}
+
+  /// Whether a launch counts that began when the device was awake, but not busy, at this clock (0: not known). If not,
+  /// has rested the device, and the launch is to be repeated.
+  bool accepts(double clock_hz);
+  /// What is taken for the device's clock under short work.
+  double target_hz() const { return target_hz_; }
+
+ private:
+  double target_hz_;
+  Rest rest_;
+};
+
+}  // namespace tune

@@ -1,0 +1,110 @@
+#include "gpu_timer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "measure.h"
+#include "model/stats.h"
+
+namespace tune {
+namespace {
+
+constexpr double kWake = 2e-3;        // seconds after which a device that idled is as fast as one that did not (H200)
+constexpr double kSoakStep = 0.05;    // seconds between two looks at the clock
+constexpr double kMostSoak = 1;       // seconds
+constexpr double kSettled = 0.005;    // share by which a settled clock may still change from look to look
+constexpr int kMostRepeats = 8;       // of one sample that does not count
+
+}  // namespace
+
+GpuTimer::GpuTimer(const Gpu& gpu, const GpuHelpers& helpers, GpuMemory& memory, const Verifier& verifier)
+    : memory_(&memory),
+      stopwatch_(gpu, helpers),
+      burst_(1e3 * gpu.attribute(gpu::kClock), [this](double seconds) { return stopwatch_.rest(seconds); }),
+      patterns_(verifier.patterns()) {}
+
+void GpuTimer::use(Subject subject, bool cold_cache) {
+  subject_ = std::move(subject);
+  cold_cache_ = cold_cache;
+  max_error_ = 0;
+  clocks_.clear();
+}
+
+void GpuTimer::launch() const {
+  memory_->zero();
+  subject_.launch();
+}
+
+void GpuTimer::prepare() {
+  const Poison pattern = patterns_[launches_ % patterns_.size()];
+  memory_->prepare(pattern);
+  if (!cold_cache_) {  // what the same launch leaves in the caches
+    launch();
+    memory_->reset(pattern);
+  } else {
+    memory_->flush();
+  }
+}
+
+double GpuTimer::verified(const Reading& reading) {
+  max_error_ = std::max(max_error_, memory_->verify_outputs(patterns_[launches_++ % patterns_.size()]));
+  return reading.seconds;
+}
+
+double GpuTimer::first() {
+  prepare();
+  return verified(stopwatch_.time_first([this] { launch(); }));
+}
+
+bool GpuTimer::counts(const Reading& reading) {
+  if (reading.late) return false;
+  return state_ != PowerState::burst || burst_.accepts(reading.idle_clock_hz);
+}
+
+// What does not count after several repeats is taken as it is: a device that will not settle is measured all the same.
+double GpuTimer::sample() {
+  for (int repeats = 0;; ++repeats) {
+    if (state_ == PowerState::sustained) launch();
+    prepare();
+    const Reading reading = stopwatch_.time([this] { launch(); }, subject_.kernels);
+    const double seconds = verified(reading);
+    if (repeats < kMostRepeats && !counts(reading)) continue;
+    if (reading.clock_hz > 0) clocks_.push_back(1e-6 * reading.clock_hz);
+    return seconds;
+  }
+}
+
+void GpuTimer::enter_state() {
+  if (state_ == PowerState::burst)
+    burst_.accepts(stopwatch_.rest(kWake));
+  else
+    soak();
+}
+
+void GpuTimer::soak() {
+  double before = 0;
+  const double start = seconds_now();
+  while (seconds_now() - start < kMostSoak) {
+    for (const double end = seconds_now() + kSoakStep; seconds_now() < end;) stopwatch_.time([this] { launch(); }, subject_.kernels);
+    const Reading last = stopwatch_.time([this] { launch(); }, subject_.kernels);
+    if (before > 0 && std::abs(last.idle_clock_hz - before) < kSettled * before) return;
+    before = last.idle_clock_hz;
+  }
+}
+
+double GpuTimer::take_clock_mhz() {
+  const std::vector<double> clocks = std::exchange(clocks_, {});
+  return clocks.empty() ? 0 : median(clocks);
+}
+
+void GpuTimer::verify_last() { memory_->verify_outputs(patterns_[(launches_ + patterns_.size() - 1) % patterns_.size()]); }
+
+void GpuTimer::launch_unverified(std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (i + 1 == count) memory_->vary();
+    launch();
+  }
+}
+
+}  // namespace tune

@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "burst_clock.h"
+#include "gpu_memory.h"
+#include "gpu_stopwatch.h"
+
+namespace tune {
+
+/// Launches of one spec on the device: every one has inputs of its own, writes to poisoned memory, and is verified.
+/// What is timed is timed in one power state.
+class GpuTimer {
+ public:
+  /// What is launched: queues `kernels` kernels and does not wait.
+  struct Subject {
+    std::function<void()> launch;
+    std::int64_t kernels = 1;
+  };
+
+  /// All outlive this.
+  GpuTimer(const Gpu& gpu, const GpuHelpers& helpers, GpuMemory& memory, const Verifier& verifier);
+
+  /// From now on, times this. The buffers must be laid.
+  void use(Subject subject, bool cold_cache);
+  void set_state(PowerState state) { state_ = state; }
+
+  /// The first launch of code, whose time holds what loading it takes. Throws Refusal of the check stage, GpuError.
+  double first();
+  /// One launch in the power state, in seconds. Throws as first().
+  double sample();
+  /// Brings the device into the power state: wakes it, or keeps it busy until its clock has settled.
+  void enter_state();
+
+  /// Of all launches so far, over their tolerance.
+  double max_error() const { return max_error_; }
+  /// Of the launches since the last call, in MHz; 0: not known.
+  double take_clock_mhz();
+
+  /// Launches that nothing verifies but the last of them.
+  void launch_unverified(std::int64_t count);
+  /// Throws as first().
+  void verify_last();
+
+ private:
+  using Reading = GpuStopwatch::Reading;
+  void prepare();
+  void launch() const;
+  double verified(const Reading& reading);
+  bool counts(const Reading& reading);
+  void soak();
+
+  GpuMemory* memory_;
+  GpuStopwatch stopwatch_;
+  BurstClock burst_;
+  std::vector<Poison> patterns_;
+  Subject subject_;
+  bool cold_cache_ = true;
+  PowerState state_ = PowerState::burst;
+  std::size_t launches_ = 0;
+  double max_error_ = 0;
+  std::vector<double> clocks_;
+};
+
+}  // namespace tune

@@ -1,0 +1,46 @@
+#include "peak.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace tune {
+namespace {
+
+// Operations (a multiplication and an addition are two) that a multiprocessor does per cycle with dense 16-bit inputs:
+// NVIDIA's architecture white papers (V100, T4, A100, RTX 3090, RTX 4090, H100, B200, RTX 5090) and AMD's CDNA and RDNA
+// instruction set documents.
+struct Rate {
+  std::string_view arch;
+  double half;
+};
+constexpr Rate kRates[] = {
+    {"sm_70", 1024},  {"sm_72", 1024},  {"sm_75", 1024},  {"sm_80", 2048},  {"sm_86", 1024},  {"sm_87", 2048},
+    {"sm_89", 1024},  {"sm_90", 4096},  {"sm_100", 8192}, {"sm_103", 8192}, {"sm_120", 2048}, {"sm_121", 2048},
+    {"gfx906", 256},  {"gfx908", 1024}, {"gfx90a", 1024}, {"gfx940", 2048}, {"gfx941", 2048}, {"gfx942", 2048},
+    {"gfx950", 4096}, {"gfx1030", 256},
+};
+constexpr double kMargin = 1.1;  // clocks may go beyond what a device tells
+
+bool is_8_bit(Type type) { return size_of(type) == 1; }
+
+/// How many times as fast as 16-bit inputs. f32 is summed from products of tf32 or bf16 at best, f64 from some twenty
+/// products of 8-bit integers (Ozaki's scheme).
+double relative_rate(Type type) {
+  if (is_8_bit(type)) return 2;
+  if (type == Type::f32 || type == Type::tf32) return 0.5;
+  return type == Type::f64 ? 0.125 : 1;
+}
+
+}  // namespace
+
+double peak_flops(const std::string& arch, int multiprocessors, double clock_hz, const Gemm& gemm) {
+  // The letter of sm_90a tells features, and that of gfx90a belongs to the number.
+  const std::string_view name = arch.starts_with("sm_") ? std::string_view(arch).substr(0, arch.find_last_of("0123456789") + 1)
+                                                        : std::string_view(arch);
+  const auto* rate = std::ranges::find(kRates, name, &Rate::arch);
+  if (rate == std::end(kRates)) return 0;
+  const double relative = std::min(relative_rate(gemm.a), relative_rate(gemm.b));
+  return kMargin * rate->half * relative * multiprocessors * clock_hz;
+}
+
+}  // namespace tune
