@@ -82,6 +82,7 @@ inline constexpr CompilerStatus kCompiled = NVRTC_SUCCESS;
   X(retain_context, cuDevicePrimaryCtxRetain)   \
   X(set_context, cuCtxSetCurrent)               \
   X(synchronize, cuCtxSynchronize)              \
+  X(forget_persisting, cuCtxResetPersistingL2Cache) \
   X(allocate, cuMemAlloc)                       \
   X(free, cuMemFree)                            \
   X(free_memory, cuMemGetInfo)                  \

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -80,6 +83,7 @@ class GpuBackend final : public WorkerBackend {
   std::optional<Timing> hopeless(const wire::Go& go);
   Timing time(const wire::Go& go, double first, double deadline);
   void refuse_impossible(const Timing& timing) const;
+  void add_remarks(const wire::Go& go, wire::Measured& measured) const;
   void add_energy(const wire::Go& go, wire::Measured& measured);
 
   MeasureRules rules_;
@@ -317,6 +321,16 @@ void GpuBackend::refuse_impossible(const Timing& timing) const {
   if (reason) throw Refusal(Stage::measure, *reason);
 }
 
+/// Of the finals, where remarks are heard.
+void GpuBackend::add_remarks(const wire::Go& go, wire::Measured& measured) const {
+  if (go.launches == 0) return;
+  if (vendor_) measured.remarks.push_back(vendor_->library());
+  const std::vector<int> foreign = monitor_ ? foreign_processes(monitor_->processes()) : std::vector<int>();
+  if (!foreign.empty())
+    measured.remarks.push_back(
+        fmt::format("other programs had the device open during the finals: process {}", fmt::join(foreign, ", ")));
+}
+
 std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Report& report) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const double deadline = go.answer_within > 0 ? seconds_now() + go.answer_within : kNever;
@@ -342,6 +356,7 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   measured.checked = verifier_->has_reference();
   if (observer_) measured.metrics = observer_->metrics();
   if (const double clock = timer_->take_clock_mhz(); clock > 0) measured.metrics["clock_mhz"] = clock;
+  add_remarks(go, measured);
   add_energy(go, measured);
   memory_->verify_surroundings();
   return measured;

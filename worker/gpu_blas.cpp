@@ -85,6 +85,7 @@ class VendorBlas final : public GpuBlas {
   int algorithms() const override { return static_cast<int>(algorithms_.size()); }
   void choose(int algorithm) override { chosen_ = static_cast<std::size_t>(algorithm); }
   void launch() override;
+  std::string library() const override { return fmt::format("{} {} ({})", blas::kName, library_.version_text(), library_.place); }
 
  private:
   void check(blas::Status status) const { library_.check(status); }
@@ -141,6 +142,7 @@ void VendorBlas::describe(const AddressOf& address) {
   set(blas::kSecondOperation, operation(transposed ? g.layout_a : g.layout_b));
   alpha_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.alpha);
   beta_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.beta);
+  if (g.fast_accum && blas::kHasFastAccumulation) set(blas::kFastAccumulation, std::int8_t{1});
   if (g.bias != Bias::none) add_bias(pointer("bias"));
 }
 

@@ -16,6 +16,8 @@ class GpuBlas {
   virtual void choose(int algorithm) = 0;
   /// Launches and does not wait. Throws GpuError.
   virtual void launch() = 0;
+  /// `cuBLASLt 13.1.0 (/usr/local/cuda/lib64/libcublasLt.so.13)`
+  virtual std::string library() const = 0;
 };
 
 /// Opens the library (cuBLASLt, hipBLASLt) and asks it for at most `most` algorithms. `gpu` outlives the result. Throws

@@ -47,6 +47,8 @@ inline constexpr ProductAttribute kSecondOperation = CUBLASLT_MATMUL_DESC_TRANSB
 inline constexpr ProductAttribute kEpilogue = CUBLASLT_MATMUL_DESC_EPILOGUE;
 inline constexpr ProductAttribute kBiasPointer = CUBLASLT_MATMUL_DESC_BIAS_POINTER;
 inline constexpr ProductAttribute kBiasType = CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE;
+inline constexpr ProductAttribute kFastAccumulation = CUBLASLT_MATMUL_DESC_FAST_ACCUM;
+inline constexpr bool kHasFastAccumulation = true;
 inline constexpr std::uint32_t kAddBias = CUBLASLT_EPILOGUE_BIAS;
 
 inline constexpr MatrixAttribute kBatchCount = CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT;
@@ -58,6 +60,7 @@ inline constexpr auto kMaxWorkspace = CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
 // X(member, function), as in gpu_api_cuda.h.
 #define TUNE_GPU_BLAS(X)                                  \
   X(create, cublasLtCreate)                               \
+  X(version, cublasLtGetVersion)                          \
   X(status_text, cublasLtGetStatusString)                 \
   X(make_product, cublasLtMatmulDescCreate)               \
   X(set_product, cublasLtMatmulDescSetAttribute)          \

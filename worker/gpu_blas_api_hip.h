@@ -44,6 +44,9 @@ enum ProductAttribute : int {
   kBiasType = 4,
 };
 inline constexpr std::uint32_t kAddBias = 4;
+// It has no such attribute.
+inline constexpr ProductAttribute kFastAccumulation{};
+inline constexpr bool kHasFastAccumulation = false;
 enum MatrixAttribute : int { kBatchCount = 0, kBatchStride = 1 };
 enum PreferenceAttribute : int { kMaxWorkspace = 1 };
 

@@ -19,8 +19,13 @@ std::string Library::objection() const {
   int number = 0;
   check(version(handle, &number));
   if (number >= kOldest) return "";
-  return fmt::format("is hipBLASLt {}.{}.{}; 0.10 (ROCm 6.3) is the oldest that can be used", number / 100'000,
-                     number / 100 % 1000, number % 100);
+  return fmt::format("is hipBLASLt {}; 0.10 (ROCm 6.3) is the oldest that can be used", version_text());
+}
+
+std::string Library::version_text() const {
+  int number = 0;
+  check(version(handle, &number));
+  return fmt::format("{}.{}.{}", number / 100'000, number / 100 % 1000, number % 100);
 }
 
 }  // namespace tune::blas

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "backend.h"
 #include "gpu_library.h"
@@ -31,9 +32,17 @@ void Library::check(Status status) const {
 
 std::vector<std::string> Library::places() { return places_of(kLibraries); }
 
+std::string Library::likely_file() {
+  std::error_code error;
+  for (const std::string& place : places())
+    if (const auto file = std::filesystem::canonical(place, error); !error) return file.string();
+  return "";
+}
+
 Library Library::open(std::vector<std::string>& places) {
   const GpuLibrary file = take_first(places);
   Library library;
+  library.place = file.place();
   std::string objection;
   try {
 #define TUNE_FIND(member, function) file.find(library.member, #function);

@@ -20,9 +20,12 @@ struct Library {
   TUNE_GPU_BLAS(TUNE_MEMBER)
 #undef TUNE_MEMBER
   Handle handle = nullptr;
+  std::string place;  ///< its file
 
   /// Where it may be, the newest first in each folder.
   static std::vector<std::string> places();
+  /// The file behind the first of these that has an absolute path; its name has the version. Empty: there is none.
+  static std::string likely_file();
   /// The first that there is; `places` keeps those after it. Throws Refusal of the load stage if there is none, it is
   /// one that is not known, or it does not start.
   static Library open(std::vector<std::string>& places);
@@ -31,6 +34,7 @@ struct Library {
 
   // Each vendor's own:
   std::string text(Status status) const;
+  std::string version_text() const;  ///< `13.1.0`; throws GpuError
   /// Why this library is not used; empty: it is. Throws GpuError.
   std::string objection() const;
 };

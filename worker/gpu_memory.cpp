@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "check.h"
+#include "gpu_vendor.h"
 #include "reference.h"
 
 namespace tune {
@@ -192,7 +193,10 @@ void GpuMemory::zero() {
       buffer.memory.set_bytes(0, start(), buffer.bytes);
 }
 
-void GpuMemory::flush() { helpers_.flush(clean_.address(), clean_.bytes()); }
+void GpuMemory::flush() {
+  gpu_.check(gpu::forget_kept_lines(gpu_.driver()));
+  helpers_.flush(clean_.address(), clean_.bytes());
+}
 
 void GpuMemory::verify_surroundings() {
   for (const Guarded& buffer : buffers_) {

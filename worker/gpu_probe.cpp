@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backend.h"
+#include "gpu_blas_library.h"
 #include "gpu_compiler.h"
 #include "gpu_device.h"
 #include "gpu_monitor.h"
@@ -84,6 +85,7 @@ wire::Hello probe_gpu(Backend backend) {
     hello.device = describe(gpu, monitor.get());
     if (!monitor && backend == Backend::cuda) hello.remarks.emplace_back(kNoMonitor);
     hello.devices = list_devices(gpu.driver);
+    hello.vendor_library = blas::Library::likely_file();
   } catch (const std::runtime_error& error) {
     hello.no_device = error.what();
     if (!no_compiler.empty())

@@ -31,6 +31,8 @@ std::vector<std::size_t> parameter_sizes(const GpuDriver& driver, Function funct
 /// Raises the limits that a kernel has by default to what this launch needs.
 Status allow(const GpuDriver& driver, const GpuLaunch& launch);
 Status launch(const GpuDriver& driver, const GpuLaunch& launch, void** arguments);
+/// Makes lines of the L2 cache that a kernel has asked to keep like any others.
+Status forget_kept_lines(const GpuDriver& driver);
 
 /// Everything that tells this compiler from others: `NVRTC 13.0`.
 std::string version(const GpuCompilerLibrary& compiler);

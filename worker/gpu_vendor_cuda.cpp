@@ -106,6 +106,8 @@ Status launch(const GpuDriver& driver, const GpuLaunch& launch, void** arguments
   return driver.launch(&config, launch.function, arguments, nullptr);
 }
 
+Status forget_kept_lines(const GpuDriver& driver) { return driver.forget_persisting(); }
+
 std::string version(const GpuCompilerLibrary& compiler) {
   int major = 0, minor = 0;
   require(compiler.version(&major, &minor), compiler);

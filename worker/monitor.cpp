@@ -1,8 +1,33 @@
 #include "monitor.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
 #include <utility>
 
 namespace tune {
+
+namespace {
+
+/// 0: it is not there.
+int parent_of(int process) {
+  std::ifstream status(fmt::format("/proc/{}/status", process));
+  for (std::string word; status >> word;)
+    if (int parent = 0; word == "PPid:" && status >> parent) return parent;
+  return 0;
+}
+
+}  // namespace
+
+std::vector<int> foreign_processes(const std::vector<int>& processes) {
+  if (std::ranges::find(processes, ::getpid()) == processes.end()) return {};
+  std::vector<int> foreign;
+  std::ranges::copy_if(processes, std::back_inserter(foreign), [](int process) { return parent_of(process) != ::getppid(); });
+  return foreign;
+}
 
 Observer::Observer(const Monitor* monitor, Seconds now) : monitor_(monitor), now_(std::move(now)) {}
 

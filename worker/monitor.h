@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tune {
 
@@ -32,7 +33,13 @@ class Monitor {
   virtual std::optional<double> joules() const = 0;
   /// The power that it is held to.
   virtual std::optional<double> power_limit_w() const = 0;
+  /// The processes that compute on it; empty: it does not say.
+  virtual std::vector<int> processes() const { return {}; }
 };
+
+/// Those of `processes` that were not started by this process' parent. Empty if this process is not among them: then
+/// their numbers are of another namespace, and nothing is known of them.
+std::vector<int> foreign_processes(const std::vector<int>& processes);
 
 /// Looks at a device now and then while a kernel is timed on it, and sums up what it saw: the reasons to throttle of
 /// all looks together, otherwise the last look.

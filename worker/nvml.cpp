@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+
 namespace tune {
 namespace {
 
@@ -55,6 +57,7 @@ NvmlFunctions NvmlFunctions::open() {
   find(functions.temperature, "nvmlDeviceGetTemperature");
   find(functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   find(functions.energy, "nvmlDeviceGetTotalEnergyConsumption");
+  find(functions.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
   return functions;
 }
 
@@ -94,5 +97,14 @@ Conditions Nvml::conditions() const {
 std::optional<double> Nvml::joules() const { return read<unsigned long long>(1e-3, functions_.energy, device_); }
 
 std::optional<double> Nvml::power_limit_w() const { return read<unsigned>(1e-3, functions_.power_limit, device_); }
+
+std::vector<int> Nvml::processes() const {
+  std::array<NvmlProcess, 256> found;
+  auto count = static_cast<unsigned>(found.size());
+  if (functions_.processes == nullptr || functions_.processes(device_, &count, found.data()) != 0) return {};
+  std::vector<int> pids;
+  for (unsigned i = 0; i < count; ++i) pids.push_back(static_cast<int>(found[i].pid));
+  return pids;
+}
 
 }  // namespace tune

@@ -20,6 +20,13 @@ struct NvmlField {
   };
 };
 
+/// A process on a device; laid out as its nvmlProcessInfo_t.
+struct NvmlProcess {
+  unsigned pid = 0;
+  unsigned long long memory = 0;
+  unsigned gpu_instance = 0, compute_instance = 0;
+};
+
 /// The functions of NVIDIA's management library that are used, by their public documentation: its header is not on
 /// every machine. All return 0 for success. Null: this version of the library has no such function.
 struct NvmlFunctions {
@@ -38,6 +45,7 @@ struct NvmlFunctions {
   int (*temperature)(Device, Sensor, unsigned* celsius) = nullptr;  ///< nvmlDeviceGetTemperature
   int (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;  ///< nvmlDeviceGetCurrentClocksThrottleReasons
   int (*energy)(Device, unsigned long long* millijoules) = nullptr;     ///< nvmlDeviceGetTotalEnergyConsumption
+  int (*processes)(Device, unsigned* count, NvmlProcess*) = nullptr;    ///< nvmlDeviceGetComputeRunningProcesses_v3
 
   /// Of libnvidia-ml.so.1, which stays open; all null if there is none.
   static NvmlFunctions open();
@@ -53,6 +61,7 @@ class Nvml final : public Monitor {
   Conditions conditions() const override;
   std::optional<double> joules() const override;
   std::optional<double> power_limit_w() const override;
+  std::vector<int> processes() const override;
 
  private:
   Nvml(const NvmlFunctions& functions, NvmlFunctions::Device device) : functions_(functions), device_(device) {}

@@ -46,7 +46,7 @@ class GemmReader {
   GemmReader(const Node& node, Problems& problems)
       : fields_(node, "gemm",
                 {"m", "n", "k", "a", "b", "c", "acc", "layout", "alpha", "beta", "batch", "lda", "ldb", "ldc",
-                 "stride_a", "stride_b", "stride_c", "bias", "init"},
+                 "stride_a", "stride_b", "stride_c", "bias", "fast_accum", "init"},
                 problems),
         problems_(&problems) {}
 
@@ -61,6 +61,7 @@ class GemmReader {
     if (const Node* node = fields_.find("bias")) {
       gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", {"none", "row", "col"}, *problems_).value_or(0));
     }
+    read_fast_accum();
     if (const Node* node = fields_.find("init")) gemm_.init = read_init(*node, "init", *problems_).value_or(gemm_.init);
     read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a});
     read_matrix({"b", gemm_.k, gemm_.n, gemm_.layout_b, gemm_.ldb, gemm_.stride_b});
@@ -69,6 +70,14 @@ class GemmReader {
   }
 
  private:
+  void read_fast_accum() {
+    const Node* node = fields_.find("fast_accum");
+    if (!node) return;
+    gemm_.fast_accum = read_bool(*node, "fast_accum", *problems_).value_or(false);
+    if (gemm_.fast_accum && size_of(gemm_.a) + size_of(gemm_.b) > 2)
+      problems_->add(node->place, "fast_accum is for sums of fp8 products; a and b must be e4m3 or e5m2");
+  }
+
   /// Alpha and beta have the accumulator's type.
   void check_factor(std::string_view name, double value) {
     constexpr double kMostF16 = 65504;

@@ -295,7 +295,7 @@ std::string Requests::trial_id(const Spec& spec) const {
 
 std::string Requests::vendor_id() const {
   Hash hash;
-  hash.add(measure_part_).add("vendor");
+  hash.add(measure_part_).add("vendor").add(hello_.vendor_library);
   for (const std::string& variable : environment_of_vendor(hello_.backend)) hash.add(variable);
   return hash.hex();
 }

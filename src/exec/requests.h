@@ -38,7 +38,7 @@ class Requests {
   /// Hash of all that a trial's outcome depends on: the build key, `$` values, problem, launch, measuring rules but the
   /// cutoff, protocol, device model and driver.
   std::string trial_id(const Spec& spec) const;
-  /// The same for the vendor's library, with the environment's variables that it heeds.
+  /// The same for the vendor's library: its file, and the environment's variables that it heeds.
   std::string vendor_id() const;
 
   /// `output`, `artifact` and `reference` are left empty for the caller. Throw Unlaunchable.

@@ -26,8 +26,9 @@ void adl_serializer<tune::Value>::from_json(const json& j, tune::Value& value) {
 void adl_serializer<tune::Problem>::to_json(json& j, const tune::Problem& problem) {
   if (const auto* gemm = std::get_if<tune::Gemm>(&problem)) {
     j["gemm"] = *gemm;
-    // The identity of a trial is a hash of this text, and journals are older than the bias.
+    // The identity of a trial is a hash of this text, and journals are older than these.
     if (gemm->bias == tune::Bias::none) j["gemm"].erase("bias");
+    if (!gemm->fast_accum) j["gemm"].erase("fast_accum");
   }
   if (const auto* custom = std::get_if<tune::Custom>(&problem)) j["custom"] = *custom;
 }

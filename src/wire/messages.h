@@ -141,6 +141,7 @@ struct Hello {
   std::vector<std::string> archs;    ///< architectures it can build for, where it has a list
   std::string no_device;             ///< why there is none, where building works all the same
   std::vector<DeviceName> devices;   ///< all that can be chosen from, where there is a choice
+  std::string vendor_library;        ///< file of the vendor's GEMM library, where its name tells the version
   std::vector<std::string> remarks;  ///< a sentence each: what a user should know though all goes well
 };
 struct Built {
