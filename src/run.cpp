@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 
+#include "audit.h"
 #include "base/log.h"
 #include "config/device_file.h"
 #include "convert.h"
@@ -18,6 +19,7 @@
 #include "recall.h"
 #include "report/losses.h"
 #include "report/text.h"
+#include "search/listed.h"
 #include "searching.h"
 #include "simulate.h"
 #include "simulate_bench.h"
@@ -63,9 +65,10 @@ ExitCode tune_shape(const Options& options, Workers& workers, const Shape& shape
 
 }  // namespace
 
-Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& shape)
+Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& shape, RunOrders orders)
     : options_(&options),
       workers_(&workers),
+      orders_(std::move(orders)),
       started_(now()),
       outputs_(options, file_suffix(shape)),
       machine_(options, workers, outputs_.journal),
@@ -116,7 +119,10 @@ void Run::require_specs() const {
                                                 points_text(loaded_.plan.space), survey_->why_empty()));
 }
 
-std::unique_ptr<Strategy> Run::strategy() const { return strategy_for(*options_, loaded_.plan, survey_, objective_); }
+std::unique_ptr<Strategy> Run::strategy() const {
+  if (orders_.only.empty()) return strategy_for(*options_, loaded_.plan, survey_, objective_);
+  return std::make_unique<Listed>(std::deque<Spec>(orders_.only.begin(), orders_.only.end()));
+}
 
 ExitCode Run::execute() {
   if (options_->dry_run) return dry_run();
@@ -247,7 +253,7 @@ TunerRules Run::tuner_rules() {
   rules.time_budget = options_->time_budget;
   if (options_->stop_within)
     rules.enough = merit_near_memory_bound(*options_->stop_within, loaded_.plan, objective_, machine.device);
-  rules.cut_slow = options_->tune;
+  rules.cut_slow = options_->tune && !orders_.in_full;
   rules.keep_going = options_->keep_going;
   rules.jobs = jobs();
   if (!options_->spec && wants_search(*options_, survey_->specs.size()))
@@ -265,6 +271,7 @@ ExitCode Run::tune() {
   open_journal();
   std::int64_t total = options_->spec ? 1 : survey_->specs.size();
   if (options_->max_evals) total = std::min(total, *options_->max_evals);
+  if (!orders_.only.empty()) total = std::ssize(orders_.only);
   progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
 
   ReplayRunner runner([this](const Spec& spec) { return recall(spec, *journal_, *requests_, objective_, *options_); },
@@ -303,12 +310,15 @@ Conclusion Run::conclude(Tuner& tuner) {
     findings_.notes.push_back(std::move(note));
   if (!options_->output) findings_.notes.push_back("journal: " + outputs_.journal.string());
   Conclusion conclusion(*options_, loaded_, objective_, findings_);
+  rows_ = conclusion.rows();
+  if (orders_.silent) return conclusion;
   print(conclusion.text());
   flush_results();
   return conclusion;
 }
 
 ExitCode run(const Options& options) {
+  if (options.audit) return audit(options);
   if (options.convert) return convert(*options.convert, options.command);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
