@@ -29,16 +29,16 @@ std::vector<std::string> names_of(const std::vector<fs::path>& recordings) {
 void audit_recordings(const Options& options, std::vector<AuditedShape>& done) {
   const std::vector<fs::path>& recordings = options.audit->recordings;
   const std::vector<std::string> names = names_of(recordings);
-  for (std::size_t i = 0; i < recordings.size(); ++i)
-    done.push_back(audit_recording(options, recordings[i], names[i]));
+  for (std::size_t i = 0; i < recordings.size(); ++i) done.push_back(audit_recording(options, recordings[i], names[i]));
 }
 
 std::string heading(const Options& options) {
   const AuditOptions& audit = *options.audit;
-  const std::string noise = audit.noise ? fmt::format("{:.4g} %", 100 * *audit.noise) : "that of the recorded intervals";
-  const std::string how = !audit.recordings.empty() ? "simulated with noise of " + noise + ", regret against the best recorded spec"
-                          : audit.exhaustive ? "regret against the best of all winners and of an exhaustive run"
-                                             : "regret against the best of all winners";
+  const std::string noise =
+      audit.noise ? fmt::format("noise of {:.4g} %", 100 * *audit.noise) : "the noise that recorded intervals tell";
+  const std::string how = !audit.recordings.empty() ? "simulated with " + noise + ", regret against the best recorded"
+                          : audit.exhaustive        ? "regret against the best of all winners and an exhaustive run's"
+                                                    : "regret against the best of all winners";
   return fmt::format("{} runs of each shape, seeds {} to {}; {}\n", audit.runs, options.seed,
                      options.seed + static_cast<std::uint64_t>(audit.runs - 1), how);
 }

@@ -8,8 +8,8 @@
 namespace tune {
 
 /// Repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the winner
-/// changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit that was
-/// asked for is not met; none_valid: no run found a valid spec. Throws Error.
+/// changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit that
+/// was asked for is not met; none_valid: no run found a valid spec. Throws Error.
 ExitCode audit(const Options& options);
 
 /// The simulated tunings of one recording, each with noise of its own. Throws Error(bad_input).

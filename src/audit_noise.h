@@ -17,8 +17,8 @@ namespace tune {
 /// each other: it knows of no drift that several times share.
 class NoisyTuning {
  public:
-  /// `size`: the standard deviation of a time, as a share of it; unset: each spec's confidence interval tells it. `file`
-  /// is what complaints call the recording. The same seed gives the same times.
+  /// `size`: the standard deviation of a time, as a share of it; unset: each spec's confidence interval tells it.
+  /// `file` is what complaints call the recording. The same seed gives the same times.
   NoisyTuning(std::optional<double> size, int finalists, std::uint64_t seed, std::string file);
 
   /// What the tuning is told of a spec. Throws Error(bad_input) if the size is not known.

@@ -82,6 +82,20 @@ class TuningAudit {
     return options;
   }
 
+  RunOrders orders() const {
+    RunOrders orders;
+    orders.silent = true;
+    orders.anew = !audit_->keep_journals;
+    return orders;
+  }
+
+  RunOrders in_full(std::vector<Spec> only) const {
+    RunOrders orders = this->orders();
+    orders.in_full = true;
+    orders.only = std::move(only);
+    return orders;
+  }
+
   /// A run of its own for the truth: no budget cuts it short.
   Options unbounded(const char* name) const {
     Options options = *options_;
@@ -94,16 +108,9 @@ class TuningAudit {
   }
 
   // What is wrong with a shape's specs costs that shape; the machine's faults end the audit.
-  static void execute(Run& run) try {
-    run.execute();
-  } catch (const Error& error) {
+  static void execute(Run& run) try { run.execute(); } catch (const Error& error) {
     if (error.code() != ExitCode::none_valid) throw;
     remark(error.what());
-  }
-
-  void begin_anew(const Run& run) const {
-    std::error_code ignored;  // the journal says why it cannot be written
-    if (!audit_->keep_journals) fs::remove(run.journal(), ignored);
   }
 
   AuditRun tune(int number, const ShapeOrNone& shape) {
@@ -112,8 +119,7 @@ class TuningAudit {
     fs::path journal;
     bool can_simulate = false;
     {
-      Run run(options, workers_, shape, {.silent = true, .in_full = false, .only = {}});
-      begin_anew(run);
+      Run run(options, workers_, shape, orders());
       execute(run);
       journal = run.journal();
       if (run.rows().empty()) {
@@ -132,7 +138,9 @@ class TuningAudit {
   }
 
   bool replays(const Options& options, const ShapeOrNone& shape, const Spec& winner) {
-    Run run(options, workers_, shape, {.silent = true, .in_full = false, .only = {}});
+    RunOrders again = orders();
+    again.anew = false;
+    Run run(options, workers_, shape, std::move(again));
     execute(run);
     return !run.started_workers() && !run.rows().empty() &&
            identity(run.rows().front().trial->spec) == identity(winner);
@@ -155,8 +163,7 @@ class TuningAudit {
       say(audited.name + ": every spec in full");
       Options options = unbounded("-exhaustive");
       options.strategy = parse_strategy("exhaustive");
-      Run run(options, workers_, shape, {.silent = true, .in_full = true, .only = {}});
-      begin_anew(run);
+      Run run(options, workers_, shape, in_full({}));
       execute(run);
       if (!run.rows().empty()) specs.emplace(identity(run.rows().front().trial->spec), run.rows().front().trial->spec);
     }
@@ -174,8 +181,7 @@ class TuningAudit {
     if (costs.empty()) return;
     const double best = std::ranges::min_element(costs, {}, [](const auto& cost) { return cost.second; })->second;
     for (AuditRun& run : audited.runs)
-      if (run.winner && costs.contains(identity(*run.winner)))
-        run.relative = costs.at(identity(*run.winner)) / best;
+      if (run.winner && costs.contains(identity(*run.winner))) run.relative = costs.at(identity(*run.winner)) / best;
   }
 
   std::map<std::string, double> joint_costs(const std::vector<Spec>& specs, const std::string& name,
@@ -183,8 +189,7 @@ class TuningAudit {
     say(fmt::format("{}: finals of {} winners", name, specs.size()));
     Options options = unbounded("-joint");
     options.finalists = static_cast<int>(specs.size());
-    Run run(options, workers_, shape, {.silent = true, .in_full = true, .only = specs});
-    begin_anew(run);
+    Run run(options, workers_, shape, in_full(specs));
     execute(run);
     std::map<std::string, double> costs;
     for (const Ranked& row : run.rows())

@@ -64,9 +64,9 @@ std::string row(const AuditedShape& shape, std::size_t width) {
 
 std::string last_line(const std::vector<AuditedShape>& shapes) {
   const AuditFigures all = figures_of(shapes);
-  std::string line = fmt::format("all: winner changed beyond 1 % in {} of {} shapes and {} of {} runs ({})",
-                                 all.shapes_changed, shapes.size(), all.changed, all.runs,
-                                 percent(all.changed_share()));
+  std::string line =
+      fmt::format("all: winner changed beyond 1 % in {} of {} shapes and {} of {} runs ({})", all.shapes_changed,
+                  shapes.size(), all.changed, all.runs, percent(all.changed_share()));
   if (all.known > 0)
     line += fmt::format("; regret {} in the mean, {} at worst", percent(all.mean_regret), percent(all.worst_regret));
   if (all.replayed.tried > 0) line += fmt::format("; replayed alike {}", text_of(all.replayed));

@@ -131,6 +131,16 @@ void Journal::accept(wire::Record record) {
   }
 }
 
+void Journal::clear() {
+  end_ = 0;
+  cut_torn_line();
+  last_run_.reset();
+  trials_.clear();
+  finals_.clear();
+  repeats_.clear();
+  unreadable_ = 0;
+}
+
 void Journal::note_repeat(const std::string& id, bool repeated) {
   if (repeated)
     repeats_.insert(id);

@@ -37,6 +37,8 @@ class Journal {
   /// Whether another run is kept from it.
   bool locked() const { return locked_; }
 
+  /// Forgets all records and cuts the file to nothing. Throws Error(environment).
+  void clear();
   /// Throw Error(environment) if the disk does not take it; what was written before stays whole.
   void append(const wire::Record& record);
   /// Flushes to disk what is older than a second; with `now` everything.

@@ -30,10 +30,10 @@ struct SimulateBenchOptions {
 struct AuditOptions {
   std::vector<std::filesystem::path> recordings;  ///< --simulate; empty: real tunings
   int runs = 10;
-  std::optional<double> noise;                   ///< 0.01: 1 %; unset: what the recording's intervals tell
-  bool exhaustive = false;                       ///< the truth is a run that times every spec in full
-  bool keep_journals = false;                    ///< --continue
-  std::optional<double> max_flips, max_regret;   ///< limits to what is found, as shares
+  std::optional<double> noise;                  ///< 0.01: 1 %; unset: what the recording's intervals tell
+  bool exhaustive = false;                      ///< the truth is a run that times every spec in full
+  bool keep_journals = false;                   ///< --continue
+  std::optional<double> max_flips, max_regret;  ///< limits to what is found, as shares
 };
 
 /// The command line, understood. The table of options in configs/README.md says what each means.
@@ -43,7 +43,7 @@ struct Options {
   bool dry_run = false;
   std::optional<std::filesystem::path> output;
   std::optional<std::filesystem::path> kt_cache, t4;
-  std::optional<ConvertOptions> convert;  ///< nothing else counts then
+  std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
   std::optional<AuditOptions> audit;                   ///< repeats the tuning that the rest asks for
 

@@ -160,6 +160,7 @@ void Run::open_journal() {
   devices_ = choose_devices(options_->devices, machine);
   requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
   journal_ = std::make_unique<Journal>(outputs_.journal);
+  if (orders_.anew) journal_->clear();
   if (!journal_->locked())
     findings_.notes.push_back(outputs_.journal.string() +
                               ": cannot be locked on its file system; let no other run use it");

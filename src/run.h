@@ -21,6 +21,7 @@ namespace tune {
 /// What an audit asks of a run beyond the command line.
 struct RunOrders {
   bool silent = false;     ///< prints no results
+  bool anew = false;       ///< forgets what its journal holds
   bool in_full = false;    ///< slow specs are timed as long as the others
   std::vector<Spec> only;  ///< the specs to try; empty: what the options ask for
 };
