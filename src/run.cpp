@@ -276,7 +276,7 @@ ExitCode Run::tune() {
   progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
 
   ReplayRunner runner([this](const Spec& spec) { return recall(spec, *journal_, *requests_, objective_, *options_); },
-                      [this]() -> Runner& { return worker_runner(); });
+                      [this]() -> Runner& { return worker_runner(); }, recorded_order(rules));
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
   try {
@@ -301,6 +301,12 @@ ExitCode Run::tune() {
   exchange.finish();
   if (options_->compare && conclusion.any_wrong()) return ExitCode::check_failed;
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
+}
+
+RecordedOrder Run::recorded_order(const TunerRules& rules) const {
+  if (rules.most_out == TunerRules().most_out) return {};
+  return {static_cast<int>(rules.most_out),
+          [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
 }
 
 Conclusion Run::conclude(Tuner& tuner) {

@@ -63,6 +63,8 @@ class Run {
   Runner& worker_runner();
   std::unique_ptr<Strategy> strategy() const;
   TunerRules tuner_rules();
+  /// In which order a search was told what the journal knows.
+  RecordedOrder recorded_order(const TunerRules& rules) const;
 
   Contest contest();
   /// Prints what was found.
