@@ -114,30 +114,34 @@ class TuningAudit {
   }
 
   AuditRun tune(int number, const ShapeOrNone& shape) {
-    Options options = numbered(number);
+    const Options options = numbered(number);
     AuditRun audited{number, options.seed, {}, 0, {}, {}, {}};
-    fs::path journal;
-    bool can_simulate = false;
-    {
-      Run run(options, workers_, shape, orders());
-      execute(run);
-      journal = run.journal();
-      if (run.rows().empty()) {
-        remark("audit: this run found no valid spec; its journal tells why: " + journal.string());
-        return audited;
-      }
-      const Ranked& first = run.rows().front();
-      audited.winner = first.trial->spec;
-      audited.seconds = seconds_of(first);
-      can_simulate = run.objective().name() == "time" && run.objective().follows_time();
-    }
-    options.quiet = true;
-    audited.replayed = replays(options, shape, *audited.winner);
-    if (can_simulate) audited.simulated = simulates(journal, *audited.winner);
+    const auto recorded = tune_once(options, shape, audited);
+    if (!audited.winner) return audited;
+    // With a budget of time the same command goes on.
+    if (!options.time_budget) audited.replayed = replays(options, shape, *audited.winner);
+    if (recorded) audited.simulated = simulates(*recorded, *audited.winner);
     return audited;
   }
 
-  bool replays(const Options& options, const ShapeOrNone& shape, const Spec& winner) {
+  /// The journal, if the recording that it is has the same objective without the tuning file.
+  std::optional<fs::path> tune_once(const Options& options, const ShapeOrNone& shape, AuditRun& audited) {
+    Run run(options, workers_, shape, orders());
+    execute(run);
+    if (run.rows().empty()) {
+      remark("audit: this run found no valid spec; its journal tells why: " + run.journal().string());
+      return std::nullopt;
+    }
+    const Ranked& first = run.rows().front();
+    audited.winner = first.trial->spec;
+    audited.seconds = seconds_of(first);
+    const bool by_time_alone = run.objective().name() == "time" && run.objective().follows_time();
+    return by_time_alone ? std::optional(run.journal()) : std::nullopt;
+  }
+
+  bool replays(Options options, const ShapeOrNone& shape, const Spec& winner) {
+    options.quiet = true;
+    options.retry_failed = false;
     RunOrders again = orders();
     again.anew = false;
     Run run(options, workers_, shape, std::move(again));

@@ -137,6 +137,13 @@ TEST_F(Audit, EachShapeIsAudited) {
   EXPECT_EQ(sandbox_.trials("out-run2-M32-N32-K32.jsonl").size(), 2u);
 }
 
+TEST_F(Audit, ARunWithABudgetOfTimeIsNotReplayed) {
+  sandbox_.write_script("{$T: [1, 2]}");
+  const Result result = sandbox_.tune({"audit", "bench.yaml", "--runs", "1", "--time-budget", "1m", "--output", "out"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "\nbench     1        1         0.00 %       0.00 %        0.00 %        -       1/1\n"));
+}
+
 TEST_F(Audit, BeginsAnewUnlessItIsToGoOn) {
   sandbox_.write_script("{$T: [1, 2]}");
   const Words words = {"audit", "bench.yaml", "--runs", "2", "--output", "out"};
