@@ -39,8 +39,7 @@ std::string heading(const Options& options) {
   const std::string how = !audit.recordings.empty() ? "simulated with " + noise + ", regret against the best recorded"
                           : audit.exhaustive        ? "regret against the best of all winners and an exhaustive run's"
                                                     : "regret against the best of all winners";
-  return fmt::format("{} runs of each shape, seeds {} to {}; {}\n", audit.runs, options.seed,
-                     options.seed + static_cast<std::uint64_t>(audit.runs - 1), how);
+  return fmt::format("runs of each shape: {}, seeds from {}; {}\n", audit.runs, options.seed, how);
 }
 
 fs::path csv_of(const Options& options) {

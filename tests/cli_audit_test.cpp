@@ -48,7 +48,7 @@ TEST_F(Audit, OfARecordingPrintsATableAndWritesARowPerRun) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.err, "");
   EXPECT_EQ(result.out,
-            "3 runs of each shape, seeds 4 to 6; simulated with noise of 0 %, regret against the best recorded\n"
+            "runs of each shape: 3, seeds from 4; simulated with noise of 0 %, regret against the best recorded\n"
             "shape                 runs  winners  changed > 1 %  mean regret  worst regret   replay  simulate\n"
             "gemm_simt_h200.jsonl     3        1         0.00 %       0.00 %        0.00 %        -         -\n"
             "all: winner changed beyond 1 % in 0 of 1 shapes and 0 of 3 runs (0.00 %); regret 0.00 % in the mean, 0.00 "
@@ -89,7 +89,7 @@ TEST_F(Audit, OfAKernelTunesEachRunAnewAndFromItsJournalAgain) {
   const Words words = {"audit", "gemm.yaml", "--runs", "2", "--param", "BM:[1,2,4]", "--output", "out"};
   const Result result = sandbox_.tune(words);
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "2 runs of each shape, seeds 0 to 1; regret against the best of all winners\n"));
+  EXPECT_TRUE(has(result.out, "runs of each shape: 2, seeds from 0; regret against the best of all winners\n"));
   EXPECT_TRUE(has(result.out, "\ngemm      2 "));
   EXPECT_TRUE(has(result.out, " 2/2 "));
   EXPECT_TRUE(has(result.out, "; replayed alike 2/2, simulated alike "));
