@@ -33,8 +33,10 @@ class Conclusion {
   /// All arguments must outlive this.
   Conclusion(const Options& options, const Loaded& loaded, const Objective& objective, const Findings& findings);
 
+  /// The specs of the table, best first.
+  const std::vector<Ranked>& rows() const { return summary_.ranking.rows; }
   /// Whether there is a valid spec.
-  bool any() const { return !summary_.ranking.rows.empty(); }
+  bool any() const { return !rows().empty(); }
   /// Whether the result of some spec is wrong.
   bool any_wrong() const;
   std::string text() const;

@@ -14,8 +14,6 @@
 namespace tune {
 namespace {
 
-constexpr double kFinalsMargin = 0.02;
-constexpr int kMostFinalists = 24;
 constexpr const char* kExclusive =
     "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
     "(nvidia-smi -c DEFAULT ends that)";

@@ -11,6 +11,9 @@
 
 namespace tune {
 
+constexpr double kFinalsMargin = 0.02;  ///< all within this share of the best are finalists
+constexpr int kMostFinalists = 24;
+
 struct ContestRules {
   int finalists = 5;
   std::uint64_t seed = 0;

@@ -127,8 +127,18 @@ void Journal::accept(wire::Record record) {
     std::string id = trial->id;
     const wire::TrialRecord* before = find(id);
     note_repeat(id, before != nullptr && alike(failures_of(before->trial), failures_of(trial->trial)));
-    trials_.insert_or_assign(std::move(id), std::move(*trial));
+    trials_.insert_or_assign(std::move(id), Known{std::move(*trial), ++last_place_});
   }
+}
+
+void Journal::clear() {
+  end_ = 0;
+  cut_torn_line();
+  last_run_.reset();
+  trials_.clear();
+  finals_.clear();
+  repeats_.clear();
+  unreadable_ = 0;
 }
 
 void Journal::note_repeat(const std::string& id, bool repeated) {
@@ -140,7 +150,12 @@ void Journal::note_repeat(const std::string& id, bool repeated) {
 
 const wire::TrialRecord* Journal::find(const std::string& id) const {
   const auto found = trials_.find(id);
-  return found == trials_.end() ? nullptr : &found->second;
+  return found == trials_.end() ? nullptr : &found->second.record;
+}
+
+std::int64_t Journal::place_of(const std::string& id) const {
+  const auto found = trials_.find(id);
+  return found == trials_.end() ? 0 : found->second.place;
 }
 
 const Finals* Journal::find_finals(const std::string& id) const {

@@ -29,6 +29,8 @@ class Journal {
 
   const std::filesystem::path& path() const { return path_; }
   const wire::TrialRecord* find(const std::string& id) const;
+  /// When its trial was written: larger is later. 0 if there is none.
+  std::int64_t place_of(const std::string& id) const;
   const Finals* find_finals(const std::string& id) const;
   /// Whether the last record of these trial or finals tells of a failure that the one before told of too.
   bool repeats(const std::string& id) const { return repeats_.contains(id); }
@@ -37,12 +39,19 @@ class Journal {
   /// Whether another run is kept from it.
   bool locked() const { return locked_; }
 
+  /// Forgets all records and cuts the file to nothing. Throws Error(environment).
+  void clear();
   /// Throw Error(environment) if the disk does not take it; what was written before stays whole.
   void append(const wire::Record& record);
   /// Flushes to disk what is older than a second; with `now` everything.
   void flush(bool now);
 
  private:
+  struct Known {
+    wire::TrialRecord record;
+    std::int64_t place;
+  };
+
   void lock();
   void read();
   void cut_torn_line();
@@ -53,7 +62,8 @@ class Journal {
   Descriptor file_;
   bool locked_ = false;
   std::optional<wire::RunRecord> last_run_;
-  std::unordered_map<std::string, wire::TrialRecord> trials_;
+  std::unordered_map<std::string, Known> trials_;
+  std::int64_t last_place_ = 0;
   std::unordered_map<std::string, Finals> finals_;
   std::unordered_set<std::string> repeats_;
   int unreadable_ = 0;

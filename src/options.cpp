@@ -274,6 +274,47 @@ void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
   command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
 }
 
+CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<double>& share, const char* help) {
+  const auto set = [&share, name](const std::string& text) {
+    share = parse_share(text);
+    if (std::isnan(*share))
+      throw CLI::ValidationError(name, "'" + text + "' is no share from 0 to below 1, such as 1% or 0.01");
+  };
+  return app.add_option_function<std::string>(name, set, help)->type_name("SHARE");
+}
+
+// Takes the options of a run, less those that choose something else to do than to tune.
+void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
+  CLI::App* command = app.add_subcommand("audit", "Repeat a tuning and say how far its answers can be trusted");
+  add_what_to_tune(*command, tuning);
+  add_how(*command, tuning);
+  add_what_comes_out(*command, tuning);
+  for (const char* name : {"--spec", "--dry-run", "--build-only", "--probe", "--simulate", "--compare", "--arch",
+                           "--kt-cache", "--t4", "--top", "--keep"})
+    command->remove_option(command->get_option(name));
+  command->get_option("--tune")->description("Nothing else: what is audited is always a run with --tune");
+  command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
+  const char* group = "Audit";
+  command->add_option("--runs", audit.runs, "How often each shape is tuned, each time with another seed")
+      ->check(whole(1))
+      ->capture_default_str()
+      ->group(group)
+      ->type_name("N");
+  command->add_option("--simulate", audit.recordings, "Tune on this recorded run; may be repeated")
+      ->allow_extra_args(false)
+      ->group(group)
+      ->type_name("FILE");
+  add_share(*command, "--with-noise", audit.noise,
+            "Noise of every simulated time (default: what the recording's confidence intervals tell)")
+      ->group(group);
+  command->add_flag("--exhaustive", audit.exhaustive, "Know the best from one more run that times every spec in full")
+      ->group(group);
+  command->add_flag("--continue", audit.keep_journals, "Go on with an audit that ended early")->group(group);
+  add_share(*command, "--max-flips", audit.max_flips, "Exit with 3 if the winner changed in a larger share of the runs")
+      ->group(group);
+  add_share(*command, "--max-regret", audit.max_regret, "Exit with 3 if the mean regret is larger")->group(group);
+}
+
 void complete(SimulateBenchOptions& bench) {
   for (const std::string& text : bench.strategies) parse_strategy(text);
   if (!bench.strategies.empty()) return;
@@ -322,6 +363,18 @@ void check(const Options& options) {
   if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
 }
 
+void check_audit(Options& options) {
+  const AuditOptions& audit = *options.audit;
+  if (!audit.recordings.empty()) options.simulate = audit.recordings.front();
+  if (audit.noise && audit.recordings.empty())
+    fail("--with-noise is the noise of simulated times; real tunings have their own");
+  if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
+    fail("--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
+  if (options.yaml.empty() && audit.recordings.empty())
+    fail("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
+  check(options);
+}
+
 }  // namespace
 
 std::optional<Options> parse_options(int argc, const char* const* argv) {
@@ -339,6 +392,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_convert(app, convert);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
+  Options tuning;
+  AuditOptions audit;
+  add_audit(app, tuning, audit);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -348,6 +404,13 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input, std::string(error.what()) + "; see tune --help");
+  }
+  if (app.got_subcommand("audit")) {
+    tuning.command = options.command;
+    tuning.tune = true;
+    tuning.audit = std::move(audit);
+    check_audit(tuning);
+    return tuning;
   }
   if (app.got_subcommand("convert")) options.convert = convert;
   if (app.got_subcommand("simulate-bench")) {

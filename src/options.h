@@ -26,6 +26,16 @@ struct SimulateBenchOptions {
   int jobs = 0;            ///< 0: one per core
 };
 
+/// `tune audit`, beside the options of the tunings that it repeats.
+struct AuditOptions {
+  std::vector<std::filesystem::path> recordings;  ///< --simulate; empty: real tunings
+  int runs = 10;
+  std::optional<double> noise;                  ///< 0.01: 1 %; unset: what the recording's intervals tell
+  bool exhaustive = false;                      ///< the truth is a run that times every spec in full
+  bool keep_journals = false;                   ///< --continue
+  std::optional<double> max_flips, max_regret;  ///< limits to what is found, as shares
+};
+
 /// The command line, understood. The table of options in configs/README.md says what each means.
 struct Options {
   std::vector<std::filesystem::path> yaml;
@@ -35,6 +45,7 @@ struct Options {
   std::optional<std::filesystem::path> kt_cache, t4;
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
+  std::optional<AuditOptions> audit;                   ///< repeats the tuning that the rest asks for
 
   std::vector<std::string> params;
   std::vector<std::string> filters;

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 
+#include "audit.h"
 #include "base/log.h"
 #include "config/device_file.h"
 #include "convert.h"
@@ -18,6 +19,7 @@
 #include "recall.h"
 #include "report/losses.h"
 #include "report/text.h"
+#include "search/listed.h"
 #include "searching.h"
 #include "simulate.h"
 #include "simulate_bench.h"
@@ -63,9 +65,10 @@ ExitCode tune_shape(const Options& options, Workers& workers, const Shape& shape
 
 }  // namespace
 
-Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& shape)
+Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& shape, RunOrders orders)
     : options_(&options),
       workers_(&workers),
+      orders_(std::move(orders)),
       started_(now()),
       outputs_(options, file_suffix(shape)),
       machine_(options, workers, outputs_.journal),
@@ -117,7 +120,10 @@ void Run::require_specs() const {
                                                 points_text(loaded_.plan.space), survey_->why_empty()));
 }
 
-std::unique_ptr<Strategy> Run::strategy() const { return strategy_for(*options_, loaded_.plan, survey_, objective_); }
+std::unique_ptr<Strategy> Run::strategy() const {
+  if (orders_.only.empty()) return strategy_for(*options_, loaded_.plan, survey_, objective_);
+  return std::make_unique<Listed>(std::deque<Spec>(orders_.only.begin(), orders_.only.end()));
+}
 
 ExitCode Run::execute() {
   if (options_->dry_run) return dry_run();
@@ -155,6 +161,7 @@ void Run::open_journal() {
   devices_ = choose_devices(options_->devices, machine);
   requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
   journal_ = std::make_unique<Journal>(outputs_.journal);
+  if (orders_.anew) journal_->clear();
   if (!journal_->locked())
     findings_.notes.push_back(outputs_.journal.string() +
                               ": cannot be locked on its file system; let no other run use it");
@@ -248,7 +255,7 @@ TunerRules Run::tuner_rules() {
   rules.time_budget = options_->time_budget;
   if (options_->stop_within)
     rules.enough = merit_near_memory_bound(*options_->stop_within, loaded_.plan, objective_, machine.device);
-  rules.cut_slow = options_->tune;
+  rules.cut_slow = options_->tune && !orders_.in_full;
   rules.keep_going = options_->keep_going;
   rules.jobs = jobs();
   if (!options_->spec && wants_search(*options_, survey_->specs.size()))
@@ -266,10 +273,11 @@ ExitCode Run::tune() {
   open_journal();
   std::int64_t total = options_->spec ? 1 : survey_->specs.size();
   if (options_->max_evals) total = std::min(total, *options_->max_evals);
+  if (!orders_.only.empty()) total = std::ssize(orders_.only);
   progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
 
   ReplayRunner runner([this](const Spec& spec) { return recall(spec, *journal_, *requests_, objective_, *options_); },
-                      [this]() -> Runner& { return worker_runner(); });
+                      [this]() -> Runner& { return worker_runner(); }, recorded_order(rules));
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
   try {
@@ -296,6 +304,12 @@ ExitCode Run::tune() {
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
 }
 
+RecordedOrder Run::recorded_order(const TunerRules& rules) const {
+  if (rules.most_out == TunerRules().most_out) return {};
+  return {static_cast<int>(rules.most_out),
+          [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
+}
+
 Conclusion Run::conclude(Tuner& tuner) {
   progress_->finish(now());
   findings_.trials = std::move(tuner.trials());
@@ -304,12 +318,15 @@ Conclusion Run::conclude(Tuner& tuner) {
     findings_.notes.push_back(std::move(note));
   if (!options_->output) findings_.notes.push_back("journal: " + outputs_.journal.string());
   Conclusion conclusion(*options_, loaded_, objective_, findings_);
+  rows_ = conclusion.rows();
+  if (orders_.silent) return conclusion;
   print(conclusion.text());
   flush_results();
   return conclusion;
 }
 
 ExitCode run(const Options& options) {
+  if (options.audit) return audit(options);
   if (options.convert) return convert(*options.convert, options.command);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);

@@ -18,17 +18,33 @@
 
 namespace tune {
 
+/// What an audit asks of a run beyond the command line.
+struct RunOrders {
+  bool silent = false;     ///< prints no results
+  bool anew = false;       ///< forgets what its journal holds
+  bool in_full = false;    ///< slow specs are timed as long as the others
+  std::vector<Spec> only;  ///< the specs to try; empty: what the options ask for
+};
+
 /// One tuning from its files to its results: which parts there are and what happens in which order.
 class Run {
  public:
   /// `shape`: one problem of --shapes. Reads the tuning file, and probes the device if its expressions need it; writes
   /// nothing. Throws Error.
-  Run(const Options& options, Workers& workers, const std::optional<Shape>& shape);
+  Run(const Options& options, Workers& workers, const std::optional<Shape>& shape, RunOrders orders = {});
   ~Run();
 
   /// What the options ask for: list the specs, build them, or tune. Results are printed also when an error or an
   /// interruption ends the run early; that is thrown on afterwards.
   ExitCode execute();
+
+  /// The specs that a finished tuning ranked, best first; they point into this.
+  const std::vector<Ranked>& rows() const { return rows_; }
+  const Objective& objective() const { return objective_; }
+  const Plan& plan() const { return loaded_.plan; }
+  const std::filesystem::path& journal() const { return outputs_.journal; }
+  /// Whether something was built or timed, and not all of it known.
+  bool started_workers() const { return workshop_ != nullptr; }
 
  private:
   ExitCode dry_run();
@@ -47,6 +63,8 @@ class Run {
   Runner& worker_runner();
   std::unique_ptr<Strategy> strategy() const;
   TunerRules tuner_rules();
+  /// In which order a search was told what the journal knows.
+  RecordedOrder recorded_order(const TunerRules& rules) const;
 
   Contest contest();
   /// Prints what was found.
@@ -54,6 +72,7 @@ class Run {
 
   const Options* options_;
   Workers* workers_;
+  RunOrders orders_;
   report::Progress::Time started_;
   std::vector<ChosenDevice> devices_;  ///< to measure on
   Outputs outputs_;
@@ -68,6 +87,7 @@ class Run {
   std::unique_ptr<report::Progress> progress_;
   std::optional<Survey> survey_;  ///< unset for one spec of a large grid, and before it is needed
   Findings findings_;
+  std::vector<Ranked> rows_;
 };
 
 /// Everything a command line asks for. Throws Error, Interrupted.

@@ -27,8 +27,9 @@ using Time = report::Progress::Time;
 
 class Simulation {
  public:
-  explicit Simulation(const Options& options)
+  explicit Simulation(const Options& options, SimulationHooks hooks = {})
       : options_(options),
+        hooks_(std::move(hooks)),
         recording_(read_recording(*options.simulate)),
         trials_(recording_),
         loaded_(options.yaml.empty() ? plan_of_recording() : load_plan()),
@@ -44,22 +45,8 @@ class Simulation {
 
   ExitCode run() {
     const auto asked = strategy();
-    report::ProgressStyle style;
-    style.quiet = true;
-    report::Progress progress(std::cerr, style, std::nullopt, clock_);
-    ReplayRunner runner([this](const Spec& spec) { return replayed(spec); },
-                        [this]() -> Runner& { throw unknown({}); });
-    TunerRules rules;
-    rules.max_evals = options_.max_evals;
-    rules.time_budget = options_.time_budget;
-    rules.enough = enough_;
-    rules.keep_going = true;
-    Tuner tuner(objective_, nullptr, runner, nullptr, progress, rules, [this] { return clock_; });
     Exchange exchange(outputs_, loaded_.plan, objective_, recording_.device);
-    tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
-    tuner.sweep(*asked);
-    findings_.trials = std::move(tuner.trials());
-    findings_.elapsed_seconds = std::chrono::duration<double>(clock_.time_since_epoch()).count();
+    sweep(*asked, [&](const Trial& trial) { exchange.add(trial); });
     findings_.notes.push_back(
         fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording",
                     findings_.trials.size(), recording_.trials.size(), recording_.file,
@@ -72,6 +59,19 @@ class Simulation {
     exchange.finish();
     if (options_.compare && conclusion.any_wrong()) return ExitCode::check_failed;
     return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
+  }
+
+  std::optional<SimulatedWinner> winner() {
+    sweep(*strategy(), [](const Trial&) {});
+    const Trial* chosen = choose();
+    if (chosen == nullptr) return std::nullopt;
+    const auto best = best_recorded(wanted_specs()), own = recorded_merit(chosen->spec);
+    if (!best || !own) return std::nullopt;
+    if (!(best->value > 0) || !(own->value > 0))
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}: {} is 0 or negative, so that nothing can be said relative to the best",
+                              recording_.file, objective_.name()));
+    return SimulatedWinner{*chosen, best->maximize ? best->value / own->value : own->value / best->value};
   }
 
  private:
@@ -190,21 +190,53 @@ class Simulation {
     return std::make_unique<Listed>(std::move(listed));
   }
 
+  void sweep(Strategy& asked, const std::function<void(const Trial&)>& listener) {
+    report::ProgressStyle style;
+    style.quiet = true;
+    report::Progress progress(std::cerr, style, std::nullopt, clock_);
+    ReplayRunner runner([this](const Spec& spec) { return replayed(spec); },
+                        [this]() -> Runner& { throw unknown({}); });
+    TunerRules rules;
+    rules.max_evals = options_.max_evals;
+    rules.time_budget = options_.time_budget;
+    rules.enough = enough_;
+    rules.keep_going = true;
+    Tuner tuner(objective_, nullptr, runner, nullptr, progress, rules, [this] { return clock_; });
+    tuner.set_listener(listener);
+    tuner.sweep(asked);
+    findings_.trials = std::move(tuner.trials());
+    findings_.elapsed_seconds = std::chrono::duration<double>(clock_.time_since_epoch()).count();
+  }
+
+  const Trial* choose() const {
+    if (hooks_.choose) return hooks_.choose(findings_.trials, objective_);
+    const Conclusion conclusion(options_, loaded_, objective_, findings_);
+    return conclusion.any() ? conclusion.rows().front().trial : nullptr;
+  }
+
   // The best there can be is the best that was recorded.
   std::optional<double> enough(const ValidSpecs& specs, double within) const {
-    std::optional<Merit> best;
-    for (const Space::Point& point : points_of(recording_, loaded_.plan.space)) {
-      if (!specs.contains(point)) continue;
-      const Spec spec = specs.spec(point);
-      const auto* measurement = std::get_if<Measurement>(&trials_.find(spec.params)->outcome);
-      if (measurement == nullptr) continue;
-      const Merit merit = objective_.merit(spec, *measurement);
-      if (!std::isfinite(merit.value)) continue;
-      if (!best || (merit.maximize ? merit.value > best->value : merit.value < best->value)) best = merit;
-    }
+    const std::optional<Merit> best = best_recorded(specs);
     if (!best) return std::nullopt;
     const bool scaled_down = best->maximize == (best->value > 0);
     return scaled_down ? best->value * (1 - within) : best->value / (1 - within);
+  }
+
+  std::optional<Merit> best_recorded(const ValidSpecs& specs) const {
+    std::optional<Merit> best;
+    for (const Space::Point& point : points_of(recording_, loaded_.plan.space)) {
+      if (!specs.contains(point)) continue;
+      const auto merit = recorded_merit(specs.spec(point));
+      if (merit && (!best || (merit->maximize ? merit->value > best->value : merit->value < best->value))) best = merit;
+    }
+    return best;
+  }
+
+  std::optional<Merit> recorded_merit(const Spec& spec) const {
+    const auto* measurement = std::get_if<Measurement>(&trials_.find(spec.params)->outcome);
+    if (measurement == nullptr) return std::nullopt;
+    const Merit merit = objective_.merit(spec, *measurement);
+    return std::isfinite(merit.value) ? std::optional(merit) : std::nullopt;
   }
 
   Error unknown(const Spec& spec) const {
@@ -221,10 +253,12 @@ class Simulation {
     if (recorded == nullptr) throw unknown(spec);
     const double seconds = recorded->build_seconds + recorded->measure_seconds;
     clock_ += std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(std::min(seconds, 1e6)));
-    return {spec, recorded->outcome, seconds, true, recorded->measure_seconds};
+    Outcome outcome = hooks_.answer ? hooks_.answer(spec, recorded->outcome, objective_) : recorded->outcome;
+    return {spec, std::move(outcome), seconds, true, recorded->measure_seconds};
   }
 
   const Options& options_;
+  SimulationHooks hooks_;
   Recording recording_;
   RecordedTrials trials_;
   Loaded loaded_;
@@ -238,5 +272,9 @@ class Simulation {
 }  // namespace
 
 ExitCode simulate(const Options& options) { return Simulation(options).run(); }
+
+std::optional<SimulatedWinner> simulated_winner(const Options& options, const SimulationHooks& hooks) {
+  return Simulation(options, hooks).winner();
+}
 
 }  // namespace tune

@@ -86,8 +86,21 @@ TEST(Readme, ItsCommandsOnRecordingsRun) {
   }
 }
 
+TEST(Readme, ShowsWhatASimulatedAuditPrints) {
+  Sandbox sandbox;
+  std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/configs", sandbox.folder() / "configs");
+  const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/configs/README.md");
+  const auto begin = reference.find("$ tune audit "), line = reference.find('\n', begin);
+  ASSERT_NE(begin, std::string::npos);
+  auto command = words_of(reference.substr(begin, line - begin));
+  command.erase(command.begin(), command.begin() + 2);
+  const Result result = sandbox.tune(command);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(reference.substr(line + 1, reference.find("```", line) - line - 1), result.out);
+}
+
 TEST(Readme, NamesEveryOption) {
-  const std::string help = Sandbox().tune({"--help"}).out;
+  const std::string help = Sandbox().tune({"--help"}).out + Sandbox().tune({"audit", "--help"}).out;
   const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/configs/README.md");
   static const std::regex kOption("--[a-z][a-z_-]+");
   int options = 0;

@@ -72,6 +72,33 @@ TEST_F(Resume, ASecondRunStartsNoWorkerAndSaysTheSame) {
 }
 
 // What a replay counts as the time of measuring.
+TEST_F(Resume, ASearchThatLearnsProposesTheSameAgain) {
+  sandbox_.write_script("{$T: {range: [1, 40]}, $U: {range: [1, 10]}}");
+  for (const char* strategy : {"auto", "bayes", "genetic:population=4", "annealing"}) {
+    std::filesystem::remove(sandbox_.folder() / "best.jsonl");
+    const Words words = {"--tune", "--max-evals", "30", "--strategy", strategy};
+    const Result first = tune(words);
+    ASSERT_EQ(first.code, 0) << first.err;
+    EXPECT_GT(new_runs(), 30);
+    EXPECT_EQ(ranking_of(tune(words).out), ranking_of(first.out));
+    EXPECT_EQ(new_runs(), 0) << strategy;
+  }
+}
+
+TEST_F(Resume, AnInterruptedSearchGoesOnAsItWouldHave) {
+  sandbox_.write_script("{$T: {range: [1, 40]}, $U: {range: [1, 10]}}");
+  const Words words = {"--tune", "--max-evals", "30", "--strategy", "genetic:population=4"};
+  const Result first = tune(words);
+  const auto lines = journal_lines();
+  std::string begun;
+  for (int i = 0; i < 16; ++i) begun += lines[static_cast<std::size_t>(i)] + "\n";
+  set_journal(begun);
+  const Result second = tune(words);
+  new_runs();
+  EXPECT_EQ(ranking_of(tune(words).out), ranking_of(second.out));
+  EXPECT_EQ(new_runs(), 0);
+}
+
 TEST_F(Resume, ARecordHoldsTheTimeThatTheSpecHadTheDevice) {
   ASSERT_EQ(tune().code, 0);
   const auto records = sandbox_.trials("best.jsonl");

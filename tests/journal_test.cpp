@@ -65,5 +65,21 @@ TEST_F(JournalLock, ATornLineIsCutWithAndWithoutOne) {
   }
 }
 
+TEST_F(JournalLock, AClearedJournalKnowsNothingAndTakesRecords) {
+  {
+    Journal journal(path());
+    journal.append(wire::RunRecord{});
+    journal.append(trial("a"));
+    journal.clear();
+    EXPECT_EQ(journal.find("a"), nullptr);
+    EXPECT_EQ(read_file(path()), "");
+    journal.append(wire::RunRecord{});
+    journal.append(trial("b"));
+  }
+  const Journal journal(path());
+  EXPECT_EQ(journal.find("a"), nullptr);
+  EXPECT_NE(journal.find("b"), nullptr);
+}
+
 }  // namespace
 }  // namespace tune

@@ -1,17 +1,20 @@
 #include "exec/replay_runner.h"
 
+#include <algorithm>
+
 namespace tune {
 
-// One answer at a time: the caller tells each to its strategy before it asks for more.
+// Answers are told before much more is asked for: nobody waits for them.
 int ReplayRunner::free_slots() const {
-  if (!answered_.empty()) return 0;
-  return inner_ == nullptr ? 1 : inner_->free_slots();
+  const int left = order_.most_out - static_cast<int>(answered_.size());
+  if (inner_ == nullptr) return left;
+  return answered_.empty() ? inner_->free_slots() : std::min(left, inner_->free_slots());
 }
 
 void ReplayRunner::start(const Spec& spec) {
   if (auto trial = lookup_(spec)) {
     trial->recorded = true;
-    answered_.push_back(std::move(*trial));
+    answered_.emplace(order_.place ? order_.place(spec) : 0, std::move(*trial));
     return;
   }
   if (inner_ == nullptr) {
@@ -23,9 +26,7 @@ void ReplayRunner::start(const Spec& spec) {
 
 std::optional<Trial> ReplayRunner::wait(Clock::time_point until) {
   if (answered_.empty()) return inner_->wait(until);
-  Trial trial = std::move(answered_.front());
-  answered_.pop_front();
-  return trial;
+  return std::move(answered_.extract(answered_.begin()).mapped());
 }
 
 void ReplayRunner::set_best(const Trial& best, double seconds, double joules) {

@@ -1,11 +1,18 @@
 #pragma once
-#include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "exec/runner.h"
 
 namespace tune {
+
+/// How a recorded search went. One that learns proposes the same specs again only if as many are out before the first
+/// is told, and all are told in the order in which they came then.
+struct RecordedOrder {
+  int most_out = 1;
+  std::function<std::int64_t(const Spec&)> place = {};  ///< of a recorded spec: larger came later
+};
 
 /// Answers specs from recorded outcomes and passes only the others on: resuming a run, and replaying one.
 class ReplayRunner : public Runner {
@@ -15,8 +22,8 @@ class ReplayRunner : public Runner {
   /// Makes the runner of the other specs at the first of them, so that a fully recorded run starts nothing.
   using MakeRunner = std::function<Runner&()>;
 
-  ReplayRunner(Lookup lookup, MakeRunner make_runner)
-      : lookup_(std::move(lookup)), make_runner_(std::move(make_runner)) {}
+  ReplayRunner(Lookup lookup, MakeRunner make_runner, RecordedOrder order = {})
+      : lookup_(std::move(lookup)), make_runner_(std::move(make_runner)), order_(std::move(order)) {}
 
   int free_slots() const override;
   void start(const Spec& spec) override;
@@ -27,10 +34,11 @@ class ReplayRunner : public Runner {
  private:
   Lookup lookup_;
   MakeRunner make_runner_;
+  RecordedOrder order_;
   Runner* inner_ = nullptr;
   std::optional<Trial> best_;
   double best_seconds_ = 0, best_joules_ = 0;
-  std::deque<Trial> answered_;
+  std::multimap<std::int64_t, Trial> answered_;  ///< by place
 };
 
 }  // namespace tune

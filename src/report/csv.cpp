@@ -18,6 +18,8 @@ constexpr const char* kWhy[] = {"stage", "cause", "reason"};
 constexpr const char* kDevice[] = {"device", "scaled"};
 constexpr const char* kTimes[] = {"met (ms)", "min (ms)", "mean (ms)", "p95 (ms)", "ci_low (ms)", "ci_high (ms)"};
 
+}  // namespace
+
 std::string quoted(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string result = "\"";
@@ -27,8 +29,6 @@ std::string quoted(std::string_view text) {
   }
   return result + '"';
 }
-
-}  // namespace
 
 bool is_fixed_column(std::string_view name) {
   const auto among = [&](const auto& titles) { return std::ranges::find(titles, name) != std::end(titles); };

@@ -12,6 +12,9 @@ namespace tune::report {
 /// Whether every CSV file has a column of this name.
 bool is_fixed_column(std::string_view name);
 
+/// A cell as RFC 4180 has it, quoted only where it must be.
+std::string quoted(std::string_view text);
+
 /// Writes the CSV file: the header at once, then a row per spec in the order of the calls, each written as it comes.
 /// Quoting is RFC 4180's, lines end in \n, numbers never depend on the locale, unknown cells are empty.
 /// Columns: mesh_idx, name, status (ok, early, failed, pruned, pruned after build), the parameters, times in ms,
