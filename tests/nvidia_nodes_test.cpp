@@ -1,7 +1,10 @@
 #include "nvidia_nodes.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <thread>
@@ -19,6 +22,12 @@ class NvidiaNodes : public testing::Test {
     folder_.write("gpus/" + address + "/information",
                   "Model: \t\t NVIDIA H200\nGPU UUID: \t " + uuid + "\nDevice Minor: \t " + minor + "\n");
     folder_.write("dev/nvidia" + minor, "");
+  }
+  std::vector<std::string> all() const {
+    std::vector<std::string> names;
+    for (const fs::path& node : nvidia_nodes(folder_.path() / "dev")) names.push_back(node.filename());
+    std::ranges::sort(names);
+    return names;
   }
   std::vector<std::string> others_of(const std::string& uuid) const {
     std::vector<std::string> names;
@@ -61,6 +70,14 @@ TEST_F(NvidiaNodes, ThatAreNotThereAreNotNamed) {
   EXPECT_EQ(others_of("GPU-a"), Names());
 }
 
+TEST_F(NvidiaNodes, AreAllThatLeadsToTheDriver) {
+  for (const char* name : {"nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "nvidia-caps/nvidia-cap1", "dxg", "null"})
+    folder_.write(std::string("dev/") + name, "");
+  EXPECT_EQ(all(), Names({"dxg", "nvidia-caps", "nvidia-uvm", "nvidia0", "nvidia1", "nvidiactl"}));
+}
+
+TEST_F(NvidiaNodes, OfAMachineWithoutDevicesAreNone) { EXPECT_EQ(all(), Names()); }
+
 /// 0, or why it cannot be opened.
 int why_not(const fs::path& file) { return std::fstream(file).is_open() ? 0 : errno; }
 
@@ -82,6 +99,39 @@ TEST_F(NvidiaNodes, RenouncedCannotBeOpenedWhileAllElseCan) {
   EXPECT_EQ(null, 0);
   if (!possible) GTEST_SKIP() << "this system has no Landlock";
   EXPECT_EQ(renounced, EACCES);
+}
+
+TEST_F(NvidiaNodes, InARenouncedFolderCannotBeOpened) {
+  const fs::path node = folder_.write("dev/nvidia-caps/nvidia-cap1", "1");
+  bool possible = false;
+  int renounced = 0;
+  std::thread([&] {
+    possible = renounce({fs::canonical(node.parent_path())});
+    renounced = why_not(node);
+  }).join();
+  if (!possible) GTEST_SKIP() << "this system has no Landlock";
+  EXPECT_EQ(renounced, EACCES);
+}
+
+// A worker's standard streams are pipes, and /dev has links to them.
+TEST_F(NvidiaNodes, AreRenouncedWhateverTheStandardStreamsAre) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const int input = ::dup(STDIN_FILENO);
+  ::dup2(ends[0], STDIN_FILENO);
+  const fs::path node = folder_.write("dev/nvidia0", "0");
+  bool possible = false, beside_streams = false;
+  int full = 0;
+  std::thread([&] { possible = renounce({fs::canonical(node)}); }).join();
+  std::thread([&] {
+    beside_streams = renounce({"/dev/full"});
+    full = why_not("/dev/full");
+  }).join();
+  ::dup2(input, STDIN_FILENO);
+  for (const int descriptor : {input, ends[0], ends[1]}) ::close(descriptor);
+  if (!possible) GTEST_SKIP() << "this system has no Landlock";
+  EXPECT_TRUE(beside_streams);
+  EXPECT_EQ(full, EACCES);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "backend.h"
 #include "base/store.h"
 #include "gpu_compiler.h"
+#include "gpu_vendor.h"
 #include "ptxas_log.h"
 
 namespace tune {
@@ -86,6 +87,7 @@ wire::Built build_gpu_code(const wire::BuildRequest& request) {
   // NVRTC (12.9 and later) answers from a cache of its own where there is a driver, and then without the assembler's
   // log; the store makes that cache needless.
   ::setenv("CUDA_CACHE_DISABLE", "1", 1);
+  gpu::renounce_devices();
   const GpuCompiler compiler = open_compiler();
   const auto result = compile(compiler, request);
   std::fputs(result.log.c_str(), stderr);

@@ -15,6 +15,8 @@ std::string describe(const GpuDriver& driver, Status status);
 /// What can be done if there is no device, or an empty text.
 std::string device_advice();
 
+/// Before a process that only compiles opens the compiler: from then on it cannot open a device.
+void renounce_devices();
 /// The first call to the driver, and the first device.
 Status open(const GpuDriver& driver, Device& device);
 /// Gives this process a context of the device.

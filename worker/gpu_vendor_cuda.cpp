@@ -31,6 +31,12 @@ std::string describe(const GpuDriver& driver, Status status) {
 
 std::string device_advice() { return ""; }
 
+/// Where NVRTC finds a device it opens all of them, under a lock that all processes share: 476 builds took 64 s on a
+/// machine with four H200s instead of 1.9 s.
+void renounce_devices() {
+  if (const auto nodes = nvidia_nodes(); !nodes.empty()) renounce(nodes);
+}
+
 /// CUDA opens all GPUs that it can, though it shows only those of CUDA_VISIBLE_DEVICES, and each takes it 20 ms of a
 /// lock that all processes share (H200). An instance of a card that is split up (MIG) stays what was chosen.
 void see_one_gpu_alone(const char* uuid) {

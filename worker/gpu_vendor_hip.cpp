@@ -22,6 +22,8 @@ std::string device_advice() {
   return "there is no /dev/kfd: the kernel's driver amdgpu has found no device, or this container is not given it";
 }
 
+void renounce_devices() {}  // hipRTC opens none
+
 Status open(const GpuDriver& driver, Device& device) {
   // Without a device the first call says `invalid device`, this one says what is wrong.
   int count = 0;

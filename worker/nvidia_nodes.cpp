@@ -35,18 +35,19 @@ bool is_or_holds(const fs::path& path, const fs::path& file) {
 }
 
 /// A rule allows what lies below a path: so what leads to none of the files is allowed, and of the rest what is in it.
-/// False: something could not be allowed.
+/// A link needs no rule, its target has one; and /dev/stdin leads to a pipe, for which there can be none. False:
+/// something could not be allowed.
 bool allow_all_but(const std::vector<fs::path>& files, const fs::path& folder, int rules) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path& path = entry->path();
-    if (std::ranges::find(files, path) != files.end()) continue;
+    if (entry->is_symlink(error) || std::ranges::find(files, path) != files.end()) continue;
     if (std::ranges::any_of(files, [&](const fs::path& file) { return is_or_holds(path, file); })) {
       if (!allow_all_but(files, path, rules)) return false;
       continue;
     }
     const Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
-    if (!parent && errno == ENOENT) continue;  // a link to nothing
+    if (!parent && errno == ENOENT) continue;  // removed meanwhile
     const landlock_path_beneath_attr rule = {kOpening, parent.get()};
     if (!parent || ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) return false;
   }
@@ -71,12 +72,22 @@ std::vector<fs::path> nodes_of_other_gpus(const std::string& uuid, const fs::pat
   return known ? others : std::vector<fs::path>();
 }
 
-bool renounce(const std::vector<fs::path>& files) {
+std::vector<fs::path> nvidia_nodes(const fs::path& devices) {
+  std::vector<fs::path> nodes;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(devices, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("nvidia") || name == "dxg") nodes.push_back(entry.path());
+  }
+  return nodes;
+}
+
+bool renounce(const std::vector<fs::path>& paths) {
   landlock_ruleset_attr handled{};
   handled.handled_access_fs = kOpening;
   const Descriptor rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
   if (!rules) return false;
-  return allow_all_but(files, "/", rules.get()) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+  return allow_all_but(paths, "/", rules.get()) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
 }
 

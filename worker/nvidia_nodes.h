@@ -11,8 +11,11 @@ std::vector<std::filesystem::path> nodes_of_other_gpus(const std::string& uuid,
                                                        const std::filesystem::path& driver = "/proc/driver/nvidia/gpus",
                                                        const std::filesystem::path& devices = "/dev");
 
-/// From now on neither this thread nor what it starts can open these files, which are not folders (Landlock: Linux
-/// 5.13). False: the system cannot do that, and they still can.
-bool renounce(const std::vector<std::filesystem::path>& files);
+/// All that leads to NVIDIA's driver: its nodes and folders of nodes, or in Windows' subsystem for Linux `dxg`.
+std::vector<std::filesystem::path> nvidia_nodes(const std::filesystem::path& devices = "/dev");
+
+/// From now on neither this thread nor what it starts can open these files, nor those in these folders (Landlock: Linux
+/// 5.13). No path holds a link. False: the system cannot do that, and they still can.
+bool renounce(const std::vector<std::filesystem::path>& paths);
 
 }  // namespace tune
