@@ -184,7 +184,7 @@ Workshop& Run::workshop() {
   options.deadlines = {seconds_of(options_->timeout_build), seconds_of(options_->timeout_run)};
   options.jobs = jobs();
   if (!devices_.empty()) options.devices = devices_;
-  options.reuse_processes = options_->reuse_processes;
+  options.share_processes = options_->share_processes;
   options.say = [this](const std::string& text) {
     if (progress_) progress_->say(text, now());
   };
@@ -192,7 +192,7 @@ Workshop& Run::workshop() {
   return *workshop_;
 }
 
-Runner& Run::worker_runner() {
+WorkerRunner& Run::worker_runner() {
   if (!worker_runner_) worker_runner_ = std::make_unique<WorkerRunner>(workshop());
   return *worker_runner_;
 }
@@ -267,14 +267,20 @@ ExitCode Run::tune() {
   if (options_->max_evals) total = std::min(total, *options_->max_evals);
   progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
 
-  ReplayRunner runner([this](const Spec& spec) { return recall(spec, *journal_, *requests_, objective_, *options_); },
-                      [this]() -> Runner& { return worker_runner(); });
+  const auto known = [this](const Spec& spec) {
+    return repeating_ ? std::nullopt : recall(spec, *journal_, *requests_, objective_, *options_);
+  };
+  ReplayRunner runner(known, [this]() -> Runner& { return worker_runner(); });
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
   try {
     tuner.sweep(*asked);
     // After a systematic failure specs are still out, and there is nothing to decide.
-    if (options_->tune && tuner.systematic_failure().empty()) contest().hold(tuner);
+    if (tuner.systematic_failure().empty()) mistrust_shared(tuner);
+    if (options_->tune && tuner.systematic_failure().empty()) {
+      contest().hold(tuner);
+      if (!findings_.finals) confirm_best(tuner);
+    }
   } catch (...) {
     // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
     findings_.notes.push_back("this run ended early and wrote no CSV or YAML; the same command continues it");
@@ -293,6 +299,36 @@ ExitCode Run::tune() {
   exchange.finish();
   if (options_->compare && conclusion.any_wrong()) return ExitCode::check_failed;
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
+}
+
+// What took more than twice as long as a best that is not to be trusted may be good.
+void Run::mistrust_shared(Tuner& tuner) {
+  if (!worker_runner_ || worker_runner_->distrust().empty()) return;
+  repeating_ = true;
+  const std::int64_t count = tuner.repeat([](const Trial& trial) {
+    const Measurement* measurement = trial.measurement();
+    return measurement != nullptr && (measurement->shared || measurement->timing.stopped_early);
+  });
+  repeating_ = false;
+  findings_.notes.push_back(
+      fmt::format("{}; so every spec had a process of its own from there on, and those before were measured again: {}",
+                  worker_runner_->distrust(), count));
+}
+
+// Another spec may be the best then.
+void Run::confirm_best(Tuner& tuner) {
+  for (std::vector<Trial>& trials = tuner.trials();;) {
+    std::vector<Merit> merits;
+    for (const Trial& trial : trials)
+      merits.push_back(trial.measurement() ? objective_.merit(trial.spec, *trial.measurement()) : Merit{});
+    const Ranking ranking = rank(trials, merits, nullptr);
+    if (ranking.rows.empty() || !ranking.rows.front().trial->measurement()->shared) return;
+    repeating_ = true;
+    worker_runner().stop_sharing();
+    trials[static_cast<std::size_t>(ranking.rows.front().trial - trials.data())] =
+        tuner.try_one(ranking.rows.front().trial->spec);
+    repeating_ = false;
+  }
 }
 
 Conclusion Run::conclude(Tuner& tuner) {

@@ -44,9 +44,14 @@ class Run {
   void open_journal();
   int jobs() const;
   Workshop& workshop();
-  Runner& worker_runner();
+  WorkerRunner& worker_runner();
   std::unique_ptr<Strategy> strategy() const;
   TunerRules tuner_rules();
+
+  /// Measures again in processes of their own: if shared ones turned out to be wrong, all that they measured; and where
+  /// no finals do so, the best.
+  void mistrust_shared(Tuner& tuner);
+  void confirm_best(Tuner& tuner);
 
   Contest contest();
   /// Prints what was found.
@@ -67,6 +72,7 @@ class Run {
   std::unique_ptr<WorkerRunner> worker_runner_;
   std::unique_ptr<report::Progress> progress_;
   std::optional<Survey> survey_;  ///< unset for one spec of a large grid, and before it is needed
+  bool repeating_ = false;        ///< what the journal knows is tried again
   Findings findings_;
 };
 

@@ -80,6 +80,7 @@ void FinalsRunner::load_all() {
       if (!at_once) await(*entry, [&] { return entry->process->loaded(); });
     }
     for (Entry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
+    workshop_->end_opening(0);
     std::erase_if(missing, [](const Entry* entry) { return entry->active() || entry->result.failure; });
   }
 }
@@ -109,6 +110,7 @@ void FinalsRunner::start(Entry& entry) {
     entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
     return;
   }
+  while (!workshop_->begin_opening(0)) handle_next();
   entry.process =
       std::make_unique<WorkerProcess>(workshop_->start_measuring(workshop_->complete(std::move(request), artifact), 0));
 }
