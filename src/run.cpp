@@ -160,6 +160,10 @@ void Run::open_journal() {
   if (journal_->unreadable_lines() > 0)
     findings_.notes.push_back(fmt::format("{}: lines that are no records, and are ignored: {}",
                                           outputs_.journal.string(), journal_->unreadable_lines()));
+  if (const auto foreign = journal_->foreign())
+    findings_.notes.push_back(fmt::format(
+        "{}: {} trials are of another version of tune (protocol {}, not {}); they are kept, and measured again",
+        outputs_.journal.string(), foreign->trials, foreign->protocol, wire::kProtocol));
   std::ranges::copy(machine.remarks, std::back_inserter(findings_.notes));
   if (!requests_->remark().empty()) findings_.notes.push_back(requests_->remark());
   if (!machine_.probe_failure().empty()) {
