@@ -154,6 +154,21 @@ TEST_F(Isolation, ADeviceThatAdmitsOneProcessHasNoMoreWhenOneIsMeasuredAgain) {
   EXPECT_EQ(noted("refused").size(), 0u);
 }
 
+TEST_F(Isolation, RunsOfBothKindsShareADeviceToTheirEnd) {
+  write("right, pauses, fails_if_reused", 3);
+  Background first(sandbox_, command("one", {"--tune", "--isolation", "auto"}), bin_);
+  Background second(sandbox_, command("two", {"--tune"}), bin_);
+  Background third(sandbox_, command("three", {"--tune", "--isolation", "auto"}), bin_);
+  for (Background* run : {&first, &second, &third}) {
+    const Result result = run->wait();
+    EXPECT_EQ(result.code, 0) << result.err;
+  }
+  for (const std::string name : {"one", "two", "three"}) {
+    EXPECT_EQ(outcomes(name).size(), 9u) << name;
+    EXPECT_TRUE(has(sandbox_.read(name + ".jsonl"), R"("record":"finals")")) << name;
+  }
+}
+
 TEST_F(Isolation, ARunThatMostlyOpensGpusSaysWhatSharingWouldSave) {
   write("opens_slowly", 8);
   const std::string advice = "; --isolation auto would save most of the ";

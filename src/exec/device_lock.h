@@ -23,8 +23,9 @@ class DeviceLock {
   /// Gives it back, or waits no longer.
   void release();
 
-  /// Begins to use the device so, if no other process uses it otherwise; else waits, as `take`. To be asked before each
-  /// process that opens the device, so that one who wants to time comes in between. Who times does not open.
+  /// Begins to use the device so, if no other process uses it otherwise; else waits, as `take`. Who opens asks again
+  /// before more is opened, so that one who wants to time comes in between; and if that is refused, ends this use once
+  /// all is open. Who times does not open.
   bool begin(Use use);
   /// Ends this use if it is the present one, and waits no longer.
   void end(Use use);

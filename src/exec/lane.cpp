@@ -19,11 +19,15 @@ bool Lane::room_for_another() const {
 }
 
 bool Lane::has_room() const {
-  return !timing_batch_ && (std::ranges::any_of(stations_, &Station::idle) || room_for_another());
+  return !timing_batch_ && ((rules_.reuse && std::ranges::any_of(stations_, &Station::idle)) || room_for_another());
+}
+
+Lane::Stations::iterator Lane::reusable() {
+  return rules_.reuse ? std::ranges::find_if(stations_, &Station::idle) : stations_.end();
 }
 
 bool Lane::may_start(bool fresh) {
-  const auto idle = std::ranges::find_if(stations_, &Station::idle);
+  const auto idle = reusable();
   if (idle != stations_.end() && !fresh) return true;
   if (!workshop_->begin_opening(device_)) return false;
   if (idle == stations_.end() || !rules_.exits_disturb) return true;
@@ -52,7 +56,7 @@ Spent Lane::spent() const {
 }
 
 void Lane::start(Job job) {
-  const auto idle = std::ranges::find_if(stations_, &Station::idle);
+  const auto idle = reusable();
   if (idle != stations_.end() && !job.fresh) {
     idle->process->send(wire::Next{job.request});
     idle->job = std::move(job);
@@ -82,8 +86,10 @@ void Lane::advance(const wire::Go& go) {
   }
   launch_next(go);
   if (timing_batch_) return;
-  for (Station& station : stations_)
-    if (station.measured && !station.leaving && workshop_->begin_opening(device_)) leave(station);
+  for (Station& station : stations_) {
+    const bool done = station.measured || (station.idle() && !rules_.reuse);
+    if (done && !station.leaving && workshop_->begin_opening(device_)) leave(station);
+  }
 }
 
 void Lane::take_answer(Station& station) {
@@ -222,17 +228,12 @@ void Lane::abandon(std::int64_t ticket) {
 void Lane::stop_reusing() {
   rules_.reuse = false;
   rules_.batches = !rules_.exits_disturb;
-  leave_idle();
-}
-
-void Lane::leave_idle() {
-  for (Station& station : stations_)
-    if (station.idle()) leave(station);
 }
 
 // Who comes next on this device need not wait for those that leave.
 void Lane::dismiss() {
-  leave_idle();
+  for (Station& station : stations_)
+    if (station.idle()) leave(station);
   end_turn();
   workshop_->end_opening(device_);
 }

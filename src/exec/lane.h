@@ -96,10 +96,10 @@ class Lane {
 
   int occupied() const;
   bool room_for_another() const;
+  Stations::iterator reusable();
   void load(Station& station);
   void take_answer(Station& station);
   void leave(Station& station);
-  void leave_idle();
   bool quiet() const;
   void launch_next(wire::Go go);
   Stations::iterator next_to_launch(wire::Go& go);
