@@ -154,6 +154,22 @@ TEST_F(Isolation, ADeviceThatAdmitsOneProcessHasNoMoreWhenOneIsMeasuredAgain) {
   EXPECT_EQ(noted("refused").size(), 0u);
 }
 
+TEST_F(Isolation, OfSeveralDevicesEachHasItsSharedProcesses) {
+  have_devices();
+  write("takes_a_while", 30);
+  const Result result = tune_auto({"--tune", "--devices", "all"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_FALSE(has(result.out, "note: spec")) << result.out;
+  std::map<std::string, int> shared;
+  ASSERT_EQ(measurements().size(), 30u);
+  for (const auto& [mesh_idx, measurement] : measurements()) {
+    shared[measurement.device] += measurement.shared;
+    EXPECT_NEAR(measurement.timing.median, 0.001, 1e-9) << mesh_idx;
+  }
+  EXPECT_GT(shared[id_ + "a"], 0);
+  EXPECT_GT(shared[id_ + "b"], 0);
+}
+
 TEST_F(Isolation, RunsOfBothKindsShareADeviceToTheirEnd) {
   write("right, pauses, fails_if_reused", 3);
   Background first(sandbox_, command("one", {"--tune", "--isolation", "auto"}), bin_);

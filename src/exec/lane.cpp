@@ -223,6 +223,7 @@ void Lane::abandon(std::int64_t ticket) {
   station->process->kill();
   spent_ += station->process->spent();
   stations_.erase(station);
+  if (quiet()) workshop_->end_opening(device_);
 }
 
 void Lane::stop_reusing() {
