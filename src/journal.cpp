@@ -127,6 +127,7 @@ void Journal::accept(wire::Record record) {
     std::string id = trial->id;
     const wire::TrialRecord* before = find(id);
     note_repeat(id, before != nullptr && alike(failures_of(before->trial), failures_of(trial->trial)));
+    if (before == nullptr && foreign_run()) ++foreign_trials_;
     trials_.insert_or_assign(std::move(id), Known{std::move(*trial), ++last_place_});
   }
 }
@@ -139,6 +140,14 @@ void Journal::clear() {
   finals_.clear();
   repeats_.clear();
   unreadable_ = 0;
+  foreign_trials_ = 0;
+}
+
+bool Journal::foreign_run() const { return last_run_ && last_run_->protocol != wire::kProtocol; }
+
+std::optional<Journal::Foreign> Journal::foreign() const {
+  if (!foreign_run() || foreign_trials_ == 0) return std::nullopt;
+  return Foreign{last_run_->protocol, foreign_trials_};
 }
 
 void Journal::note_repeat(const std::string& id, bool repeated) {

@@ -34,6 +34,13 @@ class Journal {
   const Finals* find_finals(const std::string& id) const;
   /// Whether the last record of these trial or finals tells of a failure that the one before told of too.
   bool repeats(const std::string& id) const { return repeats_.contains(id); }
+  /// Trials of versions of tune that speak another protocol, whose identities are others, so that none is found.
+  struct Foreign {
+    int protocol = 0;  ///< of the last of them
+    std::int64_t trials = 0;
+  };
+  /// Set if such a version was the last that wrote to it.
+  std::optional<Foreign> foreign() const;
   /// How many lines were no records; they stay in the file.
   int unreadable_lines() const { return unreadable_; }
   /// Whether another run is kept from it.
@@ -56,6 +63,7 @@ class Journal {
   void read();
   void cut_torn_line();
   void accept(wire::Record record);
+  bool foreign_run() const;
   void note_repeat(const std::string& id, bool repeated);
 
   std::filesystem::path path_;
@@ -66,6 +74,7 @@ class Journal {
   std::int64_t last_place_ = 0;
   std::unordered_map<std::string, Finals> finals_;
   std::unordered_set<std::string> repeats_;
+  std::int64_t foreign_trials_ = 0;
   int unreadable_ = 0;
   std::int64_t end_ = 0;  ///< bytes of whole lines
   std::optional<std::chrono::steady_clock::time_point> unflushed_since_;

@@ -186,11 +186,11 @@ void add_how(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("LIST");
   app.add_option_function<std::string>(
-         "--isolation", [&options](const std::string& text) { options.reuse_processes = text == "device"; },
-         "A measure process per spec, or per device until a spec fails in it (default: spec)")
-      ->check(CLI::IsMember({"spec", "device"}).description(""))
+         "--isolation", [&options](const std::string& text) { options.share_processes = text != "spec"; },
+         "A measure process per spec, or on GPUs one for many in the sweep, with spot checks (default: spec)")
+      ->check(CLI::IsMember({"spec", "auto", "device"}).description(""))
       ->group(group)
-      ->type_name("spec|device");
+      ->type_name("spec|auto");
   app.add_option("--timeout-build", options.timeout_build, "Seconds a build may take")
       ->check(positive())
       ->capture_default_str()

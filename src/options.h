@@ -74,7 +74,7 @@ struct Options {
   std::uint64_t seed = 0;
   bool compare = false;
   std::optional<std::string> devices;  ///< all, or indices
-  bool reuse_processes = false;        ///< --isolation device
+  bool share_processes = false;        ///< --isolation auto
   bool keep_going = false;
   bool retry_failed = false;
   std::optional<std::filesystem::path> keep;

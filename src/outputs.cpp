@@ -84,7 +84,8 @@ void Outputs::make_folders() const {
 
 void write_csv(const fs::path& path, const Space& space, const report::Summary& summary) {
   std::ostringstream text;
-  report::Csv csv(text, summary.name, parameter_names(space), summary.columns, report::devices_of(summary.trials) > 1);
+  report::Csv csv(text, summary.name, parameter_names(space), summary.columns, report::devices_of(summary.trials) > 1,
+                  report::any_shared(summary.trials));
   std::vector<const Trial*> trials;
   for (const Trial& trial : summary.trials) trials.push_back(&trial);
   std::sort(trials.begin(), trials.end(),

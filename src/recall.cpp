@@ -69,6 +69,7 @@ std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requ
                   has_lapsed(*failure, journal.repeats(id), options.timeout_build, options.timeout_run)))
     return std::nullopt;
   const Measurement* measurement = trial.measurement();
+  if (measurement != nullptr && measurement->shared && !options.share_processes) return std::nullopt;
   if (measurement != nullptr && measurement->timing.stopped_early &&
       !cuts_slow_specs(options, objective, requests.plan()))
     return std::nullopt;

@@ -16,7 +16,7 @@ bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, dou
 
 /// What the journal knows of a spec, where that holds for a run with these options too; nullopt: it is to be tried. A
 /// failure does not hold if it is to be seen again or has lapsed, a time that was cut short not if this run cuts none,
-/// and what prune_after_build says is judged anew.
+/// one of a shared process not if each spec of this run has its own, and what prune_after_build says is judged anew.
 std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
                             const Objective& objective, const Options& options);
 

@@ -168,6 +168,10 @@ void Run::open_journal() {
   if (journal_->unreadable_lines() > 0)
     findings_.notes.push_back(fmt::format("{}: lines that are no records, and are ignored: {}",
                                           outputs_.journal.string(), journal_->unreadable_lines()));
+  if (const auto foreign = journal_->foreign())
+    findings_.notes.push_back(fmt::format(
+        "{}: {} trials are of another version of tune (protocol {}, not {}); they are kept, and measured again",
+        outputs_.journal.string(), foreign->trials, foreign->protocol, wire::kProtocol));
   std::ranges::copy(machine.remarks, std::back_inserter(findings_.notes));
   if (!requests_->remark().empty()) findings_.notes.push_back(requests_->remark());
   if (!machine_.probe_failure().empty()) {
@@ -192,7 +196,7 @@ Workshop& Run::workshop() {
   options.deadlines = {seconds_of(options_->timeout_build), seconds_of(options_->timeout_run)};
   options.jobs = jobs();
   if (!devices_.empty()) options.devices = devices_;
-  options.reuse_processes = options_->reuse_processes;
+  options.share_processes = options_->share_processes;
   options.say = [this](const std::string& text) {
     if (progress_) progress_->say(text, now());
   };
@@ -200,7 +204,7 @@ Workshop& Run::workshop() {
   return *workshop_;
 }
 
-Runner& Run::worker_runner() {
+WorkerRunner& Run::worker_runner() {
   if (!worker_runner_) worker_runner_ = std::make_unique<WorkerRunner>(workshop());
   return *worker_runner_;
 }
@@ -276,14 +280,20 @@ ExitCode Run::tune() {
   if (!orders_.only.empty()) total = std::ssize(orders_.only);
   progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
 
-  ReplayRunner runner([this](const Spec& spec) { return recall(spec, *journal_, *requests_, objective_, *options_); },
-                      [this]() -> Runner& { return worker_runner(); }, recorded_order(rules));
+  const auto known = [this](const Spec& spec) {
+    return repeating_ ? std::nullopt : recall(spec, *journal_, *requests_, objective_, *options_);
+  };
+  ReplayRunner runner(known, [this]() -> Runner& { return worker_runner(); }, recorded_order(rules));
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
   try {
     tuner.sweep(*asked);
     // After a systematic failure specs are still out, and there is nothing to decide.
-    if (options_->tune && tuner.systematic_failure().empty()) contest().hold(tuner);
+    if (tuner.systematic_failure().empty()) mistrust_shared(tuner);
+    if (options_->tune && tuner.systematic_failure().empty()) {
+      contest().hold(tuner);
+      if (!findings_.finals) confirm_best(tuner);
+    }
   } catch (...) {
     // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
     findings_.notes.push_back("this run ended early and wrote no CSV or YAML; the same command continues it");
@@ -308,6 +318,36 @@ RecordedOrder Run::recorded_order(const TunerRules& rules) const {
   if (rules.most_out == TunerRules().most_out) return {};
   return {static_cast<int>(rules.most_out),
           [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
+}
+
+// What took more than twice as long as a best that is not to be trusted may be good.
+void Run::mistrust_shared(Tuner& tuner) {
+  if (!worker_runner_ || worker_runner_->distrust().empty()) return;
+  repeating_ = true;
+  const std::int64_t count = tuner.repeat([](const Trial& trial) {
+    const Measurement* measurement = trial.measurement();
+    return measurement != nullptr && (measurement->shared || measurement->timing.stopped_early);
+  });
+  repeating_ = false;
+  findings_.notes.push_back(
+      fmt::format("{}; so every spec had a process of its own from there on, and those before were measured again: {}",
+                  worker_runner_->distrust(), count));
+}
+
+// Another spec may be the best then.
+void Run::confirm_best(Tuner& tuner) {
+  for (std::vector<Trial>& trials = tuner.trials();;) {
+    std::vector<Merit> merits;
+    for (const Trial& trial : trials)
+      merits.push_back(trial.measurement() ? objective_.merit(trial.spec, *trial.measurement()) : Merit{});
+    const Ranking ranking = rank(trials, merits, nullptr);
+    if (ranking.rows.empty() || !ranking.rows.front().trial->measurement()->shared) return;
+    repeating_ = true;
+    worker_runner().stop_sharing();
+    trials[static_cast<std::size_t>(ranking.rows.front().trial - trials.data())] =
+        tuner.try_one(ranking.rows.front().trial->spec);
+    repeating_ = false;
+  }
 }
 
 Conclusion Run::conclude(Tuner& tuner) {

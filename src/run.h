@@ -60,11 +60,16 @@ class Run {
   void open_journal();
   int jobs() const;
   Workshop& workshop();
-  Runner& worker_runner();
+  WorkerRunner& worker_runner();
   std::unique_ptr<Strategy> strategy() const;
   TunerRules tuner_rules();
   /// In which order a search was told what the journal knows.
   RecordedOrder recorded_order(const TunerRules& rules) const;
+
+  /// Measures again in processes of their own: if shared ones turned out to be wrong, all that they measured; and where
+  /// no finals do so, the best.
+  void mistrust_shared(Tuner& tuner);
+  void confirm_best(Tuner& tuner);
 
   Contest contest();
   /// Prints what was found.
@@ -86,6 +91,7 @@ class Run {
   std::unique_ptr<WorkerRunner> worker_runner_;
   std::unique_ptr<report::Progress> progress_;
   std::optional<Survey> survey_;  ///< unset for one spec of a large grid, and before it is needed
+  bool repeating_ = false;        ///< what the journal knows is tried again
   Findings findings_;
   std::vector<Ranked> rows_;
 };

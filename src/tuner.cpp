@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "base/capture.h"
 
@@ -51,8 +52,37 @@ void Tuner::sweep(Strategy& strategy) {
 }
 
 bool Tuner::may_start(std::int64_t asked) const {
-  if (enough_ || (rules_.max_evals && asked == *rules_.max_evals)) return false;
+  return !enough_ && !(rules_.max_evals && asked == *rules_.max_evals) && in_time();
+}
+
+bool Tuner::in_time() const {
   return !rules_.time_budget || std::chrono::duration<double>(now_() - started_).count() < *rules_.time_budget;
+}
+
+std::int64_t Tuner::repeat(const std::function<bool(const Trial&)>& which) {
+  std::deque<Spec> missing;
+  best_merit_.reset();
+  for (const Trial& trial : trials_) {
+    if (which(trial))
+      missing.push_back(trial.spec);
+    else
+      note_best(trial);
+  }
+  std::int64_t out = 0, done = 0;
+  for (;;) {
+    for (; !missing.empty() && in_time() && runner_->free_slots() > 0; ++out) {
+      runner_->start(missing.front());
+      missing.pop_front();
+    }
+    if (out == 0) return done;
+    Trial trial = wait();
+    --out;
+    ++done;
+    record(trial);
+    if (listener_) listener_(trial);
+    note_best(trial);
+    *std::ranges::find(trials_, trial.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; }) = std::move(trial);
+  }
 }
 
 Trial Tuner::try_one(const Spec& spec) {
@@ -83,17 +113,21 @@ void Tuner::record(const Trial& trial) {
   journal_->append(entry);
 }
 
+// Whether it is the best so far.
+bool Tuner::note_best(const Trial& trial) {
+  const Measurement* measurement = trial.measurement();
+  if (measurement == nullptr || measurement->timing.stopped_early) return false;
+  const Merit merit = objective_->merit(trial.spec, *measurement);
+  if (!std::isfinite(merit.value)) return false;
+  if (best_merit_ && !(merit.maximize ? merit.value > *best_merit_ : merit.value < *best_merit_)) return false;
+  best_merit_ = merit.value;
+  if (rules_.enough) enough_ = merit.maximize ? merit.value >= *rules_.enough : merit.value <= *rules_.enough;
+  if (rules_.cut_slow) tell_best(trial);
+  return true;
+}
+
 void Tuner::learn(const Trial& trial) {
-  bool best = false;
-  if (const Measurement* measurement = trial.measurement()) {
-    const Merit merit = objective_->merit(trial.spec, *measurement);
-    const bool counts = std::isfinite(merit.value) && !measurement->timing.stopped_early;
-    best = counts && (!best_merit_ || (merit.maximize ? merit.value > *best_merit_ : merit.value < *best_merit_));
-    if (best) best_merit_ = merit.value;
-    if (best && rules_.enough) enough_ = merit.maximize ? merit.value >= *rules_.enough : merit.value <= *rules_.enough;
-    if (best && rules_.cut_slow) tell_best(trial);
-  }
-  progress_->tell(trial, best, now_());
+  progress_->tell(trial, note_best(trial), now_());
   if (!rules_.keep_going && fails_alike(trial))
     systematic_failure_ =
         "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike: " + first_failure_;

@@ -42,6 +42,9 @@ class Tuner {
 
   /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
   void sweep(Strategy& strategy);
+  /// Tries again those of trials() of which this holds, and puts what comes of them in their places, until the time
+  /// budget is spent. Returns how many. Throws as sweep.
+  std::int64_t repeat(const std::function<bool(const Trial&)>& which);
   /// The trial of a spec that need not be in the space (a baseline); it is not one of trials(). Throws as sweep.
   Trial try_one(const Spec& spec);
 
@@ -54,6 +57,8 @@ class Tuner {
   Trial wait();
   void record(const Trial& trial);
   void learn(const Trial& trial);
+  bool note_best(const Trial& trial);
+  bool in_time() const;
   bool may_start(std::int64_t asked) const;
   void tell_best(const Trial& best);
   bool fails_alike(const Trial& trial);

@@ -1,4 +1,4 @@
-// Several devices, processes that are reused, and runs that share a device; the devices are fake_worker's.
+// Several devices, and runs that share one; the devices are fake_worker's.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -11,99 +11,11 @@
 #include <sstream>
 #include <string>
 
-#include "cli.h"
 #include "exec/device_lock.h"
+#include "fake_devices.h"
 
 namespace tune::cli {
 namespace {
-
-class Devices : public testing::Test {
- protected:
-  void SetUp() override {
-    sandbox_.write("gemm.cpp", "");
-    bin_ = sandbox_.copy_binaries_with_fake_worker();
-    id_ = sandbox_.folder().filename().string();
-    sandbox_.environment["FAKE_LOG"] = (sandbox_.folder() / "log.txt").string();
-  }
-  void TearDown() override {
-    for (const std::string& id : {id_ + "a", id_ + "b"}) std::filesystem::remove("/tmp/tune-" + id + ".lock");
-  }
-
-  void have_devices(const std::string& first = "fake", const std::string& second = "fake") {
-    sandbox_.environment["FAKE_DEVICES"] = first + ":" + id_ + "a," + second + ":" + id_ + "b";
-  }
-
-  /// A grid of these behaviours, each `times` times.
-  void write(const std::string& behaviours, int times = 1, const std::string& more = "") const {
-    sandbox_.write("gemm.yaml",
-                   "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 8, n: 8, k: 8}},\n"
-                   "params: {BEHAVIOUR: [" +
-                       behaviours + "], $N: {range: [1, " + std::to_string(times) +
-                       "]}}, launch: {args: [A, B, C, m, n, k]}" + more + "}\n");
-  }
-
-  static std::vector<std::string> command(const std::string& output, std::vector<std::string> more) {
-    more.insert(more.begin(), {"--yaml", "gemm.yaml", "--timeout-run", "5", "--output", output});
-    return more;
-  }
-  Result tune(const std::vector<std::string>& more) const { return sandbox_.tune_from(bin_, command("out", more)); }
-
-  std::map<std::int64_t, std::string> outcomes(const std::string& output = "out") const {
-    std::map<std::int64_t, std::string> outcomes;
-    for (const wire::TrialRecord& record : sandbox_.trials(output + ".jsonl"))
-      outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
-    return outcomes;
-  }
-
-  /// Lines of fake_worker's log that end like this.
-  std::vector<std::string> noted(const std::string& what) const {
-    std::istringstream log(std::filesystem::exists(sandbox_.folder() / "log.txt") ? sandbox_.read("log.txt") : "");
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(log, line);)
-      if (line.ends_with(what)) lines.push_back(line);
-    return lines;
-  }
-
-  Sandbox sandbox_;
-  std::filesystem::path bin_;
-  std::string id_;
-};
-
-TEST_F(Devices, EachSpecHasAProcessUnlessTheyAreReused) {
-  write("right", 6);
-  tune({});
-  EXPECT_EQ(noted("starts").size(), 6u);
-  std::filesystem::remove(sandbox_.folder() / "out.jsonl");
-  EXPECT_EQ(tune({"--isolation", "device"}).code, 0);
-  EXPECT_EQ(noted("starts").size(), 7u);
-  EXPECT_EQ(sandbox_.trials("out.jsonl").size(), 6u);
-}
-
-TEST_F(Devices, AReusedProcessIsReplacedOnceASpecFailsInIt) {
-  write("right, fails, crashes, takes_a_while");
-  EXPECT_EQ(tune({"--isolation", "device"}).code, 0);
-  const auto all = outcomes();
-  EXPECT_EQ(all.at(0), "measured");
-  EXPECT_EQ(all.at(1), "check, reported: said to have failed");
-  EXPECT_EQ(all.at(2), "check, crashed: killed by signal 9 (killed)");
-  EXPECT_EQ(all.at(3), "measured");
-}
-
-TEST_F(Devices, WhatFailsInAReusedProcessIsTriedInAFreshOne) {
-  write("right, fails_if_reused, crashes_if_reused");
-  EXPECT_EQ(tune({"--isolation", "device"}).code, 0);
-  for (const auto& [mesh_idx, outcome] : outcomes()) EXPECT_EQ(outcome, "measured") << mesh_idx;
-  EXPECT_EQ(outcomes().size(), 3u);
-  EXPECT_EQ(noted("starts").size(), 3u);
-}
-
-TEST_F(Devices, IsolationIsNoPartOfATrialsIdentity) {
-  write("right", 4);
-  tune({"--isolation", "device"});
-  const auto started = noted("starts").size();
-  EXPECT_EQ(tune({}).code, 0);
-  EXPECT_EQ(noted("starts").size(), started);
-}
 
 TEST_F(Devices, SeveralShareTheSpecsAndTheirTimesAreScaledByACommonSpec) {
   have_devices();
@@ -185,29 +97,9 @@ TEST_F(Devices, OneThatAdmitsOneProcessAtATimeHasNoMore) {
   EXPECT_EQ(noted("refused").size(), 0u);
 }
 
-/// A GPU, where processes open the device while others are checked.
-class Batches : public Devices {
- protected:
-  void SetUp() override {
-    Devices::SetUp();
-    std::filesystem::rename(bin_ / "tune-worker-cpu", bin_ / "tune-worker-cuda");
-    sandbox_.environment["FAKE_DEVICES"] = "fake:" + id_ + "a";
-  }
-  void write(const std::string& behaviours, int times, const std::string& more = "") const {
-    Devices::write(behaviours, times, more);
-    const std::string yaml = sandbox_.read("gemm.yaml");
-    sandbox_.write("gemm.yaml", std::regex_replace(yaml, std::regex("gemm.cpp([^]*)launch: \\{"),
-                                                   "gemm.cu$1launch: {grid: [1], block: [1], "));
-    sandbox_.write("gemm.cu", "");
-  }
-};
-
-TEST_F(Batches, NothingIsTimedWhileAnotherProcessStartsOrLeaves) {
-  write("pauses", 40);
-  const Result result = tune({"--jobs", "8"});  // so many specs are out that a batch opens while one leaves
-  ASSERT_EQ(result.code, 0) << result.err;
-  ASSERT_EQ(noted("ends").size(), 40u);
-  std::istringstream log(sandbox_.read("log.txt"));
+/// Expects of the log that nothing was timed while a process started or left. Returns how often one left after a time.
+int expect_undisturbed_times(const std::string& text) {
+  std::istringstream log(text);
   std::string process, what;
   std::set<std::string> disturbing;
   bool timing = false;
@@ -219,6 +111,15 @@ TEST_F(Batches, NothingIsTimedWhileAnotherProcessStartsOrLeaves) {
     EXPECT_FALSE(timing && !disturbing.empty()) << process << ' ' << what << " beside " << *disturbing.begin();
     batches += what == "leaves" && before == "ends";
   }
+  return batches;
+}
+
+TEST_F(Batches, NothingIsTimedWhileAnotherProcessStartsOrLeaves) {
+  write("pauses", 40);
+  const Result result = tune({"--jobs", "8"});  // so many specs are out that a batch opens while one leaves
+  ASSERT_EQ(result.code, 0) << result.err;
+  ASSERT_EQ(noted("ends").size(), 40u);
+  const int batches = expect_undisturbed_times(sandbox_.read("log.txt"));
   EXPECT_LT(batches, 10) << "several are timed between two times of opening and closing";
 }
 
@@ -486,6 +387,16 @@ TEST_F(Devices, TwoRunsTakeTurnsAndTheWaitingOneSaysSo) {
   }
 }
 
+TEST_F(Batches, NothingIsTimedWhileAnotherRunOpensOrClosesTheDevice) {
+  write("pauses", 20);
+  Background first(sandbox_, command("one", {}), bin_), second(sandbox_, command("two", {}), bin_);
+  const Result one = first.wait(), two = second.wait();
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_EQ(noted("ends").size(), 40u);
+  expect_undisturbed_times(sandbox_.read("log.txt"));
+}
+
 TEST_F(Devices, AWaitingRunCanBeInterrupted) {
   have_devices();
   write("right");
@@ -500,20 +411,6 @@ TEST_F(Devices, AWaitingRunCanBeInterrupted) {
   ASSERT_TRUE(eventually(waits));
   run.signal(SIGINT);
   EXPECT_EQ(run.wait().code, 130);
-}
-
-TEST(DeviceLock, WhoeverWaitsIsNext) {
-  const std::string id = "test-" + std::to_string(::getpid());
-  DeviceLock one("/tmp", id), two("/tmp", id);
-  EXPECT_TRUE(one.take());
-  EXPECT_FALSE(two.take());
-  EXPECT_EQ(two.holder(), "tune, pid " + std::to_string(::getpid()));
-  one.release();
-  EXPECT_FALSE(one.take());
-  EXPECT_TRUE(two.take());
-  two.release();
-  EXPECT_TRUE(one.take());
-  std::filesystem::remove("/tmp/tune-" + id + ".lock");
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ const std::vector<std::pair<std::string, std::string>> kSpecs = {
     {"build_exits_5", "build, crashed: exit code 5"},
     {"hangs_at_start", "start, " + kLate},
     {"leaves_at_start", "start, " + kUnfinished},
-    {"speaks_another_protocol",
-     "start, " + kBroken + "it speaks protocol 99, not 3: install tune and its workers from one build"},
+    {"speaks_another_protocol", "start, " + kBroken + "it speaks protocol 99, not " + std::to_string(wire::kProtocol) +
+                                    ": install tune and its workers from one build"},
     {"loads_too_early", "start, " + kBroken + "unexpected 'loaded' in stage start"},
     {"greets_twice", "load, " + kBroken + "unexpected 'hello' in stage load"},
     {"closes_stdin", "load, " + kUnfinished},
@@ -110,7 +110,8 @@ TEST_F(Protocol, AnUnintelligibleProbeIsOneError) {
   EXPECT_EQ(probe_error("says_garbage"), prefix + "not a JSON object: garbage\n");
   EXPECT_EQ(probe_error("says_nothing"), prefix + "not a JSON object: \n");
   EXPECT_EQ(probe_error("speaks_another_protocol"),
-            "tune: error: tune-worker-cpu: it speaks protocol 99, tune speaks 3; install both from one build\n");
+            "tune: error: tune-worker-cpu: it speaks protocol 99, tune speaks " + std::to_string(wire::kProtocol) +
+                "; install both from one build\n");
 }
 
 TEST_F(Protocol, AMissingWorkerIsOneError) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <regex>
 #include <sstream>
 
 #include "base/process.h"
@@ -119,6 +120,20 @@ TEST_F(Resume, ASecondRunOfAKernelStartsNoWorker) {
   const Result second = sandbox_.tune_from(bin, command);
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_EQ(ranking_of(second.out), ranking_of(first.out));
+}
+
+TEST_F(Resume, TrialsOfAnotherVersionAreKeptAndMeasuredAgain) {
+  tune();
+  new_runs();
+  std::string old = std::regex_replace(journal(), std::regex("\"protocol\":\\d+"), "\"protocol\":3");
+  set_journal(std::regex_replace(old, std::regex("\"id\":\"(\\w+)\""), "\"id\":\"of-protocol-3-$1\""));
+  const std::string note = "note: best.jsonl: 3 trials are of another version of tune (protocol 3, not " +
+                           std::to_string(wire::kProtocol) + "); they are kept, and measured again\n";
+  EXPECT_TRUE(has(tune().out, note));
+  EXPECT_EQ(new_runs(), 3);
+  EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 6u);
+  EXPECT_FALSE(has(tune().out, "another version")) << "it is said once";
+  EXPECT_EQ(new_runs(), 0);
 }
 
 TEST_F(Resume, WhatIsMissingNeedsAWorker) {

@@ -22,7 +22,7 @@ Trial measured(const Spec& spec) {
 
 std::string csv_of(const std::vector<Trial>& trials, std::vector<Column> columns = {}) {
   std::ostringstream out;
-  Csv csv(out, "gemm", {"BM", "RASTER"}, std::move(columns), devices_of(trials) > 1);
+  Csv csv(out, "gemm", {"BM", "RASTER"}, std::move(columns), devices_of(trials) > 1, any_shared(trials));
   for (const Trial& trial : trials) csv.add(trial);
   return out.str();
 }
@@ -51,6 +51,18 @@ TEST(Csv, TellsEarlyStoppedAndUncheckedSpecs) {
   EXPECT_EQ(rows_of({trial}), "1,gemm,early,64,col,0.9844,0.9,1,1.25,0.98,0.99,7,no,,,,\n");
 }
 
+TEST(Csv, TellsSharedProcessesWhereThereAreSome) {
+  Trial trial = measured(spec(1, std::int64_t{64}, std::string("col")));
+  const Trial own = trial, failed = {trial.spec, Failure{Stage::check, Cause::crashed, "x", ""}};
+  std::get<Measurement>(trial.outcome).shared = true;
+  EXPECT_EQ(csv_of({own}).find("process"), std::string::npos);
+  EXPECT_NE(csv_of({own, trial}).find(",reason,process\n"), std::string::npos);
+  EXPECT_EQ(rows_of({own, trial, failed}),
+            "1,gemm,ok,64,col,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,,own\n"
+            "1,gemm,ok,64,col,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,,shared\n"
+            "1,gemm,failed,64,col,,,,,,,,,,check,crashed,x,\n");
+}
+
 TEST(Csv, WritesAFailureWithTheFirstLineOfItsMessage) {
   const Failure failure{Stage::check, Cause::timed_out, "12 wrong\nmore", ""};
   EXPECT_EQ(rows_of({{spec(2, std::int64_t{64}, std::string("col")), failure}}, {arithmetic_column(1)}),
@@ -59,7 +71,7 @@ TEST(Csv, WritesAFailureWithTheFirstLineOfItsMessage) {
 
 TEST(Csv, WritesWhatWasPrunedBeforeAndAfterTheBuild) {
   std::ostringstream out;
-  Csv csv(out, "gemm", {"BM", "RASTER"}, {}, false);
+  Csv csv(out, "gemm", {"BM", "RASTER"}, {}, false, false);
   csv.add_pruned(spec(3, std::int64_t{64}, std::string("row")), "BM > 64");
   csv.add({spec(4, std::int64_t{64}, std::string("row")), PrunedAfterBuild{"spills == 0", {}}});
   const std::string text = out.str();

@@ -34,6 +34,7 @@ constexpr const char* kNoDevice = R"({"event": "failed", "stage": "load", "messa
 constexpr const char* kFailed = R"({"event": "failed", "stage": "check", "message": "said to have failed"})";
 
 int served = 0;       ///< specs this process has measured
+double pace = 1;      ///< what its times are multiplied by
 bool vendor = false;  ///< stands in for the vendor's library
 wire::Go go;          ///< the present one
 
@@ -64,7 +65,7 @@ FakeDevice this_device() {
 }
 
 std::string measured(bool stopped_early = false) {
-  const double seconds = 0.001 * (1 + 0.1 * device());
+  const double seconds = pace * 0.001 * (1 + 0.1 * device());
   wire::Measured measured;
   measured.timing = {7, seconds, seconds, seconds, seconds, seconds, seconds, stopped_early};
   measured.checked = true;
@@ -186,6 +187,10 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"waits_unasked", {.go = say_that_it_waits}},
     {"fails_if_reused", {.load = [] { served > 0 ? (say(kFailed), leave()) : say_loaded(); }}},
     {"crashes_if_reused", {.load = [] { served > 0 ? (::raise(SIGKILL), leave()) : say_loaded(); }}},
+    {"hangs_if_reused", {.load = [] { served > 0 ? hang() : say_loaded(); }}},
+    {"fails_unless_reused", {.load = [] { served > 0 ? say_loaded() : (say(kFailed), leave()); }}},
+    {"is_twice_as_fast_if_reused", {.go = [] { pace = served > 0 ? 0.5 : 1, measure(); }}},
+    {"opens_slowly", {.load = [] { ::usleep(served > 0 ? 0 : 60'000), say_loaded(); }}},
     {"fails", {.go = [] { say(kFailed), leave(); }}},
     {"says_its_deadline", {.go = [] { say_deadline(), leave(); }}},
     {"crashes", {.go = [] { ::raise(SIGKILL); }}},

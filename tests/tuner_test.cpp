@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <memory>
 #include <sstream>
 
 namespace tune {
@@ -60,6 +61,43 @@ TEST(Tuner, TellsAStrategyThatLearnsBeforeItAsksForMore) {
   TunerRules rules;
   rules.most_out = 3;
   EXPECT_EQ(most_out(rules), 3);
+}
+
+/// A tuner that has swept Counting's 20 specs, at a time that the test decides.
+class Repeated : public testing::Test {
+ protected:
+  void SetUp() override {
+    rules_.time_budget = 10;
+    tuner_ = std::make_unique<Tuner>(objective_, nullptr, runner_, nullptr, progress_, rules_, [this] { return now_; });
+    Counting strategy;
+    tuner_->sweep(strategy);
+    tuner_->set_listener([this](const Trial&) { ++heard_; });
+  }
+
+  Plan plan_;
+  Objective objective_{plan_};
+  EagerRunner runner_;
+  std::ostringstream screen_;
+  Clock::time_point now_ = Clock::now();
+  report::Progress progress_{screen_, {}, 20, now_};
+  TunerRules rules_;
+  std::unique_ptr<Tuner> tuner_;
+  int heard_ = 0;
+};
+
+TEST_F(Repeated, TrialsTakeThePlacesOfThoseBefore) {
+  for (Trial& trial : tuner_->trials()) trial.outcome = Failure{};
+  EXPECT_EQ(tuner_->repeat([](const Trial& trial) { return trial.spec.mesh_idx % 5 == 0; }), 4);
+  ASSERT_EQ(tuner_->trials().size(), 20u);
+  for (const Trial& trial : tuner_->trials())
+    EXPECT_EQ(trial.measurement() != nullptr, trial.spec.mesh_idx % 5 == 0) << trial.spec.mesh_idx;
+  EXPECT_EQ(heard_, 4);
+}
+
+TEST_F(Repeated, NoneAreOnceTheTimeBudgetIsSpent) {
+  now_ += std::chrono::seconds(11);
+  EXPECT_EQ(tuner_->repeat([](const Trial&) { return true; }), 0);
+  EXPECT_EQ(tuner_->trials().size(), 20u);
 }
 
 }  // namespace

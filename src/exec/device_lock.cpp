@@ -14,11 +14,12 @@
 namespace tune {
 namespace {
 
-// Bytes of the file that stand for the right to launch, and the right to be the next who may. These locks belong to
-// the open file, and end with it, whatever happens to its process.
-constexpr off_t kLaunch = 0, kNext = 1;
+// Bytes of the file that stand for the right to launch, and for the use of the device, which openings share. The byte
+// after each is the right to be the next who gets it. These locks belong to the open file, and end with it, whatever
+// happens to its process.
+constexpr int kLaunch = 0, kUse = 2;
 
-bool set(const Descriptor& file, off_t byte, short type) {
+bool set(const Descriptor& file, int byte, short type) {
   struct flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
@@ -48,31 +49,49 @@ DeviceLock::DeviceLock(const std::filesystem::path& folder, const std::string& d
   if (!file_) log("no turns with other runs, " + path.string() + " cannot be opened: " + std::strerror(errno));
 }
 
-bool DeviceLock::take() {
-  if (!file_) taken_ = true;
-  if (taken_) return true;
-  next_ = next_ || set(file_, kNext, F_WRLCK);
-  if (!next_ || !set(file_, kLaunch, F_WRLCK)) {
+bool DeviceLock::acquire(int byte, short type, bool& next) {
+  if (!file_) return true;
+  next = next || set(file_, byte + 1, F_WRLCK);
+  if (!next || !set(file_, byte, type)) {
     if (errno == EAGAIN || errno == EACCES) return false;  // another has it
     log(std::string("no turns with other runs, the lock of a device fails: ") + std::strerror(errno));
     file_.close();
-    next_ = false;
-    return taken_ = true;
+    return true;
   }
-  set(file_, kNext, F_UNLCK);
-  next_ = false;
-  taken_ = true;
-  const std::string holder = "tune, pid " + std::to_string(::getpid()) + "\n";
+  set(file_, byte + 1, F_UNLCK);
+  next = false;
+  const std::string holder = our_name() + "\n";
   if (::pwrite(file_.get(), holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size()))
     log("cannot write to the lock of a device");
   return true;
 }
 
+bool DeviceLock::take() {
+  taken_ = taken_ || acquire(kLaunch, F_WRLCK, next_);
+  return taken_;
+}
+
 void DeviceLock::release() {
-  if (file_ && next_) set(file_, kNext, F_UNLCK);
+  if (file_ && next_) set(file_, kLaunch + 1, F_UNLCK);
   if (file_ && taken_) set(file_, kLaunch, F_UNLCK);
   next_ = taken_ = false;
 }
+
+bool DeviceLock::begin(Use use) {
+  if (use_ == Use::timing) return use == Use::timing;
+  if (!acquire(kUse, use == Use::timing ? F_WRLCK : F_RDLCK, next_use_)) return false;
+  use_ = use;
+  return true;
+}
+
+void DeviceLock::end(Use use) {
+  if (file_ && std::exchange(next_use_, false)) set(file_, kUse + 1, F_UNLCK);
+  if (use_ != use) return;
+  if (file_) set(file_, kUse, F_UNLCK);
+  use_.reset();
+}
+
+std::string DeviceLock::our_name() { return "tune, pid " + std::to_string(::getpid()); }
 
 std::string DeviceLock::holder() const {
   std::array<char, 64> text{};

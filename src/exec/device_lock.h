@@ -1,30 +1,47 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/descriptor.h"
 
 namespace tune {
 
-/// A device's turn among all `tune` processes of a machine: who has it may launch. Those that want it take turns: the
-/// one that waits next keeps the others from taking it again before. A device without an id can always be taken,
-/// and so can all where files have no locks.
+/// What the `tune` processes of a machine agree on about one of its devices: whose turn it is to launch; and that none
+/// opens or closes it while another one times on it. Of those that wait, the one that is next keeps the others from
+/// taking the same again before. A device without an id is everyone's, and so are all where files have no locks.
 class DeviceLock {
  public:
+  /// What does not go together: some open or close the device, or one has its times taken.
+  enum class Use { opening, timing };
+
   /// The lock is a file of this folder, which all users share.
   DeviceLock(const std::filesystem::path& folder, const std::string& device_id);
 
-  /// Takes it if it is free; else waits for it from now on, and is to be asked again.
+  /// Takes the turn if it is free; else waits for it from now on, and is to be asked again.
   bool take();
   /// Gives it back, or waits no longer.
   void release();
-  /// Who took it last: `tune, pid 123`.
+
+  /// Begins to use the device so, if no other process uses it otherwise; else waits, as `take`. Who opens asks again
+  /// before more is opened, so that one who wants to time comes in between; and if that is refused, ends this use once
+  /// all is open. Who times does not open.
+  bool begin(Use use);
+  /// Ends this use if it is the present one, and waits no longer.
+  void end(Use use);
+
+  /// Who took the turn or began last: `tune, pid 123`.
   std::string holder() const;
+  static std::string our_name();
 
  private:
+  bool acquire(int byte, short type, bool& next);
+
   Descriptor file_;
-  bool next_ = false;  ///< no other process can be the next
+  bool next_ = false;  ///< no other process can be the next to launch
   bool taken_ = false;
+  bool next_use_ = false;  ///< no other process can be the next to begin
+  std::optional<Use> use_;
 };
 
 }  // namespace tune

@@ -68,6 +68,7 @@ Finals FinalsRunner::run(const Tick& tick) {
 void FinalsRunner::load_all() {
   const Backend backend = workshop_->requests().hello().backend;
   const bool at_once = backend == Backend::cuda || backend == Backend::hip;
+  while (!workshop_->begin_opening(0)) handle_next();
   std::vector<Entry*> missing;
   for (const auto& entry : entries_) missing.push_back(entry.get());
   // One that could not open the device is neither there nor has failed.
@@ -82,6 +83,7 @@ void FinalsRunner::load_all() {
     for (Entry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
     std::erase_if(missing, [](const Entry* entry) { return entry->active() || entry->result.failure; });
   }
+  workshop_->end_opening(0);
 }
 
 void FinalsRunner::start(Entry& entry) {
@@ -131,9 +133,11 @@ void FinalsRunner::time_once(Entry& entry) {
 }
 
 void FinalsRunner::leave_all() {
+  while (!workshop_->begin_opening(0)) handle_next();
   for (const auto& entry : entries_)
     if (entry->active()) entry->process->send(wire::Done{});
   for (const auto& entry : entries_) await(*entry, [] { return false; });
+  workshop_->end_opening(0);
 }
 
 template <typename Condition>

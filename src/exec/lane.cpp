@@ -19,9 +19,20 @@ bool Lane::room_for_another() const {
 }
 
 bool Lane::has_room() const {
-  if (timing_batch_) return false;
-  const bool idle = std::ranges::any_of(stations_, [](const Station& s) { return !s.job && !s.leaving; });
-  return idle || room_for_another();
+  return !timing_batch_ && ((rules_.reuse && std::ranges::any_of(stations_, &Station::idle)) || room_for_another());
+}
+
+Lane::Stations::iterator Lane::reusable() {
+  return rules_.reuse ? std::ranges::find_if(stations_, &Station::idle) : stations_.end();
+}
+
+bool Lane::may_start(bool fresh) {
+  const auto idle = reusable();
+  if (idle != stations_.end() && !fresh) return true;
+  if (!workshop_->begin_opening(device_)) return false;
+  if (idle == stations_.end() || !rules_.exits_disturb) return true;
+  leave(*idle);
+  return false;
 }
 
 int Lane::jobs() const {
@@ -45,7 +56,7 @@ Spent Lane::spent() const {
 }
 
 void Lane::start(Job job) {
-  const auto idle = std::ranges::find_if(stations_, [](const Station& s) { return !s.job && !s.leaving; });
+  const auto idle = reusable();
   if (idle != stations_.end() && !job.fresh) {
     idle->process->send(wire::Next{job.request});
     idle->job = std::move(job);
@@ -75,8 +86,10 @@ void Lane::advance(const wire::Go& go) {
   }
   launch_next(go);
   if (timing_batch_) return;
-  for (Station& station : stations_)
-    if (station.measured && !station.leaving) leave(station);
+  for (Station& station : stations_) {
+    const bool done = station.measured || (station.idle() && !rules_.reuse);
+    if (done && !station.leaving && workshop_->begin_opening(device_)) leave(station);
+  }
 }
 
 void Lane::take_answer(Station& station) {
@@ -118,11 +131,11 @@ void Lane::launch_next(wire::Go go) {
   if (launched()) return;
   const auto next = next_to_launch(go);
   if (next == stations_.end()) {
-    if (std::exchange(wants_turn_, false)) workshop_->end_turn(device_);
+    end_turn();
     return;
   }
-  wants_turn_ = !workshop_->take_turn(device_);
-  if (wants_turn_) return;
+  in_turn_ = true;
+  if (!workshop_->take_turn(device_, !go.pause)) return;
   launched_at_ = Clock::now();
   next->go_sent = next->launches = true;
   next->process->send(go);
@@ -134,7 +147,11 @@ void Lane::stop_launching(Station& station) {
   const std::chrono::duration<double> seconds = last_launch_ - launched_at_;
   station.device_seconds += seconds.count();
   busy_seconds_ += seconds.count();
-  workshop_->end_turn(device_);
+  workshop_->end_turn(device_, timing_batch_);
+}
+
+void Lane::end_turn() {
+  if (std::exchange(in_turn_, false)) workshop_->end_turn(device_);
 }
 
 bool Lane::handle(const Processes::Event& event) {
@@ -146,6 +163,7 @@ bool Lane::handle(const Processes::Event& event) {
   if (line) {
     station->process->handle(*line);
     if (station->process->loaded()) workshop_->note_opened(device_);
+    if (quiet()) workshop_->end_opening(device_);
   }
   if (!end) return true;
   // Its last words may have come with its end.
@@ -173,6 +191,7 @@ void Lane::ended(Stations::iterator station) {
     results_.push_back(std::move(result));
   }
   stations_.erase(station);
+  if (quiet()) workshop_->end_opening(device_);
 }
 
 Measurement Lane::measurement_of(const Station& station) const {
@@ -182,6 +201,7 @@ Measurement Lane::measurement_of(const Station& station) const {
   measurement.max_error = station.process->checked().max_error;
   measurement.metrics = station.measured->metrics;
   measurement.device = workshop_->options().devices[device_].id;
+  measurement.shared = station.served > 0;
   return measurement;
 }
 
@@ -198,16 +218,25 @@ void Lane::abandon(std::int64_t ticket) {
   if (station == stations_.end()) return;
   if (station->launches)
     stop_launching(*station);
-  else if (std::exchange(wants_turn_, false))
-    workshop_->end_turn(device_);
+  else
+    end_turn();
   station->process->kill();
   spent_ += station->process->spent();
   stations_.erase(station);
+  if (quiet()) workshop_->end_opening(device_);
 }
 
+void Lane::stop_reusing() {
+  rules_.reuse = false;
+  rules_.batches = !rules_.exits_disturb;
+}
+
+// Who comes next on this device need not wait for those that leave.
 void Lane::dismiss() {
   for (Station& station : stations_)
-    if (!station.job && !station.leaving) leave(station);
+    if (station.idle()) leave(station);
+  end_turn();
+  workshop_->end_opening(device_);
 }
 
 }  // namespace tune

@@ -49,8 +49,12 @@ class Lane {
 
   /// From now on, instead of Rules::loaded_ahead.
   void load_ahead(int processes) { rules_.loaded_ahead = processes; }
-  /// Whether a job can be started now.
+  /// From now on no process is given another spec.
+  void stop_reusing();
+  /// Whether there is a place for another job.
   bool has_room() const;
+  /// Whether it can be started now, which ask right before it is; `fresh` as Job::fresh. False: not yet.
+  bool may_start(bool fresh);
   void start(Job job);
   /// Sends what the processes wait for; a spec that may launch now is timed as `go` says.
   void advance(const wire::Go& go);
@@ -82,6 +86,7 @@ class Lane {
     bool load_sent = false, go_sent = false, launches = false, leaving = false;
     int served = 0;             ///< specs it has measured
     double device_seconds = 0;  ///< in which its job was launched
+    bool idle() const { return !job && !leaving; }
     bool may_launch() const { return job && !leaving && process->loaded() && !go_sent; }
     bool waits() const { return job && !leaving && !launches && process->waits(); }
     bool opens() const { return served == 0 && !leaving && !process->loaded(); }
@@ -91,6 +96,7 @@ class Lane {
 
   int occupied() const;
   bool room_for_another() const;
+  Stations::iterator reusable();
   void load(Station& station);
   void take_answer(Station& station);
   void leave(Station& station);
@@ -98,6 +104,7 @@ class Lane {
   void launch_next(wire::Go go);
   Stations::iterator next_to_launch(wire::Go& go);
   void stop_launching(Station& station);
+  void end_turn();
   void ended(Stations::iterator station);
   Measurement measurement_of(const Station& station) const;
   void serve_again(Station& station);
@@ -107,7 +114,7 @@ class Lane {
   Rules rules_;
   Stations stations_;
   std::deque<Result> results_;
-  bool wants_turn_ = false;
+  bool in_turn_ = false;       ///< something of the device's turn is ours, or waited for
   bool timing_batch_ = false;  ///< those that wait are timed, and none opens or closes the device
   Clock::time_point launched_at_, last_launch_;
   double busy_seconds_ = 0;

@@ -25,9 +25,15 @@ struct Usage {
   double idle_seconds = 0;  ///< in which a device had nothing to launch, of all devices together
   int devices = 1;
   double finals_seconds = 0;  ///< 0: none were held
+  double sweep_seconds = 0;   ///< until something was launched last
+  int opening_at_once = 0;    ///< processes that open a GPU side by side, of which each spec has one; 0: it has none
 };
 
-/// One line for a person.
+/// Seconds of the sweep in which GPUs were opened, about: their driver opens one after the other, and nothing is timed
+/// meanwhile. 0: each spec has no process of its own.
+double opening_seconds(const Usage& usage);
+
+/// One line for a person; of a sweep that mostly opened GPUs it says what would save that.
 std::string to_text(const Usage& usage);
 
 }  // namespace tune

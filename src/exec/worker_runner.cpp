@@ -1,5 +1,7 @@
 #include "exec/worker_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -20,10 +22,7 @@ constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device tim
 
 bool cores_are_the_device(Backend backend) { return backend == Backend::cpu || backend == Backend::program; }
 
-bool worth_a_fresh_process(const Lane::Result& result) {
-  const auto* failure = std::get_if<Failure>(&result.outcome);
-  return failure != nullptr && result.reused && failure->cause != Cause::timed_out;
-}
+bool failed(const Lane::Result& result) { return std::holds_alternative<Failure>(result.outcome); }
 
 }  // namespace
 
@@ -31,11 +30,12 @@ WorkerRunner::WorkerRunner(Workshop& workshop)
     : workshop_(&workshop),
       exclusive_(cores_are_the_device(workshop.requests().hello().backend)),
       batch_(4 * workshop.options().jobs),
+      sharing_(!exclusive_ && workshop.options().share_processes),
+      spot_checks_(workshop.requests().seed()),
       created_(Clock::now()) {
-  const bool reuse = workshop.options().reuse_processes;
   for (std::size_t i = 0; i < workshop.options().devices.size(); ++i) {
     const bool alone = is_alone(i);
-    const Lane::Rules rules = {loaded_ahead(i), kOpeningAtOnce, reuse, alone, !alone && !reuse};
+    const Lane::Rules rules = {loaded_ahead(i), kOpeningAtOnce, sharing_, alone, !alone && !sharing_};
     devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false, {}, {}});
   }
 }
@@ -48,12 +48,11 @@ bool WorkerRunner::is_alone(std::size_t device) const {
 // All of them have their memory at the same time, and the batch before them while it leaves.
 int WorkerRunner::loaded_ahead(std::size_t device) const {
   if (is_alone(device)) return 0;
-  const bool reuse = workshop_->options().reuse_processes;
-  const int wanted = reuse ? kLoadedAheadInReused : kLoadedAhead;
+  const int wanted = sharing_ ? kLoadedAheadInReused : kLoadedAhead;
   const Requests& requests = workshop_->requests();
   const wire::Hello& hello = requests.hello();
   const auto fitting = processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspace_bytes_);
-  return fitting ? std::clamp(*fitting / (reuse ? 1 : 2) - 1, 0, wanted) : wanted;
+  return fitting ? std::clamp(*fitting / (sharing_ ? 1 : 2) - 1, 0, wanted) : wanted;
 }
 
 int WorkerRunner::free_slots() const { return 2 * batch_ - static_cast<int>(tasks_.size() + finished_.size()); }
@@ -101,7 +100,11 @@ Usage WorkerRunner::usage() const {
     usage.spent += device.lane.spent();
     const std::chrono::duration<double> span = device.lane.last_launch() - created_;
     usage.idle_seconds += span.count() - device.lane.busy_seconds();
+    usage.sweep_seconds = std::max(usage.sweep_seconds, span.count());
   }
+  // So many wait for the driver, which opens one after the other.
+  if (!exclusive_ && !workshop_->options().share_processes)
+    usage.opening_at_once = usage.devices * std::min(kOpeningAtOnce, 1 + loaded_ahead(0));
   return usage;
 }
 
@@ -218,10 +221,11 @@ bool WorkerRunner::takes_jobs(const Device& device) const {
   return device.comparable || device.timing_common || device.common;
 }
 
-// False: there is nothing to check its result against yet. Throws Unlaunchable.
+// False: not yet, because there is nothing to check its result against, or the device is another run's for now. Throws
+// Unlaunchable.
 bool WorkerRunner::start_one(Task& task, Device& device) {
   wire::MeasureRequest request = workshop_->requests().measure(task.spec);
-  if (!workshop_->reference_ready(task.spec)) return false;
+  if (!workshop_->reference_ready(task.spec) || !device.lane.may_start(task.fresh)) return false;
   if (request.workspace_bytes > workspace_bytes_) {
     workspace_bytes_ = request.workspace_bytes;
     for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i].lane.load_ahead(loaded_ahead(i));
@@ -242,7 +246,7 @@ void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds
 
 void WorkerRunner::start_common() {
   for (Device& device : devices_) {
-    if (takes_jobs(device) || !device.lane.has_room()) continue;
+    if (takes_jobs(device) || !device.lane.has_room() || !device.lane.may_start(true)) continue;
     device.lane.start({kCommon, common_->request, true});
     device.timing_common = true;
   }
@@ -292,14 +296,15 @@ void WorkerRunner::accept(Device& device, Lane::Result result) {
   const auto found = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
   if (found == tasks_.end()) return;  // dismissed
   Task& task = *found;
-  const bool again = result.no_device || worth_a_fresh_process(result);
+  const bool again = result.no_device || (result.reused && (failed(result) || !sharing_));
   auto* measurement = std::get_if<Measurement>(&result.outcome);
   if (common_ && common_->ticket == task.ticket && (!measurement || measurement->timing.stopped_early)) drop_common();
   if (again) {
     task.measuring = false;
-    task.fresh = !result.no_device;
+    task.fresh = task.fresh || !result.no_device;
   } else if (measurement == nullptr) {
     const Failure& failure = std::get<Failure>(result.outcome);
+    if (task.shared) compare(task, failure);
     keep(task, failure);
     finish(task, failure, result.device_seconds);
   } else if (device.comparable) {
@@ -319,7 +324,37 @@ void WorkerRunner::accept_measurement(const Device& device, Task& task, Measurem
     choose_common(task, measurement.timing.median);
   measurement.build = task.build;
   scale_times(measurement, device.scale);
+  if (task.shared) compare(task, measurement);
+  if (measurement.shared && spot_checks_.next()) {
+    task.shared = measurement.timing;
+    task.fresh = true;
+    task.measuring = false;
+    return;
+  }
   finish(task, std::move(measurement), device_seconds);
+}
+
+// What a shared process measured of it, and what became of it in one of its own.
+void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Failure>& own) {
+  std::optional<std::string> why;
+  if (const auto* failure = std::get_if<Failure>(&own))
+    why = "could be measured in a process that others had used, but fails in one of its own: " + failure->headline();
+  else if (const auto times = disagreement(*task.shared, std::get<Measurement>(own).timing))
+    why = "took " + *times;
+  if (!why || !sharing_) return;
+  distrust_ = fmt::format("spec {} {}", task.spec.mesh_idx, *why);
+  if (workshop_->options().say)
+    workshop_->options().say(distrust_ + "; from here on every spec has a process of its own");
+  stop_sharing();
+}
+
+void WorkerRunner::stop_sharing() {
+  if (!std::exchange(sharing_, false)) return;
+  best_ = {};
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    devices_[i].lane.stop_reusing();
+    devices_[i].lane.load_ahead(loaded_ahead(i));
+  }
 }
 
 void WorkerRunner::finish(Task& task, Outcome outcome, double device_seconds) {

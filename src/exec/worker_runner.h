@@ -7,6 +7,7 @@
 
 #include "exec/lane.h"
 #include "exec/runner.h"
+#include "exec/spot_checks.h"
 #include "exec/workshop.h"
 
 namespace tune {
@@ -15,8 +16,9 @@ namespace tune {
 /// devices. On the CPU and for programs the cores are the device, so building and measuring take turns; on a GPU they
 /// overlap. Of several devices each times one spec that the first device times too, and what it times is scaled by
 /// that: cards of one model differ by per cents. Until both have timed it, what the device has timed is held back.
-/// Where an earlier run had the best so far, that spec is timed once more for it, unasked: what is left may all be too
-/// slow to be timed in full.
+/// Where processes are shared, what fails in one is tried again in a process of its own, and so are a few of the
+/// others; what they do not confirm ends the sharing. Where an earlier run had the best so far, that spec is timed once
+/// more for it, unasked: what is left may all be too slow to be timed in full.
 class WorkerRunner : public Runner {
  public:
   explicit WorkerRunner(Workshop& workshop);
@@ -26,6 +28,11 @@ class WorkerRunner : public Runner {
   std::optional<Trial> wait(Clock::time_point until) override;
   void set_best(const Trial& best, double seconds, double joules) override;
   Activity activity() const override;
+
+  /// From now on every spec has a process of its own.
+  void stop_sharing();
+  /// Why what shared processes measured is not to be trusted: `spec 3 took ...`; empty: nothing speaks against it.
+  const std::string& distrust() const { return distrust_; }
 
   /// Where the time went since this was made.
   Usage usage() const;
@@ -39,8 +46,9 @@ class WorkerRunner : public Runner {
     std::string artifact;
     bool built = false;
     bool measuring = false;
-    bool fresh = false;  ///< to be measured in a process of its own
-    bool asked = true;   ///< its trial is waited for
+    bool fresh = false;            ///< to be measured in a process of its own
+    bool asked = true;             ///< its trial is waited for
+    std::optional<Timing> shared;  ///< what a shared process measured, where that is checked
   };
   using Tasks = std::list<Task>;
   struct Device {
@@ -72,6 +80,7 @@ class WorkerRunner : public Runner {
   bool collect_results();
   void accept(Device& device, Lane::Result result);
   void accept_measurement(const Device& device, Task& task, Measurement measurement, double device_seconds);
+  void compare(const Task& task, const std::variant<Measurement, Failure>& own);
   void choose_common(const Task& task, std::optional<double> seconds);
   void start_common();
   void drop_common();
@@ -90,6 +99,9 @@ class WorkerRunner : public Runner {
   std::int64_t workspace_bytes_ = 0;  ///< the most that a spec has had so far
   int batch_;                         ///< built specs that are worth stopping the builds for
   bool measuring_phase_ = false;
+  bool sharing_;  ///< processes measure one spec after the other
+  SpotChecks spot_checks_;
+  std::string distrust_;
   wire::Go best_;  ///< how a spec is timed, by the first device's clock
   Clock::time_point created_;
   std::int64_t last_ticket_ = 0;

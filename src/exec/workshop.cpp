@@ -31,6 +31,7 @@ Workshop::Workshop(const Requests& requests, WorkshopOptions options)
       processes_(true),
       holders_(options_.devices.size()),
       waiting_(options_.devices.size()),
+      waiting_to_open_(options_.devices.size()),
       told_(options_.devices.size()),
       refused_(options_.devices.size()) {
   for (const ChosenDevice& device : options_.devices) locks_.emplace_back(kLockFolder, device.id);
@@ -90,23 +91,41 @@ void Workshop::throw_device_lost(std::size_t device, const std::string& why) con
                                          "continues from there once it does");
 }
 
-bool Workshop::take_turn(std::size_t device) {
+bool Workshop::take_turn(std::size_t device, bool timed) {
   DeviceLock& lock = locks_[device];
-  waiting_[device] = !lock.take();
-  if (!waiting_[device]) return true;
-  if (!told_[device] && options_.say)
-    options_.say("waiting for device " + std::to_string(options_.devices[device].index) + ", used by " + lock.holder());
-  told_[device] = true;
-  return false;
+  waiting_[device] = (timed && !lock.begin(DeviceLock::Use::timing)) || !lock.take();
+  if (waiting_[device]) tell_of_waiting(device);
+  return !waiting_[device];
 }
 
-void Workshop::end_turn(std::size_t device) {
+void Workshop::end_turn(std::size_t device, bool more_to_time) {
   locks_[device].release();
+  if (!more_to_time) locks_[device].end(DeviceLock::Use::timing);
   waiting_[device] = false;
 }
 
+bool Workshop::begin_opening(std::size_t device) {
+  waiting_to_open_[device] = !locks_[device].begin(DeviceLock::Use::opening);
+  if (waiting_to_open_[device]) tell_of_waiting(device);
+  return !waiting_to_open_[device];
+}
+
+void Workshop::end_opening(std::size_t device) {
+  locks_[device].end(DeviceLock::Use::opening);
+  waiting_to_open_[device] = false;
+}
+
+// Another process of this run may have been the last to take it.
+void Workshop::tell_of_waiting(std::size_t device) {
+  const std::string holder = locks_[device].holder();
+  if (told_[device] || !options_.say || holder == DeviceLock::our_name()) return;
+  options_.say("waiting for device " + std::to_string(options_.devices[device].index) + ", used by " + holder);
+  told_[device] = true;
+}
+
 std::optional<Processes::Event> Workshop::wait(std::optional<Processes::Clock::time_point> until) {
-  if (std::ranges::find(waiting_, true) == waiting_.end()) return processes_.wait(until);
+  const auto any = [](const std::vector<bool>& flags) { return std::ranges::find(flags, true) != flags.end(); };
+  if (!any(waiting_) && !any(waiting_to_open_)) return processes_.wait(until);
   const auto soon = Processes::Clock::now() + kTurnPoll;
   return processes_.wait(until ? std::min(*until, soon) : soon);
 }
@@ -157,7 +176,7 @@ void Workshop::make_reference(const Spec& spec) {
   if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>(reference_bytes());
   request.output = (scratch_->folder() / "reference").string();
   request.share = shares_reference();
-  if (!take_turn(0)) return;
+  if (!take_turn(0, false)) return;
   hold_open(0);
   reference_process_ = std::make_unique<WorkerProcess>(processes_, options_.worker, request, options_.deadlines,
                                                        temporary_.folder(), options_.devices[0].environment);

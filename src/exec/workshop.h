@@ -22,7 +22,7 @@ struct WorkshopOptions {
   Deadlines deadlines;
   int jobs = 1;                                 ///< build processes at a time
   std::vector<ChosenDevice> devices = {{}};     ///< at least one; references and finals are the first's
-  bool reuse_processes = false;                 ///< --isolation device
+  bool share_processes = false;                 ///< --isolation auto
   std::function<void(const std::string&)> say;  ///< tells a person, at once
 };
 
@@ -61,10 +61,15 @@ class Workshop {
   /// A measure process on one of the chosen devices, by its place among them. Throws Error(environment).
   WorkerProcess start_measuring(const wire::MeasureRequest& completed, std::size_t device);
 
-  /// Takes the right to launch on a device, against other runs; false: not yet, ask again (`wait` returns soon enough).
-  bool take_turn(std::size_t device);
-  /// Gives it back, or waits no longer.
-  void end_turn(std::size_t device);
+  /// Takes the right to launch on a device, against other runs; if something is to be `timed`, none of them opens or
+  /// closes the device meanwhile. False: not yet, ask again (`wait` returns soon enough).
+  bool take_turn(std::size_t device, bool timed = true);
+  /// Gives it back, or waits no longer. With `more_to_time` the others still open nothing.
+  void end_turn(std::size_t device, bool more_to_time = false);
+  /// To be asked before a process opens or closes a device: whether no run times on it. False: not yet, ask again.
+  bool begin_opening(std::size_t device);
+  /// All that this run wanted to open is open, and what it wanted to close is closed.
+  void end_opening(std::size_t device);
 
   /// What a process on a device came to: it has opened it, or could not, for which it is to be tried again. Once three
   /// in a row could not, throws Error(environment).
@@ -84,6 +89,7 @@ class Workshop {
   bool shares_reference() const;
   std::string reference_name() const;
   void hold_open(std::size_t device);
+  void tell_of_waiting(std::size_t device);
   std::uint64_t reference_bytes() const;
 
   const Requests* requests_;
@@ -95,8 +101,9 @@ class Workshop {
   Processes processes_;
   std::vector<DeviceLock> locks_;       ///< of the devices
   std::vector<Processes::Id> holders_;  ///< of the devices; 0: none was started
-  std::vector<bool> waiting_, told_;    ///< of the devices: for our turn; someone was told so
-  std::vector<int> refused_;            ///< of the devices: processes in a row that could not open it
+  /// Of the devices: we wait for our turn, or to open it; someone was told so.
+  std::vector<bool> waiting_, waiting_to_open_, told_;
+  std::vector<int> refused_;  ///< of the devices: processes in a row that could not open it
   std::unique_ptr<WorkerProcess> reference_process_;  ///< stays, on a GPU, for others to copy the reference from
   std::string reference_;          ///< path, once it is there
   std::string reference_failure_;  ///< of the last attempt with some spec's build

@@ -41,6 +41,7 @@ struct Measurement {
   BuildInfo build;
   std::string device = {};  ///< id of the device it was timed on, where there can be several
   double scaled = 1;        ///< what its times were multiplied by to compare with those of the run's first device
+  bool shared = false;      ///< its process had measured other specs before
 };
 
 /// Multiplies its times by a factor, and notes that in `scaled`.

@@ -16,6 +16,7 @@ constexpr const char* kFirst[] = {"mesh_idx", "name", "status"};
 constexpr const char* kRun[] = {"iters", "checked", "max_error"};
 constexpr const char* kWhy[] = {"stage", "cause", "reason"};
 constexpr const char* kDevice[] = {"device", "scaled"};
+constexpr const char* kProcess[] = {"process"};
 constexpr const char* kTimes[] = {"met (ms)", "min (ms)", "mean (ms)", "p95 (ms)", "ci_low (ms)", "ci_high (ms)"};
 
 }  // namespace
@@ -32,16 +33,17 @@ std::string quoted(std::string_view text) {
 
 bool is_fixed_column(std::string_view name) {
   const auto among = [&](const auto& titles) { return std::ranges::find(titles, name) != std::end(titles); };
-  return among(kFirst) || among(kTimes) || among(kRun) || among(kWhy) || among(kDevice);
+  return among(kFirst) || among(kTimes) || among(kRun) || among(kWhy) || among(kDevice) || among(kProcess);
 }
 
 Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
-         bool several_devices)
+         bool several_devices, bool shared_processes)
     : out_(out),
       name_(std::move(name)),
       params_(std::move(params)),
       columns_(std::move(columns)),
-      several_devices_(several_devices) {
+      several_devices_(several_devices),
+      shared_processes_(shared_processes) {
   for (const char* title : kFirst) cell(title);
   for (const std::string& param : params_) cell(param);
   for (const char* title : kTimes) cell(title);
@@ -50,6 +52,7 @@ Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, s
   for (const char* title : kWhy) cell(title);
   if (several_devices_)
     for (const char* title : kDevice) cell(title);
+  if (shared_processes_) cell(*kProcess);
   end_row();
 }
 
@@ -100,6 +103,7 @@ void Csv::add_measured(const Spec& spec, const Measurement& measurement, std::st
     cell(measurement.device);
     cell(measurement.scaled);
   }
+  if (shared_processes_) cell(measurement.shared ? "shared" : "own");
   end_row();
 }
 
@@ -110,6 +114,7 @@ void Csv::add_unmeasured(std::string_view stage, std::string_view cause, std::st
   cell(cause);
   cell(reason);
   for (int i = 0; several_devices_ && i < 2; ++i) cell("");
+  if (shared_processes_) cell("");
   end_row();
 }
 

@@ -18,12 +18,13 @@ std::string quoted(std::string_view text);
 /// Writes the CSV file: the header at once, then a row per spec in the order of the calls, each written as it comes.
 /// Quoting is RFC 4180's, lines end in \n, numbers never depend on the locale, unknown cells are empty.
 /// Columns: mesh_idx, name, status (ok, early, failed, pruned, pruned after build), the parameters, times in ms,
-/// iters, checked, max_error, the metrics, stage, cause, reason; of several devices, device and scaled.
+/// iters, checked, max_error, the metrics, stage, cause, reason; of several devices, device and scaled; where some
+/// shared a process, process.
 class Csv {
  public:
   /// `params` are the names of all parameters of the space, without `$`.
   Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
-      bool several_devices);
+      bool several_devices, bool shared_processes);
 
   /// `unranked`: why a measured one has no value of the objective.
   void add(const Trial& trial, std::string_view unranked = {});
@@ -41,7 +42,7 @@ class Csv {
   std::string name_;
   std::vector<std::string> params_;
   std::vector<Column> columns_;
-  bool several_devices_;
+  bool several_devices_, shared_processes_;
   std::string row_;
 };
 

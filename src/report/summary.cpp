@@ -43,4 +43,8 @@ std::size_t devices_of(std::span<const Trial> trials) {
   return devices.size();
 }
 
+bool any_shared(std::span<const Trial> trials) {
+  return std::ranges::any_of(trials, [](const Trial& t) { return t.measurement() && t.measurement()->shared; });
+}
+
 }  // namespace tune::report

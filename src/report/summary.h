@@ -32,6 +32,8 @@ Column measured_column(std::string name);
 
 /// How many devices specs were timed on, where there is a choice of them.
 std::size_t devices_of(std::span<const Trial> trials);
+/// Whether some of them had a process that had measured others before.
+bool any_shared(std::span<const Trial> trials);
 
 /// All that is said at the end of a run. Everything in it is of this run's space: trials outside it stay out.
 struct Summary {

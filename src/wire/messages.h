@@ -18,7 +18,7 @@
 /// events from its protocol descriptor. Unknown fields are ignored. Nothing here does I/O.
 namespace tune::wire {
 
-inline constexpr int kProtocol = 3;
+inline constexpr int kProtocol = 4;
 
 /// A line that is not a message of the expected sort. what() says what is wrong with it.
 class Malformed : public std::runtime_error {

@@ -8,6 +8,8 @@ using nlohmann::json;
 
 namespace {
 
+constexpr const char* kShared = "shared";
+
 // Parameters by name, run-time ones with their `$`.
 json to_object(const std::vector<Setting>& params) {
   json j = json::object();
@@ -40,7 +42,10 @@ void to_json(json& j, const Trial& trial) {
   j = trial.spec;
   j["seconds"] = trial.seconds;
   if (trial.measure_seconds > 0) j["measure_seconds"] = trial.measure_seconds;
-  if (const auto* measured = trial.measurement()) j["measured"] = *measured;
+  if (const auto* measured = trial.measurement()) {
+    j["measured"] = *measured;
+    j["measured"]["process"] = measured->shared ? kShared : "own";
+  }
   if (const auto* failed = trial.failure()) j["failed"] = *failed;
   if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome)) j["pruned"] = *pruned;
 }
@@ -53,6 +58,7 @@ void from_json(const json& j, Trial& trial) {
     auto measurement = j.at("measured").get<Measurement>();
     // Journals of before held the times of the device itself, and the factor beside them.
     scale_times(measurement, j.at("measured").value("scale", 1.0));
+    measurement.shared = j.at("measured").value("process", "") == kShared;
     trial.outcome = std::move(measurement);
   } else if (j.contains("pruned")) {
     trial.outcome = j.at("pruned").get<PrunedAfterBuild>();

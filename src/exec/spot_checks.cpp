@@ -1,0 +1,38 @@
+#include "exec/spot_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tune {
+namespace {
+
+constexpr std::uint64_t kStretch = 50;
+constexpr double kSlack = 0.05;
+constexpr double kSlackOfFewLaunches = 0.5;
+
+// The interval of a program, or of a single launch, is not known.
+double low(const Timing& timing) { return timing.ci_low > 0 ? std::min(timing.ci_low, timing.median) : timing.median; }
+double high(const Timing& timing) { return std::max(timing.ci_high, timing.median); }
+
+}  // namespace
+
+void SpotChecks::begin(std::uint64_t size) {
+  size_ = size;
+  place_ = 0;
+  chosen_ = random_.below(size);
+}
+
+bool SpotChecks::next() {
+  if (place_ == size_) begin(kStretch);
+  return place_++ == chosen_;
+}
+
+std::optional<std::string> disagreement(const Timing& shared, const Timing& own) {
+  const double slack = 1 + (shared.stopped_early || own.stopped_early ? kSlackOfFewLaunches : kSlack);
+  if (low(shared) <= high(own) * slack && low(own) <= high(shared) * slack) return std::nullopt;
+  return fmt::format("{:.6g} ms in a process that others had used and {:.6g} ms in one of its own", shared.median * 1e3,
+                     own.median * 1e3);
+}
+
+}  // namespace tune

@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "model/random.h"
+#include "model/trial.h"
+
+namespace tune {
+
+/// Which of the specs that shared processes measured are measured again in a process of their own: a random one of the
+/// first 20, then of every 50 one. The choice depends on the seed alone.
+class SpotChecks {
+ public:
+  explicit SpotChecks(std::uint64_t seed) : random_(seed) { begin(20); }
+  /// Whether the next one is.
+  bool next();
+
+ private:
+  void begin(std::uint64_t size);
+
+  Random random_;
+  std::uint64_t size_ = 0, place_ = 0, chosen_ = 0;  ///< of the present stretch of specs
+};
+
+/// `1.9 ms in a process that others had used and 1.2 ms in one of its own` if the two medians are further apart than
+/// their intervals and 5 % explain, or than 50 % where one was stopped early; nullopt: they agree.
+std::optional<std::string> disagreement(const Timing& shared, const Timing& own);
+
+}  // namespace tune

@@ -1,0 +1,104 @@
+// Each DeviceLock opens the file on its own, as another process would.
+#include "exec/device_lock.h"
+
+#include <gtest/gtest.h>
+
+#include "tuning_folder.h"
+
+namespace tune {
+namespace {
+
+using Use = DeviceLock::Use;
+
+class TwoRuns : public testing::Test {
+ protected:
+  TuningFolder folder_;
+  DeviceLock one{folder_.path(), "gpu"}, two{folder_.path(), "gpu"};
+};
+
+TEST_F(TwoRuns, WhoeverWaitsIsNext) {
+  EXPECT_TRUE(one.take());
+  EXPECT_FALSE(two.take());
+  EXPECT_EQ(two.holder(), DeviceLock::our_name());
+  one.release();
+  EXPECT_FALSE(one.take());
+  EXPECT_TRUE(two.take());
+  two.release();
+  EXPECT_TRUE(one.take());
+}
+
+TEST_F(TwoRuns, OpenAtTheSameTime) {
+  EXPECT_TRUE(one.begin(Use::opening));
+  EXPECT_TRUE(two.begin(Use::opening));
+  EXPECT_TRUE(one.begin(Use::opening));
+}
+
+TEST_F(TwoRuns, DoNotTimeWhileTheOtherOpens) {
+  EXPECT_TRUE(one.begin(Use::opening));
+  EXPECT_FALSE(two.begin(Use::timing));
+  one.end(Use::opening);
+  EXPECT_TRUE(two.begin(Use::timing));
+}
+
+TEST_F(TwoRuns, DoNotOpenWhileTheOtherTimes) {
+  EXPECT_TRUE(one.begin(Use::timing));
+  EXPECT_FALSE(two.begin(Use::opening));
+  one.end(Use::timing);
+  EXPECT_TRUE(two.begin(Use::opening));
+}
+
+TEST_F(TwoRuns, LetTheOneThatWaitsToTimeInBeforeMoreIsOpened) {
+  EXPECT_TRUE(one.begin(Use::opening));
+  EXPECT_FALSE(two.begin(Use::timing));
+  EXPECT_FALSE(one.begin(Use::opening)) << "another process of the same run";
+  one.end(Use::opening);
+  EXPECT_FALSE(one.begin(Use::opening));
+  EXPECT_TRUE(two.begin(Use::timing));
+}
+
+TEST_F(TwoRuns, LetTheOneThatWaitsToOpenInBeforeMoreIsTimed) {
+  EXPECT_TRUE(one.begin(Use::timing));
+  EXPECT_TRUE(one.begin(Use::timing)) << "the next of the same batch";
+  EXPECT_FALSE(two.begin(Use::opening));
+  one.end(Use::timing);
+  EXPECT_FALSE(one.begin(Use::timing));
+  EXPECT_TRUE(two.begin(Use::opening));
+}
+
+TEST_F(TwoRuns, DoNotHinderTheOtherOnceTheyWaitNoLonger) {
+  EXPECT_TRUE(one.begin(Use::opening));
+  EXPECT_FALSE(two.begin(Use::timing));
+  two.end(Use::timing);
+  EXPECT_TRUE(one.begin(Use::opening));
+}
+
+TEST_F(TwoRuns, LaunchInTurnsWhileOneOpens) {
+  EXPECT_TRUE(one.begin(Use::opening));
+  EXPECT_TRUE(two.take());
+  EXPECT_FALSE(one.take());
+  two.release();
+  EXPECT_TRUE(one.take());
+  one.release();
+  EXPECT_FALSE(two.begin(Use::timing)) << "launching has ended no opening";
+}
+
+TEST_F(TwoRuns, AreFreeOfOneThatHasEnded) {
+  {
+    DeviceLock third(folder_.path(), "gpu");
+    EXPECT_TRUE(third.begin(Use::timing));
+    EXPECT_FALSE(one.begin(Use::opening));
+  }
+  EXPECT_TRUE(one.begin(Use::opening));
+}
+
+TEST(DeviceLock, WithoutAnIdKeepsOneRunFromOpeningWhatItTimes) {
+  DeviceLock lock("", ""), other("", "");
+  EXPECT_TRUE(lock.begin(Use::timing));
+  EXPECT_FALSE(lock.begin(Use::opening));
+  EXPECT_TRUE(other.begin(Use::opening));
+  lock.end(Use::timing);
+  EXPECT_TRUE(lock.begin(Use::opening));
+}
+
+}  // namespace
+}  // namespace tune
