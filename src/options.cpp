@@ -121,6 +121,43 @@ void add_search(CLI::App& app, Options& options, const char* group) {
       ->type_name("SHARE");
 }
 
+void add_finals(CLI::App& app, Options& options, const char* group) {
+  app.add_option_function<std::string>(
+         "--state", [&options](const std::string& text) { options.state = parse_power_state(text); },
+         "Time GPU kernels at the boost clock, or once the clock has settled under load (default: burst)")
+      ->check(CLI::IsMember({"burst", "sustained"}).description(""))
+      ->group(group)
+      ->type_name("burst|sustained");
+  app.add_option("--finalists", options.finalists,
+                 "Specs in the finals at least; all within 15 % of the best, up to 24")
+      ->check(whole(1))
+      ->capture_default_str()
+      ->group(group)
+      ->type_name("N");
+  app.add_flag("!--no-finals", options.finals, "Take the best of the sweep; time no baseline")->group(group);
+  app.add_option_function<std::string>(
+         "--finals-budget",
+         [&options](const std::string& text) {
+           options.finals_budget = parse_duration(text);
+           if (std::isnan(*options.finals_budget))
+             throw CLI::ValidationError("--finals-budget",
+                                        "'" + text + "' is no time above 0, such as 90s, 10m or 1.5h");
+         },
+         "End the finals after this time (default: 30s; of programs, the sweep's time if that is more)")
+      ->group(group)
+      ->type_name("TIME");
+  app.add_option_function<std::string>(
+         "--noise",
+         [&options](const std::string& text) {
+           options.noise = parse_share(text);
+           if (std::isnan(*options.noise))
+             throw CLI::ValidationError("--noise", "'" + text + "' is no share below 1, such as 2% or 0.02");
+         },
+         "Exit with 3 if the best is less sure than this")
+      ->group(group)
+      ->type_name("SHARE");
+}
+
 void add_how(CLI::App& app, Options& options) {
   const char* group = "How";
   app.add_flag("--tune", options.tune, "Find the best spec: cut slow ones short, hold finals, write PREFIX.yaml")
@@ -165,11 +202,7 @@ void add_how(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->group(group)
       ->type_name("S");
-  app.add_option("--finalists", options.finalists, "Specs in the finals, and all within 2 % of the best")
-      ->check(whole(1))
-      ->capture_default_str()
-      ->group(group)
-      ->type_name("N");
+  add_finals(app, options, group);
   app.add_option("--seed", options.seed, "Seed of inputs, search and the finals' order")
       ->capture_default_str()
       ->group(group)

@@ -33,7 +33,7 @@ struct Options {
   bool dry_run = false;
   std::optional<std::filesystem::path> output;
   std::optional<std::filesystem::path> kt_cache, t4;
-  std::optional<ConvertOptions> convert;  ///< nothing else counts then
+  std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
 
   std::vector<std::string> params;
@@ -52,10 +52,14 @@ struct Options {
   std::optional<double> time_budget;  ///< seconds
   std::optional<StrategyChoice> strategy;
   std::optional<double> stop_within;  ///< 0.01: within 1 % of the best there can be
+  std::optional<PowerState> state;    ///< instead of the file's
   int jobs = 0;                       ///< 0: one per core
   double timeout_build = 120;
   double timeout_run = 60;
   int finalists = 5;
+  bool finals = true;                   ///< --no-finals: false
+  std::optional<double> finals_budget;  ///< seconds
+  std::optional<double> noise;          ///< 0.02: a winner less sure than by 2 % is an error
   std::uint64_t seed = 0;
   bool compare = false;
   std::optional<std::string> devices;  ///< all, or indices

@@ -94,6 +94,7 @@ LoadOptions Run::load_options(const std::optional<Shape>& shape) {
   load.shape = shape;
   load.backend = options_->backend;
   load.objectives = options_->objectives;
+  load.state = options_->state;
   if (!options_->dry_run && !options_->build_only) load.run_seconds = options_->timeout_run;
   load.file_must_exist = !options_->dry_run;
   load.present = [this](Backend backend) { return machine_.present(backend); };

@@ -123,6 +123,15 @@ TEST_F(BestYaml, LoadsBackAsTheOneSpec) {
   }
 }
 
+TEST_F(BestYaml, KeepsAPowerStateThatTheCommandLineChose) {
+  LoadOptions options = without_kernel_file();
+  options.state = PowerState::sustained;
+  for (const char* measure : {"measure: {min_launches: 3}", "measure: {state: burst}", "let: {}"}) {
+    const Loaded loaded = load_text(folder_, cpu_file(std::string(measure) + "\n"), options);
+    EXPECT_EQ(load_best(write(loaded, result_of(loaded.plan, 0))).plan.measure, loaded.plan.measure) << measure;
+  }
+}
+
 TEST_F(BestYaml, OfABestYamlIsTheSameText) {
   const Loaded loaded = load_text(folder_, kGemm);
   BestResult result = result_of(loaded.plan, 9);

@@ -341,15 +341,17 @@ TEST_F(BadInput, ALaunchNeedsItsNamesInEveryMapping) {
 }
 
 TEST_F(BadInput, RulesOfBuildingAndMeasuringAreChecked) {
-  EXPECT_EQ(complaint(cpu_file("build: {defines: [mm], command: x}\n"
-                               "measure: {warmup: -1, min_launches: 0, max_seconds: 0, cutoff: 0.5, cold_cache: 3}\n")),
+  EXPECT_EQ(complaint(cpu_file(
+                "build: {defines: [mm], command: x}\n"
+                "measure: {warmup: -1, min_launches: 0, max_seconds: 0, cutoff: 0.5, cold_cache: 3, state: hot}\n")),
             "gemm.yaml:7: 'mm' in build.defines is no size of the problem, did you mean 'm'?\n"
             "gemm.yaml:7: build.command and run are for programs; a kernel is built by its backend\n"
             "gemm.yaml:8: warmup is -1; it must be at least 0\n"
             "gemm.yaml:8: min_launches is 0; it must be at least 1\n"
             "gemm.yaml:8: max_seconds must be more than 0\n"
             "gemm.yaml:8: cutoff is 0.5; it must be at least 1\n"
-            "gemm.yaml:8: cold_cache must be true or false, not '3'");
+            "gemm.yaml:8: cold_cache must be true or false, not '3'\n"
+            "gemm.yaml:8: state must be burst or sustained, not 'hot'");
 }
 
 TEST_F(BadInput, AKernelsMetricsMayNotUseUnknownNames) {

@@ -471,6 +471,14 @@ TEST_F(Config, ReadsRulesOfBuildingAndMeasuring) {
   EXPECT_EQ(plan.measure, (MeasureRules{0, 3, 0.5, 0, false}));
 }
 
+TEST_F(Config, TheCommandLineMayChooseThePowerState) {
+  EXPECT_EQ(load(cpu_file("")).measure.state, PowerState::burst);
+  EXPECT_EQ(load(cpu_file("measure: {state: sustained}")).measure.state, PowerState::sustained);
+  LoadOptions options = without_kernel_file();
+  options.state = PowerState::burst;
+  EXPECT_EQ(load_text(folder_, cpu_file("measure: {state: sustained}"), options).plan.measure.state, PowerState::burst);
+}
+
 TEST_F(Config, ACommandIsArgvOrAShellString) {
   const Plan list = load(program_file("{P: 1}", "build: {command: [mojo, build, '{file}']}\nrun: ['{binary}']\n"));
   EXPECT_EQ(list.build.command, (std::vector<std::string>{"mojo", "build", "{file}"}));

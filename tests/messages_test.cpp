@@ -32,6 +32,17 @@ TEST(Messages, NeedHaveNoRemarks) {
   EXPECT_TRUE(std::get<Measured>(decode_event(R"({"event": "measured", "timing": {}})")).remarks.empty());
 }
 
+TEST(Messages, SayInWhichStateToTime) {
+  const auto sent_state = [](const Go& go) { return std::get<Go>(decode_command(encode(Command(go)))).state; };
+  EXPECT_EQ(sent_state({.state = PowerState::sustained}), PowerState::sustained);
+  EXPECT_EQ(sent_state({.state = PowerState::burst}), PowerState::burst);
+  EXPECT_EQ(sent_state({}), std::nullopt);
+  const Go go = std::get<Go>(decode_command(encode(Command(Go{.launches = 3, .check = false, .answer_within = 2}))));
+  EXPECT_EQ(go.launches, 3);
+  EXPECT_FALSE(go.check);
+  EXPECT_EQ(go.answer_within, 2);
+}
+
 TEST(Records, OfFinalsKeepRemarksBesideAFailure) {
   Finalist finalist;
   finalist.label = "vendor";

@@ -46,6 +46,13 @@ TEST_F(RequestsTest, TypesAndLayoutsOfTheProblemCanBeDefined) {
   EXPECT_EQ(text, "BM=64 type_a=bf16 type_a_bf16=1 layout_b=col layout_b_col=1 m=256 ");
 }
 
+TEST_F(RequestsTest, APowerStateTellsTrialsApart) {
+  const std::string burst = requests().trial_id(spec(0));
+  plan_.measure.state = PowerState::sustained;
+  EXPECT_NE(requests().trial_id(spec(0)), burst);
+  EXPECT_EQ(requests().measure(spec(0)).measure.state, PowerState::sustained);
+}
+
 TEST_F(RequestsTest, WhatAVendorsLibraryHeedsTellsItsResultsApart) {
   wire::Hello cpu, cuda;
   cuda.backend = Backend::cuda;

@@ -44,6 +44,7 @@ class BestWriter {
   std::optional<Node> section(std::string_view key) const {
     if (key == "params") return params();
     if (key == "objective") return objective();
+    if (key == "measure") return measure();
     // A recording alone names no kernel, and so no backend.
     if (key == "backend" && source_.root.find("file") == nullptr) return {};
     if (key == "backend") return make_scalar(std::string(to_text(plan_.backend)), {});
@@ -53,6 +54,18 @@ class BestWriter {
     if (key == "file") return file(std::move(node));
     if (key == "build") relocate_paths(node);
     if (key == "let") keep_known(node);
+    return node;
+  }
+
+  /// As written, but for a state that the command line chose.
+  std::optional<Node> measure() const {
+    const Node* written = source_.root.find("measure");
+    const Node* state = written != nullptr ? written->find("state") : nullptr;
+    const std::string_view chosen = to_text(plan_.measure.state);
+    if (chosen == (state != nullptr ? state->text : to_text(MeasureRules().state)))
+      return written != nullptr ? std::optional(*written) : std::nullopt;
+    Node node = written != nullptr ? *written : make_mapping({});
+    node.set("state", make_scalar(std::string(chosen), {}));
     return node;
   }
 

@@ -272,6 +272,7 @@ void Interpreter::read_rules() {
     read_run(*run, plan_.build, problems_);
   }
   if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, problems_);
+  if (options_.state) plan_.measure.state = *options_.state;
   if (options_.run_seconds && !program_mode())
     check_run_seconds(top_.find("measure"), plan_.measure, *options_.run_seconds, problems_);
 }

@@ -22,6 +22,7 @@ struct LoadOptions {
   std::optional<Shape> shape;            ///< one line of --shapes
   std::optional<Backend> backend;        ///< instead of `backend:`
   std::vector<std::string> objectives;   ///< instead of `objective:`; the first one decides
+  std::optional<PowerState> state;       ///< instead of `measure: state:`
   std::vector<std::string> figures;      ///< names that measurements have besides: columns of a recording
   std::optional<double> run_seconds;     ///< --timeout-run, where specs are timed
   bool file_must_exist = true;           ///< complain if the kernel file is missing

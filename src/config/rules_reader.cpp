@@ -159,7 +159,7 @@ void read_run(const Node& node, BuildRules& rules, Problems& problems) {
 }
 
 MeasureRules read_measure(const Node& node, Problems& problems) {
-  Fields fields(node, "measure", {"warmup", "min_launches", "max_seconds", "cutoff", "cold_cache"}, problems);
+  Fields fields(node, "measure", {"warmup", "min_launches", "max_seconds", "cutoff", "cold_cache", "state"}, problems);
   MeasureRules rules;
   rules.warmup = read_count(fields, "warmup", rules.warmup, 0);
   rules.min_launches = read_count(fields, "min_launches", rules.min_launches, 1);
@@ -173,6 +173,13 @@ MeasureRules read_measure(const Node& node, Problems& problems) {
   }
   if (const Node* cold = fields.find("cold_cache")) {
     rules.cold_cache = read_bool(*cold, "cold_cache", problems).value_or(rules.cold_cache);
+  }
+  if (const Node* state = fields.find("state")) {
+    const auto text = read_text(*state, "state", problems);
+    if (const auto read = text ? parse_power_state(*text) : std::nullopt)
+      rules.state = *read;
+    else if (text)
+      problems.add(state->place, fmt::format("state must be burst or sustained, not '{}'", *text));
   }
   return rules;
 }

@@ -12,6 +12,12 @@ namespace tune {
 enum class Backend { automatic, cuda, hip, cpu, program };
 std::string_view to_text(Backend backend);
 
+/// The state of a device in which a kernel is timed: `burst` is at its boost clock, with pauses between launches;
+/// `sustained` is after so much work that its clock has settled.
+enum class PowerState { burst, sustained };
+std::string_view to_text(PowerState state);
+std::optional<PowerState> parse_power_state(std::string_view text);
+
 /// What a worker's probe found. `properties` are the names after `device.` in expressions.
 struct Device {
   std::string name;    ///< model, e.g. "NVIDIA H200"

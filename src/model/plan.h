@@ -73,6 +73,7 @@ struct MeasureRules {
   double cutoff = 1.5;  ///< times the best so far; 0: every spec is timed in full
   bool cold_cache = true;
   Energy energy = Energy::never;
+  PowerState state = PowerState::burst;
   bool operator==(const MeasureRules&) const = default;
 };
 
@@ -81,7 +82,7 @@ struct MeasureRules {
 struct Metric {
   std::string name;
   std::optional<Expression> expression;  ///< unset: the program's own column of this name
-  std::optional<bool> maximize;  ///< unset: by the name's unit
+  std::optional<bool> maximize;          ///< unset: by the name's unit
 };
 
 /// What the winner is compared with in the finals.

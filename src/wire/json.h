@@ -98,6 +98,7 @@ TUNE_JSON_ENUM(ArgumentScalar, {{"i32", ArgumentScalar::i32},
 using MeasureEnergy = MeasureRules::Energy;
 TUNE_JSON_ENUM(MeasureEnergy,
                {{"never", MeasureEnergy::never}, {"finals", MeasureEnergy::finals}, {"always", MeasureEnergy::always}})
+TUNE_JSON_ENUM(PowerState, {{"burst", PowerState::burst}, {"sustained", PowerState::sustained}})
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Define, name, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, acc, layout_a, layout_b, layout_c, lda,
@@ -105,7 +106,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, a
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Buffer, name, type, count, init, role)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Custom, buffers, flops, bytes, tolerance)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRules, warmup, min_launches, max_seconds, cutoff, cold_cache,
-                                                energy)
+                                                energy, state)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Timing, count, median, min, mean, p95, ci_low, ci_high, stopped_early)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BuildInfo, key, artifact_hash, seconds, properties)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Device, name, driver, arch, properties)

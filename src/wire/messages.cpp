@@ -16,7 +16,27 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRequest, artifact, vendor
                                                 source, command, command_is_shell, args)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ReferenceRequest, problem, seed, output, artifact, launches,
                                                 workspace_bytes, zero_workspace)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Go, launches, best_seconds, best_joules, check, pause, answer_within)
+static void to_json(json& j, const Go& go) {
+  j = {{"launches", go.launches},
+       {"best_seconds", go.best_seconds},
+       {"best_joules", go.best_joules},
+       {"check", go.check},
+       {"pause", go.pause},
+       {"answer_within", go.answer_within}};
+  if (go.state) j["state"] = *go.state;
+}
+
+static void from_json(const json& j, Go& go) {
+  const Go plain;
+  go.launches = j.value("launches", plain.launches);
+  go.best_seconds = j.value("best_seconds", plain.best_seconds);
+  go.best_joules = j.value("best_joules", plain.best_joules);
+  go.check = j.value("check", plain.check);
+  go.pause = j.value("pause", plain.pause);
+  go.answer_within = j.value("answer_within", plain.answer_within);
+  if (j.contains("state")) go.state = j.at("state").get<PowerState>();
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Next, request)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceName, name, id, one_process)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, protocol, backend, device, compiler, archs, no_device, devices,

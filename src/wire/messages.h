@@ -113,7 +113,8 @@ struct Go {
   double best_joules = 0;     ///< the same of energy, where that is the objective
   bool check = true;
   bool pause = false;  ///< answer `checked` and wait for another go before timing, unless the check rules the spec out
-  double answer_within = 0;  ///< seconds after which the driver gives the worker up; 0: never
+  double answer_within = 0;              ///< seconds after which the driver gives the worker up; 0: never
+  std::optional<PowerState> state = {};  ///< in which to time; unset: the one of the measure rules
 };
 struct Done {};  ///< leave, all is well
 /// After `measured`, instead of done: another spec for the same process. Its load and go follow.
