@@ -55,6 +55,7 @@ class Run {
   const Options* options_;
   Workers* workers_;
   report::Progress::Time started_;
+  report::Progress::Time sweep_began_;
   std::vector<ChosenDevice> devices_;  ///< to measure on
   Outputs outputs_;
   Machine machine_;

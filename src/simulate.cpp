@@ -59,6 +59,7 @@ class Simulation {
     tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
     tuner.sweep(*asked);
     findings_.trials = std::move(tuner.trials());
+    if (options_.tune && options_.finals && recording_.finals) take_finals(*recording_.finals);
     findings_.elapsed_seconds = std::chrono::duration<double>(clock_.time_since_epoch()).count();
     findings_.notes.push_back(
         fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording",
@@ -71,6 +72,10 @@ class Simulation {
     conclusion.write_files(outputs_, recording_.device);
     exchange.finish();
     if (options_.compare && conclusion.any_wrong()) return ExitCode::check_failed;
+    if (const auto why = options_.noise ? conclusion.too_uncertain(*options_.noise) : std::nullopt) {
+      print_error(*why);
+      return ExitCode::check_failed;
+    }
     return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
   }
 
@@ -168,6 +173,7 @@ class Simulation {
     if (!options_.yaml.empty()) {
       Survey survey(plan, filters, false);
       findings_.pruned = survey.pruned;
+      findings_.default_spec = survey.default_spec;
       if (survey.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + survey.why_empty());
       return std::move(survey.specs);
     }
@@ -188,6 +194,23 @@ class Simulation {
       throw Error(ExitCode::bad_input,
                   fmt::format("no spec of {} is left to be simulated", loaded_.plan.yaml.filename().string()));
     return std::make_unique<Listed>(std::move(listed));
+  }
+
+  /// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
+  void take_finals(Finals finals) {
+    for (Finalist& finalist : finals.finalists) {
+      if (!finalist.label.empty()) continue;
+      const auto point = loaded_.plan.space.point(finalist.spec);
+      const auto idx = point ? loaded_.plan.space.spec(*point).mesh_idx : -1;
+      const auto trial = std::ranges::find(findings_.trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
+      if (trial == findings_.trials.end()) {
+        findings_.notes.push_back("the recorded finals do not count: a spec that met there is not among these");
+        return;
+      }
+      finalist.spec = trial->spec;
+      if (finalist.is_default) findings_.default_spec = trial->spec;
+    }
+    findings_.finals = std::move(finals);
   }
 
   // The best there can be is the best that was recorded.
