@@ -50,22 +50,23 @@ Certainty::Certainty(const Ranking& ranking, const Finals* finals) : finals_(fin
   for (const Ranked& row : ranking.rows) {
     if (!row.standing || row.same_as != nullptr || row.standing->verdict != Verdict::open) continue;
     open_.push_back(row.trial->spec.mesh_idx);
-    const Interval& ratio = row.standing->ratio_interval;
-    gap_ = std::max({gap_, 1 - ratio.low, ratio.high - 1});
+    const auto& ratio = row.standing->ratio_interval;
+    gap_known_ = gap_known_ && ratio.has_value();
+    if (ratio) gap_ = std::max({gap_, 1 - ratio->low, ratio->high - 1});
   }
 }
 
 std::optional<double> Certainty::uncertainty() const {
-  return width_ ? std::optional(std::max(*width_, gap_)) : std::nullopt;
+  return width_ && gap_known_ ? std::optional(std::max(*width_, gap_)) : std::nullopt;
 }
 
 std::string Certainty::open_text() const {
   const bool all = rounds_ >= SequentialIntervals::looks().back();
   return fmt::format(
-      "the finals could not tell {} from the best in {} rounds: they may be up to {} faster or slower, and the lowest "
-      "time was taken; {}",
-      list_text(open_), rounds_, percent(gap_),
-      all ? "make the machine quieter, or take any of them" : "a longer --finals-budget or --time-budget goes on");
+      "the finals could not tell {} from the best in {} round{}: {}, and the lowest time was taken; {}",
+      list_text(open_), rounds_, rounds_ == 1 ? "" : "s",
+      gap_known_ ? fmt::format("they may be up to {} faster or slower", percent(gap_)) : "that is too few",
+      all ? "make the machine quieter, or take any of them" : "a longer --finals-budget or --time-budget has more");
 }
 
 std::string Certainty::cause() const {
@@ -83,7 +84,7 @@ std::vector<std::string> Certainty::warnings() const {
     const std::string why = cause();
     texts.push_back(
         fmt::format("noise: the time of the best is known to +-{} only{}; {}, or let --noise 2% make this an error",
-                    percent(*width_), why.empty() ? "" : ", because " + why,
+                    percent(*width_), why.empty() ? "" : ", while " + why,
                     why.empty() ? "look for what disturbs the device" : "see to that and run again"));
   }
   return texts;
@@ -94,10 +95,10 @@ std::optional<std::string> Certainty::too_uncertain(double limit) const {
   if (known && *known <= limit) return std::nullopt;
   const std::string asked = fmt::format("--noise {}%", limit * 100);
   if (!known)
-    return asked + ": how sure the time of the best is, is not known, because it was timed once; finals time it often";
+    return asked + ": how sure the best is, is not known, because there were too few rounds of finals, or none";
   const std::string why = cause();
   return fmt::format("{}: the best is uncertain by {}{}; the files are written", asked, percent(*known),
-                     why.empty() ? "" : ", because " + why);
+                     why.empty() ? "" : ", while " + why);
 }
 
 }  // namespace tune

@@ -29,6 +29,7 @@ class Certainty {
   std::optional<double> width_;     ///< half the interval of the winner's time, over it
   std::vector<std::int64_t> open_;  ///< those that the finals could not tell from the best
   double gap_ = 0;                  ///< how far they may be from it
+  bool gap_known_ = true;
   int rounds_ = 0;
   double throttle_ = 0;
   const Finals* finals_;

@@ -37,8 +37,9 @@ std::vector<std::string> parameter_names(const Space& space) {
 
 std::map<std::int64_t, report::CsvPlace> places_of(const report::Summary& summary) {
   std::map<std::int64_t, report::CsvPlace> places;
+  std::size_t place = 0;
   for (const Ranked& row : summary.ranking.rows)
-    places[row.trial->spec.mesh_idx] = {places.size() + 1, row.standing ? row.standing->median_seconds : 0};
+    places[row.trial->spec.mesh_idx] = {++place, row.standing ? row.standing->median_seconds : 0};
   return places;
 }
 

@@ -119,7 +119,7 @@ class FinalOrder {
     standing.launches = finalist.launches;
     standing.metrics = finalist.metrics;
     standing.ratio = standing.median_seconds / median_seconds(*winner_);
-    standing.ratio_interval = ratio_interval(finalist);
+    standing.ratio_interval = judge_.ratio_interval(finalist, *leader_);
     standing.rounds = static_cast<int>(finalist.rounds.size());
     standing.other_state_seconds = finalist.other_state_seconds;
     return standing;
@@ -166,14 +166,6 @@ class FinalOrder {
     for (const auto& [round, seconds] : winner_->rounds)
       if (finalist.rounds.contains(round)) shared.push_back(seconds);
     return shared.empty() ? 1 : median_seconds(*winner_) / median(std::move(shared));
-  }
-
-  Interval ratio_interval(const Finalist& finalist) const {
-    if (const auto interval = judge_.ratio_interval(finalist, *leader_)) return *interval;
-    const std::vector<double> ratios = paired_ratios(finalist, *leader_);
-    if (ratios.empty()) return {1, 1};
-    const auto [least, most] = std::ranges::minmax_element(ratios);
-    return {*least, *most};
   }
 
   std::span<const Contender> contenders_;

@@ -20,7 +20,7 @@ struct Standing {
   std::int64_t launches = 0;
   std::map<std::string, double> metrics;
   double ratio = 1;         ///< median_seconds over the winner's
-  Interval ratio_interval;  ///< of the rounds' ratios to the leader's; the range of them where that is not known
+  std::optional<Interval> ratio_interval;  ///< of the rounds' ratios to the leader's; unset: too few rounds to say
   int rounds = 0;
   Verdict verdict = Verdict::equivalent;  ///< beside the leader; baselines have none
   bool tie = false;                       ///< as fast as the leader, and not alone in that
