@@ -200,7 +200,7 @@ class Simulation {
   void take_finals(Finals finals) {
     for (Finalist& finalist : finals.finalists) {
       if (!finalist.label.empty()) continue;
-      const auto point = loaded_.plan.space.point(finalist.spec);
+      const auto point = loaded_.plan.space.point(Spec{-1, finalist.spec.params});
       const auto idx = point ? loaded_.plan.space.spec(*point).mesh_idx : -1;
       const auto trial = std::ranges::find(findings_.trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
       if (trial == findings_.trials.end()) {
