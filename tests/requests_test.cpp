@@ -59,7 +59,7 @@ TEST_F(RequestsTest, TheSameArtifactLaunchedInTheSameWayIsTheSameCode) {
   EXPECT_NE(requests().code_of(spec(0), "a"), requests().code_of(spec(1), "a")) << "the second launch";
   EXPECT_EQ(requests().code_of(spec(0), ""), "");
   Spec other = spec(0);
-  other.params.push_back({"IDLE", std::int64_t{3}, true});
+  other.params.push_back({"IDLE", std::int64_t{3}, false});
   EXPECT_EQ(requests().code_of(other, "a"), requests().code_of(spec(0), "a")) << "what reaches no launch";
 }
 

@@ -295,11 +295,8 @@ std::string Requests::trial_id(const Spec& spec) const {
 
 std::string Requests::code_of(const Spec& spec, const std::string& artifact_hash) const {
   if (artifact_hash.empty()) return {};
-  wire::MeasureRequest request = measure(spec);
-  // They reach a kernel by its launches alone.
-  if (!plan_->kernel.empty()) request.args.clear();
   Hash hash;
-  hash.add(artifact_hash).add(encode(wire::Request(request)));
+  hash.add(artifact_hash).add(encode(wire::Request(measure(spec))));
   return hash.hex();
 }
 
