@@ -254,8 +254,8 @@ std::string Contest::finals_id(const std::vector<Contender>& contenders) const {
   Hash hash;
   if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
   for (const std::string& id : ids) hash.add(id);
-  for (const auto& limit : {rules_.budget, rules_.time_budget})
-    if (limit) hash.add(fmt::format("at most {} s", *limit));
+  for (const auto& limit : {rules_.budget, rules_.time_budget, rules_.noise})
+    hash.add(limit ? fmt::format("{}", *limit) : "-");
   return hash.hex();
 }
 

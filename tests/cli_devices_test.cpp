@@ -394,6 +394,20 @@ TEST_F(Devices, OneThatIsLostInTheFinalsEndsTheRun) {
   EXPECT_EQ(sandbox_.read("out.jsonl").find("finalists"), std::string::npos);
 }
 
+TEST_F(Batches, WhoIsLeftInTheFinalsIsTimedInTheOtherPowerStateToo) {
+  write("is_slower_sustained, crashes_sustained", 1);
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("  sustained ms  "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("      2.000000  0.00"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("failed"), std::string::npos) << "one that cannot is just not known: " << result.out;
+  EXPECT_NE(sandbox_.read("out.jsonl").find("\"other_state_seconds\":0.002"), std::string::npos);
+  const Result other = tune({"--tune", "--state", "sustained", "--filter", "BEHAVIOUR=is_slower_sustained"});
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_NE(sandbox_.read("out.yaml").find("measure: {state: sustained}"), std::string::npos)
+      << sandbox_.read("out.yaml");
+}
+
 // A process is taken to need 600 MB besides its buffers, and one that fits is kept free.
 TEST_F(Batches, FinalsAreOfAsManyAsTheMemoryHoldsThePresentConfigurationAmongThem) {
   sandbox_.environment["FAKE_MEMORY"] = "2500000000";

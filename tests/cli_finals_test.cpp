@@ -139,6 +139,16 @@ TEST_F(FinalsOfTune, ABudgetThatEndsThemEarlyIsSaid) {
   EXPECT_GT(runs_of("1"), 2);
 }
 
+TEST_F(FinalsOfTune, WhoDoesNotFitIntoABudgetIsLeftOut) {
+  write_program("{T: [1, 2, 3]}", "[ $T = 3 ] && sleep 4\nsay $T");
+  const Result result = tune({"--finals-budget", "3"});
+  EXPECT_TRUE(has(result.out, "note: the finals have 2 of 3 contenders: the time left is enough for no more\n"));
+  EXPECT_EQ(runs_of("3"), 1);
+  EXPECT_EQ(runs_of("2"), 10);
+  EXPECT_EQ(tune({"--finals-budget", "3"}).code, 0);
+  EXPECT_EQ(runs_of("2"), 10) << "the same command starts nothing";
+}
+
 TEST_F(FinalsOfTune, ATimeBudgetHoldsForThemToo) {
   write_program("{T: [1, 2]}", "sleep 1\nsay $T");
   const Result result = tune({"--time-budget", "3"});

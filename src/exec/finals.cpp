@@ -207,7 +207,9 @@ void FinalsRunner::time_in_other_state() {
     entry->beyond = true;
     const auto measured =
         time_once(*entry, {.launches = kLaunchesInOtherState, .check = false, .state = rules_.other_state});
-    if (measured) entry->result.other_state_seconds = measured->timing.median;
+    if (!measured) continue;
+    entry->result.other_state_seconds = measured->timing.median;
+    entry->beyond = false;
   }
 }
 

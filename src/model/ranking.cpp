@@ -56,16 +56,16 @@ class Places {
   bool has_own(std::int64_t mesh_idx) const { return !same_.contains(mesh_idx); }
 
   /// With each row those of the same code behind it.
-  std::vector<Ranked> complete(std::vector<Ranked> rows) const {
+  std::vector<Ranked> complete(const std::vector<Ranked>& rows) const {
+    std::map<std::int64_t, std::vector<std::int64_t>> members;
+    for (const auto& [member, first] : same_) members[first].push_back(member);
     std::vector<Ranked> all;
-    for (Ranked& row : rows) {
-      const Trial* timed = row.trial;
+    for (const Ranked& row : rows) {
       all.push_back(row);
-      for (const auto& [member, first] : same_) {
-        if (first != timed->spec.mesh_idx) continue;
-        row.trial = trials_.at(member);
-        row.same_as = timed;
+      for (const std::int64_t member : members[row.trial->spec.mesh_idx]) {
         all.push_back(row);
+        all.back().trial = trials_.at(member);
+        all.back().same_as = row.trial;
       }
     }
     return all;
@@ -221,7 +221,7 @@ Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const
   if (finals) ranking.baselines = rank_baselines(*finals, order ? &*order : nullptr);
   for (const std::vector<Ranked>& others : {failed, rest})
     ranking.rows.insert(ranking.rows.end(), others.begin(), others.end());
-  ranking.rows = places.complete(std::move(ranking.rows));
+  ranking.rows = places.complete(ranking.rows);
   return ranking;
 }
 
@@ -247,6 +247,8 @@ std::vector<bool> pareto_front(std::span<const std::vector<double>> costs) {
 std::vector<const Trial*> choose_finalists(std::span<const Trial> trials, std::span<const Merit> merits, int top,
                                            double margin, int limit, const SameCode& same_code) {
   const std::vector<Candidate> candidates = by_merit(trials, merits);
+  std::map<std::int64_t, const Trial*> by_index;
+  for (const Trial& trial : trials) by_index.emplace(trial.spec.mesh_idx, &trial);
   std::vector<const Trial*> chosen;
   for (const Candidate& candidate : candidates) {
     const double best = candidates.front().merit.value;
@@ -254,8 +256,7 @@ std::vector<const Trial*> choose_finalists(std::span<const Trial> trials, std::s
     const int count = static_cast<int>(chosen.size());
     if (candidate.early() || count >= limit || (count >= top && !close)) break;
     const auto same = same_code.find(candidate.mesh_idx());
-    const std::int64_t mesh_idx = same == same_code.end() ? candidate.mesh_idx() : same->second;
-    const Trial* trial = &*std::ranges::find(trials, mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
+    const Trial* trial = same == same_code.end() ? candidate.trial : by_index.at(same->second);
     if (std::ranges::find(chosen, trial) == chosen.end()) chosen.push_back(trial);
   }
   return chosen;
