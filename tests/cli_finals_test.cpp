@@ -179,6 +179,19 @@ TEST_F(FinalsOfTune, NoiseIsSaidAndMayBeAnError) {
   EXPECT_EQ(tune({"--noise", "30%"}).code, 0);
 }
 
+TEST_F(FinalsOfTune, OptionsThatWouldDoNothingAreErrors) {
+  write_program("{T: [1, 2]}", "say $T");
+  const Result noise = sandbox_.tune({"bench.yaml", "--noise", "2%"});
+  EXPECT_EQ(noise.code, 2);
+  EXPECT_TRUE(has(noise.err, "--noise says how sure the best is to be; it goes with --tune"));
+  const Result budget = tune({"--no-finals", "--finals-budget", "10s"});
+  EXPECT_EQ(budget.code, 2);
+  EXPECT_TRUE(has(budget.err, "--no-finals leaves nothing for --finals-budget"));
+  EXPECT_EQ(tune({"--finals-budget", "soon"}).code, 2);
+  EXPECT_EQ(tune({"--noise", "much"}).code, 2);
+  EXPECT_EQ(tune({"--state", "hot"}).code, 2);
+}
+
 TEST_F(FinalsOfTune, HowSureASingleRunIsIsNotKnown) {
   write_program("{T: [1, 2]}", "say $T");
   EXPECT_EQ(tune({"--noise", "2%"}).code, 0);
@@ -217,6 +230,8 @@ TEST_F(FinalsOfTune, TableFilesProgressAndReplayAgreeOnTheBest) {
   EXPECT_EQ(replayed.out.substr(0, replayed.out.find("Elapsed")), blocks);
   const Result of_the_recording = sandbox_.tune({"--tune", "--simulate", "out.jsonl"});
   EXPECT_TRUE(has(of_the_recording.out, "params:\n  T: 2\n"));
+  ASSERT_EQ(sandbox_.tune({"convert", "out.jsonl", "converted.jsonl"}).code, 0);
+  EXPECT_TRUE(has(sandbox_.tune({"bench.yaml", "--tune", "--simulate", "converted.jsonl"}).out, "top_spec_idx: 1\n"));
   const Result narrowed = sandbox_.tune({"bench.yaml", "--tune", "--simulate", "out.jsonl", "--filter", "T=1"});
   EXPECT_TRUE(has(narrowed.out, "note: the recorded finals do not count: a spec that met there is not among these\n"));
 }
