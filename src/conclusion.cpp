@@ -68,10 +68,14 @@ Conclusion::Conclusion(const Options& options, const Loaded& loaded, const Objec
   for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
   summary_.ranking = ranking();
   summary_.unranked = unranked();
+  const bool burst = loaded.plan.measure.state == PowerState::burst;
+  summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
   summary_.pruned = findings.pruned;
   summary_.columns = columns();
   summary_.notes = findings.notes;
   note_earlier_failures();
+  note_idle_parameters();
+  warn();
   summary_.elapsed_seconds = findings.elapsed_seconds;
 }
 
@@ -83,13 +87,31 @@ void Conclusion::note_earlier_failures() {
     summary_.notes.push_back(fmt::format("failures from an earlier run: {}; --retry-failed tries them again", earlier));
 }
 
+// Without --tune every spec is listed with what it took itself.
+void Conclusion::note_idle_parameters() {
+  if (!options_->tune) return;
+  for (const std::string& name : idle_parameters(findings_->trials))
+    summary_.notes.push_back(
+        fmt::format("{} does not change the code: specs that differ in it alone are one measurement", name));
+}
+
+void Conclusion::warn() {
+  if (!options_->tune || !any()) return;
+  certainty_.emplace(summary_.ranking, findings_->finals ? &*findings_->finals : nullptr);
+  summary_.warnings = certainty_->warnings();
+}
+
+std::optional<std::string> Conclusion::too_uncertain(double limit) const {
+  return certainty_ ? certainty_->too_uncertain(limit) : std::nullopt;
+}
+
 // Finals are the better measurement: what they say replaces what the sweep said.
 Measurement Conclusion::decided(const Trial& trial) const {
   Measurement measurement = *trial.measurement();
   if (!findings_->finals) return measurement;
   for (const Finalist& finalist : findings_->finals->finalists) {
     if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
-    if (!finalist.rounds.empty()) measurement.timing.median = median(finalist.rounds);
+    if (finished(finalist)) measurement.timing.median = median_seconds(finalist);
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
   }
   return measurement;
@@ -99,7 +121,10 @@ Ranking Conclusion::ranking() const {
   std::vector<Merit> merits;
   for (const Trial& trial : findings_->trials)
     merits.push_back(trial.measurement() ? objective_->merit(trial.spec, decided(trial)) : Merit{});
-  Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr);
+  SameCode same;
+  const auto& today = findings_->default_spec;
+  if (options_->tune) same = same_code(findings_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr, std::move(same));
   if (!objectives_.empty()) mark_front(ranking);
   if (!findings_->default_spec) return ranking;
   // Today's configuration competes as a spec; its standing is shown as a baseline too.
@@ -130,7 +155,7 @@ void Conclusion::mark_front(Ranking& ranking) const {
     for (const Objective& objective : objectives_) {
       const Merit merit = objective.merit(row.trial->spec, decided(*row.trial));
       const bool early = row.trial->measurement()->timing.stopped_early;
-      cost.push_back(early ? std::nan("") : merit.maximize ? -merit.value : merit.value);
+      cost.push_back(early || row.same_as != nullptr ? std::nan("") : merit.maximize ? -merit.value : merit.value);
     }
   }
   const std::vector<bool> on_front = pareto_front(costs);
@@ -186,6 +211,12 @@ bool Conclusion::any_wrong() const {
   });
 }
 
+std::pair<double, std::int64_t> Conclusion::winner() const {
+  const Ranked& first = summary_.ranking.rows.front();
+  const double sweep = first.timed().measurement()->timing.median;
+  return {first.standing ? first.standing->median_seconds : sweep, first.trial->spec.mesh_idx};
+}
+
 std::string Conclusion::text() const { return report::result_text(summary_); }
 
 BestResult Conclusion::best(const Device& device) const {
@@ -193,7 +224,7 @@ BestResult Conclusion::best(const Device& device) const {
   const Measurement& sweep = *row.trial->measurement();
   BestResult best;
   best.winner = row.trial->spec;
-  best.seconds = row.standing ? row.standing->median_seconds : sweep.timing.median;
+  best.seconds = winner().first;
   best.interval = row.standing ? row.standing->seconds_interval : Interval{sweep.timing.ci_low, sweep.timing.ci_high};
   best.launches = row.standing ? row.standing->launches : sweep.timing.count;
   best.checked = sweep.checked;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "certainty.h"
 #include "config/best_yaml.h"
 #include "model/objective.h"
 #include "model/ranking.h"
@@ -39,6 +40,10 @@ class Conclusion {
   bool any() const { return !rows().empty(); }
   /// Whether the result of some spec is wrong.
   bool any_wrong() const;
+  /// Seconds and mesh_idx of the best, as the table has it. Precondition: any().
+  std::pair<double, std::int64_t> winner() const;
+  /// Why the best is not as sure as this share of its time; nullopt if it is, or if there is none.
+  std::optional<std::string> too_uncertain(double limit) const;
   std::string text() const;
   /// Throws Error(environment).
   void write_files(const Outputs& outputs, const Device& device) const;
@@ -47,6 +52,8 @@ class Conclusion {
   Measurement decided(const Trial& trial) const;
   Ranking ranking() const;
   void note_earlier_failures();
+  void note_idle_parameters();
+  void warn();
   std::map<std::int64_t, std::string> unranked() const;
   void mark_front(Ranking& ranking) const;
   std::vector<FrontPoint> front() const;
@@ -57,7 +64,8 @@ class Conclusion {
   const Loaded* loaded_;
   const Objective* objective_;
   const Findings* findings_;
-  std::vector<Objective> objectives_;  ///< all of them, if they are several
+  std::optional<Certainty> certainty_;  ///< of a tuning that found something
+  std::vector<Objective> objectives_;   ///< all of them, if they are several
   report::Summary summary_;
 };
 

@@ -14,18 +14,35 @@
 namespace tune {
 namespace {
 
+constexpr double kFinalsSeconds = 30;
 constexpr const char* kExclusive =
     "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
     "(nvidia-smi -c DEFAULT ends that)";
 constexpr const char* kMemoryForOne =
     "there were no finals, which need several processes at a time: the device has memory for one";
 constexpr fmt::string_view kCut = "the finals have {} of {} contenders: the device has memory for no more";
+constexpr fmt::string_view kCutByTime = "the finals have {} of {} contenders: the time left is enough for no more";
+constexpr fmt::string_view kNoTime =
+    "there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer --time-budget or "
+    "--finals-budget makes room for them";
+constexpr const char* kNoBaselines = "no baseline was timed, because --no-finals leaves the finals out";
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
 /// Of the specs; baselines do not compete.
 bool any_finished(const Finals& finals) {
   return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && !f.failure; });
+}
+
+/// Keeps so many; the first spec and the baselines come first.
+void cut(std::vector<Contender>& specs, std::vector<Contender>& baselines, std::size_t most) {
+  specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
+  baselines.resize(std::min(baselines.size(), most - specs.size()));
+}
+
+std::chrono::steady_clock::duration ticks(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
 
 /// How notes call a baseline: `baseline 2`, which is a label already, or `baseline old.yaml`.
@@ -48,7 +65,6 @@ Contest::Contest(Parts parts, ContestRules rules, Findings& findings)
 
 void Contest::hold(Tuner& tuner) {
   decide(tuner);
-  take_failures(tuner);
   note_default(tuner);
   add_notes();
 }
@@ -57,22 +73,25 @@ void Contest::hold(Tuner& tuner) {
 void Contest::decide(Tuner& tuner) {
   std::vector<Contender> contenders = choose_contenders(tuner);
   if (contenders.empty()) return;
+  if (!rules_.hold) {
+    if (!parts_.plan.baselines.empty()) findings_->notes.push_back(kNoBaselines);
+    return;
+  }
   std::vector<Contender> baselines = try_baselines(tuner);
   cut_to_memory(contenders, baselines);
-  std::ranges::move(baselines, std::back_inserter(contenders));
-  if (contenders.size() > 1) hold_finals(std::move(contenders));
-}
-
-void Contest::take_failures(Tuner& tuner) {
-  if (!findings_->finals) return;
-  for (const Finalist& finalist : findings_->finals->finalists) {
-    if (!finalist.failure || !finalist.label.empty()) continue;
-    for (Trial& trial : tuner.trials())
-      if (trial.spec.mesh_idx == finalist.spec.mesh_idx) {
-        trial.outcome = *finalist.failure;
-        trial.recorded = trial.recorded && restored_;
-      }
+  if (contenders.size() + baselines.size() < 2) return;
+  std::vector<Contender> all = contenders;
+  std::ranges::copy(baselines, std::back_inserter(all));
+  const std::string id = finals_id(all);
+  if (restore(id, all)) return;
+  const FinalsRules rules = finals_rules(tuner);
+  if (rules.end_is_asked_for) {
+    cut_to_time(tuner, rules.end, contenders, baselines);
+    if (contenders.size() + baselines.size() < 2) return;
+    std::ranges::move(baselines, std::back_inserter(contenders));
+    all = std::move(contenders);
   }
+  hold_finals(id, std::move(all), rules);
 }
 
 // Today's configuration is missed where it is not in the table.
@@ -98,7 +117,12 @@ void Contest::add_notes() {
     };
     for (const std::string& remark : finalist.remarks)
       if (said.insert(remark).second) add(remark);
-    if (!finalist.failure || is_spec) continue;
+    if (!finalist.failure) continue;
+    if (is_spec) {
+      add(fmt::format("spec {} failed in the finals and keeps its time of the sweep: {}", finalist.spec.mesh_idx,
+                      finalist.failure->headline()));
+      continue;
+    }
     const std::string& why = finalist.failure->message;
     if (!is_vendor(finalist.label) || said.insert(why).second) add(why);
   }
@@ -108,17 +132,20 @@ std::vector<Contender> Contest::choose_contenders(const Tuner& tuner) const {
   std::vector<Merit> merits;
   for (const Trial& trial : tuner.trials())
     merits.push_back(trial.measurement() ? parts_.objective.merit(trial.spec, *trial.measurement()) : Merit{});
+  const auto& today = findings_->default_spec;
+  const SameCode same = same_code(tuner.trials(), today ? std::optional(today->mesh_idx) : std::nullopt);
   std::vector<Contender> contenders;
   for (const Trial* trial : choose_finalists(tuner.trials(), merits, rules_.finalists, kFinalsMargin,
-                                             std::max(kMostFinalists, rules_.finalists)))
+                                             std::max(kMostFinalists, rules_.finalists), same))
     contenders.push_back({"", trial->spec});
-  if (contenders.empty() || !findings_->default_spec) return contenders;
-  const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == findings_->default_spec->mesh_idx; };
-  if (is_default(contenders.front().spec)) return contenders;
-  // Behind the best: what the memory does not hold is cut from the end.
+  if (contenders.empty() || !today) return contenders;
+  const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
+  // Right behind the best: what memory or time do not hold is cut from the end.
+  const bool leads = is_default(contenders.front().spec);
   std::erase_if(contenders, [&](const Contender& contender) { return is_default(contender.spec); });
   for (const Trial& trial : tuner.trials())
-    if (is_default(trial.spec) && trial.measurement()) contenders.insert(contenders.begin() + 1, {"", trial.spec});
+    if (is_default(trial.spec) && trial.measurement())
+      contenders.insert(contenders.begin() + (leads ? 0 : 1), {"", trial.spec, Contender::Vendor::no, true});
   return contenders;
 }
 
@@ -162,11 +189,55 @@ void Contest::cut_to_memory(std::vector<Contender>& specs, std::vector<Contender
   const std::size_t all = specs.size() + baselines.size();
   if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
   const auto most = static_cast<std::size_t>(*fitting);
-  specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
-  baselines.resize(std::min(baselines.size(), most - specs.size()));
+  cut(specs, baselines, most);
   findings_->notes.push_back(rules_.one_process ? kExclusive
                              : most == 1        ? kMemoryForOne
                                                 : fmt::format(kCut, most, all));
+}
+
+FinalsRules Contest::finals_rules(const Tuner& tuner) const {
+  const auto begin = now();
+  double seconds = kFinalsSeconds;
+  if (parts_.plan.backend == Backend::program) {
+    double sweep = 0;
+    for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
+    seconds = std::max(seconds, sweep);
+  }
+  FinalsRules rules;
+  rules.seed = rules_.seed;
+  rules.by_time = parts_.objective.by_time();
+  if (rules_.noise) rules.width = *rules_.noise;
+  rules.end = begin + ticks(rules_.budget.value_or(seconds));
+  rules.end_is_asked_for = rules_.budget.has_value();
+  if (rules_.deadline && *rules_.deadline < rules.end) {
+    rules.end = *rules_.deadline;
+    rules.end_is_asked_for = true;
+  }
+  if (parts_.plan.backend == Backend::cuda || parts_.plan.backend == Backend::hip)
+    rules.other_state = parts_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
+  return rules;
+}
+
+// A round costs no more than the sweep did; of a baseline, as much as of the best.
+void Contest::cut_to_time(const Tuner& tuner, report::Progress::Time end, std::vector<Contender>& specs,
+                          std::vector<Contender>& baselines) {
+  const double left = std::chrono::duration<double>(end - now()).count();
+  const auto cost = [&](const Contender& contender) {
+    const auto trial =
+        std::ranges::find(tuner.trials(), contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
+    return std::max(trial->measure_seconds, trial->measurement()->timing.median);
+  };
+  double seconds = cost(specs.front());
+  std::size_t most = seconds <= left ? 1 : 0;
+  for (std::size_t i = 1; i < specs.size() + baselines.size(); ++i) {
+    const bool is_baseline = i <= baselines.size();
+    seconds += is_baseline ? cost(specs.front()) : cost(specs[i - baselines.size()]);
+    if (seconds <= left) most = i + 1;
+  }
+  const std::size_t all = specs.size() + baselines.size();
+  if (most == all) return;
+  findings_->notes.push_back(most < 2 ? fmt::format(kNoTime, std::max(left, 0.0)) : fmt::format(kCutByTime, most, all));
+  cut(specs, baselines, std::max<std::size_t>(most, 1));
 }
 
 // Who takes part and how: the same finals need not be held twice.
@@ -179,6 +250,8 @@ std::string Contest::finals_id(const std::vector<Contender>& contenders) const {
   Hash hash;
   if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
   for (const std::string& id : ids) hash.add(id);
+  for (const auto& limit : {rules_.budget, rules_.time_budget, rules_.noise})
+    hash.add(limit ? fmt::format("{}", *limit) : "-");
   return hash.hex();
 }
 
@@ -196,35 +269,31 @@ const Finals* Contest::recorded(const std::string& id) const {
   return std::ranges::any_of(recorded->finalists, again) ? nullptr : recorded;
 }
 
-// The grid may have changed since; what took part has not. False: a contender is not known.
-bool Contest::restore(const Finals& before, const std::vector<Contender>& contenders) {
-  Finals finals = before;
+// The grid may have changed since; what took part has not. False: there are none, or a contender is not known.
+bool Contest::restore(const std::string& id, const std::vector<Contender>& contenders) {
+  const Finals* before = recorded(id);
+  if (before == nullptr) return false;
+  Finals finals = *before;
   for (Finalist& finalist : finals.finalists) {
     const auto same = [&](const Contender& contender) { return same_contender(contender, finalist); };
     const auto found = std::ranges::find_if(contenders, same);
     if (found == contenders.end()) return false;
     finalist.spec = found->spec;
+    finalist.is_default = found->is_default;
   }
   findings_->finals = std::move(finals);
-  restored_ = true;
   return true;
 }
 
-void Contest::hold_finals(std::vector<Contender> contenders) {
-  const std::string id = finals_id(contenders);
-  const Finals* before = recorded(id);
-  if (before != nullptr && restore(*before, contenders)) return;
-  FinalsRules rules;
-  rules.seed = rules_.seed;
+void Contest::hold_finals(const std::string& id, std::vector<Contender> contenders, const FinalsRules& rules) {
   const auto begin = now();
   const std::size_t count = contenders.size();
   parts_.progress.say(fmt::format("finals: {} contenders", count), begin);
   FinalsRunner finals(parts_.workshop(), std::move(contenders), rules);
-  Finals held = finals.run([&](int round) {
-    parts_.progress.set_stage(
-        round == 0 ? fmt::format("finals: loading {} contenders", count)
-                   : fmt::format("finals: round {} of at most {}, {} contenders", round, rules.max_rounds, count),
-        now());
+  Finals held = finals.run([&](int round, std::size_t left) {
+    parts_.progress.set_stage(round == 0 ? fmt::format("finals: loading {} contenders", count)
+                                         : fmt::format("finals: round {}, {} contenders left", round, left),
+                              now());
     parts_.journal.flush(false);
   });
   findings_->finals_seconds = std::chrono::duration<double>(now() - begin).count();

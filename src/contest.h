@@ -11,7 +11,9 @@
 
 namespace tune {
 
-constexpr double kFinalsMargin = 0.02;  ///< all within this share of the best are finalists
+/// All within this share of the best are finalists: what the sweep times in one state of a device and the finals in
+/// another may differ by that much.
+constexpr double kFinalsMargin = 0.15;
 constexpr int kMostFinalists = 24;
 
 struct ContestRules {
@@ -19,7 +21,12 @@ struct ContestRules {
   std::uint64_t seed = 0;
   /// Whether recorded finals in which someone failed so, once or repeatedly, are held again.
   std::function<bool(const Failure&, bool repeated)> again;
-  bool one_process = false;  ///< the device admits one at a time: none are held
+  bool one_process = false;           ///< the device admits one at a time: none are held
+  bool hold = true;                   ///< --no-finals: false
+  std::optional<double> budget;       ///< seconds of the finals
+  std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
+  std::optional<report::Progress::Time> deadline;
+  std::optional<double> noise;  ///< how well the winner's time is to be known
 };
 
 /// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and
@@ -39,20 +46,21 @@ class Contest {
   /// Finals and notes go to `findings`, whose default_spec is today's configuration.
   Contest(Parts parts, ContestRules rules, Findings& findings);
 
-  /// A spec that fails in the finals becomes a failed trial of the tuner. Does nothing without a valid spec, and holds
-  /// no finals for one contender alone. Throws Interrupted, Error(environment), which none of the specs finishing the
-  /// finals is too.
+  /// Does nothing without a valid spec, and holds no finals for one contender alone. Throws Interrupted,
+  /// Error(environment), which none of the specs finishing the finals is too.
   void hold(Tuner& tuner);
 
  private:
   void decide(Tuner& tuner);
   std::vector<Contender> choose_contenders(const Tuner& tuner) const;
   std::vector<Contender> try_baselines(Tuner& tuner);
-  void hold_finals(std::vector<Contender> contenders);
+  FinalsRules finals_rules(const Tuner& tuner) const;
+  void hold_finals(const std::string& id, std::vector<Contender> contenders, const FinalsRules& rules);
   void cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines);
-  bool restore(const Finals& before, const std::vector<Contender>& contenders);
+  void cut_to_time(const Tuner& tuner, report::Progress::Time end, std::vector<Contender>& specs,
+                   std::vector<Contender>& baselines);
+  bool restore(const std::string& id, const std::vector<Contender>& contenders);
   const Finals* recorded(const std::string& id) const;
-  void take_failures(Tuner& tuner);
   void note_default(Tuner& tuner);
   void add_notes();
   std::string finals_id(const std::vector<Contender>& contenders) const;
@@ -61,7 +69,6 @@ class Contest {
   Parts parts_;
   ContestRules rules_;
   Findings* findings_;
-  bool restored_ = false;  ///< the finals are the journal's
 };
 
 }  // namespace tune

@@ -38,8 +38,8 @@ std::string to_csv(const Recording& recording) {
   std::vector<Trial> trials;
   for (const RecordedTrial& trial : recording.trials)
     trials.push_back({Spec{std::ssize(trials), trial.settings}, trial.outcome, 0, true});
-  report::Csv csv(text, recording.kernel, std::move(names), std::move(columns), report::devices_of(trials) > 1,
-                  report::any_shared(trials));
+  report::Csv csv(text, recording.kernel, std::move(names), std::move(columns),
+                  {report::devices_of(trials) > 1, false, report::any_shared(trials)});
   for (const Trial& trial : trials) csv.add(trial);
   return text.str();
 }

@@ -360,6 +360,9 @@ void check(const Options& options) {
     fail("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
   if (options.probe && options.backend == Backend::automatic)
     fail("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
+  if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
+  if (options.finals_budget && !options.finals)
+    fail("--no-finals leaves nothing for --finals-budget; drop one of them");
   if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
 }
 

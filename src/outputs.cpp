@@ -1,6 +1,7 @@
 #include "outputs.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "base/store.h"
@@ -32,6 +33,14 @@ std::vector<std::string> parameter_names(const Space& space) {
     for (const Parameter& parameter : mapping.parameters)
       if (std::find(names.begin(), names.end(), parameter.name) == names.end()) names.push_back(parameter.name);
   return names;
+}
+
+std::map<std::int64_t, report::CsvPlace> places_of(const report::Summary& summary) {
+  std::map<std::int64_t, report::CsvPlace> places;
+  std::size_t place = 0;
+  for (const Ranked& row : summary.ranking.rows)
+    places[row.trial->spec.mesh_idx] = {++place, row.standing ? row.standing->median_seconds : 0};
+  return places;
 }
 
 }  // namespace
@@ -84,15 +93,18 @@ void Outputs::make_folders() const {
 
 void write_csv(const fs::path& path, const Space& space, const report::Summary& summary) {
   std::ostringstream text;
-  report::Csv csv(text, summary.name, parameter_names(space), summary.columns, report::devices_of(summary.trials) > 1,
-                  report::any_shared(summary.trials));
+  report::Csv csv(text, summary.name, parameter_names(space), summary.columns,
+                  {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials)});
+  const std::map<std::int64_t, report::CsvPlace> places = places_of(summary);
   std::vector<const Trial*> trials;
   for (const Trial& trial : summary.trials) trials.push_back(&trial);
   std::sort(trials.begin(), trials.end(),
             [](const Trial* x, const Trial* y) { return x->spec.mesh_idx < y->spec.mesh_idx; });
   for (const Trial* trial : trials) {
     const auto unranked = summary.unranked.find(trial->spec.mesh_idx);
-    csv.add(*trial, unranked == summary.unranked.end() ? "" : unranked->second);
+    const auto place = places.find(trial->spec.mesh_idx);
+    csv.add(*trial, unranked == summary.unranked.end() ? "" : unranked->second,
+            place == places.end() ? report::CsvPlace{} : place->second);
   }
   const std::int64_t points = space.product_size().value_or(Walk::kShort + 1);
   for (std::int64_t i = 0; i < points && points <= Walk::kShort; ++i)

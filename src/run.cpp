@@ -29,9 +29,14 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr double kReservedForFinals = 30;       // seconds, of a time budget, but no more than a quarter of it
 constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
+
+std::chrono::steady_clock::duration ticks(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
 
 // No longer than the clock can count.
 std::chrono::duration<double> seconds_of(double timeout) {
@@ -249,7 +254,17 @@ Contest Run::contest() {
   const auto again = [this](const Failure& failure, bool repeated) {
     return options_->retry_failed || has_lapsed(failure, repeated, options_->timeout_build, options_->timeout_run);
   };
-  return {std::move(parts), {options_->finalists, options_->seed, again, devices_.front().one_process}, findings_};
+  ContestRules rules;
+  rules.finalists = options_->finalists;
+  rules.seed = options_->seed;
+  rules.again = again;
+  rules.one_process = devices_.front().one_process;
+  rules.hold = options_->finals;
+  rules.budget = options_->finals_budget;
+  rules.time_budget = options_->time_budget;
+  if (options_->time_budget) rules.deadline = sweep_began_ + ticks(*options_->time_budget);
+  rules.noise = options_->noise;
+  return {std::move(parts), std::move(rules), findings_};
 }
 
 TunerRules Run::tuner_rules() {
@@ -257,6 +272,8 @@ TunerRules Run::tuner_rules() {
   TunerRules rules;
   rules.max_evals = options_->max_evals;
   rules.time_budget = options_->time_budget;
+  if (rules.time_budget && options_->tune && options_->finals)
+    *rules.time_budget -= std::min(*rules.time_budget / 4, options_->finals_budget.value_or(kReservedForFinals));
   if (options_->stop_within)
     rules.enough = merit_near_memory_bound(*options_->stop_within, loaded_.plan, objective_, machine.device);
   rules.cut_slow = options_->tune && !orders_.in_full;
@@ -286,6 +303,7 @@ ExitCode Run::tune() {
   ReplayRunner runner(known, [this]() -> Runner& { return worker_runner(); }, recorded_order(rules));
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
+  sweep_began_ = now();
   try {
     tuner.sweep(*asked);
     // After a systematic failure specs are still out, and there is nothing to decide.
@@ -311,6 +329,10 @@ ExitCode Run::tune() {
   conclusion.write_files(outputs_, hello().device);
   exchange.finish();
   if (options_->compare && conclusion.any_wrong()) return ExitCode::check_failed;
+  if (const auto why = options_->noise ? conclusion.too_uncertain(*options_->noise) : std::nullopt) {
+    print_error(*why);
+    return ExitCode::check_failed;
+  }
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
 }
 
@@ -351,7 +373,6 @@ void Run::confirm_best(Tuner& tuner) {
 }
 
 Conclusion Run::conclude(Tuner& tuner) {
-  progress_->finish(now());
   findings_.trials = std::move(tuner.trials());
   findings_.elapsed_seconds = std::chrono::duration<double>(now() - started_).count();
   if (auto note = note_on_other_device(findings_.trials, devices_.front().id); !note.empty())
@@ -359,6 +380,8 @@ Conclusion Run::conclude(Tuner& tuner) {
   if (!options_->output) findings_.notes.push_back("journal: " + outputs_.journal.string());
   Conclusion conclusion(*options_, loaded_, objective_, findings_);
   rows_ = conclusion.rows();
+  if (options_->tune && conclusion.any()) progress_->set_best(conclusion.winner().first, conclusion.winner().second);
+  progress_->finish(now());
   if (orders_.silent) return conclusion;
   print(conclusion.text());
   flush_results();

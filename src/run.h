@@ -79,6 +79,7 @@ class Run {
   Workers* workers_;
   RunOrders orders_;
   report::Progress::Time started_;
+  report::Progress::Time sweep_began_;
   std::vector<ChosenDevice> devices_;  ///< to measure on
   Outputs outputs_;
   Machine machine_;

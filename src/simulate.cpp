@@ -47,6 +47,7 @@ class Simulation {
     const auto asked = strategy();
     Exchange exchange(outputs_, loaded_.plan, objective_, recording_.device);
     sweep(*asked, [&](const Trial& trial) { exchange.add(trial); });
+    if (options_.tune && options_.finals && recording_.finals) take_finals(*recording_.finals);
     findings_.notes.push_back(
         fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording",
                     findings_.trials.size(), recording_.trials.size(), recording_.file,
@@ -58,6 +59,10 @@ class Simulation {
     conclusion.write_files(outputs_, recording_.device);
     exchange.finish();
     if (options_.compare && conclusion.any_wrong()) return ExitCode::check_failed;
+    if (const auto why = options_.noise ? conclusion.too_uncertain(*options_.noise) : std::nullopt) {
+      print_error(*why);
+      return ExitCode::check_failed;
+    }
     return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
   }
 
@@ -168,6 +173,7 @@ class Simulation {
     if (!options_.yaml.empty()) {
       Survey survey(plan, filters, false);
       findings_.pruned = survey.pruned;
+      findings_.default_spec = survey.default_spec;
       if (survey.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + survey.why_empty());
       return std::move(survey.specs);
     }
@@ -212,6 +218,23 @@ class Simulation {
     if (hooks_.choose) return hooks_.choose(findings_.trials, objective_);
     const Conclusion conclusion(options_, loaded_, objective_, findings_);
     return conclusion.any() ? conclusion.rows().front().trial : nullptr;
+  }
+
+  /// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
+  void take_finals(Finals finals) {
+    for (Finalist& finalist : finals.finalists) {
+      if (!finalist.label.empty()) continue;
+      const auto point = loaded_.plan.space.point(Spec{-1, finalist.spec.params});
+      const auto idx = point ? loaded_.plan.space.spec(*point).mesh_idx : -1;
+      const auto trial = std::ranges::find(findings_.trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
+      if (trial == findings_.trials.end()) {
+        findings_.notes.push_back("the recorded finals do not count: a spec that met there is not among these");
+        return;
+      }
+      finalist.spec = trial->spec;
+      if (finalist.is_default) findings_.default_spec = trial->spec;
+    }
+    findings_.finals = std::move(finals);
   }
 
   // The best there can be is the best that was recorded.

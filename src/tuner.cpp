@@ -98,7 +98,10 @@ Trial Tuner::wait() {
     progress_->set_activity(runner_->activity(), now_());
     progress_->tick(now_());
     if (journal_ != nullptr) journal_->flush(false);
-    if (trial) return std::move(*trial);
+    if (!trial) continue;
+    if (auto* measurement = std::get_if<Measurement>(&trial->outcome); measurement != nullptr && requests_ != nullptr)
+      measurement->build.code = requests_->code_of(trial->spec, measurement->build.artifact_hash);
+    return std::move(*trial);
   }
 }
 

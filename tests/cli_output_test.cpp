@@ -54,9 +54,9 @@ TEST_F(Output, TheBlocksOfTuneStandInTheirOrder) {
   EXPECT_EQ(without_elapsed(result.out), std::string(kRule) + "Tuning [bench] from [bench.sh]\n" + kRule +
                                              "Number of valid specs: 3\n"
                                              " mesh_idx      name  met (ms)  iters  +- %\n"
-                                             "        1 bench/T=1  1.000000      7  0.00\n"
-                                             "        2 bench/T=2  2.000000      7  0.00\n"
-                                             "        0 bench/T=3  3.000000      7  0.00\n"
+                                             "        1 bench/T=1  1.000000     10  0.00\n"
+                                             "        2 bench/T=2  2.000000     10  0.00\n"
+                                             "        0 bench/T=3  3.000000     10  0.00\n"
                                              "top_spec_idx: 1\n" +
                                              kRule + "Best Measured Time:\n" + kRule + "params:\n  T: 1\n" + kRule);
   EXPECT_EQ(masked(result.out.substr(result.out.find("Elapsed"))), "Elapsed tuning time: # (s)\n");
@@ -74,9 +74,9 @@ TEST_F(Output, AProgramsGemmGivesItsArithmetic) {
   const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
   EXPECT_TRUE(has(result.out,
                   " mesh_idx      name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %\n"
-                  "        1 bench/T=1  1.000000      7               1.000000  0.00\n"));
+                  "        1 bench/T=1  1.000000      9               1.000000  0.00\n"));
   const Result larger = tune({"bench.yaml", "--tune", "-m", "200"});
-  EXPECT_TRUE(has(larger.out, "        1 bench/T=1  1.000000      7               2.000000  0.00\n"));
+  EXPECT_TRUE(has(larger.out, "        1 bench/T=1  1.000000      9               2.000000  0.00\n"));
 }
 
 TEST_F(Output, WithoutTuneTheGridStandsInMeshOrder) {
@@ -145,7 +145,7 @@ TEST_F(Output, AnObjectiveThatCannotBeComputedIsSaidWithItsReason) {
                   "      2  objective x cannot be computed: division by zero in 'time/(T-T)'\n"
                   "         division by zero at T=1\n"
                   "         tune --yaml bench.yaml --spec 0\n"));
-  EXPECT_TRUE(has(sandbox_.read("all.csv"), ",,objective x cannot be computed: division by zero in 'time/(T-T)'\n"));
+  EXPECT_TRUE(has(sandbox_.read("all.csv"), ",,objective x cannot be computed: division by zero in 'time/(T-T)',,\n"));
   const Result other = sandbox_.tune({"bench.yaml", "--tune", "--objective", "y"});
   EXPECT_TRUE(has(other.out,
                   "      2  objective y cannot be computed: no regs was measured, which is in 'time*regs'; "
@@ -174,7 +174,7 @@ TEST_F(Output, HowSureAProgramsTimeIsStaysOpen) {
   sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: 1}\n");
   EXPECT_TRUE(has(tune({"bench.yaml", "--tune", "--output", "all"}).out,
                   "        0 bench  1.000000     50     -  checked: no\n"));
-  EXPECT_TRUE(has(sandbox_.read("all.csv"), "0,bench,ok,1,1,1,1,1,,,50,no,,,,\n"));
+  EXPECT_TRUE(has(sandbox_.read("all.csv"), "0,bench,ok,1,1,1,1,1,,,50,no,,,,,1,\n"));
   EXPECT_EQ(count(sandbox_.read("all.yaml"), "interval_ms"), 0);
   EXPECT_TRUE(has(tune({"bench.yaml", "--simulate", "all.csv"}).out, "        0 bench  1.000000     50     -"));
 }
@@ -235,8 +235,8 @@ TEST_F(Output, TheDefaultIsTriedFirstAndItsRatioIsShown) {
   sandbox_.write_script("{T: [1, 2, 4]}", "default: {T: 4}\n");
   const Result result = tune({"bench.yaml", "--tune", "--finalists", "1"});
   EXPECT_TRUE(sandbox_.read("runs.txt").starts_with("--T=4\n"));
-  EXPECT_TRUE(has(result.out, "        0 bench/T=1  1.000000      7  0.00      4.000\n"));
-  EXPECT_TRUE(has(result.out, "        2   default  4.000000      7  0.00      1.000\n"));
+  EXPECT_TRUE(has(result.out, "        0 bench/T=1  1.000000      9  0.00      4.000\n"));
+  EXPECT_TRUE(has(result.out, "        2   default  4.000000      9  0.00      1.000\n"));
 }
 
 TEST_F(Output, ADefaultThatIsFilteredOutCannotWin) {
@@ -252,7 +252,7 @@ TEST_F(Output, BaselinesAreTimedInTheFinals) {
   const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
   EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n"));
   EXPECT_TRUE(has(result.out, "x baseline  x baseline 2  x old.yaml\n"));
-  EXPECT_TRUE(has(result.out, "bench/T=2  2.000000      7  0.00       4.000         2.000       0.500\n"));
+  EXPECT_TRUE(has(result.out, "bench/T=2  2.000000      9  0.00       4.000         2.000       0.500\n"));
   EXPECT_TRUE(has(result.out, "        -   baseline  8.000000"));
   EXPECT_TRUE(has(sandbox_.read("best.yaml"), "baseline: 4\n"));
 }

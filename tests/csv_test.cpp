@@ -22,7 +22,7 @@ Trial measured(const Spec& spec) {
 
 std::string csv_of(const std::vector<Trial>& trials, std::vector<Column> columns = {}) {
   std::ostringstream out;
-  Csv csv(out, "gemm", {"BM", "RASTER"}, std::move(columns), devices_of(trials) > 1, any_shared(trials));
+  Csv csv(out, "gemm", {"BM", "RASTER"}, std::move(columns), {devices_of(trials) > 1, false, any_shared(trials)});
   for (const Trial& trial : trials) csv.add(trial);
   return out.str();
 }
@@ -71,7 +71,7 @@ TEST(Csv, WritesAFailureWithTheFirstLineOfItsMessage) {
 
 TEST(Csv, WritesWhatWasPrunedBeforeAndAfterTheBuild) {
   std::ostringstream out;
-  Csv csv(out, "gemm", {"BM", "RASTER"}, {}, false, false);
+  Csv csv(out, "gemm", {"BM", "RASTER"}, {}, {});
   csv.add_pruned(spec(3, std::int64_t{64}, std::string("row")), "BM > 64");
   csv.add({spec(4, std::int64_t{64}, std::string("row")), PrunedAfterBuild{"spills == 0", {}}});
   const std::string text = out.str();
@@ -109,6 +109,20 @@ TEST(Csv, NamesTheDeviceWhereThereAreSeveral) {
             "1,gemm,ok,64,row,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,,GPU-a,1\n"
             "1,gemm,ok,64,row,0.4922,0.45,0.5,0.625,0.49,0.495,7,yes,0.125,,,,GPU-b,0.5\n"
             "2,gemm,failed,64,col,,,,,,,,,,check,crashed,x,,\n");
+}
+
+TEST(Csv, OfATuningSaysWhereASpecStands) {
+  std::ostringstream out;
+  Csv csv(out, "gemm", {"BM", "RASTER"}, {}, {.tuned = true});
+  csv.add(measured(spec(1, std::int64_t{64}, std::string("row"))), {}, {1, 0.5e-3});
+  csv.add(measured(spec(2, std::int64_t{64}, std::string("row"))), {}, {2, 0});
+  csv.add_pruned(spec(3, std::int64_t{64}, std::string("row")), "BM > 64");
+  const std::string text = out.str();
+  EXPECT_TRUE(text.substr(0, text.find('\n')).ends_with(",stage,cause,reason,place,finals (ms)"));
+  EXPECT_EQ(text.substr(text.find('\n') + 1),
+            "1,gemm,ok,64,row,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,,1,0.5\n"
+            "2,gemm,ok,64,row,0.9844,0.9,1,1.25,0.98,0.99,7,yes,0.125,,,,2,\n"
+            "3,gemm,pruned,64,row,,,,,,,,,,,,BM > 64,,\n");
 }
 
 TEST(Csv, WritesPointsAsDecimalSignsInEveryLocale) {

@@ -64,8 +64,8 @@ FakeDevice this_device() {
   return all.empty() ? FakeDevice{"fake", "", ""} : all.at(static_cast<std::size_t>(device()));
 }
 
-std::string measured(bool stopped_early = false) {
-  const double seconds = pace * 0.001 * (1 + 0.1 * device());
+std::string measured(bool stopped_early = false, double times = 1) {
+  const double seconds = times * pace * 0.001 * (1 + 0.1 * device());
   wire::Measured measured;
   measured.timing = {7, seconds, seconds, seconds, seconds, seconds, seconds, stopped_early};
   measured.checked = true;
@@ -93,6 +93,10 @@ void say_loaded() { say(kLoaded); }
 void measure() {
   if (go.check) say(kChecked);
   say(measured());
+}
+void measure_by_state() {
+  if (go.check) say(kChecked);
+  say(measured(false, go.state == PowerState::sustained ? 2 : 1));
 }
 void say_deadline() {
   say(wire::encode(wire::Event(wire::Failed{Stage::check, std::to_string(go.answer_within), false})));
@@ -206,6 +210,8 @@ const std::map<std::string, Behaviour> kBehaviours = {
       .go = [] { note("measured"), measure(); }}},
     {"fails_in_finals",
      {.load = [] { in_finals() ? (say(kFailed), leave()) : say_loaded(); }, .go = [] { note("measured"), measure(); }}},
+    {"is_slower_sustained", {.go = measure_by_state}},
+    {"crashes_sustained", {.go = [] { go.state == PowerState::sustained ? std::abort() : measure(); }}},
     {"hangs_at_start", {.start = hang}},
     {"leaves_at_start", {.start = leave}},
     {"speaks_another_protocol", {.start = [] { say(R"({"event": "hello", "protocol": 99, "backend": "cpu"})"); }}},

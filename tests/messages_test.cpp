@@ -53,5 +53,30 @@ TEST(Records, OfFinalsKeepRemarksBesideAFailure) {
   EXPECT_TRUE(sent(Finalist()).remarks.empty());
 }
 
+TEST(Records, OfFinalsKeepWhatTheRoundsSaid) {
+  Finalist finalist{"", Spec{3, {{"T", std::int64_t{1}, false}}}};
+  finalist.rounds = {{1, 0.5}, {3, 0.25}};
+  finalist.is_default = true;
+  finalist.eliminated_after = 3;
+  finalist.other_state_seconds = 0.75;
+  const Finalist read = sent(finalist);
+  EXPECT_EQ(read.rounds, finalist.rounds);
+  EXPECT_TRUE(read.is_default);
+  EXPECT_EQ(read.eliminated_after, 3);
+  EXPECT_EQ(read.other_state_seconds, 0.75);
+  EXPECT_FALSE(sent(Finalist()).is_default);
+  EXPECT_EQ(sent(Finalist()).other_state_seconds, std::nullopt);
+}
+
+TEST(Records, OfFinalsWithoutProperRoundsAreNone) {
+  const auto decode = [](const std::string& rounds) {
+    decode_record(R"({"record": "finals", "id": "x", "finalists": [{"mesh_idx": 0, "params": {}, "rounds": )" + rounds +
+                  "}]}");
+  };
+  decode("[[1, 0.5], [2, 0.5]]");
+  for (const char* rounds : {"[0.5, 0.5]", "[[1, 0]]", "[[1, -1]]", "[[1, null]]", "[[0, 1]]", "[[1, 1e999]]", "7"})
+    EXPECT_THROW(decode(rounds), Malformed) << rounds;
+}
+
 }  // namespace
 }  // namespace tune::wire

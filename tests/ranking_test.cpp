@@ -38,8 +38,19 @@ std::vector<std::int64_t> order(const std::vector<const Trial*>& trials) {
   return indices;
 }
 
-Finalist finalist(std::int64_t mesh_idx, std::vector<double> rounds) {
-  return {"", Spec{mesh_idx, {}}, rounds, 14, {}};
+/// Rounds 1, 2, ... of these times.
+Finalist finalist(std::int64_t mesh_idx, const std::vector<double>& times) {
+  Finalist finalist{"", Spec{mesh_idx, {}}};
+  for (const double time : times) finalist.rounds[static_cast<int>(finalist.rounds.size()) + 1] = time;
+  finalist.launches = 14;
+  return finalist;
+}
+
+/// The times again and again: so many rounds that a test can tell.
+Finalist steady(std::int64_t mesh_idx, const std::vector<double>& times) {
+  std::vector<double> all;
+  while (all.size() < 101) all.push_back(times[all.size() % times.size()]);
+  return finalist(mesh_idx, all);
 }
 
 Ranking ranked(const std::vector<Trial>& trials, const Finals* finals = nullptr) {
@@ -104,18 +115,19 @@ TEST(Ranking, LetsTheFinalsOverruleTheSweep) {
 
 TEST(Ranking, SeesASmallDifferenceThroughDriftThatIsLarger) {
   // Every round is slower than the last by far more than the one per cent between the two.
-  const Finals finals{
-      {finalist(0, {1.01, 1.111, 1.212, 1.313, 1.414, 1.515}), finalist(1, {1, 1.1, 1.2, 1.3, 1.4, 1.5})}};
+  std::vector<double> rounds, slower;
+  for (int i = 0; i < 31; ++i) rounds.push_back(1 + 0.1 * i);
+  for (const double seconds : rounds) slower.push_back(1.01 * seconds);
+  const Finals finals{{finalist(0, slower), finalist(1, rounds)}};
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{1, 0}));
-  EXPECT_FALSE(ranking.rows[1].standing->tie);
+  EXPECT_EQ(ranking.rows[1].standing->verdict, Verdict::lost);
   EXPECT_NEAR(ranking.rows[1].standing->ratio, 1.01, 1e-12);
 }
 
-TEST(Ranking, GivesATieToTheLowerMeshIndexAndMarksBoth) {
-  const Finals finals{
-      {finalist(7, {1.0, 1.0, 1.0, 1.0}), finalist(3, {1.1, 0.9, 1.2, 1.1}), finalist(5, {2, 2, 2, 2})}};
+TEST(Ranking, GivesAShownTieToTheLowerMeshIndexAndMarksBoth) {
+  const Finals finals{{steady(7, {1}), steady(3, {1.001, 1.002}), steady(5, {2})}};
   const std::vector<Trial> trials = {measured(3, 1), measured(5, 1), measured(7, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{3, 7, 5}));
@@ -126,24 +138,94 @@ TEST(Ranking, GivesATieToTheLowerMeshIndexAndMarksBoth) {
   EXPECT_LT(ranking.rows[1].standing->ratio, 1);
 }
 
-TEST(Ranking, DecidesTiesAgainstTheLeaderAndNotAlongAChain) {
-  // 1 ties with 2 and 2 with the leader 3, but 1 is always slower than 3.
-  const Finals finals{{finalist(3, {1.0, 1.0, 1.0}), finalist(2, {0.9, 1.1, 1.2}), finalist(1, {1.1, 1.2, 1.1})}};
-  const std::vector<Trial> trials = {measured(1, 1), measured(2, 1), measured(3, 1)};
-  EXPECT_EQ(order(ranked(trials, &finals)).front(), 2);
+TEST(Ranking, GivesATieToTheDefault) {
+  Finals finals{{steady(7, {1}), steady(3, {1.001}), steady(9, {1.002}), steady(2, {1.1})}};
+  const std::vector<Trial> trials = {measured(2, 1), measured(3, 1), measured(7, 1), measured(9, 1)};
+  finals.finalists[2].is_default = true;
+  EXPECT_EQ(order(ranked(trials, &finals)), (Order{9, 7, 3, 2}));
+  finals.finalists[2].is_default = false;
+  finals.finalists[3].is_default = true;
+  EXPECT_EQ(order(ranked(trials, &finals)), (Order{3, 7, 9, 2})) << "a default that is slower is no tie";
 }
 
-TEST(Ranking, DropsAFinalistThatFailed) {
-  Finals finals{{finalist(0, {}), finalist(1, {1, 1})}};
-  finals.finalists[0].failure = Failure{};
-  const std::vector<Trial> trials = {measured(0, 1), measured(1, 2), measured(2, 3)};
-  EXPECT_EQ(order(ranked(trials, &finals)), (Order{1, 2}));
+TEST(Ranking, CallsWhatItCannotTellApartNoTieAndTakesTheLowestTime) {
+  const Finals finals{{steady(7, {0.9, 1.0, 1.1}), steady(3, {1.2, 0.99, 1.01})}};
+  const std::vector<Trial> trials = {measured(3, 1), measured(7, 1)};
+  const Ranking ranking = ranked(trials, &finals);
+  EXPECT_EQ(order(ranking), (Order{7, 3}));
+  EXPECT_FALSE(ranking.rows[0].standing->tie);
+  EXPECT_FALSE(ranking.rows[1].standing->tie);
+  EXPECT_EQ(ranking.rows[1].standing->verdict, Verdict::open);
 }
 
-TEST(Ranking, DropsAFinalistWithANaNRound) {
-  const Finals finals{{finalist(0, {1, kNaN}), finalist(1, {1, 1})}};
-  const std::vector<Trial> trials = {measured(0, 1), measured(1, 2)};
-  EXPECT_EQ(order(ranked(trials, &finals)), (Order{1}));
+TEST(Ranking, OrdersFinalistsByTheTimesThatItShows) {
+  const std::vector<Trial> trials = {measured(0, 1), measured(1, 1), measured(2, 1), measured(3, 1)};
+  const Finals finals{
+      {steady(0, {1.3, 1.1, 1.2}), steady(1, {1.0, 1.02}), steady(2, {1.5}), finalist(3, {1.25, 1.26, 1.27})}};
+  const Ranking ranking = ranked(trials, &finals);
+  for (std::size_t i = 1; i < ranking.rows.size(); ++i)
+    EXPECT_GE(ranking.rows[i].standing->median_seconds, ranking.rows[i - 1].standing->median_seconds) << i;
+}
+
+TEST(Ranking, ShowsOneThatLeftAsIfTheWinnersDriftHadMetItToo) {
+  // It left before everything became twice as slow.
+  Finalist gone = finalist(1, std::vector<double>(10, 1.5));
+  gone.eliminated_after = 10;
+  std::vector<double> rounds(10, 1.0);
+  rounds.resize(31, 2.0);
+  const Finals finals{{finalist(0, rounds), gone}};
+  const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
+  const Ranking ranking = ranked(trials, &finals);
+  EXPECT_EQ(order(ranking), (Order{0, 1}));
+  EXPECT_DOUBLE_EQ(ranking.rows[0].standing->median_seconds, 2);
+  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->median_seconds, 3);
+  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 1.5);
+}
+
+TEST(Ranking, TakesRoundsThatNobodyElseHad) {
+  Finalist late = finalist(1, {});
+  late.rounds = {{50, 2.0}};
+  const Finals finals{{finalist(0, {1, 1}), late}};
+  const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
+  const Ranking ranking = ranked(trials, &finals);
+  EXPECT_EQ(order(ranking), (Order{0, 1}));
+  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 2);
+  EXPECT_FALSE(ranking.rows[1].standing->ratio_interval);
+}
+
+TEST(Ranking, PutsAFinalistThatFailedBehindThoseThatCameThrough) {
+  Finals finals{{finalist(0, {1}), finalist(1, {2, 2}), finalist(2, {})}};
+  finals.finalists[0].failure = Failure{Stage::measure, Cause::crashed, "gone", ""};
+  finals.finalists[2].failure = Failure{};
+  const std::vector<Trial> trials = {measured(0, 1), measured(1, 2), measured(2, 0.9), measured(3, 0.5)};
+  const Ranking ranking = ranked(trials, &finals);
+  EXPECT_EQ(order(ranking), (Order{1, 2, 0, 3}));
+  EXPECT_FALSE(ranking.rows[2].standing);
+  ASSERT_NE(ranking.rows[2].failed_in_finals, nullptr);
+  EXPECT_EQ(ranking.rows[2].failed_in_finals->message, "gone");
+  EXPECT_EQ(ranking.rows[3].failed_in_finals, nullptr);
+}
+
+TEST(Ranking, ShowsSpecsOfTheSameCodeBehindTheOneThatWasTimed) {
+  const std::vector<Trial> trials = {measured(0, 1.0), measured(1, 1.2), measured(2, 1.1), measured(3, 0.9)};
+  const Finals finals{{steady(1, {2}), steady(2, {3})}};
+  const Ranking ranking = rank(trials, times(trials), &finals, {{0, 1}, {3, 1}});
+  EXPECT_EQ(order(ranking), (Order{1, 0, 3, 2}));
+  EXPECT_EQ(ranking.rows[2].same_as->spec.mesh_idx, 1);
+  EXPECT_EQ(ranking.rows[2].timed().spec.mesh_idx, 1);
+  EXPECT_DOUBLE_EQ(ranking.rows[2].standing->median_seconds, 2);
+  EXPECT_EQ(ranking.rows[3].same_as, nullptr);
+}
+
+TEST(Ranking, LetsTheOneThatWasTimedStandForItsCodeWhoeverWasTo) {
+  const std::vector<Trial> trials = {measured(0, 1.0), measured(1, 1.2), measured(2, 1.1)};
+  const Finals finals{{steady(2, {2})}};
+  EXPECT_EQ(order(rank(trials, times(trials), &finals, {{1, 0}, {2, 0}})), (Order{2, 0, 1}));
+}
+
+TEST(Ranking, PlacesTheSameCodeOnceWithoutFinals) {
+  const std::vector<Trial> trials = {measured(0, 1.05), measured(1, 1.0), measured(2, 1.1)};
+  EXPECT_EQ(order(rank(trials, times(trials), nullptr, {{1, 0}})), (Order{0, 1, 2}));
 }
 
 TEST(Ranking, KeepsTheOrderOfMeritIfTheObjectiveIsNotTheTime) {
@@ -158,7 +240,8 @@ TEST(Ranking, KeepsTheOrderOfMeritIfTheObjectiveIsNotTheTime) {
 
 TEST(Ranking, ComparesBaselinesWithTheWinnerWithoutPlacingThem) {
   Finals finals{{finalist(0, {2, 2, 2}), finalist(1, {4, 4, 4})}};
-  finals.finalists.push_back({"vendor", {}, {1, 1, 1}, 14, {}});
+  finals.finalists.push_back(finalist(-1, {1, 1, 1}));
+  finals.finalists.back().label = "vendor";
   finals.finalists.push_back({"baseline", {}, {}, 0, Failure{}});
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const Ranking ranking = ranked(trials, &finals);
@@ -193,6 +276,11 @@ TEST(Finalists, WithinTheMarginAreBelowTheBestWhereMoreIsBetter) {
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1), measured(2, 1)};
   const std::vector<Merit> merits = {{97, true}, {100, true}, {98.5, true}};
   EXPECT_EQ(order(choose_finalists(trials, merits, 1, 0.02, 10)), (Order{1, 2}));
+}
+
+TEST(Finalists, OfTheSameCodeAreOne) {
+  const std::vector<Trial> trials = {measured(0, 1.2), measured(1, 1), measured(2, 1.1), measured(3, 1.3)};
+  EXPECT_EQ(order(choose_finalists(trials, times(trials), 2, 0.01, 10, {{1, 0}, {3, 0}})), (Order{0, 2}));
 }
 
 TEST(Finalists, AreNeverEarlyStoppedOrFailed) {

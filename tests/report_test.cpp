@@ -158,8 +158,44 @@ TEST(Report, ShowsFinalsTiesAndBaselines) {
         -                   vendor  0.900000     50           19088.743538  0.10     1.000
 finals: 3 rows were timed in turns; the others once, in the sweep
 x vendor: how many times as fast as vendor, in the finals
-tie: the finals cannot tell them from the best; the lowest mesh_idx is taken
+tie: shown to be as fast as the fastest to 0.3 %; the default is taken, or else the lowest mesh_idx
 )");
+}
+
+TEST(Report, ShowsTheOtherPowerStateWhereItWasTimed) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.name = "gemm";
+  summary.columns.clear();
+  summary.ranking.rows.resize(2);
+  summary.ranking.rows[0].standing = standing(1.0, 1, false);
+  summary.ranking.rows[1].standing = standing(1.01, 1.01, false);
+  EXPECT_EQ(table_of(summary).find("sustained"), std::string::npos);
+  summary.ranking.rows[0].standing->other_state_seconds = 1.25e-3;
+  EXPECT_EQ(table_of(summary), R"( mesh_idx              name  met (ms)  iters  sustained ms  +- %
+       39 gemm/NUM_STAGES=4  1.000000     50      1.250000  0.10
+       37 gemm/NUM_STAGES=3  1.010000     50             -  0.10
+)");
+  summary.other_state = PowerState::burst;
+  EXPECT_NE(table_of(summary).find("  burst ms  "), std::string::npos);
+}
+
+TEST(Report, MarksWhatIsTheSameCodeAndWhatFailedInTheFinals) {
+  const std::vector<Trial> trials = three_trials();
+  const Failure failure;
+  Summary summary = summary_of(trials);
+  summary.name = "gemm";
+  summary.columns.clear();
+  summary.warnings = {"noise"};
+  summary.ranking.rows[1].same_as = &trials[2];
+  summary.ranking.rows[2].failed_in_finals = &failure;
+  EXPECT_EQ(table_of(summary), R"( mesh_idx                     name  met (ms)  iters  +- %                  note
+       39 gemm/BM=128/NUM_STAGES=4  0.984400      7  0.20
+       37 gemm/BM=128/NUM_STAGES=3  0.984400      7  0.20       same code as 39
+        6  gemm/BM=64/NUM_STAGES=2  3.376528      7  0.20  failed in the finals
+failed in the finals: its time is the sweep's; ranked behind those that came through
+)");
+  EXPECT_NE(result_text(summary).find("\nwarning: noise\n"), std::string::npos);
 }
 
 TEST(Report, MarksEarlyStoppedAndUncheckedSpecs) {

@@ -53,6 +53,16 @@ TEST_F(RequestsTest, APowerStateTellsTrialsApart) {
   EXPECT_EQ(requests().measure(spec(0)).measure.state, PowerState::sustained);
 }
 
+TEST_F(RequestsTest, TheSameArtifactLaunchedInTheSameWayIsTheSameCode) {
+  EXPECT_EQ(requests().code_of(spec(0), "a"), requests().code_of(spec(0), "a"));
+  EXPECT_NE(requests().code_of(spec(0), "a"), requests().code_of(spec(0), "b"));
+  EXPECT_NE(requests().code_of(spec(0), "a"), requests().code_of(spec(1), "a")) << "the second launch";
+  EXPECT_EQ(requests().code_of(spec(0), ""), "");
+  Spec other = spec(0);
+  other.params.push_back({"IDLE", std::int64_t{3}, false});
+  EXPECT_EQ(requests().code_of(other, "a"), requests().code_of(spec(0), "a")) << "what reaches no launch";
+}
+
 TEST_F(RequestsTest, WhatAVendorsLibraryHeedsTellsItsResultsApart) {
   wire::Hello cpu, cuda;
   cuda.backend = Backend::cuda;

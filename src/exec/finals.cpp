@@ -4,38 +4,70 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <thread>
 
+#include "base/running.h"
 #include "model/random.h"
 
 namespace tune {
+namespace {
+
+constexpr int kMinRounds = 7;
+constexpr int kBaselineRounds = 15;   // tell a ratio to a per cent; what decides is between specs
+constexpr int kRoundsNotByTime = 15;  // where they only measure
+constexpr int kLaunchesInOtherState = 20;
+
+}  // namespace
 
 struct FinalsRunner::Entry {
+  /// What one round told besides the time.
+  struct Round {
+    std::int64_t launches = 0;
+    std::map<std::string, double> metrics;
+  };
+
   Contender contender;
   Finalist result;
-  std::vector<std::map<std::string, double>> metrics;  ///< of each round
+  std::map<int, Round> rounds;
   std::unique_ptr<WorkerProcess> process;
+  bool checked = false;  ///< in its present process
+  bool tried_again = false;
+  bool beyond = false;  ///< in what follows the rounds, where no failure counts
+
   bool active() const { return process != nullptr; }
+  bool is_spec() const { return contender.label.empty(); }
+
+  void forget(int round) {
+    result.rounds.erase(round);
+    rounds.erase(round);
+  }
+
   /// Those of the round nearest to the median; what only some rounds tell (energy) is the median over those.
   std::map<std::string, double> metrics_of_median() const {
-    if (metrics.empty()) return {};
-    const double middle = median(result.rounds);
-    const auto nearest = std::ranges::min_element(result.rounds, {}, [&](double x) { return std::abs(x - middle); });
-    std::map<std::string, double> chosen = metrics[static_cast<std::size_t>(nearest - result.rounds.begin())];
+    if (result.rounds.empty()) return {};
+    const double middle = median_seconds(result);
+    const auto nearest =
+        std::ranges::min_element(result.rounds, {}, [&](const auto& round) { return std::abs(round.second - middle); });
+    std::map<std::string, double> chosen = rounds.at(nearest->first).metrics;
     std::map<std::string, std::vector<double>> all;
-    for (const auto& round : metrics)
-      for (const auto& [name, value] : round) all[name].push_back(value);
+    for (const auto& [number, round] : rounds)
+      for (const auto& [name, value] : round.metrics) all[name].push_back(value);
     for (const auto& [name, values] : all)
-      if (values.size() < metrics.size()) chosen[name] = median(values);
+      if (values.size() < rounds.size()) chosen[name] = median(values);
     return chosen;
   }
 };
 
 FinalsRunner::FinalsRunner(Workshop& workshop, std::vector<Contender> contenders, FinalsRules rules)
-    : workshop_(&workshop), rules_(rules) {
+    : workshop_(&workshop),
+      rules_(rules),
+      judge_(static_cast<std::size_t>(std::ranges::count(contenders, "", &Contender::label))) {
   for (Contender& contender : contenders) {
     auto& entry = entries_.emplace_back(std::make_unique<Entry>());
     entry->result.label = contender.label;
     entry->result.spec = contender.spec;
+    entry->result.is_default = contender.is_default;
     entry->contender = std::move(contender);
   }
 }
@@ -43,42 +75,48 @@ FinalsRunner::FinalsRunner(Workshop& workshop, std::vector<Contender> contenders
 FinalsRunner::~FinalsRunner() = default;
 
 Finals FinalsRunner::run(const Tick& tick) {
-  using Clock = std::chrono::steady_clock;
   tick_ = tick;
   load_all();
-  const auto end = Clock::now() + std::chrono::duration<double>(rules_.max_seconds);
   Random random(rules_.seed);
   std::vector<Entry*> order;
   for (const auto& entry : entries_) order.push_back(entry.get());
-  for (round_ = 1; round_ <= rules_.max_rounds; ++round_) {
-    if (round_ > rules_.min_rounds && (settled() || Clock::now() > end)) break;
+  const int most = rules_.by_time ? SequentialIntervals::looks().back() : kRoundsNotByTime;
+  for (round_ = 1; round_ <= most; ++round_) {
     shuffle(order, random);
-    for (Entry* entry : order) time_once(*entry);
+    if (!hold_round(order)) break;
+    sample_load();
+    if (rules_.by_time && SequentialIntervals::is_look(round_)) eliminate();
+    if (settled()) break;
   }
-  Finals finals;
-  leave_all();
-  for (const auto& entry : entries_) {
-    entry->result.metrics = entry->metrics_of_median();
-    finals.finalists.push_back(std::move(entry->result));
-  }
-  return finals;
+  time_in_other_state();
+  return result();
 }
 
 // On the CPU one after the other: loading would disturb nobody yet, but 20 at once would swap.
 void FinalsRunner::load_all() {
   const Backend backend = workshop_->requests().hello().backend;
   const bool at_once = backend == Backend::cuda || backend == Backend::hip;
+  std::vector<Entry*> all;
+  for (const auto& entry : entries_) all.push_back(entry.get());
+  if (at_once) load(all);
+  for (Entry* entry : all) {
+    if (!at_once) load({entry});
+    if (!entry->active() && may_try_again(*entry)) {
+      entry->tried_again = true;
+      load({entry});
+    }
+  }
+}
+
+// One that could not open the device is neither there nor has failed.
+void FinalsRunner::load(const std::vector<Entry*>& entries) {
   while (!workshop_->begin_opening(0)) handle_next();
-  std::vector<Entry*> missing;
-  for (const auto& entry : entries_) missing.push_back(entry.get());
-  // One that could not open the device is neither there nor has failed.
+  std::vector<Entry*> missing = entries;
   while (!missing.empty()) {
     for (Entry* entry : missing) {
       start(*entry);
       await(*entry, [&] { return entry->process->said_hello(); });
-      if (!entry->active()) continue;
-      entry->process->send(wire::Load{});
-      if (!at_once) await(*entry, [&] { return entry->process->loaded(); });
+      if (entry->active()) entry->process->send(wire::Load{});
     }
     for (Entry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
     std::erase_if(missing, [](const Entry* entry) { return entry->active() || entry->result.failure; });
@@ -90,6 +128,8 @@ void FinalsRunner::start(Entry& entry) {
   const Spec& spec = entry.contender.spec;
   wire::MeasureRequest request;
   std::string artifact;
+  entry.result.failure.reset();
+  entry.checked = false;
   if (entry.contender.is_vendor()) {
     request = workshop_->requests().vendor();
     request.vendor_best = entry.contender.vendor == Contender::Vendor::fastest;
@@ -115,29 +155,124 @@ void FinalsRunner::start(Entry& entry) {
       std::make_unique<WorkerProcess>(workshop_->start_measuring(workshop_->complete(std::move(request), artifact), 0));
 }
 
-void FinalsRunner::time_once(Entry& entry) {
-  if (!entry.active()) return;
-  while (!workshop_->take_turn(0)) handle_next();
-  if (!entry.active()) return workshop_->end_turn(0);
-  std::optional<wire::Measured> measured;
-  entry.process->send(wire::Go{.launches = rules_.launches, .check = round_ == 1});
-  await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
-  workshop_->end_turn(0);
+// A round that time ends is not half a round: the contenders that had it would be known better than the others.
+bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
+  for (Entry* entry : order) {
+    if (!entry->active() || (!entry->is_spec() && round_ > kBaselineRounds)) continue;
+    if (round_ > 1 && FinalsRules::Clock::now() >= rules_.end) {
+      for (Entry* timed : order) timed->forget(round_);
+      return false;
+    }
+    time_in_turn(*entry);
+  }
+  return true;
+}
+
+void FinalsRunner::time_in_turn(Entry& entry) {
+  const auto begin = FinalsRules::Clock::now();
+  auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked});
+  if (!measured && !rules_.end_is_asked_for) rules_.end += FinalsRules::Clock::now() - begin;
+  if (!measured && may_try_again(entry)) {
+    entry.tried_again = true;
+    load({&entry});
+    measured = time_once(entry, {.launches = rules_.launches});
+  }
   if (!measured) return;
-  entry.result.rounds.push_back(measured->timing.median);
-  entry.result.launches += measured->timing.count;
-  entry.metrics.push_back(std::move(measured->metrics));
+  entry.checked = true;
+  entry.result.rounds[round_] = measured->timing.median;
+  entry.rounds[round_] = {measured->timing.count, std::move(measured->metrics)};
   for (std::string& remark : measured->remarks)
     if (std::ranges::find(entry.result.remarks, remark) == entry.result.remarks.end())
       entry.result.remarks.push_back(std::move(remark));
 }
 
-void FinalsRunner::leave_all() {
-  while (!workshop_->begin_opening(0)) handle_next();
+std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go) {
+  while (entry.active() && !workshop_->take_turn(0)) handle_next();
+  std::optional<wire::Measured> measured;
+  if (entry.active()) {
+    entry.process->send(go);
+    await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
+  }
+  workshop_->end_turn(0);
+  return measured;
+}
+
+// It may have failed by chance; the vendor's library is there or is not.
+bool FinalsRunner::may_try_again(const Entry& entry) const {
+  return entry.result.failure && !entry.tried_again && !entry.contender.is_vendor();
+}
+
+void FinalsRunner::time_in_other_state() {
+  if (!rules_.other_state) return;
+  for (const auto& entry : entries_) {
+    if (!entry->active() || (rules_.end_is_asked_for && FinalsRules::Clock::now() >= rules_.end)) continue;
+    entry->beyond = true;
+    const auto measured =
+        time_once(*entry, {.launches = kLaunchesInOtherState, .check = false, .state = rules_.other_state});
+    if (!measured) continue;
+    entry->result.other_state_seconds = measured->timing.median;
+    entry->beyond = false;
+  }
+}
+
+void FinalsRunner::sample_load() {
+  if (const auto running = others_running()) others_running_.push_back(*running);
+}
+
+// A process that is left there would hold memory, and its end would fall into another's launches.
+void FinalsRunner::eliminate() {
+  const Finalist* first = leader();
+  if (first == nullptr) return;
+  std::vector<Entry*> lost;
   for (const auto& entry : entries_)
+    if (entry->active() && entry->is_spec() && finished(entry->result) &&
+        judge_.verdict(entry->result, *first) == Verdict::lost)
+      lost.push_back(entry.get());
+  for (Entry* entry : lost) entry->result.eliminated_after = round_;
+  leave(lost);
+}
+
+const Finalist* FinalsRunner::leader() const {
+  std::vector<const Finalist*> specs;
+  for (const auto& entry : entries_)
+    if (entry->active() && entry->is_spec() && finished(entry->result)) specs.push_back(&entry->result);
+  return specs.empty() ? nullptr : &Judge::leader_of(specs);
+}
+
+// Settled: each spec that is left is as fast as the leader, whose time is known well. Baselines do not compete.
+bool FinalsRunner::settled() const {
+  const Finalist* first = leader();
+  if (first == nullptr) return true;
+  if (!rules_.by_time || round_ < kMinRounds) return false;
+  const bool decided = std::ranges::all_of(entries_, [&](const auto& entry) {
+    return !entry->active() || !entry->is_spec() || judge_.verdict(entry->result, *first) == Verdict::equivalent;
+  });
+  return decided && relative_width(*first) <= rules_.width;
+}
+
+void FinalsRunner::leave(std::span<Entry* const> entries) {
+  while (!workshop_->begin_opening(0)) handle_next();
+  for (Entry* entry : entries)
     if (entry->active()) entry->process->send(wire::Done{});
-  for (const auto& entry : entries_) await(*entry, [] { return false; });
+  for (Entry* entry : entries) await(*entry, [] { return false; });
   workshop_->end_opening(0);
+}
+
+Finals FinalsRunner::result() {
+  std::vector<Entry*> all;
+  for (const auto& entry : entries_) all.push_back(entry.get());
+  leave(all);
+  Finals finals;
+  finals.cores = static_cast<int>(std::thread::hardware_concurrency());
+  for (Entry* entry : all) {
+    entry->result.metrics = entry->metrics_of_median();
+    for (const auto& [number, round] : entry->rounds) entry->result.launches += round.launches;
+    finals.finalists.push_back(std::move(entry->result));
+  }
+  if (!others_running_.empty())
+    finals.others_running = std::accumulate(others_running_.begin(), others_running_.end(), 0.0) /
+                            static_cast<double>(others_running_.size());
+  return finals;
 }
 
 template <typename Condition>
@@ -146,7 +281,7 @@ void FinalsRunner::await(Entry& entry, Condition reached) {
 }
 
 void FinalsRunner::handle_next() {
-  tick_(round_);
+  tick_(round_, static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e->active(); })));
   const auto event = workshop_->wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
   if (!event) return;
   if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
@@ -164,26 +299,10 @@ void FinalsRunner::handle_next() {
     const bool refused = entry->process->no_device() && !entry->process->loaded();
     if (refused)
       workshop_->note_refused(0, entry->process->failure()->message);
-    else
+    else if (!entry->beyond)
       entry->result.failure = entry->process->failure();
     entry->process.reset();
   }
-}
-
-// Settled: no spec's interval of ratios to the leader holds 1. Baselines do not compete.
-bool FinalsRunner::settled() const {
-  const Entry* leader = nullptr;
-  for (const auto& entry : entries_)
-    if (entry->active() && entry->contender.label.empty() &&
-        (leader == nullptr || median(entry->result.rounds) < median(leader->result.rounds)))
-      leader = entry.get();
-  return leader == nullptr || std::all_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
-           if (entry.get() == leader || !entry->active() || !entry->contender.label.empty()) return true;
-           std::vector<double> ratios;
-           for (std::size_t i = 0; i < entry->result.rounds.size(); ++i)
-             ratios.push_back(entry->result.rounds[i] / leader->result.rounds[i]);
-           return median_interval(ratios).low > 1;
-         });
 }
 
 }  // namespace tune

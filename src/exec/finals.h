@@ -1,13 +1,15 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exec/runner.h"
 #include "exec/workshop.h"
-#include "model/ranking.h"
+#include "model/finals.h"
 
 namespace tune {
 
@@ -18,24 +20,31 @@ struct Contender {
   std::string label;  ///< empty for a spec of the space
   Spec spec;
   Vendor vendor = Vendor::no;
+  bool is_default = false;  ///< today's configuration
   bool is_vendor() const { return vendor != Vendor::no; }
 };
 
 struct FinalsRules {
+  using Clock = std::chrono::steady_clock;
+
   std::uint64_t seed = 0;
-  int min_rounds = 7;
-  int max_rounds = 51;
-  int launches = 3;         ///< per contender and round; a program is run once
-  double max_seconds = 30;  ///< no new round after it, once there are min_rounds
+  int launches = 3;                                  ///< per contender and round; a program is run once
+  Clock::time_point end = Clock::time_point::max();  ///< no round goes on after it, but for the first
+  bool end_is_asked_for = false;  ///< else what failed and what follows the rounds is granted its time
+  bool by_time = true;            ///< who is slower has lost
+  double width = 0.02;  ///< rounds go on while half the interval of the leader's time is more than this share of it
+  /// Of who is left in the end one more time is taken in this state.
+  std::optional<PowerState> other_state;
 };
 
 /// Times contenders side by side: each in a fresh process, all loaded before the first is timed, then rounds in seeded
-/// random order, one at a time on the run's first device, until the order of the first is settled or the limits are
-/// reached. Each is checked in its first round. One that fails is kept with its failure and leaves the rounds.
+/// random order, one at a time on the run's first device. At fixed rounds the specs that have lost to the leader leave,
+/// until each that is left is shown to be as fast, or the limits are reached. Baselines rest after some rounds. A spec
+/// that fails is started again once; one that fails again is kept with its failure.
 class FinalsRunner {
  public:
-  /// Called between events with the round that runs.
-  using Tick = std::function<void(int round)>;
+  /// Called between events with the round that runs (0: they load) and how many contenders are left.
+  using Tick = std::function<void(int round, std::size_t left)>;
 
   FinalsRunner(Workshop& workshop, std::vector<Contender> contenders, FinalsRules rules);
   ~FinalsRunner();
@@ -45,10 +54,19 @@ class FinalsRunner {
  private:
   struct Entry;
   void load_all();
+  void load(const std::vector<Entry*>& entries);
   void start(Entry& entry);
-  void time_once(Entry& entry);
-  void leave_all();
+  bool hold_round(std::vector<Entry*>& order);
+  void time_in_turn(Entry& entry);
+  std::optional<wire::Measured> time_once(Entry& entry, wire::Go go);
+  void time_in_other_state();
+  bool may_try_again(const Entry& entry) const;
+  void sample_load();
+  void eliminate();
   bool settled() const;
+  const Finalist* leader() const;
+  void leave(std::span<Entry* const> entries);
+  Finals result();
   /// Handles events until `reached` holds or the entry's process has ended.
   template <typename Condition>
   void await(Entry& entry, Condition reached);
@@ -59,6 +77,8 @@ class FinalsRunner {
   Tick tick_;
   int round_ = 0;
   std::vector<std::unique_ptr<Entry>> entries_;
+  Judge judge_;
+  std::vector<double> others_running_;  ///< at the end of each round
 };
 
 }  // namespace tune

@@ -293,6 +293,13 @@ std::string Requests::trial_id(const Spec& spec) const {
   return hash.hex();
 }
 
+std::string Requests::code_of(const Spec& spec, const std::string& artifact_hash) const {
+  if (artifact_hash.empty()) return {};
+  Hash hash;
+  hash.add(artifact_hash).add(encode(wire::Request(measure(spec))));
+  return hash.hex();
+}
+
 std::string Requests::vendor_id() const {
   Hash hash;
   hash.add(measure_part_).add("vendor").add(hello_.vendor_library);

@@ -38,7 +38,9 @@ class Requests {
   /// Hash of all that a trial's outcome depends on: the build key, `$` values, problem, launch, measuring rules but the
   /// cutoff, protocol, device model and driver.
   std::string trial_id(const Spec& spec) const;
-  /// The same for the vendor's library: its file, and the environment's variables that it heeds.
+  /// Hash of what is timed, for specs of one run: the artifact, `$` values and launches; empty without an artifact.
+  std::string code_of(const Spec& spec, const std::string& artifact_hash) const;
+  /// As trial_id for the vendor's library: its file, and the environment's variables that it heeds.
   std::string vendor_id() const;
 
   /// `output`, `artifact` and `reference` are left empty for the caller. Throw Unlaunchable.

@@ -31,6 +31,7 @@ std::string to_journal(const Recording& recording, const std::vector<std::string
       trial.measure_seconds += recorded.build_seconds;
     text += encode(wire::TrialRecord{id_of(recorded), std::move(trial)}) + "\n";
   }
+  if (recording.finals) text += encode(wire::FinalsRecord{"converted", *recording.finals}) + "\n";
   return text;
 }
 

@@ -31,6 +31,7 @@ RecordedTrial to_recorded(Trial trial) {
 Recording read_journal(std::string_view text) {
   std::vector<std::pair<std::size_t, Trial>> trials;  // with the number of the run
   std::vector<wire::RunRecord> runs;
+  std::vector<std::pair<std::size_t, Finals>> finals;  // likewise
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     if (end == std::string_view::npos) break;  // torn
@@ -39,6 +40,8 @@ Recording read_journal(std::string_view text) {
       if (auto* run = std::get_if<wire::RunRecord>(&record)) runs.push_back(std::move(*run));
       if (auto* trial = std::get_if<wire::TrialRecord>(&record))
         trials.emplace_back(runs.size(), std::move(trial->trial));
+      if (auto* held = std::get_if<wire::FinalsRecord>(&record))
+        finals.emplace_back(runs.size(), std::move(held->finals));
     } catch (const wire::Malformed& malformed) {
       if (runs.empty())
         throw BadJson(text.data() + begin, std::string("this is no record of a journal: ") + malformed.what());
@@ -51,6 +54,8 @@ Recording read_journal(std::string_view text) {
   recording.device = last.hello.device;
   recording.kernel = last.name;
   recording.problem = last.problem;
+  for (auto& [run, held] : finals)
+    if (run > 0 && continues(runs[run - 1], last)) recording.finals = std::move(held);
   for (auto& [run, trial] : trials) {
     if (run == 0 || !continues(runs[run - 1], last)) continue;
     if (const Measurement* measurement = trial.measurement();

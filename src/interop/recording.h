@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/device.h"
+#include "model/finals.h"
 #include "model/space.h"
 #include "model/trial.h"
 
@@ -33,6 +34,7 @@ struct Recording {
   std::vector<Parameter> parameters;    ///< every value that occurs, in the recording's order
   std::vector<std::string> objectives;  ///< `time` if the recording names none
   std::vector<RecordedTrial> trials;    ///< each spec once: the last one counts
+  std::optional<Finals> finals;         ///< of our own journal: the last ones
 };
 
 /// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4

@@ -18,6 +18,8 @@ class Objective {
 
   const std::string& name() const { return name_; }
   bool maximize() const { return maximize_; }
+  /// Whether the time alone decides.
+  bool by_time() const { return metric_ == nullptr && (name() == "time" || name() == "gflops"); }
   /// Whether a slower spec is a worse one, so that slow ones may be timed less: not if it may be good at something
   /// else.
   bool follows_time() const { return (name() == "time" || name() == "gflops") && plan_->other_objectives.empty(); }

@@ -30,6 +30,7 @@ struct BuildInfo {
   std::string artifact_hash;                 ///< hash of the bytes that were timed
   double seconds = 0;                        ///< 0 if it was in the store
   std::map<std::string, double> properties;  ///< registers, spills, shared, occupancy; code, stack on the CPU
+  std::string code = {};  ///< hash of the artifact and of how it is launched; empty if nothing was built
 };
 
 /// A spec that was built, checked and timed.

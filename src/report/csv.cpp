@@ -17,6 +17,7 @@ constexpr const char* kRun[] = {"iters", "checked", "max_error"};
 constexpr const char* kWhy[] = {"stage", "cause", "reason"};
 constexpr const char* kDevice[] = {"device", "scaled"};
 constexpr const char* kProcess[] = {"process"};
+constexpr const char* kTuned[] = {"place", "finals (ms)"};
 constexpr const char* kTimes[] = {"met (ms)", "min (ms)", "mean (ms)", "p95 (ms)", "ci_low (ms)", "ci_high (ms)"};
 
 }  // namespace
@@ -33,30 +34,28 @@ std::string quoted(std::string_view text) {
 
 bool is_fixed_column(std::string_view name) {
   const auto among = [&](const auto& titles) { return std::ranges::find(titles, name) != std::end(titles); };
-  return among(kFirst) || among(kTimes) || among(kRun) || among(kWhy) || among(kDevice) || among(kProcess);
+  return among(kFirst) || among(kTimes) || among(kRun) || among(kWhy) || among(kDevice) || among(kTuned) ||
+         among(kProcess);
 }
 
 Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
-         bool several_devices, bool shared_processes)
-    : out_(out),
-      name_(std::move(name)),
-      params_(std::move(params)),
-      columns_(std::move(columns)),
-      several_devices_(several_devices),
-      shared_processes_(shared_processes) {
+         CsvExtras extras)
+    : out_(out), name_(std::move(name)), params_(std::move(params)), columns_(std::move(columns)), extras_(extras) {
   for (const char* title : kFirst) cell(title);
   for (const std::string& param : params_) cell(param);
   for (const char* title : kTimes) cell(title);
   for (const char* title : kRun) cell(title);
   for (const Column& column : columns_) cell(column.name);
   for (const char* title : kWhy) cell(title);
-  if (several_devices_)
+  if (extras_.several_devices)
     for (const char* title : kDevice) cell(title);
-  if (shared_processes_) cell(*kProcess);
+  if (extras_.tuned)
+    for (const char* title : kTuned) cell(title);
+  if (extras_.shared_processes) cell(*kProcess);
   end_row();
 }
 
-void Csv::add(const Trial& trial, std::string_view unranked) {
+void Csv::add(const Trial& trial, std::string_view unranked, CsvPlace place) {
   if (const Measurement* measurement = trial.measurement()) {
     begin_row(trial.spec, measurement->timing.stopped_early ? "early" : "ok");
     add_measured(trial.spec, *measurement, unranked);
@@ -67,11 +66,15 @@ void Csv::add(const Trial& trial, std::string_view unranked) {
     begin_row(trial.spec, "pruned after build");
     add_unmeasured("", "", std::get<PrunedAfterBuild>(trial.outcome).reason);
   }
+  add_extras(trial.measurement(), place);
+  end_row();
 }
 
 void Csv::add_pruned(const Spec& spec, std::string_view reason) {
   begin_row(spec, "pruned");
   add_unmeasured("", "", reason);
+  add_extras(nullptr, {});
+  end_row();
 }
 
 void Csv::begin_row(const Spec& spec, std::string_view status) {
@@ -99,12 +102,6 @@ void Csv::add_measured(const Spec& spec, const Measurement& measurement, std::st
   for (const Column& column : columns_) cell(column.value(spec, measurement));
   for (int i = 0; i < 2; ++i) cell("");
   cell(unranked.empty() ? "" : first_line(unranked));
-  if (several_devices_) {
-    cell(measurement.device);
-    cell(measurement.scaled);
-  }
-  if (shared_processes_) cell(measurement.shared ? "shared" : "own");
-  end_row();
 }
 
 void Csv::add_unmeasured(std::string_view stage, std::string_view cause, std::string_view reason) {
@@ -113,9 +110,18 @@ void Csv::add_unmeasured(std::string_view stage, std::string_view cause, std::st
   cell(stage);
   cell(cause);
   cell(reason);
-  for (int i = 0; several_devices_ && i < 2; ++i) cell("");
-  if (shared_processes_) cell("");
-  end_row();
+}
+
+void Csv::add_extras(const Measurement* measurement, CsvPlace place) {
+  if (extras_.several_devices) {
+    cell(measurement ? measurement->device : "");
+    cell(measurement ? measurement->scaled : std::nan(""));
+  }
+  if (extras_.tuned) {
+    cell(place.place > 0 ? fmt::format("{}", place.place) : "");
+    cell(place.finals_seconds > 0 ? place.finals_seconds * 1e3 : std::nan(""));
+  }
+  if (extras_.shared_processes) cell(!measurement ? "" : measurement->shared ? "shared" : "own");
 }
 
 void Csv::cell(std::string_view text) {

@@ -15,24 +15,38 @@ bool is_fixed_column(std::string_view name);
 /// A cell as RFC 4180 has it, quoted only where it must be.
 std::string quoted(std::string_view text);
 
+/// What a CSV file has beside what each has.
+struct CsvExtras {
+  bool several_devices = false;
+  bool tuned = false;
+  bool shared_processes = false;  ///< of some specs
+};
+
+/// Where a spec of a tuning stands in the table.
+struct CsvPlace {
+  std::size_t place = 0;      ///< 1: the best; 0: none
+  double finals_seconds = 0;  ///< 0: it was not in the finals
+};
+
 /// Writes the CSV file: the header at once, then a row per spec in the order of the calls, each written as it comes.
 /// Quoting is RFC 4180's, lines end in \n, numbers never depend on the locale, unknown cells are empty.
 /// Columns: mesh_idx, name, status (ok, early, failed, pruned, pruned after build), the parameters, times in ms,
-/// iters, checked, max_error, the metrics, stage, cause, reason; of several devices, device and scaled; where some
-/// shared a process, process.
+/// iters, checked, max_error, the metrics, stage, cause, reason; of several devices, device and scaled; of a tuning,
+/// place and the time in the finals; where some shared a process, process.
 class Csv {
  public:
   /// `params` are the names of all parameters of the space, without `$`.
   Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
-      bool several_devices, bool shared_processes);
+      CsvExtras extras);
 
   /// `unranked`: why a measured one has no value of the objective.
-  void add(const Trial& trial, std::string_view unranked = {});
+  void add(const Trial& trial, std::string_view unranked = {}, CsvPlace place = {});
   void add_pruned(const Spec& spec, std::string_view reason);
 
  private:
   void begin_row(const Spec& spec, std::string_view status);
   void add_measured(const Spec& spec, const Measurement& measurement, std::string_view unranked);
+  void add_extras(const Measurement* measurement, CsvPlace place);
   void add_unmeasured(std::string_view stage, std::string_view cause, std::string_view reason);
   void cell(std::string_view text);
   void cell(double value);
@@ -42,7 +56,7 @@ class Csv {
   std::string name_;
   std::vector<std::string> params_;
   std::vector<Column> columns_;
-  bool several_devices_, shared_processes_;
+  CsvExtras extras_;
   std::string row_;
 };
 

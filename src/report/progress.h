@@ -36,6 +36,8 @@ class Progress {
   void set_activity(Activity activity, Time now);
   /// What runs after the sweep, such as `finals: round 3`, in place of activity, rate and ETA.
   void set_stage(std::string stage, Time now);
+  /// What is the best after all, in place of the sweep's.
+  void set_best(double seconds, std::int64_t mesh_idx) { best_ = {seconds, mesh_idx}; }
   /// Call every second or so, so that the line does not look frozen.
   void tick(Time now);
   /// Prints a line that stays, above the progress line.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/device.h"
 #include "model/ranking.h"
 #include "model/space.h"
 #include "model/trial.h"
@@ -44,9 +45,11 @@ struct Summary {
   std::size_t top = 0;               ///< rows of specs shown when tuned; 0: all
   int width = 0;                     ///< columns of the terminal; 0: not a terminal
   std::span<const Trial> trials;
-  Ranking ranking;                               ///< of `trials`
-  std::map<std::int64_t, std::string> unranked;  ///< measured, but without a value of the objective: why, by mesh_idx
-  std::vector<Walk::Pruned> pruned;              ///< before the build
+  Ranking ranking;                                 ///< of `trials`
+  std::map<std::int64_t, std::string> unranked;    ///< measured, but without a value of the objective: why, by mesh_idx
+  PowerState other_state = PowerState::sustained;  ///< what finalists on a GPU were timed in besides
+  std::vector<std::string> warnings;               ///< how sure the best is
+  std::vector<Walk::Pruned> pruned;                ///< before the build
   std::vector<Column> columns;
   std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;

@@ -19,6 +19,8 @@ struct Row {
   Measurement measurement;
   const Standing* standing = nullptr;
   bool on_front = false;
+  const Spec* same_as = nullptr;
+  bool failed_in_finals = false;
 };
 
 /// Finals are the better measurement and the only one baselines have, so their figures replace the sweep's.
@@ -34,7 +36,9 @@ Timing timing_of(const Standing& standing) {
 std::vector<Row> rows_of_specs(const Summary& summary) {
   std::vector<Row> rows;
   for (const Ranked& ranked : summary.ranking.rows) {
-    Row row{&ranked.trial->spec, "", *ranked.trial->measurement(), nullptr, ranked.on_front};
+    Row row{&ranked.trial->spec, "", *ranked.timed().measurement(), nullptr, ranked.on_front};
+    if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
+    row.failed_in_finals = ranked.failed_in_finals != nullptr;
     if (ranked.standing) {
       row.standing = &*ranked.standing;
       row.measurement.timing = timing_of(*ranked.standing);
@@ -56,7 +60,7 @@ std::vector<Row> rows_of_baselines(const Summary& summary) {
   std::vector<Row> rows;
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (!baseline.standing) continue;
-    Row row{&baseline.spec, baseline.label, {}, &*baseline.standing, false};
+    Row row{&baseline.spec, baseline.label, {}, &*baseline.standing};
     row.measurement.timing = timing_of(*baseline.standing);
     row.measurement.metrics = baseline.standing->metrics;
     row.measurement.checked = true;
@@ -102,8 +106,14 @@ std::string speed_up_text(const Row& row, const Standing& baseline) {
   return row.standing ? fmt::format("{:.3f}", baseline.ratio / row.standing->ratio) : "-";
 }
 
+std::string other_state_text(const Row& row) {
+  return figure(row.standing ? row.standing->other_state_seconds.value_or(std::nan("")) * 1e3 : std::nan(""));
+}
+
 std::string note_text(const Row& row) {
-  std::vector<std::string_view> notes;
+  std::vector<std::string> notes;
+  if (row.same_as != nullptr) notes.push_back(fmt::format("same code as {}", row.same_as->mesh_idx));
+  if (row.failed_in_finals) notes.push_back("failed in the finals");
   if (row.on_front) notes.push_back("pareto");
   if (row.standing && row.standing->tie) notes.push_back("tie");
   if (row.measurement.timing.stopped_early) notes.push_back("early");
@@ -141,6 +151,8 @@ std::vector<GridColumn> columns_of(const Summary& summary, std::span<const Row> 
     columns.push_back(column_of(metric.name, 2, rows,
                                 [&](const Row& row) { return figure(metric.value(*row.spec, row.measurement)); }));
   }
+  if (std::ranges::any_of(rows, [](const Row& row) { return row.standing && row.standing->other_state_seconds; }))
+    columns.push_back(column_of(fmt::format("{} ms", to_text(summary.other_state)), 2, rows, other_state_text));
   columns.push_back(column_of("+- %", 2, rows, [](const Row& row) { return spread_text(row.measurement.timing); }));
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (!baseline.standing) continue;
@@ -171,7 +183,13 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
     if (baseline.standing) text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", baseline.label);
   }
   if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
-    text += "tie: the finals cannot tell them from the best; the lowest mesh_idx is taken\n";
+    text += fmt::format(
+        "tie: shown to be as fast as the fastest to {} %; the default is taken, or else the lowest "
+        "mesh_idx\n",
+        kEquivalence * 100);
+  }
+  if (any([](const Row& row) { return row.failed_in_finals; })) {
+    text += "failed in the finals: its time is the sweep's; ranked behind those that came through\n";
   }
   if (!summary.objectives.empty()) {
     const auto count = std::ranges::count_if(summary.ranking.rows, &Ranked::on_front);
@@ -228,6 +246,7 @@ std::string result_text(const Summary& summary) {
   text += table_text(summary);
   if (summary.tuned && !summary.ranking.rows.empty()) text += best_text(summary.ranking.rows.front().trial->spec);
   text += fmt::format("{}Elapsed tuning time: {:.1f} (s)\n", rule(), summary.elapsed_seconds);
+  for (const std::string& warning : summary.warnings) text += fmt::format("warning: {}\n", warning);
   for (const std::string& note : summary.notes) text += fmt::format("note: {}\n", note);
   const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command) +
                              unranked_text(summary.unranked, summary.command);

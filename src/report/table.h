@@ -9,7 +9,8 @@ namespace tune::report {
 ///
 /// Finalists and baselines show their figures from the finals, the other rows those of the sweep. `met (ms)` is the
 /// median, `iters` the timed launches, `+- %` half the 95 % confidence interval of the median relative to it, `x NAME`
-/// how many times as fast as baseline NAME a finalist is (more than 1: faster). Baselines stand below the specs.
+/// how many times as fast as baseline NAME a finalist is (more than 1: faster). Baselines stand below the specs. Rows
+/// of specs with the same code show the figures of the one that was timed.
 std::string result_text(const Summary& summary);
 
 }  // namespace tune::report

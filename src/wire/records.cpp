@@ -1,5 +1,7 @@
 #include "wire/records.h"
 
+#include <cmath>
+
 #include "wire/json.h"
 
 namespace tune {
@@ -70,24 +72,42 @@ void from_json(const json& j, Trial& trial) {
 void to_json(json& j, const Finalist& finalist) {
   j = finalist.spec;
   j["label"] = finalist.label;
-  j["rounds"] = finalist.rounds;
+  j["rounds"] = finalist.rounds;  // pairs of number and seconds
   j["launches"] = finalist.launches;
   j["metrics"] = finalist.metrics;
   if (!finalist.remarks.empty()) j["remarks"] = finalist.remarks;
   if (finalist.failure) j["failed"] = *finalist.failure;
+  if (finalist.is_default) j["default"] = true;
+  if (finalist.eliminated_after > 0) j["eliminated_after"] = finalist.eliminated_after;
+  if (finalist.other_state_seconds) j["other_state_seconds"] = *finalist.other_state_seconds;
 }
 
+// What is no time, or no round, makes the whole record none: what it says could not be trusted.
 void from_json(const json& j, Finalist& finalist) {
   finalist.spec = j.get<Spec>();
   finalist.label = j.value("label", "");
-  finalist.rounds = j.value("rounds", std::vector<double>());
+  finalist.rounds = j.value("rounds", std::map<int, double>());
+  for (const auto& [round, seconds] : finalist.rounds)
+    if (round < 1 || !std::isfinite(seconds) || seconds <= 0) throw std::invalid_argument("a round without a time");
   finalist.launches = j.value("launches", std::int64_t{0});
   finalist.metrics = j.value("metrics", std::map<std::string, double>());
   finalist.remarks = j.value("remarks", std::vector<std::string>());
   if (j.contains("failed")) finalist.failure = j.at("failed").get<Failure>();
+  finalist.is_default = j.value("default", false);
+  finalist.eliminated_after = j.value("eliminated_after", 0);
+  if (j.contains("other_state_seconds")) finalist.other_state_seconds = j.at("other_state_seconds").get<double>();
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finals, finalists)
+void to_json(json& j, const Finals& finals) {
+  j = {{"finalists", finals.finalists}, {"cores", finals.cores}};
+  if (finals.others_running) j["others_running"] = *finals.others_running;
+}
+
+void from_json(const json& j, Finals& finals) {
+  finals.finalists = j.at("finalists").get<std::vector<Finalist>>();
+  finals.cores = j.value("cores", 0);
+  if (j.contains("others_running")) finals.others_running = j.at("others_running").get<double>();
+}
 
 namespace wire {
 

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/ranking.h"
+
+namespace tune {
+
+/// How sure it is which spec is the best, and why not more.
+class Certainty {
+ public:
+  /// Of the first row. `finals`: null if there were none. Precondition: there is a row.
+  Certainty(const Ranking& ranking, const Finals* finals);
+
+  /// By what share of its time the winner, or the choice of it, may be wrong; nullopt if that is not known: of a single
+  /// run without finals.
+  std::optional<double> uncertainty() const;
+  /// What a user must know before the result is used: a sentence each, with what to do; mostly none.
+  std::vector<std::string> warnings() const;
+  /// Why the winner is not as sure as that; nullopt if it is.
+  std::optional<std::string> too_uncertain(double limit) const;
+
+ private:
+  std::string open_text() const;
+  std::string cause() const;
+
+  std::optional<double> width_;     ///< half the interval of the winner's time, over it
+  std::vector<std::int64_t> open_;  ///< those that the finals could not tell from the best
+  double gap_ = 0;                  ///< how far they may be from it
+  bool gap_known_ = true;
+  int rounds_ = 0;
+  double throttle_ = 0;
+  const Finals* finals_;
+};
+
+}  // namespace tune

@@ -1,0 +1,257 @@
+// What the finals decide, over the real binary: who takes part, who leaves, what is said of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "cli.h"
+#include "has.h"
+
+namespace tune::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class FinalsOfTune : public testing::Test {
+ protected:
+  Result tune(const Words& more = {}) const {
+    Words words = {"bench.yaml", "--tune", "--output", "out"};
+    words.insert(words.end(), more.begin(), more.end());
+    return sandbox_.tune(words);
+  }
+
+  /// A program without a build, in which `$T` is the parameter and `$n` how often it ran with this T, now included.
+  void write_program(const std::string& params, const std::string& script, const std::string& extra = "") const {
+    const std::string head =
+        "#!/bin/sh\nT=${1#--T=}\necho >> runs-$T\nn=$(wc -l < runs-$T)\n"
+        "say() { echo \"{\\\"time\\\": $1e-3, \\\"ok\\\": true}\"; }\n";
+    std::filesystem::permissions(sandbox_.write("bench.sh", head + script + "\n"), std::filesystem::perms::owner_all);
+    sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: " + params + "\n" + extra);
+  }
+
+  long runs_of(const std::string& value) const {
+    const std::string text = sandbox_.read("runs-" + value);
+    return std::ranges::count(text, '\n');
+  }
+
+  /// The rows of the table as `mesh_idx/met (ms)`.
+  static Words rows(const std::string& out) {
+    Words rows;
+    std::istringstream lines(out.substr(out.find(" mesh_idx")));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line) && (line.starts_with(" "))) {
+      std::istringstream words(line);
+      std::string index, name, time;
+      words >> index >> name >> time;
+      rows.push_back(index + "/" + time);
+    }
+    return rows;
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(FinalsOfTune, WhoHasLostLeavesAndTheOthersGoOn) {
+  write_program("{T: [1, 2, 3]}", "say $T");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000", "2/3.000000"}));
+  EXPECT_EQ(runs_of("3"), 11) << "the sweep's, and the ten rounds that show of three specs which is the fastest";
+  EXPECT_EQ(result.out.find("warning"), std::string::npos) << result.out;
+}
+
+TEST_F(FinalsOfTune, AShownTieGoesToTheDefault) {
+  write_program("{T: [1, 2, 3]}", "say 1", "default: {T: 3}\n");
+  const Result result = tune();
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 2\n"));
+  EXPECT_TRUE(has(result.out, "tie: shown to be as fast as the fastest to 0.3 %; the default is taken, or else the"));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "  tie: yes\n"));
+}
+
+TEST_F(FinalsOfTune, ASpecThatAlwaysFailsThereKeepsItsTimeOfTheSweep) {
+  write_program("{T: [1, 2, 3]}", "[ $T = 1 ] && [ $n -gt 1 ] && exit 3\nsay $T");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(rows(result.out), (Words{"1/2.000000", "2/3.000000", "0/1.000000"}));
+  EXPECT_EQ(runs_of("1"), 3) << "in the sweep, in the finals, and once more";
+  EXPECT_TRUE(has(result.out, "  failed in the finals\n"));
+  EXPECT_TRUE(has(result.out, "note: spec 0 failed in the finals and keeps its time of the sweep: the program ended"));
+  EXPECT_TRUE(has(sandbox_.read("out.csv"), "\n0,bench,ok,1,1,1,"));
+  EXPECT_EQ(outcome_text(sandbox_.trials("out.jsonl").at(0).trial), "measured");
+  const Result again = tune();
+  EXPECT_EQ(rows(again.out), rows(result.out));
+  EXPECT_EQ(runs_of("1"), 3) << "what is recorded is not held again";
+}
+
+TEST_F(FinalsOfTune, ASpecThatFailsThereOnceIsTriedAgainAndMayWin) {
+  write_program("{T: [1, 2]}", "[ $T = 1 ] && [ $n = 5 ] && exit 3\nsay $T");
+  const Result result = tune();
+  EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000"}));
+  EXPECT_EQ(result.out.find("failed"), std::string::npos) << result.out;
+}
+
+TEST_F(FinalsOfTune, AProgramThatHangsThereOnceIsTriedAgain) {
+  write_program("{T: [1, 2]}", "[ $T = 1 ] && [ $n = 2 ] && sleep 60\nsay $T");
+  const Result result = tune({"--timeout-run", "2"});
+  EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000"}));
+}
+
+TEST_F(FinalsOfTune, IfAllFailThereIsNoBest) {
+  write_program("{T: [1, 2]}", "[ $n -gt 1 ] && exit 3\nsay $T");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.err, "all specs failed in the finals, though the sweep could time them"));
+}
+
+TEST_F(FinalsOfTune, WithoutThemTheSweepDecides) {
+  write_program("{T: [2, 1]}", "say $T", "baseline: {T: 2}\n");
+  const Result result = tune({"--no-finals"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(rows(result.out), (Words{"1/1.000000", "0/2.000000"}));
+  EXPECT_EQ(runs_of("1"), 1);
+  EXPECT_EQ(runs_of("2"), 1);
+  EXPECT_TRUE(has(result.out, "note: no baseline was timed, because --no-finals leaves the finals out\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "time_ms: 1\n"));
+}
+
+TEST_F(FinalsOfTune, ABudgetThatIsTooSmallForARoundLeavesThemOut) {
+  write_program("{T: [2, 1]}", "sleep 0.1\nsay $T");
+  const Result result = tune({"--finals-budget", "0.05"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(runs_of("1"), 1);
+  EXPECT_TRUE(has(result.out, "note: there were no finals: the "));
+}
+
+TEST_F(FinalsOfTune, ABudgetThatEndsThemEarlyIsSaid) {
+  write_program("{T: [1, 2]}", "[ $n = 2 ] && sleep 3\nsay $T");
+  const Result result = tune({"--finals-budget", "2", "--timeout-run", "20"});
+  EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000"}));
+  EXPECT_EQ(runs_of("1"), 2) << "everybody has the first round";
+  EXPECT_EQ(runs_of("2"), 2);
+  EXPECT_TRUE(has(result.out,
+                  "warning: the finals could not tell 1 from the best in 1 round: that is too few, and the lowest time "
+                  "was taken; a longer --finals-budget or --time-budget has more\n"));
+  EXPECT_EQ(tune({"--finals-budget", "2", "--timeout-run", "20"}).out.find("warning"), result.out.find("warning"));
+  EXPECT_EQ(runs_of("1"), 2) << "the same command starts nothing";
+  const Result longer = tune({"--finals-budget", "60", "--timeout-run", "20"});
+  EXPECT_EQ(longer.out.find("warning"), std::string::npos) << longer.out;
+  EXPECT_GT(runs_of("1"), 2);
+}
+
+TEST_F(FinalsOfTune, WhoDoesNotFitIntoABudgetIsLeftOut) {
+  write_program("{T: [1, 2, 3]}", "[ $T = 3 ] && sleep 4\nsay $T");
+  const Result result = tune({"--finals-budget", "3"});
+  EXPECT_TRUE(has(result.out, "note: the finals have 2 of 3 contenders: the time left is enough for no more\n"));
+  EXPECT_EQ(runs_of("3"), 1);
+  EXPECT_EQ(runs_of("2"), 10);
+  EXPECT_EQ(tune({"--finals-budget", "3"}).code, 0);
+  EXPECT_EQ(runs_of("2"), 10) << "the same command starts nothing";
+}
+
+TEST_F(FinalsOfTune, ATimeBudgetHoldsForThemToo) {
+  write_program("{T: [1, 2]}", "sleep 1\nsay $T");
+  const Result result = tune({"--time-budget", "3"});
+  EXPECT_LE(runs_of("1") + runs_of("2"), 6) << result.out;
+}
+
+TEST_F(FinalsOfTune, WhatTheyCannotTellApartIsNoTieButSaid) {
+  write_program("{T: [1, 2]}", "say 1.$((n * (T + 1) * 7919 % 97 + 10))");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, " from the best in 101 rounds: they may be up to "));
+  EXPECT_TRUE(has(result.out, " faster or slower, and the lowest time was taken; make the machine quieter, or take "));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "  tie: no\n"));
+  const Words table = rows(result.out);
+  EXPECT_LE(table.at(0).substr(2), table.at(1).substr(2));
+}
+
+TEST_F(FinalsOfTune, NoiseIsSaidAndMayBeAnError) {
+  write_program("{T: [1, 9]}", "say $T.$((n % 2 * 5))");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(masked(result.out), "warning: noise: the time of the best is known to +# % only"));
+  std::filesystem::remove(sandbox_.folder() / "out.yaml");
+  const Result strict = tune({"--noise", "2%"});
+  EXPECT_EQ(strict.code, 3);
+  EXPECT_TRUE(has(masked(strict.err), "tune: error: --noise #%: the best is uncertain by # %"));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "params:\n  T: 1\n")) << "nothing else is lost";
+  EXPECT_EQ(tune({"--noise", "30%"}).code, 0);
+}
+
+TEST_F(FinalsOfTune, OptionsThatWouldDoNothingAreErrors) {
+  write_program("{T: [1, 2]}", "say $T");
+  const Result noise = sandbox_.tune({"bench.yaml", "--noise", "2%"});
+  EXPECT_EQ(noise.code, 2);
+  EXPECT_TRUE(has(noise.err, "--noise says how sure the best is to be; it goes with --tune"));
+  const Result budget = tune({"--no-finals", "--finals-budget", "10s"});
+  EXPECT_EQ(budget.code, 2);
+  EXPECT_TRUE(has(budget.err, "--no-finals leaves nothing for --finals-budget"));
+  EXPECT_EQ(tune({"--finals-budget", "soon"}).code, 2);
+  EXPECT_EQ(tune({"--noise", "much"}).code, 2);
+  EXPECT_EQ(tune({"--state", "hot"}).code, 2);
+}
+
+TEST_F(FinalsOfTune, HowSureASingleRunIsIsNotKnown) {
+  write_program("{T: [1, 2]}", "say $T");
+  EXPECT_EQ(tune({"--noise", "2%"}).code, 0);
+  const Result result = tune({"--noise", "2%", "--no-finals"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_TRUE(has(result.err, "--noise 2%: how sure the best is, is not known"));
+}
+
+TEST_F(FinalsOfTune, SpecsOfTheSameCodeAreOneMeasurement) {
+  sandbox_.write_gemm("default: {BM: 4, UNUSED: 2}\n");
+  std::string yaml = sandbox_.read("gemm.yaml");
+  yaml.replace(yaml.find("BM: [1, 2, 4, 8]"), 16, "BM: [4]\n  UNUSED: [1, 2, 3]\n  $R: [5, 6]");
+  yaml.replace(yaml.find("default: {"), 10, "default: {R: 6, ");
+  sandbox_.write("gemm.yaml", yaml);
+  const Result result = sandbox_.tune({"gemm.yaml", "--tune", "--output", "out"});
+  EXPECT_TRUE(has(result.out, "  same code as 3\n")) << "the default";
+  EXPECT_TRUE(
+      has(result.out, "note: UNUSED does not change the code: specs that differ in it alone are one measurement\n"));
+  EXPECT_TRUE(has(result.out, "  same code as 0\n")) << "a value at run time may change what the code does";
+  EXPECT_EQ(result.out.find("BM does not"), std::string::npos);
+  const Result listed = sandbox_.tune({"gemm.yaml", "--output", "out"});
+  EXPECT_EQ(listed.out.find("same code"), std::string::npos) << "without --tune each is listed for itself";
+}
+
+TEST_F(FinalsOfTune, TableFilesProgressAndReplayAgreeOnTheBest) {
+  // The sweep's best is the second best of the finals.
+  write_program("{T: [1, 2, 3]}", "[ $T = 1 ] && [ $n -gt 1 ] && T=5\nsay $T", "default: {T: 3}\nbaseline: {T: 2}\n");
+  const Result result = tune();
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 1\n"));
+  EXPECT_TRUE(has(result.err, "3/3 | best 2.000000 ms (1)\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "params:\n  T: 2\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.csv"), ",stage,cause,reason,place,finals (ms)\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.csv"), "\n1,bench,ok,2,2,2,2,2,,,1,yes,0,,,,1,2\n"));
+  const std::string blocks = result.out.substr(0, result.out.find("Elapsed"));
+  const Result replayed = sandbox_.tune({"bench.yaml", "--tune", "--simulate", "out.jsonl"});
+  EXPECT_EQ(replayed.out.substr(0, replayed.out.find("Elapsed")), blocks);
+  const Result of_the_recording = sandbox_.tune({"--tune", "--simulate", "out.jsonl"});
+  EXPECT_TRUE(has(of_the_recording.out, "params:\n  T: 2\n"));
+  ASSERT_EQ(sandbox_.tune({"convert", "out.jsonl", "converted.jsonl"}).code, 0);
+  EXPECT_TRUE(has(sandbox_.tune({"bench.yaml", "--tune", "--simulate", "converted.jsonl"}).out, "top_spec_idx: 1\n"));
+  const Result narrowed = sandbox_.tune({"bench.yaml", "--tune", "--simulate", "out.jsonl", "--filter", "T=1"});
+  EXPECT_TRUE(has(narrowed.out, "note: the recorded finals do not count: a spec that met there is not among these\n"));
+}
+
+TEST_F(FinalsOfTune, ThoseOfAnOlderJournalAreHeldAgain) {
+  write_program("{T: [1, 2]}", "say $T");
+  tune();
+  const long before = runs_of("1");
+  std::string journal = sandbox_.read("out.jsonl");
+  const auto at = journal.find("\"rounds\":[[");
+  ASSERT_NE(at, std::string::npos);
+  for (auto from = at; (from = journal.find("\"rounds\":[[", from)) != std::string::npos;) {
+    const auto end = journal.find("]]", from);
+    journal.replace(from, end + 2 - from, "\"rounds\":[0.001,0.001]");
+  }
+  sandbox_.write("out.jsonl", journal);
+  const Result result = tune();
+  EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000"}));
+  EXPECT_GT(runs_of("1"), before);
+}
+
+}  // namespace
+}  // namespace tune::cli
