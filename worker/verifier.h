@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "arrangement.h"
 #include "guarded_buffer.h"
 #include "inputs.h"
 #include "reference_file.h"
@@ -34,11 +35,13 @@ class Verifier {
   std::span<const double> reference_of(std::size_t buffer) const;
 
   /// Verifies one buffer after a launch. Returns the largest error over its tolerance: 0 for inputs, at most 1.
-  double verify(std::size_t buffer, const void* data, Poison pattern) const;
+  /// An arrangement other than the first has to be one that the problem can have.
+  double verify(std::size_t buffer, const void* data, Poison pattern, const Arrangement& arrangement = {}) const;
 
  private:
-  double verify_output(std::size_t buffer, const void* data, Poison pattern) const;
-  void keep(std::size_t buffer, const void* data) const;
+  std::optional<std::string> damage(std::size_t buffer, const void* data, const Arrangement& arrangement) const;
+  double verify_output(std::size_t buffer, const void* data, Poison pattern, const Arrangement& arrangement) const;
+  void keep(std::size_t buffer, const void* data, const Arrangement& arrangement) const;
 
   Problem problem_;
   std::vector<Buffer> buffers_;
