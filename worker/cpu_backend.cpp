@@ -25,9 +25,6 @@ namespace {
 constexpr double kMostForJudging = 4;
 constexpr double kShareOfDeadline = 0.8;
 
-constexpr double kLeastAllowance = 25e-6;      // seconds that both clocks may differ by, beside what was measured
-constexpr double kAllowancePerThread = 15e-6;  // each has to be stopped, and wakes up for that
-
 /// Kernels in shared objects, compiled with the system's C++ compiler and called in a process of their own, which this
 /// one judges: it has the reference and the clock, and never loads a kernel.
 class CpuBackend final : public WorkerBackend {
@@ -55,7 +52,7 @@ class CpuBackend final : public WorkerBackend {
   std::optional<CpuMemory> memory_;
   std::vector<std::string> remarks_;
   std::random_device random_;
-  double gap_ = 0;  ///< see KernelProcess
+  double allowance_ = 0;  ///< see KernelProcess
   double max_error_ = 0;
   Arrangement last_;
   std::vector<TimedLaunch> launches_;  ///< of this `go`
@@ -105,7 +102,7 @@ void CpuBackend::load(const wire::MeasureRequest& request) {
   room_ = std::make_unique<KernelRoom>(request);
   memory_.emplace(room_->map(), *verifier_);
   process_ = std::make_unique<KernelProcess>(*room_, request.reference);
-  gap_ = process_->gap();
+  allowance_ = process_->allowance();
   std::istringstream remarks(process_->load());
   remarks_.clear();
   for (std::string line; std::getline(remarks, line);) remarks_.push_back(line);
@@ -116,7 +113,7 @@ double CpuBackend::launch(const LaunchSetting& setting) {
   memory_->prepare(setting);
   if (request_.measure.cold_cache) memory_->flush();
   launches_.push_back(process_->launch(setting.addresses));
-  spent_ += launches_.back().seen;
+  spent_ += launches_.back().claimed;
   max_error_ = std::max(max_error_, memory_->verify(setting));
   process_->require_stopped();
   last_ = setting.arrangement;
@@ -159,14 +156,7 @@ double CpuBackend::clock(const wire::Go& go, double start) const {
 }
 
 void CpuBackend::refuse_impossible(const Timing& timing) const {
-  const auto allowance = [this](double gap) {
-    return kLeastAllowance + 2 * gap + kAllowancePerThread * process_->threads();
-  };
-  if (const auto reason = clock_contradiction(launches_, allowance(gap_))) {
-    // The machine may have become busier: a process that has no kernel is asked again.
-    KernelRoom room{wire::MeasureRequest()};
-    if (clock_contradiction(launches_, allowance(KernelProcess(room, {}).gap()))) throw Refusal(Stage::measure, *reason);
-  }
+  if (const auto reason = clock_contradiction(launches_, allowance_)) throw Refusal(Stage::measure, *reason);
   const Problem& problem = verifier_->problem();
   const double bandwidth = request_.measure.cold_cache ? cpu_most_bandwidth() : 0;
   if (const auto reason = faster_than_possible(problem, timing.median, cpu_most_flops(problem), bandwidth))

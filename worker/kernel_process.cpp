@@ -3,9 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <linux/futex.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +15,6 @@
 #include <csignal>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 
 #include "backend.h"
 #include "kernel_runner.h"
@@ -24,6 +24,9 @@ namespace tune {
 namespace {
 
 constexpr int kTrials = 9;
+constexpr double kLeastAllowance = 50e-6;          // seconds
+constexpr double kBlindAllowance = 20e-3;          // where the system does not say who waited for a core
+constexpr long kPatienceNanoseconds = 10'000'000;  // after which we look whether the process still is there
 
 class FileActions {
  public:
@@ -72,9 +75,11 @@ bool is_end(const siginfo_t& info) {
 KernelProcess::KernelProcess(KernelRoom& room, const std::filesystem::path& hidden) : room_(room) {
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
   room_.set_text(hidden.string());
-  room_.notes().turns = 0;
   process_ = start_process(room.file());
-  await_stop(1);
+  its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
+  our_delay_ = RunDelay("/proc/thread-self/schedstat");
+  await_turn(++turns_);
+  stop();
 }
 
 KernelProcess::~KernelProcess() {
@@ -83,26 +88,38 @@ KernelProcess::~KernelProcess() {
   ::waitid(P_PID, static_cast<id_t>(process_), &end, WEXITED);
 }
 
-/// Waits until it has carried out so many commands. Where a kernel has stopped itself, that is for ever.
-void KernelProcess::await_stop(std::uint32_t turns) const {
-  for (;;) {
+/// Waits until it has carried out so many commands. Where a kernel has stopped its process, that is for ever.
+void KernelProcess::await_turn(std::uint32_t turns) {
+  volatile KernelNotes& notes = room_.notes();
+  for (std::uint32_t now = notes.turns; now != turns; now = notes.turns) {
+    const timespec patience{0, kPatienceNanoseconds};
+    ::syscall(SYS_futex, &notes.turns, FUTEX_WAIT, now, &patience, nullptr, 0);
     siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED) != 0) continue;
-    if (is_end(info)) end_like(info);
-    if (room_.notes().turns == turns) return;
+    ::waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG);
+    if (info.si_pid != 0) end_like(info);
   }
 }
 
-/// Returns the seconds that it took by our clock.
+void KernelProcess::stop() const {
+  ::kill(process_, SIGSTOP);
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED) != 0) {
+  }
+  if (is_end(info)) end_like(info);
+}
+
+/// Returns the seconds that it took by our clock, without those in which it or we had to wait for a core.
 double KernelProcess::carry_out(KernelNotes::Command command) {
   volatile KernelNotes& notes = room_.notes();
   notes.command = command;
   notes.outcome = KernelNotes::Outcome::done;
-  const std::uint32_t turns = notes.turns + 1;
-  const double start = seconds_now();
+  const double waited = its_delay_.seconds() + our_delay_.seconds(), start = seconds_now();
+  ++notes.orders;
   ::kill(process_, SIGCONT);
-  await_stop(turns);
-  return seconds_now() - start;
+  await_turn(++turns_);
+  const double end = seconds_now();
+  stop();
+  return end - start - (its_delay_.seconds() + our_delay_.seconds() - waited);
 }
 
 std::string KernelProcess::load() {
@@ -122,20 +139,15 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses) {
   if (notes.outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
   const double claimed = notes.end - notes.start;
   // A clock that does not tick between two readings must not make a launch free; a NaN is no time.
-  return {claimed > 1e-9 ? std::min(claimed, seen) : 1e-9, seen};
+  return {claimed > 1e-9 ? claimed : 1e-9, seen};
 }
 
-double KernelProcess::gap() {
+double KernelProcess::allowance() {
   std::array<double, kTrials> seconds;
   for (double& trial : seconds) trial = carry_out(KernelNotes::Command::nothing);
   std::ranges::sort(seconds);
-  return seconds[kTrials * 3 / 4];
-}
-
-int KernelProcess::threads() const {
-  struct stat tasks {};
-  if (::stat(fmt::format("/proc/{}/task", process_).c_str(), &tasks) != 0) return 1;
-  return static_cast<int>(std::min<std::uint64_t>(tasks.st_nlink, 2 + std::thread::hardware_concurrency())) - 2;
+  const double blind = its_delay_.is_known() && our_delay_.is_known() ? 0 : kBlindAllowance;
+  return kLeastAllowance + blind + 2 * seconds[kTrials * 3 / 4];
 }
 
 void KernelProcess::require_stopped() const {

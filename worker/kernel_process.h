@@ -6,6 +6,7 @@
 
 #include "clock_check.h"
 #include "kernel_room.h"
+#include "run_delay.h"
 
 namespace tune {
 
@@ -24,20 +25,20 @@ class KernelProcess {
   std::string load();
   /// Throws std::runtime_error with what the kernel throws.
   TimedLaunch launch(std::uint32_t addresses);
-  /// How long it takes us to see that it has begun and ended: the upper quartile of a few launches of nothing. Only
-  /// before the kernel is loaded, which could make them last.
-  double gap();
-  /// Threads, as far as they can run at the same time: each of them has to be stopped.
-  int threads() const;
+  /// How far the clocks of an honest process may lie apart: from launches of nothing, before the kernel is loaded.
+  double allowance();
   /// Throws Refusal if anything has happened to the process since the last launch.
   void require_stopped() const;
 
  private:
   double carry_out(KernelNotes::Command command);
-  void await_stop(std::uint32_t turns) const;
+  void await_turn(std::uint32_t turns);
+  void stop() const;
 
   KernelRoom& room_;
   pid_t process_ = 0;
+  std::uint32_t turns_ = 0;  ///< that it has taken
+  RunDelay its_delay_, our_delay_;
 };
 
 }  // namespace tune

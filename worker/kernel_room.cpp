@@ -60,8 +60,10 @@ KernelRoom::KernelRoom(const wire::MeasureRequest& request) : request_(for_launc
       ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     throw std::bad_alloc();
   map_notes(head);
-  new (notes_) KernelNotes{.judge = ::getpid(), .request_bytes = text.size()};
-  std::memcpy(notes_ + 1, text.data(), text.size());
+  new (notes_) KernelNotes;
+  notes_->judge = ::getpid();
+  notes_->request_bytes = text.size();
+  std::ranges::copy(text, reinterpret_cast<char*>(notes_ + 1));
 }
 
 KernelRoom::KernelRoom(Descriptor file) : file_(std::move(file)) {
@@ -84,11 +86,11 @@ void KernelRoom::map_notes(std::size_t bytes) {
   mapped_ = bytes;
 }
 
-std::string KernelRoom::text() const { return {notes_->text, ::strnlen(notes_->text, sizeof notes_->text)}; }
+std::string KernelRoom::text() const { return {notes_->text.data(), ::strnlen(notes_->text.data(), notes_->text.size())}; }
 
 void KernelRoom::set_text(const std::string& text) {
-  std::memset(notes_->text, 0, sizeof notes_->text);
-  std::memcpy(notes_->text, text.data(), std::min(text.size(), sizeof notes_->text - 1));
+  notes_->text.fill('\0');
+  std::copy_n(text.data(), std::min(text.size(), notes_->text.size() - 1), notes_->text.data());
 }
 
 std::vector<GuardedBuffer> KernelRoom::map() const {

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,13 +20,13 @@ struct KernelNotes {
   std::int64_t judge = 0;  ///< its process
   Command command = Command::nothing;
   std::uint32_t addresses = 0;  ///< which of the buffers' addresses the launch gets: below KernelRoom::kAddresses
-  std::uint32_t turns = 0;      ///< commands that were carried out
+  std::atomic<std::uint32_t> orders = 0, turns = 0;  ///< commands that were given and carried out; futexes
   Outcome outcome = Outcome::done;
   double start = 0, end = 0;  ///< of the launch, in seconds of the process's clock
   std::uint64_t request_bytes = 0;
   /// First the file that the process must not read; then what it refused or threw, or what is to be known of what it
   /// loaded.
-  char text[4096] = {};
+  std::array<char, 4096> text = {};
 };
 
 /// Memory that a kernel's process and its judge share: the notes, the request for its launches, and the buffers of its
