@@ -27,11 +27,11 @@ MatrixView bias_view(const Gemm& gemm) {
 /// with their offsets, on all cores.
 template <typename Part>
 void for_each_run(const RotatedView& rotated, const Part& part) {
-  const auto& [view, by] = rotated;
+  const auto& [view, rows, cols] = rotated;
   const bool by_rows = view.col_stride == 1;
   const std::int64_t lines = by_rows ? view.rows : view.cols, length = by_rows ? view.cols : view.rows;
   const std::int64_t stride = by_rows ? view.row_stride : view.col_stride;
-  const std::int64_t skipped = by_rows ? by.rows : by.cols, shift = by_rows ? by.cols : by.rows;
+  const std::int64_t skipped = by_rows ? rows : cols, shift = by_rows ? cols : rows;
   parallel_for(view.batch * lines, 1 + kGrain / std::max<std::int64_t>(1, length),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t i = begin; i < end; ++i) {
@@ -52,15 +52,16 @@ bool can_be_arranged(const Problem& problem) {
 }
 
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement) {
+  const auto& [rows, cols, depth] = arrangement;
   switch (buffer) {
     case 0:
-      return {view_a(gemm), {arrangement.rows, 0}};
+      return {view_a(gemm), rows, depth};
     case 1:
-      return {view_b(gemm), {0, arrangement.cols}};
+      return {view_b(gemm), depth, cols};
     case 2:
-      return {view_c(gemm), arrangement};
+      return {view_c(gemm), rows, cols};
     default:
-      return {bias_view(gemm), gemm.bias == Bias::row ? Arrangement{0, arrangement.cols} : Arrangement{arrangement.rows, 0}};
+      return {bias_view(gemm), gemm.bias == Bias::col ? rows : 0, gemm.bias == Bias::row ? cols : 0};
   }
 }
 

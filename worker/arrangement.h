@@ -7,11 +7,12 @@
 
 namespace tune {
 
-/// Another GEMM with the same numbers at other places, whose result is known without another reference: the rows of A
-/// are rotated by `rows`, the columns of B by `cols`, C before the launch and the bias by both, and so the result is.
-/// Element (i, j) of C is what (i + rows, j + cols) is otherwise, both taken modulo the size.
+/// Another GEMM with the same numbers at other places, whose result is known without another reference. The rows of A
+/// are rotated by `rows`, the columns of B by `cols`, and C before the launch and the bias by both: element (i, j) of
+/// the result is what (i + rows, j + cols) is otherwise, both taken modulo the size. The columns of A and the rows of B
+/// are rotated by `depth`, which changes the order of the sum alone.
 struct Arrangement {
-  std::int64_t rows = 0, cols = 0;
+  std::int64_t rows = 0, cols = 0, depth = 0;
   bool operator==(const Arrangement&) const = default;
 };
 
@@ -21,7 +22,7 @@ bool can_be_arranged(const Problem& problem);
 /// A buffer's matrices, and how they are rotated themselves.
 struct RotatedView {
   MatrixView view;
-  Arrangement by;
+  std::int64_t rows = 0, cols = 0;
 };
 
 /// Of the buffer with this number. Precondition: a resolved problem that can be arranged.

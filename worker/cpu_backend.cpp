@@ -54,7 +54,8 @@ class CpuBackend final : public WorkerBackend {
   std::random_device random_;
   double allowance_ = 0;  ///< see KernelProcess
   double max_error_ = 0;
-  Arrangement last_;
+  LaunchSetting last_;
+  std::vector<LaunchSetting> states_;  ///< of outputs, that come next
   std::vector<TimedLaunch> launches_;  ///< of this `go`
   double spent_ = 0;                   ///< seconds in them
 };
@@ -98,6 +99,7 @@ void CpuBackend::load(const wire::MeasureRequest& request) {
   memory_.reset();
   request_ = request;
   last_ = {};
+  states_.clear();
   verifier_.emplace(request);
   room_ = std::make_unique<KernelRoom>(request);
   memory_.emplace(room_->map(), *verifier_);
@@ -116,19 +118,29 @@ double CpuBackend::launch(const LaunchSetting& setting) {
   spent_ += launches_.back().claimed;
   max_error_ = std::max(max_error_, memory_->verify(setting));
   process_->require_stopped();
-  last_ = setting.arrangement;
+  last_ = setting;
   return launches_.back().claimed;
 }
 
-/// A setting that no kernel can foresee.
+/// A setting that no kernel can foresee. Outputs come in all states that there are every few launches.
 LaunchSetting CpuBackend::surprise() {
-  LaunchSetting setting;
-  setting.pattern = random_() % 2 == 0 ? Poison::nan : Poison::other;
+  const bool arranged = can_be_arranged(verifier_->problem());
+  if (states_.empty()) {
+    states_ = {{Poison::nan, false, {}, 0}, {Poison::other, false, {}, 0}};
+    if (arranged) states_.push_back({Poison::nan, true, {}, 0});
+    std::ranges::shuffle(states_, random_);
+  }
+  LaunchSetting setting = states_.back();
+  states_.pop_back();
   setting.addresses = random_() % KernelRoom::kAddresses;
-  if (!can_be_arranged(verifier_->problem())) return setting;
+  if (!arranged) return setting;
   const Gemm& gemm = std::get<Gemm>(verifier_->problem());
-  setting.arrangement = {static_cast<std::int64_t>(random_()) % gemm.m, static_cast<std::int64_t>(random_()) % gemm.n};
-  setting.stale = random_() % 4 == 0 && setting.arrangement != last_;
+  const auto below = [this](std::int64_t size) { return static_cast<std::int64_t>(random_()) % size; };
+  setting.arrangement = {below(gemm.m), below(gemm.n), below(gemm.k)};
+  if (!setting.stale) return setting;
+  setting.pattern = last_.pattern;
+  const Arrangement &now = setting.arrangement, &before = last_.arrangement;
+  setting.stale = now.rows != before.rows || now.cols != before.cols;
   return setting;
 }
 

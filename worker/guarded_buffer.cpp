@@ -57,9 +57,7 @@ std::size_t GuardedBuffer::footprint(std::size_t bytes) {
   return round_up(kBand, page_bytes()) + round_up(bytes + kBand, page_bytes());
 }
 
-void GuardedBuffer::poison_all() {
-  poison({data_ - kBand, band_behind().data() + band_behind().size()}, Poison::nan);
-}
+void GuardedBuffer::poison_all() { poison({data_ - kBand, band_behind().data() + band_behind().size()}, Poison::nan); }
 
 GuardedBuffer::~GuardedBuffer() {
   if (mapping_) ::munmap(mapping_, mapped_);

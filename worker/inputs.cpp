@@ -99,8 +99,8 @@ void generate(const Content& content, std::int64_t first, std::int64_t count, do
 
 std::optional<std::int64_t> first_difference(const Content& content, const void* data, std::int64_t first,
                                              std::int64_t count) {
-  const auto found =
-      first_difference_of_part(content, first, count, static_cast<const std::byte*>(data) + first * size_of(content.type));
+  const auto found = first_difference_of_part(content, first, count,
+                                              static_cast<const std::byte*>(data) + first * size_of(content.type));
   return found ? std::optional(first + *found) : std::nullopt;
 }
 

@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <linux/futex.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -53,7 +53,8 @@ pid_t start_process(int room) {
   ::posix_spawn_file_actions_addclosefrom_np(actions.get(), kRoomDescriptor + 1);
   pid_t process = 0;
   const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), nullptr, arguments, environ);
-  if (error != 0) throw Refusal(Stage::load, fmt::format("cannot start the kernel's process: {}", std::strerror(error)));
+  if (error != 0)
+    throw Refusal(Stage::load, fmt::format("cannot start the kernel's process: {}", std::strerror(error)));
   return process;
 }
 
@@ -133,6 +134,7 @@ std::string KernelProcess::load() {
 TimedLaunch KernelProcess::launch(std::uint32_t addresses) {
   volatile KernelNotes& notes = room_.notes();
   notes.addresses = addresses;
+  if (!room_.request().measure.cold_cache) carry_out(KernelNotes::Command::touch);
   notes.start = 0;
   notes.end = 0;
   const double seen = carry_out(KernelNotes::Command::launch);

@@ -86,7 +86,9 @@ void KernelRoom::map_notes(std::size_t bytes) {
   mapped_ = bytes;
 }
 
-std::string KernelRoom::text() const { return {notes_->text.data(), ::strnlen(notes_->text.data(), notes_->text.size())}; }
+std::string KernelRoom::text() const {
+  return {notes_->text.data(), ::strnlen(notes_->text.data(), notes_->text.size())};
+}
 
 void KernelRoom::set_text(const std::string& text) {
   notes_->text.fill('\0');

@@ -14,7 +14,7 @@ namespace tune {
 /// The first page of what a kernel's process and its judge share. The judge writes what is to be done, the process what
 /// became of it; a kernel can write to it too, so that a judge relies on none of it.
 struct KernelNotes {
-  enum class Command : std::uint32_t { nothing, load, launch };
+  enum class Command : std::uint32_t { nothing, load, touch, launch };
   enum class Outcome : std::uint32_t { done, refused, threw };
 
   std::int64_t judge = 0;  ///< its process

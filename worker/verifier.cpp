@@ -76,7 +76,7 @@ double Verifier::verify(std::size_t index, const void* data, Poison pattern, con
 std::optional<std::string> Verifier::damage(std::size_t index, const void* data, const Arrangement& arrangement) const {
   const Buffer& buffer = buffers_[index];
   const auto* gemm = std::get_if<Gemm>(&problem_);
-  if (gemm && (arrangement.rows > 0 || arrangement.cols > 0))
+  if (gemm && arrangement != Arrangement())
     return input_damage(*gemm, index, buffer, *content(index), data, arrangement);
   return input_damage(buffer.name, *content(index), data, buffer.count);
 }
