@@ -25,6 +25,8 @@ namespace {
 constexpr double kMostForJudging = 4;
 constexpr double kShareOfDeadline = 0.8;
 
+constexpr std::size_t kEnoughLaunches = 10;  // to tell a false clock from a disturbance
+
 /// Kernels in shared objects, compiled with the system's C++ compiler and called in a process of their own, which this
 /// one judges: it has the reference and the clock, and never loads a kernel.
 class CpuBackend final : public WorkerBackend {
@@ -43,7 +45,7 @@ class CpuBackend final : public WorkerBackend {
   LaunchSetting surprise();
   wire::Checked check();
   double clock(const wire::Go& go, double start) const;
-  void refuse_impossible(const Timing& timing) const;
+  void refuse_impossible(const Timing& timing);
 
   wire::MeasureRequest request_;
   std::optional<Verifier> verifier_;
@@ -167,7 +169,9 @@ double CpuBackend::clock(const wire::Go& go, double start) const {
   return std::max(spent_, (seconds_now() - start) / most);
 }
 
-void CpuBackend::refuse_impossible(const Timing& timing) const {
+void CpuBackend::refuse_impossible(const Timing& timing) {
+  // Of a few launches all may have been disturbed.
+  while (clock_contradiction(launches_, allowance_) && launches_.size() < kEnoughLaunches) launch(surprise());
   if (const auto reason = clock_contradiction(launches_, allowance_)) throw Refusal(Stage::measure, *reason);
   const Problem& problem = verifier_->problem();
   const double bandwidth = request_.measure.cold_cache ? cpu_most_bandwidth() : 0;
