@@ -7,7 +7,10 @@
 namespace tune {
 namespace {
 
-double difference(const TimedLaunch& launch) { return launch.seen - launch.claimed; }
+constexpr double kPrecision = 0.005;
+
+/// What of the judge's time the claim does not explain.
+double excess(const TimedLaunch& launch) { return launch.seen - (1 + kPrecision) * launch.claimed; }
 
 }  // namespace
 
@@ -16,8 +19,8 @@ std::optional<std::string> clock_contradiction(std::vector<TimedLaunch> launches
   std::ranges::sort(launches, {}, &TimedLaunch::claimed);
   launches.resize((launches.size() + 1) / 2);
   const TimedLaunch median = launches.back();
-  std::ranges::sort(launches, {}, difference);
-  if (difference(launches[launches.size() / 4]) <= allowance) return std::nullopt;
+  std::ranges::sort(launches, {}, excess);
+  if (excess(launches[launches.size() / 4]) <= allowance) return std::nullopt;
   return fmt::format("the kernel's process reports {:.4g} ms for launches that took {:.4g} ms", 1e3 * median.claimed,
                      1e3 * median.seen);
 }

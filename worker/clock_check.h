@@ -15,7 +15,8 @@ struct TimedLaunch {
 ///
 /// What is judged are the launches that decide the median, the faster half by their claims, and of those the quarter
 /// with the least difference between both clocks: what disturbs an honest process does so now and then, and one that
-/// claims too little to be ranked higher claims it of most. The difference may be `allowance`.
+/// claims too little to be ranked higher claims it of most. The difference may be `allowance`, and 0.5 % of the
+/// claim, which is how precisely times are known.
 std::optional<std::string> clock_contradiction(std::vector<TimedLaunch> launches, double allowance);
 
 }  // namespace tune

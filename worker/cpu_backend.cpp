@@ -45,6 +45,7 @@ class CpuBackend final : public WorkerBackend {
   LaunchSetting surprise();
   wire::Checked check();
   double clock(const wire::Go& go, double start) const;
+  void refuse_false_clock();
   void refuse_impossible(const Timing& timing);
 
   wire::MeasureRequest request_;
@@ -99,6 +100,7 @@ void CpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
   process_.reset();
   memory_.reset();
+  room_.reset();
   request_ = request;
   last_ = {};
   states_.clear();
@@ -169,10 +171,16 @@ double CpuBackend::clock(const wire::Go& go, double start) const {
   return std::max(spent_, (seconds_now() - start) / most);
 }
 
-void CpuBackend::refuse_impossible(const Timing& timing) {
+void CpuBackend::refuse_false_clock() {
   // Of a few launches all may have been disturbed.
-  while (clock_contradiction(launches_, allowance_) && launches_.size() < kEnoughLaunches) launch(surprise());
+  const double most = 0.1 + 2 * request_.measure.max_seconds;
+  while (clock_contradiction(launches_, allowance_) && launches_.size() < kEnoughLaunches && spent_ < most)
+    launch(surprise());
   if (const auto reason = clock_contradiction(launches_, allowance_)) throw Refusal(Stage::measure, *reason);
+}
+
+void CpuBackend::refuse_impossible(const Timing& timing) {
+  if (!timing.stopped_early) refuse_false_clock();
   const Problem& problem = verifier_->problem();
   const double bandwidth = request_.measure.cold_cache ? cpu_most_bandwidth() : 0;
   if (const auto reason = faster_than_possible(problem, timing.median, cpu_most_flops(problem), bandwidth))

@@ -137,6 +137,7 @@ class KernelRunner {
 
 int run_kernel() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_NAME, "tune-kernel");
   KernelRoom room{Descriptor(kRoomDescriptor)};
   if (::getppid() != room.notes().judge) return 0;  // it died before it could take us with it
   // Where the system has Landlock. It also keeps us from looking into processes outside, our judge among them.
