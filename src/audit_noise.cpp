@@ -44,8 +44,20 @@ std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& obj
   return merits;
 }
 
-bool settled(const Ranking& ranking) {
-  return std::ranges::none_of(ranking.rows, [](const Ranked& row) { return row.standing && row.standing->tie; });
+/// Those that have lost leave. Whether each that is left is as fast as the leader.
+bool decide(const Judge& judge, Finals& finals, int round) {
+  std::vector<const Finalist*> left;
+  for (const Finalist& finalist : finals.finalists)
+    if (finalist.eliminated_after == 0) left.push_back(&finalist);
+  const Finalist& leader = Judge::leader_of(left);
+  bool decided = true;
+  for (Finalist& finalist : finals.finalists) {
+    if (finalist.eliminated_after > 0 || &finalist == &leader) continue;
+    const Verdict verdict = judge.verdict(finalist, leader);
+    if (verdict == Verdict::lost) finalist.eliminated_after = round;
+    decided = decided && (verdict == Verdict::lost || verdict == Verdict::equivalent);
+  }
+  return decided;
 }
 
 }  // namespace
@@ -86,27 +98,27 @@ const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Objective&
   Finals finals;
   std::vector<Trial> finalists;
   for (const Trial* trial : chosen) {
-    finals.finalists.push_back({"", trial->spec, {}, 0, std::nullopt});
+    finals.finalists.push_back({"", trial->spec});
     finalists.push_back(*trial);
   }
-  Ranking ranking;
-  const FinalsRules rules;
-  for (int round = 1; round <= rules.max_rounds; ++round) {
-    time_once(finals, finalists, objective);
-    if (round < rules.min_rounds) continue;
-    ranking = rank(finalists, merits_of(finalists, objective), &finals);
-    if (settled(ranking)) break;
+  const bool by_time = merit_of(finalists.front(), objective).by_time;
+  const Judge judge(finalists.size());
+  for (int round = 1; round <= (by_time ? SequentialIntervals::looks().back() : kRoundsNotByTime); ++round) {
+    time_once(finals, finalists, objective, round);
+    if (by_time && SequentialIntervals::is_look(round) && decide(judge, finals, round)) break;
   }
+  const Ranking ranking = rank(finalists, merits_of(finalists, objective), &finals);
   return chosen[static_cast<std::size_t>(ranking.rows.front().trial - finalists.data())];
 }
 
-void NoisyTuning::time_once(Finals& finals, std::vector<Trial>& finalists, const Objective& objective) {
+void NoisyTuning::time_once(Finals& finals, std::vector<Trial>& finalists, const Objective& objective, int round) {
   for (std::size_t i = 0; i < finalists.size(); ++i) {
-    const Known& known = known_.at(finalists[i].spec.mesh_idx);
+    Finalist& finalist = finals.finalists[i];
+    if (finalist.eliminated_after > 0) continue;
+    const Known& known = known_.at(finalist.spec.mesh_idx);
     const double recorded = known.measurement.timing.median;
-    std::vector<double>& rounds = finals.finalists[i].rounds;
-    rounds.push_back(recorded * factor(round_size(known)));
-    finalists[i].outcome = scaled(known.measurement, median(rounds) / recorded, objective.name());
+    finalist.rounds[round] = recorded * factor(round_size(known));
+    finalists[i].outcome = scaled(known.measurement, median_seconds(finalist) / recorded, objective.name());
   }
 }
 

@@ -37,7 +37,7 @@ class NoisyTuning {
   double round_size(const Known& known) const;
   double factor(double size);
   /// A round of the finals; `finalists` become what all rounds so far say.
-  void time_once(Finals& finals, std::vector<Trial>& finalists, const Objective& objective);
+  void time_once(Finals& finals, std::vector<Trial>& finalists, const Objective& objective, int round);
 
   std::optional<double> size_;
   int finalists_;

@@ -144,9 +144,9 @@ TEST_F(Faults, GrandchildrenThatHoldThePipesDelayNobody) {
   EXPECT_TRUE(eventually([&] { return sandbox_.processes().empty(); }));
 }
 
-TEST_F(Faults, AKernelThatClosesAllDescriptorsIsNeverRanked) {
+TEST_F(Faults, AKernelThatClosesAllDescriptorsHurtsNobody) {
   const std::vector<Case> cases = {
-      {"right(); for (int fd = 0; fd < 1024; ++fd) close(fd);", "check, "},
+      {"right(); for (int fd = 0; fd < 1024; ++fd) close(fd);", "measured"},
       {"right();", "measured"},
   };
   write_kernels(cases);

@@ -210,6 +210,38 @@ TEST_F(CpuWorker, ChecksACustomProblemAgainstATrustedKernel) {
   EXPECT_EQ(first_line(refusal(Stage::check, [&] { measure(request); })), "out was not fully written");
 }
 
+TEST_F(CpuWorker, RefusesATimeThatNoMachineReaches) {
+  Custom problem;
+  problem.buffers = {{"in", Type::f64, 1000, Init::normal, Buffer::Role::in},
+                     {"out", Type::f64, 1000, Init::zeros, Buffer::Role::out}};
+  problem.flops = 1e21;
+  wire::BuildRequest build;
+  build.source = kernel_file("scale.cpp");
+  build.problem = problem;
+  build.launches = {launch("scale", {"in", "out"}, {1000})};
+  build.launches[0].args.push_back(scalar_arg(0, Argument::Scalar::f64));
+  const wire::MeasureRequest request = measure_request(build);
+  const auto backend = make_backend();
+  backend->load(request);
+  const std::string text = refusal(Stage::measure, [&] { backend->measure({}, [](const wire::Event&) {}); });
+  EXPECT_TRUE(text.starts_with("faster than the device can be: ")) << text;
+}
+
+TEST_F(CpuWorker, VerifiesEveryLaunchAlsoWithoutBeingAskedToCheck) {
+  const wire::MeasureRequest request = fault("is_right_once");
+  wire::MeasureRequest with_reference = request;
+  with_reference.reference = folder_ / "reference";
+  wire::ReferenceRequest reference;
+  reference.problem = request.problem;
+  reference.output = with_reference.reference;
+  make_backend()->reference(reference);
+  const auto backend = make_backend();
+  backend->load(with_reference);
+  EXPECT_EQ(first_line(refusal(Stage::check,
+                               [&] { backend->measure({.launches = 5, .check = false}, [](const wire::Event&) {}); })),
+            "wrong result in C");
+}
+
 TEST_F(CpuWorker, DescribesTheMachineByTheDocumentedNames) {
   const wire::Hello hello = make_backend()->probe();
   EXPECT_EQ(hello.backend, Backend::cpu);

@@ -16,7 +16,7 @@
 namespace tune {
 namespace {
 
-constexpr std::int64_t kSize = 32;   // of C
+constexpr std::int64_t kSize = 16;   // of C
 constexpr std::int64_t kSlice = 16;  // of k in a step of a blocked kernel
 constexpr std::uint64_t kSeed = 11;
 
@@ -102,12 +102,12 @@ class Mutants : public testing::Test {
           std::fma(static_cast<double>(a(row, p)), static_cast<double>(b(p, col)), static_cast<double>(total)));
     return total;
   }
-  /// As tensor cores do it: steps of k are added exactly, and their sum to the total with the rest cut off.
-  Acc truncated(std::int64_t row, std::int64_t col) const {
+  /// As tensor cores do it: `step` products are added exactly, and their sum to the total with the rest cut off.
+  Acc truncated(std::int64_t row, std::int64_t col, std::int64_t step) const {
     float total = 0;
-    for (std::int64_t p = 0; p < gemm_.k; p += kSlice) {
+    for (std::int64_t p = 0; p < gemm_.k; p += step) {
       double exact = static_cast<double>(total);
-      for (std::int64_t i = p; i < p + kSlice; ++i)
+      for (std::int64_t i = p; i < p + step; ++i)
         exact += static_cast<double>(a(row, i)) * static_cast<double>(b(i, col));
       total = static_cast<float>(exact);
       if (std::fabs(static_cast<double>(total)) > std::fabs(exact)) total = std::nextafter(total, 0.0F);
@@ -159,7 +159,13 @@ using Kinds =
     testing::Types<F64, F32, F32InF64, F16, F16ToF32, Bf16s, Bf16ToF32, Tf32s, E4m3ToBf16, E5m2ToF32, S8ToF32, S8>;
 TYPED_TEST_SUITE(Mutants, Kinds);
 
-constexpr std::int64_t kDepths[] = {128, 8192};
+constexpr std::int64_t kDepths[] = {128, 8192, 65536};
+
+/// Tensor cores keep so little of a sum of fp8 products that in the longest one a few terms make no difference.
+template <typename K>
+bool shows_few_terms(std::int64_t k) {
+  return k < 65536 || significand_bits<typename K::Input>() > significand_bits<E4m3>();
+}
 
 TYPED_TEST(Mutants, HonestKernelsPassInAnyOrderOfSummation) {
   for (const std::int64_t k : kDepths) {
@@ -178,13 +184,16 @@ TYPED_TEST(Mutants, TensorCoresPass) {
                 significand_bits<typename TypeParam::Input>() < significand_bits<float>()) {
     for (const std::int64_t k : kDepths) {
       this->prepare(k);
-      EXPECT_EQ(this->deviation([&](auto i, auto j) { return this->truncated(i, j); }).wrong, 0) << k;
+      for (const std::int64_t step : {4, 8, 16})
+        EXPECT_LT(this->deviation([&](auto i, auto j) { return this->truncated(i, j, step); }).largest_ratio, 0.9)
+            << k << ", " << step << " at a time";
     }
   }
 }
 
 TYPED_TEST(Mutants, TheLastSliceOfKDroppedFails) {
   for (const std::int64_t k : kDepths) {
+    if (!shows_few_terms<TypeParam>(k)) continue;
     this->prepare(k);
     const auto mutant = this->deviation([&](auto i, auto j) { return this->sum(i, j, 0, k - kSlice); });
     EXPECT_GT(mutant.wrong, kSize * kSize / 2) << k;
@@ -193,6 +202,7 @@ TYPED_TEST(Mutants, TheLastSliceOfKDroppedFails) {
 
 TYPED_TEST(Mutants, TheVeryLastTermDroppedFails) {
   for (const std::int64_t k : kDepths) {
+    if (!shows_few_terms<TypeParam>(k)) continue;
     this->prepare(k);
     EXPECT_GT(this->deviation([&](auto i, auto j) { return this->sum(i, j, 0, k - 1); }).wrong, 0) << k;
   }
@@ -211,6 +221,7 @@ TYPED_TEST(Mutants, TwoColumnsSwappedFail) {
 
 TYPED_TEST(Mutants, OneStaleTileFails) {
   for (const std::int64_t k : kDepths) {
+    if (!shows_few_terms<TypeParam>(k)) continue;
     this->prepare(k);
     const auto mutant = this->deviation([&](auto i, auto j) { return this->with_a_stale_tile(i, j); });
     EXPECT_GT(mutant.wrong, kSize * kSize / 2) << k;

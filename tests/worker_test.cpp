@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <numeric>
 
 #include "backend.h"
+#include "base/descriptor.h"
 #include "base/store.h"
 #include "check.h"
 #include "elements.h"
@@ -133,14 +135,23 @@ TEST(Inputs, TheFirstOfSeveralDifferencesIsFound) {
   EXPECT_EQ(first_difference(content, data.data(), 1235, 300'000 - 1235), 250'000);
 }
 
+/// A buffer in a file of its own, all poisoned.
+GuardedBuffer guarded(const char* name, std::size_t bytes) {
+  const Descriptor file(::memfd_create(name, MFD_CLOEXEC));
+  EXPECT_EQ(::ftruncate(file.get(), static_cast<off_t>(GuardedBuffer::footprint(bytes))), 0);
+  GuardedBuffer buffer(name, bytes, file.get(), 0);
+  buffer.poison_all();
+  return buffer;
+}
+
 TEST(GuardedBuffer, FindsNothingWhereNothingWasWritten) {
-  const GuardedBuffer buffer("C", 10);
+  const GuardedBuffer buffer = guarded("C", 10);
   std::fill_n(buffer.data(), 10, std::byte{1});
   EXPECT_EQ(buffer.intrusion(), std::nullopt);
 }
 
 TEST(GuardedBuffer, SaysWhatWasWrittenOnWhichSide) {
-  const GuardedBuffer behind("C", 10), before("A", 10);
+  const GuardedBuffer behind = guarded("C", 10), before = guarded("A", 10);
   std::fill_n(behind.data() + 10, 12, std::byte{1});
   EXPECT_EQ(behind.intrusion(), "guard band hit: 12 bytes written past the end of C, first at +0");
   before.data()[-3] = std::byte{1};
@@ -148,14 +159,14 @@ TEST(GuardedBuffer, SaysWhatWasWrittenOnWhichSide) {
 }
 
 TEST(GuardedBufferDeathTest, AWriteFarOutsideEndsTheProcess) {
-  const GuardedBuffer buffer("C", 10);
+  const GuardedBuffer buffer = guarded("C", 10);
   volatile std::byte* const data = buffer.data();
   EXPECT_EXIT(data[1 << 20] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(data[-(1 << 20)] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST(GuardedBuffer, IsPoisonedWithNaNOfEveryFloatType) {
-  const GuardedBuffer buffer("C", 64);
+  const GuardedBuffer buffer = guarded("C", 64);
   EXPECT_TRUE(std::isnan(*reinterpret_cast<const double*>(buffer.data())));
   EXPECT_TRUE(std::isnan(*reinterpret_cast<const float*>(buffer.data())));
   EXPECT_TRUE(std::isnan(to_double(*reinterpret_cast<const Half*>(buffer.data()))));

@@ -49,6 +49,8 @@ class WorkerBackend {
   /// Fills, checks (reports Checked on the way) and times. nullopt: it has checked and pauses. Where `go.pause` is not
   /// for, because nothing can be done meanwhile, it is ignored.
   virtual std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) = 0;
+  /// What a process does that such a backend has started for its kernels; returns the exit code. Without a channel.
+  virtual int run_kernel() { return 2; }
 };
 
 /// The executable's own backend: each tune-worker-* links exactly one definition.

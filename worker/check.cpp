@@ -141,14 +141,19 @@ std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size
 }  // namespace
 
 Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,
-                       const InputChange& change) {
+                       const Variation& variation) {
   const GemmTolerance tolerance(g, reference.largest_addend);
+  const auto rotated = [](std::int64_t index, std::int64_t by, std::int64_t size) {
+    return index + by < size ? index + by : index + by - size;
+  };
   return compare(g.c, c, view_c(g), pattern, [&](const Index& i) {
-    const std::int64_t row = i.batch * g.m + i.row, col = i.batch * g.n + i.col;
-    double value = reference.c[static_cast<std::size_t>(row * g.n + i.col)];
+    const std::int64_t in_row = rotated(i.col, variation.arrangement.cols, g.n);
+    const std::int64_t row = i.batch * g.m + rotated(i.row, variation.arrangement.rows, g.m), col = i.batch * g.n + in_row;
+    double value = reference.c[static_cast<std::size_t>(row * g.n + in_row)];
+    const InputChange& change = variation.change;
     if (!change.rows.empty()) {
       const auto of_row = static_cast<std::size_t>(2 * (i.batch % change.batches * g.m + i.row));
-      const auto of_col = static_cast<std::size_t>(2 * col);
+      const auto of_col = static_cast<std::size_t>(2 * (i.batch * g.n + i.col));
       value += change.rows[of_row] * change.cols[of_col] + change.rows[of_row + 1] * change.cols[of_col + 1];
     }
     const double norms =
@@ -188,6 +193,13 @@ std::optional<std::string> input_damage(const std::string& buffer, const Content
   const auto at = first_difference(content, data, 0, count);
   if (!at) return std::nullopt;
   return overwritten_text(buffer, *at);
+}
+
+std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, const Buffer& buffer,
+                                        const Content& content, const void* data, const Arrangement& arrangement) {
+  const RotatedView rotated = rotated_view(gemm, index, arrangement);
+  if (const auto at = first_rotated_difference(content, rotated, data)) return overwritten_text(buffer.name, *at);
+  return padding_damage(buffer.name, buffer.type, data, rotated.view, content, Poison::nan);
 }
 
 std::optional<std::string> padding_damage(const std::string& buffer, Type type, const void* data,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "arrangement.h"
 #include "guarded_buffer.h"
 #include "inputs.h"
 #include "layout.h"
@@ -35,9 +36,16 @@ struct InputChange {
   std::int64_t batches = 1;
 };
 
+/// How the inputs of one launch differ from those that the reference is of: on the CPU matrices are arranged in another
+/// way, on GPUs a few numbers are changed.
+struct Variation {
+  Arrangement arrangement = {};
+  InputChange change = {};
+};
+
 /// Compares a GEMM's C, which was poisoned with `pattern`, with its reference. Precondition: a resolved problem.
 Deviation compare_gemm(const Gemm& gemm, const void* c, const GemmReference& reference, Poison pattern,
-                       const InputChange& change = {});
+                       const Variation& variation = {});
 
 /// Compares an output of a custom problem; `values` is this buffer's part of the reference.
 Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void* data, std::span<const double> values,
@@ -53,6 +61,10 @@ std::string overwritten_text(const std::string& buffer, std::int64_t element);
 /// The same, if it is not what it was filled with.
 std::optional<std::string> input_damage(const std::string& buffer, const Content& content, const void* data,
                                         std::int64_t count);
+
+/// The same of a GEMM's input, rotated. Precondition: a resolved problem that can be arranged.
+std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, const Buffer& buffer,
+                                        const Content& content, const void* data, const Arrangement& arrangement);
 
 /// `padding of C was overwritten at element 4100`, if an element between the rows, columns or matrices of `view` is
 /// not what it was before the launch: `before`, or else the poison. Interleaved matrices have no padding.

@@ -1,24 +1,34 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <random>
+#include <sstream>
 
 #include "backend.h"
 #include "cpu_build.h"
-#include "cpu_kernel.h"
+#include "cpu_limits.h"
 #include "cpu_memory.h"
 #include "cpu_probe.h"
 #include "elements.h"
-#include "idle.h"
+#include "kernel_process.h"
+#include "kernel_runner.h"
 #include "measure.h"
 #include "reference.h"
+#include "roofline.h"
 #include "support.h"
-#include "vendor_blas.h"
 #include "verifier.h"
 
 namespace tune {
 namespace {
 
-/// Kernels in shared objects, compiled with the system's C++ compiler and called in this process.
+// Launches are limited by the time that they take themselves, and all that belongs to them by so many times that.
+constexpr double kMostForJudging = 4;
+constexpr double kShareOfDeadline = 0.8;
+
+constexpr std::size_t kEnoughLaunches = 10;  // to tell a false clock from a disturbance
+
+/// Kernels in shared objects, compiled with the system's C++ compiler and called in a process of their own, which this
+/// one judges: it has the reference and the clock, and never loads a kernel.
 class CpuBackend final : public WorkerBackend {
  public:
   Backend kind() const override { return Backend::cpu; }
@@ -27,19 +37,30 @@ class CpuBackend final : public WorkerBackend {
   void reference(const wire::ReferenceRequest& request) override;
   void load(const wire::MeasureRequest& request) override;
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
+  int run_kernel() override { return tune::run_kernel(); }
 
  private:
-  void load_vendor(const wire::MeasureRequest& request);
-  void load_kernel(const wire::MeasureRequest& request);
   std::vector<double> outputs() const;
-  double timed_launch();
+  double launch(const LaunchSetting& setting);
+  LaunchSetting surprise();
   wire::Checked check();
+  double clock(const wire::Go& go, double start) const;
+  void refuse_false_clock();
+  void refuse_impossible(const Timing& timing);
 
-  MeasureRules rules_;
+  wire::MeasureRequest request_;
   std::optional<Verifier> verifier_;
+  std::unique_ptr<KernelRoom> room_;
+  std::unique_ptr<KernelProcess> process_;
   std::optional<CpuMemory> memory_;
-  std::optional<CpuKernel> kernel_;
-  std::optional<VendorGemm> vendor_;
+  std::vector<std::string> remarks_;
+  std::random_device random_;
+  double allowance_ = 0;  ///< see KernelProcess
+  double max_error_ = 0;
+  LaunchSetting last_;
+  std::vector<LaunchSetting> states_;  ///< of outputs, that come next
+  std::vector<TimedLaunch> launches_;  ///< of this `go`
+  double spent_ = 0;                   ///< seconds in them
 };
 
 wire::Hello CpuBackend::probe() {
@@ -56,8 +77,7 @@ void CpuBackend::reference(const wire::ReferenceRequest& request) {
   if (const auto* gemm = std::get_if<Gemm>(&request.problem))
     return write_reference(request.output, identity, compute_reference(*gemm, request.seed));
   load(measure_request(request));
-  timed_launch();
-  memory_->verify_guards();
+  launch({});
   write_reference(request.output, identity, outputs());
 }
 
@@ -78,60 +98,107 @@ std::vector<double> CpuBackend::outputs() const {
 
 void CpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
-  rules_ = request.measure;
+  process_.reset();
+  memory_.reset();
+  room_.reset();
+  request_ = request;
+  last_ = {};
+  states_.clear();
   verifier_.emplace(request);
-  memory_.emplace(request, *verifier_);
-  request.vendor ? load_vendor(request) : load_kernel(request);
+  room_ = std::make_unique<KernelRoom>(request);
+  memory_.emplace(room_->map(), *verifier_);
+  process_ = std::make_unique<KernelProcess>(*room_, request.reference);
+  allowance_ = process_->allowance();
+  std::istringstream remarks(process_->load());
+  remarks_.clear();
+  for (std::string line; std::getline(remarks, line);) remarks_.push_back(line);
 }
 
-void CpuBackend::load_vendor(const wire::MeasureRequest& request) {
-  const auto* gemm = std::get_if<Gemm>(&request.problem);
-  if (!gemm) throw Refusal(Stage::load, "the vendor library knows no custom problem");
-  vendor_.emplace(*gemm, memory_->address("A"), memory_->address("B"), memory_->address("C"));
+/// Returns the launch's seconds.
+double CpuBackend::launch(const LaunchSetting& setting) {
+  memory_->prepare(setting);
+  if (request_.measure.cold_cache) memory_->flush();
+  launches_.push_back(process_->launch(setting.addresses));
+  spent_ += launches_.back().claimed;
+  max_error_ = std::max(max_error_, memory_->verify(setting));
+  process_->require_stopped();
+  last_ = setting;
+  return launches_.back().claimed;
 }
 
-void CpuBackend::load_kernel(const wire::MeasureRequest& request) {
-  const auto* gemm = std::get_if<Gemm>(&request.problem);
-  kernel_.emplace(request.artifact, request.launches, gemm ? gemm->acc : Type::f32,
-                  [this](const std::string& name) { return memory_->address(name); });
+/// A setting that no kernel can foresee. Outputs come in all states that there are every few launches.
+LaunchSetting CpuBackend::surprise() {
+  const bool arranged = can_be_arranged(verifier_->problem());
+  if (states_.empty()) {
+    states_ = {{Poison::nan, false, {}, 0}, {Poison::other, false, {}, 0}};
+    if (arranged) states_.push_back({Poison::nan, true, {}, 0});
+    std::ranges::shuffle(states_, random_);
+  }
+  LaunchSetting setting = states_.back();
+  states_.pop_back();
+  setting.addresses = random_() % KernelRoom::kAddresses;
+  if (!arranged) return setting;
+  const Gemm& gemm = std::get<Gemm>(verifier_->problem());
+  const auto below = [this](std::int64_t size) { return static_cast<std::int64_t>(random_()) % size; };
+  setting.arrangement = {below(gemm.m), below(gemm.n), below(gemm.k)};
+  if (!setting.stale) return setting;
+  setting.pattern = last_.pattern;
+  const Arrangement &now = setting.arrangement, &before = last_.arrangement;
+  setting.stale = now.rows != before.rows || now.cols != before.cols;
+  return setting;
 }
 
-double CpuBackend::timed_launch() {
-  if (rules_.cold_cache) memory_->flush();
-  const double start = seconds_now();
-  memory_->zero();
-  vendor_ ? vendor_->launch() : kernel_->launch();
-  // A clock that does not tick between two readings must not make a launch free.
-  return std::max(seconds_now() - start, 1e-9);
-}
-
+/// The first launches have the inputs that are documented.
 wire::Checked CpuBackend::check() {
   wire::Checked checked;
+  max_error_ = 0;
   for (const Poison pattern : verifier_->patterns()) {
-    memory_->reset(pattern);
-    const double seconds = timed_launch();
+    LaunchSetting setting;
+    setting.pattern = pattern;
+    const double seconds = launch(setting);
     checked.seconds = checked.seconds > 0 ? std::min(checked.seconds, seconds) : seconds;
-    checked.max_error = std::max(checked.max_error, memory_->verify(pattern));
   }
+  checked.max_error = max_error_;
   return checked;
 }
 
+/// The seconds that were spent in launches. A part of all seconds since `start` where those are many more, so that
+/// there is an answer in time.
+double CpuBackend::clock(const wire::Go& go, double start) const {
+  double most = kMostForJudging;
+  if (go.answer_within > 0 && request_.measure.max_seconds > 0)
+    most = std::clamp(kShareOfDeadline * go.answer_within / request_.measure.max_seconds, 1.0, most);
+  return std::max(spent_, (seconds_now() - start) / most);
+}
+
+void CpuBackend::refuse_false_clock() {
+  // Of a few launches all may have been disturbed.
+  const double most = 0.1 + 2 * request_.measure.max_seconds;
+  while (clock_contradiction(launches_, allowance_) && launches_.size() < kEnoughLaunches && spent_ < most)
+    launch(surprise());
+  if (const auto reason = clock_contradiction(launches_, allowance_)) throw Refusal(Stage::measure, *reason);
+}
+
+void CpuBackend::refuse_impossible(const Timing& timing) {
+  if (!timing.stopped_early) refuse_false_clock();
+  const Problem& problem = verifier_->problem();
+  const double bandwidth = request_.measure.cold_cache ? cpu_most_bandwidth() : 0;
+  if (const auto reason = faster_than_possible(problem, timing.median, cpu_most_flops(problem), bandwidth))
+    throw Refusal(Stage::measure, *reason);
+}
+
 std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Report& report) {
+  launches_.clear();
+  spent_ = 0;
+  const double start = seconds_now();
   const wire::Checked checked = go.check ? check() : wire::Checked();
   const bool compared = go.check && verifier_->has_reference();
   if (compared) report(checked);
-  const auto launch = [this] {
-    memory_->restore();
-    return timed_launch();
-  };
-  const Timing timing = Sampler(rules_, go, launch, seconds_now, {}).run(checked.seconds);
-  // What was timed must still be right: a kernel may count its launches, or rely on what the one before left behind.
-  if (go.check)
-    memory_->verify(verifier_->patterns().back());
-  else
-    memory_->verify_guards();
-  if (go.launches > 0) wait_until_idle();
-  return wire::Measured{timing, compared, {}, vendor_ ? vendor_->remarks() : std::vector<std::string>()};
+  const auto next = [this] { return launch(surprise()); };
+  const auto now = [&] { return clock(go, start); };
+  const Timing timing = Sampler(request_.measure, go, next, now, {}).run(checked.seconds);
+  refuse_impossible(timing);
+  return wire::Measured{timing, compared, {}, remarks_};
 }
 
 }  // namespace

@@ -236,7 +236,7 @@ double GpuMemory::verify_outputs(Poison pattern) {
 double GpuMemory::verify_on_host(std::size_t index, Poison pattern) const {
   std::vector<std::byte> copy(buffers_[index].bytes);
   buffers_[index].memory.copy_to(copy, start());
-  return verifier_.verify(index, copy.data(), pattern, change_on_host());
+  return verifier_.verify(index, copy.data(), pattern, {{}, change_on_host()});
 }
 
 InputChange GpuMemory::change_on_host() const {

@@ -13,6 +13,8 @@
 namespace tune {
 namespace {
 
+std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /// Bytes of a guard band that are no longer as they were, and the first and last of them.
@@ -34,20 +36,28 @@ const char* bytes_text(std::size_t count) { return count == 1 ? "byte" : "bytes"
 
 }  // namespace
 
-GuardedBuffer::GuardedBuffer(std::string name, std::size_t bytes) : name_(std::move(name)), bytes_(bytes) {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t before = round_up(kBand, page), usable = before + round_up(bytes + kBand, page);
+GuardedBuffer::GuardedBuffer(std::string name, std::size_t bytes, int file, std::size_t offset)
+    : name_(std::move(name)), bytes_(bytes) {
+  const std::size_t usable = footprint(bytes);
   mapped_ = kMoat + usable + kMoat;
   void* mapping = ::mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   mapping_ = static_cast<std::byte*>(mapping);
-  if (::mprotect(mapping_ + kMoat, usable, PROT_READ | PROT_WRITE) != 0) {
+  // Populated now, so that no launch has to wait for its pages.
+  if (::mmap(mapping_ + kMoat, usable, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file,
+             static_cast<off_t>(offset)) == MAP_FAILED) {
     ::munmap(mapping_, mapped_);
     throw std::bad_alloc();
   }
-  data_ = mapping_ + kMoat + before;
-  poison({data_ - kBand, band_behind().data() + band_behind().size()}, Poison::nan);
+  ::madvise(mapping_ + kMoat, usable, MADV_DONTFORK);
+  data_ = mapping_ + kMoat + round_up(kBand, page_bytes());
 }
+
+std::size_t GuardedBuffer::footprint(std::size_t bytes) {
+  return round_up(kBand, page_bytes()) + round_up(bytes + kBand, page_bytes());
+}
+
+void GuardedBuffer::poison_all() { poison({data_ - kBand, band_behind().data() + band_behind().size()}, Poison::nan); }
 
 GuardedBuffer::~GuardedBuffer() {
   if (mapping_) ::munmap(mapping_, mapped_);

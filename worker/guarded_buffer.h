@@ -7,24 +7,30 @@
 
 namespace tune {
 
-/// Memory for one argument of a kernel: page-aligned, with a guard band on each side and inaccessible memory beyond
-/// those, so that a near miss is found afterwards and a far one ends the process. Owns its mapping.
+/// Memory for one argument of a kernel, a part of a file that several processes map: page-aligned, with a guard band on
+/// each side and inaccessible memory beyond those, so that a near miss is found afterwards and a far one ends the
+/// process. Owns its mapping, which children of the process do not inherit.
 class GuardedBuffer {
  public:
   static constexpr std::size_t kBand = 4096;      ///< bytes of a guard band; the one behind may be longer
   static constexpr std::size_t kMoat = 16 << 20;  ///< inaccessible bytes on each side; takes address space only
 
   GuardedBuffer() = default;
-  /// `name` is for messages. All bytes are poisoned. Throws std::bad_alloc.
-  GuardedBuffer(std::string name, std::size_t bytes);
+  /// Maps what is in the file from `offset` on, a whole number of pages. `name` is for messages. Throws std::bad_alloc.
+  GuardedBuffer(std::string name, std::size_t bytes, int file, std::size_t offset);
   ~GuardedBuffer();
   GuardedBuffer(GuardedBuffer&& other) noexcept;
   GuardedBuffer& operator=(GuardedBuffer&& other) noexcept;
+
+  /// How many bytes of the file a buffer takes: a whole number of pages.
+  static std::size_t footprint(std::size_t bytes);
 
   const std::string& name() const { return name_; }
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
+  /// Poisons all bytes, and the guard bands.
+  void poison_all();
   /// `guard band hit: 12 bytes written past the end of C, first at +0`, if a guard band was written to.
   std::optional<std::string> intrusion() const;
 

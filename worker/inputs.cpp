@@ -75,11 +75,13 @@ void in_chunks(const Content& content, std::int64_t first, std::int64_t count, U
 
 }  // namespace
 
-void fill(const Content& content, void* data, std::int64_t count) {
+void fill(const Content& content, void* data, std::int64_t count) { fill_part(content, 0, count, data); }
+
+void fill_part(const Content& content, std::int64_t first, std::int64_t count, void* to) {
   with_type(content.type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-      make(content, begin, end - begin, static_cast<T*>(data) + begin);
+      make(content, first + begin, end - begin, static_cast<T*>(to) + begin);
     });
   });
 }
@@ -97,6 +99,13 @@ void generate(const Content& content, std::int64_t first, std::int64_t count, do
 
 std::optional<std::int64_t> first_difference(const Content& content, const void* data, std::int64_t first,
                                              std::int64_t count) {
+  const auto found = first_difference_of_part(content, first, count,
+                                              static_cast<const std::byte*>(data) + first * size_of(content.type));
+  return found ? std::optional(first + *found) : std::nullopt;
+}
+
+std::optional<std::int64_t> first_difference_of_part(const Content& content, std::int64_t first, std::int64_t count,
+                                                     const void* part) {
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> result = kNone;
   with_type(content.type, [&](auto tag) {
@@ -104,8 +113,8 @@ std::optional<std::int64_t> first_difference(const Content& content, const void*
     const auto same = [](const T& x, const T& y) { return std::memcmp(&x, &y, sizeof(T)) == 0; };
     parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
       in_chunks<T>(content, first + begin, end - begin, [&](std::int64_t at, const T* chunk, std::int64_t size) {
-        const std::int64_t offset = first + begin + at;
-        const T* actual = static_cast<const T*>(data) + offset;
+        const std::int64_t offset = begin + at;
+        const T* actual = static_cast<const T*>(part) + offset;
         if (offset > result || std::memcmp(actual, chunk, sizeof(T) * static_cast<std::size_t>(size)) == 0) return;
         const std::int64_t found = offset + (std::mismatch(chunk, chunk + size, actual, same).first - chunk);
         for (std::int64_t seen = result; found < seen && !result.compare_exchange_weak(seen, found);) {

@@ -20,6 +20,9 @@ struct Content {
 
 void fill(const Content& content, void* data, std::int64_t count);
 
+/// The elements [first, first + count) to `to`.
+void fill_part(const Content& content, std::int64_t first, std::int64_t count, void* to);
+
 /// The elements from `first` on as doubles.
 void generate(const Content& content, std::int64_t first, std::int64_t count, double* values);
 
@@ -27,5 +30,9 @@ void generate(const Content& content, std::int64_t first, std::int64_t count, do
 /// bit, what `fill` puts there.
 std::optional<std::int64_t> first_difference(const Content& content, const void* data, std::int64_t first,
                                              std::int64_t count);
+
+/// The first i of [0, count) where `part` is not what `fill` puts at `first` + i.
+std::optional<std::int64_t> first_difference_of_part(const Content& content, std::int64_t first, std::int64_t count,
+                                                     const void* part);
 
 }  // namespace tune

@@ -10,6 +10,7 @@
 
 #include "backend.h"
 #include "channel.h"
+#include "kernel_runner.h"
 #include "model/error.h"
 
 namespace tune {
@@ -170,6 +171,7 @@ Channel::Input input_of(const Options& options) {
 }  // namespace tune
 
 int main(int argc, char** argv) {
+  if (argc == 2 && argv[1] == std::string_view(tune::kRunKernel)) return tune::make_backend()->run_kernel();
   const std::string_view program = argc > 0 ? argv[0] : "tune-worker";
   const auto options = tune::parse({argv + 1, argv + argc});
   if (!options || options->mode == "help") {

@@ -41,13 +41,14 @@ bool allow_all_but(const std::vector<fs::path>& files, const fs::path& folder, i
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path& path = entry->path();
-    if (entry->is_symlink(error) || std::ranges::find(files, path) != files.end()) continue;
+    if (entry->is_symlink(error)) continue;  // what it leads to has a rule of its own, or must have none
+    if (std::ranges::find(files, path) != files.end()) continue;
     if (std::ranges::any_of(files, [&](const fs::path& file) { return is_or_holds(path, file); })) {
       if (!allow_all_but(files, path, rules)) return false;
       continue;
     }
     const Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
-    if (!parent && errno == ENOENT) continue;  // removed meanwhile
+    if (!parent && errno == ENOENT) continue;  // it has just gone
     const landlock_path_beneath_attr rule = {kOpening, parent.get()};
     if (!parent || ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) return false;
   }

@@ -8,6 +8,7 @@ namespace tune {
 
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
+  if (count < 2 * grain) return body(0, count);  // to ask for the number of cores would take longer
   const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::int64_t parts = std::clamp<std::int64_t>(count / grain, 1, cores);
   std::vector<std::jthread> threads;

@@ -89,7 +89,8 @@ double error_growth(const Gemm& gemm) {
   const double general = 4 * std::sqrt(static_cast<double>(gemm.k));
   if (!is_random(gemm.init)) return general;
   if (gemm.acc == Type::f16 || (is_wide(gemm.a) && is_wide(gemm.b))) return std::min(general, 16.0);
-  return is_fp8(gemm.a) || is_fp8(gemm.b) ? std::min(general, 4.0) : general;
+  if (is_fp8(gemm.a) || is_fp8(gemm.b)) return std::min(general, 4.0);
+  return std::min(general, std::max(128.0, general / 4));
 }
 
 }  // namespace

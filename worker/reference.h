@@ -19,10 +19,16 @@ namespace tune {
 /// First term: the sum of k products in any order. Rounding errors that are independent of each other grow with sqrt(k)
 /// (Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019: lambda
 /// sqrt(k) u |a|.|b| for each element), and |a|.|b| is bounded by the norms' product (Cauchy-Schwarz): g = 4 sqrt(k).
-/// That leaves room for the adders of tensor cores, which truncate. Where inputs are f32 or f64 and random with mean
-/// zero, errors hardly grow at all (Higham and Mary, Sharper probabilistic backward error analysis for basic linear
-/// algebra kernels with random data, SIAM J. Sci. Comput. 42, 2020): g = min(4 sqrt(k), 16), without which a long sum
-/// of products in tf32 would pass for f32, and where acc is f16, whose tolerance would exceed the result itself.
+///
+/// Where inputs are random with mean zero, the sum itself grows with sqrt(k) only, and errors hardly more (Higham and
+/// Mary, Sharper probabilistic backward error analysis for basic linear algebra kernels with random data, SIAM J. Sci.
+/// Comput. 42, 2020). With f32 or f64 inputs g = min(4 sqrt(k), 16), without which a long sum of products in tf32 would
+/// pass for f32; the same where acc is f16, whose tolerance would exceed the result itself. Tensor cores do not round but
+/// cut off: where they add b products at a time (b is 4 at least: Fasi, Higham, Mikaitis and Pranesh, Numerical behavior
+/// of NVIDIA tensor cores, PeerJ Comput. Sci. 7, 2021), k/b sums lose up to 2 u of themselves, all towards zero, together
+/// about 0.6 (k/b) u |c|. With |c| at five times its standard deviation, which is a third of |a_i| |b_j| times 3/sqrt(k)
+/// for uniform inputs, that is 0.75 sqrt(k) of the unit here: g = min(4 sqrt(k), max(128, sqrt(k))). At k = 65536 that is
+/// a quarter of the general bound, which there is more than any single product.
 /// Tensor cores keep about 14 bits of a sum of fp8 products (DeepSeek-V3 Technical Report, 2024, section 3.3.2): with
 /// such inputs u_acc is at least 2^-14 here, and g = min(4 sqrt(k), 4) if they are random. cuBLASLt's products of e4m3
 /// on an H200 (256 x 256; k 128, 1024, 8192) were off by at most 0.6 of that. Second

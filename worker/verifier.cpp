@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "backend.h"
 #include "base/store.h"
@@ -25,6 +26,18 @@ void refuse_if(const std::optional<std::string>& damage) {
 
 std::string_view bytes_of(const void* data, std::int64_t count, std::int64_t size) {
   return {static_cast<const char*>(data), static_cast<std::size_t>(count * size)};
+}
+
+/// C's values, row-major and tight, as they are in this arrangement.
+std::vector<double> rotated_rows(const Gemm& gemm, std::span<const double> c, const Arrangement& by) {
+  std::vector<double> result;
+  result.reserve(c.size());
+  for (std::int64_t line = 0; line < gemm.batch * gemm.m; ++line) {
+    const std::int64_t from = line / gemm.m * gemm.m + (line % gemm.m + by.rows) % gemm.m;
+    const auto row = c.subspan(static_cast<std::size_t>(from * gemm.n), static_cast<std::size_t>(gemm.n));
+    std::rotate_copy(row.begin(), row.begin() + by.cols, row.end(), std::back_inserter(result));
+  }
+  return result;
 }
 
 }  // namespace
@@ -57,23 +70,30 @@ std::optional<Content> Verifier::content(std::size_t index) const {
   return Content{buffer.type, buffer.role == Buffer::Role::out ? Init::zeros : buffer.init, seed_, index};
 }
 
-double Verifier::verify(std::size_t index, const void* data, Poison pattern, const InputChange& change) const {
-  const Buffer& buffer = buffers_[index];
-  if (buffer.role != Buffer::Role::in) return verify_output(index, data, pattern, change);
-  refuse_if(input_damage(buffer.name, *content(index), data, buffer.count));
+double Verifier::verify(std::size_t index, const void* data, Poison pattern, const Variation& variation) const {
+  if (buffers_[index].role != Buffer::Role::in) return verify_output(index, data, pattern, variation);
+  refuse_if(damage(index, data, variation.arrangement));
   return 0;
 }
 
-double Verifier::verify_output(std::size_t index, const void* data, Poison pattern, const InputChange& change) const {
+std::optional<std::string> Verifier::damage(std::size_t index, const void* data, const Arrangement& arrangement) const {
+  const Buffer& buffer = buffers_[index];
+  const auto* gemm = std::get_if<Gemm>(&problem_);
+  if (gemm && arrangement != Arrangement())
+    return input_damage(*gemm, index, buffer, *content(index), data, arrangement);
+  return input_damage(buffer.name, *content(index), data, buffer.count);
+}
+
+double Verifier::verify_output(std::size_t index, const void* data, Poison pattern, const Variation& variation) const {
   const Buffer& buffer = buffers_[index];
   const auto* gemm = std::get_if<Gemm>(&problem_);
   Deviation deviation;
   if (gemm && has_reference())
-    deviation = compare_gemm(*gemm, data, GemmReference(*gemm, reference()), pattern, change);
+    deviation = compare_gemm(*gemm, data, GemmReference(*gemm, reference()), pattern, variation);
   else if (has_reference())
     deviation = compare_custom(std::get<Custom>(problem_), buffer, data, reference_of(index), pattern);
   if (deviation.wrong > 0) {
-    if (!keep_.empty()) keep(index, data);
+    if (!keep_.empty()) keep(index, data, variation.arrangement);
     throw Refusal(Stage::check, describe(deviation, buffer.name));
   }
   if (gemm) refuse_if(padding_damage(buffer.name, buffer.type, data, view_c(*gemm), content(index), pattern));
@@ -87,13 +107,14 @@ std::span<const double> Verifier::reference_of(std::size_t index) const {
   return reference().subspan(start, static_cast<std::size_t>(buffers_[index].count));
 }
 
-void Verifier::keep(std::size_t index, const void* data) const {
+void Verifier::keep(std::size_t index, const void* data, const Arrangement& arrangement) const {
   const Buffer& buffer = buffers_[index];
   std::filesystem::create_directories(keep_);
   write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
              bytes_of(data, buffer.count, size_of(buffer.type)));
-  const bool gemm = std::holds_alternative<Gemm>(problem_);
-  const auto right = gemm ? GemmReference(std::get<Gemm>(problem_), reference()).c : reference_of(index);
+  const auto* gemm = std::get_if<Gemm>(&problem_);
+  const std::vector<double> right = gemm ? rotated_rows(*gemm, GemmReference(*gemm, reference()).c, arrangement)
+                                         : std::vector<double>(reference_of(index).begin(), reference_of(index).end());
   write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
              bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));
 }

@@ -36,12 +36,13 @@ class Verifier {
   std::span<const double> reference_of(std::size_t buffer) const;
 
   /// Verifies one buffer after a launch. Returns the largest error over its tolerance: 0 for inputs, at most 1.
-  /// `change`: how the inputs of the launch differed from the reference's.
-  double verify(std::size_t buffer, const void* data, Poison pattern, const InputChange& change = {}) const;
+  /// `variation` has to be one that the problem can have.
+  double verify(std::size_t buffer, const void* data, Poison pattern, const Variation& variation = {}) const;
 
  private:
-  double verify_output(std::size_t buffer, const void* data, Poison pattern, const InputChange& change) const;
-  void keep(std::size_t buffer, const void* data) const;
+  std::optional<std::string> damage(std::size_t buffer, const void* data, const Arrangement& arrangement) const;
+  double verify_output(std::size_t buffer, const void* data, Poison pattern, const Variation& variation) const;
+  void keep(std::size_t buffer, const void* data, const Arrangement& arrangement) const;
 
   Problem problem_;
   std::vector<Buffer> buffers_;

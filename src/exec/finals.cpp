@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kMinRounds = 7;
 constexpr int kBaselineRounds = 15;   // tell a ratio to a per cent; what decides is between specs
-constexpr int kRoundsNotByTime = 15;  // where they only measure
 constexpr int kLaunchesInOtherState = 20;
 
 }  // namespace

@@ -24,6 +24,9 @@ struct Contender {
   bool is_vendor() const { return vendor != Vendor::no; }
 };
 
+/// Where the objective is not the time, and the rounds only measure.
+inline constexpr int kRoundsNotByTime = 15;
+
 struct FinalsRules {
   using Clock = std::chrono::steady_clock;
 

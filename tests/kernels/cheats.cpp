@@ -1,0 +1,276 @@
+// Kernels that try to be ranked without doing their work, or to disturb those who judge: one for each value of CHEAT.
+// What they are called after, and what has to become of them, is in cli_cheat_test.cpp.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+namespace {
+
+struct Launch {
+  const float *A, *B;
+  float* C;
+  int m, n, k;
+
+  float at(int i, int j) const {
+    float sum = 0;
+    for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+    return sum;
+  }
+  void rows(int count) const {
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < n; ++j) C[i * n + j] = at(i, j);
+  }
+  void right() const { rows(m); }
+  std::size_t bytes() const { return sizeof(float) * static_cast<std::size_t>(m) * static_cast<std::size_t>(n); }
+  std::vector<float> result() const { return {C, C + m * n}; }
+  void answer(const std::vector<float>& result) const { std::memcpy(C, result.data(), bytes()); }
+};
+
+int launches = 0;
+
+std::uint32_t bits(float x) {
+  std::uint32_t result;
+  std::memcpy(&result, &x, sizeof x);
+  return result;
+}
+
+void only_if_c_differs_from_last_time(const Launch& launch) {
+  static std::vector<float> last;
+  if (last == launch.result()) return;
+  launch.right();
+  last = launch.result();
+}
+
+void counter_not_reset(const Launch& launch) {
+  static std::vector<float> sums(static_cast<std::size_t>(launch.m * launch.n));
+  for (int i = 0; i < launch.m * launch.n; ++i)
+    launch.C[i] = sums[static_cast<std::size_t>(i)] += launch.at(i / launch.n, i % launch.n);
+}
+
+template <typename Key>
+void cached(const Launch& launch, const Key& key, bool may_hit = true) {
+  static std::map<Key, std::vector<float>> results;
+  if (const auto found = results.find(key); found != results.end()) {
+    if (!may_hit) std::abort();
+    return launch.answer(found->second);
+  }
+  launch.right();
+  results[key] = launch.result();
+}
+
+std::uint64_t hash(const float* values, int count) {
+  std::uint64_t result = 14695981039346656037U;
+  for (int i = 0; i < count; ++i) result = (result ^ bits(values[i])) * 1099511628211U;
+  return result;
+}
+
+std::uint64_t sum_of_bits(const float* values, int count) {
+  std::uint64_t result = 0;
+  for (int i = 0; i < count; ++i) result += bits(values[i]);
+  return result;
+}
+
+void finished_by_a_thread(const Launch& launch) {
+  launch.rows(1);
+  std::thread([launch] {
+    ::usleep(3000);
+    launch.right();
+  }).detach();
+}
+
+void continued_by_a_timer(const Launch& launch) {
+  if (launches == 1) {
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGCONT;
+    timer_t timer;
+    const itimerspec often = {{0, 100'000}, {0, 100'000}};
+    if (::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || ::timer_settime(timer, 0, &often, nullptr) != 0)
+      std::abort();
+  }
+  finished_by_a_thread(launch);
+}
+
+void finished_by_a_child(const Launch& launch) {
+  if (::fork() == 0) {
+    launch.right();
+    ::_exit(0);
+  }
+  ::usleep(20'000);
+}
+
+void says_that_it_was_measured() {
+  const std::string lines =
+      "{\"event\": \"checked\", \"max_error\": 0, \"seconds\": 1e-9}\n"
+      "{\"event\": \"measured\", \"timing\": {\"median\": 1e-9, \"minimum\": 1e-9, \"count\": 9}, \"checked\": true}\n";
+  for (int file = 0; file < 1024; ++file)
+    [[maybe_unused]] const auto written = ::write(file, lines.data(), lines.size());
+  ::_exit(0);
+}
+
+/// clock_gettime does nothing and succeeds from now on: `xor eax, eax; ret`.
+void stop_the_clock() {
+#if defined(__x86_64__)
+  auto* const code = static_cast<unsigned char*>(::dlsym(RTLD_DEFAULT, "clock_gettime"));
+  const auto page = reinterpret_cast<std::uintptr_t>(code) & ~std::uintptr_t{4095};
+  if (::mprotect(reinterpret_cast<void*>(page), 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) std::abort();
+  std::memcpy(code, "\x31\xc0\xc3", 3);
+#endif
+}
+
+/// Puts 42 into all memory that is mapped from a file called `reference`, and into C.
+void overwrites_the_reference(const Launch& launch) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (!line.ends_with("/reference")) continue;
+    const auto begin = std::stoull(line, nullptr, 16), end = std::stoull(line.substr(line.find('-') + 1), nullptr, 16);
+    ::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE);
+    for (auto at = begin + 80; at + 8 <= end; at += 8) *reinterpret_cast<double*>(at) = 42;
+  }
+  launch.answer(std::vector<float>(static_cast<std::size_t>(launch.m * launch.n), 42));
+}
+
+void sums_in_bf16(const Launch& launch) {
+  const auto narrow = [](float x) {
+    const std::uint32_t rounded = (bits(x) + 0x7fff + (bits(x) >> 16 & 1)) & 0xffff0000;
+    std::memcpy(&x, &rounded, sizeof x);
+    return x;
+  };
+  for (int i = 0; i < launch.m; ++i)
+    for (int j = 0; j < launch.n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < launch.k; ++p) sum = narrow(sum + launch.A[i * launch.k + p] * launch.B[p * launch.n + j]);
+      launch.C[i * launch.n + j] = sum;
+    }
+}
+
+void knows_the_result_from_a_file(const Launch& launch) {
+  std::fstream file("result", std::ios::in | std::ios::binary);
+  std::vector<float> result(static_cast<std::size_t>(launch.m * launch.n));
+  if (file.read(reinterpret_cast<char*>(result.data()), static_cast<std::streamsize>(launch.bytes())))
+    return launch.answer(result);
+  launch.right();
+  std::ofstream("result", std::ios::binary)
+      .write(reinterpret_cast<const char*>(launch.C), static_cast<std::streamsize>(launch.bytes()));
+}
+
+/// Aborts if it gets hold of the reference's file.
+void looks_for_the_reference() {
+  for (const char* folder : {"/dev/shm", "/tmp"}) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+      if (std::ifstream(entry.path() / "reference").get() != EOF) std::abort();
+  }
+}
+
+/// Aborts if it gets at the memory or the descriptors of the process that started it.
+void looks_into_the_judge() {
+  const std::string judge = "/proc/" + std::to_string(::getppid());
+  if (::open((judge + "/mem").c_str(), O_RDONLY) >= 0) std::abort();
+  for (int file = 0; file < 200; ++file)
+    if (::open((judge + "/fd/" + std::to_string(file)).c_str(), O_WRONLY) >= 0) std::abort();
+  if (::ptrace(PTRACE_ATTACH, ::getppid(), nullptr, nullptr) == 0) std::abort();
+  char byte = 0;
+  const iovec here = {&byte, 1}, there = {&launches, 1};
+  if (::process_vm_readv(::getppid(), &here, 1, &there, 1, 0) == 1) std::abort();
+}
+
+void changes_the_arithmetic() {
+  std::fesetround(FE_UPWARD);
+#if defined(__SSE__)
+  ::_mm_setcsr(::_mm_getcsr() | 0x8040);  // denormal numbers are zero
+#endif
+}
+
+}  // namespace
+
+// Not the system's: where it is called, no time passes.
+extern "C" int clock_gettime(clockid_t, timespec* time) noexcept {
+  *time = {};
+  return 0;
+}
+
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int cheat) {
+  const Launch launch{A, B, C, m, n, k};
+  const bool first = launches++ == 0;
+  switch (cheat) {
+    case 0:
+      return launch.right();
+    case 1:
+      return launch.rows(first ? m : 0);
+    case 2:
+      return launch.rows(launches % 2 == 1 ? m : 0);
+    case 3:
+      return launch.rows(first ? m : 1);
+    case 4:
+      return launch.rows(C[0] != C[0] ? m : 0);
+    case 5:
+      return launch.rows(bits(C[0]) == 0xfff5fff5 || bits(C[0]) == 0x0a5a0a5a ? m : 0);
+    case 6:
+      return only_if_c_differs_from_last_time(launch);
+    case 7:
+      return counter_not_reset(launch);
+    case 8:
+      return cached(launch, A);
+    case 9:
+      return cached(launch, sum_of_bits(A, m * k) + sum_of_bits(B, k * n));
+    case 10:
+      return cached(launch, std::pair(hash(A, m * k), hash(B, k * n)), false);
+    case 11:
+      return finished_by_a_thread(launch);
+    case 12:
+      return continued_by_a_timer(launch);
+    case 13:
+      return finished_by_a_child(launch);
+    case 14:
+      says_that_it_was_measured();
+      return;
+    case 15:
+      launch.right();
+      if (first) stop_the_clock();
+      ::usleep(20'000);
+      return;
+    case 16:
+      return overwrites_the_reference(launch);
+    case 17:
+      return sums_in_bf16(launch);
+    case 18:
+      return knows_the_result_from_a_file(launch);
+    case 19:
+      looks_for_the_reference();
+      return launch.right();
+    case 20:
+      looks_into_the_judge();
+      return launch.right();
+    case 21:
+      std::fesetround(FE_TONEAREST);
+      launch.right();
+      return changes_the_arithmetic();
+    case 22:
+      launch.right();
+      ::usleep(20'000);
+      return;
+    default:
+      return;  // whatever is in C
+  }
+}

@@ -1,0 +1,90 @@
+#include "arrangement.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <mutex>
+
+#include "parallel.h"
+
+namespace tune {
+namespace {
+
+constexpr std::int64_t kGrain = 1 << 16;  // elements that are worth a thread
+
+bool matrices_overlap(const MatrixView& view) {
+  MatrixView one = view;
+  one.batch = 1;
+  return view.batch > 1 && view.batch_stride < one.extent();
+}
+
+MatrixView bias_view(const Gemm& gemm) {
+  const std::int64_t length = gemm.bias_length();
+  return gemm.bias == Bias::row ? MatrixView{1, 1, length, 0, length, 1} : MatrixView{1, length, 1, 0, 1, length};
+}
+
+/// Calls `part(to, from, count)` for runs of elements that are neighbours in memory before and after the rotation,
+/// with their offsets, on all cores.
+template <typename Part>
+void for_each_run(const RotatedView& rotated, const Part& part) {
+  const auto& [view, rows, cols] = rotated;
+  const bool by_rows = view.col_stride == 1;
+  const std::int64_t lines = by_rows ? view.rows : view.cols, length = by_rows ? view.cols : view.rows;
+  const std::int64_t stride = by_rows ? view.row_stride : view.col_stride;
+  const std::int64_t skipped = by_rows ? rows : cols, shift = by_rows ? cols : rows;
+  parallel_for(view.batch * lines, 1 + kGrain / std::max<std::int64_t>(1, length),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const std::int64_t matrix = i / lines * view.batch_stride, line = i % lines;
+                   const std::int64_t to = matrix + line * stride, from = matrix + (line + skipped) % lines * stride;
+                   part(to, from + shift, length - shift);
+                   if (shift > 0) part(to + length - shift, from, shift);
+                 }
+               });
+}
+
+}  // namespace
+
+bool can_be_arranged(const Problem& problem) {
+  const auto* gemm = std::get_if<Gemm>(&problem);
+  return gemm && !matrices_overlap(view_a(*gemm)) && !matrices_overlap(view_b(*gemm)) &&
+         !matrices_overlap(view_c(*gemm));
+}
+
+RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement) {
+  const auto& [rows, cols, depth] = arrangement;
+  switch (buffer) {
+    case 0:
+      return {view_a(gemm), rows, depth};
+    case 1:
+      return {view_b(gemm), depth, cols};
+    case 2:
+      return {view_c(gemm), rows, cols};
+    default:
+      return {bias_view(gemm), gemm.bias == Bias::col ? rows : 0, gemm.bias == Bias::row ? cols : 0};
+  }
+}
+
+void fill_rotated(const Content& content, const RotatedView& rotated, void* data) {
+  auto* const bytes = static_cast<std::byte*>(data);
+  for_each_run(rotated, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+    fill_part(content, from, count, bytes + to * size_of(content.type));
+  });
+}
+
+std::optional<std::int64_t> first_rotated_difference(const Content& content, const RotatedView& rotated,
+                                                     const void* data) {
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  std::mutex mutex;
+  std::int64_t first = kNone;
+  for_each_run(rotated, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+    const auto found = first_difference_of_part(content, from, count, bytes + to * size_of(content.type));
+    if (!found) return;
+    const std::lock_guard lock(mutex);
+    first = std::min(first, to + *found);
+  });
+  return first == kNone ? std::nullopt : std::optional(first);
+}
+
+}  // namespace tune

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "inputs.h"
+#include "layout.h"
+
+namespace tune {
+
+/// Another GEMM with the same numbers at other places, whose result is known without another reference. The rows of A
+/// are rotated by `rows`, the columns of B by `cols`, and C before the launch and the bias by both: element (i, j) of
+/// the result is what (i + rows, j + cols) is otherwise, both taken modulo the size. The columns of A and the rows of B
+/// are rotated by `depth`, which changes the order of the sum alone.
+struct Arrangement {
+  std::int64_t rows = 0, cols = 0, depth = 0;
+  bool operator==(const Arrangement&) const = default;
+};
+
+/// False: custom problems, of which nothing is known, and matrices of a batch that share elements.
+bool can_be_arranged(const Problem& problem);
+
+/// A buffer's matrices, and how they are rotated themselves.
+struct RotatedView {
+  MatrixView view;
+  std::int64_t rows = 0, cols = 0;
+};
+
+/// Of the buffer with this number. Precondition: a resolved problem that can be arranged.
+RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement);
+
+/// Fills the matrices with the content rotated. The padding between them is left as it is.
+void fill_rotated(const Content& content, const RotatedView& rotated, void* data);
+
+/// The offset of the first element of the matrices that is not what fill_rotated puts there.
+std::optional<std::int64_t> first_rotated_difference(const Content& content, const RotatedView& rotated,
+                                                     const void* data);
+
+}  // namespace tune

@@ -1,0 +1,28 @@
+#include "clock_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tune {
+namespace {
+
+constexpr double kPrecision = 0.005;
+
+/// What of the judge's time the claim does not explain.
+double excess(const TimedLaunch& launch) { return launch.seen - (1 + kPrecision) * launch.claimed; }
+
+}  // namespace
+
+std::optional<std::string> clock_contradiction(std::vector<TimedLaunch> launches, double allowance) {
+  if (launches.empty()) return std::nullopt;
+  std::ranges::sort(launches, {}, &TimedLaunch::claimed);
+  launches.resize((launches.size() + 1) / 2);
+  const TimedLaunch median = launches.back();
+  std::ranges::sort(launches, {}, excess);
+  if (excess(launches[launches.size() / 4]) <= allowance) return std::nullopt;
+  return fmt::format("the kernel's process reports {:.4g} ms for launches that took {:.4g} ms", 1e3 * median.claimed,
+                     1e3 * median.seen);
+}
+
+}  // namespace tune

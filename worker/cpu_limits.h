@@ -1,0 +1,15 @@
+#pragma once
+#include "model/problem.h"
+
+namespace tune {
+
+/// Upper bounds of what this machine can do, for worker/roofline.h: they are meant to be above every CPU that there is,
+/// not near this one.
+
+/// Operations a second on all cores, for the types of a problem.
+double cpu_most_flops(const Problem& problem);
+
+/// Bytes a second between all cores and the memory.
+double cpu_most_bandwidth();
+
+}  // namespace tune

@@ -1,0 +1,168 @@
+#include "kernel_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include "backend.h"
+#include "kernel_runner.h"
+#include "measure.h"
+
+namespace tune {
+namespace {
+
+constexpr int kTrials = 5;
+constexpr auto kPause = std::chrono::milliseconds(1);  // so that cores fall asleep, as they do in a long launch
+constexpr double kLeastAllowance = 100e-6;             // seconds
+constexpr double kBlindAllowance = 20e-3;              // where the system does not say who waited for a core
+constexpr long kPatienceNanoseconds = 10'000'000;      // after which we look whether the process still is there
+
+class FileActions {
+ public:
+  FileActions() { ::posix_spawn_file_actions_init(&actions_); }
+  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  posix_spawn_file_actions_t* get() { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+/// Only the room and stderr are left open.
+pid_t start_process(int room) {
+  std::array<char, 4096> program{};
+  if (::readlink("/proc/self/exe", program.data(), program.size() - 1) < 0) std::strcpy(program.data(), "tune-worker");
+  std::string mode = kRunKernel;
+  char* const arguments[] = {program.data(), mode.data(), nullptr};
+  FileActions actions;
+  ::posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(actions.get(), room, kRoomDescriptor);
+  ::posix_spawn_file_actions_addclosefrom_np(actions.get(), kRoomDescriptor + 1);
+  pid_t process = 0;
+  const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), nullptr, arguments, environ);
+  if (error != 0)
+    throw Refusal(Stage::load, fmt::format("cannot start the kernel's process: {}", std::strerror(error)));
+  return process;
+}
+
+[[noreturn]] void end_like(const siginfo_t& end) {
+  if (end.si_code == CLD_EXITED) ::_exit(end.si_status);
+  const rlimit no_core{};
+  ::setrlimit(RLIMIT_CORE, &no_core);  // the kernel's process has left its own, where cores are wanted
+  std::signal(end.si_status, SIG_DFL);
+  std::raise(end.si_status);
+  ::_exit(1);
+}
+
+bool is_end(const siginfo_t& info) {
+  return info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+}
+
+}  // namespace
+
+KernelProcess::KernelProcess(KernelRoom& room, const std::filesystem::path& hidden) : room_(room) {
+  ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
+  room_.set_text(hidden.string());
+  process_ = start_process(room.file());
+  its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
+  our_delay_ = RunDelay("/proc/thread-self/schedstat");
+  await_turn(++turns_);
+  stop();
+}
+
+KernelProcess::~KernelProcess() {
+  ::kill(process_, SIGKILL);
+  siginfo_t end{};
+  ::waitid(P_PID, static_cast<id_t>(process_), &end, WEXITED);
+}
+
+/// Waits until it has carried out so many commands. Where a kernel has stopped its process, that is for ever.
+void KernelProcess::await_turn(std::uint32_t turns) {
+  volatile KernelNotes& notes = room_.notes();
+  for (std::uint32_t now = notes.turns; now != turns; now = notes.turns) {
+    const timespec patience{0, kPatienceNanoseconds};
+    ::syscall(SYS_futex, &notes.turns, FUTEX_WAIT, now, &patience, nullptr, 0);
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG);
+    if (info.si_pid != 0) end_like(info);
+  }
+}
+
+void KernelProcess::stop() const {
+  ::kill(process_, SIGSTOP);
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED) != 0) {
+  }
+  if (is_end(info)) end_like(info);
+}
+
+/// Returns the seconds that it took by our clock, without those in which it or we had to wait for a core.
+double KernelProcess::carry_out(KernelNotes::Command command) {
+  volatile KernelNotes& notes = room_.notes();
+  notes.command = command;
+  notes.outcome = KernelNotes::Outcome::done;
+  const double waited = its_delay_.seconds() + our_delay_.seconds(), start = seconds_now();
+  ++notes.orders;
+  ::kill(process_, SIGCONT);
+  await_turn(++turns_);
+  const double end = seconds_now();
+  stop();
+  return end - start - (its_delay_.seconds() + our_delay_.seconds() - waited);
+}
+
+std::string KernelProcess::load() {
+  carry_out(KernelNotes::Command::load);
+  const KernelNotes::Outcome outcome = room_.notes().outcome;
+  if (outcome == KernelNotes::Outcome::refused) throw Refusal(Stage::load, room_.text());
+  if (outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
+  return room_.text();
+}
+
+TimedLaunch KernelProcess::launch(std::uint32_t addresses) {
+  volatile KernelNotes& notes = room_.notes();
+  notes.addresses = addresses;
+  if (!room_.request().measure.cold_cache) carry_out(KernelNotes::Command::touch);
+  notes.start = 0;
+  notes.end = 0;
+  const double seen = carry_out(KernelNotes::Command::launch);
+  if (notes.outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
+  const double claimed = notes.end - notes.start;
+  // A clock that does not tick between two readings must not make a launch free; a NaN is no time.
+  return {claimed > 1e-9 ? claimed : 1e-9, seen};
+}
+
+double KernelProcess::allowance() {
+  double most = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::this_thread::sleep_for(kPause);
+    most = std::max(most, carry_out(KernelNotes::Command::nothing));
+  }
+  const double blind = its_delay_.is_known() && our_delay_.is_known() ? 0 : kBlindAllowance;
+  return kLeastAllowance + blind + 2 * most;
+}
+
+void KernelProcess::require_stopped() const {
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG);
+  if (info.si_pid == 0) return;
+  if (is_end(info)) end_like(info);
+  throw Refusal(Stage::check, "the kernel's process went on while its result was compared");
+}
+
+}  // namespace tune
