@@ -105,7 +105,7 @@ const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Objective&
   const Judge judge(finalists.size());
   for (int round = 1; round <= (by_time ? SequentialIntervals::looks().back() : kRoundsNotByTime); ++round) {
     time_once(finals, finalists, objective, round);
-    if (by_time && SequentialIntervals::is_look(round) && decide(judge, finals, round)) break;
+    if (by_time && round >= Judge::kFewest && decide(judge, finals, round)) break;
   }
   const Ranking ranking = rank(finalists, merits_of(finalists, objective), &finals);
   return chosen[static_cast<std::size_t>(ranking.rows.front().trial - finalists.data())];

@@ -57,7 +57,7 @@ TEST_F(FinalsOfTune, WhoHasLostLeavesAndTheOthersGoOn) {
   const Result result = tune();
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000", "2/3.000000"}));
-  EXPECT_EQ(runs_of("3"), 11) << "the sweep's, and the ten rounds that show of three specs which is the fastest";
+  EXPECT_EQ(runs_of("3"), 6) << "the sweep's, and the five rounds that show that it is far behind";
   EXPECT_EQ(result.out.find("warning"), std::string::npos) << result.out;
 }
 
@@ -144,9 +144,9 @@ TEST_F(FinalsOfTune, WhoDoesNotFitIntoABudgetIsLeftOut) {
   const Result result = tune({"--finals-budget", "3"});
   EXPECT_TRUE(has(result.out, "note: the finals have 2 of 3 contenders: the time left is enough for no more\n"));
   EXPECT_EQ(runs_of("3"), 1);
-  EXPECT_EQ(runs_of("2"), 10);
+  EXPECT_EQ(runs_of("2"), 6);
   EXPECT_EQ(tune({"--finals-budget", "3"}).code, 0);
-  EXPECT_EQ(runs_of("2"), 10) << "the same command starts nothing";
+  EXPECT_EQ(runs_of("2"), 6) << "the same command starts nothing";
 }
 
 TEST_F(FinalsOfTune, ATimeBudgetHoldsForThemToo) {

@@ -40,7 +40,7 @@ std::vector<bool> losers(const std::vector<double>& true_times, double noise, Ra
       specs[i].rounds[round] = true_times[i] * drift * std::exp(noise * normal(random));
       left.push_back(&specs[i]);
     }
-    if (!SequentialIntervals::is_look(round)) continue;
+    if (round < Judge::kFewest) continue;
     const Finalist& leader = Judge::leader_of(left);
     std::vector<Finalist*> lost;
     for (Finalist& spec : specs)
@@ -94,10 +94,18 @@ TEST(Judge, CallsADifferenceOfLessThanTheMarginNoLoss) {
 }
 
 TEST(Judge, SaysNothingAfterAFewRounds) {
-  EXPECT_EQ(Judge(2).verdict(repeated(1, {2}, 8), repeated(0, {1}, 8)), Verdict::open);
-  EXPECT_EQ(Judge(2).verdict(repeated(1, {2}, 9), repeated(0, {1}, 9)), Verdict::lost);
-  EXPECT_EQ(Judge(24).verdict(repeated(1, {2}, 15), repeated(0, {1}, 15)), Verdict::open);
+  EXPECT_EQ(Judge(2).verdict(repeated(1, {2, 3}, 8), repeated(0, {1}, 8)), Verdict::open);
+  EXPECT_EQ(Judge(2).verdict(repeated(1, {2, 3}, 9), repeated(0, {1}, 9)), Verdict::lost);
+  EXPECT_EQ(Judge(24).verdict(repeated(1, {2, 3}, 15), repeated(0, {1}, 15)), Verdict::open);
   EXPECT_EQ(Judge(2).verdict(repeated(1, {2}, 20), timed(0, {{30, 1}})), Verdict::open);
+}
+
+TEST(Judge, TellsWhoIsFarBehindByAFewSteadyRounds) {
+  const Finalist leader = repeated(0, {1}, 5);
+  EXPECT_EQ(Judge(24).verdict(repeated(1, {1.02, 1.024}, 5), leader), Verdict::lost);
+  EXPECT_EQ(Judge(24).verdict(repeated(1, {1.02, 1.024}, 4), leader), Verdict::open) << "too few";
+  EXPECT_EQ(Judge(24).verdict(repeated(1, {1.02, 1.026}, 5), leader), Verdict::open) << "not steady enough";
+  EXPECT_EQ(Judge(24).verdict(repeated(1, {1.009}, 5), leader), Verdict::open) << "not far enough";
 }
 
 TEST(Judge, HoldsThatWhoLeftHasLost) {

@@ -39,6 +39,7 @@ constexpr double kLoadingCode = 0.001;  // seconds that loading a kernel's code 
 constexpr double kDisturbance = 1.25;   // processes that open the device made launches up to 1.17 times as long (H200)
 constexpr int kCheckedLaunches = 2;     // of each spec before the first that is timed
 constexpr int kVendorAlgorithms = 100;
+constexpr double kLookInFinals = 2;     // seconds between two looks at the gauges, which take some ms each
 constexpr int kEnergyRounds = 3;  // of the finals that measure energy, a second each
 
 /// What the reference process left, or else compiled now: a worker that is run by hand may have no reference.
@@ -91,6 +92,7 @@ class GpuBackend final : public WorkerBackend {
   std::string memory_key_;
   int energy_rounds_ = 0;
   bool energy_told_ = false;  ///< in one of these rounds
+  bool in_finals_ = false;
   std::optional<Gpu> gpu_;
   std::optional<GpuHelpers> helpers_;
   std::optional<Verifier> verifier_;
@@ -257,7 +259,7 @@ wire::Go GpuBackend::with_time_limit(wire::Go go) {
 
 double GpuBackend::sample() {
   const double seconds = timer_->sample();
-  if (observer_) observer_->look();
+  if (observer_ && !in_finals_) observer_->look();
   return seconds;
 }
 
@@ -275,6 +277,7 @@ std::optional<Timing> GpuBackend::hopeless(const wire::Go& go) {
 /// `first` is the time of the launch that was checked; 0: there was none. `deadline`: when the driver gives up.
 Timing GpuBackend::time(const wire::Go& go, double first, double deadline) {
   const auto sleep = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); };
+  if (in_finals_) return sampler(go, rules_.cutoff).run(first);
   if (rules_.energy != MeasureRules::Energy::never) deadline -= EnergyMeter::kWindow + EnergyMeter::kPatience;
   return CoolTimer(observer(), seconds_now, sleep).run(rules_.max_seconds, deadline, [&] {
     return sampler(go, rules_.cutoff).run(std::exchange(first, 0));
@@ -323,7 +326,7 @@ void GpuBackend::refuse_impossible(const Timing& timing) const {
 
 /// Of the finals, where remarks are heard.
 void GpuBackend::add_remarks(const wire::Go& go, wire::Measured& measured) const {
-  if (go.launches == 0) return;
+  if (!in_finals_ || !go.check) return;
   if (vendor_) measured.remarks.push_back(vendor_->library());
   const std::vector<int> foreign = monitor_ ? foreign_processes(monitor_->processes()) : std::vector<int>();
   if (!foreign.empty())
@@ -334,7 +337,8 @@ void GpuBackend::add_remarks(const wire::Go& go, wire::Measured& measured) const
 std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Report& report) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const double deadline = go.answer_within > 0 ? seconds_now() + go.answer_within : kNever;
-  if (observer_) observer_->start();
+  in_finals_ = go.launches > 0;
+  if (observer_ && !in_finals_) observer_->start();
   timer_->set_state(go.state.value_or(rules_.state));
   std::optional<Timing> verdict;
   if (!checked_) {
@@ -354,6 +358,7 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   measured.timing = verdict ? *verdict : time(go, go.check ? checked_->seconds : 0, deadline);
   refuse_impossible(measured.timing);
   measured.checked = verifier_->has_reference();
+  if (in_finals_) observer().look(kLookInFinals);
   if (observer_) measured.metrics = observer_->metrics();
   if (const double clock = timer_->take_clock_mhz(); clock > 0) measured.metrics["clock_mhz"] = clock;
   add_remarks(go, measured);

@@ -72,6 +72,7 @@ void Sampler::warm_up() {
 }
 
 Timing Sampler::exactly(std::int64_t count) {
+  if (first_.launches > 1) launched_ = first_.launches;
   warm_up();
   for (std::int64_t i = 0; i < count; ++i) times_.push_back(launch());
   return summarize(times_, false);

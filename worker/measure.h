@@ -27,7 +27,8 @@ class Sampler {
   /// How far the first launch that is told to run() can be trusted.
   struct First {
     double short_seconds = 0.1;  ///< a launch of less is repeated before it counts against a spec
-    int launches = 1;            ///< so many have gone before, it included; of two and more it decides alone
+    int launches = 1;            ///< so many have gone before, it included; of two and more it decides alone, and an
+                                 ///< exact count needs no others to warm up
   };
 
   /// `launch` prepares and runs one launch and returns its time; `now` is a clock, in seconds.

@@ -31,8 +31,8 @@ std::vector<int> foreign_processes(const std::vector<int>& processes) {
 
 Observer::Observer(const Monitor* monitor, Seconds now) : monitor_(monitor), now_(std::move(now)) {}
 
-void Observer::look() {
-  if (monitor_ == nullptr || (last_look_ && now_() - *last_look_ < kInterval)) return;
+void Observer::look(double interval) {
+  if (monitor_ == nullptr || (last_look_ && now_() - *last_look_ < interval)) return;
   const auto before = last_look_ ? seen_.throttle : std::nullopt;
   seen_ = monitor_->conditions();
   if (before) seen_.throttle = seen_.throttle.value_or(0) | *before;

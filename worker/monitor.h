@@ -53,8 +53,8 @@ class Observer {
 
   /// The next look is a real one, and replaces what was seen before.
   void start() { last_look_.reset(); }
-  /// Does nothing within kInterval of the last look.
-  void look();
+  /// Does nothing within `interval` of the last look.
+  void look(double interval = kInterval);
   bool saw_heat() const;
   /// clock_mhz, memory_clock_mhz, power_w, temperature_c, throttle, as far as they are known.
   std::map<std::string, double> metrics() const;

@@ -13,6 +13,7 @@ constexpr int kRounds = 11;
 constexpr int kLoose = 3;  // rounds after which what is far behind has left
 constexpr double kFarBehind = 1.1, kBehind = 1.02;
 constexpr double kSame = 1.003;
+constexpr double kShare = 0.8;  // of the rounds that another algorithm than the first has to win against it
 
 struct Runner {
   int algorithm;
@@ -23,6 +24,13 @@ double best_median(const std::vector<Runner>& runners) {
   double best = std::numeric_limits<double>::infinity();
   for (const Runner& runner : runners) best = std::min(best, median(runner.times));
   return best;
+}
+
+/// Both have been in all rounds.
+bool beats(const Runner& runner, const Runner& first) {
+  int won = 0;
+  for (std::size_t i = 0; i < first.times.size(); ++i) won += runner.times[i] < first.times[i] ? 1 : 0;
+  return kSame * median(runner.times) < median(first.times) && won >= kShare * static_cast<double>(first.times.size());
 }
 
 /// Those that can be launched.
@@ -52,8 +60,8 @@ std::optional<int> fastest_of(int count, const Race& race) {
   }
   if (runners.empty()) return std::nullopt;
   if (runners.size() == 1) return runners.front().algorithm;
-  if (runners.front().algorithm == 0 && median(runners.front().times) <= kSame * best_median(runners)) return 0;
-  return std::ranges::min_element(runners, {}, [](const Runner& runner) { return median(runner.times); })->algorithm;
+  const auto best = std::ranges::min_element(runners, {}, [](const Runner& runner) { return median(runner.times); });
+  return runners.front().algorithm == 0 && !beats(*best, runners.front()) ? 0 : best->algorithm;
 }
 
 }  // namespace tune

@@ -84,7 +84,7 @@ Finals FinalsRunner::run(const Tick& tick) {
     shuffle(order, random);
     if (!hold_round(order)) break;
     sample_load();
-    if (rules_.by_time && SequentialIntervals::is_look(round_)) eliminate();
+    if (rules_.by_time && round_ >= Judge::kFewest) eliminate();
     if (settled()) break;
   }
   time_in_other_state();

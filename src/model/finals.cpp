@@ -23,6 +23,13 @@ std::vector<double> seconds_of(const Finalist& finalist) {
   return seconds;
 }
 
+bool is_far_behind(std::span<const double> ratios) {
+  constexpr double kLeast = 0.01, kSpreads = 4;
+  if (ratios.size() < Judge::kFewest) return false;
+  const auto [low, high] = std::ranges::minmax(ratios);
+  return low - 1 > std::max(kLeast, kSpreads * (high - low));
+}
+
 }  // namespace
 
 bool finished(const Finalist& finalist) {
@@ -60,7 +67,9 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
 Verdict Judge::verdict(const Finalist& spec, const Finalist& leader) const {
   if (&spec == &leader) return Verdict::equivalent;
   if (spec.eliminated_after > 0) return Verdict::lost;
-  const auto interval = ratio_interval(spec, leader);
+  const std::vector<double> ratios = paired_ratios(spec, leader);
+  if (is_far_behind(ratios)) return Verdict::lost;
+  const auto interval = intervals_.of(ratios);
   if (!interval) return Verdict::open;
   if (interval->low > 1 + kEquivalence) return Verdict::lost;
   if (interval->low >= 1 - kEquivalence && interval->high <= 1 + kEquivalence) return Verdict::equivalent;
