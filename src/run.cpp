@@ -300,7 +300,8 @@ ExitCode Run::tune() {
   const auto known = [this](const Spec& spec) {
     return repeating_ ? std::nullopt : recall(spec, *journal_, *requests_, objective_, *options_);
   };
-  ReplayRunner runner(known, [this]() -> Runner& { return worker_runner(); }, recorded_order(rules));
+  ReplayRunner runner(
+      known, [this]() -> Runner& { return worker_runner(); }, recorded_order(rules));
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
   sweep_began_ = now();

@@ -148,7 +148,8 @@ Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& refere
   };
   return compare(g.c, c, view_c(g), pattern, [&](const Index& i) {
     const std::int64_t in_row = rotated(i.col, variation.arrangement.cols, g.n);
-    const std::int64_t row = i.batch * g.m + rotated(i.row, variation.arrangement.rows, g.m), col = i.batch * g.n + in_row;
+    const std::int64_t row = i.batch * g.m + rotated(i.row, variation.arrangement.rows, g.m),
+                       col = i.batch * g.n + in_row;
     double value = reference.c[static_cast<std::size_t>(row * g.n + in_row)];
     const InputChange& change = variation.change;
     if (!change.rows.empty()) {

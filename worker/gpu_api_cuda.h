@@ -68,45 +68,45 @@ inline constexpr CompilerStatus kCompiled = NVRTC_SUCCESS;
 
 // X(member, function): what is opened at run time. The headers rename functions by macros to their current version;
 // both the member's type and the symbol's name follow them.
-#define TUNE_GPU_DRIVER(X)                      \
-  X(init, cuInit)                               \
-  X(version, cuDriverGetVersion)                \
-  X(error_name, cuGetErrorName)                 \
-  X(error_text, cuGetErrorString)               \
-  X(device, cuDeviceGet)                        \
-  X(device_count, cuDeviceGetCount)             \
-  X(device_name, cuDeviceGetName)               \
-  X(device_uuid, cuDeviceGetUuid)               \
-  X(device_attribute, cuDeviceGetAttribute)     \
-  X(device_memory, cuDeviceTotalMem)            \
-  X(retain_context, cuDevicePrimaryCtxRetain)   \
-  X(set_context, cuCtxSetCurrent)               \
-  X(synchronize, cuCtxSynchronize)              \
+#define TUNE_GPU_DRIVER(X)                          \
+  X(init, cuInit)                                   \
+  X(version, cuDriverGetVersion)                    \
+  X(error_name, cuGetErrorName)                     \
+  X(error_text, cuGetErrorString)                   \
+  X(device, cuDeviceGet)                            \
+  X(device_count, cuDeviceGetCount)                 \
+  X(device_name, cuDeviceGetName)                   \
+  X(device_uuid, cuDeviceGetUuid)                   \
+  X(device_attribute, cuDeviceGetAttribute)         \
+  X(device_memory, cuDeviceTotalMem)                \
+  X(retain_context, cuDevicePrimaryCtxRetain)       \
+  X(set_context, cuCtxSetCurrent)                   \
+  X(synchronize, cuCtxSynchronize)                  \
   X(forget_persisting, cuCtxResetPersistingL2Cache) \
-  X(allocate, cuMemAlloc)                       \
-  X(free, cuMemFree)                            \
-  X(free_memory, cuMemGetInfo)                  \
-  X(allocate_on_host, cuMemHostAlloc)           \
-  X(share, cuIpcGetMemHandle)                   \
-  X(open_shared, cuIpcOpenMemHandle)            \
-  X(close_shared, cuIpcCloseMemHandle)          \
-  X(copy_on_device, cuMemcpyDtoD)               \
-  X(copy_to_device, cuMemcpyHtoD)               \
-  X(copy_to_host, cuMemcpyDtoH)                 \
-  X(set_bytes, cuMemsetD8Async)                 \
-  X(set_words, cuMemsetD16Async)                \
-  X(load_module, cuModuleLoadData)              \
-  X(unload_module, cuModuleUnload)              \
-  X(find_function, cuModuleGetFunction)         \
-  X(function_attribute, cuFuncGetAttribute)     \
-  X(set_function_attribute, cuFuncSetAttribute) \
-  X(parameter, cuFuncGetParamInfo)              \
-  X(launch, cuLaunchKernelEx)                   \
-  X(create_event, cuEventCreate)                \
-  X(destroy_event, cuEventDestroy)              \
-  X(record_event, cuEventRecord)                \
-  X(wait_for_event, cuEventSynchronize)         \
-  X(elapsed, cuEventElapsedTime)                \
+  X(allocate, cuMemAlloc)                           \
+  X(free, cuMemFree)                                \
+  X(free_memory, cuMemGetInfo)                      \
+  X(allocate_on_host, cuMemHostAlloc)               \
+  X(share, cuIpcGetMemHandle)                       \
+  X(open_shared, cuIpcOpenMemHandle)                \
+  X(close_shared, cuIpcCloseMemHandle)              \
+  X(copy_on_device, cuMemcpyDtoD)                   \
+  X(copy_to_device, cuMemcpyHtoD)                   \
+  X(copy_to_host, cuMemcpyDtoH)                     \
+  X(set_bytes, cuMemsetD8Async)                     \
+  X(set_words, cuMemsetD16Async)                    \
+  X(load_module, cuModuleLoadData)                  \
+  X(unload_module, cuModuleUnload)                  \
+  X(find_function, cuModuleGetFunction)             \
+  X(function_attribute, cuFuncGetAttribute)         \
+  X(set_function_attribute, cuFuncSetAttribute)     \
+  X(parameter, cuFuncGetParamInfo)                  \
+  X(launch, cuLaunchKernelEx)                       \
+  X(create_event, cuEventCreate)                    \
+  X(destroy_event, cuEventDestroy)                  \
+  X(record_event, cuEventRecord)                    \
+  X(wait_for_event, cuEventSynchronize)             \
+  X(elapsed, cuEventElapsedTime)                    \
   X(encode_tensor_map, cuTensorMapEncodeTiled)
 
 #define TUNE_GPU_COMPILER(X)                       \

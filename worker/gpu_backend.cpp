@@ -26,8 +26,8 @@
 #include "gpu_timer.h"
 #include "measure.h"
 #include "peak.h"
-#include "reference_file.h"
 #include "race.h"
+#include "reference_file.h"
 #include "roofline.h"
 #include "support.h"
 #include "verifier.h"
@@ -39,8 +39,8 @@ constexpr double kLoadingCode = 0.001;  // seconds that loading a kernel's code 
 constexpr double kDisturbance = 1.25;   // processes that open the device made launches up to 1.17 times as long (H200)
 constexpr int kCheckedLaunches = 2;     // of each spec before the first that is timed
 constexpr int kVendorAlgorithms = 100;
-constexpr double kLookInFinals = 2;     // seconds between two looks at the gauges, which take some ms each
-constexpr int kEnergyRounds = 3;  // of the finals that measure energy, a second each
+constexpr double kLookInFinals = 2;  // seconds between two looks at the gauges, which take some ms each
+constexpr int kEnergyRounds = 3;     // of the finals that measure energy, a second each
 
 /// What the reference process left, or else compiled now: a worker that is run by hand may have no reference.
 std::string helpers_code(const std::string& reference, const std::string& arch) {
@@ -164,8 +164,8 @@ void GpuBackend::load(const wire::MeasureRequest& request) {
   vendor_.reset();
   kernel_.reset();
   if (request.vendor)
-    vendor_ = open_gpu_blas(*gpu_, std::get<Gemm>(request.problem), addresses(),
-                            request.vendor_best ? kVendorAlgorithms : 1);
+    vendor_ =
+        open_gpu_blas(*gpu_, std::get<Gemm>(request.problem), addresses(), request.vendor_best ? kVendorAlgorithms : 1);
   else
     kernel_.emplace(*gpu_, request.artifact, request.launches, request.problem, addresses());
 }
@@ -318,7 +318,8 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
 void GpuBackend::refuse_impossible(const Timing& timing) const {
   const auto* gemm = std::get_if<Gemm>(&verifier_->problem());
   if (gemm == nullptr) return;
-  const double peak = peak_flops(gpu_->arch(), gpu_->attribute(gpu::kMultiprocessors), 1e3 * gpu_->attribute(gpu::kClock), *gemm);
+  const double peak =
+      peak_flops(gpu_->arch(), gpu_->attribute(gpu::kMultiprocessors), 1e3 * gpu_->attribute(gpu::kClock), *gemm);
   const double bandwidth = rules_.cold_cache ? gpu_->memory_bandwidth() : 0;
   const auto reason = faster_than_possible(*gemm, timing.median, peak, bandwidth, gpu_->attribute(gpu::kL2Bytes));
   if (reason) throw Refusal(Stage::measure, *reason);

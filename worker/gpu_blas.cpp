@@ -85,7 +85,9 @@ class VendorBlas final : public GpuBlas {
   int algorithms() const override { return static_cast<int>(algorithms_.size()); }
   void choose(int algorithm) override { chosen_ = static_cast<std::size_t>(algorithm); }
   void launch() override;
-  std::string library() const override { return fmt::format("{} {} ({})", blas::kName, library_.version_text(), library_.place); }
+  std::string library() const override {
+    return fmt::format("{} {} ({})", blas::kName, library_.version_text(), library_.place);
+  }
 
  private:
   void check(blas::Status status) const { library_.check(status); }

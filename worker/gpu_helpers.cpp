@@ -121,8 +121,8 @@ GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
   };
   const unsigned x = blocks((c.view.cols + kThreads - 1) / kThreads, kMostBlocks);
   const unsigned y = blocks(c.view.batch * c.view.rows, std::max<std::int64_t>(kMostBlocks / x, 1));
-  launch("tune_compare", {x, y, 1}, {kThreads, 1, 1}, element(c.type), c.data,
-         device_view(c.view), c.reference, c.row_norms, c.col_norms, c.change, c.tolerance, result_.address());
+  launch("tune_compare", {x, y, 1}, {kThreads, 1, 1}, element(c.type), c.data, device_view(c.view), c.reference,
+         c.row_norms, c.col_norms, c.change, c.tolerance, result_.address());
   result_.copy_to(bytes_of(verdict));
   return {static_cast<std::int64_t>(verdict.wrong), std::bit_cast<double>(verdict.largest_ratio)};
 }

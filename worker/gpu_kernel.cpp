@@ -67,7 +67,8 @@ void GpuKernel::bind(const AddressOf& address) {
     };
     call.arguments.clear();
     call.pointers.clear();
-    for (const wire::Arg& arg : call.rules->args) call.arguments.push_back(make_argument(*gpu_, arg, problem_, in_turn));
+    for (const wire::Arg& arg : call.rules->args)
+      call.arguments.push_back(make_argument(*gpu_, arg, problem_, in_turn));
     for (GpuArgument& argument : call.arguments) call.pointers.push_back(argument.bytes.data());
   }
 }

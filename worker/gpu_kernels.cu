@@ -100,8 +100,8 @@ extern "C" __global__ void tune_padding(Element type, Source source, Bits key, B
   }
 }
 
-/// `reference` is tight and row-major; without norms (null) they count as 0. Blocks share the columns (x) and the rows of
-/// all matrices (y).
+/// `reference` is tight and row-major; without norms (null) they count as 0. Blocks share the columns (x) and the rows
+/// of all matrices (y).
 extern "C" __global__ void tune_compare(Element type, const void* data, View view, const double* reference,
                                         const double* row_norms, const double* col_norms, Change change,
                                         Tolerance tolerance, Verdict* verdict) {
@@ -114,7 +114,8 @@ extern "C" __global__ void tune_compare(Element type, const void* data, View vie
     for (auto col = static_cast<long long>(first_index()); col < view.cols; col += static_cast<long long>(step())) {
       double expected = reference[line * view.cols + col];
       if (change.rows) {
-        const double *const of_row = change.rows + 2 * a_row, *const of_col = change.cols + 2 * (batch * view.cols + col);
+        const double *const of_row = change.rows + 2 * a_row, *const of_col =
+                                                                  change.cols + 2 * (batch * view.cols + col);
         expected += of_row[0] * of_col[0] + of_row[1] * of_col[1];
       }
       const double norms = row_norms ? row_norm * col_norms[batch * view.cols + col] : 0;
@@ -139,7 +140,7 @@ namespace {
 /// The same number with the other sign. Precondition: no integer is the smallest of its type.
 __device__ Bits negated(Element type, Bits bits) {
   if (type == Element::s8 || type == Element::s32) return static_cast<Bits>(-static_cast<long long>(bits));
-  return bits ^ Bits{1} << (8 * bytes_of(type) - 1);
+  return bits ^ Bits { 1 } << (8 * bytes_of(type) - 1);
 }
 
 }  // namespace
@@ -178,7 +179,8 @@ extern "C" __global__ void tune_change_inputs(Element type_a, void* a, View view
 /// *total += a number that depends on every word and its place.
 extern "C" __global__ void tune_digest(const Bits* words, Bits count, Bits* total) {
   Bits own = 0;
-  for (Bits i = first_index(); i < count; i += step()) own += tune::generator::mix(words[i] + tune::generator::kGolden * i);
+  for (Bits i = first_index(); i < count; i += step())
+    own += tune::generator::mix(words[i] + tune::generator::kGolden * i);
   own = joined(own, sum);
   if (threadIdx.x == 0) atomicAdd(total, own);
 }
@@ -288,8 +290,8 @@ __device__ Stamp stamp() { return {nanoseconds(), static_cast<Bits>(clock64())};
 
 }  // namespace
 
-/// Keeps the device busy, at next to no power, for at least and at most so many nanoseconds, and between these until the
-/// host sets *go. One thread.
+/// Keeps the device busy, at next to no power, for at least and at most so many nanoseconds, and between these until
+/// the host sets *go. One thread.
 extern "C" __global__ void tune_hold(const volatile int* go, Bits least, Bits most, Watch* watch) {
   const Stamp held = stamp();
   for (Bits passed = 0; passed < least || (passed < most && *go == 0);) passed = nanoseconds() - held.nanoseconds;

@@ -110,8 +110,7 @@ GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
     result.tolerance = {tolerance.of_norms(), tolerance.of_reference(), tolerance.constant()};
     result.row_norms = result.reference + bytes_of(gemm->batch * gemm->m * gemm->n);
     result.col_norms = result.row_norms + bytes_of(gemm->batch * gemm->m);
-    if (changes_)
-      result.change = {rows_.as<const double>(), cols_.as<const double>(), stored(view_a(*gemm)).batch};
+    if (changes_) result.change = {rows_.as<const double>(), cols_.as<const double>(), stored(view_a(*gemm)).batch};
     return result;
   }
   const std::span<const double> values = verifier_.reference_of(index);
@@ -158,8 +157,9 @@ gpu::Pair GpuMemory::draw_pair() {
 
 void GpuMemory::change_inputs(gpu::Pair to) {
   const Gemm& gemm = std::get<Gemm>(verifier_.problem());
-  helpers_.change_inputs({gemm.a, address(buffers_[0]), stored(view_a(gemm))}, {gemm.b, address(buffers_[1]), view_b(gemm)},
-                         turned_, to, gemm.alpha, rows_.address(), cols_.address());
+  helpers_.change_inputs({gemm.a, address(buffers_[0]), stored(view_a(gemm))},
+                         {gemm.b, address(buffers_[1]), view_b(gemm)}, turned_, to, gemm.alpha, rows_.address(),
+                         cols_.address());
   turned_ = to;
 }
 
@@ -224,11 +224,11 @@ double GpuMemory::verify_outputs(Poison pattern) {
     const Buffer& buffer = verifier_.buffers()[output.buffer];
     GpuHelpers::Verdict verdict;
     if (verifier_.has_reference()) verdict = helpers_.compare(output.comparison);
-    const bool damaged = output.has_padding &&
-                         helpers_.padding_differs(buffer.type, verifier_.content(output.buffer), pattern,
-                                                  output.comparison.data, output.comparison.view, buffer.count);
-    largest = std::max(largest, verdict.wrong > 0 || damaged ? verify_on_host(output.buffer, pattern)
-                                                             : verdict.largest_ratio);
+    const bool damaged =
+        output.has_padding && helpers_.padding_differs(buffer.type, verifier_.content(output.buffer), pattern,
+                                                       output.comparison.data, output.comparison.view, buffer.count);
+    largest = std::max(largest,
+                       verdict.wrong > 0 || damaged ? verify_on_host(output.buffer, pattern) : verdict.largest_ratio);
   }
   return largest;
 }

@@ -10,11 +10,11 @@
 namespace tune {
 namespace {
 
-constexpr double kWake = 2e-3;        // seconds after which a device that idled is as fast as one that did not (H200)
-constexpr double kSoakStep = 0.05;    // seconds between two looks at the clock
-constexpr double kMostSoak = 1;       // seconds
-constexpr double kSettled = 0.005;    // share by which a settled clock may still change from look to look
-constexpr int kMostRepeats = 8;       // of one sample that does not count
+constexpr double kWake = 2e-3;      // seconds after which a device that idled is as fast as one that did not (H200)
+constexpr double kSoakStep = 0.05;  // seconds between two looks at the clock
+constexpr double kMostSoak = 1;     // seconds
+constexpr double kSettled = 0.005;  // share by which a settled clock may still change from look to look
+constexpr int kMostRepeats = 8;     // of one sample that does not count
 
 }  // namespace
 
@@ -86,7 +86,8 @@ void GpuTimer::soak() {
   double before = 0;
   const double start = seconds_now();
   while (seconds_now() - start < kMostSoak) {
-    for (const double end = seconds_now() + kSoakStep; seconds_now() < end;) stopwatch_.time([this] { launch(); }, subject_.kernels);
+    for (const double end = seconds_now() + kSoakStep; seconds_now() < end;)
+      stopwatch_.time([this] { launch(); }, subject_.kernels);
     const Reading last = stopwatch_.time([this] { launch(); }, subject_.kernels);
     if (before > 0 && std::abs(last.idle_clock_hz - before) < kSettled * before) return;
     before = last.idle_clock_hz;
@@ -98,7 +99,9 @@ double GpuTimer::take_clock_mhz() {
   return clocks.empty() ? 0 : median(clocks);
 }
 
-void GpuTimer::verify_last() { memory_->verify_outputs(patterns_[(launches_ + patterns_.size() - 1) % patterns_.size()]); }
+void GpuTimer::verify_last() {
+  memory_->verify_outputs(patterns_[(launches_ + patterns_.size() - 1) % patterns_.size()]);
+}
 
 void GpuTimer::launch_unverified(std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {

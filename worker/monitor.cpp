@@ -25,7 +25,8 @@ int parent_of(int process) {
 std::vector<int> foreign_processes(const std::vector<int>& processes) {
   if (std::ranges::find(processes, ::getpid()) == processes.end()) return {};
   std::vector<int> foreign;
-  std::ranges::copy_if(processes, std::back_inserter(foreign), [](int process) { return parent_of(process) != ::getppid(); });
+  std::ranges::copy_if(processes, std::back_inserter(foreign),
+                       [](int process) { return parent_of(process) != ::getppid(); });
   return foreign;
 }
 

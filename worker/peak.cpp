@@ -14,10 +14,10 @@ struct Rate {
   double half;
 };
 constexpr Rate kRates[] = {
-    {"sm_70", 1024},  {"sm_72", 1024},  {"sm_75", 1024},  {"sm_80", 2048},  {"sm_86", 1024},  {"sm_87", 2048},
-    {"sm_89", 1024},  {"sm_90", 4096},  {"sm_100", 8192}, {"sm_103", 8192}, {"sm_120", 2048}, {"sm_121", 2048},
-    {"gfx906", 256},  {"gfx908", 1024}, {"gfx90a", 1024}, {"gfx940", 2048}, {"gfx941", 2048}, {"gfx942", 2048},
-    {"gfx950", 4096}, {"gfx1030", 256},
+    {"sm_70", 1024},  {"sm_72", 1024},  {"sm_75", 1024},  {"sm_80", 2048},  {"sm_86", 1024},
+    {"sm_87", 2048},  {"sm_89", 1024},  {"sm_90", 4096},  {"sm_100", 8192}, {"sm_103", 8192},
+    {"sm_120", 2048}, {"sm_121", 2048}, {"gfx906", 256},  {"gfx908", 1024}, {"gfx90a", 1024},
+    {"gfx940", 2048}, {"gfx941", 2048}, {"gfx942", 2048}, {"gfx950", 4096}, {"gfx1030", 256},
 };
 constexpr double kMargin = 1.1;  // clocks may go beyond what a device tells
 
@@ -35,8 +35,9 @@ double relative_rate(Type type) {
 
 double peak_flops(const std::string& arch, int multiprocessors, double clock_hz, const Gemm& gemm) {
   // The letter of sm_90a tells features, and that of gfx90a belongs to the number.
-  const std::string_view name = arch.starts_with("sm_") ? std::string_view(arch).substr(0, arch.find_last_of("0123456789") + 1)
-                                                        : std::string_view(arch);
+  const std::string_view name = arch.starts_with("sm_")
+                                    ? std::string_view(arch).substr(0, arch.find_last_of("0123456789") + 1)
+                                    : std::string_view(arch);
   const auto* rate = std::ranges::find(kRates, name, &Rate::arch);
   if (rate == std::end(kRates)) return 0;
   const double relative = std::min(relative_rate(gemm.a), relative_rate(gemm.b));

@@ -55,7 +55,10 @@ std::optional<int> fastest_of(int count, const Race& race) {
       return !seconds;
     });
     if (runners.empty()) return std::nullopt;
-    const double limit = (round < kLoose ? 2 * kFarBehind : round == kLoose ? kFarBehind : kBehind) * best_median(runners);
+    const double limit = (round < kLoose    ? 2 * kFarBehind
+                          : round == kLoose ? kFarBehind
+                                            : kBehind) *
+                         best_median(runners);
     std::erase_if(runners, [&](const Runner& runner) { return median(runner.times) > limit; });
   }
   if (runners.empty()) return std::nullopt;

@@ -23,17 +23,17 @@ namespace tune {
 /// Where inputs are random with mean zero, the sum itself grows with sqrt(k) only, and errors hardly more (Higham and
 /// Mary, Sharper probabilistic backward error analysis for basic linear algebra kernels with random data, SIAM J. Sci.
 /// Comput. 42, 2020). With f32 or f64 inputs g = min(4 sqrt(k), 16), without which a long sum of products in tf32 would
-/// pass for f32; the same where acc is f16, whose tolerance would exceed the result itself. Tensor cores do not round but
-/// cut off: where they add b products at a time (b is 4 at least: Fasi, Higham, Mikaitis and Pranesh, Numerical behavior
-/// of NVIDIA tensor cores, PeerJ Comput. Sci. 7, 2021), k/b sums lose up to 2 u of themselves, all towards zero, together
-/// about 0.6 (k/b) u |c|. With |c| at five times its standard deviation, which is a third of |a_i| |b_j| times 3/sqrt(k)
-/// for uniform inputs, that is 0.75 sqrt(k) of the unit here: g = min(4 sqrt(k), max(128, sqrt(k))). At k = 65536 that is
-/// a quarter of the general bound, which there is more than any single product.
-/// Tensor cores keep about 14 bits of a sum of fp8 products (DeepSeek-V3 Technical Report, 2024, section 3.3.2): with
-/// such inputs u_acc is at least 2^-14 here, and g = min(4 sqrt(k), 4) if they are random. cuBLASLt's products of e4m3
-/// on an H200 (256 x 256; k 128, 1024, 8192) were off by at most 0.6 of that. Second
-/// term: alpha, beta, the bias and their sum; with u_c for u_acc where the accumulator is an integer. Third: rounding
-/// to C's type; s is its smallest positive number. Integers must be equal.
+/// pass for f32; the same where acc is f16, whose tolerance would exceed the result itself. Tensor cores do not round
+/// but cut off: where they add b products at a time (b is 4 at least: Fasi, Higham, Mikaitis and Pranesh, Numerical
+/// behavior of NVIDIA tensor cores, PeerJ Comput. Sci. 7, 2021), k/b sums lose up to 2 u of themselves, all towards
+/// zero, together about 0.6 (k/b) u |c|. With |c| at five times its standard deviation, which is a third of |a_i| |b_j|
+/// times 3/sqrt(k) for uniform inputs, that is 0.75 sqrt(k) of the unit here: g = min(4 sqrt(k), max(128, sqrt(k))). At
+/// k = 65536 that is a quarter of the general bound, which there is more than any single product. Tensor cores keep
+/// about 14 bits of a sum of fp8 products (DeepSeek-V3 Technical Report, 2024, section 3.3.2): with such inputs u_acc
+/// is at least 2^-14 here, and g = min(4 sqrt(k), 4) if they are random. cuBLASLt's products of e4m3 on an H200 (256 x
+/// 256; k 128, 1024, 8192) were off by at most 0.6 of that. Second term: alpha, beta, the bias and their sum; with u_c
+/// for u_acc where the accumulator is an integer. Third: rounding to C's type; s is its smallest positive number.
+/// Integers must be equal.
 ///
 /// Custom problems: |out - ref| <= tolerance * max|ref| over the buffer; where none is declared, the square root of
 /// the type's unit roundoff, that is half of its digits, because nothing is known of the computation.

@@ -45,8 +45,8 @@ class GemmReader {
  public:
   GemmReader(const Node& node, Problems& problems)
       : fields_(node, "gemm",
-                {"m", "n", "k", "a", "b", "c", "acc", "layout", "alpha", "beta", "batch", "lda", "ldb", "ldc",
-                 "stride_a", "stride_b", "stride_c", "bias", "fast_accum", "init"},
+                {"m",     "n",   "k",   "a",   "b",        "c",        "acc",      "layout", "alpha",      "beta",
+                 "batch", "lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c", "bias",   "fast_accum", "init"},
                 problems),
         problems_(&problems) {}
 

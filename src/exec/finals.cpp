@@ -14,7 +14,7 @@ namespace tune {
 namespace {
 
 constexpr int kMinRounds = 7;
-constexpr int kBaselineRounds = 15;   // tell a ratio to a per cent; what decides is between specs
+constexpr int kBaselineRounds = 15;  // tell a ratio to a per cent; what decides is between specs
 constexpr int kLaunchesInOtherState = 20;
 
 }  // namespace

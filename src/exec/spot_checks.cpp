@@ -29,6 +29,7 @@ bool SpotChecks::next() {
 }
 
 std::optional<std::string> disagreement(const Timing& shared, const Timing& own) {
+  if (shared.stopped_early && own.stopped_early) return std::nullopt;
   const double slack = 1 + (shared.stopped_early || own.stopped_early ? kSlackOfFewLaunches : kSlack);
   if (low(shared) <= high(own) * slack && low(own) <= high(shared) * slack) return std::nullopt;
   return fmt::format("{:.6g} ms in a process that others had used and {:.6g} ms in one of its own", shared.median * 1e3,

@@ -103,10 +103,10 @@ class Workshop {
   std::vector<Processes::Id> holders_;  ///< of the devices; 0: none was started
   /// Of the devices: we wait for our turn, or to open it; someone was told so.
   std::vector<bool> waiting_, waiting_to_open_, told_;
-  std::vector<int> refused_;  ///< of the devices: processes in a row that could not open it
+  std::vector<int> refused_;                          ///< of the devices: processes in a row that could not open it
   std::unique_ptr<WorkerProcess> reference_process_;  ///< stays, on a GPU, for others to copy the reference from
-  std::string reference_;          ///< path, once it is there
-  std::string reference_failure_;  ///< of the last attempt with some spec's build
+  std::string reference_;                             ///< path, once it is there
+  std::string reference_failure_;                     ///< of the last attempt with some spec's build
 };
 
 }  // namespace tune

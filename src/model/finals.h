@@ -50,8 +50,8 @@ enum class Verdict { open, equivalent, slower, lost };
 /// Decides finals. A spec far behind the leader is told by a few rounds: all ratios are beyond 1.01, and further from 1
 /// than four times what lies between them. Were the two as fast as each other, that would be a value of Student's t
 /// beyond 20 with four degrees of freedom, one case in 50,000; noise with outliers widens the spread and says nothing.
-/// The others are told by SequentialIntervals. Over all looks and all pairs of specs, the chance that two of the same speed are told apart, or that
-/// the fastest is said to have lost, is at most 5 %.
+/// The others are told by SequentialIntervals. Over all looks and all pairs of specs, the chance that two of the same
+/// speed are told apart, or that the fastest is said to have lost, is at most 5 %.
 class Judge {
  public:
   static constexpr int kFewest = 5;  ///< rounds before the first verdict

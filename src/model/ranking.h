@@ -19,7 +19,7 @@ struct Standing {
   Interval seconds_interval;  ///< of the median, over the rounds
   std::int64_t launches = 0;
   std::map<std::string, double> metrics;
-  double ratio = 1;         ///< median_seconds over the winner's
+  double ratio = 1;                        ///< median_seconds over the winner's
   std::optional<Interval> ratio_interval;  ///< of the rounds' ratios to the leader's; unset: too few rounds to say
   int rounds = 0;
   Verdict verdict = Verdict::equivalent;  ///< beside the leader; baselines have none
