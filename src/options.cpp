@@ -106,7 +106,7 @@ void add_search(CLI::App& app, Options& options, const char* group) {
            if (std::isnan(*options.time_budget))
              throw CLI::ValidationError("--time-budget", "'" + text + "' is no time above 0, such as 90s, 10m or 1.5h");
          },
-         "Start no spec after this time: 90s, 10m, 1.5h")
+         "End the run after about this time, finals included: 90s, 10m, 1.5h")
       ->group(group)
       ->type_name("TIME");
   app.add_option_function<std::string>(
@@ -134,7 +134,9 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
       ->capture_default_str()
       ->group(group)
       ->type_name("N");
-  app.add_flag("!--no-finals", options.finals, "Take the best of the sweep; time no baseline")->group(group);
+  app.add_flag_callback(
+         "--no-finals", [&options] { options.finals = false; }, "Take the best of the sweep; time no baseline")
+      ->group(group);
   app.add_option_function<std::string>(
          "--finals-budget",
          [&options](const std::string& text) {

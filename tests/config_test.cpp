@@ -260,6 +260,15 @@ TEST_F(Config, WithoutABiasNothingIsCalledSo) {
             "gemm.yaml:5: unknown name 'bias' in launch.args 'bias'; no parameter, let or size has this name");
 }
 
+TEST_F(Config, FastAccumulationIsForFp8) {
+  const std::string rest = "name: x\nfile: x.cu\nkernel: f\nparams: {P: 1}\nlaunch: {grid: 1, block: 1, args: [A]}\n";
+  const Plan plan = load(rest + "problem: {gemm: {m: 8, n: 16, k: 32, a: e4m3, fast_accum: true}}\n");
+  EXPECT_TRUE(std::get<Gemm>(plan.problem).fast_accum);
+  EXPECT_EQ(
+      folder_.complaint([&] { load(rest + "problem: {gemm: {m: 8, n: 16, k: 32, a: bf16, fast_accum: true}}\n"); }),
+      "gemm.yaml:6: fast_accum is for sums of fp8 products; a and b must be e4m3 or e5m2");
+}
+
 TEST_F(Config, ALaunchMayBeRepeatedInAChain) {
   const Plan plan = load(stencil("{kernel: slow, args: [power, result]}",
                                  ", repeat: {times: BX//4, from: power, to: result, through: workspace}"));

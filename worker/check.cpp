@@ -140,6 +140,12 @@ std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size
 
 }  // namespace
 
+double InputChange::at(const Gemm& g, std::int64_t batch, std::int64_t row, std::int64_t col) const {
+  const auto r = static_cast<std::size_t>(2 * (batch % batches * g.m + row));
+  const auto c = static_cast<std::size_t>(2 * (batch * g.n + col));
+  return rows[r] * cols[c] + rows[r + 1] * cols[c + 1];
+}
+
 Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,
                        const Variation& variation) {
   const GemmTolerance tolerance(g, reference.largest_addend);
@@ -151,12 +157,7 @@ Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& refere
     const std::int64_t row = i.batch * g.m + rotated(i.row, variation.arrangement.rows, g.m),
                        col = i.batch * g.n + in_row;
     double value = reference.c[static_cast<std::size_t>(row * g.n + in_row)];
-    const InputChange& change = variation.change;
-    if (!change.rows.empty()) {
-      const auto of_row = static_cast<std::size_t>(2 * (i.batch % change.batches * g.m + i.row));
-      const auto of_col = static_cast<std::size_t>(2 * (i.batch * g.n + i.col));
-      value += change.rows[of_row] * change.cols[of_col] + change.rows[of_row + 1] * change.cols[of_col + 1];
-    }
+    if (!variation.change.rows.empty()) value += variation.change.at(g, i.batch, i.row, i.col);
     const double norms =
         reference.row_norms[static_cast<std::size_t>(row)] * reference.col_norms[static_cast<std::size_t>(col)];
     return Expected{value, tolerance.at(value, norms)};

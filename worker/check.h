@@ -34,6 +34,9 @@ struct Deviation {
 struct InputChange {
   std::vector<double> rows, cols;
   std::int64_t batches = 1;
+
+  /// Of one element. Precondition: not empty.
+  double at(const Gemm& gemm, std::int64_t batch, std::int64_t row, std::int64_t col) const;
 };
 
 /// How the inputs of one launch differ from those that the reference is of: on the CPU matrices are arranged in another

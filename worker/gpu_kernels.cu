@@ -269,7 +269,7 @@ namespace {
 /// A clock that runs at the same speed whatever the multiprocessors' clock does.
 __device__ Bits nanoseconds() {
 #ifdef TUNE_DEVICE_IS_AMD
-  return 10 * __builtin_amdgcn_s_memrealtime();  // 100 MHz
+  return 10 * __builtin_amdgcn_s_memrealtime();  // 100 MHz on those that were compiled for: gfx906 to gfx1030
 #else
   Bits now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -277,14 +277,17 @@ __device__ Bits nanoseconds() {
 #endif
 }
 
-/// HIP does not tell, and says 0.
+#ifdef TUNE_DEVICE_IS_AMD
+constexpr bool kTellsMultiprocessor = false;
+__device__ unsigned multiprocessor() { return 0; }
+#else
+constexpr bool kTellsMultiprocessor = true;
 __device__ unsigned multiprocessor() {
   unsigned number = 0;
-#ifndef TUNE_DEVICE_IS_AMD
   asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
-#endif
   return number;
 }
+#endif
 
 __device__ Stamp stamp() { return {nanoseconds(), static_cast<Bits>(clock64())}; }
 
@@ -298,10 +301,10 @@ extern "C" __global__ void tune_hold(const volatile int* go, Bits least, Bits mo
   *watch = {held, stamp(), {}, multiprocessor()};
 }
 
-/// What the clocks say after a launch on the multiprocessor that tune_hold ran on. As many blocks as it takes to have
-/// one there.
+/// What the clocks say after a launch on the multiprocessor that tune_hold ran on: those of another one cannot be
+/// compared. As many blocks as it takes to have one there.
 extern "C" __global__ void tune_look(Watch* watch) {
-  if (multiprocessor() == watch->multiprocessor) watch->after = stamp();
+  if (kTellsMultiprocessor && multiprocessor() == watch->multiprocessor) watch->after = stamp();
 }
 
 /// Reads all of it, so that the cache holds nothing else, and nothing that must be written back.

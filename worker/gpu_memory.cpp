@@ -75,11 +75,11 @@ void GpuMemory::set_workspace(std::int64_t bytes, bool zero) {
 
 // What another process of the run keeps on the device is copied there; otherwise it comes from the file.
 void GpuMemory::take_reference(const wire::MeasureRequest& request) {
-  if (auto shared = SharedReference::find(request.reference, gpu_)) {
-    reference_ = shared->copy(gpu_);
-    largest_addend_ = shared->largest_addend();
+  if (auto shared = SharedReference::copy(request.reference, gpu_)) {
+    reference_ = std::move(shared->memory);
+    largest_addend_ = shared->largest_addend;
     reference_digest_ = helpers_.digest(reference_.address(), reference_.bytes());
-    if (reference_digest_ == shared->digest()) return;
+    if (reference_digest_ == shared->digest) return;
     throw Refusal(Stage::load, "the reference on the device was damaged: its digest is wrong");
   }
   const auto values = std::as_bytes(verifier_.reference());
@@ -147,12 +147,12 @@ void GpuMemory::prepare_change() {
 
 gpu::Pair GpuMemory::draw_pair() {
   const std::int64_t k = std::get<Gemm>(verifier_.problem()).k;
-  if (k == 1) return {0, -1};
   const auto below = [&](std::int64_t count) {
     return static_cast<long long>(random_() % static_cast<std::uint64_t>(count));
   };
-  const long long first = below(k);
-  return {first, (first + 1 + below(k - 1)) % k};
+  const long long first = below(k + 1) - 1;  // -1: none
+  const long long second = below(k + 1) - 1;
+  return {first, second == first ? -1 : second};
 }
 
 void GpuMemory::change_inputs(gpu::Pair to) {

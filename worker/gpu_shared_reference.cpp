@@ -1,5 +1,6 @@
 #include "gpu_shared_reference.h"
 
+#include <array>
 #include <cstring>
 
 #include "base/store.h"
@@ -11,36 +12,44 @@ namespace fs = std::filesystem;
 
 constexpr std::array<char, 8> kMagic = {'T', 'U', 'N', 'E', 'S', 'H', 'R', '1'};
 
+/// What the file beside a reference holds.
+struct Offer {
+  std::array<char, 8> magic{};
+  Uuid device{};
+  std::uint64_t bytes = 0, digest = 0;
+  double largest_addend = 0;
+  gpu::ShareHandle handle{};
+};
+
 fs::path file_beside(const fs::path& reference) { return reference.string() + ".shared"; }
 
-}  // namespace
-
-void SharedReference::offer(const fs::path& reference, const Gpu& gpu, const DeviceMemory& memory, std::uint64_t digest,
-                            double largest_addend) {
-  Offer offer{kMagic, gpu.handle().uuid(), memory.bytes(), digest, largest_addend, {}};
-  if (gpu.driver().share(&offer.handle, gpu::to_pointer(memory.address())) != gpu::kSuccess) return;
-  write_file(file_beside(reference), {reinterpret_cast<const char*>(&offer), sizeof(offer)});
-}
-
-std::optional<SharedReference> SharedReference::find(const fs::path& reference, const Gpu& gpu) {
+std::optional<Offer> read_offer(const fs::path& file) {
   std::error_code error;
-  if (!fs::exists(file_beside(reference), error)) return std::nullopt;
-  const std::string text = read_file(file_beside(reference));
+  if (!fs::exists(file, error)) return std::nullopt;
+  const std::string text = read_file(file);
   Offer offer{};
   if (text.size() != sizeof(offer)) return std::nullopt;
   std::memcpy(&offer, text.data(), sizeof(offer));
-  if (offer.magic != kMagic || offer.device != gpu.handle().uuid()) return std::nullopt;
-  gpu::Pointer pointer{};
-  if (gpu.driver().open_shared(&pointer, offer.handle, gpu::kOpenShared) != gpu::kSuccess) return std::nullopt;
-  gpu.driver().close_shared(pointer);
-  return SharedReference(offer);
+  return offer.magic == kMagic ? std::optional(offer) : std::nullopt;
 }
 
-DeviceMemory SharedReference::copy(const Gpu& gpu) {
-  DeviceMemory own(gpu, offer_.bytes, "the reference");
+}  // namespace
+
+bool SharedReference::offer(const fs::path& reference, const Gpu& gpu, const DeviceMemory& memory, std::uint64_t digest,
+                            double largest_addend) {
+  Offer offer{kMagic, gpu.handle().uuid(), memory.bytes(), digest, largest_addend, {}};
+  if (gpu.driver().share(&offer.handle, gpu::to_pointer(memory.address())) != gpu::kSuccess) return false;
+  write_file(file_beside(reference), {reinterpret_cast<const char*>(&offer), sizeof(offer)});
+  return true;
+}
+
+std::optional<SharedReference> SharedReference::copy(const fs::path& reference, const Gpu& gpu) {
+  const auto offer = read_offer(file_beside(reference));
+  if (!offer || offer->device != gpu.handle().uuid()) return std::nullopt;
+  SharedReference own{DeviceMemory(gpu, offer->bytes, "the reference"), offer->digest, offer->largest_addend};
   gpu::Pointer pointer{};
-  gpu.check(gpu.driver().open_shared(&pointer, offer_.handle, gpu::kOpenShared));
-  own.copy_from_device(gpu::to_address(pointer));
+  if (gpu.driver().open_shared(&pointer, offer->handle, gpu::kOpenShared) != gpu::kSuccess) return std::nullopt;
+  own.memory.copy_from_device(gpu::to_address(pointer));
   gpu.synchronize();
   gpu.check(gpu.driver().close_shared(pointer));
   return own;

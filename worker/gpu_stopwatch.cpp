@@ -5,7 +5,7 @@
 namespace tune {
 namespace {
 
-constexpr double kLeastHold = 20e-6;   // seconds in which clocks can be read well enough
+constexpr double kLeastHold = 100e-6;  // seconds in which clocks can be read well enough
 constexpr double kMostHold = 0.1;      // for a host that is that slow to queue its launches
 constexpr double kPerKernel = 5e-6;    // a launch takes the host 2.5 us on a machine with an H200
 constexpr std::int64_t kQueued = 256;  // kernels that fit the driver's queue for certain

@@ -39,9 +39,9 @@ void GpuTimer::launch() const {
 void GpuTimer::prepare() {
   const Poison pattern = patterns_[launches_ % patterns_.size()];
   memory_->prepare(pattern);
-  if (!cold_cache_) {  // what the same launch leaves in the caches
+  if (!cold_cache_) {  // what such a launch leaves in the caches
     launch();
-    memory_->reset(pattern);
+    memory_->prepare(pattern);
   } else {
     memory_->flush();
   }
@@ -103,9 +103,9 @@ void GpuTimer::verify_last() {
   memory_->verify_outputs(patterns_[(launches_ + patterns_.size() - 1) % patterns_.size()]);
 }
 
-void GpuTimer::launch_unverified(std::int64_t count) {
+void GpuTimer::launch_unverified(std::int64_t count, bool vary_each) {
   for (std::int64_t i = 0; i < count; ++i) {
-    if (i + 1 == count) memory_->vary();
+    if (vary_each || i + 1 == count) memory_->vary();
     launch();
   }
 }

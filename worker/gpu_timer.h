@@ -38,8 +38,8 @@ class GpuTimer {
   /// Of the launches since the last call, in MHz; 0: not known.
   double take_clock_mhz();
 
-  /// Launches that nothing verifies but the last of them.
-  void launch_unverified(std::int64_t count);
+  /// Launches of which verify_last() verifies the last. Each has inputs of its own, or the last one alone.
+  void launch_unverified(std::int64_t count, bool vary_each);
   /// Throws as first().
   void verify_last();
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,6 +29,7 @@ namespace {
 constexpr int kTrials = 5;
 constexpr auto kPause = std::chrono::milliseconds(1);  // so that cores fall asleep, as they do in a long launch
 constexpr double kLeastAllowance = 100e-6;             // seconds
+constexpr double kMostToStop = 5;                      // seconds
 constexpr double kBlindAllowance = 20e-3;              // where the system does not say who waited for a core
 constexpr long kPatienceNanoseconds = 10'000'000;      // after which we look whether the process still is there
 
@@ -104,10 +106,14 @@ void KernelProcess::await_turn(std::uint32_t turns) {
   }
 }
 
+// A SIGCONT that comes before all threads have stopped takes the stop back, and then nothing tells of it.
 void KernelProcess::stop() const {
   ::kill(process_, SIGSTOP);
   siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED) != 0) {
+  for (const double end = seconds_now() + kMostToStop; info.si_pid == 0; ::sched_yield()) {
+    ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED | WNOHANG);
+    if (info.si_pid == 0 && seconds_now() > end)
+      throw Refusal(Stage::check, "the kernel's process cannot be stopped while its result is compared");
   }
   if (is_end(info)) end_like(info);
 }

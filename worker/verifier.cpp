@@ -40,6 +40,17 @@ std::vector<double> rotated_rows(const Gemm& gemm, std::span<const double> c, co
   return result;
 }
 
+/// The same of a launch whose inputs varied.
+std::vector<double> expected_of(const Gemm& gemm, std::span<const double> c, const Variation& variation) {
+  std::vector<double> result = rotated_rows(gemm, c, variation.arrangement);
+  if (variation.change.rows.empty()) return result;
+  auto element = result.begin();
+  for (std::int64_t batch = 0; batch < gemm.batch; ++batch)
+    for (std::int64_t row = 0; row < gemm.m; ++row)
+      for (std::int64_t col = 0; col < gemm.n; ++col) *element++ += variation.change.at(gemm, batch, row, col);
+  return result;
+}
+
 }  // namespace
 
 Verifier::Verifier(const wire::MeasureRequest& request)
@@ -93,7 +104,7 @@ double Verifier::verify_output(std::size_t index, const void* data, Poison patte
   else if (has_reference())
     deviation = compare_custom(std::get<Custom>(problem_), buffer, data, reference_of(index), pattern);
   if (deviation.wrong > 0) {
-    if (!keep_.empty()) keep(index, data, variation.arrangement);
+    if (!keep_.empty()) keep(index, data, variation);
     throw Refusal(Stage::check, describe(deviation, buffer.name));
   }
   if (gemm) refuse_if(padding_damage(buffer.name, buffer.type, data, view_c(*gemm), content(index), pattern));
@@ -107,13 +118,13 @@ std::span<const double> Verifier::reference_of(std::size_t index) const {
   return reference().subspan(start, static_cast<std::size_t>(buffers_[index].count));
 }
 
-void Verifier::keep(std::size_t index, const void* data, const Arrangement& arrangement) const {
+void Verifier::keep(std::size_t index, const void* data, const Variation& variation) const {
   const Buffer& buffer = buffers_[index];
   std::filesystem::create_directories(keep_);
   write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
              bytes_of(data, buffer.count, size_of(buffer.type)));
   const auto* gemm = std::get_if<Gemm>(&problem_);
-  const std::vector<double> right = gemm ? rotated_rows(*gemm, GemmReference(*gemm, reference()).c, arrangement)
+  const std::vector<double> right = gemm ? expected_of(*gemm, GemmReference(*gemm, reference()).c, variation)
                                          : std::vector<double>(reference_of(index).begin(), reference_of(index).end());
   write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
              bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));

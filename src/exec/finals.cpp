@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMinRounds = 7;
 constexpr int kBaselineRounds = 15;  // tell a ratio to a per cent; what decides is between specs
-constexpr int kLaunchesInOtherState = 20;
+constexpr double kMostLaunchesInOtherState = 20, kSecondsInOtherState = 1;
 
 }  // namespace
 
@@ -205,9 +205,11 @@ void FinalsRunner::time_in_other_state() {
   if (!rules_.other_state) return;
   for (const auto& entry : entries_) {
     if (!entry->active() || (rules_.end_is_asked_for && FinalsRules::Clock::now() >= rules_.end)) continue;
+    if (!finished(entry->result)) continue;
     entry->beyond = true;
-    const auto measured =
-        time_once(*entry, {.launches = kLaunchesInOtherState, .check = false, .state = rules_.other_state});
+    const double fitting = kSecondsInOtherState / median_seconds(entry->result);
+    const auto launches = static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInOtherState));
+    const auto measured = time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state});
     if (!measured) continue;
     entry->result.other_state_seconds = measured->timing.median;
     entry->beyond = false;
@@ -250,6 +252,7 @@ bool FinalsRunner::settled() const {
 }
 
 void FinalsRunner::leave(std::span<Entry* const> entries) {
+  if (entries.empty()) return;
   while (!workshop_->begin_opening(0)) handle_next();
   for (Entry* entry : entries)
     if (entry->active()) entry->process->send(wire::Done{});

@@ -6,6 +6,8 @@ namespace tune {
 namespace {
 
 constexpr double kContextBytes = 600e6;  // what a GPU's driver takes for a process beside its buffers
+constexpr double kFlushBytes =
+    512 << 20;  // what a worker for HIP flushes caches with; for CUDA it is small beside that
 constexpr double kMany = 1e6;
 
 double bytes_of_problem(const Problem& problem) {
@@ -23,7 +25,7 @@ double bytes_of_problem(const Problem& problem) {
 }
 
 double bytes_of_process(Backend backend, const Problem& problem, std::int64_t workspace_bytes) {
-  const double context = backend == Backend::cpu ? 0 : kContextBytes;
+  const double context = backend == Backend::cpu ? 0 : kContextBytes + (backend == Backend::hip ? kFlushBytes : 0);
   return bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + context;
 }
 

@@ -215,7 +215,8 @@ bool Workshop::handle(const Processes::Event& event) {
 }
 
 bool Workshop::shares_reference() const {
-  return is_gpu(requests_->hello().backend) && !options_.devices[0].one_process;
+  return is_gpu(requests_->hello().backend) && std::holds_alternative<Gemm>(requests_->plan().problem) &&
+         !options_.devices[0].one_process;
 }
 
 void Workshop::handle_reference(const Processes::Event& event) {

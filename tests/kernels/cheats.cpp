@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cfenv>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -174,12 +175,17 @@ void knows_the_result_from_a_file(const Launch& launch) {
       .write(reinterpret_cast<const char*>(launch.C), static_cast<std::streamsize>(launch.bytes()));
 }
 
-/// Aborts if it gets hold of the reference's file.
-void looks_for_the_reference() {
+/// Aborts if it gets hold of the reference's file: one whose first number, behind a header of 80 bytes, is the result's.
+/// Those of other runs may be there to be read.
+void looks_for_the_reference(const Launch& launch) {
   for (const char* folder : {"/dev/shm", "/tmp"}) {
     std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-      if (std::ifstream(entry.path() / "reference").get() != EOF) std::abort();
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      std::ifstream file(entry.path() / "reference", std::ios::binary);
+      double first = 0;
+      if (!file.seekg(80) || !file.read(reinterpret_cast<char*>(&first), sizeof first)) continue;
+      if (std::abs(first - static_cast<double>(launch.at(0, 0))) < 1e-4) std::abort();
+    }
   }
 }
 
@@ -257,7 +263,7 @@ extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int
     case 18:
       return knows_the_result_from_a_file(launch);
     case 19:
-      looks_for_the_reference();
+      looks_for_the_reference(launch);
       return launch.right();
     case 20:
       looks_into_the_judge();
