@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -29,9 +28,32 @@ namespace {
 constexpr int kTrials = 5;
 constexpr auto kPause = std::chrono::milliseconds(1);  // so that cores fall asleep, as they do in a long launch
 constexpr double kLeastAllowance = 100e-6;             // seconds
-constexpr double kMostToStop = 5;                      // seconds
+constexpr time_t kMostToStop = 5;                      // seconds
 constexpr double kBlindAllowance = 20e-3;              // where the system does not say who waited for a core
 constexpr long kPatienceNanoseconds = 10'000'000;      // after which we look whether the process still is there
+
+/// Interrupts what this thread waits for.
+class Alarm {
+ public:
+  Alarm() {
+    struct sigaction nothing {};
+    nothing.sa_handler = [](int) {};
+    ::sigaction(SIGALRM, &nothing, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGALRM;
+    event._sigev_un._tid = static_cast<pid_t>(::syscall(SYS_gettid));
+    ::timer_create(CLOCK_MONOTONIC, &event, &timer_);
+  }
+  /// 0: not at all.
+  void set(time_t seconds) const {
+    const itimerspec after = {{0, 0}, {seconds, 0}};
+    ::timer_settime(timer_, 0, &after, nullptr);
+  }
+
+ private:
+  timer_t timer_{};
+};
 
 class FileActions {
  public:
@@ -106,15 +128,16 @@ void KernelProcess::await_turn(std::uint32_t turns) {
   }
 }
 
-// A SIGCONT that comes before all threads have stopped takes the stop back, and then nothing tells of it.
+// A SIGCONT that comes before all threads have stopped takes the stop back, and then nothing tells of it: an alarm ends
+// the wait.
 void KernelProcess::stop() const {
+  static const Alarm alarm;
   ::kill(process_, SIGSTOP);
+  alarm.set(kMostToStop);
   siginfo_t info{};
-  for (const double end = seconds_now() + kMostToStop; info.si_pid == 0; ::sched_yield()) {
-    ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED | WNOHANG);
-    if (info.si_pid == 0 && seconds_now() > end)
-      throw Refusal(Stage::check, "the kernel's process cannot be stopped while its result is compared");
-  }
+  const int waited = ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED);
+  alarm.set(0);
+  if (waited != 0) throw Refusal(Stage::check, "the kernel's process cannot be stopped while its result is compared");
   if (is_end(info)) end_like(info);
 }
 
