@@ -72,6 +72,12 @@ class GpuBackend final : public WorkerBackend {
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
+  /// What the device cannot exceed; 0: not known.
+  struct Limits {
+    double flops = 0, bandwidth = 0;  ///< flops and bytes per second
+    double cache_bytes = 0;
+  };
+
   void share_reference(const wire::ReferenceRequest& request, const std::vector<double>& values);
   std::vector<double> outputs() const;
   void provide_memory(const wire::MeasureRequest& request);
@@ -85,6 +91,7 @@ class GpuBackend final : public WorkerBackend {
   Sampler sampler(const wire::Go& go, double cutoff);
   std::optional<Timing> hopeless(const wire::Go& go);
   Timing time(const wire::Go& go, double first, double deadline);
+  Limits limits_for(const Gemm& gemm) const;
   void refuse_impossible(const Timing& timing) const;
   void add_remarks(const wire::Go& go, wire::Measured& measured) const;
   void add_energy(const wire::Go& go, wire::Measured& measured);
@@ -102,6 +109,7 @@ class GpuBackend final : public WorkerBackend {
   std::optional<GpuKernel> kernel_;
   std::unique_ptr<GpuBlas> vendor_;
   std::optional<GpuTimer> timer_;
+  Limits limits_;
   DeviceMemory shared_reference_;
   std::unique_ptr<Monitor> monitor_;
   std::optional<Observer> observer_;
@@ -190,6 +198,7 @@ void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
   if (!helpers_) helpers_.emplace(*gpu_, helpers_code(request.reference, gpu_->arch()));
   memory_.emplace(*gpu_, *helpers_, request, *verifier_, std::random_device()());
   timer_.emplace(*gpu_, *helpers_, *memory_, *verifier_);
+  if (const auto* gemm = std::get_if<Gemm>(&verifier_->problem())) limits_ = limits_for(*gemm);
   memory_key_ = memory_key(request);
 }
 
@@ -229,9 +238,10 @@ wire::Checked GpuBackend::check(const wire::Go& go) {
     checked.max_error = timer_->max_error();
     return checked;
   };
+  double first = 0;
   if (kernel_) {
     lay(GpuMemory::Place::second);
-    const double first = timer_->first();
+    first = timer_->first();
     checked.max_error = timer_->max_error();
     memory_->verify_surroundings();
     MeasureRules disturbed = rules_;
@@ -243,7 +253,7 @@ wire::Checked GpuBackend::check(const wire::Go& go) {
     choose_fastest_algorithm();
   else if (vendor_)
     timer_->first();
-  timer_->enter_state();
+  timer_->enter_state(first);
   for (std::size_t i = 1; i < verifier_->patterns().size(); ++i) timer_->sample();
   return finish(timer_->sample());
 }
@@ -324,16 +334,23 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   measured.timing.stopped_early = energy->stopped_early;
 }
 
+// Asking a driver for its clocks takes a millisecond (H200), so it is asked once.
+GpuBackend::Limits GpuBackend::limits_for(const Gemm& gemm) const {
+  Limits limits;
+  limits.flops =
+      peak_flops(gpu_->arch(), gpu_->attribute(gpu::kMultiprocessors), 1e3 * gpu_->attribute(gpu::kClock), gemm);
+  // What HIP tells of clock and width does not give the bandwidth of every kind of memory.
+  if (kind() == Backend::cuda) limits.bandwidth = kBandwidthMargin * gpu_->memory_bandwidth();
+  limits.cache_bytes = gpu_->attribute(gpu::kL2Bytes);
+  return limits;
+}
+
 /// A custom problem's operations and bytes are what its file calls so.
 void GpuBackend::refuse_impossible(const Timing& timing) const {
   const auto* gemm = std::get_if<Gemm>(&verifier_->problem());
   if (gemm == nullptr) return;
-  const double peak =
-      peak_flops(gpu_->arch(), gpu_->attribute(gpu::kMultiprocessors), 1e3 * gpu_->attribute(gpu::kClock), *gemm);
-  // What HIP tells of clock and width does not give the bandwidth of every kind of memory.
-  const bool knows_memory = rules_.cold_cache && kind() == Backend::cuda;
-  const double bandwidth = knows_memory ? kBandwidthMargin * gpu_->memory_bandwidth() : 0;
-  const auto reason = faster_than_possible(*gemm, timing.median, peak, bandwidth, gpu_->attribute(gpu::kL2Bytes));
+  const double bandwidth = rules_.cold_cache ? limits_.bandwidth : 0;
+  const auto reason = faster_than_possible(*gemm, timing.median, limits_.flops, bandwidth, limits_.cache_bytes);
   if (reason) throw Refusal(Stage::measure, *reason);
 }
 

@@ -75,11 +75,11 @@ double GpuTimer::sample() {
   }
 }
 
-void GpuTimer::enter_state() {
-  if (state_ == PowerState::burst)
-    burst_.accepts(stopwatch_.rest(kWake));
-  else
+void GpuTimer::enter_state(double busy) {
+  if (state_ == PowerState::sustained)
     soak();
+  else if (busy < kWake)
+    burst_.accepts(stopwatch_.rest(kWake));
 }
 
 void GpuTimer::soak() {

@@ -30,8 +30,9 @@ class GpuTimer {
   double first();
   /// One launch in the power state, in seconds. Throws as first().
   double sample();
-  /// Brings the device into the power state: wakes it, or keeps it busy until its clock has settled.
-  void enter_state();
+  /// Brings the device into the power state: wakes it, or keeps it busy until its clock has settled. `busy`: for how
+  /// many seconds it has just worked.
+  void enter_state(double busy = 0);
 
   /// Of all launches so far, over their tolerance.
   double max_error() const { return max_error_; }
