@@ -78,12 +78,14 @@ class VendorBlas final : public GpuBlas {
  public:
   VendorBlas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most, const blas::Library& library)
       : gemm_(resolved(gemm)), library_(library), workspace_(gpu, kWorkspace, blas::kName) {
-    describe(address);
+    describe();
+    bind(address);
     find(most);
   }
 
   int algorithms() const override { return static_cast<int>(algorithms_.size()); }
   void choose(int algorithm) override { chosen_ = static_cast<std::size_t>(algorithm); }
+  void bind(const AddressOf& address) override;
   void launch() override;
   std::string library() const override {
     return fmt::format("{} {} ({})", blas::kName, library_.version_text(), library_.place);
@@ -91,8 +93,8 @@ class VendorBlas final : public GpuBlas {
 
  private:
   void check(blas::Status status) const { library_.check(status); }
-  void describe(const AddressOf& address);
-  void add_bias(void* bias) const;
+  void describe();
+  void add_bias() const;
   void find(int most);
   template <typename T>
   void set(blas::ProductAttribute attribute, T value) const {
@@ -103,6 +105,9 @@ class VendorBlas final : public GpuBlas {
     check(library_.set_matrix(layout, attribute, &value, sizeof(value)));
   }
   blas::Matrix columns(Type type, Layout layout, const MatrixView& view) const;
+
+  /// For a C of rows the library is given the transposed product, C' = B' A'.
+  bool transposed() const { return gemm_.layout_c == Layout::row; }
 
   Gemm gemm_;
   blas::Library library_;
@@ -126,35 +131,38 @@ blas::Matrix VendorBlas::columns(Type type, Layout layout, const MatrixView& vie
   return result;
 }
 
-/// For a C of rows the library is given the transposed product, C' = B' A'.
-void VendorBlas::describe(const AddressOf& address) {
+void VendorBlas::describe() {
   const Gemm& g = gemm_;
   const auto compute = compute_type(g);
   // hipBLASLt says here already that it has no sums in f16.
   if (!compute || library_.make_product(&product_, *compute, data_type(g.acc)) != blas::kSuccess) refuse_problem(g);
-  const auto pointer = [&](const char* name) { return reinterpret_cast<void*>(address(name)); };
   const auto operation = [&](Layout layout) { return layout == g.layout_c ? blas::kAsIs : blas::kTransposed; };
-  const Operand a = {columns(g.a, g.layout_a, view_a(g)), pointer("A")};
-  const Operand b = {columns(g.b, g.layout_b, view_b(g)), pointer("B")};
-  c_ = {columns(g.c, g.layout_c, view_c(g)), pointer("C")};
-  const bool transposed = g.layout_c == Layout::row;
-  first_ = transposed ? b : a;
-  second_ = transposed ? a : b;
-  set(blas::kFirstOperation, operation(transposed ? g.layout_b : g.layout_a));
-  set(blas::kSecondOperation, operation(transposed ? g.layout_a : g.layout_b));
+  const blas::Matrix a = columns(g.a, g.layout_a, view_a(g)), b = columns(g.b, g.layout_b, view_b(g));
+  c_.layout = columns(g.c, g.layout_c, view_c(g));
+  first_.layout = transposed() ? b : a;
+  second_.layout = transposed() ? a : b;
+  set(blas::kFirstOperation, operation(transposed() ? g.layout_b : g.layout_a));
+  set(blas::kSecondOperation, operation(transposed() ? g.layout_a : g.layout_b));
   alpha_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.alpha);
   beta_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.beta);
   if (g.fast_accum && blas::kHasFastAccumulation) set(blas::kFastAccumulation, std::int8_t{1});
-  if (g.bias != Bias::none) add_bias(pointer("bias"));
+  if (g.bias != Bias::none) add_bias();
+}
+
+void VendorBlas::bind(const AddressOf& address) {
+  const auto pointer = [&](const char* name) { return reinterpret_cast<void*>(address(name)); };
+  first_.data = pointer(transposed() ? "B" : "A");
+  second_.data = pointer(transposed() ? "A" : "B");
+  c_.data = pointer("C");
+  if (gemm_.bias != Bias::none) set(blas::kBiasPointer, pointer("bias"));
 }
 
 /// The library's bias runs along its columns, which are C's rows where C is of rows.
-void VendorBlas::add_bias(void* bias) const {
+void VendorBlas::add_bias() const {
   if ((gemm_.bias == Bias::row) != (gemm_.layout_c == Layout::row))
     refuse(fmt::format("{} has no bias of one {} for a C of {}s", blas::kName,
                        gemm_.bias == Bias::row ? "row" : "column", gemm_.layout_c == Layout::row ? "row" : "column"));
   set(blas::kEpilogue, blas::kAddBias);
-  set(blas::kBiasPointer, bias);
   set(blas::kBiasType, static_cast<std::int32_t>(data_type(gemm_.c)));
 }
 

@@ -14,6 +14,8 @@ class GpuBlas {
   virtual int algorithms() const = 0;  ///< at least 1
   /// Precondition: 0 <= algorithm < algorithms(). The first is chosen until then.
   virtual void choose(int algorithm) = 0;
+  /// From now on, launches with these addresses of the buffers.
+  virtual void bind(const AddressOf& address) = 0;
   /// Launches and does not wait. Throws GpuError.
   virtual void launch() = 0;
   /// `cuBLASLt 13.1.0 (/usr/local/cuda/lib64/libcublasLt.so.13)`

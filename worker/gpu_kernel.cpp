@@ -13,6 +13,8 @@
 namespace tune {
 namespace {
 
+constexpr std::size_t kCopies = 8;
+
 [[noreturn]] void refuse(const std::string& text) { throw Refusal(Stage::load, text); }
 
 GpuLaunch::Extents extents(const std::vector<std::int64_t>& values, const char* what) {
@@ -32,22 +34,40 @@ GpuKernel::GpuKernel(const Gpu& gpu, const std::string& artifact, std::vector<wi
     : gpu_(&gpu),
       launches_(std::move(launches)),
       problem_(std::move(problem)),
-      module_(gpu, read_file(artifact), artifact) {
+      code_(read_file(artifact)),
+      artifact_(artifact) {
+  load_copy();
   for (const wire::KernelLaunch& rules : launches_) {
     Call call = describe(rules);
     for (call.turn = 0; call.turn < rules.repeat; ++call.turn) calls_.push_back(call);
   }
   bind(address);
-  for (const Call& call : calls_) {
-    if (call.turn > 0) continue;
-    verify_parameters(call, call.rules->kernel);
-    allow_shared_memory(call, call.rules->kernel);
-  }
+  for (const Call& call : calls_)
+    if (call.turn == 0) verify_parameters(call, call.rules->kernel);
+  find_functions();
+}
+
+void GpuKernel::find_functions() {
+  for (Call& call : calls_) call.launch.function = module().function(call.rules->kernel);
+  for (const Call& call : calls_)
+    if (call.turn == 0) allow_shared_memory(call, call.rules->kernel);
+}
+
+void GpuKernel::move() {
+  if (copies_.size() < kCopies) load_copy();
+  copy_ = (copy_ + 1) % copies_.size();
+  find_functions();
+}
+
+// A module with large arrays may not fit a second time.
+void GpuKernel::load_copy() try {
+  copies_.push_back(std::make_unique<GpuModule>(*gpu_, code_, artifact_));
+} catch (const GpuError&) {
+  if (copies_.empty()) throw;
 }
 
 GpuKernel::Call GpuKernel::describe(const wire::KernelLaunch& rules) const {
   Call call{&rules, 0, {}, {}, {}, {}};
-  call.launch.function = module_.function(rules.kernel);
   call.launch.grid = extents(rules.grid, "grid");
   call.launch.block = extents(rules.block, "block");
   if (!rules.cluster.empty()) call.launch.cluster = extents(rules.cluster, "cluster");
@@ -74,7 +94,7 @@ void GpuKernel::bind(const AddressOf& address) {
 }
 
 void GpuKernel::verify_parameters(const Call& call, const std::string& kernel) const {
-  const std::vector<std::size_t> sizes = module_.parameter_sizes(kernel);
+  const std::vector<std::size_t> sizes = module().parameter_sizes(kernel);
   for (std::size_t i = 0; i < std::min(sizes.size(), call.arguments.size()); ++i)
     if (call.arguments[i].size != sizes[i])
       refuse(

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ class GpuKernel {
   GpuKernel(const Gpu& gpu, const std::string& artifact, std::vector<wire::KernelLaunch> launches, Problem problem,
             const AddressOf& address);
 
+  /// Goes on with another copy of the code, which lies elsewhere on the device. It has to be bound then. Throws
+  /// GpuError.
+  void move();
   /// From now on, launches with these addresses of the buffers.
   void bind(const AddressOf& address);
 
@@ -32,13 +36,18 @@ class GpuKernel {
     std::string text;             ///< what is launched, for messages
   };
   Call describe(const wire::KernelLaunch& rules) const;
+  void load_copy();
+  void find_functions();
+  const GpuModule& module() const { return *copies_[copy_]; }
   void verify_parameters(const Call& call, const std::string& kernel) const;
   void allow_shared_memory(const Call& call, const std::string& kernel) const;
 
   const Gpu* gpu_;
   const std::vector<wire::KernelLaunch> launches_;
   const Problem problem_;
-  GpuModule module_;
+  std::string code_, artifact_;
+  std::vector<std::unique_ptr<GpuModule>> copies_;  ///< of the code, of which one is launched
+  std::size_t copy_ = 0;
   std::vector<Call> calls_;
 };
 

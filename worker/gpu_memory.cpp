@@ -15,6 +15,8 @@ namespace {
 
 constexpr const char* kWorkspace = "workspace";
 constexpr std::size_t kRound = 512;
+constexpr std::size_t kGap = 2 << 20;  // bytes of a page
+constexpr std::size_t kMostGaps = 32;
 
 std::uint16_t word(Poison pattern) { return static_cast<std::uint16_t>(pattern); }
 
@@ -125,6 +127,24 @@ gpu::Address GpuMemory::address(const std::string& name) const {
   for (const Guarded& buffer : buffers_)
     if (buffer.name == name) return address(buffer);
   throw Refusal(Stage::load, fmt::format("launch.args: there is no buffer {}", name));
+}
+
+// Gaps of random sizes keep a driver from giving the same memory again.
+void GpuMemory::move() {
+  std::vector<DeviceMemory> gaps;
+  const auto leave_gap = [&]() -> bool {
+    try {
+      gaps.emplace_back(gpu_, (1 + random_() % kMostGaps) * kGap, "a gap between buffers");
+      return true;
+    } catch (const GpuError&) {
+      return false;
+    }
+  };
+  for (Guarded& buffer : buffers_) buffer.memory = {};
+  for (Guarded& buffer : buffers_) {
+    if (!leave_gap()) gaps.clear();
+    buffer = guarded(buffer.name, static_cast<std::int64_t>(buffer.bytes));
+  }
 }
 
 void GpuMemory::lay(Place place) {

@@ -35,7 +35,9 @@ class GpuMemory {
   /// name.
   gpu::Address address(const std::string& name) const;
 
-  /// Moves all buffers to a place, and makes guard bands and inputs there.
+  /// Takes the memory of all buffers anew, elsewhere on the device. They have to be laid then. Throws GpuError.
+  void move();
+  /// Moves all buffers to a place within their memory, and makes guard bands and inputs there.
   void lay(Place place);
   /// Before each launch: changes the inputs, poisons what the kernel writes, and restores what it reads and writes.
   void prepare(Poison pattern);
