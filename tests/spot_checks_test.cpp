@@ -49,6 +49,12 @@ TEST(Disagreement, IsMoreThanTheIntervalsAndFivePercentExplain) {
   EXPECT_TRUE(disagreement(timing(1e-3, 0.99e-3, 1.01e-3), timing(1.1e-3, 1.08e-3, 1.12e-3)));
 }
 
+TEST(Disagreement, OfShortLaunchesIsMoreThanWhereTheyHappenToLieExplains) {
+  EXPECT_FALSE(disagreement(timing(52.2e-6), timing(49.2e-6)));
+  EXPECT_FALSE(disagreement(timing(49.2e-6), timing(52.2e-6)));
+  EXPECT_TRUE(disagreement(timing(60e-6), timing(49.2e-6)));
+}
+
 TEST(Disagreement, OfAFewLaunchesIsMoreThanHalf) {
   EXPECT_FALSE(disagreement(timing(2e-3, 0, 0, true), timing(1.4e-3)));
   EXPECT_FALSE(disagreement(timing(2e-3, 0, 0, true), timing(6e-3, 0, 0, true))) << "both say that it is slow";

@@ -9,11 +9,18 @@ namespace {
 
 constexpr std::uint64_t kStretch = 50;
 constexpr double kSlack = 0.05;
+constexpr double kShort = 200e-6;  // seconds; from process to process, shorter launches differ by up to 10 % (H200)
+constexpr double kSlackOfShortLaunches = 0.15;
 constexpr double kSlackOfFewLaunches = 0.5;
 
 // The interval of a program, or of a single launch, is not known.
 double low(const Timing& timing) { return timing.ci_low > 0 ? std::min(timing.ci_low, timing.median) : timing.median; }
 double high(const Timing& timing) { return std::max(timing.ci_high, timing.median); }
+
+double allowance(const Timing& shared, const Timing& own) {
+  if (shared.stopped_early || own.stopped_early) return kSlackOfFewLaunches;
+  return std::min(shared.median, own.median) < kShort ? kSlackOfShortLaunches : kSlack;
+}
 
 }  // namespace
 
@@ -30,7 +37,7 @@ bool SpotChecks::next() {
 
 std::optional<std::string> disagreement(const Timing& shared, const Timing& own) {
   if (shared.stopped_early && own.stopped_early) return std::nullopt;
-  const double slack = 1 + (shared.stopped_early || own.stopped_early ? kSlackOfFewLaunches : kSlack);
+  const double slack = 1 + allowance(shared, own);
   if (low(shared) <= high(own) * slack && low(own) <= high(shared) * slack) return std::nullopt;
   return fmt::format("{:.6g} ms in a process that others had used and {:.6g} ms in one of its own", shared.median * 1e3,
                      own.median * 1e3);
