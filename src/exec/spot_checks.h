@@ -24,8 +24,8 @@ class SpotChecks {
 };
 
 /// `1.9 ms in a process that others had used and 1.2 ms in one of its own` if the two medians are further apart than
-/// their intervals and 5 % explain (15 % of launches below 0.2 ms, 50 % where one was stopped early); nullopt: they agree, as they do where
-/// both were stopped early: slow kernels may take twice as long from one launch to the next.
+/// their intervals and 5 % explain (15 % of launches below 0.2 ms, 50 % where one was stopped early); nullopt: they
+/// agree, as they do where both were stopped early: slow kernels may take twice as long from one launch to the next.
 std::optional<std::string> disagreement(const Timing& shared, const Timing& own);
 
 }  // namespace tune
