@@ -1,0 +1,11 @@
+#pragma once
+#include <cstdint>
+
+namespace tune {
+
+/// Keeps this process, and each that it starts, from taking more memory than so many bytes; what it asks for beyond is
+/// refused, so that it fails instead of the machine. Memory shared with other processes does not count. 0: four fifths
+/// of what the machine has left. Returns the limit; 0: none could be set.
+std::int64_t limit_memory(std::int64_t bytes);
+
+}  // namespace tune
