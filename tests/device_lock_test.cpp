@@ -98,6 +98,7 @@ TEST_F(TwoRuns, AreFreeOfOneThatHasEnded) {
 TEST_F(TwoRuns, AreToldWhoHasItAndSinceWhen) {
   DeviceLock third(folder_.path(), "gpu", "gemm.yaml");
   EXPECT_TRUE(third.take());
+  EXPECT_FALSE(one.take());
   EXPECT_TRUE(std::regex_search(one.holder(), std::regex(", gemm\\.yaml, since [0-9]{2}:[0-9]{2}:[0-9]{2}$")))
       << one.holder();
 }

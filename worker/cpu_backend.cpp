@@ -172,13 +172,15 @@ LaunchSetting CpuBackend::surprise() {
   return setting;
 }
 
-/// The first launches have the inputs that are documented.
+/// The first launches have the inputs that are documented. There is one at least with each end protected.
 wire::Checked CpuBackend::check() {
   wire::Checked checked;
   max_error_ = 0;
-  for (const Poison pattern : verifier_->patterns()) {
-    LaunchSetting setting;
-    setting.pattern = pattern;
+  std::vector<LaunchSetting> settings;
+  for (const Poison pattern : verifier_->patterns())
+    for (std::uint32_t memory = 0; memory < memories_.size(); ++memory)
+      settings.push_back({pattern, false, {}, memory});
+  for (const LaunchSetting& setting : settings) {
     const double seconds = launch(setting, true);
     checked.seconds = checked.seconds > 0 ? std::min(checked.seconds, seconds) : seconds;
   }

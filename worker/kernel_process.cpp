@@ -187,9 +187,8 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   const double seen = carry_out(KernelNotes::Command::launch);
   if (notes.outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
   // A clock that does not tick between two readings must not make a launch free.
-  const auto claimed =
-      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(notes.end) - static_cast<std::uint64_t>(notes.start));
-  return {1e-9 * static_cast<double>(claimed), seen};
+  const std::uint64_t start = notes.start, end = notes.end;
+  return {1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start))), seen};
 }
 
 void KernelProcess::rest() { carry_out(KernelNotes::Command::rest); }

@@ -24,7 +24,7 @@ struct KernelNotes {
   std::atomic<std::uint32_t> orders = 0, turns = 0;  ///< commands that were given and carried out; futexes
   Outcome outcome = Outcome::done;
   std::uint32_t fouls_heap = 0;          ///< whether heap memory that the kernel takes is filled with what nobody wants
-  std::int64_t start = 0, end = 0;       ///< of the launch, in nanoseconds of the process's clock
+  std::uint64_t start = 0, end = 0;      ///< of the launch, in nanoseconds of the process's clock
   std::uint32_t changed_arithmetic = 0;  ///< the kernel has left this thread another one than it found
   FaultNote fault;
   std::uint64_t request_bytes = 0;

@@ -26,6 +26,7 @@
 #include "fault_report.h"
 #include "kernel_memory.h"
 #include "kernel_room.h"
+#include "measure.h"
 #include "nvidia_nodes.h"
 #include "vendor_blas.h"
 
@@ -37,12 +38,6 @@ constexpr auto kRest = std::chrono::milliseconds(50);
 
 /// What M_PERTURB takes so that every byte is 0xff, which is NaN in every float type; 0 fills nothing.
 constexpr int kFoul = 0x100;
-
-/// As a number, so that no arithmetic is needed that a kernel may have changed.
-std::int64_t nanoseconds_now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 /// The launches of a request, bound to one set of addresses.
 class BoundLaunches {
@@ -151,7 +146,7 @@ class KernelRunner {
   void launch() {
     volatile KernelNotes& notes = room_.notes();
     const BoundLaunches& launches = *launches_[notes.addresses];
-    const std::int64_t start = nanoseconds_now();
+    const std::uint64_t start = nanoseconds_now();
     launches.run();
     notes.end = nanoseconds_now();
     notes.start = start;

@@ -22,8 +22,11 @@ namespace {
 // happens to its process.
 constexpr int kLaunch = 0, kUse = 2;
 
-constexpr std::size_t kLongestHolder = 200;  // bytes
+constexpr std::size_t kLongestHolder = 200;  // bytes of the text that says who has taken either
+constexpr off_t kTextOfUse = 256;            // where that begins; the launch's is in front
 constexpr std::size_t kLongestWork = 80;
+
+off_t text_of(int byte) { return byte == kUse ? kTextOfUse : 0; }
 
 bool set(const Descriptor& file, int byte, short type) {
   struct flock range {};
@@ -85,6 +88,7 @@ bool DeviceLock::acquire(int byte, short type, bool& next) {
   if (!file_) return true;
   next = next || set(file_, byte + 1, F_WRLCK);
   if (!next || !set(file_, byte, type)) {
+    waits_for_ = byte;
     if (errno == EAGAIN || errno == EACCES) return false;  // another has it
     log(std::string("no turns with other runs, the lock of a device fails: ") + std::strerror(errno));
     file_.close();
@@ -92,8 +96,10 @@ bool DeviceLock::acquire(int byte, short type, bool& next) {
   }
   set(file_, byte + 1, F_UNLCK);
   next = false;
-  const std::string holder = our_name() + user_and_work_ + ", since " + time_of_day() + "\n";
-  if (::pwrite(file_.get(), holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size()))
+  std::string holder = our_name() + user_and_work_ + ", since " + time_of_day();
+  holder.resize(std::min(holder.size(), kLongestHolder - 1));
+  holder += '\n';
+  if (::pwrite(file_.get(), holder.data(), holder.size(), text_of(byte)) != static_cast<ssize_t>(holder.size()))
     log("cannot write to the lock of a device");
   return true;
 }
@@ -128,7 +134,7 @@ std::string DeviceLock::our_name() { return "tune, pid " + std::to_string(::getp
 // Every user can write there.
 std::string DeviceLock::holder() const {
   std::array<char, kLongestHolder> text{};
-  const ssize_t size = !file_ ? 0 : ::pread(file_.get(), text.data(), text.size(), 0);
+  const ssize_t size = !file_ ? 0 : ::pread(file_.get(), text.data(), text.size(), text_of(waits_for_));
   std::string holder(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   holder.resize(std::min(holder.size(), holder.find('\n')));
   std::ranges::replace_if(

@@ -36,7 +36,7 @@ class DeviceLock {
   /// Ends this use if it is the present one, and waits no longer.
   void end(Use use);
 
-  /// Who took the turn or began last, by its own word: `tune, pid 123, user ada, gemm.yaml, since 12:03:04`.
+  /// Who took what this one waits for, by its own word: `tune, pid 123, user ada, gemm.yaml, since 12:03:04`.
   std::string holder() const;
   /// How that text begins where it is this process: `tune, pid 123,`.
   static std::string our_name();
@@ -51,6 +51,7 @@ class DeviceLock {
   bool taken_ = false;
   bool next_use_ = false;  ///< no other process can be the next to begin
   std::optional<Use> use_;
+  int waits_for_ = 0;  ///< what could not be had last
 };
 
 }  // namespace tune
