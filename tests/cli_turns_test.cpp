@@ -95,7 +95,7 @@ TEST_F(Turns, WhatARunHadIsFreeOnceItIsKilled) {
   sandbox_.write_gemm("", "for (volatile int i = 0;; i = 0) {}");
   sandbox_.write_script("{T: [1]}");
   Background holder(sandbox_, command("gemm.yaml", "out"));
-  ASSERT_TRUE(eventually([&] { return !DeviceLock(sandbox_.folder(), "cpu").take(); }));
+  ASSERT_TRUE(eventually([&] { return !DeviceLock(sandbox_.folder(), "cpu").begin(DeviceLock::Use::opening); }));
   Background next(sandbox_, command("bench.yaml", "next"));
   EXPECT_TRUE(eventually([&] { return said("waiting for the CPU"); }));
   holder.signal(SIGKILL);

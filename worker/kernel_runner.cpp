@@ -1,5 +1,6 @@
 #include "kernel_runner.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <malloc.h>
@@ -105,6 +106,10 @@ class KernelRunner {
         note(KernelNotes::Outcome::threw, out_of_memory());
       } catch (const std::exception& exception) {
         note(KernelNotes::Outcome::threw, exception.what());
+      } catch (const abi::__forced_unwind&) {
+        throw;  // a thread that is ended by pthread_exit cannot be kept from it
+      } catch (...) {
+        note(KernelNotes::Outcome::threw, "the kernel threw what is no std::exception");
       }
     }
   }
