@@ -29,7 +29,7 @@ static volatile int launches = 0;
 static volatile float sink;
 static float* volatile result;
 [[maybe_unused]] static int deep(int n) { volatile char room[4096]; room[0] = 1; return n < 0 ? 0 : deep(n + 1) + room[0]; }
-[[maybe_unused]] static int change(void*) { usleep(20000); result[0] = 7; _exit(0); }
+[[maybe_unused]] static int change(void*) { usleep(5000); result[0] = 7; _exit(0); }
 extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int spec) {
   launches = launches + 1;
   auto right = [&] {
@@ -191,7 +191,7 @@ TEST_F(Guards, OneWrongLaunchInAMiddleRoundOfTheFinalsIsFound) {
 TEST_F(Guards, WhatChangesAResultAfterTheReturnIsFoundInTheFinals) {
   const std::vector<Case> cases = {
       {"right(); usleep(100);", "measured"},
-      {"right(); if (launches == 6) std::thread([=] { usleep(20000); if (launches == 6) C[0] = 7; }).detach();",
+      {"right(); if (launches == 6) std::thread([=] { usleep(5000); if (launches == 6) C[0] = 7; }).detach();",
        "measured"},
   };
   write(cases);
