@@ -52,7 +52,8 @@ void note_fault(int number, siginfo_t* info, void* context) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   ::sigaction(number, &plain, nullptr);
-  if (info->si_code <= 0 || info->si_code == SI_KERNEL) return;  // someone sent it, or there is no address
+  if (info->si_code <= 0) ::raise(number);  // someone has sent it, and nothing faults again
+  if (info->si_code <= 0 || info->si_code == SI_KERNEL) return;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   known.note->access = access_of(context);
   note_buffer(address);
