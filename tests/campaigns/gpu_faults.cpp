@@ -5,6 +5,7 @@ namespace tune::campaigns {
 const char* const kGpuHead = R"(
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP__)
 #define TRAP __builtin_trap()
+#define assert(condition) if (!(condition)) TRAP
 #else
 #define TRAP asm("trap;")
 #endif
