@@ -23,8 +23,7 @@ class GuardedBuffer {
 
   GuardedBuffer() = default;
   /// Maps what is in the file from `offset` on, a whole number of pages. `name` is for messages. Throws std::bad_alloc.
-  GuardedBuffer(std::string name, std::size_t bytes, int file, std::size_t offset,
-                Place place = Place::between_bands);
+  GuardedBuffer(std::string name, std::size_t bytes, int file, std::size_t offset, Place place = Place::between_bands);
   ~GuardedBuffer();
   GuardedBuffer(GuardedBuffer&& other) noexcept;
   GuardedBuffer& operator=(GuardedBuffer&& other) noexcept;
