@@ -39,6 +39,8 @@ std::vector<std::string> reproducing_command(const Options& options) {
   if (options.device_file) add("--device-file", options.device_file->string());
   if (options.devices) add("--devices", *options.devices);
   for (const std::string& objective : options.objectives) add("--objective", objective);
+  if (options.strict) add("--check", "strict");
+  if (options.memory) add("--memory", fmt::format("{}M", static_cast<double>(*options.memory) / (1 << 20)));
   if (options.state) add("--state", std::string(to_text(*options.state)));
   for (const std::string& param : options.params) add("--param", param);
   if (options.m) add("-m", std::to_string(*options.m));

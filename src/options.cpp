@@ -90,6 +90,44 @@ double parse_share(const std::string& text) {
   return error == std::errc() && (unit.empty() || unit == "%") && share >= 0 && share < 1 ? share : std::nan("");
 }
 
+// 500M, 12G, in bytes; 0: neither.
+std::int64_t parse_bytes(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const double factor = unit == "M" ? 1 << 20 : unit == "G" ? 1 << 30 : 0;
+  return error == std::errc() && number > 0 && number * factor < 1e15 ? static_cast<std::int64_t>(number * factor) : 0;
+}
+
+void add_processes(CLI::App& app, Options& options, const char* group) {
+  app.add_option_function<std::string>(
+         "--isolation", [&options](const std::string& text) { options.share_processes = text != "spec"; },
+         "A measure process per spec, or on GPUs one for many in the sweep, with spot checks (default: spec)")
+      ->check(CLI::IsMember({"spec", "auto", "device"}).description(""))
+      ->group(group)
+      ->type_name("spec|auto");
+  app.add_option_function<std::string>(
+         "--check", [&options](const std::string& text) { options.strict = text == "strict"; },
+         "How buffers of CPU kernels are guarded: strict makes a read beyond an end fault (default: normal)")
+      ->check(CLI::IsMember({"normal", "strict"}).description(""))
+      ->group(group)
+      ->type_name("normal|strict");
+  app.add_option_function<std::string>(
+         "--memory",
+         [&options](const std::string& text) {
+           options.memory = parse_bytes(text);
+           if (*options.memory == 0)
+             throw CLI::ValidationError("--memory", "'" + text + "' is no size above 0, such as 500M or 12G");
+         },
+         "Memory that the process of a CPU kernel or a program may take: 500M, 12G")
+      ->group(group)
+      ->type_name("SIZE");
+  app.add_flag_callback(
+         "--no-turns", [&options] { options.turns = false; },
+         "Time at once, although another run times on the same CPU or GPU")
+      ->group(group);
+}
+
 void add_search(CLI::App& app, Options& options, const char* group) {
   std::string names;
   for (const StrategyChoice& choice : strategies()) names += (names.empty() ? "" : " ") + choice.name;
@@ -187,12 +225,7 @@ void add_how(CLI::App& app, Options& options) {
   app.add_option("--devices", options.devices, "GPUs to measure on: indices such as 0,1, or all (default: the first)")
       ->group(group)
       ->type_name("LIST");
-  app.add_option_function<std::string>(
-         "--isolation", [&options](const std::string& text) { options.share_processes = text != "spec"; },
-         "A measure process per spec, or on GPUs one for many in the sweep, with spot checks (default: spec)")
-      ->check(CLI::IsMember({"spec", "auto", "device"}).description(""))
-      ->group(group)
-      ->type_name("spec|auto");
+  add_processes(app, options, group);
   app.add_option("--timeout-build", options.timeout_build, "Seconds a build may take")
       ->check(positive())
       ->capture_default_str()

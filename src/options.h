@@ -75,6 +75,9 @@ struct Options {
   bool compare = false;
   std::optional<std::string> devices;  ///< all, or indices
   bool share_processes = false;        ///< --isolation auto
+  bool strict = false;                 ///< --check strict
+  std::optional<std::int64_t> memory;  ///< bytes
+  bool turns = true;                   ///< --no-turns: false
   bool keep_going = false;
   bool retry_failed = false;
   std::optional<std::filesystem::path> keep;

@@ -59,6 +59,19 @@ std::string file_suffix(const std::optional<Shape>& shape) {
   return suffix;
 }
 
+// What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.
+void guard(const Options& options, Plan& plan) {
+  if (options.strict && plan.backend != Backend::cpu)
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("--check strict protects the buffers of CPU kernels; the backend is {}", to_text(plan.backend)));
+  if (options.memory && plan.backend != Backend::cpu && plan.backend != Backend::program)
+    throw Error(ExitCode::bad_input,
+                fmt::format("--memory limits CPU kernels and programs; the backend is {}", to_text(plan.backend)));
+  plan.measure.strict = options.strict;
+  plan.measure.memory_bytes = options.memory.value_or(0);
+}
+
 // A shape for which there is no spec does not keep the others from being tuned.
 ExitCode tune_shape(const Options& options, Workers& workers, const Shape& shape) try {
   return Run(options, workers, shape).execute();
@@ -81,6 +94,7 @@ Run::Run(const Options& options, Workers& workers, const std::optional<Shape>& s
       objective_(loaded_.plan),
       filters_(parse_filters(options.filters, loaded_.plan.space)) {
   loaded_.plan.measure.energy = objective_.energy(options.tune);
+  guard(options, loaded_.plan);
   std::vector<fs::path> inputs = options.yaml;
   inputs.push_back(loaded_.plan.file);
   std::ranges::copy(loaded_.plan.build.depends, std::back_inserter(inputs));
@@ -202,6 +216,7 @@ Workshop& Run::workshop() {
   options.jobs = jobs();
   if (!devices_.empty()) options.devices = devices_;
   options.share_processes = options_->share_processes;
+  options.turns = options_->turns;
   options.say = [this](const std::string& text) {
     if (progress_) progress_->say(text, now());
   };

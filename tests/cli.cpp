@@ -70,6 +70,7 @@ Sandbox::Sandbox() {
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
   folder_ = fs::canonical(name);
   environment = {{"HOME", folder_.string()},
+                 {"TUNE_LOCKS", folder_.string()},  // tests time beside each other
                  {"XDG_STATE_HOME", (folder_ / "state").string()},
                  {"XDG_CACHE_HOME", (folder_ / "cache").string()}};
 }

@@ -57,7 +57,7 @@ class Sandbox {
   std::vector<wire::TrialRecord> trials(const std::string& journal) const;
   /// Command lines of all processes started in this sandbox, directly or not, that still run.
   std::vector<std::string> processes() const;
-  /// Environment of the runs; HOME, XDG_STATE_HOME and XDG_CACHE_HOME are set already.
+  /// Environment of the runs; HOME, XDG_STATE_HOME, XDG_CACHE_HOME and TUNE_LOCKS are set already.
   std::map<std::string, std::string> environment;
 
  private:

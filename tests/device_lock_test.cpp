@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <regex>
+
+#include "base/store.h"
 #include "tuning_folder.h"
 
 namespace tune {
@@ -19,7 +23,7 @@ class TwoRuns : public testing::Test {
 TEST_F(TwoRuns, WhoeverWaitsIsNext) {
   EXPECT_TRUE(one.take());
   EXPECT_FALSE(two.take());
-  EXPECT_EQ(two.holder(), DeviceLock::our_name());
+  EXPECT_TRUE(two.holder().starts_with(DeviceLock::our_name() + " user ")) << two.holder();
   one.release();
   EXPECT_FALSE(one.take());
   EXPECT_TRUE(two.take());
@@ -89,6 +93,37 @@ TEST_F(TwoRuns, AreFreeOfOneThatHasEnded) {
     EXPECT_FALSE(one.begin(Use::opening));
   }
   EXPECT_TRUE(one.begin(Use::opening));
+}
+
+TEST_F(TwoRuns, AreToldWhoHasItAndSinceWhen) {
+  DeviceLock third(folder_.path(), "gpu", "gemm.yaml");
+  EXPECT_TRUE(third.take());
+  EXPECT_FALSE(one.take());
+  EXPECT_TRUE(std::regex_search(one.holder(), std::regex(", gemm\\.yaml, since [0-9]{2}:[0-9]{2}:[0-9]{2}$")))
+      << one.holder();
+}
+
+TEST_F(TwoRuns, AreToldNoMoreThanALineOfPlainTextWhateverTheFileHolds) {
+  std::ofstream(folder_.path() / "tune-gpu.lock") << "tune, pid \x1b[2J\xff" << std::string(1000, 'x');
+  EXPECT_EQ(one.holder().substr(0, 16), "tune, pid ?[2J?x");
+  EXPECT_EQ(one.holder().size(), 200U);
+}
+
+TEST_F(TwoRuns, WriteToNoFileThatHasAnotherNameToo) {
+  std::ofstream(folder_.path() / "mine") << "of value";
+  std::filesystem::create_hard_link(folder_.path() / "mine", folder_.path() / "tune-cpu.lock");
+  DeviceLock lock(folder_.path(), "cpu");
+  EXPECT_NE(lock.problem().find("is no ordinary file with one name; remove it"), std::string::npos) << lock.problem();
+  EXPECT_TRUE(lock.take()) << "and there are no turns";
+  EXPECT_EQ(read_file(folder_.path() / "mine"), "of value");
+}
+
+TEST_F(TwoRuns, FollowNoLink) {
+  std::ofstream(folder_.path() / "mine") << "of value";
+  std::filesystem::create_symlink("mine", folder_.path() / "tune-cpu.lock");
+  DeviceLock lock(folder_.path(), "cpu");
+  EXPECT_NE(lock.problem().find("cannot be opened"), std::string::npos) << lock.problem();
+  EXPECT_EQ(read_file(folder_.path() / "mine"), "of value");
 }
 
 TEST(DeviceLock, WithoutAnIdKeepsOneRunFromOpeningWhatItTimes) {

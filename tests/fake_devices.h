@@ -21,9 +21,6 @@ class Devices : public testing::Test {
     id_ = sandbox_.folder().filename().string();
     sandbox_.environment["FAKE_LOG"] = (sandbox_.folder() / "log.txt").string();
   }
-  void TearDown() override {
-    for (const std::string& id : {id_ + "a", id_ + "b"}) std::filesystem::remove("/tmp/tune-" + id + ".lock");
-  }
 
   void have_devices(const std::string& first = "fake", const std::string& second = "fake") {
     sandbox_.environment["FAKE_DEVICES"] = first + ":" + id_ + "a," + second + ":" + id_ + "b";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <random>
@@ -27,6 +28,10 @@ constexpr double kShareOfDeadline = 0.8;
 
 constexpr std::size_t kEnoughLaunches = 10;  // to tell a false clock from a disturbance
 
+constexpr const char* kChangedArithmetic =
+    "a kernel returns with another rounding mode or treatment of denormal numbers than it was called with, which its "
+    "caller then computes with; every launch here began with the usual ones";
+
 /// Kernels in shared objects, compiled with the system's C++ compiler and called in a process of their own, which this
 /// one judges: it has the reference and the clock, and never loads a kernel.
 class CpuBackend final : public WorkerBackend {
@@ -41,7 +46,9 @@ class CpuBackend final : public WorkerBackend {
 
  private:
   std::vector<double> outputs() const;
-  double launch(const LaunchSetting& setting);
+  double launch(const LaunchSetting& setting, bool foul_heap = false);
+  void require_lasting_result();
+  CpuMemory& memory(const LaunchSetting& setting);
   LaunchSetting surprise();
   wire::Checked check();
   double clock(const wire::Go& go, double start) const;
@@ -52,15 +59,16 @@ class CpuBackend final : public WorkerBackend {
   std::optional<Verifier> verifier_;
   std::unique_ptr<KernelRoom> room_;
   std::unique_ptr<KernelProcess> process_;
-  std::optional<CpuMemory> memory_;
+  std::vector<CpuMemory> memories_;  ///< one, or for each set of addresses its own
   std::vector<std::string> remarks_;
   std::random_device random_;
   double allowance_ = 0;  ///< see KernelProcess
   double max_error_ = 0;
-  LaunchSetting last_;
-  std::vector<LaunchSetting> states_;  ///< of outputs, that come next
-  std::vector<TimedLaunch> launches_;  ///< of this `go`
-  double spent_ = 0;                   ///< seconds in them
+  LaunchSetting last_;                                           ///< of the last launch
+  std::array<LaunchSetting, KernelRoom::kAddresses> left_ = {};  ///< what the last launch in each memory left there
+  std::vector<LaunchSetting> states_;                            ///< of outputs, that come next
+  std::vector<TimedLaunch> launches_;                            ///< of this `go`
+  double spent_ = 0;                                             ///< seconds in them
 };
 
 wire::Hello CpuBackend::probe() {
@@ -88,7 +96,7 @@ std::vector<double> CpuBackend::outputs() const {
     const Buffer& buffer = verifier_->buffers()[i];
     if (buffer.role == Buffer::Role::in) continue;
     with_type(buffer.type, [&](auto tag) {
-      const auto* elements = static_cast<const typename decltype(tag)::type*>(memory_->data(i));
+      const auto* elements = static_cast<const typename decltype(tag)::type*>(memories_.front().data(i));
       std::transform(elements, elements + buffer.count, std::back_inserter(values),
                      [](auto element) { return to_double(element); });
     });
@@ -99,14 +107,16 @@ std::vector<double> CpuBackend::outputs() const {
 void CpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
   process_.reset();
-  memory_.reset();
+  memories_.clear();
   room_.reset();
   request_ = request;
   last_ = {};
+  left_ = {};
   states_.clear();
   verifier_.emplace(request);
   room_ = std::make_unique<KernelRoom>(request);
-  memory_.emplace(room_->map(), *verifier_);
+  for (std::uint32_t i = 0; i < (request.measure.strict ? KernelRoom::kAddresses : 1); ++i)
+    memories_.emplace_back(room_->map(i), *verifier_);
   process_ = std::make_unique<KernelProcess>(*room_, request.reference);
   allowance_ = process_->allowance();
   std::istringstream remarks(process_->load());
@@ -114,16 +124,29 @@ void CpuBackend::load(const wire::MeasureRequest& request) {
   for (std::string line; std::getline(remarks, line);) remarks_.push_back(line);
 }
 
+CpuMemory& CpuBackend::memory(const LaunchSetting& setting) { return memories_[setting.addresses % memories_.size()]; }
+
 /// Returns the launch's seconds.
-double CpuBackend::launch(const LaunchSetting& setting) {
-  memory_->prepare(setting);
-  if (request_.measure.cold_cache) memory_->flush();
-  launches_.push_back(process_->launch(setting.addresses));
+double CpuBackend::launch(const LaunchSetting& setting, bool foul_heap) {
+  memory(setting).prepare(setting);
+  if (request_.measure.cold_cache) memory(setting).flush();
+  launches_.push_back(process_->launch(setting.addresses, foul_heap));
   spent_ += launches_.back().claimed;
-  max_error_ = std::max(max_error_, memory_->verify(setting));
+  max_error_ = std::max(max_error_, memory(setting).verify(setting));
   process_->require_stopped();
   last_ = setting;
+  left_[setting.addresses % memories_.size()] = setting;
   return launches_.back().claimed;
+}
+
+/// What the kernel has left behind may go on for a while, and must change nothing.
+void CpuBackend::require_lasting_result() {
+  process_->rest();
+  try {
+    memory(last_).verify(last_);
+  } catch (const Refusal& refusal) {
+    throw Refusal(refusal.stage(), std::string("changed after the kernel had returned: ") + refusal.what());
+  }
 }
 
 /// A setting that no kernel can foresee. Outputs come in all states that there are every few launches.
@@ -142,20 +165,23 @@ LaunchSetting CpuBackend::surprise() {
   const auto below = [this](std::int64_t size) { return static_cast<std::int64_t>(random_()) % size; };
   setting.arrangement = {below(gemm.m), below(gemm.n), below(gemm.k)};
   if (!setting.stale) return setting;
-  setting.pattern = last_.pattern;
-  const Arrangement &now = setting.arrangement, &before = last_.arrangement;
+  const LaunchSetting& left = left_[setting.addresses % memories_.size()];
+  setting.pattern = left.pattern;
+  const Arrangement &now = setting.arrangement, &before = left.arrangement;
   setting.stale = now.rows != before.rows || now.cols != before.cols;
   return setting;
 }
 
-/// The first launches have the inputs that are documented.
+/// The first launches have the inputs that are documented. There is one at least with each end protected.
 wire::Checked CpuBackend::check() {
   wire::Checked checked;
   max_error_ = 0;
-  for (const Poison pattern : verifier_->patterns()) {
-    LaunchSetting setting;
-    setting.pattern = pattern;
-    const double seconds = launch(setting);
+  std::vector<LaunchSetting> settings;
+  for (const Poison pattern : verifier_->patterns())
+    for (std::uint32_t memory = 0; memory < memories_.size(); ++memory)
+      settings.push_back({pattern, false, {}, memory});
+  for (const LaunchSetting& setting : settings) {
+    const double seconds = launch(setting, true);
     checked.seconds = checked.seconds > 0 ? std::min(checked.seconds, seconds) : seconds;
   }
   checked.max_error = max_error_;
@@ -198,6 +224,9 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   const auto now = [&] { return clock(go, start); };
   const Timing timing = Sampler(request_.measure, go, next, now, {}).run(checked.seconds);
   refuse_impossible(timing);
+  const bool begins_finals = go.launches > 0 && go.check;
+  if (begins_finals) require_lasting_result();
+  if (begins_finals && process_->changed_arithmetic()) remarks_.push_back(kChangedArithmetic);
   return wire::Measured{timing, compared, {}, remarks_};
 }
 

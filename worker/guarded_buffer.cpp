@@ -36,9 +36,9 @@ const char* bytes_text(std::size_t count) { return count == 1 ? "byte" : "bytes"
 
 }  // namespace
 
-GuardedBuffer::GuardedBuffer(std::string name, std::size_t bytes, int file, std::size_t offset)
+GuardedBuffer::GuardedBuffer(std::string name, std::size_t bytes, int file, std::size_t offset, Place place)
     : name_(std::move(name)), bytes_(bytes) {
-  const std::size_t usable = footprint(bytes);
+  const std::size_t usable = footprint(bytes, place);
   mapped_ = kMoat + usable + kMoat;
   void* mapping = ::mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
@@ -50,14 +50,23 @@ GuardedBuffer::GuardedBuffer(std::string name, std::size_t bytes, int file, std:
     throw std::bad_alloc();
   }
   ::madvise(mapping_ + kMoat, usable, MADV_DONTFORK);
-  data_ = mapping_ + kMoat + round_up(kBand, page_bytes());
+  data_ = mapping_ + kMoat;
+  if (place == Place::between_bands) data_ += round_up(kBand, page_bytes());
+  if (place == Place::at_end) data_ += usable - round_up(bytes, kLine);
 }
 
-std::size_t GuardedBuffer::footprint(std::size_t bytes) {
+std::size_t GuardedBuffer::footprint(std::size_t bytes, Place place) {
+  if (place != Place::between_bands) return round_up(std::max<std::size_t>(bytes, 1), page_bytes());
   return round_up(kBand, page_bytes()) + round_up(bytes + kBand, page_bytes());
 }
 
-void GuardedBuffer::poison_all() { poison({data_ - kBand, band_behind().data() + band_behind().size()}, Poison::nan); }
+bool GuardedBuffer::surrounds(std::uintptr_t address) const {
+  return address - reinterpret_cast<std::uintptr_t>(mapping_) < mapped_;
+}
+
+void GuardedBuffer::poison_all() {
+  poison({mapping_ + kMoat, band_behind().data() + band_behind().size()}, Poison::nan);
+}
 
 GuardedBuffer::~GuardedBuffer() {
   if (mapping_) ::munmap(mapping_, mapped_);

@@ -9,25 +9,33 @@ namespace tune {
 
 /// Memory for one argument of a kernel, a part of a file that several processes map: page-aligned, with a guard band on
 /// each side and inaccessible memory beyond those, so that a near miss is found afterwards and a far one ends the
-/// process. Owns its mapping, which children of the process do not inherit.
+/// process. Or it has inaccessible memory right at one end, so that even a read beyond it ends the process. Owns its
+/// mapping, which children of the process do not inherit.
 class GuardedBuffer {
  public:
+  /// Where the buffer lies between what is inaccessible: apart from it; right behind it; or right before it, less the
+  /// rest of its last cache line, so that it is aligned to kLine. What is left between is guard band.
+  enum class Place { between_bands, at_start, at_end };
+  static constexpr std::size_t kLine = 64;
+
   static constexpr std::size_t kBand = 4096;      ///< bytes of a guard band; the one behind may be longer
   static constexpr std::size_t kMoat = 16 << 20;  ///< inaccessible bytes on each side; takes address space only
 
   GuardedBuffer() = default;
   /// Maps what is in the file from `offset` on, a whole number of pages. `name` is for messages. Throws std::bad_alloc.
-  GuardedBuffer(std::string name, std::size_t bytes, int file, std::size_t offset);
+  GuardedBuffer(std::string name, std::size_t bytes, int file, std::size_t offset, Place place = Place::between_bands);
   ~GuardedBuffer();
   GuardedBuffer(GuardedBuffer&& other) noexcept;
   GuardedBuffer& operator=(GuardedBuffer&& other) noexcept;
 
   /// How many bytes of the file a buffer takes: a whole number of pages.
-  static std::size_t footprint(std::size_t bytes);
+  static std::size_t footprint(std::size_t bytes, Place place = Place::between_bands);
 
   const std::string& name() const { return name_; }
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+  /// Whether the address is in the buffer, its guard bands, or what is inaccessible beyond them.
+  bool surrounds(std::uintptr_t address) const;
 
   /// Poisons all bytes, and the guard bands.
   void poison_all();
@@ -35,7 +43,7 @@ class GuardedBuffer {
   std::optional<std::string> intrusion() const;
 
  private:
-  std::span<std::byte> band_before() const { return {data_ - kBand, kBand}; }
+  std::span<std::byte> band_before() const { return {mapping_ + kMoat, data_}; }
   std::span<std::byte> band_behind() const;
 
   std::string name_;

@@ -111,6 +111,7 @@ KernelProcess::KernelProcess(KernelRoom& room, const std::filesystem::path& hidd
 }
 
 KernelProcess::~KernelProcess() {
+  if (process_ == 0) return;
   ::kill(process_, SIGKILL);
   siginfo_t end{};
   ::waitid(P_PID, static_cast<id_t>(process_), &end, WEXITED);
@@ -124,13 +125,21 @@ void KernelProcess::await_turn(std::uint32_t turns) {
     ::syscall(SYS_futex, &notes.turns, FUTEX_WAIT, now, &patience, nullptr, 0);
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG);
-    if (info.si_pid != 0) end_like(info);
+    if (info.si_pid != 0) end_with(info);
   }
+}
+
+void KernelProcess::end_with(const siginfo_t& end) {
+  process_ = 0;
+  const FaultNote fault = const_cast<const KernelNotes&>(room_.notes()).fault;
+  const std::string text = end.si_status == SIGSEGV && end.si_code != CLD_EXITED ? to_text(fault, room_.extents()) : "";
+  if (!text.empty()) throw Refusal(stage_, text);
+  end_like(end);
 }
 
 // A SIGCONT that comes before all threads have stopped takes the stop back, and then nothing tells of it: an alarm ends
 // the wait.
-void KernelProcess::stop() const {
+void KernelProcess::stop() {
   static const Alarm alarm;
   ::kill(process_, SIGSTOP);
   alarm.set(kMostToStop);
@@ -138,7 +147,10 @@ void KernelProcess::stop() const {
   const int waited = ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED);
   alarm.set(0);
   if (waited != 0) throw Refusal(Stage::check, "the kernel's process cannot be stopped while its result is compared");
-  if (is_end(info)) end_like(info);
+  if (is_end(info)) end_with(info);
+  if (info.si_code == CLD_TRAPPED)
+    throw Refusal(stage_,
+                  "the kernel's process lets itself be traced (ptrace), so that it cannot be stopped and continued");
 }
 
 /// Returns the seconds that it took by our clock, without those in which it or we had to wait for a core.
@@ -156,25 +168,32 @@ double KernelProcess::carry_out(KernelNotes::Command command) {
 }
 
 std::string KernelProcess::load() {
+  room_.notes().fouls_heap = 1;
   carry_out(KernelNotes::Command::load);
+  stage_ = Stage::check;
   const KernelNotes::Outcome outcome = room_.notes().outcome;
   if (outcome == KernelNotes::Outcome::refused) throw Refusal(Stage::load, room_.text());
   if (outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
   return room_.text();
 }
 
-TimedLaunch KernelProcess::launch(std::uint32_t addresses) {
+TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   volatile KernelNotes& notes = room_.notes();
   notes.addresses = addresses;
+  notes.fouls_heap = foul_heap;
   if (!room_.request().measure.cold_cache) carry_out(KernelNotes::Command::touch);
   notes.start = 0;
   notes.end = 0;
   const double seen = carry_out(KernelNotes::Command::launch);
   if (notes.outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
-  const double claimed = notes.end - notes.start;
-  // A clock that does not tick between two readings must not make a launch free; a NaN is no time.
-  return {claimed > 1e-9 ? claimed : 1e-9, seen};
+  // A clock that does not tick between two readings must not make a launch free.
+  const std::uint64_t start = notes.start, end = notes.end;
+  return {1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start))), seen};
 }
+
+void KernelProcess::rest() { carry_out(KernelNotes::Command::rest); }
+
+bool KernelProcess::changed_arithmetic() const { return room_.notes().changed_arithmetic != 0; }
 
 double KernelProcess::allowance() {
   double most = 0;
@@ -186,11 +205,11 @@ double KernelProcess::allowance() {
   return kLeastAllowance + blind + 2 * most;
 }
 
-void KernelProcess::require_stopped() const {
+void KernelProcess::require_stopped() {
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG);
   if (info.si_pid == 0) return;
-  if (is_end(info)) end_like(info);
+  if (is_end(info)) end_with(info);
   throw Refusal(Stage::check, "the kernel's process went on while its result was compared");
 }
 

@@ -22,19 +22,6 @@ wire::MeasureRequest for_launches(wire::MeasureRequest request) {
   return request;
 }
 
-struct Extent {
-  std::string name;
-  std::size_t bytes;
-};
-
-std::vector<Extent> extents(const wire::MeasureRequest& request) {
-  std::vector<Extent> all;
-  for (const Buffer& buffer : buffers_of(request.problem))
-    all.push_back({buffer.name, static_cast<std::size_t>(buffer.count * size_of(buffer.type))});
-  if (request.workspace_bytes > 0) all.push_back({kWorkspace, static_cast<std::size_t>(request.workspace_bytes)});
-  return all;
-}
-
 std::size_t whole_pages(std::size_t bytes) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
@@ -53,7 +40,7 @@ KernelRoom::KernelRoom(const wire::MeasureRequest& request) : request_(for_launc
   const std::string text = wire::encode(wire::Request(request_));
   const std::size_t head = whole_pages(sizeof(KernelNotes) + text.size());
   std::size_t total = head;
-  for (const Extent& extent : extents(request_)) total += GuardedBuffer::footprint(extent.bytes);
+  total += buffers_bytes() * (request_.measure.strict ? kAddresses : 1);
   require_memory(total);
   file_ = Descriptor(::memfd_create("tune-kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file_ || ::ftruncate(file_.get(), static_cast<off_t>(total)) != 0 ||
@@ -95,12 +82,31 @@ void KernelRoom::set_text(const std::string& text) {
   std::copy_n(text.data(), std::min(text.size(), notes_->text.size() - 1), notes_->text.data());
 }
 
-std::vector<GuardedBuffer> KernelRoom::map() const {
+std::vector<Extent> KernelRoom::extents() const {
+  std::vector<Extent> all;
+  for (const Buffer& buffer : buffers_of(request_.problem))
+    all.push_back({buffer.name, static_cast<std::size_t>(buffer.count * size_of(buffer.type))});
+  if (request_.workspace_bytes > 0) all.push_back({kWorkspace, static_cast<std::size_t>(request_.workspace_bytes)});
+  return all;
+}
+
+GuardedBuffer::Place KernelRoom::place(std::uint32_t addresses) const {
+  if (!request_.measure.strict) return GuardedBuffer::Place::between_bands;
+  return addresses == 0 ? GuardedBuffer::Place::at_start : GuardedBuffer::Place::at_end;
+}
+
+std::size_t KernelRoom::buffers_bytes() const {
+  std::size_t total = 0;
+  for (const Extent& extent : extents()) total += GuardedBuffer::footprint(extent.bytes, place(0));
+  return total;
+}
+
+std::vector<GuardedBuffer> KernelRoom::map(std::uint32_t addresses) const {
   std::vector<GuardedBuffer> buffers;
-  std::size_t offset = mapped_;
-  for (const Extent& extent : extents(request_)) {
-    buffers.emplace_back(extent.name, extent.bytes, file_.get(), offset);
-    offset += GuardedBuffer::footprint(extent.bytes);
+  std::size_t offset = mapped_ + (request_.measure.strict ? addresses * buffers_bytes() : 0);
+  for (const Extent& extent : extents()) {
+    buffers.emplace_back(extent.name, extent.bytes, file_.get(), offset, place(addresses));
+    offset += GuardedBuffer::footprint(extent.bytes, place(addresses));
   }
   return buffers;
 }

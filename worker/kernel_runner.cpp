@@ -1,21 +1,31 @@
 #include "kernel_runner.h"
 
+#include <cxxabi.h>
+#include <fmt/format.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <new>
 #include <optional>
+#include <thread>
+#include <utility>
 
+#include "arithmetic.h"
 #include "backend.h"
 #include "cpu_kernel.h"
+#include "fault_report.h"
+#include "kernel_memory.h"
 #include "kernel_room.h"
 #include "measure.h"
 #include "nvidia_nodes.h"
@@ -25,6 +35,10 @@ namespace tune {
 namespace {
 
 constexpr std::size_t kLine = 64;
+constexpr auto kRest = std::chrono::milliseconds(50);
+
+/// What M_PERTURB takes so that every byte is 0xff, which is NaN in every float type; 0 fills nothing.
+constexpr int kFoul = 0x100;
 
 /// The launches of a request, bound to one set of addresses.
 class BoundLaunches {
@@ -73,9 +87,11 @@ class BoundLaunches {
 
 class KernelRunner {
  public:
-  explicit KernelRunner(KernelRoom& room) : room_(room) {
-    for (auto& buffers : buffers_) buffers = room.map();
+  KernelRunner(KernelRoom& room, std::int64_t most_memory) : room_(room), most_memory_(most_memory) {
+    for (std::uint32_t i = 0; i < KernelRoom::kAddresses; ++i) buffers_[i] = room.map(i);
     room.close_file();
+    for (const auto& buffers : buffers_) every_buffer_.push_back(&buffers);
+    report_faults(const_cast<KernelNotes&>(room.notes()).fault, every_buffer_);
   }
 
   [[noreturn]] void obey() {
@@ -86,8 +102,14 @@ class KernelRunner {
         carry_out();
       } catch (const Refusal& refusal) {
         note(KernelNotes::Outcome::refused, refusal.what());
+      } catch (const std::bad_alloc&) {
+        note(KernelNotes::Outcome::threw, out_of_memory());
       } catch (const std::exception& exception) {
         note(KernelNotes::Outcome::threw, exception.what());
+      } catch (const abi::__forced_unwind&) {
+        throw;  // a thread that is ended by pthread_exit cannot be kept from it
+      } catch (...) {
+        note(KernelNotes::Outcome::threw, "the kernel threw what is no std::exception");
       }
     }
   }
@@ -102,9 +124,21 @@ class KernelRunner {
   }
 
   void carry_out() {
+    reset_arithmetic();
+    foul_heap(room_.notes().fouls_heap != 0);
     if (room_.notes().command == KernelNotes::Command::load) load();
     if (room_.notes().command == KernelNotes::Command::touch) launches_[room_.notes().addresses]->touch();
     if (room_.notes().command == KernelNotes::Command::launch) launch();
+    if (room_.notes().command == KernelNotes::Command::rest) std::this_thread::sleep_for(kRest);
+  }
+
+  void foul_heap(bool foul) {
+    if (std::exchange(fouls_heap_, foul) != foul) ::mallopt(M_PERTURB, foul ? kFoul : 0);
+  }
+
+  std::string out_of_memory() const {
+    return most_memory_ == 0 ? "out of memory"
+                             : fmt::format("out of memory: its process may take {} MiB (--memory)", most_memory_ >> 20);
   }
 
   void load() {
@@ -117,10 +151,11 @@ class KernelRunner {
   void launch() {
     volatile KernelNotes& notes = room_.notes();
     const BoundLaunches& launches = *launches_[notes.addresses];
-    const double start = seconds_now();
+    const std::uint64_t start = nanoseconds_now();
     launches.run();
-    notes.end = seconds_now();
+    notes.end = nanoseconds_now();
     notes.start = start;
+    if (!has_default_arithmetic()) notes.changed_arithmetic = 1;
   }
 
   void note(KernelNotes::Outcome outcome, const std::string& text) {
@@ -129,6 +164,9 @@ class KernelRunner {
   }
 
   KernelRoom& room_;
+  std::int64_t most_memory_;
+  bool fouls_heap_ = false;
+  std::vector<const std::vector<GuardedBuffer>*> every_buffer_;
   std::array<std::vector<GuardedBuffer>, KernelRoom::kAddresses> buffers_;
   std::array<std::optional<BoundLaunches>, KernelRoom::kAddresses> launches_;
 };
@@ -145,7 +183,7 @@ int run_kernel() {
   renounce(hidden.empty() ? std::vector<std::filesystem::path>() : std::vector<std::filesystem::path>{hidden});
   room.set_text("");
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
-  KernelRunner(room).obey();
+  KernelRunner(room, limit_memory(room.request().measure.memory_bytes)).obey();
 }
 
 }  // namespace tune

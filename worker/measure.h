@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -62,5 +63,7 @@ bool decides_alone(const MeasureRules& rules, const wire::Go& go, double seconds
 
 /// A clock that is never set back.
 double seconds_now();
+/// The same without arithmetic on floating-point numbers, whose rules a kernel may have changed.
+std::uint64_t nanoseconds_now();
 
 }  // namespace tune

@@ -1,12 +1,15 @@
 #include "exec/device_lock.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "base/log.h"
@@ -18,6 +21,12 @@ namespace {
 // after each is the right to be the next who gets it. These locks belong to the open file, and end with it, whatever
 // happens to its process.
 constexpr int kLaunch = 0, kUse = 2;
+
+constexpr std::size_t kLongestHolder = 200;  // bytes of the text that says who has taken either
+constexpr off_t kTextOfUse = 256;            // where that begins; the launch's is in front
+constexpr std::size_t kLongestWork = 80;
+
+off_t text_of(int byte) { return byte == kUse ? kTextOfUse : 0; }
 
 bool set(const Descriptor& file, int byte, short type) {
   struct flock range {};
@@ -31,7 +40,7 @@ bool set(const Descriptor& file, int byte, short type) {
 // Without O_CREAT first: systems protect files of others in /tmp from being opened with it.
 Descriptor open_shared(const std::filesystem::path& path) {
   for (int tries = 0; tries < 3; ++tries) {
-    Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (file || errno != ENOENT) return file;
     file = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (file) ::fchmod(file.get(), 0666);
@@ -40,19 +49,46 @@ Descriptor open_shared(const std::filesystem::path& path) {
   return Descriptor();
 }
 
+// Anyone can put something else there, and we write to it: a second name of a file that is ours, say.
+bool is_plain(const Descriptor& file) {
+  struct stat status {};
+  return ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
+}
+
+std::string user_name() {
+  std::array<char, 4096> room{};
+  passwd entry{}, *found = nullptr;
+  ::getpwuid_r(::geteuid(), &entry, room.data(), room.size(), &found);
+  return found ? found->pw_name : std::to_string(::geteuid());
+}
+
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::array<char, 16> text{};
+  ::localtime_r(&now, &parts);
+  std::strftime(text.data(), text.size(), "%H:%M:%S", &parts);
+  return text.data();
+}
+
 }  // namespace
 
-DeviceLock::DeviceLock(const std::filesystem::path& folder, const std::string& device_id) {
+DeviceLock::DeviceLock(const std::filesystem::path& folder, const std::string& device_id, const std::string& work)
+    : user_and_work_(" user " + user_name() + (work.empty() ? "" : ", " + work.substr(0, kLongestWork))) {
   if (device_id.empty()) return;
   const auto path = folder / ("tune-" + device_id + ".lock");
   file_ = open_shared(path);
-  if (!file_) log("no turns with other runs, " + path.string() + " cannot be opened: " + std::strerror(errno));
+  if (!file_) problem_ = path.string() + " cannot be opened: " + std::strerror(errno);
+  if (!file_ || is_plain(file_)) return;
+  problem_ = path.string() + " is no ordinary file with one name; remove it";
+  file_.close();
 }
 
 bool DeviceLock::acquire(int byte, short type, bool& next) {
   if (!file_) return true;
   next = next || set(file_, byte + 1, F_WRLCK);
   if (!next || !set(file_, byte, type)) {
+    waits_for_ = byte;
     if (errno == EAGAIN || errno == EACCES) return false;  // another has it
     log(std::string("no turns with other runs, the lock of a device fails: ") + std::strerror(errno));
     file_.close();
@@ -60,8 +96,10 @@ bool DeviceLock::acquire(int byte, short type, bool& next) {
   }
   set(file_, byte + 1, F_UNLCK);
   next = false;
-  const std::string holder = our_name() + "\n";
-  if (::pwrite(file_.get(), holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size()))
+  std::string holder = our_name() + user_and_work_ + ", since " + time_of_day();
+  holder.resize(std::min(holder.size(), kLongestHolder - 1));
+  holder += '\n';
+  if (::pwrite(file_.get(), holder.data(), holder.size(), text_of(byte)) != static_cast<ssize_t>(holder.size()))
     log("cannot write to the lock of a device");
   return true;
 }
@@ -91,13 +129,17 @@ void DeviceLock::end(Use use) {
   use_.reset();
 }
 
-std::string DeviceLock::our_name() { return "tune, pid " + std::to_string(::getpid()); }
+std::string DeviceLock::our_name() { return "tune, pid " + std::to_string(::getpid()) + ","; }
 
+// Every user can write there.
 std::string DeviceLock::holder() const {
-  std::array<char, 64> text{};
-  const ssize_t size = !file_ ? 0 : ::pread(file_.get(), text.data(), text.size(), 0);
-  const std::string holder(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-  return holder.substr(0, holder.find('\n'));
+  std::array<char, kLongestHolder> text{};
+  const ssize_t size = !file_ ? 0 : ::pread(file_.get(), text.data(), text.size(), text_of(waits_for_));
+  std::string holder(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  holder.resize(std::min(holder.size(), holder.find('\n')));
+  std::ranges::replace_if(
+      holder, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return holder;
 }
 
 }  // namespace tune

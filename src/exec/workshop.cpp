@@ -1,6 +1,7 @@
 #include "exec/workshop.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "exec/occupancy.h"
@@ -12,7 +13,8 @@ namespace {
 
 // Of all users, and whatever their TMPDIR is.
 constexpr const char* kLockFolder = "/tmp";
-constexpr int kRefusals = 3;  // in a row mean that the device is lost
+constexpr const char* kCpu = "cpu";  // the device of kernels on the CPU, and of programs
+constexpr int kRefusals = 3;         // in a row mean that the device is lost
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 
 /// There is nothing to compare its results with.
@@ -21,6 +23,15 @@ bool checks_itself(const Plan& plan) {
 }
 
 bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
+
+std::string lock_name(const ChosenDevice& device, Backend backend) {
+  return device.id.empty() && !is_gpu(backend) ? kCpu : device.id;
+}
+
+fs::path lock_folder() {
+  const char* asked = std::getenv("TUNE_LOCKS");
+  return asked != nullptr && *asked != '\0' ? asked : kLockFolder;
+}
 
 }  // namespace
 
@@ -34,10 +45,19 @@ Workshop::Workshop(const Requests& requests, WorkshopOptions options)
       waiting_to_open_(options_.devices.size()),
       told_(options_.devices.size()),
       refused_(options_.devices.size()) {
-  for (const ChosenDevice& device : options_.devices) locks_.emplace_back(kLockFolder, device.id);
+  take_turns_with_other_runs();
 }
 
 Workshop::~Workshop() = default;
+
+void Workshop::take_turns_with_other_runs() {
+  for (const ChosenDevice& device : options_.devices) {
+    const std::string name = options_.turns ? lock_name(device, requests_->hello().backend) : "";
+    locks_.emplace_back(lock_folder(), name, requests_->plan().yaml.filename().string());
+    if (const std::string& problem = locks_.back().problem(); !problem.empty() && options_.say)
+      options_.say("no turns with other runs that time at the same time: " + problem);
+  }
+}
 
 void Workshop::want_build(const Spec& spec) {
   if (!requests_->has_build()) return;
@@ -118,8 +138,10 @@ void Workshop::end_opening(std::size_t device) {
 // Another process of this run may have been the last to take it.
 void Workshop::tell_of_waiting(std::size_t device) {
   const std::string holder = locks_[device].holder();
-  if (told_[device] || !options_.say || holder == DeviceLock::our_name()) return;
-  options_.say("waiting for device " + std::to_string(options_.devices[device].index) + ", used by " + holder);
+  if (told_[device] || !options_.say || holder.starts_with(DeviceLock::our_name())) return;
+  const bool cpu = lock_name(options_.devices[device], requests_->hello().backend) == kCpu;
+  options_.say("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(options_.devices[device].index)) +
+               ", used by " + holder + "; --no-turns does not wait");
   told_[device] = true;
 }
 

@@ -23,6 +23,7 @@ struct WorkshopOptions {
   int jobs = 1;                                 ///< build processes at a time
   std::vector<ChosenDevice> devices = {{}};     ///< at least one; references and finals are the first's
   bool share_processes = false;                 ///< --isolation auto
+  bool turns = true;                            ///< with other runs on the same device, the CPU among them
   std::function<void(const std::string&)> say;  ///< tells a person, at once
 };
 
@@ -89,6 +90,7 @@ class Workshop {
   bool shares_reference() const;
   std::string reference_name() const;
   void hold_open(std::size_t device);
+  void take_turns_with_other_runs();
   void tell_of_waiting(std::size_t device);
   std::uint64_t reference_bytes() const;
 

@@ -74,6 +74,8 @@ struct MeasureRules {
   bool cold_cache = true;
   Energy energy = Energy::never;
   PowerState state = PowerState::burst;
+  bool strict = false;            ///< of a CPU kernel: the ends of its buffers are protected
+  std::int64_t memory_bytes = 0;  ///< that the process of a kernel or program may have; 0: as much as is reasonable
   bool operator==(const MeasureRules&) const = default;
 };
 

@@ -39,4 +39,14 @@ void adl_serializer<tune::Problem>::from_json(const json& j, tune::Problem& prob
   if (j.contains("custom")) problem = j.at("custom").get<tune::Custom>();
 }
 
+void adl_serializer<tune::MeasureRules>::to_json(json& j, const tune::MeasureRules& rules) {
+  tune::to_json(j, rules);
+  if (!rules.strict) j.erase("strict");
+  if (rules.memory_bytes == 0) j.erase("memory_bytes");
+}
+
+void adl_serializer<tune::MeasureRules>::from_json(const json& j, tune::MeasureRules& rules) {
+  tune::from_json(j, rules);
+}
+
 }  // namespace nlohmann

@@ -22,6 +22,13 @@ struct adl_serializer<tune::Problem> {
   static void from_json(const json& j, tune::Problem& problem);
 };
 
+/// Without what is not asked for: the identity of a trial is a hash of this text, and journals are older than that.
+template <>
+struct adl_serializer<tune::MeasureRules> {
+  static void to_json(json& j, const tune::MeasureRules& rules);
+  static void from_json(const json& j, tune::MeasureRules& rules);
+};
+
 }  // namespace nlohmann
 
 namespace tune {
@@ -107,7 +114,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, a
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Buffer, name, type, count, init, role)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Custom, buffers, flops, bytes, tolerance)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRules, warmup, min_launches, max_seconds, cutoff, cold_cache,
-                                                energy, state)
+                                                energy, state, strict, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Timing, count, median, min, mean, p95, ci_low, ci_high, stopped_early)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BuildInfo, key, artifact_hash, seconds, properties, code)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Device, name, driver, arch, properties)

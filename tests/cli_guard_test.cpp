@@ -1,0 +1,222 @@
+// Kernels that read where they must not, change the state they run in, or go on after they have returned, in the real
+// worker.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli.h"
+
+namespace tune::cli {
+namespace {
+
+/// What a kernel does, and how its outcome has to begin.
+struct Case {
+  std::string code;
+  std::string outcome;
+};
+
+const std::string kHead = R"(
+#include <cfenv>
+#include <cstdlib>
+#include <new>
+#include <sched.h>
+#include <sys/ptrace.h>
+#include <thread>
+#include <unistd.h>
+static volatile int launches = 0;
+static volatile float sink;
+static float* volatile result;
+[[maybe_unused]] static int deep(int n) { volatile char room[4096]; room[0] = 1; return n < 0 ? 0 : deep(n + 1) + room[0]; }
+[[maybe_unused]] static int change(void*) { usleep(5000); result[0] = 7; _exit(0); }
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int spec) {
+  launches = launches + 1;
+  auto right = [&] {
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+      }
+  };
+  switch (spec) {
+)";
+
+class Guards : public testing::Test {
+ protected:
+  void write(const std::vector<Case>& cases, const std::string& measure = "max_seconds: 0.01") const {
+    std::string source = kHead;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      source += "  case " + std::to_string(i) + ":\n    " + cases[i].code + "\n    break;\n";
+    sandbox_.write("gemm.cpp", source + "  }\n}\n");
+    sandbox_.write("gemm.yaml",
+                   "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16}},\nmeasure: {" +
+                       measure + "}, params: {$SPEC: {range: [0, " + std::to_string(cases.size() - 1) +
+                       "]}}, launch: {args: [A, B, C, m, n, k, SPEC]}, build: {flags: [-O1]}}\n");
+  }
+
+  Result tune(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--yaml", "gemm.yaml", "--output", "out"});
+    return sandbox_.tune(arguments);
+  }
+
+  void expect_outcomes(const std::vector<Case>& cases) const {
+    std::map<std::int64_t, std::string> outcomes;
+    for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
+      outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
+    ASSERT_EQ(outcomes.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const std::string& outcome = outcomes[static_cast<std::int64_t>(i)];
+      EXPECT_TRUE(outcome.starts_with(cases[i].outcome))
+          << cases[i].code << "\nshould be: " << cases[i].outcome << "\nbut was: " << outcome;
+    }
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(Guards, AStrictCheckNamesTheBufferAndTheSideOfEveryAccessOutside) {
+  const std::string fault = "check, reported: segmentation fault: the kernel ";
+  const std::vector<Case> cases = {
+      {"right();", "measured"},
+      {"right(); sink = A[m * k];", fault + "read past the end of A, at +0"},
+      {"right(); sink = A[-1];", fault + "read before the start of A, at -4"},
+      {"right(); sink = B[k * n + 25];", fault + "read past the end of B, at +100"},
+      {"right(); sink = B[-25];", fault + "read before the start of B, at -100"},
+      {"right(); sink = C[m * n];", fault + "read past the end of C, at +0"},
+      {"right(); C[-1] = 0;", fault + "wrote before the start of C, at -4"},
+      {"right(); C[m * n] = 0;", "check, reported: guard band hit: 4 bytes written past the end of C, first at +0"},
+      {"right(); C[m * n + 768] = 0;", fault + "wrote past the end of C, at +3072"},
+      {"right();", "measured"},
+  };
+  write(cases);
+  const Result result = tune({"--check", "strict"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("tune --yaml gemm.yaml --check strict --spec 1\n"), std::string::npos) << result.out;
+  expect_outcomes(cases);
+}
+
+TEST_F(Guards, WhatWasNotCheckedStrictlyIsNotKnownToAStrictCheck) {
+  const std::vector<Case> loose = {{"right(); sink = A[m * k];", "measured"}};
+  write(loose);
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(loose);
+  EXPECT_EQ(tune({"--check", "strict"}).code, 1);
+  expect_outcomes({{"", "check, reported: segmentation fault: the kernel read past the end of A"}});
+}
+
+TEST_F(Guards, AStrictCheckIsOfCpuKernels) {
+  sandbox_.write_script("{T: [1]}");
+  const Result result = sandbox_.tune({"--yaml", "bench.yaml", "--check", "strict"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err, "tune: error: --check strict protects the buffers of CPU kernels; the backend is program\n");
+}
+
+TEST_F(Guards, AnEndThatHasAReasonTellsIt) {
+  const std::vector<Case> cases = {
+      {"right();", "measured"},
+      {"right(); C[1 << 20] = 0;",
+       "check, reported: segmentation fault: the kernel wrote past the end of C, at +4193280"},
+      {"right(); sink = deep(0);", "check, reported: stack overflow: "},
+      {"for (;;) sink = *new char[16 << 20];",
+       "check, reported: out of memory: its process may take 300 MiB (--memory)"},
+      {"right(); ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);",
+       "check, reported: the kernel's process lets itself be traced (ptrace)"},
+      {"*(volatile int*)8 = 0;", "check, crashed: killed by signal 11 (segmentation fault)"},
+      {"right();", "measured"},
+  };
+  write(cases);
+  EXPECT_EQ(tune({"--memory", "300M", "--timeout-run", "20"}).code, 0);
+  expect_outcomes(cases);
+}
+
+TEST_F(Guards, HeapMemoryThatNobodyWroteIsNotZeroByChance) {
+  const std::vector<Case> cases = {
+      {"right();", "measured"},
+      {"static float* kept = static_cast<float*>(malloc(1 << 20)); right();\n"
+       "for (int i = 0; i < m * n; ++i) { kept[i] += C[i]; C[i] = kept[i]; kept[i] = 0; }",
+       "check, reported: wrong result in C"},
+      {"float* sums = static_cast<float*>(malloc(2000)); right(); C[0] += sums[0]; free(sums);",
+       "check, reported: wrong result in C"},
+  };
+  write(cases);
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(cases);
+}
+
+TEST_F(Guards, EveryLaunchBeginsWithTheUsualArithmetic) {
+  const std::vector<Case> cases = {
+      {"if (fegetround() != FE_TONEAREST) abort(); right(); fesetround(FE_UPWARD);", "measured"},
+      {"right(); feclearexcept(FE_ALL_EXCEPT); feenableexcept(FE_ALL_EXCEPT);", "measured"},
+      {"if (__builtin_ia32_stmxcsr() & 0x8040) abort(); right(); __builtin_ia32_ldmxcsr(0x9fc0);", "measured"},
+      {"right();", "measured"},
+  };
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the kernels are for x86-64";
+#endif
+  write(cases);
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  expect_outcomes(cases);
+  EXPECT_NE(result.out.find("a kernel returns with another rounding mode or treatment of denormal numbers"),
+            std::string::npos)
+      << result.out;
+}
+
+TEST_F(Guards, OneWrongLaunchAmongManyIsFound) {
+  const std::vector<Case> cases = {
+      {"right();", "measured"},
+      {"right(); if (launches == 5) C[3] += 1;", "check, reported: wrong result in C"},
+  };
+  write(cases);
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(cases);
+}
+
+TEST_F(Guards, OneWrongLaunchInAMiddleRoundOfTheFinalsIsFound) {
+  const std::vector<Case> cases = {
+      {"right(); usleep(100);", "measured"},
+      {"right(); if (launches == 21) C[3] += 1;", "measured"},
+  };
+  write(cases, "max_seconds: 0.0001, min_launches: 3");
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  expect_outcomes(cases);
+  EXPECT_NE(result.out.find("top_spec_idx: 0\n"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("wrong result in C"), std::string::npos) << result.out;
+}
+
+// In the sweep other launches follow too soon for the threads to do harm; the sixth is the last of a first round.
+TEST_F(Guards, WhatChangesAResultAfterTheReturnIsFoundInTheFinals) {
+  const std::vector<Case> cases = {
+      {"right(); usleep(100);", "measured"},
+      {"right(); if (launches == 6) std::thread([=] { usleep(5000); if (launches == 6) C[0] = 7; }).detach();",
+       "measured"},
+  };
+  write(cases);
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  expect_outcomes(cases);
+  EXPECT_NE(result.out.find("top_spec_idx: 0\n"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("changed after the kernel had returned: wrong result in C"), std::string::npos)
+      << result.out;
+}
+
+TEST_F(Guards, AProcessThatSharesTheKernelsMemoryIsFoundAsWell) {
+  const std::vector<Case> cases = {
+      {"right(); usleep(100);", "measured"},
+      {"right(); result = C; if (launches == 6) clone(change, (char*)malloc(1 << 16) + (1 << 16), CLONE_VM, nullptr);",
+       ""},
+  };
+  write(cases, "max_seconds: 0.0001, min_launches: 1");
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("top_spec_idx: 0\n"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("changed after the kernel had returned: wrong result in C"), std::string::npos)
+      << result.out;
+  EXPECT_TRUE(eventually([&] { return sandbox_.processes().empty(); }));
+}
+
+}  // namespace
+}  // namespace tune::cli
