@@ -422,7 +422,7 @@ TEST_F(Resume, GarbageInTheMiddleIsSkippedAndSaid) {
   const Result result = tune();
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(new_runs(), 1);
-  EXPECT_TRUE(has(result.out, "note: best.jsonl: lines that are no records, and are ignored: 1\n"));
+  EXPECT_TRUE(has(result.out, "note: best.jsonl:3: this is no record and is left out: it is not a JSON object\n"));
   EXPECT_TRUE(journal().starts_with(text));
 }
 

@@ -98,6 +98,11 @@ void measure_by_state() {
   if (go.check) say(kChecked);
   say(measured(false, go.state == PowerState::sustained ? 2 : 1));
 }
+void leave_after_three_rounds() {
+  static int rounds = 0;
+  measure();
+  if (go.launches > 0 && ++rounds == 3) leave();
+}
 void say_deadline() {
   say(wire::encode(wire::Event(wire::Failed{Stage::check, std::to_string(go.answer_within), false})));
 }
@@ -210,6 +215,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
       .go = [] { note("measured"), measure(); }}},
     {"fails_in_finals",
      {.load = [] { in_finals() ? (say(kFailed), leave()) : say_loaded(); }, .go = [] { note("measured"), measure(); }}},
+    {"leaves_between_rounds", {.go = leave_after_three_rounds}},
     {"is_slower_sustained", {.go = measure_by_state}},
     {"crashes_sustained", {.go = [] { go.state == PowerState::sustained ? std::abort() : measure(); }}},
     {"hangs_at_start", {.start = hang}},
