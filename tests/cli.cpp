@@ -10,6 +10,7 @@
 #include <chrono>
 #include <fstream>
 #include <regex>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -161,8 +162,9 @@ std::vector<wire::TrialRecord> Sandbox::trials(const std::string& journal) const
 
 std::vector<std::string> Sandbox::processes() const {
   const auto slurp = [](const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    std::ostringstream text;  // which, unlike an iterator, throws nothing where the process ends meanwhile
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
   };
   std::vector<std::string> commands;
   std::error_code ignored;

@@ -215,6 +215,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
       .go = [] { note("measured"), measure(); }}},
     {"fails_in_finals",
      {.load = [] { in_finals() ? (say(kFailed), leave()) : say_loaded(); }, .go = [] { note("measured"), measure(); }}},
+    {"is_slow_in_finals", {.go = [] { ::usleep(go.launches > 0 ? 20'000 : 0), measure(); }}},
     {"leaves_between_rounds", {.go = leave_after_three_rounds}},
     {"is_slower_sustained", {.go = measure_by_state}},
     {"crashes_sustained", {.go = [] { go.state == PowerState::sustained ? std::abort() : measure(); }}},
