@@ -330,7 +330,7 @@ ExitCode Run::tune() {
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
 }
 
-// The sort of an end that a kernel could be the cause of is left without a record: a kill, SIGTERM and SIGHUP.
+// A kernel may be the cause of SIGTERM and SIGHUP: such an end is left without a record, as a kill is.
 void Run::try_specs(Tuner& tuner, Strategy& asked) try {
   tuner.sweep(asked);
   // After a systematic failure specs are still out, and there is nothing to decide.

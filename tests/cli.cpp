@@ -12,6 +12,7 @@
 #include <regex>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "base/process.h"
@@ -223,7 +224,7 @@ Background::Background(const Sandbox& sandbox, const std::vector<std::string>& a
   const int error = ::posix_spawn(&process_, words.front().c_str(), &actions, nullptr, pointers(words).data(),
                                   pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::runtime_error("cannot start " + words.front());
+  if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start " + words.front());
 }
 
 Background::~Background() {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cli.h"
+#include "fake_devices.h"
 #include "has.h"
 
 namespace tune::cli {
@@ -319,6 +320,28 @@ TEST_F(Records, AProgramThatKillsItsDriverDoesNotBlockTheOthers) {
   }
   EXPECT_EQ(code, 0);
   EXPECT_EQ(sandbox_.trials("out.jsonl").size(), 3u);
+}
+
+// Several processes have opened the GPU, and only one launches.
+TEST_F(Batches, OnAGpuOnlyTheSpecThatWasLaunchedIsCounted) {
+  write("right, waits_for_the_end_of_stdin, takes_a_while");
+  const std::string started = "\"mesh_idx\":1,\"record\":\"started\"}\n";
+  std::size_t after = 0;
+  for (int i = 0; i < 2; ++i) {
+    Background run(sandbox_, command("out", {"--quiet"}), bin_);
+    const auto hangs = [&] {
+      if (!fs::exists(sandbox_.folder() / "out.jsonl")) return false;
+      const std::size_t found = sandbox_.read("out.jsonl").find(started, after);
+      if (found != std::string::npos) after = found + 1;
+      return found != std::string::npos;
+    };
+    ASSERT_TRUE(eventually([&] { return hangs() || run.ended(); }));
+    run.signal(SIGKILL);
+    run.wait();
+    ASSERT_TRUE(eventually([&] { return sandbox_.processes().empty(); }));
+  }
+  EXPECT_EQ(tune({}).code, 0);
+  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{{0, "measured"}, {1, kEnded}, {2, "measured"}}));
 }
 
 /// A kernel that does something to its own file when it is loaded.
