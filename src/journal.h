@@ -84,7 +84,7 @@ class Journal {
   std::unordered_map<std::string, Finals> finals_;
   std::unordered_set<std::string> repeats_;
   std::int64_t foreign_trials_ = 0;
-  std::map<int, std::string> running_;          ///< what was started last, by its device, and has no outcome
+  std::map<int, std::string> running_;         ///< what was started last, by its device, and has no outcome
   std::unordered_map<std::string, int> ends_;  ///< see ends_of
   wire::DamagedLines damaged_;
   std::int64_t end_ = 0;  ///< bytes of whole lines

@@ -83,8 +83,10 @@ std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requ
 }
 
 Failure run_ended_while_it_ran() {
-  return {Stage::measure, Cause::crashed,
-          "the run ended while it ran\nThat happened to two runs, so it is taken for the cause.", {}};
+  return {Stage::measure,
+          Cause::crashed,
+          "the run ended while it ran\nThat happened to two runs, so it is taken for the cause.",
+          {}};
 }
 
 std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const Requests& requests,

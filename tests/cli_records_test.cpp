@@ -152,9 +152,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(Records, ADamagedTrialIsLeftOutAndMeasuredAgain) {
   sandbox_.write_script("{$T: [1, 2]}");
   const std::vector<std::pair<std::string, std::string>> damages = {
-      {R"("median":[^,}]*)", R"("median":-1)"},  {R"("median":[^,}]*)", R"("median":null)"},
+      {R"("median":[^,}]*)", R"("median":-1)"},   {R"("median":[^,}]*)", R"("median":null)"},
       {R"("median":[^,}]*)", R"("median":true)"}, {R"("count":[^,}]*)", R"("count":1e300)"},
-      {R"("mesh_idx":0)", R"("mesh_idx":"0")"},  {R"("params":\{[^}]*\})", R"("params":7)"},
+      {R"("mesh_idx":0)", R"("mesh_idx":"0")"},   {R"("params":\{[^}]*\})", R"("params":7)"},
       {R"("seconds":[^,}]*)", R"("seconds":-3)"}, {R"("measured":\{)", R"("molten":{)"}};
   ASSERT_EQ(tune({"--no-finals"}).code, 0);
   const Words whole = lines();
@@ -280,8 +280,9 @@ TEST_F(RunsThatEnd, InTheFinalsMakeTheContenderFailWhoseTurnItWas) {
   for (int i = 0; i < 3; ++i) end_by(SIGKILL);
   const Result result = tune();
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(
-      has(result.out, "note: spec 1 failed in the finals and keeps its time of the sweep: the run ended while it ran\n"));
+  EXPECT_TRUE(has(result.out,
+                  "note: spec 1 failed in the finals and keeps its time of the sweep: the run ended "
+                  "while it ran\n"));
   EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n"));
   hang(false);
   EXPECT_TRUE(has(tune().out, "spec 1 failed in the finals"));

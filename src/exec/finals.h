@@ -20,7 +20,7 @@ struct Contender {
   std::string label;  ///< empty for a spec of the space
   Spec spec;
   Vendor vendor = Vendor::no;
-  bool is_default = false;  ///< today's configuration
+  bool is_default = false;              ///< today's configuration
   std::optional<Failure> failure = {};  ///< why it is not to be started
   bool is_vendor() const { return vendor != Vendor::no; }
 };

@@ -36,7 +36,7 @@ WorkerRunner::WorkerRunner(Workshop& workshop)
   for (std::size_t i = 0; i < workshop.options().devices.size(); ++i) {
     const bool alone = is_alone(i);
     const Lane::Rules rules = {loaded_ahead(i), kOpeningAtOnce, sharing_, alone, !alone && !sharing_};
-    devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false, {}, {}, {}});
+    devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false, {}, {}});
   }
 }
 
@@ -155,7 +155,8 @@ void WorkerRunner::pump() {
       wire::Go go = device.comparable ? best_ : wire::Go{};
       go.best_seconds /= device.scale;
       device.lane.advance(go);
-      if (!exclusive_) note_launch(device);
+      // Several are loaded at a time on a GPU, of which one is launched.
+      if (const auto launched = device.lane.launched(); launched && !exclusive_) note_started(device, *launched);
     }
     start_measuring();
   } while (collect_results() && finished_.empty());
@@ -243,24 +244,20 @@ bool WorkerRunner::start_one(Task& task, Device& device) {
   }
   if (!workshop_->options().keep.empty())
     request.keep = (workshop_->options().keep / std::to_string(task.spec.mesh_idx)).string();
-  if (exclusive_) note_started(task, device);
+  if (exclusive_) note_started(device, task.ticket);
   device.lane.start({task.ticket, workshop_->complete(std::move(request), task.artifact), task.fresh});
   // With a best known, another spec than that may be stopped early.
   if (!common_was_chosen_ && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
   return task.measuring = true;
 }
 
-// Several are loaded at a time on a GPU, of which one is launched.
-void WorkerRunner::note_launch(Device& device) {
-  const auto ticket = device.lane.launched();
-  if (!ticket || std::exchange(device.launched, ticket) == ticket) return;
-  const auto task = std::ranges::find(tasks_, *ticket, &Task::ticket);
-  if (task != tasks_.end()) note_started(*task, device);
-}
-
-void WorkerRunner::note_started(const Task& task, const Device& device) const {
+// Once, until something else is started on the device.
+void WorkerRunner::note_started(Device& device, std::int64_t ticket) const {
   const auto& note = workshop_->options().note_started;
-  if (note && task.asked) note(task.spec, static_cast<std::size_t>(&device - devices_.data()));
+  const auto task = std::ranges::find(tasks_, ticket, &Task::ticket);
+  const bool noted = std::exchange(device.started, ticket) == ticket;
+  if (note && !noted && task != tasks_.end() && task->asked)
+    note(task->spec, static_cast<std::size_t>(&device - devices_.data()));
 }
 
 void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds) {

@@ -49,7 +49,8 @@ std::map<int, double> rounds_from(const json& j) {
   for (const json& round : j) {
     if (!round.is_array() || round.size() != 2) refuse("a round is no pair of number and seconds");
     const auto number = to_integer(round[0], "a round's number", 1, SequentialIntervals::looks().back());
-    if (!round[1].is_number() || round[1].get<double>() <= 0) refuse("round " + std::to_string(number) + " has no time");
+    if (!round[1].is_number() || round[1].get<double>() <= 0)
+      refuse("round " + std::to_string(number) + " has no time");
     if (!rounds.emplace(static_cast<int>(number), round[1].get<double>()).second)
       refuse("round " + std::to_string(number) + " is there twice");
   }

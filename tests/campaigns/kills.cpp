@@ -145,10 +145,10 @@ class Campaign {
 
   std::string summary() const {
     return fmt::format(
-        "{} kills of runs and {} of workers in {} tunings, {:.0f} s: {} trials, {} of them failed because of a kill and "
-        "were tried again; slowest end after a kill {:.2f} s; {} folders of unfinished builds left in the store",
+        "{} kills of runs and {} of workers in {} tunings, {:.0f} s: {} trials, {} of them failed because of a kill "
+        "and were tried again; slowest end after a kill {:.2f} s; {} folders of unfinished builds left in the store",
         kills_, worker_kills_, journals_, std::chrono::duration<double>(Clock::now() - began_).count(), trials_,
-        failed_, slowest_.count(), unfinished_builds());
+        failed_, slowest_.count(), unfinished_ + unfinished_builds());
   }
 
  private:
@@ -178,6 +178,7 @@ class Campaign {
   /// One journal, and a store without artifacts: kills until the run gets through before the next one, then an
   /// undisturbed run.
   void tune_with_kills(const Subject& subject) {
+    unfinished_ += unfinished_builds();
     fs::remove_all(sandbox_.folder() / "cache");
     const std::string output = "out" + std::to_string(journals_++);
     const fs::path journal = sandbox_.folder() / (output + ".jsonl");
@@ -315,7 +316,7 @@ class Campaign {
   Random random_;
   Clock::time_point began_;
   std::map<std::string, double> seconds_;  ///< of an undisturbed run
-  std::int64_t kills_ = 0, worker_kills_ = 0, journals_ = 0, trials_ = 0, failed_ = 0;
+  std::int64_t kills_ = 0, worker_kills_ = 0, journals_ = 0, trials_ = 0, failed_ = 0, unfinished_ = 0;
   std::chrono::duration<double> slowest_{0};
 };
 
