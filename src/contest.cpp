@@ -10,6 +10,7 @@
 #include "base/store.h"
 #include "exec/memory.h"
 #include "model/error.h"
+#include "recall.h"
 
 namespace tune {
 namespace {
@@ -256,12 +257,15 @@ void Contest::cut_to_time(const Tuner& tuner, report::Progress::Time end, std::v
   cut(specs, baselines, std::max<std::size_t>(most, 1));
 }
 
+std::string Contest::contender_id(const Contender& contender) const {
+  const Requests& requests = parts_.requests;
+  return contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec));
+}
+
 // Who takes part and how: the same finals need not be held twice.
 std::string Contest::finals_id(const std::vector<Contender>& contenders) const {
-  const Requests& requests = parts_.requests;
   std::vector<std::string> ids;
-  for (const Contender& contender : contenders)
-    ids.push_back(contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec)));
+  for (const Contender& contender : contenders) ids.push_back(contender_id(contender));
   std::sort(ids.begin(), ids.end());
   Hash hash;
   if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
@@ -301,8 +305,26 @@ bool Contest::restore(const std::string& id, const std::vector<Contender>& conte
   return true;
 }
 
-void Contest::hold_finals(const std::string& id, std::vector<Contender> contenders, const FinalsRules& rules) {
+// One record tells that finals ended their run. Only from the second time on each turn has one too, which tell whose
+// doing it is: there are thousands.
+void Contest::blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules) {
+  const bool suspicious = parts_.journal.ends_of(id) > 0;
+  parts_.journal.append(wire::StartedRecord{id});
+  if (!suspicious) return;
+  const auto turn_of = [this, id](const Contender& contender) { return id + "/" + contender_id(contender); };
+  rules.note_turn = [this, turn_of](const Contender& contender) {
+    parts_.journal.append(wire::StartedRecord{turn_of(contender)});
+  };
+  for (Contender& contender : contenders) {
+    const Failure failure = run_ended_while_it_ran();
+    if (parts_.journal.ends_of(turn_of(contender)) >= kMostEnds && !rules_.again(failure, true))
+      contender.failure = failure;
+  }
+}
+
+void Contest::hold_finals(const std::string& id, std::vector<Contender> contenders, FinalsRules rules) {
   const auto begin = now();
+  blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();
   parts_.progress.say(fmt::format("finals: {} contenders", count), begin);
   FinalsRunner finals(parts_.workshop(), std::move(contenders), rules);

@@ -55,7 +55,8 @@ class Contest {
   std::vector<Contender> choose_contenders(const Tuner& tuner) const;
   std::vector<Contender> try_baselines(Tuner& tuner);
   FinalsRules finals_rules(const Tuner& tuner) const;
-  void hold_finals(const std::string& id, std::vector<Contender> contenders, const FinalsRules& rules);
+  void hold_finals(const std::string& id, std::vector<Contender> contenders, FinalsRules rules);
+  void blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules);
   void cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines);
   void cut_to_time(const Tuner& tuner, report::Progress::Time end, std::vector<Contender>& specs,
                    std::vector<Contender>& baselines);
@@ -63,6 +64,7 @@ class Contest {
   const Finals* recorded(const std::string& id) const;
   void note_default(Tuner& tuner);
   void add_notes();
+  std::string contender_id(const Contender& contender) const;
   std::string finals_id(const std::vector<Contender>& contenders) const;
   bool same_contender(const Contender& contender, const Finalist& finalist) const;
 

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "model/error.h"
@@ -75,19 +77,21 @@ void Journal::read() {
   if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   std::ifstream file(path_, std::ios::binary);
   std::string line;
-  std::int64_t position = 0;
+  std::int64_t position = 0, number = 0;
   while (std::getline(file, line) && !file.eof()) {
     position += static_cast<std::int64_t>(line.size()) + 1;
+    ++number;
     try {
       accept(wire::decode_record(line));
-    } catch (const wire::Malformed&) {
+    } catch (const wire::Malformed& malformed) {
       if (end_ == 0)
         throw Error(ExitCode::bad_input,
                     path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
-      ++unreadable_;
+      damaged_.add(number, malformed.what());
     }
     end_ = position;
   }
+  count_ends();
   if (end_ == 0 && !line.empty() && !may_start_a_journal(line))
     throw Error(ExitCode::bad_input, path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
 }
@@ -117,14 +121,21 @@ std::optional<wire::RunRecord> Journal::last_run_of(const fs::path& path) {
 }
 
 void Journal::accept(wire::Record record) {
-  if (auto* run = std::get_if<wire::RunRecord>(&record)) last_run_ = std::move(*run);
+  if (auto* run = std::get_if<wire::RunRecord>(&record)) {
+    count_ends();
+    last_run_ = std::move(*run);
+  }
+  if (auto* started = std::get_if<wire::StartedRecord>(&record)) running_[started->device] = std::move(started->id);
+  if (std::holds_alternative<wire::EndedRecord>(record)) running_.clear();
   if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) {
+    forget_ends(finals->id);
     const Finals* before = find_finals(finals->id);
     note_repeat(finals->id, before != nullptr && alike(failures_of(*before), failures_of(finals->finals)));
     finals_[finals->id] = std::move(finals->finals);
   }
   if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
     std::string id = trial->id;
+    forget_ends(id);
     const wire::TrialRecord* before = find(id);
     note_repeat(id, before != nullptr && alike(failures_of(before->trial), failures_of(trial->trial)));
     if (before == nullptr && foreign_run()) ++foreign_trials_;
@@ -139,8 +150,36 @@ void Journal::clear() {
   trials_.clear();
   finals_.clear();
   repeats_.clear();
-  unreadable_ = 0;
+  running_.clear();
+  ends_.clear();
+  damaged_.clear();
   foreign_trials_ = 0;
+}
+
+// The run that wrote these is gone: the journal was its alone.
+void Journal::count_ends() {
+  for (const auto& [device, id] : std::exchange(running_, {})) ++ends_[id];
+}
+
+// Of finals also those of their contenders.
+void Journal::forget_ends(const std::string& id) {
+  const auto is_of = [&](const std::string& other) { return other == id || other.starts_with(id + "/"); };
+  std::erase_if(running_, [&](const auto& running) { return is_of(running.second); });
+  std::erase_if(ends_, [&](const auto& ends) { return is_of(ends.first); });
+}
+
+int Journal::ends_of(const std::string& id) const {
+  const auto found = ends_.find(id);
+  return found == ends_.end() ? 0 : found->second;
+}
+
+void Journal::note_end() {
+  if (running_.empty()) return;
+  try {
+    append(wire::EndedRecord{});
+  } catch (const Error&) {
+    // Why the disk takes nothing more is said by whoever wrote before.
+  }
 }
 
 bool Journal::foreign_run() const { return last_run_ && last_run_->protocol != wire::kProtocol; }
@@ -177,7 +216,8 @@ void Journal::append(const wire::Record& record) {
   const ssize_t written = ::write(file_.get(), line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size())) {
     const std::string why = written < 0 ? std::strerror(errno) : std::strerror(ENOSPC);
-    if (written > 0 && ::ftruncate(file_.get(), end_) != 0) ++unreadable_;
+    // Where that fails too, the next run finds half a line, and leaves it out.
+    if (written > 0) std::ignore = ::ftruncate(file_.get(), end_);
     throw Error(ExitCode::environment, "cannot write to the journal " + path_.string() + ": " + why +
                                            "; the same command continues from here once there is room");
   }

@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -41,8 +42,11 @@ class Journal {
   };
   /// Set if such a version was the last that wrote to it.
   std::optional<Foreign> foreign() const;
-  /// How many lines were no records; they stay in the file.
-  int unreadable_lines() const { return unreadable_; }
+  /// Lines that were no records; they stay in the file.
+  const wire::DamagedLines& damaged() const { return damaged_; }
+  /// How many runs ended, by no will of theirs or their user's that is known, while this ran: what a StartedRecord
+  /// names, since the last record of its outcome.
+  int ends_of(const std::string& id) const;
   /// Whether another run is kept from it.
   bool locked() const { return locked_; }
 
@@ -50,6 +54,9 @@ class Journal {
   void clear();
   /// Throw Error(environment) if the disk does not take it; what was written before stays whole.
   void append(const wire::Record& record);
+  /// To be said before the run ends, where it knows why: what runs has no part in it. Never throws: what cannot be
+  /// written then is an end like any other.
+  void note_end();
   /// Flushes to disk what is older than a second; with `now` everything.
   void flush(bool now);
 
@@ -65,6 +72,8 @@ class Journal {
   void accept(wire::Record record);
   bool foreign_run() const;
   void note_repeat(const std::string& id, bool repeated);
+  void count_ends();
+  void forget_ends(const std::string& id);
 
   std::filesystem::path path_;
   Descriptor file_;
@@ -75,7 +84,9 @@ class Journal {
   std::unordered_map<std::string, Finals> finals_;
   std::unordered_set<std::string> repeats_;
   std::int64_t foreign_trials_ = 0;
-  int unreadable_ = 0;
+  std::map<int, std::string> running_;         ///< what was started last, by its device, and has no outcome
+  std::unordered_map<std::string, int> ends_;  ///< see ends_of
+  wire::DamagedLines damaged_;
   std::int64_t end_ = 0;  ///< bytes of whole lines
   std::optional<std::chrono::steady_clock::time_point> unflushed_since_;
 };

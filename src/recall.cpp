@@ -82,6 +82,19 @@ std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requ
   return trial;
 }
 
+Failure run_ended_while_it_ran() {
+  return {Stage::measure,
+          Cause::crashed,
+          "the run ended while it ran\nThat happened to two runs, so it is taken for the cause.",
+          {}};
+}
+
+std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const Requests& requests,
+                                 const Options& options) {
+  if (wants_failures_again(options) || journal.ends_of(requests.trial_id(spec)) < kMostEnds) return std::nullopt;
+  return Trial{spec, run_ended_while_it_ran()};
+}
+
 std::string note_on_other_device(std::span<const Trial> trials, const std::string& id) {
   const auto others = std::ranges::count_if(trials, [&](const Trial& trial) { return is_of_another(trial, id); });
   if (id.empty() || others == 0) return "";

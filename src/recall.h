@@ -10,6 +10,9 @@
 
 namespace tune {
 
+/// Runs that may end while something runs before that is not tried any more: one may have been anybody's doing.
+inline constexpr int kMostEnds = 2;
+
 /// Whether a recorded failure tells nothing of this run: it may be the machine's, such as a kill by a system short of
 /// memory, and happened only once, or it was given less time than specs are given now.
 bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run);
@@ -19,6 +22,13 @@ bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, dou
 /// one of a shared process not if each spec of this run has its own, and what prune_after_build says is judged anew.
 std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
                             const Objective& objective, const Options& options);
+
+/// What an outcome that never came is recorded as.
+Failure run_ended_while_it_ran();
+
+/// That failure of a spec that ran when two earlier runs ended, see Journal::ends_of; nullopt: it is to be tried.
+std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const Requests& requests,
+                                 const Options& options);
 
 /// What is to be said where recorded times are another device's than that of this id, the run's first; empty if none
 /// is. Cards of one model are one device to a trial's identity.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <iterator>
 #include <limits>
@@ -184,9 +185,7 @@ void Run::open_journal() {
   if (!journal_->locked())
     findings_.notes.push_back(outputs_.journal.string() +
                               ": cannot be locked on its file system; let no other run use it");
-  if (journal_->unreadable_lines() > 0)
-    findings_.notes.push_back(fmt::format("{}: lines that are no records, and are ignored: {}",
-                                          outputs_.journal.string(), journal_->unreadable_lines()));
+  std::ranges::copy(journal_->damaged().texts(outputs_.journal.string()), std::back_inserter(findings_.notes));
   if (const auto foreign = journal_->foreign())
     findings_.notes.push_back(fmt::format(
         "{}: {} trials are of another version of tune (protocol {}, not {}); they are kept, and measured again",
@@ -219,6 +218,9 @@ Workshop& Run::workshop() {
   options.turns = options_->turns;
   options.say = [this](const std::string& text) {
     if (progress_) progress_->say(text, now());
+  };
+  options.note_started = [this](const Spec& spec, std::size_t device) {
+    journal_->append(wire::StartedRecord{requests_->trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
   };
   workshop_ = std::make_unique<Workshop>(*requests_, std::move(options));
   return *workshop_;
@@ -312,22 +314,13 @@ ExitCode Run::tune() {
   if (!orders_.only.empty()) total = std::ssize(orders_.only);
   progress_ = std::make_unique<report::Progress>(std::cerr, progress_style(*options_), total, now());
 
-  const auto known = [this](const Spec& spec) {
-    return repeating_ ? std::nullopt : recall(spec, *journal_, *requests_, objective_, *options_);
-  };
-  ReplayRunner runner(
-      known, [this]() -> Runner& { return worker_runner(); }, recorded_order(rules));
+  ReplayRunner runner([this](const Spec& spec) { return known(spec); }, [this]() -> Runner& { return worker_runner(); },
+                      recorded_order(rules));
   Tuner tuner(objective_, requests_.get(), runner, journal_.get(), *progress_, rules, now);
   tuner.set_listener([&](const Trial& trial) { exchange.add(trial); });
   sweep_began_ = now();
   try {
-    tuner.sweep(*asked);
-    // After a systematic failure specs are still out, and there is nothing to decide.
-    if (tuner.systematic_failure().empty()) mistrust_shared(tuner);
-    if (options_->tune && tuner.systematic_failure().empty()) {
-      contest().hold(tuner);
-      if (!findings_.finals) confirm_best(tuner);
-    }
+    try_specs(tuner, *asked);
   } catch (...) {
     // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
     findings_.notes.push_back("this run ended early and wrote no CSV or YAML; the same command continues it");
@@ -350,6 +343,32 @@ ExitCode Run::tune() {
     return ExitCode::check_failed;
   }
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
+}
+
+// A kernel may be the cause of SIGTERM and SIGHUP: such an end is left without a record, as a kill is.
+void Run::try_specs(Tuner& tuner, Strategy& asked) try {
+  tuner.sweep(asked);
+  // After a systematic failure specs are still out, and there is nothing to decide.
+  if (tuner.systematic_failure().empty()) mistrust_shared(tuner);
+  if (options_->tune && tuner.systematic_failure().empty()) {
+    contest().hold(tuner);
+    if (!findings_.finals) confirm_best(tuner);
+  }
+  journal_->note_end();
+} catch (const Interrupted& interrupted) {
+  if (interrupted.signal == SIGINT) journal_->note_end();
+  throw;
+} catch (...) {
+  journal_->note_end();
+  throw;
+}
+
+std::optional<Trial> Run::known(const Spec& spec) {
+  if (repeating_) return std::nullopt;
+  if (auto trial = recall(spec, *journal_, *requests_, objective_, *options_)) return trial;
+  auto trial = recall_ends(spec, *journal_, *requests_, *options_);
+  if (trial) journal_->append(wire::TrialRecord{requests_->trial_id(spec), *trial});
+  return trial;
 }
 
 RecordedOrder Run::recorded_order(const TunerRules& rules) const {

@@ -63,6 +63,8 @@ class Run {
   WorkerRunner& worker_runner();
   std::unique_ptr<Strategy> strategy() const;
   TunerRules tuner_rules();
+  /// What the journal says of a spec, and of one that ended earlier runs; nullopt: it is to be tried.
+  std::optional<Trial> known(const Spec& spec);
   /// In which order a search was told what the journal knows.
   RecordedOrder recorded_order(const TunerRules& rules) const;
 
@@ -72,6 +74,8 @@ class Run {
   void confirm_best(Tuner& tuner);
 
   Contest contest();
+  /// The sweep, and with --tune the finals.
+  void try_specs(Tuner& tuner, Strategy& asked);
   /// Prints what was found.
   Conclusion conclude(Tuner& tuner);
 

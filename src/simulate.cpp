@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <iterator>
 
 #include "conclusion.h"
 #include "config/device_file.h"
@@ -48,6 +49,7 @@ class Simulation {
     Exchange exchange(outputs_, loaded_.plan, objective_, recording_.device);
     sweep(*asked, [&](const Trial& trial) { exchange.add(trial); });
     if (options_.tune && options_.finals && recording_.finals) take_finals(*recording_.finals);
+    std::ranges::copy(recording_.damaged.texts(recording_.file), std::back_inserter(findings_.notes));
     findings_.notes.push_back(
         fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording",
                     findings_.trials.size(), recording_.trials.size(), recording_.file,

@@ -106,6 +106,23 @@ void bench_journal() {
               peak_mebibytes_of(load));
 }
 
+/// What each spec costs beside its trial.
+void bench_started() {
+  const cli::Sandbox sandbox;
+  const std::filesystem::path path = sandbox.folder() / "started.jsonl";
+  double cpu = cpu_seconds();
+  {
+    Journal journal(path);
+    journal.append(wire::RunRecord{});
+    for (int i = 0; i < kRecords; ++i) journal.append(wire::StartedRecord{record(i).id, i, 0});
+  }
+  std::printf("%-28s %6.2f us of CPU, %ju bytes", "noting that a spec starts", (cpu_seconds() - cpu) * 1e6 / kRecords,
+              static_cast<std::uintmax_t>(std::filesystem::file_size(path) / kRecords));
+  cpu = cpu_seconds();
+  const Journal journal(path);
+  std::printf("; %.2f us to read it\n", (cpu_seconds() - cpu) * 1e6 / kRecords);
+}
+
 }  // namespace
 
 int main() {
@@ -113,4 +130,5 @@ int main() {
   bench_specs("a build each", "X");
   bench_specs("one build for all", "$X");
   bench_journal();
+  bench_started();
 }

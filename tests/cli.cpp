@@ -10,7 +10,9 @@
 #include <chrono>
 #include <fstream>
 #include <regex>
+#include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "base/process.h"
@@ -162,8 +164,9 @@ std::vector<wire::TrialRecord> Sandbox::trials(const std::string& journal) const
 
 std::vector<std::string> Sandbox::processes() const {
   const auto slurp = [](const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    std::ostringstream text;  // which, unlike an iterator, throws nothing where the process ends meanwhile
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
   };
   std::vector<std::string> commands;
   std::error_code ignored;
@@ -222,7 +225,7 @@ Background::Background(const Sandbox& sandbox, const std::vector<std::string>& a
   const int error = ::posix_spawn(&process_, words.front().c_str(), &actions, nullptr, pointers(words).data(),
                                   pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::runtime_error("cannot start " + words.front());
+  if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start " + words.front());
 }
 
 Background::~Background() {

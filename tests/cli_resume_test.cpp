@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
@@ -414,7 +415,10 @@ TEST_F(Resume, ATornFirstLineIsCut) {
 TEST_F(Resume, GarbageInTheMiddleIsSkippedAndSaid) {
   tune();
   std::vector<std::string> lines = journal_lines();
-  lines[2] = "garbage";
+  const auto trial =
+      std::ranges::find_if(lines, [](const std::string& line) { return line.find("\"trial\"") != std::string::npos; });
+  *trial = "garbage";
+  const std::string number = std::to_string(trial - lines.begin() + 1);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   set_journal(text);
@@ -422,7 +426,8 @@ TEST_F(Resume, GarbageInTheMiddleIsSkippedAndSaid) {
   const Result result = tune();
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(new_runs(), 1);
-  EXPECT_TRUE(has(result.out, "note: best.jsonl: lines that are no records, and are ignored: 1\n"));
+  EXPECT_TRUE(
+      has(result.out, "note: best.jsonl:" + number + ": this is no record and is left out: it is not a JSON object\n"));
   EXPECT_TRUE(journal().starts_with(text));
 }
 

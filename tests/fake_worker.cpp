@@ -98,6 +98,16 @@ void measure_by_state() {
   if (go.check) say(kChecked);
   say(measured(false, go.state == PowerState::sustained ? 2 : 1));
 }
+void leave_after_three_rounds() {
+  static int rounds = 0;
+  measure();
+  if (go.launches > 0 && ++rounds == 3) leave();
+}
+void wait_for_the_end_of_stdin() {
+  for (std::string line; std::getline(std::cin, line);) {
+  }
+  leave();
+}
 void say_deadline() {
   say(wire::encode(wire::Event(wire::Failed{Stage::check, std::to_string(go.answer_within), false})));
 }
@@ -188,6 +198,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"is_ruled_out_by_its_check", {.go = [] { say(kChecked), say(measured(true)); }}},
     {"crashes_after_its_pause", {.go = [] { go.pause ? say_that_it_waits() : (::raise(SIGKILL), leave()); }}},
     {"crashes_in_its_pause", {.go = [] { say_that_it_waits(), ::usleep(3'000), ::raise(SIGKILL); }}},
+    {"waits_for_the_end_of_stdin", {.go = wait_for_the_end_of_stdin}},
     {"waits_unasked", {.go = say_that_it_waits}},
     {"fails_if_reused", {.load = [] { served > 0 ? (say(kFailed), leave()) : say_loaded(); }}},
     {"crashes_if_reused", {.load = [] { served > 0 ? (::raise(SIGKILL), leave()) : say_loaded(); }}},
@@ -210,6 +221,8 @@ const std::map<std::string, Behaviour> kBehaviours = {
       .go = [] { note("measured"), measure(); }}},
     {"fails_in_finals",
      {.load = [] { in_finals() ? (say(kFailed), leave()) : say_loaded(); }, .go = [] { note("measured"), measure(); }}},
+    {"is_slow_in_finals", {.go = [] { ::usleep(go.launches > 0 ? 20'000 : 0), measure(); }}},
+    {"leaves_between_rounds", {.go = leave_after_three_rounds}},
     {"is_slower_sustained", {.go = measure_by_state}},
     {"crashes_sustained", {.go = [] { go.state == PowerState::sustained ? std::abort() : measure(); }}},
     {"hangs_at_start", {.start = hang}},

@@ -31,7 +31,11 @@ class JournalLock : public testing::Test {
   void TearDown() override { refusal = 0; }
 
   std::filesystem::path path() const { return folder_.path() / "out.jsonl"; }
-  static wire::TrialRecord trial(const std::string& id) { return {id, Trial{Spec{0, {}}, Measurement{}}}; }
+  static wire::TrialRecord trial(const std::string& id) {
+    Measurement measurement;
+    measurement.timing.median = 1;
+    return {id, Trial{Spec{0, {}}, measurement}};
+  }
 
   TuningFolder folder_;
 };
@@ -61,7 +65,7 @@ TEST_F(JournalLock, ATornLineIsCutWithAndWithoutOne) {
     Journal(path()).append(trial("a"));
     const Journal journal(path());
     EXPECT_NE(journal.find("a"), nullptr);
-    EXPECT_EQ(journal.unreadable_lines(), 0);
+    EXPECT_EQ(journal.damaged().count(), 0);
   }
 }
 
@@ -79,6 +83,63 @@ TEST_F(JournalLock, AClearedJournalKnowsNothingAndTakesRecords) {
   const Journal journal(path());
   EXPECT_EQ(journal.find("a"), nullptr);
   EXPECT_NE(journal.find("b"), nullptr);
+}
+
+class JournalOfEnds : public JournalLock {
+ protected:
+  /// A run that starts these, on devices 0, 1, ..., and ends.
+  void run(const std::vector<std::string>& ids, const std::vector<wire::Record>& then = {}) const {
+    Journal journal(path());
+    journal.append(wire::RunRecord{});
+    for (std::size_t i = 0; i < ids.size(); ++i) journal.append(wire::StartedRecord{ids[i], 0, static_cast<int>(i)});
+    for (const wire::Record& record : then) journal.append(record);
+  }
+  int ends_of(const std::string& id) const { return Journal(path()).ends_of(id); }
+};
+
+TEST_F(JournalOfEnds, CountsTheRunsThatEndedWhileSomethingRanOnOneOfTheirDevices) {
+  run({"a", "b"});
+  EXPECT_EQ(ends_of("a"), 1);
+  EXPECT_EQ(ends_of("a"), 1) << "reading it is no end";
+  run({"a"});
+  EXPECT_EQ(ends_of("a"), 2);
+  EXPECT_EQ(ends_of("b"), 1);
+  EXPECT_EQ(ends_of("c"), 0);
+}
+
+TEST_F(JournalOfEnds, OfADeviceTheLastThatWasStartedCounts) {
+  run({"a"}, {wire::StartedRecord{"b"}});
+  EXPECT_EQ(ends_of("a"), 0);
+  EXPECT_EQ(ends_of("b"), 1);
+}
+
+TEST_F(JournalOfEnds, AnOutcomeForgetsThem) {
+  run({"a"});
+  run({"a"}, {trial("a")});
+  EXPECT_EQ(ends_of("a"), 0);
+}
+
+TEST_F(JournalOfEnds, FinalsForgetThoseOfTheirContendersToo) {
+  run({"finals"});
+  run({"finals/a"}, {trial("b"), wire::FinalsRecord{"other", {}}});
+  EXPECT_EQ(ends_of("finals"), 1);
+  EXPECT_EQ(ends_of("finals/a"), 1);
+  run({}, {wire::FinalsRecord{"finals", {}}});
+  EXPECT_EQ(ends_of("finals"), 0);
+  EXPECT_EQ(ends_of("finals/a"), 0);
+}
+
+TEST_F(JournalOfEnds, AnEndThatIsNotedIsNone) {
+  {
+    Journal journal(path());
+    journal.append(wire::RunRecord{});
+    journal.append(wire::StartedRecord{"a"});
+    journal.note_end();
+    const std::string text = read_file(path());
+    journal.note_end();
+    EXPECT_EQ(read_file(path()), text) << "nothing runs any more";
+  }
+  EXPECT_EQ(ends_of("a"), 0);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(Records, OfFinalsKeepRemarksBesideAFailure) {
 
 TEST(Records, OfFinalsKeepWhatTheRoundsSaid) {
   Finalist finalist{"", Spec{3, {{"T", std::int64_t{1}, false}}}};
-  finalist.rounds = {{1, 0.5}, {3, 0.25}};
+  finalist.rounds = {{1, 0.5}, {2, 0.75}, {3, 0.25}};
   finalist.is_default = true;
   finalist.eliminated_after = 3;
   finalist.other_state_seconds = 0.75;
@@ -87,6 +87,31 @@ TEST(Records, OfFinalsWithoutProperRoundsAreNone) {
   decode("[[1, 0.5], [2, 0.5]]");
   for (const char* rounds : {"[0.5, 0.5]", "[[1, 0]]", "[[1, -1]]", "[[1, null]]", "[[0, 1]]", "[[1, 1e999]]", "7"})
     EXPECT_THROW(decode(rounds), Malformed) << rounds;
+}
+
+TEST(Records, OfWhatWasStartedAreReadAsTheyWere) {
+  const std::string line = encode(Record(StartedRecord{"x", 7, 2}));
+  const auto started = std::get<StartedRecord>(decode_record(line));
+  EXPECT_EQ(started.id, "x");
+  EXPECT_EQ(started.mesh_idx, 7);
+  EXPECT_EQ(started.device, 2);
+  EXPECT_EQ(encode(Record(StartedRecord{"x"})), R"({"id":"x","record":"started"})");
+  EXPECT_EQ(std::get<StartedRecord>(decode_record(R"({"record": "started", "id": "x"})")).mesh_idx, -1);
+  EXPECT_TRUE(std::holds_alternative<EndedRecord>(decode_record(encode(Record(EndedRecord{})))));
+  EXPECT_THROW(decode_record(R"({"record": "started", "id": "x", "device": -1})"), Malformed);
+}
+
+TEST(Records, OfFinalsMayLackRoundsOnlyOfWhoFailedLostOrRests) {
+  const auto decode = [](const std::string& finalists) {
+    decode_record(R"({"record": "finals", "id": "x", "finalists": [)" + finalists + "]}");
+  };
+  const std::string all = R"({"mesh_idx": 0, "params": {}, "rounds": [[1, 1], [2, 1], [3, 1]]})";
+  const std::string few = R"({"mesh_idx": 1, "params": {}, "rounds": [[1, 1], [2, 1]])";
+  decode(all + "," + few + R"(, "eliminated_after": 2})");
+  decode(all + "," + few + R"(, "label": "vendor"})");
+  decode(all + "," + few + R"(, "failed": {"stage": "measure", "cause": "crashed", "message": "", "log": ""}})");
+  for (const char* end : {"}", R"(, "eliminated_after": 3})", R"(, "eliminated_after": 1})"})
+    EXPECT_THROW(decode(all + "," + few + end), Malformed) << end;
 }
 
 }  // namespace

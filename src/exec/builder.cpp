@@ -1,5 +1,7 @@
 #include "exec/builder.h"
 
+#include <sys/stat.h>
+
 #include <fstream>
 
 #include "model/error.h"
@@ -54,7 +56,27 @@ const Builder::Result* Builder::find(const std::string& key) {
     store_.discard(*entry);
     return nullptr;
   }
-  return &results_.emplace(key, std::move(*artifact)).first->second;
+  return &remember(key, std::move(*artifact));
+}
+
+Builder::Stamp Builder::stamp_of(const Result& result) {
+  const auto* artifact = std::get_if<Artifact>(&result);
+  struct stat status {};
+  if (artifact == nullptr || ::stat(artifact->path.c_str(), &status) != 0) return {};
+  return {status.st_ino, status.st_size, status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+}
+
+const Builder::Result& Builder::remember(const std::string& key, Result result) {
+  stamps_[key] = stamp_of(result);
+  return results_.insert_or_assign(key, std::move(result)).first->second;
+}
+
+// Another run, or a backup, may have touched the file without changing it: its hash tells.
+const Builder::Result* Builder::find_intact(const std::string& key) {
+  const auto found = results_.find(key);
+  const bool built = found != results_.end() && std::holds_alternative<Artifact>(found->second);
+  if (built && stamp_of(found->second) != stamps_[key]) results_.erase(found);
+  return find(key);
 }
 
 void Builder::want(const std::string& key, const wire::BuildRequest& request) {
@@ -93,7 +115,7 @@ void Builder::finish(const Job& job) {
   seconds_ += job.process->spent().of(Stage::build);
   Result result = result_of(job);
   if (std::holds_alternative<Failure>(result)) store_.discard(job.folder);
-  results_.emplace(job.key, std::move(result));
+  remember(job.key, std::move(result));
 }
 
 Builder::Result Builder::result_of(const Job& job) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -32,6 +33,8 @@ class Builder {
 
   /// The result of a key that was built, is in the store, or failed; null if it still has to be built.
   const Result* find(const std::string& key);
+  /// The same right before an artifact is loaded: null also if the file is gone or has changed since.
+  const Result* find_intact(const std::string& key);
   /// Queues a build unless its key is already known, queued or running.
   void want(const std::string& key, const wire::BuildRequest& request);
   /// Starts queued builds as long as fewer than `jobs` run.
@@ -51,6 +54,14 @@ class Builder {
     wire::BuildRequest request;
     std::unique_ptr<WorkerProcess> process;
   };
+  /// Which file an artifact was when its hash was taken: what is written to or replaced is another.
+  struct Stamp {
+    std::uint64_t inode = 0;
+    std::int64_t bytes = 0, seconds = 0, nanoseconds = 0;  ///< the times are those of the last change
+    bool operator==(const Stamp&) const = default;
+  };
+  static Stamp stamp_of(const Result& result);
+  const Result& remember(const std::string& key, Result result);
   void finish(const Job& job);
   Result result_of(const Job& job) const;
 
@@ -64,6 +75,7 @@ class Builder {
   std::set<std::string> pending_;  ///< keys queued or running
   std::map<Processes::Id, Job> running_;
   std::map<std::string, Result> results_;
+  std::map<std::string, Stamp> stamps_;  ///< of results_
   double seconds_ = 0;
 };
 

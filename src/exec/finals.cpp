@@ -67,6 +67,8 @@ FinalsRunner::FinalsRunner(Workshop& workshop, std::vector<Contender> contenders
     entry->result.label = contender.label;
     entry->result.spec = contender.spec;
     entry->result.is_default = contender.is_default;
+    entry->result.failure = contender.failure;
+    entry->tried_again = contender.failure.has_value();
     entry->contender = std::move(contender);
   }
 }
@@ -96,7 +98,8 @@ void FinalsRunner::load_all() {
   const Backend backend = workshop_->requests().hello().backend;
   const bool at_once = backend == Backend::cuda || backend == Backend::hip;
   std::vector<Entry*> all;
-  for (const auto& entry : entries_) all.push_back(entry.get());
+  for (const auto& entry : entries_)
+    if (!entry->result.failure) all.push_back(entry.get());
   if (at_once) load(all);
   for (Entry* entry : all) {
     if (!at_once) load({entry});
@@ -127,6 +130,7 @@ void FinalsRunner::start(Entry& entry) {
   const Spec& spec = entry.contender.spec;
   wire::MeasureRequest request;
   std::string artifact;
+  note_turn(entry);
   entry.result.failure.reset();
   entry.checked = false;
   if (entry.contender.is_vendor()) {
@@ -134,15 +138,16 @@ void FinalsRunner::start(Entry& entry) {
     request.vendor_best = entry.contender.vendor == Contender::Vendor::fastest;
   } else {
     request = workshop_->requests().measure(spec);
-    workshop_->want_build(spec);
-    workshop_->builder().start_queued();
-    while (workshop_->find_build(spec) == nullptr) handle_next();
-    const Builder::Result& built = *workshop_->find_build(spec);
-    if (const auto* failure = std::get_if<Failure>(&built)) {
+    const Builder::Result* built = nullptr;
+    while ((built = workshop_->find_intact_build(spec)) == nullptr) {
+      workshop_->builder().start_queued();
+      handle_next();
+    }
+    if (const auto* failure = std::get_if<Failure>(built)) {
       entry.result.failure = *failure;
       return;
     }
-    artifact = std::get<Artifact>(built).path.string();
+    artifact = std::get<Artifact>(*built).path.string();
   }
   try {
     while (!workshop_->reference_ready(spec)) handle_next();
@@ -157,7 +162,8 @@ void FinalsRunner::start(Entry& entry) {
 // A round that time ends is not half a round: the contenders that had it would be known better than the others.
 bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
   for (Entry* entry : order) {
-    if (!entry->active() || (!entry->is_spec() && round_ > kBaselineRounds)) continue;
+    if (!entry->is_spec() && round_ > kBaselineRounds) continue;
+    if (!entry->active() && !may_try_again(*entry)) continue;
     if (round_ > 1 && FinalsRules::Clock::now() >= rules_.end) {
       for (Entry* timed : order) timed->forget(round_);
       return false;
@@ -169,6 +175,7 @@ bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
 
 void FinalsRunner::time_in_turn(Entry& entry) {
   const auto begin = FinalsRules::Clock::now();
+  // One that is not there has ended since its last turn.
   auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked});
   if (!measured && !rules_.end_is_asked_for) rules_.end += FinalsRules::Clock::now() - begin;
   if (!measured && may_try_again(entry)) {
@@ -189,6 +196,7 @@ std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go)
   while (entry.active() && !workshop_->take_turn(0)) handle_next();
   std::optional<wire::Measured> measured;
   if (entry.active()) {
+    note_turn(entry);
     entry.process->send(go);
     await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
   }
@@ -196,9 +204,14 @@ std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go)
   return measured;
 }
 
-// It may have failed by chance; the vendor's library is there or is not.
+// It may have failed by chance; the vendor's library is there or is not. Who has lost is not asked for again.
 bool FinalsRunner::may_try_again(const Entry& entry) const {
-  return entry.result.failure && !entry.tried_again && !entry.contender.is_vendor();
+  return entry.result.failure && !entry.tried_again && !entry.contender.is_vendor() &&
+         entry.result.eliminated_after == 0;
+}
+
+void FinalsRunner::note_turn(const Entry& entry) const {
+  if (rules_.note_turn) rules_.note_turn(entry.contender);
 }
 
 void FinalsRunner::time_in_other_state() {

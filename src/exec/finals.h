@@ -20,7 +20,8 @@ struct Contender {
   std::string label;  ///< empty for a spec of the space
   Spec spec;
   Vendor vendor = Vendor::no;
-  bool is_default = false;  ///< today's configuration
+  bool is_default = false;              ///< today's configuration
+  std::optional<Failure> failure = {};  ///< why it is not to be started
   bool is_vendor() const { return vendor != Vendor::no; }
 };
 
@@ -38,6 +39,8 @@ struct FinalsRules {
   double width = 0.02;  ///< rounds go on while half the interval of the leader's time is more than this share of it
   /// Of who is left in the end one more time is taken in this state.
   std::optional<PowerState> other_state;
+  /// Told of a contender before its process is started and before each of its turns; empty: nobody is.
+  std::function<void(const Contender&)> note_turn = {};
 };
 
 /// Times contenders side by side: each in a fresh process, all loaded before the first is timed, then rounds in seeded
@@ -64,6 +67,7 @@ class FinalsRunner {
   std::optional<wire::Measured> time_once(Entry& entry, wire::Go go);
   void time_in_other_state();
   bool may_try_again(const Entry& entry) const;
+  void note_turn(const Entry& entry) const;
   void sample_load();
   void eliminate();
   bool settled() const;

@@ -73,6 +73,8 @@ void WorkerProcess::send(wire::Command command) {
     stage_ = check_pending_ ? Stage::check : Stage::measure;
   } else if (std::holds_alternative<wire::Next>(command)) {
     forget_spec();
+  } else {
+    done_sent_ = true;
   }
   asked_ = Processes::Clock::now();
   processes_->send(id_, encode(command));
@@ -228,6 +230,8 @@ void WorkerProcess::judge(const Processes::Ended& ended) {
     failure_ = fail(Cause::reported, failed_->message, ended.captured);
   else if (!answered_)
     failure_ = fail(Cause::protocol, "the process ended with exit code 0 but without a result", ended.captured);
+  else if (measures_ && !done_sent_)
+    failure_ = fail(Cause::protocol, "the process ended with exit code 0 before it was told to", ended.captured);
 }
 
 }  // namespace tune

@@ -88,6 +88,7 @@ class WorkerProcess {
   bool hello_ = false, loaded_ = false, load_sent_ = false, go_pending_ = false, check_pending_ = false,
        may_wait_ = false, waits_ = false;
   bool referenced_ = false;
+  bool done_sent_ = false;
   bool answered_ = false;  ///< a last word was said: built, referenced, measured or failed
   wire::Checked checked_;
   std::optional<wire::Measured> measured_;

@@ -155,6 +155,8 @@ void WorkerRunner::pump() {
       wire::Go go = device.comparable ? best_ : wire::Go{};
       go.best_seconds /= device.scale;
       device.lane.advance(go);
+      // Several are loaded at a time on a GPU, of which one is launched.
+      if (const auto launched = device.lane.launched(); launched && !exclusive_) note_started(device, *launched);
     }
     start_measuring();
   } while (collect_results() && finished_.empty());
@@ -200,11 +202,21 @@ void WorkerRunner::start_measuring() {
     Device* device = least_busy();
     if (device == nullptr || (exclusive_ && (!measuring_phase_ || building()))) return;
     try {
+      if (must_build_again(*current)) continue;
       if (!start_one(*current, *device)) return;
     } catch (const Unlaunchable& error) {
       finish(*current, Failure{Stage::start, Cause::reported, error.what(), {}});
     }
   }
+}
+
+// Kernels may remove or overwrite their own files.
+bool WorkerRunner::must_build_again(Task& task) {
+  const Builder::Result* result = workshop_->find_intact_build(task.spec);
+  if (result != nullptr && std::holds_alternative<Artifact>(*result)) return false;
+  task.built = false;
+  start_builds();
+  return true;
 }
 
 // Of those that can be given a spec now; null: none.
@@ -232,10 +244,20 @@ bool WorkerRunner::start_one(Task& task, Device& device) {
   }
   if (!workshop_->options().keep.empty())
     request.keep = (workshop_->options().keep / std::to_string(task.spec.mesh_idx)).string();
+  if (exclusive_) note_started(device, task.ticket);
   device.lane.start({task.ticket, workshop_->complete(std::move(request), task.artifact), task.fresh});
   // With a best known, another spec than that may be stopped early.
   if (!common_was_chosen_ && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
   return task.measuring = true;
+}
+
+// Once, until something else is started on the device.
+void WorkerRunner::note_started(Device& device, std::int64_t ticket) const {
+  const auto& note = workshop_->options().note_started;
+  const auto task = std::ranges::find(tasks_, ticket, &Task::ticket);
+  const bool noted = std::exchange(device.started, ticket) == ticket;
+  if (note && !noted && task != tasks_.end() && task->asked)
+    note(task->spec, static_cast<std::size_t>(&device - devices_.data()));
 }
 
 void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds) {

@@ -58,6 +58,7 @@ class WorkerRunner : public Runner {
     bool timing_common = false;
     std::optional<std::variant<Measurement, Failure>> common;  ///< what became of the common spec on it
     std::vector<Lane::Result> held;                            ///< measured before its scale was known
+    std::int64_t started = -1;                                 ///< the ticket that was noted last
   };
   /// What every device times, so that their times can be compared.
   struct Common {
@@ -75,7 +76,9 @@ class WorkerRunner : public Runner {
   void start_builds();
   void start_measuring();
   Device* least_busy();
+  bool must_build_again(Task& task);
   bool start_one(Task& task, Device& device);
+  void note_started(Device& device, std::int64_t ticket) const;
   bool takes_jobs(const Device& device) const;
   bool collect_results();
   void accept(Device& device, Lane::Result result);

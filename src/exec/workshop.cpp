@@ -84,6 +84,13 @@ const Builder::Result* Workshop::find_build(const Spec& spec) {
   return requests_->has_build() ? builder_.find(requests_->build_key(spec)) : &kNotBuilt;
 }
 
+const Builder::Result* Workshop::find_intact_build(const Spec& spec) {
+  if (!requests_->has_build()) return find_build(spec);
+  const Builder::Result* result = builder_.find_intact(requests_->build_key(spec));
+  if (result == nullptr) want_build(spec);
+  return result;
+}
+
 // It depends on the launch, which is not part of the build, and so cannot be the builder's word.
 BuildInfo Workshop::info_of(const Spec& spec, const Artifact& artifact) const {
   BuildInfo info = artifact.info;
@@ -186,7 +193,7 @@ void Workshop::make_reference(const Spec& spec) {
   wire::ReferenceRequest request = requests_->reference(spec);
   if (std::holds_alternative<Custom>(requests_->plan().problem)) {
     const std::string key = requests_->reference_build_key(spec);
-    const Builder::Result* result = builder_.find(key);
+    const Builder::Result* result = builder_.find_intact(key);
     if (result == nullptr) {
       builder_.want(key, requests_->reference_build(spec));
       return builder_.start_queued();

@@ -25,6 +25,8 @@ struct WorkshopOptions {
   bool share_processes = false;                 ///< --isolation auto
   bool turns = true;                            ///< with other runs on the same device, the CPU among them
   std::function<void(const std::string&)> say;  ///< tells a person, at once
+  /// Told of each spec of the sweep before it runs, with its device's place; on a GPU once its launches begin.
+  std::function<void(const Spec&, std::size_t device)> note_started = {};
 };
 
 /// What sweep and finals share: the processes, the builds, the devices' turns, and the reference result that every
@@ -46,6 +48,9 @@ class Workshop {
   void finish_builds();
   /// Null while the build is to be done; an Artifact without path for a program that is not built.
   const Builder::Result* find_build(const Spec& spec);
+  /// The same right before the artifact is loaded: null also if it is gone or has changed since it was built. What is
+  /// missing is queued to be built. Throws as want_build.
+  const Builder::Result* find_intact_build(const Spec& spec);
 
   /// What is known of a spec's build: what its artifact tells, and the occupancy that follows from it and the launch.
   BuildInfo info_of(const Spec& spec, const Artifact& artifact) const;

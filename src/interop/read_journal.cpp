@@ -32,7 +32,9 @@ Recording read_journal(std::string_view text) {
   std::vector<std::pair<std::size_t, Trial>> trials;  // with the number of the run
   std::vector<wire::RunRecord> runs;
   std::vector<std::pair<std::size_t, Finals>> finals;  // likewise
-  for (std::size_t begin = 0; begin < text.size();) {
+  wire::DamagedLines damaged;
+  std::int64_t line = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = text.find('\n', begin);
     if (end == std::string_view::npos) break;  // torn
     try {
@@ -45,11 +47,13 @@ Recording read_journal(std::string_view text) {
     } catch (const wire::Malformed& malformed) {
       if (runs.empty())
         throw BadJson(text.data() + begin, std::string("this is no record of a journal: ") + malformed.what());
+      damaged.add(line, malformed.what());
     }
     begin = end + 1;
   }
   if (runs.empty()) throw BadJson(text.data(), "the journal names no run");
   Recording recording;
+  recording.damaged = std::move(damaged);
   const wire::RunRecord& last = runs.back();
   recording.device = last.hello.device;
   recording.kernel = last.name;
@@ -58,9 +62,6 @@ Recording read_journal(std::string_view text) {
     if (run > 0 && continues(runs[run - 1], last)) recording.finals = std::move(held);
   for (auto& [run, trial] : trials) {
     if (run == 0 || !continues(runs[run - 1], last)) continue;
-    if (const Measurement* measurement = trial.measurement();
-        measurement != nullptr && !(measurement->timing.median > 0))
-      throw BadJson(text.data(), "the time of spec " + std::to_string(trial.spec.mesh_idx) + " is not positive");
     recording.trials.push_back(to_recorded(std::move(trial)));
     for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
   }

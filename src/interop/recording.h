@@ -10,6 +10,7 @@
 #include "model/finals.h"
 #include "model/space.h"
 #include "model/trial.h"
+#include "wire/records.h"
 
 namespace tune {
 
@@ -35,12 +36,13 @@ struct Recording {
   std::vector<std::string> objectives;  ///< `time` if the recording names none
   std::vector<RecordedTrial> trials;    ///< each spec once: the last one counts
   std::optional<Finals> finals;         ///< of our own journal: the last ones
+  wire::DamagedLines damaged = {};      ///< of our own journal: left out
 };
 
 /// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4
 /// format; the format follows from the content. Files compressed by gzip or bzip2 are understood. Throws
 /// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,
-/// zero or no numbers.
+/// zero or no numbers; of a journal such records are left out.
 Recording read_recording(const std::filesystem::path& path);
 /// The same for a text; `file` is what complaints call it.
 Recording parse_recording(std::string_view text, const std::string& file);

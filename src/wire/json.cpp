@@ -17,8 +17,8 @@ void adl_serializer<tune::Value>::from_json(const json& j, tune::Value& value) {
     value = j.get<double>();
   else if (j.is_boolean())
     value = tune::Bool{j.get<bool>()};
-  else if (j.is_array())
-    value = tune::Pair{j.at(0).get<std::int64_t>(), j.at(1).get<std::int64_t>()};
+  else if (j.is_array() && j.size() == 2 && j[0].is_number_integer() && j[1].is_number_integer())
+    value = tune::Pair{j[0].get<std::int64_t>(), j[1].get<std::int64_t>()};
   else
     value = j.get<std::string>();
 }

@@ -1,7 +1,9 @@
 #include "wire/records.h"
 
-#include <cmath>
+#include <algorithm>
+#include <cstdint>
 
+#include "model/sequential.h"
 #include "wire/json.h"
 
 namespace tune {
@@ -11,6 +13,79 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* kShared = "shared";
+constexpr std::size_t kNamedLines = 5;
+
+[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
+
+// The library would take true for a number, and cut what does not fit.
+std::int64_t to_integer(const json& j, const std::string& what, std::int64_t least, std::int64_t most) {
+  const bool fits = j.is_number_integer() && !(j.is_number_unsigned() && j.get<std::uint64_t>() > INT64_MAX);
+  if (!fits || j.get<std::int64_t>() < least || j.get<std::int64_t>() > most)
+    refuse(what + " is no whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  return j.get<std::int64_t>();
+}
+
+std::int64_t integer_at(const json& j, const char* key, std::int64_t least, std::int64_t most, std::int64_t otherwise) {
+  const auto found = j.find(key);
+  return found == j.end() ? otherwise : to_integer(*found, std::string("'") + key + "'", least, most);
+}
+
+double seconds_at(const json& j, const char* key) {
+  const auto found = j.find(key);
+  if (found == j.end()) return 0;
+  if (!found->is_number() || found->get<double>() < 0) refuse(std::string("'") + key + "' is no time");
+  return found->get<double>();
+}
+
+void require_times(const json& timing) {
+  for (const char* key : {"min", "mean", "p95", "ci_low", "ci_high"}) seconds_at(timing, key);
+  if (seconds_at(timing, "median") <= 0) refuse("the time of the spec is not positive");
+  integer_at(timing, "count", 0, INT64_MAX, 0);
+}
+
+std::map<int, double> rounds_from(const json& j) {
+  if (!j.is_array()) refuse("'rounds' is no list");
+  std::map<int, double> rounds;
+  for (const json& round : j) {
+    if (!round.is_array() || round.size() != 2) refuse("a round is no pair of number and seconds");
+    const auto number = to_integer(round[0], "a round's number", 1, SequentialIntervals::looks().back());
+    if (!round[1].is_number() || round[1].get<double>() <= 0)
+      refuse("round " + std::to_string(number) + " has no time");
+    if (!rounds.emplace(static_cast<int>(number), round[1].get<double>()).second)
+      refuse("round " + std::to_string(number) + " is there twice");
+  }
+  return rounds;
+}
+
+std::string name_of(const Finalist& finalist) {
+  return finalist.label.empty() ? "spec " + std::to_string(finalist.spec.mesh_idx) : finalist.label;
+}
+
+// A spec that came through was timed in every round, one that lost in every round until it left, and a baseline in
+// every round until it rested: what lacks rounds otherwise is gone, and its times would be compared with others'.
+void require_all_rounds(const std::vector<Finalist>& finalists) {
+  int last = 0;
+  for (const Finalist& finalist : finalists)
+    if (finalist.label.empty() && !finalist.failure && !finalist.rounds.empty())
+      last = std::max(last, finalist.rounds.rbegin()->first);
+  for (const Finalist& finalist : finalists) {
+    if (finalist.failure) continue;
+    const auto count = static_cast<int>(finalist.rounds.size());
+    if (!finalist.rounds.empty() && finalist.rounds.rbegin()->first != count)
+      refuse("a round of " + name_of(finalist) + " is missing");
+    if (!finalist.label.empty()) continue;
+    const int expected = finalist.eliminated_after > 0 ? finalist.eliminated_after : last;
+    if (count != expected)
+      refuse(name_of(finalist) + " has " + std::to_string(count) + " rounds instead of " + std::to_string(expected) +
+             ", and no failure");
+  }
+}
+
+// Without the library's own name for what is wrong: `[json.exception.out_of_range.403] key 'id' not found`.
+std::string plain(const std::string& what) {
+  const std::size_t name = what.find("] ");
+  return what.starts_with('[') && name != std::string::npos ? what.substr(name + 2) : what;
+}
 
 // Parameters by name, run-time ones with their `$`.
 json to_object(const std::vector<Setting>& params) {
@@ -20,6 +95,7 @@ json to_object(const std::vector<Setting>& params) {
 }
 
 std::vector<Setting> from_object(const json& j) {
+  if (!j.is_object()) refuse("'params' is no object");
   std::vector<Setting> params;
   for (const auto& [key, value] : j.items()) {
     const bool run_time = key.starts_with('$');
@@ -37,7 +113,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrunedAfterBuild, reason, build)
 void to_json(json& j, const Spec& spec) { j = {{"mesh_idx", spec.mesh_idx}, {"params", to_object(spec.params)}}; }
 
 void from_json(const json& j, Spec& spec) {
-  spec = {j.at("mesh_idx").get<std::int64_t>(), from_object(j.at("params"))};
+  spec = {to_integer(j.at("mesh_idx"), "'mesh_idx'", -1, INT64_MAX), from_object(j.at("params"))};
 }
 
 void to_json(json& j, const Trial& trial) {
@@ -54,9 +130,10 @@ void to_json(json& j, const Trial& trial) {
 
 void from_json(const json& j, Trial& trial) {
   trial.spec = j.get<Spec>();
-  trial.seconds = j.value("seconds", 0.0);
-  trial.measure_seconds = j.value("measure_seconds", 0.0);
+  trial.seconds = seconds_at(j, "seconds");
+  trial.measure_seconds = seconds_at(j, "measure_seconds");
   if (j.contains("measured")) {
+    require_times(j.at("measured").at("timing"));
     auto measurement = j.at("measured").get<Measurement>();
     // Journals of before held the times of the device itself, and the factor beside them.
     scale_times(measurement, j.at("measured").value("scale", 1.0));
@@ -82,20 +159,18 @@ void to_json(json& j, const Finalist& finalist) {
   if (finalist.other_state_seconds) j["other_state_seconds"] = *finalist.other_state_seconds;
 }
 
-// What is no time, or no round, makes the whole record none: what it says could not be trusted.
 void from_json(const json& j, Finalist& finalist) {
   finalist.spec = j.get<Spec>();
   finalist.label = j.value("label", "");
-  finalist.rounds = j.value("rounds", std::map<int, double>());
-  for (const auto& [round, seconds] : finalist.rounds)
-    if (round < 1 || !std::isfinite(seconds) || seconds <= 0) throw std::invalid_argument("a round without a time");
-  finalist.launches = j.value("launches", std::int64_t{0});
+  if (j.contains("rounds")) finalist.rounds = rounds_from(j.at("rounds"));
+  finalist.launches = integer_at(j, "launches", 0, INT64_MAX, 0);
   finalist.metrics = j.value("metrics", std::map<std::string, double>());
   finalist.remarks = j.value("remarks", std::vector<std::string>());
   if (j.contains("failed")) finalist.failure = j.at("failed").get<Failure>();
   finalist.is_default = j.value("default", false);
-  finalist.eliminated_after = j.value("eliminated_after", 0);
-  if (j.contains("other_state_seconds")) finalist.other_state_seconds = j.at("other_state_seconds").get<double>();
+  finalist.eliminated_after =
+      static_cast<int>(integer_at(j, "eliminated_after", 0, SequentialIntervals::looks().back(), 0));
+  if (j.contains("other_state_seconds")) finalist.other_state_seconds = seconds_at(j, "other_state_seconds");
 }
 
 void to_json(json& j, const Finals& finals) {
@@ -105,8 +180,9 @@ void to_json(json& j, const Finals& finals) {
 
 void from_json(const json& j, Finals& finals) {
   finals.finalists = j.at("finalists").get<std::vector<Finalist>>();
-  finals.cores = j.value("cores", 0);
-  if (j.contains("others_running")) finals.others_running = j.at("others_running").get<double>();
+  require_all_rounds(finals.finalists);
+  finals.cores = static_cast<int>(integer_at(j, "cores", 0, INT32_MAX, 0));
+  if (j.contains("others_running")) finals.others_running = seconds_at(j, "others_running");
 }
 
 namespace wire {
@@ -123,13 +199,25 @@ static void to_json(json& j, const RunRecord& run) {
 }
 
 static void from_json(const json& j, RunRecord& run) {
-  run.protocol = j.at("protocol").get<int>();
+  run.protocol = static_cast<int>(to_integer(j.at("protocol"), "'protocol'", 0, INT32_MAX));
   run.name = j.value("name", "");
   run.problem = j.value("problem", "");
   run.command = j.value("command", std::vector<std::string>());
   run.host = j.value("host", "");
-  run.process = j.value("process", 0);
+  run.process = static_cast<int>(integer_at(j, "process", 0, INT32_MAX, 0));
   run.hello = std::get<Hello>(decode_event(j.at("hello").dump()));
+}
+
+static void to_json(json& j, const StartedRecord& started) {
+  if (started.mesh_idx >= 0) j["mesh_idx"] = started.mesh_idx;
+  if (started.device > 0) j["device"] = started.device;
+  j["id"] = started.id;
+}
+
+static void from_json(const json& j, StartedRecord& started) {
+  started.id = j.at("id").get<std::string>();
+  started.mesh_idx = integer_at(j, "mesh_idx", -1, INT64_MAX, -1);
+  started.device = static_cast<int>(integer_at(j, "device", 0, INT32_MAX, 0));
 }
 
 std::string encode(const Record& record) {
@@ -145,24 +233,45 @@ std::string encode(const Record& record) {
     j = finals->finals;
     j["record"] = "finals";
     j["id"] = finals->id;
+  } else if (const auto* started = std::get_if<StartedRecord>(&record)) {
+    j = *started;
+    j["record"] = "started";
+  } else {
+    j["record"] = "ended";
   }
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 Record decode_record(std::string_view line) {
   const json j = json::parse(line, nullptr, false);
-  if (!j.is_object()) throw Malformed("not a JSON object");
+  if (!j.is_object()) throw Malformed("it is not a JSON object");
   try {
     const std::string sort = j.at("record").get<std::string>();
     if (sort == "run") return j.get<RunRecord>();
     if (sort == "trial") return TrialRecord{j.at("id").get<std::string>(), j.get<Trial>()};
     if (sort == "finals") return FinalsRecord{j.at("id").get<std::string>(), j.get<Finals>()};
+    if (sort == "started") return j.get<StartedRecord>();
+    if (sort == "ended") return EndedRecord{};
     throw Malformed("unknown record '" + sort + "'");
   } catch (const json::exception& error) {
-    throw Malformed(error.what());
+    throw Malformed(plain(error.what()));
   } catch (const std::invalid_argument& error) {
     throw Malformed(error.what());
   }
+}
+
+void DamagedLines::add(std::int64_t line, const std::string& why) {
+  ++count_;
+  if (first_.size() < kNamedLines)
+    first_.push_back(std::to_string(line) + ": this is no record and is left out: " + why);
+}
+
+std::vector<std::string> DamagedLines::texts(const std::string& file) const {
+  std::vector<std::string> texts;
+  for (const std::string& text : first_) texts.push_back(file + ":" + text);
+  const auto more = count_ - static_cast<std::int64_t>(first_.size());
+  if (more > 0) texts.push_back(file + ": lines that are no records and are left out besides: " + std::to_string(more));
+  return texts;
 }
 
 }  // namespace wire

@@ -34,11 +34,37 @@ struct FinalsRecord {
   Finals finals;
 };
 
-using Record = std::variant<RunRecord, TrialRecord, FinalsRecord>;
+/// Something begins to run on a device, in whose place nothing else runs until its outcome or another such record is
+/// there: a spec, by its trial's identity; finals, by theirs; or one contender in its turn, by both.
+struct StartedRecord {
+  std::string id;
+  std::int64_t mesh_idx = -1;  ///< of a spec; else -1
+  int device = 0;              ///< its place among the run's
+};
+
+/// The run ended as it or its user meant it to: that speaks against nothing that was started and has no outcome.
+struct EndedRecord {};
+
+using Record = std::variant<RunRecord, TrialRecord, FinalsRecord, StartedRecord, EndedRecord>;
 
 /// One line, without the newline.
 std::string encode(const Record& record);
-/// Throws Malformed.
+/// Throws Malformed with a reason for people: for what is no record, and for one that says what cannot be, such as a
+/// time that is not positive, or finals in which a contender has neither failed nor lost and lacks rounds.
 Record decode_record(std::string_view line);
+
+/// The lines of a journal that are no records.
+class DamagedLines {
+ public:
+  void add(std::int64_t line, const std::string& why);
+  std::int64_t count() const { return count_; }
+  void clear() { *this = {}; }
+  /// A sentence for each, such as `out.jsonl:7: this is no record and is left out: ...`; for the last of many one.
+  std::vector<std::string> texts(const std::string& file) const;
+
+ private:
+  std::vector<std::string> first_;  ///< `7: this is ...`
+  std::int64_t count_ = 0;
+};
 
 }  // namespace tune::wire
