@@ -16,6 +16,11 @@ constexpr std::array<Backend, 3> kByPreference = {Backend::cuda, Backend::hip, B
 std::string expand(const std::string& text, const Place& place, Problems& problems) {
   std::string expanded;
   for (std::size_t i = 0; i < text.size();) {
+    if (text.compare(i, 2, "$$") == 0) {
+      expanded += '$';
+      i += 2;
+      continue;
+    }
     const bool braced = text.compare(i, 2, "${") == 0;
     std::size_t begin = i + (braced ? 2 : 1), end = begin;
     while (text[i] == '$' && end < text.size() && is_identifier(text.substr(begin, end + 1 - begin))) ++end;
@@ -155,6 +160,12 @@ FileSection read_file_section(const Fields& top, const std::filesystem::path& fo
 std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path) {
   const std::filesystem::path joined = (folder / path).lexically_normal();
   return joined.has_filename() ? joined : joined.parent_path();
+}
+
+std::string without_references(const std::string& path) {
+  std::string text;
+  for (const char c : path) text += c == '$' ? "$$" : std::string(1, c);
+  return text;
 }
 
 std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems) {

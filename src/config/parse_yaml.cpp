@@ -2,6 +2,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -11,12 +12,14 @@
 
 #include "config/node.h"
 #include "model/error.h"
+#include "model/shown.h"
 
 namespace tune {
 namespace {
 
-/// Aliases are copied in, so a few lines of nested aliases could stand for any number of nodes.
-constexpr int kMaxNodes = 2'000'000;
+/// Aliases are copied in, so a few lines of nested aliases could stand for any number of nodes. What is written out
+/// takes a byte or more per two nodes.
+constexpr std::size_t kMaxCopies = 100'000;
 constexpr int kMaxDepth = 64;
 
 std::vector<std::string> split_lines(const std::string& text) {
@@ -91,14 +94,40 @@ class DocumentCounter : public YAML::EventHandler {
 class Converter {
  public:
   Converter(const std::string& text, const std::string& file, Problems& problems)
-      : lines_(split_lines(text)), file_(std::make_shared<const std::string>(file)), problems_(&problems) {}
+      : lines_(split_lines(text)),
+        most_nodes_(2 * text.size() + kMaxCopies),
+        file_(std::make_shared<const std::string>(file)),
+        problems_(&problems) {}
+
+  [[noreturn]] static void fail(const Place& place, const std::string& why) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: {}", to_text(place), why));
+  }
+
+  /// Complains of the first byte that YAML does not allow: arguments, file names and identities are made of these texts,
+  /// and yaml-cpp takes some of them for the end.
+  void require_readable(std::string_view text) const {
+    std::size_t at = 0;
+    CodePoint point;
+    for (bool fine = true; fine && at < text.size(); at += fine ? point.bytes : 0) {
+      point = first_code_point(text.substr(at));
+      const bool blank = point.value == '\t' || point.value == '\n' || point.value == '\r';
+      fine = point.valid && (point.value >= 0x20 || blank) && point.value != 0x7F;
+    }
+    if (at == text.size()) return;
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    const Place place{file_, static_cast<int>(line) + 1, 0};
+    const std::string bytes = shown_line(text.substr(at, point.bytes));
+    if (!point.valid) fail(place, fmt::format("the byte {} is no UTF-8; save the file as UTF-8", bytes));
+    fail(place, fmt::format("the character {0} cannot stand in YAML; write it in double quotes, as \"{0}\"", bytes));
+  }
 
   Node convert(const YAML::Node& from) {
     Node node;
     node.place = place(from.Mark());
-    if (++nodes_ > kMaxNodes || depth_ > kMaxDepth) {
-      throw Error(ExitCode::bad_input, fmt::format("{}: too large or too deeply nested", to_text(node.place)));
-    }
+    if (++nodes_ > most_nodes_)
+      fail(node.place, fmt::format("its aliases stand for more than {} values; write fewer of them", kMaxCopies));
+    if (depth_ > kMaxDepth)
+      fail(node.place, fmt::format("more than {} levels are nested here; no tuning file has as many", kMaxDepth));
     ++depth_;
     if (from.IsScalar()) convert_scalar(from, node);
     if (from.IsSequence()) convert_list(from, node);
@@ -114,6 +143,8 @@ class Converter {
     node.kind = Node::Kind::scalar;
     node.text = from.Scalar();
     node.quoted = from.Tag() == "!";
+    if (node.text.find('\0') != std::string::npos)
+      fail(node.place, "the character \\0 ends arguments and file names; remove it");
     const auto line = static_cast<std::size_t>(from.Mark().line);
     if (line < lines_.size()) {
       node.comment = trailing_comment(lines_[line], static_cast<std::size_t>(from.Mark().column), node.text);
@@ -145,9 +176,10 @@ class Converter {
   }
 
   std::vector<std::string> lines_;
+  std::size_t most_nodes_;
   std::shared_ptr<const std::string> file_;
   Problems* problems_;
-  int nodes_ = 0;
+  std::size_t nodes_ = 0;
   int depth_ = 0;
 };
 
@@ -155,18 +187,20 @@ class Converter {
 
 Node parse_yaml(const std::string& text, const std::string& file, Problems& problems) {
   Converter converter(text, file, problems);
+  converter.require_readable(text);
   YAML::Node document;
   std::optional<YAML::Mark> second;
   try {
     document = YAML::Load(text);
     second = DocumentCounter::second(text);
+  } catch (const YAML::DeepRecursion& e) {
+    Converter::fail(converter.place(e.mark),
+                    fmt::format("more than {} levels are nested here; no tuning file has as many", kMaxDepth));
   } catch (const YAML::Exception& e) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: malformed YAML: {}", to_text(converter.place(e.mark)), e.msg));
+    Converter::fail(converter.place(e.mark), fmt::format("malformed YAML: {}", e.msg));
   }
-  if (second) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: several YAML documents; put them into files of their own",
-                                                 to_text(converter.place(*second))));
-  }
+  if (second)
+    Converter::fail(converter.place(*second), "several YAML documents; put them into files of their own");
   return converter.convert(document);
 }
 

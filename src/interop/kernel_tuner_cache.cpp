@@ -193,11 +193,11 @@ void KernelTunerCache::resume(const std::string& text) try {
   std::string_view cache;
   JsonMembers header(text);
   const auto must_be = [&](const JsonMembers::Member& member, const char* what, const ordered_json& ours) {
-    const auto theirs = ordered_json::parse(member.value, nullptr, false);
+    const ordered_json theirs(parse_json(member.value));
     if (theirs != ours)
       throw Error(ExitCode::bad_input, fmt::format("{}: the cache is of the {} {}, this run of {}; choose another "
                                                    "--kt-cache FILE",
-                                                   path_.string(), what, dump(theirs), dump(ours)));
+                                                   path_.string(), what, member.value.substr(0, 200), dump(ours)));
   };
   ordered_json keys = ordered_json::array();
   for (const Parameter& parameter : kind_.parameters) keys.push_back(parameter.name);

@@ -129,7 +129,10 @@ static void from_json(const json& j, RunRecord& run) {
   run.command = j.value("command", std::vector<std::string>());
   run.host = j.value("host", "");
   run.process = j.value("process", 0);
-  run.hello = std::get<Hello>(decode_event(j.at("hello").dump()));
+  const Event event = decode_event(j.at("hello").dump());
+  const auto* hello = std::get_if<Hello>(&event);
+  if (hello == nullptr) throw Malformed("what it calls hello is another message");
+  run.hello = *hello;
 }
 
 std::string encode(const Record& record) {
@@ -150,7 +153,7 @@ std::string encode(const Record& record) {
 }
 
 Record decode_record(std::string_view line) {
-  const json j = json::parse(line, nullptr, false);
+  const json j = parse_json(line);
   if (!j.is_object()) throw Malformed("not a JSON object");
   try {
     const std::string sort = j.at("record").get<std::string>();
@@ -159,7 +162,7 @@ Record decode_record(std::string_view line) {
     if (sort == "finals") return FinalsRecord{j.at("id").get<std::string>(), j.get<Finals>()};
     throw Malformed("unknown record '" + sort + "'");
   } catch (const json::exception& error) {
-    throw Malformed(error.what());
+    throw Malformed(fault_of(error));
   } catch (const std::invalid_argument& error) {
     throw Malformed(error.what());
   }
