@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <span>
 
 #include "config/fields.h"
 #include "config/shell_text.h"
+#include "model/expression.h"
 
 namespace tune {
 namespace {

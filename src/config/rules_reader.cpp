@@ -1,7 +1,6 @@
 #include "config/rules_reader.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -10,6 +10,7 @@
 #include "interop/text_file.h"
 #include "model/cell.h"
 #include "model/error.h"
+#include "model/shown.h"
 #include "model/stats.h"
 
 namespace tune {
@@ -84,6 +85,14 @@ Recording::Format format_of(std::string_view text) {
                 "T4 results");
 }
 
+/// A journal's reader passes over lines that are none.
+void require_utf8(std::string_view text) {
+  const std::size_t at = find_no_utf8(text);
+  if (at == std::string_view::npos) return;
+  throw BadJson(text.data() + at, fmt::format("the byte {} is no UTF-8; save the file as UTF-8",
+                                              shown_line(text.substr(at, 1))));
+}
+
 }  // namespace
 
 void throw_bad_recording(const std::string& file, std::string_view text, const char* at, const std::string& why) {
@@ -143,7 +152,9 @@ Recording parse_recording(std::string_view text, const std::string& file) {
     throw Error(ExitCode::bad_input, file + ": the recording is empty");
   Recording recording;
   try {
-    switch (format_of(text)) {
+    const Recording::Format format = format_of(text);
+    if (format != Recording::Format::journal) require_utf8(text);
+    switch (format) {
       case Recording::Format::journal:
         recording = read_journal(text);
         break;
