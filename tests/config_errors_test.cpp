@@ -168,7 +168,7 @@ TEST_F(BadInput, ALetMayNotShadowAParameter) {
 TEST_F(BadInput, AnUnsetEnvironmentVariableIsNamed) {
   unsetenv("TUNE_TEST_UNSET");
   EXPECT_EQ(complaint("name: x\nfile: ${TUNE_TEST_UNSET}/a.py\nparams: {P: 1}\n"),
-            "gemm.yaml:2: environment variable 'TUNE_TEST_UNSET' in '${TUNE_TEST_UNSET}/a.py' is not set");
+            "gemm.yaml:2: environment variable 'TUNE_TEST_UNSET' in '${TUNE_TEST_UNSET}/a.py' is not set; set it, or write $$ for a $");
 }
 
 TEST_F(BadInput, AMissingKernelFileIsNamed) {

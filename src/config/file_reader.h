@@ -26,6 +26,8 @@ std::filesystem::path join(const std::filesystem::path& folder, const std::files
 
 /// A path as a tuning file has it, where a $ begins the name of a variable.
 std::string without_references(const std::string& path);
+/// The path that a tuning file means by `text`; nullopt if it names a variable.
+std::optional<std::string> literal_path(const std::string& text);
 
 /// A path of the file: $VAR and ${VAR} replaced (an unset one is complained of), $$ is a $; relative to `folder`,
 /// absolute.

@@ -103,6 +103,11 @@ std::optional<JsonMembers::Member> JsonMembers::next() {
   return member;
 }
 
+std::string name_of(const JsonMembers::Member& member) {
+  if (member.key.data() == nullptr) throw BadJson(member.value.data(), "an object is expected, not a list");
+  return to_string({member.key.data() - 1, member.key.size() + 2});
+}
+
 double to_number(std::string_view json) {
   double number = 0;
   const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), number);

@@ -237,7 +237,7 @@ void KernelTunerCache::take_figures(std::string_view entry) {
   std::vector<std::string> figures;
   JsonMembers members(entry);
   while (const auto member = members.next()) {
-    const std::string key(member->key);
+    const std::string key = name_of(*member);
     if (key == "time" && !is_number(member->value)) return;
     const bool parameter = std::ranges::find(kind_.parameters, key, &Parameter::name) != kind_.parameters.end();
     const bool scalar = is_number(member->value) || member->value == "null";

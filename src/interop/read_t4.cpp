@@ -68,7 +68,7 @@ class ResultReader {
   void read_configuration(std::string_view json) {
     JsonMembers members(json);
     while (const auto member = members.next())
-      trial_.settings.push_back({std::string(member->key), to_parameter_value(member->value), false});
+      trial_.settings.push_back({name_of(*member), to_parameter_value(member->value), false});
   }
 
   double duration(const JsonMembers::Member& member) const {

@@ -143,11 +143,13 @@ Evaluated make_expression(Dice& dice) {
   }
 }
 
-void read_mutated_expression(Dice& dice) {
+bool read_mutated_expression(Dice& dice) {
   try {
     evaluated(mutator().make(dice));
+    return true;
   } catch (const ExpressionError& error) {
     check_message(error.what());
+    return false;
   }
 }
 

@@ -16,8 +16,9 @@ struct Evaluated {
 
 /// A valid expression of random shape over the names below, evaluated.
 Evaluated make_expression(Dice& dice);
-/// A text that may be no expression; only that it is refused properly is looked at.
-void read_mutated_expression(Dice& dice);
+/// A text that may be no expression; that it is refused properly is all that is looked at.
+/// Whether it is one.
+bool read_mutated_expression(Dice& dice);
 
 /// Whether there is a python3.
 bool has_python();

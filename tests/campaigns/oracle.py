@@ -73,7 +73,8 @@ def call(name, values):
     if name == "abs":
         return abs(number(values[0]))
     if name == "ceil_div":
-        return -(-number(values[0]) // number(values[1]))
+        a, b = (number(each) for each in values)
+        return -(-float(a) // b) if isinstance(a, float) or isinstance(b, float) else -(-a // b)
     return {"min": min, "max": max}[name](*values)
 
 
