@@ -59,10 +59,11 @@ TEST_F(Text, TheFilesHoldWhatTheTerminalEscapes) {
 
 TEST_F(Text, WhatCompilersAndProgramsSayIsShownEscaped) {
   sandbox_.write("source.x", "");
-  sandbox_.write("fails.yaml",
-                 "name: x\nfile: source.x\nparams: {P: 1}\n"
-                 "build: {command: [sh, -c, 'printf \"\\033[31merror\\302\\233 \\342\\200\\256 \\377 bad\\n\" >&2; exit 1', "
-                 "'{defines}']}\n");
+  sandbox_.write(
+      "fails.yaml",
+      "name: x\nfile: source.x\nparams: {P: 1}\n"
+      "build: {command: [sh, -c, 'printf \"\\033[31merror\\302\\233 \\342\\200\\256 \\377 bad\\n\" >&2; exit 1', "
+      "'{defines}']}\n");
   const Result result = tune({"fails.yaml", "--verbose", "--output", "best"}, 1);
   EXPECT_TRUE(has(result.out, "\\x1b[31merror\\u009b \\u202e")) << result.out;
 }
@@ -110,10 +111,11 @@ TEST_F(Text, QuotedPlaceholdersAreRefused) {
   sandbox_.write("bench.py", "");
   const std::string file = "name: x\nfile: bench.py\nparams: {P: [\"$(touch owned)\"]}\nrun: ";
   const auto complaint = [](const std::string& where) {
-    return fmt::format("bad.yaml:4: {{args}} in run stands {}, where the shell would read what it stands for as its own "
-                       "text; write {{args}} as a word without quotes, each of its words is quoted already, or write "
-                       "run as a list: [program, '{{args}}']",
-                       where);
+    return fmt::format(
+        "bad.yaml:4: {{args}} in run stands {}, where the shell would read what it stands for as its own "
+        "text; write {{args}} as a word without quotes, each of its words is quoted already, or write "
+        "run as a list: [program, '{{args}}']",
+        where);
   };
   refuses(file + "'python3 {file} \"{args}\"'\n", complaint("inside quotes"));
   refuses(file + "\"python3 {file} '{args}'\"\n", complaint("inside quotes"));
@@ -129,8 +131,9 @@ TEST_F(Text, APlaceholderAsAWordOfItsOwnKeepsItsValue) {
   sandbox_.write("bench.sh", "echo \"$1\" >> seen.txt; echo '{\"time\": 1e-3, \"ok\": true}'\n");
   for (const char* run : {"'sh {file} {args}'", "[sh, '{file}', '{args}']", "'x=$(sh {file} {args}); echo \"$x\"'",
                           "[sh, -c, 'sh \"$@\"', sh, '{file}', '{args}']"}) {
-    sandbox_.write("bench.yaml",
-                   fmt::format("name: x\nfile: bench.sh\nparams: {{P: [\"$(touch owned) `id` \\\"'x\"]}}\nrun: {}\n", run));
+    sandbox_.write(
+        "bench.yaml",
+        fmt::format("name: x\nfile: bench.sh\nparams: {{P: [\"$(touch owned) `id` \\\"'x\"]}}\nrun: {}\n", run));
     tune({"bench.yaml", "--tune", "--no-finals", "--output", "best"}, 0);
     EXPECT_EQ(sandbox_.read("seen.txt"), "--P=$(touch owned) `id` \"'x\n") << run;
     sandbox_.write("seen.txt", "");
@@ -144,7 +147,8 @@ TEST_F(Text, AFolderWithADollarGivesABestFileThatReadsBack) {
   for (const char* name : {"bench.sh", "bench.yaml"})
     std::filesystem::rename(sandbox_.folder() / name, sandbox_.folder() / "do$lar #1" / name);
   tune({"do$lar #1/bench.yaml", "--tune", "--output", "out/best"}, 0);
-  EXPECT_TRUE(has(sandbox_.read("out/best.yaml"), "file: '../do$$lar #1/bench.sh'\n")) << sandbox_.read("out/best.yaml");
+  EXPECT_TRUE(has(sandbox_.read("out/best.yaml"), "file: '../do$$lar #1/bench.sh'\n"))
+      << sandbox_.read("out/best.yaml");
   tune({"out/best.yaml", "--tune", "--output", "again"}, 0);
   EXPECT_TRUE(has(sandbox_.read("again.yaml"), "file: 'do$$lar #1/bench.sh'\n")) << sandbox_.read("again.yaml");
 }

@@ -259,6 +259,35 @@ TEST(Recording, SaysWhereACompressedFileIsDamaged) {
   EXPECT_TRUE(has(complaint_of(whole + "rest"), fmt::format("before byte {}: no bzip2 stream", whole.size() + 1)));
 }
 
+const std::string kCsv =
+    "mesh_idx,name,status,BM,MODE,met (ms),min (ms),mean (ms),p95 (ms),ci_low (ms),ci_high "
+    "(ms),iters,checked,max_error,"
+    "stage,cause,reason\n";
+
+TEST(Recording, ReadsACsvFilesTextsAsTheyStand) {
+  const Recording recording = read(kCsv + "0,x,ok,16,\"[a, \"\"b\"\"\n\x1b\",1,1,1,1,,,7,yes,0,,,\n");
+  ASSERT_EQ(recording.trials.size(), 1u);
+  EXPECT_EQ(recording.trials[0].settings[1].value, Value(std::string("[a, \"b\"\n\x1b")));
+}
+
+TEST(Recording, RefusesACsvFileOfAnotherShape) {
+  EXPECT_EQ(complaint("mesh_idx,name,status,met (ms),max_error,stage\n0,x,ok,1,,\n"),
+            "run.json:1: the column 'min (ms)' is missing behind 'met (ms)'");
+  EXPECT_EQ(complaint("mesh_idx,name,status,BM,BM" + kCsv.substr(kCsv.find(",met")) + "\n"),
+            "run.json:1: the column 'BM' stands twice");
+  EXPECT_EQ(complaint(kCsv + "0,x,ok,16,a,1,1,1,1,,,1e300,yes,0,,,\n"), "run.json:2: iters: 1e300 is no count");
+  EXPECT_EQ(complaint(kCsv + "0,x,ok,16,\xff,1,1,1,1,,,7,yes,0,,,\n"),
+            "run.json:2: the byte \\xff is no UTF-8; save the file as UTF-8");
+}
+
+TEST(Recording, ReadsKeysWithoutTheirEscapes) {
+  const std::string text = R"({"device_name": "x", "kernel_name": "y", "problem_size": "z",
+    "tune_params_keys": ["B\"M"], "tune_params": {"B\u0022M": [1]}, "cache": {"1": {"B\u0022M": 1, "time": 2.0})";
+  const Recording recording = read(text);
+  EXPECT_EQ(recording.parameters[0].name, "B\"M");
+  EXPECT_EQ(recording.trials[0].settings[0].name, "B\"M");
+}
+
 TEST(RecordedTrials, AreFoundByValuesInAnyOrderAndType) {
   const Recording recording = read(kHeader + kFirst + kOldFailure);
   const RecordedTrials trials(recording);

@@ -42,8 +42,8 @@ std::string expand(const std::string& text, const Place& place, Problems& proble
   for (const auto& [piece, is_name] : pieces_of(text)) {
     const char* value = is_name ? std::getenv(piece.c_str()) : piece.c_str();
     if (value == nullptr)
-      problems.add(place, fmt::format("environment variable '{}' in '{}' is not set; set it, or write $$ for a $", piece,
-                                      text));
+      problems.add(
+          place, fmt::format("environment variable '{}' in '{}' is not set; set it, or write $$ for a $", piece, text));
     else
       expanded += value;
   }

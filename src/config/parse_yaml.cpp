@@ -104,8 +104,8 @@ class Converter {
     throw Error(ExitCode::bad_input, fmt::format("{}: {}", to_text(place), why));
   }
 
-  /// Complains of the first byte that YAML does not allow: arguments, file names and identities are made of these texts,
-  /// and yaml-cpp takes some of them for the end.
+  /// Complains of the first byte that YAML does not allow: arguments, file names and identities are made of these
+  /// texts, and yaml-cpp takes some of them for the end.
   void require_readable(std::string_view text) const {
     std::size_t at = 0;
     CodePoint point;
@@ -200,8 +200,7 @@ Node parse_yaml(const std::string& text, const std::string& file, Problems& prob
   } catch (const YAML::Exception& e) {
     Converter::fail(converter.place(e.mark), fmt::format("malformed YAML: {}", e.msg));
   }
-  if (second)
-    Converter::fail(converter.place(*second), "several YAML documents; put them into files of their own");
+  if (second) Converter::fail(converter.place(*second), "several YAML documents; put them into files of their own");
   return converter.convert(document);
 }
 
@@ -210,10 +209,12 @@ Node read_yaml(const std::filesystem::path& path, Problems& problems) {
   std::ostringstream text;
   // Opening a folder succeeds; only reading it fails.
   if (stream) text << stream.rdbuf();
-  if (!stream || std::filesystem::is_directory(path)) {
+  const int why = errno;
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (!stream || folder) {
     throw Error(ExitCode::bad_input,
-                fmt::format("{}: cannot be read: {}", path.string(),
-                            std::filesystem::is_directory(path) ? "is a folder" : std::strerror(errno)));
+                fmt::format("{}: cannot be read: {}", path.string(), folder ? "is a folder" : std::strerror(why)));
   }
   return parse_yaml(text.str(), path.string(), problems);
 }

@@ -110,8 +110,7 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
     rules.depends = read_depends(*depends, folder, files_must_exist, problems);
   if (const Node* defines = fields.find("defines")) rules.defines = read_defines(*defines, constants, problems);
   const Node *command = fields.find("command"), *run = fields.find("run");
-  if (command != nullptr)
-    read_command(*command, "build.command", rules.command, rules.command_is_shell, problems);
+  if (command != nullptr) read_command(*command, "build.command", rules.command, rules.command_is_shell, problems);
   if (run != nullptr) read_run(*run, rules, problems);
   for (const Node* unused : {command, run}) {
     if (unused != nullptr && !program_mode) {

@@ -101,7 +101,8 @@ class ShellReader {
   bool at_word_start() const { return at_ == 0 || separates_words(text_[at_ - 1]) || text_[at_ - 1] == '`'; }
 
   void command(char c) {
-    if (c == '#' && at_word_start()) return take(std::min(text_.find('\n', at_), text_.size()) - at_, Standing::comment);
+    if (c == '#' && at_word_start())
+      return take(std::min(text_.find('\n', at_), text_.size()) - at_, Standing::comment);
     if (c == ')' && top().parentheses == 0 && frames_.size() > 1) return close(1);
     if (c == '(') ++top().parentheses;
     if (c == ')') --top().parentheses;

@@ -140,8 +140,8 @@ class ValueReader {
     for (std::int64_t i = 0; i < count; ++i) {
       if (first != nullptr && step != nullptr) {
         // The sum fits, as the range's end does; the product need not.
-        values.emplace_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(*first) +
-                                                      static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(*step)));
+        values.emplace_back(static_cast<std::int64_t>(
+            static_cast<std::uint64_t>(*first) + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(*step)));
       } else {
         values.emplace_back(std::visit(AsNumber{}, range[0]) +
                             static_cast<double>(i) * std::visit(AsNumber{}, range[2]));

@@ -46,7 +46,7 @@ class CsvReader {
     first_time_ = index_of("met (ms)");
     first_figure_ = index_of("max_error") + 1;
     stage_ = index_of("stage");
-    constexpr std::string_view kBehindTime[] = {"min (ms)",    "mean (ms)", "p95 (ms)", "ci_low (ms)",
+    constexpr std::string_view kBehindTime[] = {"min (ms)",     "mean (ms)", "p95 (ms)", "ci_low (ms)",
                                                 "ci_high (ms)", "iters",     "checked",  "max_error"};
     require_order(first_time_, kBehindTime);
     constexpr std::string_view kBehindStage[] = {"cause", "reason"};
@@ -86,8 +86,8 @@ class CsvReader {
   void require_order(std::size_t column, std::span<const std::string_view> behind) const {
     for (const std::string_view title : behind)
       if (++column >= titles_.size() || titles_[column] != title)
-        throw BadJson(text_.data(), "the column '" + std::string(title) + "' is missing behind '" +
-                                        titles_[column - 1] + "'");
+        throw BadJson(text_.data(),
+                      "the column '" + std::string(title) + "' is missing behind '" + titles_[column - 1] + "'");
   }
 
   double number(std::size_t column) const {

@@ -89,8 +89,8 @@ Recording::Format format_of(std::string_view text) {
 void require_utf8(std::string_view text) {
   const std::size_t at = find_no_utf8(text);
   if (at == std::string_view::npos) return;
-  throw BadJson(text.data() + at, fmt::format("the byte {} is no UTF-8; save the file as UTF-8",
-                                              shown_line(text.substr(at, 1))));
+  throw BadJson(text.data() + at,
+                fmt::format("the byte {} is no UTF-8; save the file as UTF-8", shown_line(text.substr(at, 1))));
 }
 
 }  // namespace

@@ -52,8 +52,7 @@ ordered_json to_result(const RecordedTrial& trial, const Recording& recording, c
                          {"correctness", correct ? 1 : 0},
                          {"measurements", std::move(measurements)},
                          {"objectives", recording.objectives}};
-  if (const auto* failure = std::get_if<Failure>(&trial.outcome))
-    result["message"] = failure->headline();
+  if (const auto* failure = std::get_if<Failure>(&trial.outcome)) result["message"] = failure->headline();
   return result;
 }
 

@@ -6,9 +6,9 @@
 #include <cctype>
 #include <cmath>
 
+#include "model/shown.h"
 #include "report/grid.h"
 #include "report/losses.h"
-#include "model/shown.h"
 #include "report/text.h"
 
 namespace tune::report {
@@ -182,7 +182,8 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
                         std::count_if(rows.begin(), rows.end(), finals));
   }
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
-    if (baseline.standing) text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", shown_line(baseline.label));
+    if (baseline.standing)
+      text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", shown_line(baseline.label));
   }
   if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
     text += fmt::format(
@@ -250,8 +251,8 @@ std::string best_text(const Spec& best) {
 }  // namespace
 
 std::string result_text(const Summary& summary) {
-  std::string text = fmt::format("{0}Tuning [{1}] from [{2}]\n{0}", rule(), shown_line(summary.name),
-                                 shown_line(summary.file));
+  std::string text =
+      fmt::format("{0}Tuning [{1}] from [{2}]\n{0}", rule(), shown_line(summary.name), shown_line(summary.file));
   text += fmt::format("Number of valid specs: {}\n", summary.ranking.rows.size());
   text += table_text(summary);
   if (summary.tuned && !summary.ranking.rows.empty()) text += best_text(summary.ranking.rows.front().trial->spec);

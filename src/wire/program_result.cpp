@@ -137,7 +137,8 @@ json row_of_file(std::string_view file) {
 // A line that looks like a result but does not parse must not make way for an older one.
 void refuse_broken_row(std::string_view line) {
   const bool names_time = line.find("\"time\"") != line.npos || line.find("\"met (ms)\"") != line.npos;
-  if (line.front() == '{' && names_time) throw Malformed("the result on stdout is not valid JSON: " + fault_of_text(line));
+  if (line.front() == '{' && names_time)
+    throw Malformed("the result on stdout is not valid JSON: " + fault_of_text(line));
 }
 
 // For messages; a program's text need not be UTF-8, or short.

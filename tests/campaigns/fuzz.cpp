@@ -125,7 +125,8 @@ class Campaign {
       }
     compare();
     for (const auto& [name, counts] : counts_)
-      if (counts.inputs >= kEnough && counts.accepted == 0) throw Finding(name + " accepts nothing: is its seed valid?");
+      if (counts.inputs >= kEnough && counts.accepted == 0)
+        throw Finding(name + " accepts nothing: is its seed valid?");
   }
 
   std::string summary() const {
@@ -135,10 +136,9 @@ class Campaign {
       inputs += counts.inputs;
       text += fmt::format(", {} {} ({} accepted)", name, counts.inputs, counts.accepted);
     }
-    return fmt::format("fuzz: {} inputs in {:.1f} s, seed {}, no finding{}; {}\n", inputs, seconds(), arguments_.seed,
-                       text,
-                       python_ ? fmt::format("{} expressions as in Python", compared_)
-                               : "no python3: expressions were not compared");
+    return fmt::format(
+        "fuzz: {} inputs in {:.1f} s, seed {}, no finding{}; {}\n", inputs, seconds(), arguments_.seed, text,
+        python_ ? fmt::format("{} expressions as in Python", compared_) : "no python3: expressions were not compared");
   }
 
  private:
@@ -211,12 +211,19 @@ Arguments parse(int argc, char** argv) {
       continue;
     }
     ++i;
-    if (option == "--seconds") arguments.seconds = std::atof(value);
-    else if (option == "--seed") arguments.seed = std::strtoull(value, nullptr, 10);
-    else if (option == "--reader") arguments.reader = value;
-    else if (option == "--from") arguments.from = std::strtoull(value, nullptr, 10);
-    else if (option == "--count") arguments.count = std::strtoull(value, nullptr, 10);
-    else throw std::invalid_argument("campaign_fuzz [--seconds S] [--seed N] [--reader NAME] [--from N] [--count N] [--show]");
+    if (option == "--seconds")
+      arguments.seconds = std::atof(value);
+    else if (option == "--seed")
+      arguments.seed = std::strtoull(value, nullptr, 10);
+    else if (option == "--reader")
+      arguments.reader = value;
+    else if (option == "--from")
+      arguments.from = std::strtoull(value, nullptr, 10);
+    else if (option == "--count")
+      arguments.count = std::strtoull(value, nullptr, 10);
+    else
+      throw std::invalid_argument(
+          "campaign_fuzz [--seconds S] [--seed N] [--reader NAME] [--from N] [--count N] [--show]");
   }
   return arguments;
 }

@@ -89,14 +89,19 @@ class Writer {
   static constexpr std::string_view kArithmetic[] = {"+", "-", "*", "/", "//", "%", "**"};
   static constexpr std::string_view kComparisons[] = {"<", "<=", ">", ">=", "==", "!="};
   static constexpr std::string_view kTwo[] = {"min", "max", "ceil_div"};
-  static constexpr std::string_view kAtoms[] = {"BM",  "BN",    "ZERO",       "SMALLEST",     "LARGEST", "HALF",
-                                                "TINY", "RASTER", "NOTHING",   "CLUSTER",      "FLAG",    "device.cores",
-                                                "True", "False", "'row'",      "\"\"",         "1e308",   "0.1",
-                                                "1e-5", "2.",    "0x7fffffff", "4611686018427387904"};
+  static constexpr std::string_view kAtoms[] = {"BM",         "BN",
+                                                "ZERO",       "SMALLEST",
+                                                "LARGEST",    "HALF",
+                                                "TINY",       "RASTER",
+                                                "NOTHING",    "CLUSTER",
+                                                "FLAG",       "device.cores",
+                                                "True",       "False",
+                                                "'row'",      "\"\"",
+                                                "1e308",      "0.1",
+                                                "1e-5",       "2.",
+                                                "0x7fffffff", "4611686018427387904"};
 
-  std::string atom() {
-    return dice_->once_in(2) ? std::to_string(dice_->below(20)) : std::string(dice_->any(kAtoms));
-  }
+  std::string atom() { return dice_->once_in(2) ? std::to_string(dice_->below(20)) : std::string(dice_->any(kAtoms)); }
 
   Dice* dice_;
 };
@@ -166,8 +171,7 @@ std::string difference(const std::vector<Evaluated>& expressions, const std::str
   std::string theirs;
   for (const Evaluated& each : expressions) {
     std::getline(results, theirs);
-    if (theirs != each.result)
-      return fmt::format("{}\n  tune:   {}\n  Python: {}", each.text, each.result, theirs);
+    if (theirs != each.result) return fmt::format("{}\n  tune:   {}\n  Python: {}", each.text, each.result, theirs);
   }
   return {};
 }

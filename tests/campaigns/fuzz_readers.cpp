@@ -195,9 +195,8 @@ void check_recording(const std::string& text) {
 }
 
 Reader recording_reader(std::string name, std::vector<std::string> seeds) {
-  return {std::move(name), std::move(seeds), [](const std::string& text) {
-            return refuses_only_properly("fuzz.rec", [&] { check_recording(text); });
-          }};
+  return {std::move(name), std::move(seeds),
+          [](const std::string& text) { return refuses_only_properly("fuzz.rec", [&] { check_recording(text); }); }};
 }
 
 /// A run continues the cache of its own kind only, and what is there then is read by others.
@@ -232,7 +231,8 @@ Reader journal_reader(const fs::path& folder) {
 
 Reader shapes_reader(const fs::path& folder) {
   const fs::path file = folder / "shapes.yaml";
-  return {"shapes", {corpus("shapes.yaml"), text_of(fs::path(TUNE_SOURCE_DIR) / "configs/recorded/flush_shapes.yaml")},
+  return {"shapes",
+          {corpus("shapes.yaml"), text_of(fs::path(TUNE_SOURCE_DIR) / "configs/recorded/flush_shapes.yaml")},
           [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
@@ -292,8 +292,8 @@ Reader options_reader() {
             }
             std::vector<const char*> arguments;
             for (const std::string& word : words) arguments.push_back(word.c_str());
-            return refuses_only_properly(
-                "", [&] { parse_options(static_cast<int>(arguments.size()), arguments.data()); });
+            return refuses_only_properly("",
+                                         [&] { parse_options(static_cast<int>(arguments.size()), arguments.data()); });
           }};
 }
 
@@ -301,7 +301,8 @@ Reader options_reader() {
 Reader override_reader(const fs::path& folder) {
   const fs::path file = folder / "overridden.yaml";
   write(file, corpus("program.yaml").substr(0, corpus("program.yaml").find("baseline:")));
-  return {"overrides", {"TILE:[8, 16]\nMODE:row\nNEW:[1, 2.5, a]\nSHAPE:[2, 1]\n", "TILE=8\nMODE=a b\nSHAPE=[2,1]\n"},
+  return {"overrides",
+          {"TILE:[8, 16]\nMODE:row\nNEW:[1, 2.5, a]\nSHAPE:[2, 1]\n", "TILE=8\nMODE=a b\nSHAPE=[2,1]\n"},
           [file](const std::string& text) {
             LoadOptions options = load_options();
             std::istringstream lines(text);
@@ -319,9 +320,10 @@ Reader override_reader(const fs::path& folder) {
 }  // namespace
 
 void check_message(const std::string& message) {
-  constexpr std::string_view kForeign[] = {"json.exception", "yaml-cpp", "std::",      "basic_string", "vector::",
-                                           "map::",          "bad_",     "_M_",        "stoi",         "stoll",
-                                           "filesystem er", "Sanitizer",     "runtime error:",  "bad file", "filesystem:", "terminate"};
+  constexpr std::string_view kForeign[] = {"json.exception", "yaml-cpp", "std::",         "basic_string",
+                                           "vector::",       "map::",    "bad_",          "_M_",
+                                           "stoi",           "stoll",    "filesystem er", "Sanitizer",
+                                           "runtime error:", "bad file", "filesystem:",   "terminate"};
   for (const std::string_view foreign : kForeign)
     if (message.find(foreign) != std::string::npos) throw Finding("a library's words are in a message: " + message);
   if (message.empty()) throw Finding("an error without a message");
@@ -332,8 +334,8 @@ std::vector<Reader> readers(const fs::path& folder) {
   all.push_back(tuning_reader("yaml", tuning_files(), folder));
   all.push_back(tuning_reader("t1", {corpus("t1.json"), corpus("t1_vectors.json")}, folder));
   all.push_back(journal_reader(folder));
-  all.push_back(recording_reader("recorded-journal", {journal_seed("gemm_mma_8192_h200.jsonl"),
-                                                      journal_seed("hotspot_h200.jsonl")}));
+  all.push_back(recording_reader("recorded-journal",
+                                 {journal_seed("gemm_mma_8192_h200.jsonl"), journal_seed("hotspot_h200.jsonl")}));
   all.push_back(recording_reader("kernel-tuner", {corpus("kernel_tuner.json")}));
   all.push_back(recording_reader("t4", {corpus("results.t4.json")}));
   all.push_back(recording_reader("csv", {corpus("results.csv")}));
