@@ -14,6 +14,7 @@
 #include "config/node.h"
 #include "model/error.h"
 #include "model/shown.h"
+#include "model/value.h"
 
 namespace tune {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 /// takes a byte or more per two nodes.
 constexpr std::size_t kMaxCopies = 100'000;
 constexpr int kMaxDepth = 64;
+constexpr std::size_t kLongestKey = 1000;  // as it is written; YAML has 1024 at most
 
 std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
@@ -166,6 +168,8 @@ class Converter {
       Entry entry{convert(pair.first), convert(pair.second)};
       if (!entry.key.is_scalar()) {
         problems_->add(entry.key.place, fmt::format("a key must be a text, not {}", describe(entry.key)));
+      } else if (to_yaml(Value(entry.key.text)).size() > kLongestKey) {
+        problems_->add(entry.key.place, fmt::format("a key is longer than {} characters; shorten it", kLongestKey));
       } else if (!seen.insert(entry.key.text).second) {
         problems_->add(entry.key.place, fmt::format("duplicate key '{}'; remove one of the two", entry.key.text));
       } else {
