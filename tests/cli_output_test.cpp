@@ -186,8 +186,8 @@ TEST_F(Output, AProgramsColumnsMayBeCalledAnything) {
       std::filesystem::perms::owner_all);
   sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: 1, S: [\"a\\nb\", c]}\n");
   const Result result = tune({"bench.yaml", "--output", "all"});
-  EXPECT_TRUE(has(result.out, "met (ms)  iters  T (reported)       a b      regs  status (reported)  +- %"));
-  EXPECT_TRUE(has(result.out, "        0 bench/S=a b  "));
+  EXPECT_TRUE(has(result.out, "met (ms)  iters  T (reported)      a\\nb      regs  status (reported)  +- %"));
+  EXPECT_TRUE(has(result.out, "        0 bench/S=a\\nb  "));
   EXPECT_TRUE(has(sandbox_.read("all.csv"), "max_error,T (reported),\"a\nb\",regs,status (reported),stage,"));
 }
 

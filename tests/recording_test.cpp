@@ -280,6 +280,17 @@ TEST(Recording, RefusesACsvFileOfAnotherShape) {
             "run.json:2: the byte \\xff is no UTF-8; save the file as UTF-8");
 }
 
+TEST(Recording, RefusesNumbersThatCouldNotBeWrittenAgain) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = kHeader + kFirst;
+    return complaint(text.replace(text.find(from), from.size(), to));
+  };
+  EXPECT_EQ(with("\"time\": 2.0", "\"time\": 5e-324"), "run.json:8: no launch takes 5e-324 ms");
+  EXPECT_EQ(with("\"compile_time\": 1000.0", "\"compile_time\": 1e308"),
+            "run.json:9: compile_time is 1e308: a duration cannot be");
+  EXPECT_EQ(with("{\"BM\": 16,", "{\"BM\": NaN,"), "run.json:8: a parameter's value must be finite, not 'NaN'");
+}
+
 TEST(Recording, ReadsKeysWithoutTheirEscapes) {
   const std::string text = R"({"device_name": "x", "kernel_name": "y", "problem_size": "z",
     "tune_params_keys": ["B\"M"], "tune_params": {"B\u0022M": [1]}, "cache": {"1": {"B\u0022M": 1, "time": 2.0})";

@@ -1,6 +1,7 @@
 #include "interop/json_text.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -130,7 +131,11 @@ Value to_parameter_value(std::string_view json) {
   std::int64_t integer = 0;
   const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), integer);
   if (error == std::errc() && end == json.data() + json.size()) return integer;
-  if (is_number(json)) return to_number(json);
+  if (is_number(json)) {
+    const double number = to_number(json);
+    if (!std::isfinite(number)) throw BadJson(json.data(), "a parameter's value must be finite, not " + shown(json));
+    return number;
+  }
   if (is_string(json)) return to_string(json);
   if (json == "true" || json == "false") return Bool{json == "true", true};
   const auto list = parse_json(json);

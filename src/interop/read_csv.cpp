@@ -109,6 +109,7 @@ class CsvReader {
   double seconds(std::size_t column) const {
     const double value = number(column);
     if (!(value > 0)) throw BadJson(begin_, "the time " + row_[column] + " is not positive and finite");
+    if (!is_time(value / 1e3)) throw BadJson(begin_, "no launch takes " + row_[column] + " ms");
     return value / 1e3;
   }
 

@@ -22,6 +22,8 @@ RecordedTrial to_recorded(Trial trial) {
     recorded.build_seconds = pruned->build.seconds;
   }
   if (trial.measure_seconds > 0) recorded.measure_seconds = trial.measure_seconds;
+  recorded.measure_seconds = std::min(recorded.measure_seconds, kLongest);
+  recorded.build_seconds = std::min(recorded.build_seconds, kLongest);
   recorded.outcome = std::move(trial.outcome);
   return recorded;
 }
@@ -59,8 +61,9 @@ Recording read_journal(std::string_view text) {
   for (auto& [run, trial] : trials) {
     if (run == 0 || !continues(runs[run - 1], last)) continue;
     if (const Measurement* measurement = trial.measurement();
-        measurement != nullptr && !(measurement->timing.median > 0))
-      throw BadJson(text.data(), "the time of spec " + std::to_string(trial.spec.mesh_idx) + " is not positive");
+        measurement != nullptr && !is_time(measurement->timing.median))
+      throw BadJson(text.data(), "the time of spec " + std::to_string(trial.spec.mesh_idx) +
+                                     " is not positive, or one that no launch takes");
     recording.trials.push_back(to_recorded(std::move(trial)));
     for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
   }

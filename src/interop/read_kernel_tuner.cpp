@@ -114,7 +114,7 @@ class EntryReader {
   static void add_figure(RecordedTrial& trial, Measurement& measurement, std::string_view key, std::string_view value) {
     const double number = to_number(value);
     const auto cost = [&] {
-      if (!(number >= 0) || !std::isfinite(number))
+      if (!(number >= 0) || !(number / 1e3 < kLongest))
         throw BadJson(value.data(), fmt::format("{} is {}: a duration cannot be", key, value));
       return number / 1e3;
     };

@@ -100,15 +100,18 @@ void throw_bad_recording(const std::string& file, std::string_view text, const c
   throw Error(ExitCode::bad_input, fmt::format("{}:{}: {}", file, line, why));
 }
 
+bool is_time(double seconds) { return seconds > 1e-15 && seconds < kLongest; }
+
 double to_seconds(std::string_view milliseconds) {
   const double value = to_number(milliseconds);
   if (!(value > 0) || !std::isfinite(value))
     throw BadJson(milliseconds.data(), fmt::format("the time {} is not positive and finite", milliseconds));
+  if (!is_time(value / 1e3)) throw BadJson(milliseconds.data(), fmt::format("no launch takes {} ms", milliseconds));
   return value / 1e3;
 }
 
 Timing timing_of(double seconds, std::vector<double> launches) {
-  std::erase_if(launches, [](double value) { return !(value > 0) || !std::isfinite(value); });
+  std::erase_if(launches, [](double value) { return !is_time(value); });
   Timing timing;
   if (launches.empty()) {
     timing.count = 1;

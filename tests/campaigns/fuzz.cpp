@@ -167,6 +167,15 @@ class Campaign {
     expressions_.clear();
   }
 
+  static std::vector<std::string> command_for(const std::string& reader, Dice& dice) {
+    if (reader == "shapes") return {"program.yaml", "--dry-run", "--shapes", "input"};
+    if (reader == "device") return {"program.yaml", "--dry-run", "--device-file", "input"};
+    if (reader == "yaml" || reader == "t1") return {"input", "--dry-run", "--quiet"};
+    const bool converts = dice.once_in(2);
+    return converts ? std::vector<std::string>{"convert", "input", "out.json"}
+                    : std::vector<std::string>{"--simulate", "input", "--tune", "--quiet"};
+  }
+
   /// A dry run, a simulation or a conversion of a mutated file.
   bool binary(Dice& dice) {
     static const auto kAll = readers(sandbox_.folder());
@@ -175,12 +184,7 @@ class Campaign {
     if (arguments_.show) std::cout << reader.name << "\n" << text << "\n" << std::flush;
     sandbox_.write("input", text);
     sandbox_.write("program.yaml", "name: x\nfile: x.py\nparams: {TILE: [8, 16]}\n");
-    const std::vector<std::vector<std::string>> kCommands = {{"input", "--dry-run"},
-                                                             {"--simulate", "input", "--tune"},
-                                                             {"convert", "input", "out.json"},
-                                                             {"program.yaml", "--dry-run", "--shapes", "input"},
-                                                             {"program.yaml", "--dry-run", "--device-file", "input"}};
-    const cli::Result result = sandbox_.tune(dice.any(kCommands));
+    const cli::Result result = sandbox_.tune(command_for(reader.name, dice));
     if (result.code < 0 || result.code > 4) throw Finding(fmt::format("exit code {}: {}", result.code, result.err));
     for (const std::string& said : {result.out, result.err})
       if (!said.empty()) {

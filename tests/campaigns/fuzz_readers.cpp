@@ -279,9 +279,20 @@ Reader worker_reader() {
           }};
 }
 
+/// Texts that blank lines part.
+std::vector<std::string> paragraphs(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find("\n\n", begin), text.size() - 1) + 1;
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 /// One argument per line.
 Reader options_reader() {
-  return {"options", {corpus("arguments.txt")}, [](const std::string& text) {
+  return {"options", paragraphs(corpus("arguments.txt")), [](const std::string& text) {
             std::vector<std::string> words = {"tune"};
             std::istringstream lines(text);
             for (std::string line; std::getline(lines, line);) {
