@@ -285,10 +285,10 @@ TEST(Recording, RefusesNumbersThatCouldNotBeWrittenAgain) {
     std::string text = kHeader + kFirst;
     return complaint(text.replace(text.find(from), from.size(), to));
   };
-  EXPECT_EQ(with("\"time\": 2.0", "\"time\": 5e-324"), "run.json:8: no launch takes 5e-324 ms");
+  EXPECT_EQ(with("\"time\": 2.0", "\"time\": 5e-324"), "run.json:7: no launch takes 5e-324 ms");
   EXPECT_EQ(with("\"compile_time\": 1000.0", "\"compile_time\": 1e308"),
-            "run.json:9: compile_time is 1e308: a duration cannot be");
-  EXPECT_EQ(with("{\"BM\": 16,", "{\"BM\": NaN,"), "run.json:8: a parameter's value must be finite, not 'NaN'");
+            "run.json:8: compile_time is 1e308: a duration cannot be");
+  EXPECT_EQ(with("{\"BM\": 16,", "{\"BM\": NaN,"), "run.json:7: a parameter's value must be finite, not 'NaN'");
 }
 
 TEST(Recording, ReadsKeysWithoutTheirEscapes) {

@@ -328,6 +328,16 @@ Reader override_reader(const fs::path& folder) {
           }};
 }
 
+/// What another tuning file compares with.
+Reader baseline_reader(const fs::path& folder) {
+  const fs::path file = folder / "tuned.yaml", best = folder / "best.yaml";
+  write(file, corpus("program.yaml"));
+  return {"baseline", {corpus("best.yaml")}, [file, best](const std::string& text) {
+            write(best, text);
+            return refuses_only_properly(best.parent_path().string(), [&] { load(std::vector{file}, load_options()); });
+          }};
+}
+
 }  // namespace
 
 void check_message(const std::string& message) {
@@ -353,6 +363,7 @@ std::vector<Reader> readers(const fs::path& folder) {
   all.push_back(cache_reader(folder));
   all.push_back(shapes_reader(folder));
   all.push_back(device_reader(folder));
+  all.push_back(baseline_reader(folder));
   all.push_back(override_reader(folder));
   all.push_back(options_reader());
   all.push_back(worker_reader());
