@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "has.h"
+#include "interop/kernel_tuner_cache.h"
 #include "tuning_folder.h"
 
 namespace tune {
@@ -278,6 +279,16 @@ TEST(Recording, RefusesACsvFileOfAnotherShape) {
   EXPECT_EQ(complaint(kCsv + "0,x,ok,16,a,1,1,1,1,,,1e300,yes,0,,,\n"), "run.json:2: iters: 1e300 is no count");
   EXPECT_EQ(complaint(kCsv + "0,x,ok,16,\xff,1,1,1,1,,,7,yes,0,,,\n"),
             "run.json:2: the byte \\xff is no UTF-8; save the file as UTF-8");
+}
+
+TEST(Recording, AFigureThatIsCalledLikeAParameterDoesNotReplaceIt) {
+  Recording recording = read(kHeader + kFirst + kOldFailure);
+  std::get<Measurement>(recording.trials[0].outcome).metrics["BM"] = 0.5;
+  recording.objectives = {"BM"};
+  const Recording again = read(to_kernel_tuner(recording, "2026-01-01"));
+  EXPECT_EQ(again.trials.at(0).settings[0].value, Value(std::int64_t{16}));
+  EXPECT_EQ(again.trials.at(1).settings[0].value, Value(std::int64_t{32}));
+  EXPECT_EQ(measurement(again, 0).metrics.at("BM (reported)"), 0.5);
 }
 
 TEST(Recording, RefusesNumbersThatCouldNotBeWrittenAgain) {

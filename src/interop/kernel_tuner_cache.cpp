@@ -61,13 +61,19 @@ ordered_json problem_of(const std::string& text) {
   return sizes;
 }
 
+/// A program's figure may be called like a parameter.
+ordered_json& figure_of(ordered_json& entry, const RecordedTrial& trial, const std::string& name) {
+  const bool taken = std::ranges::find(trial.settings, name, &Setting::name) != trial.settings.end();
+  return entry[taken ? name + " (reported)" : name];
+}
+
 void add_failure(ordered_json& entry, const RecordedTrial& trial, const std::string& objective,
                  const std::vector<std::string>& figures) {
   const std::string error = error_of(trial.outcome);
   entry["time"] = error;
-  for (const std::string& figure : figures) entry[figure] = nullptr;
+  for (const std::string& figure : figures) figure_of(entry, trial, figure) = nullptr;
   // The dashboard tells failures by a text in place of the objective.
-  entry[objective] = error;
+  figure_of(entry, trial, objective) = error;
   entry["__error__"] = error;
   if (const auto* failure = std::get_if<Failure>(&trial.outcome)) {
     entry["stage"] = to_text(failure->stage);
@@ -110,8 +116,8 @@ std::string kernel_tuner_entry(const RecordedTrial& trial, const std::string& ob
     entry["time"] = measurement->timing.median * 1e3;
     for (const std::string& figure : figures) {
       const auto found = measurement->metrics.find(figure);
-      entry[figure] = found != measurement->metrics.end() && std::isfinite(found->second) ? ordered_json(found->second)
-                                                                                          : ordered_json(nullptr);
+      const bool known = found != measurement->metrics.end() && std::isfinite(found->second);
+      figure_of(entry, trial, figure) = known ? ordered_json(found->second) : ordered_json(nullptr);
     }
   } else {
     add_failure(entry, trial, objective, figures);
