@@ -330,7 +330,8 @@ Reader override_reader(const fs::path& folder) {
 
 /// What another tuning file compares with.
 Reader baseline_reader(const fs::path& folder) {
-  const fs::path file = folder / "tuned.yaml", best = folder / "best.yaml";
+  const fs::path file = folder / "baseline/tuned.yaml", best = folder / "baseline/best.yaml";
+  fs::create_directories(file.parent_path());
   write(file, corpus("program.yaml"));
   return {"baseline", {corpus("best.yaml")}, [file, best](const std::string& text) {
             write(best, text);
