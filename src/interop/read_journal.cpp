@@ -22,8 +22,6 @@ RecordedTrial to_recorded(Trial trial) {
     recorded.build_seconds = pruned->build.seconds;
   }
   if (trial.measure_seconds > 0) recorded.measure_seconds = trial.measure_seconds;
-  recorded.measure_seconds = std::min(recorded.measure_seconds, kLongest / 2);
-  recorded.build_seconds = std::min(recorded.build_seconds, kLongest / 2);
   recorded.outcome = std::move(trial.outcome);
   return recorded;
 }

@@ -176,6 +176,8 @@ Recording parse_recording(std::string_view text, const std::string& file) {
   }
   recording.file = file;
   if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
+  for (RecordedTrial& trial : recording.trials)  // sums of what each reader bounds
+    for (double* seconds : {&trial.build_seconds, &trial.measure_seconds}) *seconds = std::min(*seconds, kLongest / 2);
   drop_repeated(recording.trials);
   for (Parameter& parameter : recording.parameters) {
     parameter.kind = kind_of(parameter.values);
