@@ -93,6 +93,8 @@ TEST_F(Text, ATuningFileIsUtf8WithoutControls) {
           "bad.yaml:3: the character \\x04 cannot stand in YAML; write it in double quotes, as \"\\x04\"");
   refuses("name: x\nfile: \"x\\0.py\"\nparams: {T: 1}\n",
           "bad.yaml:2: the character \\0 ends arguments and file names; remove it");
+  refuses("name: x\nfile: \"x\\N.py\"\nparams: {T: 1}\n",
+          "bad.yaml:2: an escape stands for no UTF-8; write \\u0085 for \\N and \\u00a0 for \\_");
 }
 
 TEST_F(Text, T1sRangesOfOtherThanIntegersAreRefusedWithTheirLine) {
