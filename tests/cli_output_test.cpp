@@ -482,7 +482,8 @@ TEST_F(Builds, BuildOnlyRunsNothing) {
 }
 
 TEST_F(Builds, WhatReproducesAFailureBuildsForTheSameDevice) {
-  sandbox_.write_script("{T: 1}", "build: {command: [sh, -c, 'echo error for $0 >&2; exit 1', '{arch}', '{defines}']}\n");
+  sandbox_.write_script("{T: 1}",
+                        "build: {command: [sh, -c, 'echo error for $0 >&2; exit 1', '{arch}', '{defines}']}\n");
   sandbox_.write("device.yaml", "name: other\ndriver: '1'\narch: x\nproperties: {cores: 2}\n");
   const Words words = {"--yaml",        "bench.yaml",  "--build-only", "--arch", "sm_90a",
                        "--device-file", "device.yaml", "--spec",       "0"};
