@@ -9,6 +9,7 @@
 #include "interop/kernel_tuner_cache.h"
 #include "interop/recorded_space.h"
 #include "interop/t4.h"
+#include "model/shown.h"
 #include "places.h"
 #include "report/csv.h"
 #include "streams.h"
@@ -70,9 +71,11 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
   }
   if (options.output.has_parent_path()) std::filesystem::create_directories(options.output.parent_path(), ignored);
   write_file(options.output, text);
-  print(fmt::format("{}: {} specs of {}{}\n", options.output.string(), recording.trials.size(),
-                    recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,
-                    recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name)));
+  const std::string report =
+      fmt::format("{}: {} specs of {}{}", options.output.string(), recording.trials.size(),
+                  recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,
+                  recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name));
+  print(shown_line(report) + "\n");
   return ExitCode::ok;
 }
 

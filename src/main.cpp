@@ -1,3 +1,4 @@
+#include <new>
 #include <string>
 
 #include "base/log.h"
@@ -28,6 +29,9 @@ int main(int argc, char** argv) {
   } catch (const tune::Interrupted& interrupted) {
     tune::remark("tune: interrupted; the same command continues from here");
     return 128 + interrupted.signal;
+  } catch (const std::bad_alloc&) {
+    tune::print_error("not enough memory for this space, recording or journal; use a smaller one");
+    return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::exception& error) {
     tune::print_error(std::string("unexpected: ") + error.what());
     return static_cast<int>(tune::ExitCode::environment);

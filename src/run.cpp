@@ -16,6 +16,7 @@
 #include "exchange.h"
 #include "memory_bound.h"
 #include "model/problem_size.h"
+#include "model/shown.h"
 #include "places.h"
 #include "recall.h"
 #include "report/losses.h"
@@ -412,7 +413,7 @@ Conclusion Run::conclude(Tuner& tuner) {
   findings_.elapsed_seconds = std::chrono::duration<double>(now() - started_).count();
   if (auto note = note_on_other_device(findings_.trials, devices_.front().id); !note.empty())
     findings_.notes.push_back(std::move(note));
-  if (!options_->output) findings_.notes.push_back("journal: " + outputs_.journal.string());
+  if (!options_->output) findings_.notes.push_back("journal: " + shown_line(outputs_.journal.string()));
   Conclusion conclusion(*options_, loaded_, objective_, findings_);
   rows_ = conclusion.rows();
   if (options_->tune && conclusion.any()) progress_->set_best(conclusion.winner().first, conclusion.winner().second);
@@ -438,7 +439,7 @@ ExitCode run(const Options& options) {
   for (const Shape& shape : shapes) Run(options, workers, shape);  // what is wrong with any is said before the first
   ExitCode worst = ExitCode::ok;
   for (const Shape& shape : shapes) {
-    print(to_text(shape) + "\n");
+    print(shown_line(to_text(shape)) + "\n");
     worst = std::max(worst, tune_shape(options, workers, shape));
   }
   return worst;

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "model/shown.h"
+
 namespace tune {
 namespace {
 
@@ -34,7 +36,8 @@ void open_standard_streams() {
 
 bool print(std::string_view text) {
   if (stdout_error != 0) return false;
-  return note(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
+  const std::string out = shown(text);
+  return note(std::fwrite(out.data(), 1, out.size(), stdout) == out.size());
 }
 
 void flush_results() {
@@ -49,7 +52,7 @@ bool results_arrived() {
 }
 
 void remark(std::string_view line) {
-  const std::string text = fmt::format("{}\n", line);
+  const std::string text = shown(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -4,7 +4,8 @@
 namespace tune {
 
 /// What this program says: results on stdout, all else on stderr. Nothing here throws for a stream that takes no text:
-/// who runs out of a terminal, a disk or a reader still gets the files and the exit code.
+/// who runs out of a terminal, a disk or a reader still gets the files and the exit code. Hidden characters of what
+/// others wrote are escaped here (model/shown.h).
 
 /// Call first: closed streams become /dev/null, and writing to a pipe without a reader is no signal.
 void open_standard_streams();

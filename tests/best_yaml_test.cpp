@@ -214,10 +214,11 @@ TEST_F(BestYaml, SaysIfNothingWasChecked) {
 
 TEST(DeviceFile, ReadsBackWhatItWrote) {
   const TuningFolder folder;
-  const Device device{"NVIDIA H200",
-                      "580.159",
-                      "sm_90a",
-                      {{"name", "x: y"}, {"warp_size", std::int64_t{32}}, {"memory_bandwidth", 4.8e12}}};
+  const Device device{
+      "NVIDIA H200",
+      "580.159",
+      "sm_90a",
+      {{"a: key", "#"}, {"name", "x: y"}, {"warp_size", std::int64_t{32}}, {"memory_bandwidth", 4.8e12}}};
   const Device read = read_device(folder.write("h200.yaml", write_device(device)));
   EXPECT_EQ(read.name, device.name);
   EXPECT_EQ(read.driver, device.driver);

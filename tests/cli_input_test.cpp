@@ -89,7 +89,8 @@ TEST_F(Input, AnUnsetVariableIsRefused) {
   const Result result = sandbox_.tune({"var.yaml"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err.substr(0, result.err.find('\n')),
-            "tune: error: var.yaml:2: environment variable 'BENCH_FOLDER' in '${BENCH_FOLDER}/bench.sh' is not set");
+            "tune: error: var.yaml:2: environment variable 'BENCH_FOLDER' in '${BENCH_FOLDER}/bench.sh' is not set; "
+            "set it, or write $$ for a $");
   sandbox_.environment["BENCH_FOLDER"] = sandbox_.folder();
   EXPECT_EQ(sandbox_.tune({"var.yaml"}).code, 0);
 }

@@ -186,8 +186,8 @@ TEST_F(Output, AProgramsColumnsMayBeCalledAnything) {
       std::filesystem::perms::owner_all);
   sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: 1, S: [\"a\\nb\", c]}\n");
   const Result result = tune({"bench.yaml", "--output", "all"});
-  EXPECT_TRUE(has(result.out, "met (ms)  iters  T (reported)       a b      regs  status (reported)  +- %"));
-  EXPECT_TRUE(has(result.out, "        0 bench/S=a b  "));
+  EXPECT_TRUE(has(result.out, "met (ms)  iters  T (reported)      a\\nb      regs  status (reported)  +- %"));
+  EXPECT_TRUE(has(result.out, "        0 bench/S=a\\nb  "));
   EXPECT_TRUE(has(sandbox_.read("all.csv"), "max_error,T (reported),\"a\nb\",regs,status (reported),stage,"));
 }
 
@@ -482,7 +482,8 @@ TEST_F(Builds, BuildOnlyRunsNothing) {
 }
 
 TEST_F(Builds, WhatReproducesAFailureBuildsForTheSameDevice) {
-  sandbox_.write_script("{T: 1}", "build: {command: [sh, -c, 'echo error for {arch} >&2; exit 1', '{defines}']}\n");
+  sandbox_.write_script("{T: 1}",
+                        "build: {command: [sh, -c, 'echo error for $0 >&2; exit 1', '{arch}', '{defines}']}\n");
   sandbox_.write("device.yaml", "name: other\ndriver: '1'\narch: x\nproperties: {cores: 2}\n");
   const Words words = {"--yaml",        "bench.yaml",  "--build-only", "--arch", "sm_90a",
                        "--device-file", "device.yaml", "--spec",       "0"};

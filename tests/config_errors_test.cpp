@@ -65,11 +65,12 @@ TEST_F(BadInput, NestedAliasesDoNotFillTheMemory) {
     const std::vector<std::string> copies(10, fmt::format("*a{}", i - 1));
     text += fmt::format("a{0}: &a{0} [{1}]\n", i, fmt::join(copies, ", "));
   }
-  EXPECT_NE(complaint(text).find("too large or too deeply nested"), std::string::npos);
+  EXPECT_NE(complaint(text).find("its aliases stand for more than 100000 values"), std::string::npos);
 }
 
 TEST_F(BadInput, AnAliasOfItselfIsRefused) {
-  EXPECT_EQ(complaint("name: &a [*a]\n"), "gemm.yaml:1: too large or too deeply nested");
+  EXPECT_EQ(complaint("name: &a [*a]\n"),
+            "gemm.yaml:1: more than 64 levels are nested here; no tuning file has as many");
 }
 
 TEST_F(BadInput, ADuplicateKeyHasItsLine) {
@@ -168,7 +169,8 @@ TEST_F(BadInput, ALetMayNotShadowAParameter) {
 TEST_F(BadInput, AnUnsetEnvironmentVariableIsNamed) {
   unsetenv("TUNE_TEST_UNSET");
   EXPECT_EQ(complaint("name: x\nfile: ${TUNE_TEST_UNSET}/a.py\nparams: {P: 1}\n"),
-            "gemm.yaml:2: environment variable 'TUNE_TEST_UNSET' in '${TUNE_TEST_UNSET}/a.py' is not set");
+            "gemm.yaml:2: environment variable 'TUNE_TEST_UNSET' in '${TUNE_TEST_UNSET}/a.py' is not set; set "
+            "it, or write $$ for a $");
 }
 
 TEST_F(BadInput, AMissingKernelFileIsNamed) {
@@ -372,6 +374,22 @@ TEST_F(BadInput, AnUnknownPlaceholderIsRefused) {
             "gemm.yaml:4: unknown placeholder {print} in run; there are {binary} {file} {args} {output}, and blanks "
             "within make other braces plain: { print }");
   EXPECT_EQ(complaint(program_file("{P: 1}", "run: \"{file} {args} | awk '{ print }{print $1}'\"\n")), "");
+}
+
+TEST_F(BadInput, APlaceholderOfSeveralWordsIsAWordOfItsOwn) {
+  EXPECT_EQ(
+      complaint(program_file("{P: 1}", "run: 'x --all={args} -o={output}'\n")),
+      "gemm.yaml:4: {args} in run stands for several words and is part of a longer one here; put blanks around it");
+  EXPECT_EQ(complaint(program_file("{P: 1}", "run: '(x {args}; y {file}>{output})'\n")), "");
+}
+
+TEST_F(BadInput, AScriptsTextHasNoPlaceholders) {
+  const std::string advice =
+      "where the shell would read what it stands for as its own text; write run as one string, or give it to the "
+      "script as an argument: [sh, -c, 'program \"$@\"', sh, '{file}']";
+  EXPECT_EQ(complaint(program_file("{P: 1}", "run: [timeout, 9, /bin/bash, -ec, 'x {file}', '{args}']\n")),
+            "gemm.yaml:4: {file} in run stands in the text of a script, " + advice);
+  EXPECT_EQ(complaint(program_file("{P: 1}", "run: [python3, -c, 'x', '--file={file}', '{args}']\n")), "");
 }
 
 TEST_F(BadInput, AKeyWithoutAValueHasItsOwnLine) {

@@ -586,5 +586,25 @@ TEST_F(Config, ShapesChangeTheProblemOrTheParameters) {
   EXPECT_EQ(values(load(program_file("{M: 1, BM: 1}"), options), "rowMajorB"), "N");
 }
 
+TEST(Values, ARangeMayReachFromOneEndOfTheIntegersToTheOther) {
+  const TuningFolder folder;
+  const std::string params = "{A: {range: [-9000000000000000000, 9000000000000000000, 4500000000000000000]}}";
+  const Plan plan = load_text(folder, program_file(params)).plan;
+  const std::vector<Value>& values = plan.space.mappings().front().parameters.front().values;
+  ASSERT_EQ(values.size(), 5u);
+  EXPECT_EQ(values.back(), Value(std::int64_t{9'000'000'000'000'000'000}));
+}
+
+TEST(Paths, TwoDollarsAreOne) {
+  const TuningFolder folder;
+  setenv("TUNE_TEST_FOLDER", "sub", 1);
+  const auto file = [&](const std::string& written) {
+    const Plan plan = load_text(folder, "name: x\nfile: '" + written + "'\nparams: {P: 1}\n").plan;
+    return plan.file.lexically_relative(folder.path()).string();
+  };
+  EXPECT_EQ(file("a$$b.py"), "a$b.py");
+  EXPECT_EQ(file("$$TUNE_TEST_FOLDER/${TUNE_TEST_FOLDER}/$.py"), "$TUNE_TEST_FOLDER/sub/$.py");
+}
+
 }  // namespace
 }  // namespace tune

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "has.h"
+#include "interop/kernel_tuner_cache.h"
 #include "tuning_folder.h"
 
 namespace tune {
@@ -257,6 +258,56 @@ TEST(Recording, SaysWhereACompressedFileIsDamaged) {
   EXPECT_TRUE(has(complaint_of(bz2), "a.json: cannot be read: it is damaged before byte "));
   const std::string whole = bzipped(text);
   EXPECT_TRUE(has(complaint_of(whole + "rest"), fmt::format("before byte {}: no bzip2 stream", whole.size() + 1)));
+}
+
+const std::string kCsv =
+    "mesh_idx,name,status,BM,MODE,met (ms),min (ms),mean (ms),p95 (ms),ci_low (ms),ci_high "
+    "(ms),iters,checked,max_error,"
+    "stage,cause,reason\n";
+
+TEST(Recording, ReadsACsvFilesTextsAsTheyStand) {
+  const Recording recording = read(kCsv + "0,x,ok,16,\"[a, \"\"b\"\"\n\x1b\",1,1,1,1,,,7,yes,0,,,\n");
+  ASSERT_EQ(recording.trials.size(), 1u);
+  EXPECT_EQ(recording.trials[0].settings[1].value, Value(std::string("[a, \"b\"\n\x1b")));
+}
+
+TEST(Recording, RefusesACsvFileOfAnotherShape) {
+  EXPECT_EQ(complaint("mesh_idx,name,status,met (ms),max_error,stage\n0,x,ok,1,,\n"),
+            "run.json:1: the column 'min (ms)' is missing behind 'met (ms)'");
+  EXPECT_EQ(complaint("mesh_idx,name,status,BM,BM" + kCsv.substr(kCsv.find(",met")) + "\n"),
+            "run.json:1: the column 'BM' stands twice");
+  EXPECT_EQ(complaint(kCsv + "0,x,ok,16,a,1,1,1,1,,,1e300,yes,0,,,\n"), "run.json:2: iters: 1e300 is no count");
+  EXPECT_EQ(complaint(kCsv + "0,x,ok,16,\xff,1,1,1,1,,,7,yes,0,,,\n"),
+            "run.json:2: the byte \\xff is no UTF-8; save the file as UTF-8");
+}
+
+TEST(Recording, AFigureThatIsCalledLikeAParameterDoesNotReplaceIt) {
+  Recording recording = read(kHeader + kFirst + kOldFailure);
+  std::get<Measurement>(recording.trials[0].outcome).metrics["BM"] = 0.5;
+  recording.objectives = {"BM"};
+  const Recording again = read(to_kernel_tuner(recording, "2026-01-01"));
+  EXPECT_EQ(again.trials.at(0).settings[0].value, Value(std::int64_t{16}));
+  EXPECT_EQ(again.trials.at(1).settings[0].value, Value(std::int64_t{32}));
+  EXPECT_EQ(measurement(again, 0).metrics.at("BM (reported)"), 0.5);
+}
+
+TEST(Recording, RefusesNumbersThatCouldNotBeWrittenAgain) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = kHeader + kFirst;
+    return complaint(text.replace(text.find(from), from.size(), to));
+  };
+  EXPECT_EQ(with("\"time\": 2.0", "\"time\": 5e-324"), "run.json:7: no launch takes 5e-324 ms");
+  EXPECT_EQ(with("\"compile_time\": 1000.0", "\"compile_time\": 1e308"),
+            "run.json:8: compile_time is 1e308: a duration cannot be");
+  EXPECT_EQ(with("{\"BM\": 16,", "{\"BM\": NaN,"), "run.json:7: a parameter's value must be finite, not 'NaN'");
+}
+
+TEST(Recording, ReadsKeysWithoutTheirEscapes) {
+  const std::string text = R"({"device_name": "x", "kernel_name": "y", "problem_size": "z",
+    "tune_params_keys": ["B\"M"], "tune_params": {"B\u0022M": [1]}, "cache": {"1": {"B\u0022M": 1, "time": 2.0})";
+  const Recording recording = read(text);
+  EXPECT_EQ(recording.parameters[0].name, "B\"M");
+  EXPECT_EQ(recording.trials[0].settings[0].name, "B\"M");
 }
 
 TEST(RecordedTrials, AreFoundByValuesInAnyOrderAndType) {

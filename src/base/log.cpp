@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "model/shown.h"
+
 namespace tune {
 
 void log_verbosely() {
@@ -12,6 +14,6 @@ void log_verbosely() {
   spdlog::set_level(spdlog::level::debug);
 }
 
-void log(std::string_view text) { spdlog::debug(text); }
+void log(std::string_view text) { spdlog::debug(shown_line(text)); }
 
 }  // namespace tune

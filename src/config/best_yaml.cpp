@@ -107,10 +107,10 @@ class BestWriter {
   /// are kept.
   Node relocate(Node node) const {
     const std::filesystem::path moved = source_.folder.lexically_relative(folder_);
-    if (node.text.find('$') == std::string::npos) {
-      node.text = join(source_.folder, node.text).lexically_relative(folder_).string();
-    } else if (!node.text.starts_with('$') && moved != ".") {
-      node.text = (moved / node.text).string();
+    if (const auto path = literal_path(node.text)) {
+      node.text = without_references(join(source_.folder, *path).lexically_relative(folder_).string());
+    } else if (moved != "." && (!node.text.starts_with('$') || node.text.starts_with("$$"))) {
+      node.text = (without_references(moved.string()) / std::filesystem::path(node.text)).string();
     }
     return node;
   }

@@ -61,7 +61,8 @@ std::string write_device(const Device& device) {
   std::string text = fmt::format("name: {}\ndriver: {}\narch: {}\n", to_yaml(Value(device.name)),
                                  to_yaml(Value(device.driver)), to_yaml(Value(device.arch)));
   if (!device.properties.empty()) text += "properties:\n";
-  for (const auto& [name, value] : device.properties) text += fmt::format("  {}: {}\n", name, to_yaml(value));
+  for (const auto& [name, value] : device.properties)
+    text += fmt::format("  {}: {}\n", to_yaml(Value(name)), to_yaml(value));
   return text;
 }
 

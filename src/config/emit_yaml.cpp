@@ -1,12 +1,23 @@
+#include <string_view>
+
 #include "config/node.h"
+#include "model/shown.h"
 #include "model/value.h"
 
 namespace tune {
 namespace {
 
-/// Whether a text that was plain where it came from may stand plain here.
+/// A character that means something at the start of a scalar; some of them only before a blank.
+bool starts_something_else(const std::string& text) {
+  const bool alone = text.size() == 1 || text[1] == ' ';
+  if (std::string_view("-?:").find(text[0]) != std::string_view::npos) return alone;
+  return std::string_view(" ,[]{}#&*!|>'\"%@`").find(text[0]) != std::string_view::npos;
+}
+
+/// Whether a text that was plain where it came from, or was made from one, may stand plain here.
 bool may_be_plain(const std::string& text, bool in_flow) {
-  if (text.empty() || text.find('\n') != std::string::npos) return false;
+  if (text.empty() || !is_shown_as_it_is(text) || starts_something_else(text)) return false;
+  if (text.back() == ' ' || text.back() == ':' || text.starts_with("---") || text.starts_with("...")) return false;
   if (text.find(": ") != std::string::npos || text.find(" #") != std::string::npos) return false;
   return !in_flow || text.find_first_of(",[]{}") == std::string::npos;
 }

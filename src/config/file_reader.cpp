@@ -13,23 +13,39 @@ namespace {
 
 constexpr std::array<Backend, 3> kByPreference = {Backend::cuda, Backend::hip, Backend::cpu};
 
-std::string expand(const std::string& text, const Place& place, Problems& problems) {
-  std::string expanded;
+/// A path as it is written, cut into texts and the names of variables.
+struct Piece {
+  std::string text;
+  bool is_name;
+};
+
+std::vector<Piece> pieces_of(const std::string& text) {
+  std::vector<Piece> pieces;
   for (std::size_t i = 0; i < text.size();) {
     const bool braced = text.compare(i, 2, "${") == 0;
-    std::size_t begin = i + (braced ? 2 : 1), end = begin;
+    const std::size_t begin = i + (braced ? 2 : 1);
+    std::size_t end = begin;
     while (text[i] == '$' && end < text.size() && is_identifier(text.substr(begin, end + 1 - begin))) ++end;
     if (text[i] != '$' || end == begin || (braced && (end == text.size() || text[end] != '}'))) {
-      expanded += text[i++];
-      continue;
-    }
-    const std::string name = text.substr(begin, end - begin);
-    if (const char* value = std::getenv(name.c_str())) {
-      expanded += value;
+      pieces.push_back({text.substr(i, 1), false});
+      i += text.compare(i, 2, "$$") == 0 ? 2 : 1;
     } else {
-      problems.add(place, fmt::format("environment variable '{}' in '{}' is not set", name, text));
+      pieces.push_back({text.substr(begin, end - begin), true});
+      i = end + (braced ? 1 : 0);
     }
-    i = end + (braced ? 1 : 0);
+  }
+  return pieces;
+}
+
+std::string expand(const std::string& text, const Place& place, Problems& problems) {
+  std::string expanded;
+  for (const auto& [piece, is_name] : pieces_of(text)) {
+    const char* value = is_name ? std::getenv(piece.c_str()) : piece.c_str();
+    if (value == nullptr)
+      problems.add(
+          place, fmt::format("environment variable '{}' in '{}' is not set; set it, or write $$ for a $", piece, text));
+    else
+      expanded += value;
   }
   return expanded;
 }
@@ -155,6 +171,21 @@ FileSection read_file_section(const Fields& top, const std::filesystem::path& fo
 std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path) {
   const std::filesystem::path joined = (folder / path).lexically_normal();
   return joined.has_filename() ? joined : joined.parent_path();
+}
+
+std::string without_references(const std::string& path) {
+  std::string text;
+  for (const char c : path) text += c == '$' ? "$$" : std::string(1, c);
+  return text;
+}
+
+std::optional<std::string> literal_path(const std::string& text) {
+  std::string path;
+  for (const auto& [piece, is_name] : pieces_of(text)) {
+    if (is_name) return std::nullopt;
+    path += piece;
+  }
+  return path;
 }
 
 std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems) {

@@ -24,7 +24,13 @@ FileSection read_file_section(const Fields& top, const std::filesystem::path& fo
 /// `path`, relative to `folder`, in normal form and without a slash at its end.
 std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path);
 
-/// A path of the file: $VAR and ${VAR} replaced (an unset one is complained of), relative to `folder`, absolute.
+/// A path as a tuning file has it, where a $ begins the name of a variable.
+std::string without_references(const std::string& path);
+/// The path that a tuning file means by `text`; nullopt if it names a variable.
+std::optional<std::string> literal_path(const std::string& text);
+
+/// A path of the file: $VAR and ${VAR} replaced (an unset one is complained of), $$ is a $; relative to `folder`,
+/// absolute.
 std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems);
 
 }  // namespace tune

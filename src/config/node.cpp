@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/shown.h"
+
 namespace tune {
 
 const Node* Node::find(std::string_view key) const {
@@ -56,6 +58,15 @@ Node make_list(const Place& place) {
   return node;
 }
 
+void relocate(Node& node, const Place& place) {
+  node.place = place;
+  for (Node& item : node.items) relocate(item, place);
+  for (Entry& entry : node.entries) {
+    entry.key.place = place;
+    relocate(entry.value, place);
+  }
+}
+
 bool same(const Node& x, const Node& y) {
   auto same_entry = [](const Entry& a, const Entry& b) { return same(a.key, b.key) && same(a.value, b.value); };
   return x.kind == y.kind && x.text == y.text && x.quoted == y.quoted && std::ranges::equal(x.items, y.items, same) &&
@@ -67,7 +78,7 @@ std::string describe(const Node& node) {
     case Node::Kind::null:
       return "nothing";
     case Node::Kind::scalar:
-      return fmt::format("'{}'", node.text);
+      return fmt::format("'{}'", shown_line(node.text));
     case Node::Kind::list:
       return "a list";
     case Node::Kind::mapping:

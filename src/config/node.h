@@ -46,6 +46,9 @@ Node make_text(const std::string& text, const Place& place);
 Node make_mapping(const Place& place);
 Node make_list(const Place& place);
 
+/// Gives the node and all within it one place: of a text that is no file of its own.
+void relocate(Node& node, const Place& place);
+
 /// Same kinds, texts and structure; places, comments and styles are not compared.
 bool same(const Node& x, const Node& y);
 

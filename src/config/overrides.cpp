@@ -15,16 +15,6 @@ namespace {
 
 Place command_line(const std::string& option) { return {std::make_shared<const std::string>(option), 0, 0}; }
 
-/// What came from the command line has no lines.
-void relocate(Node& node, const Place& place) {
-  node.place = place;
-  for (Node& item : node.items) relocate(item, place);
-  for (Entry& entry : node.entries) {
-    entry.key.place = place;
-    relocate(entry.value, place);
-  }
-}
-
 constexpr std::array<std::string_view, 14> kGemmKeys = {"m",   "n", "k", "batch", "lda",      "ldb",      "ldc",
                                                         "acc", "a", "b", "c",     "stride_a", "stride_b", "stride_c"};
 /// tune_gemm's; a program that does not have them among its parameters gets them all the same.

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -11,13 +13,17 @@
 
 #include "config/node.h"
 #include "model/error.h"
+#include "model/shown.h"
+#include "model/value.h"
 
 namespace tune {
 namespace {
 
-/// Aliases are copied in, so a few lines of nested aliases could stand for any number of nodes.
-constexpr int kMaxNodes = 2'000'000;
+/// Aliases are copied in, so a few lines of nested aliases could stand for any number of nodes. What is written out
+/// takes a byte or more per two nodes.
+constexpr std::size_t kMaxCopies = 100'000;
 constexpr int kMaxDepth = 64;
+constexpr std::size_t kLongestKey = 1000;  // as it is written; YAML has 1024 at most
 
 std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
@@ -91,14 +97,40 @@ class DocumentCounter : public YAML::EventHandler {
 class Converter {
  public:
   Converter(const std::string& text, const std::string& file, Problems& problems)
-      : lines_(split_lines(text)), file_(std::make_shared<const std::string>(file)), problems_(&problems) {}
+      : lines_(split_lines(text)),
+        most_nodes_(2 * text.size() + kMaxCopies),
+        file_(std::make_shared<const std::string>(file)),
+        problems_(&problems) {}
+
+  [[noreturn]] static void fail(const Place& place, const std::string& why) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: {}", to_text(place), why));
+  }
+
+  /// Complains of the first byte that YAML does not allow: arguments, file names and identities are made of these
+  /// texts, and yaml-cpp takes some of them for the end.
+  void require_readable(std::string_view text) const {
+    std::size_t at = 0;
+    CodePoint point;
+    for (bool fine = true; fine && at < text.size(); at += fine ? point.bytes : 0) {
+      point = first_code_point(text.substr(at));
+      const bool blank = point.value == '\t' || point.value == '\n' || point.value == '\r';
+      fine = point.valid && (point.value >= 0x20 || blank) && point.value != 0x7F;
+    }
+    if (at == text.size()) return;
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    const Place place{file_, static_cast<int>(line) + 1, 0};
+    const std::string bytes = shown_line(text.substr(at, point.bytes));
+    if (!point.valid) fail(place, fmt::format("the byte {} is no UTF-8; save the file as UTF-8", bytes));
+    fail(place, fmt::format("the character {0} cannot stand in YAML; write it in double quotes, as \"{0}\"", bytes));
+  }
 
   Node convert(const YAML::Node& from) {
     Node node;
     node.place = place(from.Mark());
-    if (++nodes_ > kMaxNodes || depth_ > kMaxDepth) {
-      throw Error(ExitCode::bad_input, fmt::format("{}: too large or too deeply nested", to_text(node.place)));
-    }
+    if (++nodes_ > most_nodes_)
+      fail(node.place, fmt::format("its aliases stand for more than {} values; write fewer of them", kMaxCopies));
+    if (depth_ > kMaxDepth)
+      fail(node.place, fmt::format("more than {} levels are nested here; no tuning file has as many", kMaxDepth));
     ++depth_;
     if (from.IsScalar()) convert_scalar(from, node);
     if (from.IsSequence()) convert_list(from, node);
@@ -114,6 +146,11 @@ class Converter {
     node.kind = Node::Kind::scalar;
     node.text = from.Scalar();
     node.quoted = from.Tag() == "!";
+    if (node.text.find('\0') != std::string::npos)
+      fail(node.place, "the character \\0 ends arguments and file names; remove it");
+    // yaml-cpp has single bytes for two of YAML's escapes.
+    if (find_no_utf8(node.text) != std::string::npos)
+      fail(node.place, "an escape stands for no UTF-8; write \\u0085 for \\N and \\u00a0 for \\_");
     const auto line = static_cast<std::size_t>(from.Mark().line);
     if (line < lines_.size()) {
       node.comment = trailing_comment(lines_[line], static_cast<std::size_t>(from.Mark().column), node.text);
@@ -134,6 +171,8 @@ class Converter {
       Entry entry{convert(pair.first), convert(pair.second)};
       if (!entry.key.is_scalar()) {
         problems_->add(entry.key.place, fmt::format("a key must be a text, not {}", describe(entry.key)));
+      } else if (to_yaml(Value(entry.key.text)).size() > kLongestKey) {
+        problems_->add(entry.key.place, fmt::format("a key is longer than {} characters; shorten it", kLongestKey));
       } else if (!seen.insert(entry.key.text).second) {
         problems_->add(entry.key.place, fmt::format("duplicate key '{}'; remove one of the two", entry.key.text));
       } else {
@@ -145,9 +184,10 @@ class Converter {
   }
 
   std::vector<std::string> lines_;
+  std::size_t most_nodes_;
   std::shared_ptr<const std::string> file_;
   Problems* problems_;
-  int nodes_ = 0;
+  std::size_t nodes_ = 0;
   int depth_ = 0;
 };
 
@@ -155,18 +195,19 @@ class Converter {
 
 Node parse_yaml(const std::string& text, const std::string& file, Problems& problems) {
   Converter converter(text, file, problems);
+  converter.require_readable(text);
   YAML::Node document;
   std::optional<YAML::Mark> second;
   try {
     document = YAML::Load(text);
     second = DocumentCounter::second(text);
+  } catch (const YAML::DeepRecursion& e) {
+    Converter::fail(converter.place(e.mark),
+                    fmt::format("more than {} levels are nested here; no tuning file has as many", kMaxDepth));
   } catch (const YAML::Exception& e) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: malformed YAML: {}", to_text(converter.place(e.mark)), e.msg));
+    Converter::fail(converter.place(e.mark), fmt::format("malformed YAML: {}", e.msg));
   }
-  if (second) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: several YAML documents; put them into files of their own",
-                                                 to_text(converter.place(*second))));
-  }
+  if (second) Converter::fail(converter.place(*second), "several YAML documents; put them into files of their own");
   return converter.convert(document);
 }
 
@@ -175,10 +216,12 @@ Node read_yaml(const std::filesystem::path& path, Problems& problems) {
   std::ostringstream text;
   // Opening a folder succeeds; only reading it fails.
   if (stream) text << stream.rdbuf();
-  if (!stream || std::filesystem::is_directory(path)) {
+  const int why = errno;
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (!stream || folder) {
     throw Error(ExitCode::bad_input,
-                fmt::format("{}: cannot be read: {}", path.string(),
-                            std::filesystem::is_directory(path) ? "is a folder" : std::strerror(errno)));
+                fmt::format("{}: cannot be read: {}", path.string(), folder ? "is a folder" : std::strerror(why)));
   }
   return parse_yaml(text.str(), path.string(), problems);
 }

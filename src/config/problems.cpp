@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/error.h"
+#include "model/shown.h"
 
 namespace tune {
 
@@ -16,7 +17,7 @@ void Problems::add(const Place& place, const std::string& text) {
   auto file = std::find(files_.begin(), files_.end(), *place.file);
   if (file == files_.end()) file = files_.insert(files_.end(), *place.file);
   Problem problem{static_cast<std::size_t>(file - files_.begin()), place.line,
-                  fmt::format("{}: {}", to_text(place), text)};
+                  shown_line(fmt::format("{}: {}", to_text(place), text))};
   if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) problems_.push_back(problem);
 }
 

@@ -1,12 +1,12 @@
 #include "config/rules_reader.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "config/command_reader.h"
 #include "config/fields.h"
 #include "config/file_reader.h"
 
@@ -14,39 +14,6 @@ namespace tune {
 namespace {
 
 constexpr double kTimed = 0.9;  // of what a spec is given; in the rest it is checked
-
-using Placeholders = std::vector<std::string>;
-const Placeholders kBuildPlaceholders = {"file", "defines", "flags", "binary", "arch"};
-const Placeholders kRunPlaceholders = {"binary", "file", "args", "output"};
-
-std::string advice(const std::string& name, const Placeholders& known) {
-  for (const std::string& placeholder : known)
-    if (placeholder.starts_with(name) || !did_you_mean(name, std::span(&placeholder, 1)).empty())
-      return fmt::format(", did you mean {{{}}}?", placeholder);
-  return fmt::format("; there are {{{}}}, and blanks within make other braces plain: {{ {} }}", fmt::join(known, "} {"),
-                     name);
-}
-
-/// Complains of `{word}` that stands for nothing. `${word}` is the shell's.
-void check_placeholders(const Node& node, std::string_view what, const Placeholders& known, Problems& problems) {
-  for (std::size_t at = node.text.find('{'); at != std::string::npos; at = node.text.find('{', at + 1)) {
-    const std::size_t end = node.text.find('}', at);
-    if (end == std::string::npos || (at > 0 && node.text[at - 1] == '$')) continue;
-    const std::string name = node.text.substr(at + 1, end - at - 1);
-    if (!is_identifier(name) || std::ranges::find(known, name) != known.end()) continue;
-    problems.add(node.place, fmt::format("unknown placeholder {{{}}} in {}{}", name, what, advice(name, known)));
-  }
-}
-
-void read_command(const Node& node, std::string_view what, const Placeholders& placeholders,
-                  std::vector<std::string>& command, bool& is_shell, Problems& problems) {
-  is_shell = node.is_scalar();
-  command = read_texts(node, what, problems);
-  for (const Node* word : as_list(node)) check_placeholders(*word, what, placeholders, problems);
-  if (command.empty() || command.front().empty()) {
-    problems.add(node.place, fmt::format("{} is empty; write a list of arguments, or one string for the shell", what));
-  }
-}
 
 std::vector<std::string> read_defines(const Node& node, const std::map<std::string, Value>& constants,
                                       Problems& problems) {
@@ -143,8 +110,7 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
     rules.depends = read_depends(*depends, folder, files_must_exist, problems);
   if (const Node* defines = fields.find("defines")) rules.defines = read_defines(*defines, constants, problems);
   const Node *command = fields.find("command"), *run = fields.find("run");
-  if (command != nullptr)
-    read_command(*command, "build.command", kBuildPlaceholders, rules.command, rules.command_is_shell, problems);
+  if (command != nullptr) read_command(*command, "build.command", rules.command, rules.command_is_shell, problems);
   if (run != nullptr) read_run(*run, rules, problems);
   for (const Node* unused : {command, run}) {
     if (unused != nullptr && !program_mode) {
@@ -155,7 +121,7 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
 }
 
 void read_run(const Node& node, BuildRules& rules, Problems& problems) {
-  read_command(node, "run", kRunPlaceholders, rules.run, rules.run_is_shell, problems);
+  read_command(node, "run", rules.run, rules.run_is_shell, problems);
 }
 
 MeasureRules read_measure(const Node& node, Problems& problems) {

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "config/fields.h"
+#include "config/values.h"
+#include "model/error.h"
 #include "model/expression.h"
 
 namespace tune {
@@ -127,15 +129,27 @@ class T1Reader {
 
   /// A text in Python's syntax: [16, 32], range(1, 5), [2**i for i in range(4)].
   Node read_values(const Node& node) {
+    if (node.is_list() && !node.items.empty()) return node;
     std::string text = trimmed(node.text);
     if (text.starts_with("list(") && text.ends_with(')')) text = trimmed(text.substr(5, text.size() - 6));
     if (text.starts_with("range(")) text = fmt::format("[i for i in {}]", text);
     if (text.find(" for ") != std::string::npos) return comprehension(text, node);
     if (text.starts_with('(') && text.ends_with(')')) text = fmt::format("[{}]", text.substr(1, text.size() - 2));
-    Node list = parse_yaml(text, "Values", *problems_);
-    if (!list.is_list() || list.items.empty()) complain(node, fmt::format("'{}' is no list of values", node.text));
-    for (Node& item : list.items) item.place = node.place;
-    list.place = node.place;
+    Node list = parse_list(text, node);
+    if (!list.is_list() || list.items.empty()) complain(node, fmt::format("{} is no list of values", describe(node)));
+    return list;
+  }
+
+  /// A null node if the text is no YAML.
+  static Node parse_list(const std::string& text, const Node& node) {
+    Problems ignored;
+    Node list;
+    try {
+      list = parse_yaml(text, "Values", ignored);
+    } catch (const Error&) {
+      list = Node();
+    }
+    relocate(list, node.place);
     return list;
   }
 
@@ -155,7 +169,9 @@ class T1Reader {
     try {
       const Expression expression = Expression::parse(text.substr(1, with - 1), names);
       const auto [first, last, step] = *bounds;
-      for (std::int64_t i = first; step > 0 ? i < last : i > last; i += step) {
+      bool fits = true;  // what is beyond 64 bits is beyond the end, too
+      for (std::int64_t i = first; fits && (step > 0 ? i < last : i > last);
+           fits = !__builtin_add_overflow(i, step, &i)) {
         const std::vector<Value> slots = {i};
         EvalFailure failure;
         const Value value = expression.evaluate(slots, failure);
@@ -170,13 +186,12 @@ class T1Reader {
 
   /// What stands in range(...): first, behind the last, step.
   static std::optional<std::array<std::int64_t, 3>> read_bounds(const std::string& text) {
-    Problems ignored;
     std::vector<std::int64_t> numbers;
     for (std::size_t begin = 0; begin <= text.size();) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
-      const auto number = read_integer(make_scalar(trimmed(text.substr(begin, end - begin)), {}), "range", ignored);
-      if (!number) return std::nullopt;
-      numbers.push_back(*number);
+      const std::optional<Value> number = evaluate_text(text.substr(begin, end - begin));
+      if (!number || !std::holds_alternative<std::int64_t>(*number)) return std::nullopt;
+      numbers.push_back(std::get<std::int64_t>(*number));
       begin = end + 1;
     }
     if (numbers.size() == 1) return std::array<std::int64_t, 3>{0, numbers[0], 1};

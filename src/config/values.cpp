@@ -139,7 +139,9 @@ class ValueReader {
     std::vector<Value> values;
     for (std::int64_t i = 0; i < count; ++i) {
       if (first != nullptr && step != nullptr) {
-        values.emplace_back(*first + i * *step);
+        // The sum fits, as the range's end does; the product need not.
+        values.emplace_back(static_cast<std::int64_t>(
+            static_cast<std::uint64_t>(*first) + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(*step)));
       } else {
         values.emplace_back(std::visit(AsNumber{}, range[0]) +
                             static_cast<double>(i) * std::visit(AsNumber{}, range[2]));

@@ -1,6 +1,7 @@
 #include "interop/json_text.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -103,6 +104,11 @@ std::optional<JsonMembers::Member> JsonMembers::next() {
   return member;
 }
 
+std::string name_of(const JsonMembers::Member& member) {
+  if (member.key.data() == nullptr) throw BadJson(member.value.data(), "an object is expected, not a list");
+  return to_string({member.key.data() - 1, member.key.size() + 2});
+}
+
 double to_number(std::string_view json) {
   double number = 0;
   const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), number);
@@ -116,7 +122,7 @@ double to_number(std::string_view json) {
 std::string to_string(std::string_view json) {
   if (!is_string(json)) throw BadJson(json.data(), "a text in quotes is expected, not " + shown(json));
   if (json.find('\\') == std::string_view::npos) return std::string(json.substr(1, json.size() - 2));
-  const auto text = nlohmann::json::parse(json, nullptr, false);
+  const auto text = parse_json(json);
   if (!text.is_string()) throw BadJson(json.data(), "malformed text " + shown(json));
   return text.get<std::string>();
 }
@@ -125,10 +131,14 @@ Value to_parameter_value(std::string_view json) {
   std::int64_t integer = 0;
   const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), integer);
   if (error == std::errc() && end == json.data() + json.size()) return integer;
-  if (is_number(json)) return to_number(json);
+  if (is_number(json)) {
+    const double number = to_number(json);
+    if (!std::isfinite(number)) throw BadJson(json.data(), "a parameter's value must be finite, not " + shown(json));
+    return number;
+  }
   if (is_string(json)) return to_string(json);
   if (json == "true" || json == "false") return Bool{json == "true", true};
-  const auto list = nlohmann::json::parse(json, nullptr, false);
+  const auto list = parse_json(json);
   if (list.is_array() && list.size() == 2 && list[0].is_number_integer() && list[1].is_number_integer())
     return Pair{list[0].get<std::int64_t>(), list[1].get<std::int64_t>()};
   throw BadJson(json.data(), "a parameter's value must be a number, a boolean, a text or a pair, not " + shown(json));

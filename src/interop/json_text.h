@@ -49,6 +49,8 @@ class JsonMembers {
   bool closed_ = false;
 };
 
+/// The key of a member, without escapes. Throws BadJson for an element of a list, which has none.
+std::string name_of(const JsonMembers::Member& member);
 /// The scalars of a JSON text. NaN and Infinity are numbers, as Python writes them. Throw BadJson.
 double to_number(std::string_view json);
 std::string to_string(std::string_view json);

@@ -61,13 +61,19 @@ ordered_json problem_of(const std::string& text) {
   return sizes;
 }
 
+/// A program's figure may be called like a parameter.
+ordered_json& figure_of(ordered_json& entry, const RecordedTrial& trial, const std::string& name) {
+  const bool taken = std::ranges::find(trial.settings, name, &Setting::name) != trial.settings.end();
+  return entry[taken ? name + " (reported)" : name];
+}
+
 void add_failure(ordered_json& entry, const RecordedTrial& trial, const std::string& objective,
                  const std::vector<std::string>& figures) {
   const std::string error = error_of(trial.outcome);
   entry["time"] = error;
-  for (const std::string& figure : figures) entry[figure] = nullptr;
+  for (const std::string& figure : figures) figure_of(entry, trial, figure) = nullptr;
   // The dashboard tells failures by a text in place of the objective.
-  entry[objective] = error;
+  figure_of(entry, trial, objective) = error;
   entry["__error__"] = error;
   if (const auto* failure = std::get_if<Failure>(&trial.outcome)) {
     entry["stage"] = to_text(failure->stage);
@@ -110,8 +116,8 @@ std::string kernel_tuner_entry(const RecordedTrial& trial, const std::string& ob
     entry["time"] = measurement->timing.median * 1e3;
     for (const std::string& figure : figures) {
       const auto found = measurement->metrics.find(figure);
-      entry[figure] = found != measurement->metrics.end() && std::isfinite(found->second) ? ordered_json(found->second)
-                                                                                          : ordered_json(nullptr);
+      const bool known = found != measurement->metrics.end() && std::isfinite(found->second);
+      figure_of(entry, trial, figure) = known ? ordered_json(found->second) : ordered_json(nullptr);
     }
   } else {
     add_failure(entry, trial, objective, figures);
@@ -193,11 +199,11 @@ void KernelTunerCache::resume(const std::string& text) try {
   std::string_view cache;
   JsonMembers header(text);
   const auto must_be = [&](const JsonMembers::Member& member, const char* what, const ordered_json& ours) {
-    const auto theirs = ordered_json::parse(member.value, nullptr, false);
+    const ordered_json theirs(parse_json(member.value));
     if (theirs != ours)
       throw Error(ExitCode::bad_input, fmt::format("{}: the cache is of the {} {}, this run of {}; choose another "
                                                    "--kt-cache FILE",
-                                                   path_.string(), what, dump(theirs), dump(ours)));
+                                                   path_.string(), what, member.value.substr(0, 200), dump(ours)));
   };
   ordered_json keys = ordered_json::array();
   for (const Parameter& parameter : kind_.parameters) keys.push_back(parameter.name);
@@ -237,7 +243,7 @@ void KernelTunerCache::take_figures(std::string_view entry) {
   std::vector<std::string> figures;
   JsonMembers members(entry);
   while (const auto member = members.next()) {
-    const std::string key(member->key);
+    const std::string key = name_of(*member);
     if (key == "time" && !is_number(member->value)) return;
     const bool parameter = std::ranges::find(kind_.parameters, key, &Parameter::name) != kind_.parameters.end();
     const bool scalar = is_number(member->value) || member->value == "null";

@@ -2,6 +2,8 @@
 // What the build and the checks took is not in it.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <span>
 
 #include "interop/recording_text.h"
 
@@ -44,6 +46,14 @@ class CsvReader {
     first_time_ = index_of("met (ms)");
     first_figure_ = index_of("max_error") + 1;
     stage_ = index_of("stage");
+    constexpr std::string_view kBehindTime[] = {"min (ms)",     "mean (ms)", "p95 (ms)", "ci_low (ms)",
+                                                "ci_high (ms)", "iters",     "checked",  "max_error"};
+    require_order(first_time_, kBehindTime);
+    constexpr std::string_view kBehindStage[] = {"cause", "reason"};
+    require_order(stage_, kBehindStage);
+    for (const std::string& title : titles_)
+      if (std::ranges::count(titles_, title) > 1)
+        throw BadJson(text_.data(), "the column '" + title + "' stands twice");
   }
 
   Recording read() {
@@ -72,18 +82,34 @@ class CsvReader {
     return static_cast<std::size_t>(found - titles_.begin());
   }
 
+  /// What stands right behind a column in every file.
+  void require_order(std::size_t column, std::span<const std::string_view> behind) const {
+    for (const std::string_view title : behind)
+      if (++column >= titles_.size() || titles_[column] != title)
+        throw BadJson(text_.data(),
+                      "the column '" + std::string(title) + "' is missing behind '" + titles_[column - 1] + "'");
+  }
+
   double number(std::size_t column) const {
     double value = 0;
     const std::string& cell = row_[column];
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc() || end != cell.data() + cell.size())
+    if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value))
       throw BadJson(begin_, titles_[column] + ": '" + cell + "' is no number");
     return value;
+  }
+
+  std::int64_t count(std::size_t column) const {
+    constexpr double kMost = 1e15;
+    const double value = number(column);
+    if (!(value >= 1 && value <= kMost)) throw BadJson(begin_, titles_[column] + ": " + row_[column] + " is no count");
+    return static_cast<std::int64_t>(value);
   }
 
   double seconds(std::size_t column) const {
     const double value = number(column);
     if (!(value > 0)) throw BadJson(begin_, "the time " + row_[column] + " is not positive and finite");
+    if (!is_time(value / 1e3)) throw BadJson(begin_, "no launch takes " + row_[column] + " ms");
     return value / 1e3;
   }
 
@@ -114,7 +140,7 @@ class CsvReader {
     Timing& timing = measurement.timing;
     double* const times[] = {&timing.median, &timing.min, &timing.mean, &timing.p95, &timing.ci_low, &timing.ci_high};
     for (std::size_t i = 0; i < std::size(times); ++i) *times[i] = is_unknown(i) ? 0 : seconds(first_time_ + i);
-    timing.count = static_cast<std::int64_t>(number(first_time_ + std::size(times)));
+    timing.count = count(first_time_ + std::size(times));
     timing.stopped_early = row_[2] == "early";
     measurement.checked = row_[first_figure_ - 2] == "yes";
     if (!row_[first_figure_ - 1].empty()) measurement.max_error = number(first_figure_ - 1);
@@ -123,9 +149,11 @@ class CsvReader {
     return measurement;
   }
 
-  /// A pair is written [2, 1], which is no plain scalar.
-  static Value to_value(const std::string& cell) {
+  /// A pair is written [2, 1], which is no plain scalar; any other text may begin with a bracket too.
+  static Value to_value(const std::string& cell) try {
     return cell.starts_with('[') ? to_parameter_value(cell) : parse_value(cell);
+  } catch (const BadJson&) {
+    return cell;
   }
 
   std::string_view text_;

@@ -40,8 +40,12 @@ Recording read_journal(std::string_view text) {
     try {
       wire::Record record = wire::decode_record(text.substr(begin, end - begin));
       if (auto* run = std::get_if<wire::RunRecord>(&record)) runs.push_back(std::move(*run));
-      if (auto* trial = std::get_if<wire::TrialRecord>(&record))
+      if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
+        const Measurement* measurement = trial->trial.measurement();
+        if (measurement != nullptr && !is_time(measurement->timing.median))
+          throw wire::Malformed("its time is not positive, or one that no launch takes");
         trials.emplace_back(runs.size(), std::move(trial->trial));
+      }
       if (auto* held = std::get_if<wire::FinalsRecord>(&record))
         finals.emplace_back(runs.size(), std::move(held->finals));
     } catch (const wire::Malformed& malformed) {

@@ -36,9 +36,10 @@ std::vector<Parameter> to_parameters(std::string_view keys, std::string_view val
   for (std::string& name : to_names(keys)) parameters.push_back({std::move(name), false, Kind::ordinal, {}});
   JsonMembers members(values);
   while (const auto member = members.next()) {
-    const auto parameter = std::ranges::find(parameters, member->key, &Parameter::name);
+    const std::string name = name_of(*member);
+    const auto parameter = std::ranges::find(parameters, name, &Parameter::name);
     if (parameter == parameters.end())
-      throw BadJson(member->key.data(), fmt::format("'{}' of tune_params is none of tune_params_keys", member->key));
+      throw BadJson(member->key.data(), fmt::format("'{}' of tune_params is none of tune_params_keys", name));
     JsonMembers list(member->value);
     while (const auto value = list.next())
       add_value(parameters, {parameter->name, to_parameter_value(value->value), false});
@@ -67,7 +68,8 @@ class EntryReader {
     std::size_t next = 0;
     JsonMembers members(entry.value);
     while (const auto member = members.next()) {
-      const auto [key, value, cut] = *member;
+      const std::string_view value = member->value;
+      const std::string key = name_of(*member);
       if (const auto index = parameter_index(key, next); index < blank_.size()) {
         trial.settings[index].value = to_parameter_value(value);
         found_[index] = true;
@@ -112,7 +114,7 @@ class EntryReader {
   static void add_figure(RecordedTrial& trial, Measurement& measurement, std::string_view key, std::string_view value) {
     const double number = to_number(value);
     const auto cost = [&] {
-      if (!(number >= 0) || !std::isfinite(number))
+      if (!(number >= 0) || !(number / 1e3 < kLongest))
         throw BadJson(value.data(), fmt::format("{} is {}: a duration cannot be", key, value));
       return number / 1e3;
     };

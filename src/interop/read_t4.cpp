@@ -68,12 +68,12 @@ class ResultReader {
   void read_configuration(std::string_view json) {
     JsonMembers members(json);
     while (const auto member = members.next())
-      trial_.settings.push_back({std::string(member->key), to_parameter_value(member->value), false});
+      trial_.settings.push_back({name_of(*member), to_parameter_value(member->value), false});
   }
 
   double duration(const JsonMembers::Member& member) const {
     const double value = to_number(member.value);
-    if (!(value >= 0) || !std::isfinite(value))
+    if (!(value >= 0) || !(value * unit_ < kLongest))
       throw BadJson(member.value.data(), fmt::format("{} is {}: a duration cannot be", member.key, member.value));
     return value * unit_;
   }
@@ -92,7 +92,7 @@ class ResultReader {
       if (member->key != "runtimes") continue;
       for (const double launch : to_numbers(member->value)) {
         launches_.push_back(launch * unit_);
-        launched += launch * unit_;
+        if (is_time(launch * unit_)) launched += launch * unit_;
       }
     }
     trial_.measure_seconds += benchmark > 0 ? benchmark : launched;
@@ -123,7 +123,9 @@ class ResultReader {
       return;
     }
     if (time_ == 0 && launches_.empty()) throw BadJson(result.value.data(), "a correct result without a time");
-    measurement_.timing = timing_of(time_ > 0 ? time_ : summarize_mean(), launches_);
+    const double seconds = time_ > 0 ? time_ : summarize_mean();
+    if (!is_time(seconds)) throw BadJson(result.value.data(), fmt::format("no launch takes {} s", seconds));
+    measurement_.timing = timing_of(seconds, launches_);
     measurement_.build.seconds = trial_.build_seconds;
     trial_.outcome = std::move(measurement_);
   }

@@ -10,6 +10,7 @@
 #include "interop/text_file.h"
 #include "model/cell.h"
 #include "model/error.h"
+#include "model/shown.h"
 #include "model/stats.h"
 
 namespace tune {
@@ -84,6 +85,14 @@ Recording::Format format_of(std::string_view text) {
                 "T4 results");
 }
 
+/// A journal's reader passes over lines that are none.
+void require_utf8(std::string_view text) {
+  const std::size_t at = find_no_utf8(text);
+  if (at == std::string_view::npos) return;
+  throw BadJson(text.data() + at,
+                fmt::format("the byte {} is no UTF-8; save the file as UTF-8", shown_line(text.substr(at, 1))));
+}
+
 }  // namespace
 
 void throw_bad_recording(const std::string& file, std::string_view text, const char* at, const std::string& why) {
@@ -91,15 +100,18 @@ void throw_bad_recording(const std::string& file, std::string_view text, const c
   throw Error(ExitCode::bad_input, fmt::format("{}:{}: {}", file, line, why));
 }
 
+bool is_time(double seconds) { return seconds > 1e-15 && seconds < kLongest; }
+
 double to_seconds(std::string_view milliseconds) {
   const double value = to_number(milliseconds);
   if (!(value > 0) || !std::isfinite(value))
     throw BadJson(milliseconds.data(), fmt::format("the time {} is not positive and finite", milliseconds));
+  if (!is_time(value / 1e3)) throw BadJson(milliseconds.data(), fmt::format("no launch takes {} ms", milliseconds));
   return value / 1e3;
 }
 
 Timing timing_of(double seconds, std::vector<double> launches) {
-  std::erase_if(launches, [](double value) { return !(value > 0) || !std::isfinite(value); });
+  std::erase_if(launches, [](double value) { return !is_time(value); });
   Timing timing;
   if (launches.empty()) {
     timing.count = 1;
@@ -143,7 +155,9 @@ Recording parse_recording(std::string_view text, const std::string& file) {
     throw Error(ExitCode::bad_input, file + ": the recording is empty");
   Recording recording;
   try {
-    switch (format_of(text)) {
+    const Recording::Format format = format_of(text);
+    if (format != Recording::Format::journal) require_utf8(text);
+    switch (format) {
       case Recording::Format::journal:
         recording = read_journal(text);
         break;
@@ -162,6 +176,8 @@ Recording parse_recording(std::string_view text, const std::string& file) {
   }
   recording.file = file;
   if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
+  for (RecordedTrial& trial : recording.trials)  // sums of what each reader bounds
+    for (double* seconds : {&trial.build_seconds, &trial.measure_seconds}) *seconds = std::min(*seconds, kLongest / 2);
   drop_repeated(recording.trials);
   for (Parameter& parameter : recording.parameters) {
     parameter.kind = kind_of(parameter.values);

@@ -17,6 +17,10 @@ Recording read_t4(std::string_view text);
 Recording read_journal(std::string_view text);
 Recording read_csv(std::string_view text);
 
+/// Seconds that no build and no measurement takes.
+constexpr double kLongest = 1e15;
+/// Whether a launch can have taken so many seconds; what is beyond could not be written again.
+bool is_time(double seconds);
 /// A time in seconds from one in milliseconds, if it is one that a measurement can have. Throws BadJson.
 double to_seconds(std::string_view milliseconds);
 /// A measurement from its recorded time and those of its launches, which may be missing; in seconds.

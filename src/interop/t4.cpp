@@ -9,6 +9,9 @@ namespace {
 
 using ordered_json = nlohmann::ordered_json;
 
+/// JSON has no bytes that are no UTF-8: they become a sign of their own.
+std::string dump(const ordered_json& j) { return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
+
 const char* invalidity_of(const Outcome& outcome) {
   if (std::holds_alternative<Measurement>(outcome)) return "correct";
   const auto* failure = std::get_if<Failure>(&outcome);
@@ -49,8 +52,7 @@ ordered_json to_result(const RecordedTrial& trial, const Recording& recording, c
                          {"correctness", correct ? 1 : 0},
                          {"measurements", std::move(measurements)},
                          {"objectives", recording.objectives}};
-  if (const auto* failure = std::get_if<Failure>(&trial.outcome))
-    result["message"] = failure->headline();
+  if (const auto* failure = std::get_if<Failure>(&trial.outcome)) result["message"] = failure->headline();
   return result;
 }
 
@@ -61,11 +63,11 @@ std::string to_t4(const Recording& recording, const std::string& timestamp) {
                            {"device", recording.device.name},
                            {"kernel", recording.kernel},
                            {"problem", recording.problem}};
-  std::string text = "{\"schema_version\": \"1.0.0\",\n\"metadata\": " + metadata.dump() + ",\n\"results\": [";
+  std::string text = "{\"schema_version\": \"1.0.0\",\n\"metadata\": " + dump(metadata) + ",\n\"results\": [";
   const char* separator = "\n";
   for (const RecordedTrial& trial : recording.trials) {
     text += separator;
-    text += to_result(trial, recording, timestamp).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    text += dump(to_result(trial, recording, timestamp));
     separator = ",\n";
   }
   return text + "\n]}\n";

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <stdexcept>
 
 #include "model/error.h"
@@ -114,6 +115,8 @@ std::string read_text(const fs::path& path) {
     const Packing packing = packing_of(stream);
     if (packing == Packing::gzip) return read_gzip(path);
     return packing == Packing::bzip2 ? read_bzip2(path) : read_plain(path);
+  } catch (const std::bad_alloc&) {
+    fail("not enough memory");
   } catch (const std::exception& error) {
     fail(error.what());
   }

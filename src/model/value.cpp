@@ -9,6 +9,8 @@
 #include <limits>
 #include <optional>
 
+#include "model/shown.h"
+
 namespace tune {
 namespace {
 
@@ -86,19 +88,24 @@ bool is_plain(std::string_view text) {
          std::holds_alternative<std::string>(parse_value(text));
 }
 
+std::string shown_control(char32_t control) { return fmt::format("\\x{:02x}", static_cast<unsigned>(control)); }
+
+/// As YAML has it: escapes stand in double quotes only, and mean the same there as where they are shown.
 std::string quoted(const std::string& text) {
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   std::string out;
-  if (std::none_of(text.begin(), text.end(), is_control)) {
+  if (is_shown_as_it_is(text)) {
     for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
     return fmt::format("'{}'", out);
   }
-  for (const char c : text) {
-    if (is_control(c)) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  for (std::string_view rest = text; !rest.empty();) {
+    const CodePoint point = first_code_point(rest);
+    const std::string_view bytes = rest.substr(0, point.bytes);
+    if (point.valid && is_hidden(point.value)) {
+      out += point.value < 0x80 ? shown_control(point.value) : shown_line(bytes);
     } else {
-      out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+      out += bytes == "\"" || bytes == "\\" ? '\\' + std::string(bytes) : std::string(bytes);
     }
+    rest.remove_prefix(point.bytes);
   }
   return '"' + out + '"';
 }

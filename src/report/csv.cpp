@@ -7,8 +7,6 @@
 #include <iterator>
 #include <ostream>
 
-#include "report/text.h"
-
 namespace tune::report {
 namespace {
 
@@ -19,6 +17,8 @@ constexpr const char* kDevice[] = {"device", "scaled"};
 constexpr const char* kProcess[] = {"process"};
 constexpr const char* kTuned[] = {"place", "finals (ms)"};
 constexpr const char* kTimes[] = {"met (ms)", "min (ms)", "mean (ms)", "p95 (ms)", "ci_low (ms)", "ci_high (ms)"};
+
+std::string_view line_of(std::string_view message) { return message.substr(0, message.find('\n')); }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void Csv::add(const Trial& trial, std::string_view unranked, CsvPlace place) {
     add_measured(trial.spec, *measurement, unranked);
   } else if (const Failure* failure = trial.failure()) {
     begin_row(trial.spec, "failed");
-    add_unmeasured(to_text(failure->stage), to_text(failure->cause), first_line(failure->message));
+    add_unmeasured(to_text(failure->stage), to_text(failure->cause), line_of(failure->message));
   } else {
     begin_row(trial.spec, "pruned after build");
     add_unmeasured("", "", std::get<PrunedAfterBuild>(trial.outcome).reason);
@@ -101,7 +101,7 @@ void Csv::add_measured(const Spec& spec, const Measurement& measurement, std::st
   }
   for (const Column& column : columns_) cell(column.value(spec, measurement));
   for (int i = 0; i < 2; ++i) cell("");
-  cell(unranked.empty() ? "" : first_line(unranked));
+  cell(line_of(unranked));
 }
 
 void Csv::add_unmeasured(std::string_view stage, std::string_view cause, std::string_view reason) {

@@ -12,7 +12,8 @@ namespace tune::report {
 /// Whether every CSV file has a column of this name.
 bool is_fixed_column(std::string_view name);
 
-/// A cell as RFC 4180 has it, quoted only where it must be.
+/// A cell as RFC 4180 has it, quoted only where it must be. The text itself stays as it is, also one that a spreadsheet
+/// would take for a formula.
 std::string quoted(std::string_view text);
 
 /// What a CSV file has beside what each has.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
+#include "model/shown.h"
 #include "report/grid.h"
 #include "report/losses.h"
 #include "report/text.h"
@@ -180,7 +182,8 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
                         std::count_if(rows.begin(), rows.end(), finals));
   }
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
-    if (baseline.standing) text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", baseline.label);
+    if (baseline.standing)
+      text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", shown_line(baseline.label));
   }
   if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
     text += fmt::format(
@@ -194,7 +197,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
   if (!summary.objectives.empty()) {
     const auto count = std::ranges::count_if(summary.ranking.rows, &Ranked::on_front);
     text += fmt::format("pareto: {} specs that none beats in one of {} without losing in another\n", count,
-                        fmt::join(summary.objectives, ", "));
+                        shown_line(fmt::format("{}", fmt::join(summary.objectives, ", "))));
   }
   if (any([](const Row& row) { return row.measurement.timing.stopped_early; })) {
     text += "early: slow, so timed with fewer launches; ranked after the others\n";
@@ -230,10 +233,17 @@ std::string only_value(const Value& value) {
   return std::holds_alternative<Pair>(value) ? fmt::format("[{}]", to_yaml(value)) : to_yaml(value);
 }
 
+/// A recording's parameters may be called anything.
+std::string key_text(const Setting& setting) {
+  const std::string key = (setting.run_time ? "$" : "") + setting.name;
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return std::ranges::all_of(setting.name, plain) ? key : to_yaml(Value(key));
+}
+
 std::string best_text(const Spec& best) {
   std::string text = fmt::format("top_spec_idx: {}\n{}Best Measured Time:\n{}params:\n", best.mesh_idx, rule(), rule());
   for (const Setting& setting : best.params) {
-    text += fmt::format("  {}{}: {}\n", setting.run_time ? "$" : "", setting.name, only_value(setting.value));
+    text += fmt::format("  {}: {}\n", key_text(setting), only_value(setting.value));
   }
   return text;
 }
@@ -241,7 +251,8 @@ std::string best_text(const Spec& best) {
 }  // namespace
 
 std::string result_text(const Summary& summary) {
-  std::string text = fmt::format("{0}Tuning [{1}] from [{2}]\n{0}", rule(), summary.name, summary.file);
+  std::string text =
+      fmt::format("{0}Tuning [{1}] from [{2}]\n{0}", rule(), shown_line(summary.name), shown_line(summary.file));
   text += fmt::format("Number of valid specs: {}\n", summary.ranking.rows.size());
   text += table_text(summary);
   if (summary.tuned && !summary.ranking.rows.empty()) text += best_text(summary.ranking.rows.front().trial->spec);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "model/shown.h"
+
 namespace tune::report {
 namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 bool is_plain_in_shell(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -17,15 +17,10 @@ bool is_plain_in_shell(char c) {
 }  // namespace
 
 std::string printable(std::string_view line, std::size_t limit) {
-  std::string result(line);
-  if (result.size() > limit) {
-    std::size_t end = limit;
-    while (end > 0 && is_continuation(result[end])) --end;
-    result.resize(end);
-    result += " ...";
-  }
-  std::replace_if(result.begin(), result.end(), is_control, ' ');
-  return result;
+  if (line.size() <= limit) return shown_line(line);
+  std::size_t end = limit;
+  while (end > 0 && is_continuation(line[end])) --end;
+  return shown_line(line.substr(0, end)) + " ...";
 }
 
 std::string first_line(std::string_view message) {

@@ -9,7 +9,7 @@
 
 namespace tune::report {
 
-/// A line of a message, safe to print: control characters become spaces, and what exceeds `limit` bytes is cut.
+/// A line of a message as it is shown: hidden characters are escaped, and what exceeds `limit` bytes is cut.
 std::string printable(std::string_view line, std::size_t limit = 200);
 /// The first line of a message, printable; `(no message)` if it is empty.
 std::string first_line(std::string_view message);

@@ -71,7 +71,7 @@ std::map<std::string, CodeObjectKernel> read_code_object(std::string_view elf) t
     kernels[entry.at(".name").get<std::string>()] = kernel_of(entry);
   return kernels;
 } catch (const nlohmann::json::exception& error) {
-  throw Malformed(std::string("a code object's metadata: ") + error.what());
+  throw Malformed(std::string("a code object's metadata: ") + fault_of(error));
 }
 
 }  // namespace tune::wire

@@ -1,5 +1,49 @@
 #include "wire/json.h"
 
+namespace tune {
+namespace {
+
+constexpr int kMaxDepth = 100;
+
+/// What stands behind `[json.exception.NAME.ID] ` in the library's message.
+std::string without_id(const std::string& what) {
+  const auto end = what.find("] ");
+  return end == std::string::npos ? what : what.substr(end + 2);
+}
+
+}  // namespace
+
+bool is_too_deep(std::string_view json) {
+  int depth = 0;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == '"') {
+      for (++at; at < json.size() && json[at] != '"'; ++at) at += json[at] == '\\' ? 1 : 0;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxDepth) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+nlohmann::json parse_json(std::string_view text) {
+  using nlohmann::json;
+  return is_too_deep(text) ? json(json::value_t::discarded) : json::parse(text, nullptr, false);
+}
+
+std::string fault_of(const nlohmann::json::exception& error) {
+  constexpr int kWrongType = 302, kNoSuchIndex = 401, kNoSuchKey = 403;
+  const std::string what = without_id(error.what());
+  if (error.id == kNoSuchKey) return "the " + what.substr(0, what.rfind(" not found")) + " is missing";
+  if (error.id == kNoSuchIndex) return "a list is too short";
+  if (error.id == kWrongType) return "a value is of the wrong type: " + what;
+  return what;
+}
+
+}  // namespace tune
+
 namespace nlohmann {
 
 void adl_serializer<tune::Value>::to_json(json& j, const tune::Value& value) {

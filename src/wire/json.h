@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "wire/messages.h"
 
@@ -32,6 +33,14 @@ struct adl_serializer<tune::MeasureRules> {
 }  // namespace nlohmann
 
 namespace tune {
+
+/// What a text that others wrote says. Discarded (`is_discarded()`) if it is malformed, or nested so deeply that what
+/// walks over it could exhaust the stack.
+nlohmann::json parse_json(std::string_view text);
+/// Whether parse_json refuses it for its depth.
+bool is_too_deep(std::string_view json);
+/// Why a value is not what it should be, in our words and without the library's.
+std::string fault_of(const nlohmann::json::exception& error);
 
 /// Enums by a fixed table of names. Throws std::invalid_argument for a name that is none of them.
 template <typename Enum, std::size_t size>

@@ -114,12 +114,12 @@ Variant decode_named(const json& j, const std::string& name, const char* sort) {
 
 template <typename Variant>
 Variant decode_as(const char* sort, std::string_view line) {
-  const json j = json::parse(line, nullptr, false);
+  const json j = parse_json(line);
   if (!j.is_object()) throw Malformed("not a JSON object: " + std::string(line.substr(0, 120)));
   try {
     return decode_named<Variant>(j, j.at(sort).get<std::string>(), sort);
   } catch (const json::exception& error) {
-    throw Malformed(error.what());
+    throw Malformed(fault_of(error));
   } catch (const std::invalid_argument& error) {
     throw Malformed(error.what());
   }

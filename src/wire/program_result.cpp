@@ -30,8 +30,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-json parse(std::string_view text) { return json::parse(text, nullptr, false); }
-
 bool names_no_number(std::string_view text) {
   for (const std::string_view word : {"NaN", "nan", "Infinity", "inf"})
     for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1))
@@ -40,7 +38,8 @@ bool names_no_number(std::string_view text) {
 }
 
 /// Why a text is no JSON, in the library's words but for where it stands and what it quotes.
-std::string fault_of(std::string_view text) try {
+std::string fault_of_text(std::string_view text) try {
+  if (is_too_deep(text)) return "it is nested too deeply";
   return json::parse(text).is_array() ? "a list, not an object" : "not an object";
 } catch (const json::exception& error) {
   const std::string_view what = error.what();
@@ -121,11 +120,11 @@ json row_of_csv(std::string_view text) {
 }
 
 json row_of_json(std::string_view text) {
-  if (json row = parse(text); row.is_object()) return row;
+  if (json row = parse_json(text); row.is_object()) return row;
   std::vector<json> rows;
   for (const auto line : lines_of(text))
-    if (json row = parse(line); row.is_object()) rows.push_back(std::move(row));
-  if (rows.size() < 2) throw Malformed("the result file is not one valid JSON object: " + fault_of(text));
+    if (json row = parse_json(line); row.is_object()) rows.push_back(std::move(row));
+  if (rows.size() < 2) throw Malformed("the result file is not one valid JSON object: " + fault_of_text(text));
   return single(rows, "in the result file");
 }
 
@@ -138,7 +137,8 @@ json row_of_file(std::string_view file) {
 // A line that looks like a result but does not parse must not make way for an older one.
 void refuse_broken_row(std::string_view line) {
   const bool names_time = line.find("\"time\"") != line.npos || line.find("\"met (ms)\"") != line.npos;
-  if (line.front() == '{' && names_time) throw Malformed("the result on stdout is not valid JSON: " + fault_of(line));
+  if (line.front() == '{' && names_time)
+    throw Malformed("the result on stdout is not valid JSON: " + fault_of_text(line));
 }
 
 // For messages; a program's text need not be UTF-8, or short.
@@ -149,10 +149,10 @@ std::string quoted(const json& value) {
 /// What the last line that may have been meant as the result lacks; empty if there is none.
 std::string fault_of_lines(const std::vector<std::string_view>& lines) {
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    const json row = parse(*line);
+    const json row = parse_json(*line);
     if (row.is_object()) return "the result on stdout has neither 'time' (seconds) nor 'met (ms)': " + quoted(row);
     if (row.is_array()) return "the result on stdout is a list, not an object: " + quoted(row);
-    if (line->front() == '{') return "the result on stdout is not valid JSON: " + fault_of(*line);
+    if (line->front() == '{') return "the result on stdout is not valid JSON: " + fault_of_text(*line);
   }
   return "";
 }
@@ -161,7 +161,7 @@ json row_of_output(std::string_view output) {
   std::vector<json> rows;
   const auto lines = lines_of(output);
   for (const auto line : lines) {
-    json row = parse(line);
+    json row = parse_json(line);
     if (row.is_discarded()) refuse_broken_row(line);
     if (has_time(row)) rows.push_back(std::move(row));
   }

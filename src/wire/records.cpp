@@ -81,12 +81,6 @@ void require_all_rounds(const std::vector<Finalist>& finalists) {
   }
 }
 
-// Without the library's own name for what is wrong: `[json.exception.out_of_range.403] key 'id' not found`.
-std::string plain(const std::string& what) {
-  const std::size_t name = what.find("] ");
-  return what.starts_with('[') && name != std::string::npos ? what.substr(name + 2) : what;
-}
-
 // Parameters by name, run-time ones with their `$`.
 json to_object(const std::vector<Setting>& params) {
   json j = json::object();
@@ -205,7 +199,10 @@ static void from_json(const json& j, RunRecord& run) {
   run.command = j.value("command", std::vector<std::string>());
   run.host = j.value("host", "");
   run.process = static_cast<int>(integer_at(j, "process", 0, INT32_MAX, 0));
-  run.hello = std::get<Hello>(decode_event(j.at("hello").dump()));
+  const Event event = decode_event(j.at("hello").dump());
+  const auto* hello = std::get_if<Hello>(&event);
+  if (hello == nullptr) throw Malformed("what it calls hello is another message");
+  run.hello = *hello;
 }
 
 static void to_json(json& j, const StartedRecord& started) {
@@ -243,7 +240,7 @@ std::string encode(const Record& record) {
 }
 
 Record decode_record(std::string_view line) {
-  const json j = json::parse(line, nullptr, false);
+  const json j = parse_json(line);
   if (!j.is_object()) throw Malformed("it is not a JSON object");
   try {
     const std::string sort = j.at("record").get<std::string>();
@@ -254,7 +251,7 @@ Record decode_record(std::string_view line) {
     if (sort == "ended") return EndedRecord{};
     throw Malformed("unknown record '" + sort + "'");
   } catch (const json::exception& error) {
-    throw Malformed(plain(error.what()));
+    throw Malformed(fault_of(error));
   } catch (const std::invalid_argument& error) {
     throw Malformed(error.what());
   }

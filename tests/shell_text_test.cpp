@@ -1,0 +1,47 @@
+#include "config/shell_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tune {
+namespace {
+
+/// How the shell reads the `@` of a command.
+Standing standing_of(const std::string& command) { return standings(command).at(command.find('@')); }
+
+TEST(ShellText, KnowsWordsOutsideOfQuotes) {
+  for (const char* command : {"run @", "'a b' @", "\"it's\" @", "x=$(run @)", "\"$(run @)\"", "a\\\"b @", "(run @)",
+                              "run >@", "echo $((1 + 2)) @", "echo ${X} @", "echo a#b @", "# done\nrun @",
+                              "cat <<E\nbody\nE\nrun @", "cat <<-E\n\tbody\n\tE\nrun @", "echo `date` @",
+                              "eval a; run @", "evaluate @", "echo \"$(echo \"a\")\" @", "echo <<<a @"})
+    EXPECT_EQ(standing_of(command), Standing::word) << command;
+}
+
+TEST(ShellText, KnowsQuotes) {
+  for (const char* command : {"run '@'", "run 'a\"@'", "run $'@'", "run $'\\'@"})
+    EXPECT_EQ(standing_of(command), Standing::single_quotes) << command;
+  for (const char* command : {"run \"@\"", "run \"it's @\"", "run \"\\\"@\"", "run \"$(date)@\"", "run \"${X}@\""})
+    EXPECT_EQ(standing_of(command), Standing::double_quotes) << command;
+  for (const char* command : {"run `echo @`", "run \"`echo @`\"", "run `echo \"@\"`"})
+    EXPECT_EQ(standing_of(command), Standing::backquotes) << command;
+}
+
+TEST(ShellText, KnowsWhatElseTheShellReadsInItsOwnWay) {
+  EXPECT_EQ(standing_of("run \\@"), Standing::escaped);
+  EXPECT_EQ(standing_of("run \\\\@"), Standing::word) << "the backslash itself is escaped";
+  EXPECT_EQ(standing_of("run ${X:-@}"), Standing::expansion);
+  EXPECT_EQ(standing_of("run $((1 + @))"), Standing::expansion);
+  EXPECT_EQ(standing_of("run # @"), Standing::comment);
+  EXPECT_EQ(standing_of("cat <<'E' | run\na @\nE\n"), Standing::here_document);
+  EXPECT_EQ(standing_of("cat <<E\n@"), Standing::here_document);
+  EXPECT_EQ(standing_of("eval run @"), Standing::evaluated);
+}
+
+TEST(ShellText, ReadsWhatNeverEnds) {
+  for (const char* command : {"", "'", "\"", "`", "$(", "${", "$((", "\\", "<<", "cat <<", ")", "))", "}", "$'\\'"})
+    EXPECT_EQ(standings(command).size(), std::string(command).size()) << command;
+}
+
+}  // namespace
+}  // namespace tune

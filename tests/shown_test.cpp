@@ -1,0 +1,44 @@
+#include "model/shown.h"
+
+#include <gtest/gtest.h>
+
+namespace tune {
+namespace {
+
+using namespace std::string_literals;
+
+TEST(Shown, LeavesWhatIsSeenAsItIs) {
+  for (const char* text : {"", "plain text", "größer ≤ 大きい 🙂", "C:\\path\\x1b"}) {
+    EXPECT_EQ(shown(text), text);
+    EXPECT_EQ(shown_line(text), text);
+    EXPECT_TRUE(is_shown_as_it_is(text));
+  }
+}
+
+TEST(Shown, EscapesControls) {
+  EXPECT_EQ(shown("\x1b[31m\x07\r\x7f\0"s), "\\x1b[31m\\x07\\x0d\\x7f\\x00");
+  EXPECT_EQ(shown("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0"), "\\u0080\\u009b\\u009f\xc2\xa0");
+}
+
+TEST(Shown, KeepsLinesAndTabsApartUnlessOneLineIsAskedFor) {
+  EXPECT_EQ(shown("a\n\tb"), "a\n\tb");
+  EXPECT_EQ(shown_line("a\n\tb"), "a\\n\\tb");
+  EXPECT_FALSE(is_shown_as_it_is("a\nb"));
+}
+
+TEST(Shown, EscapesTurnsOfDirectionAndCharactersWithoutWidth) {
+  EXPECT_EQ(shown("a\u202eb\u2066c\u200bd\ufeff\u2028"), "a\\u202eb\\u2066c\\u200bd\\ufeff\\u2028");
+  EXPECT_EQ(shown("\U000e0041"), "\\U000e0041");
+}
+
+TEST(Shown, EscapesBytesThatAreNoUtf8) {
+  EXPECT_EQ(shown("a\xff\xc3"), "a\\xff\\xc3");
+  EXPECT_EQ(shown("\xc0\x80"), "\\xc0\\x80") << "not the shortest form";
+  EXPECT_EQ(shown("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
+  EXPECT_EQ(shown("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
+  EXPECT_EQ(find_no_utf8("gr\xc3\xb6\xc3"), 4u);
+  EXPECT_EQ(find_no_utf8("größe"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tune
