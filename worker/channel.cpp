@@ -1,7 +1,10 @@
 #include "channel.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +13,8 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+
+#include "base/descendants.h"
 
 namespace tune {
 namespace {
@@ -30,9 +35,17 @@ bool is_done(const std::string& line) {
 }
 
 [[noreturn]] void end_group() {
+  end_all_below_us();
   // Compilers that we started are in our group. Run by hand we may be in a shell's group, which is not ours to end.
   if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);
   ::_exit(1);
+}
+
+/// For a process that nobody talks to.
+void end_with(pid_t parent) {
+  pollfd ended = {static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)), POLLIN, 0};
+  while (ended.fd >= 0)
+    if (::poll(&ended, 1, -1) > 0) end_group();
 }
 
 }  // namespace
@@ -46,7 +59,12 @@ Channel::Channel(Input input) : input_(input) {
   }
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
-  if (input != Input::none) std::thread([this] { read_lines(); }).detach();
+  if (input == Input::none)
+    std::thread(end_with, ::getppid()).detach();
+  else
+    std::thread([this] { read_lines(); }).detach();
+  // A kernel may have stopped us, and then we would not see that the driver has ended.
+  if (input == Input::driver) ::prctl(PR_SET_PDEATHSIG, SIGCONT);
 }
 
 void Channel::read_lines() {
@@ -100,6 +118,7 @@ void Channel::leave(const std::optional<wire::Event>& last) {
   leaving_ = true;
   if (last) say(*last);
   std::fflush(nullptr);
+  end_all_below_us();
   ::_exit(0);
 }
 

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "backend.h"
+#include "base/process.h"
 #include "kernel_runner.h"
 #include "measure.h"
 
@@ -81,11 +82,12 @@ pid_t start_process(int room) {
   pid_t process = 0;
   const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), nullptr, arguments, environ);
   if (error != 0)
-    throw Refusal(Stage::load, fmt::format("cannot start the kernel's process: {}", std::strerror(error)));
+    throw Refusal(Stage::load, "cannot start the kernel's process: " + why_not_started(error));
   return process;
 }
 
 [[noreturn]] void end_like(const siginfo_t& end) {
+  end_all_below_us();
   if (end.si_code == CLD_EXITED) ::_exit(end.si_status);
   const rlimit no_core{};
   ::setrlimit(RLIMIT_CORE, &no_core);  // the kernel's process has left its own, where cores are wanted
@@ -104,6 +106,7 @@ KernelProcess::KernelProcess(KernelRoom& room, const std::filesystem::path& hidd
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
   room_.set_text(hidden.string());
   process_ = start_process(room.file());
+  started_ = StartedChild(process_);
   its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
   our_delay_ = RunDelay("/proc/thread-self/schedstat");
   await_turn(++turns_);

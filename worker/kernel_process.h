@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/descendants.h"
 #include "clock_check.h"
 #include "kernel_room.h"
 #include "run_delay.h"
@@ -37,6 +38,7 @@ class KernelProcess {
 
   KernelRoom& room_;
   pid_t process_ = 0;
+  StartedChild started_;
   std::uint32_t turns_ = 0;  ///< that it has taken
   RunDelay its_delay_, our_delay_;
 };
