@@ -20,7 +20,7 @@ namespace tune {
 namespace {
 
 constexpr int kPasses = 100;  // in a row, after orphans of orphans
-constexpr auto kPause = std::chrono::milliseconds(1);
+constexpr std::chrono::microseconds kFirstPause(50), kLongestPause(1000);  // a small process is gone in a fraction of a ms
 constexpr auto kLimit = std::chrono::seconds(1);
 
 std::set<pid_t>& started_children() {
@@ -143,11 +143,11 @@ bool end_orphans() {
 
 void end_descendants(pid_t root) {
   const auto end = std::chrono::steady_clock::now() + kLimit;
-  for (;;) {
+  for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     bool any = false;
     for (const pid_t process : descendants_of(root)) any = (runs(process) && ::kill(process, SIGKILL) == 0) || any;
     if (!any || std::chrono::steady_clock::now() > end) return;
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(pause);
   }
 }
 

@@ -194,7 +194,10 @@ struct Processes::Impl {
 
   // What left its group is found below it as long as it lives, and comes to us after that if we adopt orphans.
   void kill_all_of(const Child& child) const {
-    if (!adopts) end_descendants(child.process.id());
+    if (!adopts) {
+      ::kill(child.process.id(), SIGSTOP);  // so that it neither starts others nor ends of their end
+      end_descendants(child.process.id());
+    }
     child.send_kill();
   }
 
