@@ -2,9 +2,8 @@
 // their spec, or after the driver, and they cannot signal what is outside.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/file.h>
 
-#include <fstream>
+#include <cstdlib>
 #include <map>
 
 #include "cli.h"
@@ -24,6 +23,7 @@ constexpr const char* kEscapes = R"(
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 static int parent_of(int process) {
   char text[4096] = {};
@@ -85,10 +85,10 @@ static void escape(const char* how) {
   }
   if (strcmp(how, "leaves_what_forks_on") == 0) {
     hold();
+    const time_t start = time(NULL);
     if (fork() == 0)
-      for (setsid();;)
+      for (setsid(); time(NULL) - start < 10;)
         if (fork() != 0) _exit(0);
-    // Not ours to hold any more, but the child's.
   }
 }
 )";
@@ -124,7 +124,7 @@ static volatile int signals_seen = 0;
 static void count_signal(int) { signals_seen = signals_seen + 1; }
 extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int spec) {
   static int launches = 0;
-  if (launches++ == 0) first(spec);
+  if (launches++ == 0 || spec % 2 == 1) first(spec);
   right(A, B, C, m, n, k);
 }
 )";
@@ -133,12 +133,13 @@ class Containment : public testing::Test {
  protected:
   void write_program(const std::string& hows, const std::string& run) const {
     sandbox_.write("escape.c", std::string("#define _GNU_SOURCE\n") + kEscapes + kProgram);
-    sandbox_.write("escape.yaml", "{name: escape, file: escape.c, params: {$HOW: [" + hows + "], $THEN: [go, look]},\n" +
+    sandbox_.write("escape.yaml", "{name: escape, file: escape.c, params: {$HOW: [" + hows +
+                                      "], $THEN: [go, look]},\n" +
                                       "build: {command: [cc, -O1, \"{file}\", -o, \"{binary}\"]}, run: " + run + "}\n");
   }
 
-  /// `first` is what the spec of each number does in its first launch, by cases of a switch.
-  void write_kernel(const std::string& cases, int specs) const {
+  /// What the spec of each number does in its first launch, and in all of them if it is odd, by cases of a switch.
+  void write_kernel(const std::string& cases, int specs, const std::string& extra = "") const {
     std::string kernel = kKernel;
     const std::string mark = "extern \"C\"";
     kernel.insert(kernel.find(mark), "static void first(int spec) {\n  switch (spec) {\n" + cases + "  }\n}\n");
@@ -146,7 +147,7 @@ class Containment : public testing::Test {
     sandbox_.write("gemm.yaml",
                    "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
                    "measure: {max_seconds: 0.01}, params: {$SPEC: {range: [0, " +
-                       std::to_string(specs - 1) + "]}}, launch: {args: [A, B, C, m, n, k, SPEC]}}\n");
+                       std::to_string(specs - 1) + "]}}, launch: {args: [A, B, C, m, n, k, SPEC]}" + extra + "}\n");
   }
 
   std::map<std::int64_t, std::string> outcomes() const {
@@ -186,8 +187,9 @@ TEST_F(Containment, AProgramThatHangsOutsideItsGroupEndsAtItsDeadline) {
   write_program("hangs, in_a_session, in_the_drivers_group", kUnderTimeout);
   const Result result = sandbox_.tune({"escape.yaml", "--timeout-run", "1", "--output", "out"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{
-                            {0, kTimedOut}, {1, "measured"}, {2, kTimedOut}, {3, "measured"}, {4, kTimedOut}, {5, "measured"}}));
+  EXPECT_EQ(outcomes(),
+            (std::map<std::int64_t, std::string>{
+                {0, kTimedOut}, {1, "measured"}, {2, kTimedOut}, {3, "measured"}, {4, kTimedOut}, {5, "measured"}}));
   EXPECT_EQ(sandbox_.processes(), std::vector<std::string>());
 }
 
@@ -195,8 +197,8 @@ TEST_F(Containment, WhatAProgramLeavesRunningEndsWithIt) {
   write_program("leaves_a_daemon, leaves_what_forks_on", "[\"{binary}\", \"{args}\"]");
   const Result result = sandbox_.tune({"escape.yaml", "--output", "out"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{
-                            {0, "measured"}, {1, "measured"}, {2, "measured"}, {3, "measured"}}));
+  EXPECT_EQ(outcomes(),
+            (std::map<std::int64_t, std::string>{{0, "measured"}, {1, "measured"}, {2, "measured"}, {3, "measured"}}));
   EXPECT_EQ(sandbox_.processes(), std::vector<std::string>());
 }
 
@@ -209,9 +211,22 @@ TEST_F(Containment, WhatAKernelStartsOrHangsInEndsWithItsSpec) {
       6);
   const Result result = sandbox_.tune({"gemm.yaml", "--timeout-run", "1", "--output", "out"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{
-                            {0, kTimedOut}, {1, "measured"}, {2, kTimedOut}, {3, "measured"}, {4, "measured"}, {5, "measured"}}));
+  EXPECT_EQ(outcomes(),
+            (std::map<std::int64_t, std::string>{
+                {0, kTimedOut}, {1, "measured"}, {2, kTimedOut}, {3, "measured"}, {4, "measured"}, {5, "measured"}}));
   EXPECT_EQ(sandbox_.processes(), std::vector<std::string>());
+}
+
+TEST_F(Containment, WhatAFinalistStartsEndsBeforeTheOthersAreTimed) {
+  write_kernel(
+      "case 1: { static int calls = 0; if (calls++ == 0) escape(\"leaves_a_daemon\"); break; }\n"
+      "case 3: if (is_held()) abort();\n",
+      4, ", default: {SPEC: 1}, baseline: {SPEC: 3}");
+  const Result result = sandbox_.tune({"gemm.yaml", "--tune", "--output", "out"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("x default: how many times as fast as default, in the finals"), std::string::npos)
+      << result.out;
+  EXPECT_EQ(result.out.find("crashed"), std::string::npos) << result.out << result.err;
 }
 
 class DriverKilled : public Containment, public testing::WithParamInterface<const char*> {};
@@ -234,9 +249,14 @@ INSTANTIATE_TEST_SUITE_P(Escapes, DriverKilled, testing::Values("hangs", "in_a_s
 // A shell that becomes `tune` leaves it children that are not its own.
 TEST_F(Containment, WhatWasThereBeforeTheRunIsLeftAlone) {
   write_program("hangs", kUnderTimeout);
-  const fs::path bin = started_by("sleep 1000 & exec " + kTune + " \"$@\"");
-  const Result result = sandbox_.tune_from(bin, {"escape.yaml", "--timeout-run", "1", "--output", "out"});
+  const fs::path bin = started_by("sleep 1000 & echo $! > sleeper; exec " + kTune + " \"$@\"");
+  Background run(sandbox_, {"escape.yaml", "--timeout-run", "1", "--output", "out"}, bin);
+  const Result result = run.wait();
   EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{{0, kTimedOut}, {1, "measured"}})) << result.err;
+  EXPECT_EQ(sandbox_.processes(), std::vector<std::string>{"sleep 1000 "});
+  const int sleeper = std::atoi(sandbox_.read("sleeper").c_str());
+  ASSERT_GT(sleeper, 1);
+  EXPECT_EQ(::kill(sleeper, SIGKILL), 0);
 }
 
 /// How the system denies signals: by its own means, or without Landlock.
@@ -257,8 +277,8 @@ TEST_P(Signals, OfAKernelReachNoProcessOutside) {
       "case 3: if (kill(-getpgid(driver()), 0) == 0 || errno != EPERM) abort(); break;\n",
       4);
   EXPECT_EQ(tune({"gemm.yaml"}).code, 0);
-  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{
-                            {0, "measured"}, {1, "measured"}, {2, "measured"}, {3, "measured"}}));
+  EXPECT_EQ(outcomes(),
+            (std::map<std::int64_t, std::string>{{0, "measured"}, {1, "measured"}, {2, "measured"}, {3, "measured"}}));
 }
 
 TEST_P(Signals, OfAKernelToItselfArrive) {
@@ -266,7 +286,8 @@ TEST_P(Signals, OfAKernelToItselfArrive) {
       "case 0: signal(SIGUSR1, count_signal); raise(SIGUSR1); pthread_kill(pthread_self(), SIGUSR1);\n"
       "  kill(getpid(), SIGUSR1); tgkill(getpid(), gettid(), SIGUSR1); if (signals_seen != 4) _exit(9); break;\n"
       "case 1: { signal(SIGUSR1, count_signal); pthread_t other;\n"
-      "  pthread_create(&other, nullptr, [](void*) -> void* { while (signals_seen == 0) usleep(1000); return nullptr; }, nullptr);\n"
+      "  pthread_create(&other, nullptr, [](void*) -> void* { while (signals_seen == 0) usleep(1000); return nullptr; "
+      "}, nullptr);\n"
       "  while (signals_seen == 0) { pthread_kill(other, SIGUSR1); usleep(1000); }\n"
       "  pthread_join(other, nullptr); break; }\n"
       "case 2: abort();\n"
@@ -306,8 +327,9 @@ TEST_F(Containment, AProcessThatCannotBeMadeIsRefusedWithItsLimit) {
     const Result result = sandbox_.tune_from(bin, {"--probe"});
     if (result.code == 0) continue;
     EXPECT_EQ(result.code, 4) << limit << ": " << result.err;
-    EXPECT_NE(result.err.find("too many open files: the limit (RLIMIT_NOFILE) is " + std::to_string(limit) + "; raise it"),
-              std::string::npos)
+    EXPECT_NE(
+        result.err.find("too many open files: the limit (RLIMIT_NOFILE) is " + std::to_string(limit) + "; raise it"),
+        std::string::npos)
         << result.err;
     ++refused;
   }

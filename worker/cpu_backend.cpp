@@ -198,6 +198,7 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   const auto now = [&] { return clock(go, start); };
   const Timing timing = Sampler(request_.measure, go, next, now, {}).run(checked.seconds);
   refuse_impossible(timing);
+  process_->end_what_it_started();
   return wire::Measured{timing, compared, {}, remarks_};
 }
 

@@ -81,8 +81,7 @@ pid_t start_process(int room) {
   ::posix_spawn_file_actions_addclosefrom_np(actions.get(), kRoomDescriptor + 1);
   pid_t process = 0;
   const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), nullptr, arguments, environ);
-  if (error != 0)
-    throw Refusal(Stage::load, "cannot start the kernel's process: " + why_not_started(error));
+  if (error != 0) throw Refusal(Stage::load, "cannot start the kernel's process: " + why_not_started(error));
   return process;
 }
 
@@ -195,6 +194,11 @@ void KernelProcess::require_stopped() const {
   if (info.si_pid == 0) return;
   if (is_end(info)) end_like(info);
   throw Refusal(Stage::check, "the kernel's process went on while its result was compared");
+}
+
+void KernelProcess::end_what_it_started() const {
+  end_descendants(process_);
+  end_orphans();
 }
 
 }  // namespace tune

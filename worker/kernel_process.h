@@ -30,6 +30,8 @@ class KernelProcess {
   double allowance();
   /// Throws Refusal if anything has happened to the process since the last launch.
   void require_stopped() const;
+  /// Kills what the kernel has started outside its process, which no stop reaches: others are measured while we wait.
+  void end_what_it_started() const;
 
  private:
   double carry_out(KernelNotes::Command command);

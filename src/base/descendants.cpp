@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -20,7 +20,8 @@ namespace tune {
 namespace {
 
 constexpr int kPasses = 100;  // in a row, after orphans of orphans
-constexpr std::chrono::microseconds kFirstPause(50), kLongestPause(1000);  // a small process is gone in a fraction of a ms
+constexpr std::chrono::microseconds kFirstPause(50),
+    kLongestPause(1000);  // a small process is gone in a fraction of a ms
 constexpr auto kLimit = std::chrono::seconds(1);
 
 std::set<pid_t>& started_children() {
@@ -60,16 +61,10 @@ bool runs(pid_t process) {
   return state != 'Z' && state != 'X';
 }
 
-/// The system lists a thread's children (CONFIG_PROC_CHILDREN).
+/// The system lists a thread's children.
 bool lists_children() {
   static const bool listed = ::access("/proc/thread-self/children", R_OK) == 0;
   return listed;
-}
-
-std::vector<pid_t> search_children_of(pid_t process) {
-  std::vector<pid_t> children = numbers_in("/proc");
-  std::erase_if(children, [&](pid_t candidate) { return status_of(candidate).parent != process; });
-  return children;
 }
 
 std::vector<pid_t> descendants_of(pid_t root) {
@@ -120,6 +115,12 @@ StartedChild& StartedChild::operator=(StartedChild&& other) noexcept {
 }
 StartedChild::~StartedChild() {
   if (process_ > 0) started_children().erase(process_);
+}
+
+std::vector<pid_t> search_children_of(pid_t process) {
+  std::vector<pid_t> children = numbers_in("/proc");
+  std::erase_if(children, [&](pid_t candidate) { return status_of(candidate).parent != process; });
+  return children;
 }
 
 std::vector<pid_t> children_of(pid_t process) {

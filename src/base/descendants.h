@@ -28,6 +28,8 @@ class StartedChild {
 
 /// The children of a process that were not reaped yet, in no order.
 std::vector<pid_t> children_of(pid_t process);
+/// The same among all processes, for a system that does not list them (CONFIG_PROC_CHILDREN).
+std::vector<pid_t> search_children_of(pid_t process);
 
 /// Kills what came to this process without being a StartedChild, and reaps it. True: none is left, or none that may be
 /// killed; false: some are still dying, ask again.

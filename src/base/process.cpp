@@ -140,8 +140,10 @@ struct Child {
 
   /// It is in no group of its own if it has joined another one. A child that shares our group is killed alone.
   void send_kill() const {
-    if (own_group) ::kill(-process.id(), SIGKILL);
-    ::kill(process.id(), SIGKILL);
+    const pid_t number = process.id();
+    if (number <= 1) return;  // to kill(2) 0 and -1 are everybody
+    if (own_group) ::kill(-number, SIGKILL);
+    ::kill(number, SIGKILL);
   }
 };
 

@@ -37,8 +37,8 @@ struct Command {
 
 /// Child processes and signals as one stream of events, for one thread. Owns every child it started: none outlives it.
 /// Each child has a stdin we can write lines to, a stdout read as lines, and a stderr that is captured.
-/// When a child exits its whole group is killed, then it is reaped, then what it left behind outside its group is killed
-/// where this process adopts orphans, then its pipes are drained briefly.
+/// When a child exits its whole group is killed, then it is reaped, then what it left behind outside its group is
+/// killed where this process adopts orphans, then its pipes are drained briefly.
 class Processes {
  public:
   using Id = int;
