@@ -81,7 +81,10 @@ void Channel::read_lines() {
     }
     line += text;
   }
-  if (input_ == Input::driver && !leaving_) end_group();
+  if (input_ == Input::driver && !leaving_) {
+    ending_ = true;
+    end_group();
+  }
   if (!line.empty()) take(std::move(line));
   const std::lock_guard lock(mutex_);
   at_end_ = true;
@@ -104,7 +107,13 @@ std::optional<std::string> Channel::next() {
   return line;
 }
 
+// What is being ended may look to the other thread like a failure.
+void Channel::stay_if_ending() const {
+  while (ending_) ::pause();
+}
+
 void Channel::say(const wire::Event& event) {
+  stay_if_ending();
   const std::string line = wire::encode(event) + "\n";
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = ::write(out_, rest.data(), rest.size());
@@ -116,6 +125,7 @@ void Channel::say(const wire::Event& event) {
 
 void Channel::leave(const std::optional<wire::Event>& last) {
   leaving_ = true;
+  stay_if_ending();
   if (last) say(*last);
   std::fflush(nullptr);
   end_all_below_us();

@@ -34,10 +34,12 @@ class Channel {
  private:
   void read_lines();
   void take(std::string line);
+  void stay_if_ending() const;
 
   int in_ = -1;
   int out_ = -1;
   std::atomic<bool> leaving_ = false;
+  std::atomic<bool> ending_ = false;  ///< and all that this process has started
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> lines_;
