@@ -245,6 +245,18 @@ TEST_P(DriverKilled, TakesItsKernelAlong) {
 INSTANTIATE_TEST_SUITE_P(Escapes, DriverKilled, testing::Values("hangs", "in_a_session", "in_the_drivers_group"),
                          [](const auto& test) { return std::string(test.param); });
 
+TEST_F(Containment, AWorkerThatWasStoppedEndsWithItsDriverToo) {
+  write_kernel(
+      "case 0: { FILE* file = fopen(\"worker\", \"w\"); fprintf(file, \"%d\", getppid()); fclose(file); hang(); }\n",
+      1);
+  const auto run = start_and_hang({"gemm.yaml", "--output", "out"});
+  const int worker = std::atoi(sandbox_.read("worker").c_str());
+  ASSERT_GT(worker, 1);
+  EXPECT_EQ(::kill(worker, SIGSTOP), 0);
+  run->signal(SIGKILL);
+  EXPECT_TRUE(nothing_runs());
+}
+
 // A shell that becomes `tune` leaves it children that are not its own.
 TEST_F(Containment, WhatWasThereBeforeTheRunIsLeftAlone) {
   write_program("hangs", kUnderTimeout);
@@ -314,6 +326,18 @@ TEST_P(Signals, OfAProgramReachWhatItStartsButNotTheDriver) {
                                      (GetParam() ? "1" : "0") + "]}}\n");
   const Result result = tune({"signals.yaml"});
   EXPECT_EQ(result.code, 0) << result.err << result.out;
+}
+
+TEST_P(Signals, OfAProgramReachAllWhereTheUserSaysSo) {
+  fs::permissions(sandbox_.write("signals.sh",
+                                 "#!/bin/sh\n"
+                                 "kill -s 0 $(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat) || exit 3\n"
+                                 "echo '{\"time\": 1e-3, \"ok\": true}'\n"),
+                  fs::perms::owner_all);
+  sandbox_.write("signals.yaml", "{name: signals, file: signals.sh, params: {N: [1]}}\n");
+  EXPECT_EQ(tune({"signals.yaml"}).code, 1);
+  sandbox_.environment["TUNE_PROGRAMS_MAY_SIGNAL"] = "1";
+  EXPECT_EQ(tune({"signals.yaml", "--retry-failed"}).code, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Means, Signals, testing::Bool(),
