@@ -30,7 +30,6 @@
 #include "base/descendants.h"
 #include "base/descriptor.h"
 #include "base/signal_bounds.h"
-#include "model/error.h"
 
 namespace tune {
 namespace {
@@ -49,6 +48,10 @@ constexpr std::size_t kLineLimit = 1 << 20;  // of protocol output without a new
   throw Error(ExitCode::environment, "cannot start " + program + ": " + why);
 }
 
+[[noreturn]] void no_program(const std::string& program, const std::string& why) {
+  throw NoProgram(ExitCode::environment, "cannot start " + program + ": " + why);
+}
+
 std::string on_path(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
@@ -56,15 +59,15 @@ std::string on_path(const std::string& name) {
     const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
     if (::access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate)) return candidate;
   }
-  cannot_start(name, "not found on PATH");
+  no_program(name, "not found on PATH");
 }
 
 // Boost.Process crashes the parent when given an empty path, so every path is settled here.
 std::string find_program(const std::string& name) {
-  if (name.empty()) cannot_start("a program", "its name is empty");
+  if (name.empty()) no_program("a program", "its name is empty");
   if (name.find('/') == std::string::npos) return on_path(name);
-  if (::access(name.c_str(), F_OK) != 0) cannot_start(name, "no such file");
-  if (::access(name.c_str(), X_OK) != 0) cannot_start(name, "not executable");
+  if (::access(name.c_str(), F_OK) != 0) no_program(name, "no such file");
+  if (::access(name.c_str(), X_OK) != 0) no_program(name, "not executable");
   return name;
 }
 

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "model/error.h"
+
 namespace tune {
 
 /// How a process ended.
@@ -33,6 +35,12 @@ struct Command {
   std::size_t capture_limit = 64 * 1024;           ///< captured output beyond it is cut in the middle
   bool own_group = true;                           ///< a process group of its own, killed as one; false: stays in ours
   bool signals_others = true;                      ///< false: as far as the system can keep it from that (SignalBounds)
+};
+
+/// A program cannot be started because it is not there, or is none.
+class NoProgram : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Child processes and signals as one stream of events, for one thread. Owns every child it started: none outlives it.
@@ -66,8 +74,8 @@ class Processes {
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
-  /// Starts a child. Throws Error(environment) naming the program if it cannot be found or started, and the limit that
-  /// it met.
+  /// Starts a child. Throws NoProgram naming the program; or Error(environment), with the limit that was met, if the
+  /// system cannot start it.
   Id start(const Command& command);
   /// Writes a line to its stdin; a child that no longer reads is no error.
   void send(Id id, std::string_view line);
