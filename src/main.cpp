@@ -1,8 +1,10 @@
 #include <new>
 #include <string>
 
+#include "base/descendants.h"
 #include "base/log.h"
 #include "exec/runner.h"
+#include "interrupts.h"
 #include "model/error.h"
 #include "run.h"
 #include "streams.h"
@@ -19,7 +21,9 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tune::end_on_signals();
   tune::open_standard_streams();
+  tune::adopt_orphans();
   try {
     const int code = run(argc, argv);
     return tune::results_arrived() ? code : static_cast<int>(tune::ExitCode::environment);
@@ -27,7 +31,7 @@ int main(int argc, char** argv) {
     tune::print_error(error.what());
     return static_cast<int>(error.code());
   } catch (const tune::Interrupted& interrupted) {
-    tune::remark("tune: interrupted; the same command continues from here");
+    tune::remark(tune::kInterrupted);
     return 128 + interrupted.signal;
   } catch (const std::bad_alloc&) {
     tune::print_error("not enough memory for this space, recording or journal; use a smaller one");

@@ -2,11 +2,18 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "base/capture.h"
+#include "base/descendants.h"
 #include "model/error.h"
 
 namespace tune {
@@ -181,6 +188,73 @@ TEST(Processes, NamesAProgramThatCannotBeStarted) {
   EXPECT_EQ(message_of("/no/such/program"), "cannot start /no/such/program: no such file");
   EXPECT_EQ(message_of("/etc/passwd"), "cannot start /etc/passwd: not executable");
   EXPECT_EQ(message_of(""), "cannot start a program: its name is empty");
+}
+
+/// What `action` answers in a process of its own.
+std::string in_another_process(const std::function<std::string()>& action) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const pid_t process = ::fork();
+  if (process == 0) {
+    const std::string answer = action();
+    ::_exit(::write(ends[1], answer.data(), answer.size()) < 0 ? 1 : 0);
+  }
+  ::close(ends[1]);
+  std::array<char, 4096> text{};
+  const ssize_t size = ::read(ends[0], text.data(), text.size());
+  ::close(ends[0]);
+  ::waitpid(process, nullptr, 0);
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+TEST(Processes, NamesTheLimitOfProcessesThatItMet) {
+  const std::string message = in_another_process([]() -> std::string {
+    const rlimit none{};
+    ::setrlimit(RLIMIT_NPROC, &none);
+    if (::getuid() == 0 && ::setuid(65534) != 0) return "cannot become a user with limits";  // root has none
+    try {
+      Processes(false).start(shell("exit 0"));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "started";
+  });
+  EXPECT_EQ(message,
+            "cannot start /bin/sh: too many processes: the user's limit (RLIMIT_NPROC) is 0; raise it (`ulimit -u`) or "
+            "that of the container, or end other processes");
+}
+
+TEST(Processes, EndsWhatLeftItsGroupWhereItAdoptsOrphans) {
+  const std::string pid = in_another_process([]() -> std::string {
+    if (!adopt_orphans()) return "0";
+    const Story story = follow(shell("setsid sleep 60 & echo $!; exit 0"));
+    return alive(std::stoi(story.lines.at(0))) ? "still there" : "gone";
+  });
+  EXPECT_EQ(pid, "gone");
+}
+
+TEST(Descendants, AreFoundInTheSystemsListAndWithoutIt) {
+  Processes processes(false);
+  processes.start(shell("sleep 60 & echo; wait"));
+  processes.wait(std::nullopt);
+  const std::vector<pid_t> children = children_of(::getpid());
+  ASSERT_EQ(children.size(), 1u);
+  EXPECT_EQ(search_children_of(::getpid()), children);
+  EXPECT_EQ(children_of(children[0]).size(), 1u);
+  EXPECT_EQ(search_children_of(children[0]), children_of(children[0]));
+}
+
+TEST(Descendants, AreNotAdoptedByWhoHasChildrenAlready) {
+  EXPECT_EQ(in_another_process([]() -> std::string {
+              if (::fork() == 0) {
+                ::sleep(60);
+                ::_exit(0);
+              }
+              const std::string answer = adopt_orphans() || adopts_orphans() ? "adopts" : "does not";
+              for (const pid_t child : children_of(::getpid())) ::kill(child, SIGKILL);
+              return answer;
+            }),
+            "does not");
 }
 
 TEST(Processes, RunReturnsOutputAndStatus) {

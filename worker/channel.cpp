@@ -1,7 +1,10 @@
 #include "channel.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +13,8 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+
+#include "base/descendants.h"
 
 namespace tune {
 namespace {
@@ -30,9 +35,17 @@ bool is_done(const std::string& line) {
 }
 
 [[noreturn]] void end_group() {
+  end_all_below_us();
   // Compilers that we started are in our group. Run by hand we may be in a shell's group, which is not ours to end.
   if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);
   ::_exit(1);
+}
+
+/// For a process that nobody talks to.
+void end_with(pid_t parent) {
+  pollfd ended = {static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)), POLLIN, 0};
+  while (ended.fd >= 0)
+    if (::poll(&ended, 1, -1) > 0) end_group();
 }
 
 }  // namespace
@@ -46,7 +59,12 @@ Channel::Channel(Input input) : input_(input) {
   }
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
-  if (input != Input::none) std::thread([this] { read_lines(); }).detach();
+  if (input == Input::none)
+    std::thread(end_with, ::getppid()).detach();
+  else
+    std::thread([this] { read_lines(); }).detach();
+  // A kernel may have stopped us, and then we would not see that the driver has ended.
+  if (input == Input::driver) ::prctl(PR_SET_PDEATHSIG, SIGCONT);
 }
 
 void Channel::read_lines() {
@@ -63,7 +81,10 @@ void Channel::read_lines() {
     }
     line += text;
   }
-  if (input_ == Input::driver && !leaving_) end_group();
+  if (input_ == Input::driver && !leaving_) {
+    ending_ = true;
+    end_group();
+  }
   if (!line.empty()) take(std::move(line));
   const std::lock_guard lock(mutex_);
   at_end_ = true;
@@ -86,7 +107,13 @@ std::optional<std::string> Channel::next() {
   return line;
 }
 
+// What is being ended may look to the other thread like a failure.
+void Channel::stay_if_ending() const {
+  while (ending_) ::pause();
+}
+
 void Channel::say(const wire::Event& event) {
+  stay_if_ending();
   const std::string line = wire::encode(event) + "\n";
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = ::write(out_, rest.data(), rest.size());
@@ -98,8 +125,10 @@ void Channel::say(const wire::Event& event) {
 
 void Channel::leave(const std::optional<wire::Event>& last) {
   leaving_ = true;
+  stay_if_ending();
   if (last) say(*last);
   std::fflush(nullptr);
+  end_all_below_us();
   ::_exit(0);
 }
 

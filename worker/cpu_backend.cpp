@@ -227,6 +227,7 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   const bool begins_finals = go.launches > 0 && go.check;
   if (begins_finals) require_lasting_result();
   if (begins_finals && process_->changed_arithmetic()) remarks_.push_back(kChangedArithmetic);
+  process_->end_what_it_started();
   return wire::Measured{timing, compared, {}, remarks_};
 }
 

@@ -45,8 +45,8 @@ Finished run_compiler(std::vector<std::string> argv, const fs::path& directory) 
   command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain()
   command.own_group = false;
   return run(command);
-} catch (const Error& error) {
-  throw Error(error.code(), fmt::format("no compiler: {}; install a C++20 compiler or set CXX", error.what()));
+} catch (const NoProgram& error) {
+  throw NoProgram(error.code(), fmt::format("no compiler: {}; install a C++20 compiler or set CXX", error.what()));
 }
 
 std::vector<std::string> command_line(const wire::BuildRequest& request, const fs::path& artifact) {
@@ -134,7 +134,7 @@ std::string cpp_compiler_version() try {
   argv.emplace_back("--version");
   const Finished finished = run_compiler(std::move(argv), "");
   return finished.exit.clean() ? finished.output.substr(0, finished.output.find('\n')) : "";
-} catch (const Error&) {
+} catch (const NoProgram&) {
   return "";
 }
 

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "backend.h"
+#include "base/process.h"
 #include "kernel_runner.h"
 #include "measure.h"
 
@@ -80,12 +81,12 @@ pid_t start_process(int room) {
   ::posix_spawn_file_actions_addclosefrom_np(actions.get(), kRoomDescriptor + 1);
   pid_t process = 0;
   const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), nullptr, arguments, environ);
-  if (error != 0)
-    throw Refusal(Stage::load, fmt::format("cannot start the kernel's process: {}", std::strerror(error)));
+  if (error != 0) throw Refusal(Stage::load, "cannot start the kernel's process: " + why_not_started(error));
   return process;
 }
 
 [[noreturn]] void end_like(const siginfo_t& end) {
+  end_all_below_us();
   if (end.si_code == CLD_EXITED) ::_exit(end.si_status);
   const rlimit no_core{};
   ::setrlimit(RLIMIT_CORE, &no_core);  // the kernel's process has left its own, where cores are wanted
@@ -104,6 +105,7 @@ KernelProcess::KernelProcess(KernelRoom& room, const std::filesystem::path& hidd
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
   room_.set_text(hidden.string());
   process_ = start_process(room.file());
+  started_ = StartedChild(process_);
   its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
   our_delay_ = RunDelay("/proc/thread-self/schedstat");
   await_turn(++turns_);
@@ -131,6 +133,7 @@ void KernelProcess::await_turn(std::uint32_t turns) {
 
 void KernelProcess::end_with(const siginfo_t& end) {
   process_ = 0;
+  started_ = {};
   const FaultNote fault = const_cast<const KernelNotes&>(room_.notes()).fault;
   const std::string text = end.si_status == SIGSEGV && end.si_code != CLD_EXITED ? to_text(fault, room_.extents()) : "";
   if (!text.empty()) throw Refusal(stage_, text);
@@ -211,6 +214,11 @@ void KernelProcess::require_stopped() {
   if (info.si_pid == 0) return;
   if (is_end(info)) end_with(info);
   throw Refusal(Stage::check, "the kernel's process went on while its result was compared");
+}
+
+void KernelProcess::end_what_it_started() const {
+  end_descendants(process_);
+  end_orphans();
 }
 
 }  // namespace tune

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/descendants.h"
 #include "clock_check.h"
 #include "kernel_room.h"
 #include "run_delay.h"
@@ -36,6 +37,8 @@ class KernelProcess {
   double allowance();
   /// Throws Refusal if anything has happened to the process since the last launch.
   void require_stopped();
+  /// Kills what the kernel has started outside its process, which no stop reaches: others are measured while we wait.
+  void end_what_it_started() const;
 
  private:
   double carry_out(KernelNotes::Command command);
@@ -45,7 +48,8 @@ class KernelProcess {
 
   KernelRoom& room_;
   Stage stage_ = Stage::load;
-  pid_t process_ = 0;        ///< 0: it has ended
+  pid_t process_ = 0;  ///< 0: it has ended
+  StartedChild started_;
   std::uint32_t turns_ = 0;  ///< that it has taken
   RunDelay its_delay_, our_delay_;
 };

@@ -23,6 +23,7 @@
 
 #include "arithmetic.h"
 #include "backend.h"
+#include "base/signal_bounds.h"
 #include "cpu_kernel.h"
 #include "fault_report.h"
 #include "kernel_memory.h"
@@ -178,6 +179,7 @@ int run_kernel() {
   ::prctl(PR_SET_NAME, "tune-kernel");
   KernelRoom room{Descriptor(kRoomDescriptor)};
   if (::getppid() != room.notes().judge) return 0;  // it died before it could take us with it
+  SignalBounds::of_this_process().enter();
   // Where the system has Landlock. It also keeps us from looking into processes outside, our judge among them.
   const std::string hidden = room.text();
   renounce(hidden.empty() ? std::vector<std::filesystem::path>() : std::vector<std::filesystem::path>{hidden});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend.h"
+#include "base/descendants.h"
 #include "channel.h"
 #include "kernel_runner.h"
 #include "model/error.h"
@@ -178,6 +179,7 @@ int main(int argc, char** argv) {
     fmt::print(options ? stdout : stderr, fmt::runtime(tune::kHelp), program.substr(program.rfind('/') + 1));
     return options ? 0 : 2;
   }
+  tune::adopt_orphans();
   tune::Channel channel(tune::input_of(*options));
   const auto backend = tune::make_backend();
   channel.leave(tune::Session(*options, *backend, channel).run());

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "base/process.h"
-#include "model/error.h"
 #include "program_command.h"
 
 namespace tune {
@@ -29,7 +28,7 @@ std::string output_of(Words argv) try {
   command.own_group = false;
   const Finished finished = run(command);
   return finished.exit.clean() ? finished.output : "";
-} catch (const Error&) {
+} catch (const NoProgram&) {
   return "";
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -38,6 +39,12 @@ std::string failure(const std::string& what, const Exit& exit, const Finished& f
   return fmt::format("{} ended with {}{}{}", what, to_text(exit), line.empty() ? "" : ": ", line);
 }
 
+/// What needs a set-user-ID helper cannot run where signals are denied.
+bool is_trusted_with_signals() {
+  const char* value = std::getenv("TUNE_PROGRAMS_MAY_SIGNAL");
+  return value != nullptr && value == std::string_view("1");
+}
+
 Finished start(const Task& task, const Command& command) {
   try {
     return run(command);
@@ -54,6 +61,7 @@ Finished run_or_refuse(const Task& task) {
   command.argv = expand_command(task.command, task.is_shell, task.placeholders);
   command.environment = task.environment;
   command.own_group = false;
+  command.signals_others = task.stage == Stage::build || is_trusted_with_signals();
   Finished finished = start(task, command);
   for (const auto* text : {&finished.output, &finished.captured}) std::fwrite(text->data(), 1, text->size(), stderr);
   std::fflush(stderr);

@@ -19,7 +19,8 @@ struct Task {
   bool is_artifact = false;  ///< what is run was built: that it cannot be started is its own fault
 };
 
-/// Runs it to its end, in our process group so that it dies with us. What it prints goes on into our stderr, bounded.
+/// Runs it to its end, in our process group so that it dies with us; a program, unless TUNE_PROGRAMS_MAY_SIGNAL=1, cannot
+/// signal what is outside. What it prints goes on into our stderr, bounded.
 /// Throws Refusal in its stage if it crashes or exits with another code than 0; the message has the signal, or the code
 /// and the line of its output that explains most. Throws Error(environment) if it cannot be started, unless it was
 /// built.

@@ -1,6 +1,8 @@
 #include "base/process.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,8 +27,9 @@
 #include <thread>
 
 #include "base/capture.h"
+#include "base/descendants.h"
 #include "base/descriptor.h"
-#include "model/error.h"
+#include "base/signal_bounds.h"
 
 namespace tune {
 namespace {
@@ -38,10 +41,15 @@ using namespace std::chrono_literals;
 constexpr auto kDrain = 100ms;  // after the group is dead, only a grandchild that left the group holds the pipe
 constexpr auto kReapLimit = 10s;
 constexpr auto kGroupLimit = 1s;
+constexpr auto kSweepPause = 1ms;
 constexpr std::size_t kLineLimit = 1 << 20;  // of protocol output without a newline
 
 [[noreturn]] void cannot_start(const std::string& program, const std::string& why) {
   throw Error(ExitCode::environment, "cannot start " + program + ": " + why);
+}
+
+[[noreturn]] void no_program(const std::string& program, const std::string& why) {
+  throw NoProgram(ExitCode::environment, "cannot start " + program + ": " + why);
 }
 
 std::string on_path(const std::string& name) {
@@ -51,15 +59,15 @@ std::string on_path(const std::string& name) {
     const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
     if (::access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate)) return candidate;
   }
-  cannot_start(name, "not found on PATH");
+  no_program(name, "not found on PATH");
 }
 
 // Boost.Process crashes the parent when given an empty path, so every path is settled here.
 std::string find_program(const std::string& name) {
-  if (name.empty()) cannot_start("a program", "its name is empty");
+  if (name.empty()) no_program("a program", "its name is empty");
   if (name.find('/') == std::string::npos) return on_path(name);
-  if (::access(name.c_str(), F_OK) != 0) cannot_start(name, "no such file");
-  if (::access(name.c_str(), X_OK) != 0) cannot_start(name, "not executable");
+  if (::access(name.c_str(), F_OK) != 0) no_program(name, "no such file");
+  if (::access(name.c_str(), X_OK) != 0) no_program(name, "not executable");
   return name;
 }
 
@@ -68,18 +76,27 @@ struct Pipe {
   Descriptor read, write;
   Pipe() {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) cannot_start("a process", std::strerror(errno));
+    if (::pipe2(ends, O_CLOEXEC) != 0) cannot_start("a process", why_not_started(errno));
     read = Descriptor(ends[0]);
     write = Descriptor(ends[1]);
   }
 };
+
+/// What a child that must not signal others may still signal: its own. Of the others the system may only be able to
+/// spare those that we name: us, and the driver that started us.
+std::optional<SignalBounds> bounds_of(const Command& command) {
+  if (command.signals_others) return std::nullopt;
+  return SignalBounds::sparing({::getpid(), ::getppid()}, {::getpgrp(), ::getpgid(::getppid())});
+}
 
 /// Between fork and exec: a group of its own, default signals, and the pipes as 0, 1 and 2. No parent-death signal: it
 /// would kill a worker alone, and the compilers it started would live on; a worker watches its stdin instead.
 struct ChildSetup : bp::extend::handler {
   int in, out, err;
   bool own_group;
-  ChildSetup(int in_fd, int out_fd, int err_fd, bool group) : in(in_fd), out(out_fd), err(err_fd), own_group(group) {}
+  const std::optional<SignalBounds>& bounds;
+  ChildSetup(int in_fd, int out_fd, int err_fd, bool group, const std::optional<SignalBounds>& signal_bounds)
+      : in(in_fd), out(out_fd), err(err_fd), own_group(group), bounds(signal_bounds) {}
 
   template <typename Executor>
   void on_exec_setup(Executor&) const {
@@ -91,6 +108,7 @@ struct ChildSetup : bp::extend::handler {
     ::dup2(in, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
     ::dup2(err, STDERR_FILENO);
+    if (bounds) bounds->enter();
   }
 };
 
@@ -98,6 +116,7 @@ struct Child {
   Processes::Id id;
   std::string program;
   bp::child process;
+  StartedChild started;
   bool own_group;
   asio::posix::stream_descriptor in, out, err;
   asio::steady_timer deadline, drain;
@@ -107,6 +126,7 @@ struct Child {
   Exit exit;
   bool killed = false;
   bool reaped = false;
+  bool swept = false;  ///< and nothing that it started is left
   bool ended = false;
   int open_pipes = 2;
 
@@ -121,21 +141,14 @@ struct Child {
         drain(io),
         captured(command.capture_limit) {}
 
-  void signal_group(int signal) const {
-    // A child that shares our group is killed alone.
-    ::kill(own_group ? -process.id() : process.id(), signal);
+  /// It is in no group of its own if it has joined another one. A child that shares our group is killed alone.
+  void send_kill() const {
+    const pid_t number = process.id();
+    if (number <= 1) return;  // to kill(2) 0 and -1 are everybody
+    if (own_group) ::kill(-number, SIGKILL);
+    ::kill(number, SIGKILL);
   }
 };
-
-}  // namespace
-
-namespace {
-
-// `nohup` and shells that start us in the background have it ignored, and mean it.
-bool is_ignored(int signal) {
-  struct sigaction inherited {};
-  return ::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
-}
 
 }  // namespace
 
@@ -143,6 +156,9 @@ struct Processes::Impl {
   asio::io_context io;
   asio::signal_set signals{io};
   asio::signal_set child_exits{io, SIGCHLD};
+  std::map<int, struct sigaction> earlier;  ///< what the signals did before this caught them
+  bool adopts = adopts_orphans();
+  std::vector<StartedChild> given_up;  ///< what could not be killed is not waited for again
   std::map<Id, std::unique_ptr<Child>> children;
   std::deque<Event> ready;
   Id next_id = 1;
@@ -150,8 +166,7 @@ struct Processes::Impl {
   explicit Impl(bool catch_signals) {
     ::signal(SIGPIPE, SIG_IGN);
     if (catch_signals) {
-      for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        if (!is_ignored(signal)) signals.add(signal);
+      for (const int signal : {SIGINT, SIGTERM, SIGHUP}) catch_signal(signal);
       watch_signals();
     }
     watch_exits();
@@ -159,7 +174,7 @@ struct Processes::Impl {
 
   ~Impl() {
     for (auto& [id, child] : children)
-      if (!child->reaped) child->signal_group(SIGKILL);
+      if (!child->reaped) kill_all_of(*child);
     const auto limit = Clock::now() + kReapLimit;
     std::vector<pid_t> groups;
     for (auto& [id, child] : children) {
@@ -167,7 +182,28 @@ struct Processes::Impl {
       if (child->own_group) groups.push_back(child->process.id());
       reap_until(child->process, limit);
     }
+    while (adopts && !end_orphans() && Clock::now() < limit) std::this_thread::sleep_for(kSweepPause);
     await_end_of(groups);
+    boost::system::error_code ignored;
+    signals.clear(ignored);
+    for (const auto& [signal, action] : earlier) ::sigaction(signal, &action, nullptr);
+  }
+
+  void catch_signal(int signal) {
+    struct sigaction inherited {};
+    // `nohup` and shells that start us in the background have it ignored, and mean it.
+    if (::sigaction(signal, nullptr, &inherited) != 0 || inherited.sa_handler == SIG_IGN) return;
+    earlier[signal] = inherited;
+    signals.add(signal);
+  }
+
+  // What left its group is found below it as long as it lives, and comes to us after that if we adopt orphans.
+  void kill_all_of(const Child& child) const {
+    if (!adopts) {
+      ::kill(child.process.id(), SIGSTOP);  // so that it neither starts others nor ends of their end
+      end_descendants(child.process.id());
+    }
+    child.send_kill();
   }
 
   // Their other members die by themselves, and may still write for a moment. Not for long: where nobody reaps orphans
@@ -207,14 +243,32 @@ struct Processes::Impl {
         info.si_pid == 0)
       return;
     // The leader is still a zombie, so its group's number cannot have been given to anyone else yet.
-    if (child.own_group) child.signal_group(SIGKILL);
+    child.send_kill();
     std::error_code ignored;
     child.process.wait(ignored);
     const int status = child.process.native_exit_code();
     child.exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     child.exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     child.reaped = true;
+    child.started = {};
     child.deadline.cancel();
+    sweep(child, Clock::now() + kReapLimit);
+  }
+
+  // Before it counts as ended: what goes on would disturb what comes next.
+  void sweep(Child& child, Clock::time_point limit) {
+    const bool clear = !adopts || end_orphans();
+    if (!clear && Clock::now() < limit) {
+      child.drain.expires_after(kSweepPause);
+      child.drain.async_wait([this, &child, limit](const boost::system::error_code& error) {
+        if (!error) sweep(child, limit);
+      });
+      return;
+    }
+    child.exit.unreaped = !clear;
+    if (!clear)
+      for (const pid_t stuck : children_of(::getpid())) given_up.emplace_back(stuck);
+    child.swept = true;
     if (child.open_pipes == 0) return end(child);
     child.drain.expires_after(kDrain);
     child.drain.async_wait([this, &child](const boost::system::error_code& error) {
@@ -238,7 +292,7 @@ struct Processes::Impl {
   }
 
   void pipe_closed(Child& child) {
-    if (--child.open_pipes == 0 && child.reaped) end(child);
+    if (--child.open_pipes == 0 && child.swept) end(child);
   }
 
   void read_lines(Child& child) {
@@ -274,12 +328,13 @@ struct Processes::Impl {
   void kill(Child& child) {
     if (child.killed || child.reaped) return;
     child.killed = true;
-    child.signal_group(SIGKILL);
+    kill_all_of(child);
     child.deadline.expires_after(kReapLimit);
     child.deadline.async_wait([this, &child](const boost::system::error_code& error) {
       if (error || child.reaped) return;
-      child.reaped = true;
+      child.reaped = child.swept = true;
       child.exit.unreaped = true;
+      given_up.push_back(std::move(child.started));
       child.process.detach();
       end(child);
     });
@@ -291,11 +346,15 @@ struct Processes::Impl {
     bp::environment environment = boost::this_process::environment();
     for (const auto& [name, value] : command.environment) environment[name] = value;
     Pipe in, out, err;
+    { const Pipe spare; }  // Boost.Process opens one of its own, and tells nobody if it cannot
     std::error_code error;
-    ChildSetup setup(in.read.get(), out.write.get(), err.write.get(), command.own_group);
+    const auto bounds = bounds_of(command);
+    ChildSetup setup(in.read.get(), out.write.get(), err.write.get(), command.own_group, bounds);
     const std::string directory = command.directory.empty() ? "." : command.directory.string();
     child.process = bp::child(bp::args(argv), bp::env(environment), bp::start_dir(directory), setup, error);
-    if (error) cannot_start(child.program, error.message());
+    if (error) cannot_start(child.program, why_not_started(error.value()));
+    if (child.process.id() <= 1) cannot_start(child.program, "the system gave no process for it");
+    child.started = StartedChild(child.process.id());
     // Whichever of parent and child is first: from here on the group exists.
     if (command.own_group) ::setpgid(child.process.id(), child.process.id());
     child.in.assign(in.write.release());
@@ -305,7 +364,10 @@ struct Processes::Impl {
   }
 };
 
-Processes::Processes(bool catch_signals) : impl_(std::make_unique<Impl>(catch_signals)) {}
+Processes::Processes(bool catch_signals) try : impl_(std::make_unique<Impl>(catch_signals)) {
+} catch (const boost::system::system_error& error) {
+  cannot_start("a process", why_not_started(error.code().value()));
+}
 Processes::~Processes() = default;
 
 Processes::Id Processes::start(const Command& command) {
@@ -375,6 +437,23 @@ Finished run(const Command& command) {
     if (const auto* ended = std::get_if<Processes::Ended>(&*event))
       return {ended->exit, output.text(), ended->captured};
   }
+}
+
+std::string why_not_started(int error) {
+  const auto limit_of = [](auto resource) {
+    rlimit limit{};
+    ::getrlimit(resource, &limit);
+    return limit.rlim_cur == RLIM_INFINITY ? "no limit" : std::to_string(limit.rlim_cur);
+  };
+  if (error == EMFILE)
+    return fmt::format("too many open files: the limit (RLIMIT_NOFILE) is {}; raise it, as by `ulimit -n 4096`",
+                       limit_of(RLIMIT_NOFILE));
+  if (error == EAGAIN)
+    return fmt::format(
+        "too many processes: the user's limit (RLIMIT_NPROC) is {}; raise it (`ulimit -u`) or that of the container, "
+        "or end other processes",
+        limit_of(RLIMIT_NPROC));
+  return std::strerror(error);
 }
 
 std::string to_text(const Exit& exit) {

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "model/error.h"
+
 namespace tune {
 
 /// How a process ended.
@@ -16,12 +18,15 @@ struct Exit {
   int code = 0;
   int signal = 0;          ///< not 0: killed by it, and `code` means nothing
   bool timed_out = false;  ///< we killed it at its deadline
-  bool unreaped = false;   ///< still there 10 s after SIGKILL (stuck in the kernel)
+  bool unreaped = false;   ///< it, or what it started, was still there 10 s after SIGKILL (stuck in the kernel)
   bool clean() const { return code == 0 && signal == 0 && !timed_out && !unreaped; }
 };
 
 /// `exit code 3`, `killed by signal 11 (segmentation fault)`, `timed out`.
 std::string to_text(const Exit& exit);
+
+/// Why a process, or what it needs, could not be made, from errno; with the limit that was met, and how to raise it.
+std::string why_not_started(int error);
 
 struct Command {
   std::vector<std::string> argv;                   ///< argv[0] is a path or a name to find on PATH
@@ -29,11 +34,19 @@ struct Command {
   std::filesystem::path directory;                 ///< empty: ours
   std::size_t capture_limit = 64 * 1024;           ///< captured output beyond it is cut in the middle
   bool own_group = true;                           ///< a process group of its own, killed as one; false: stays in ours
+  bool signals_others = true;                      ///< false: as far as the system can keep it from that (SignalBounds)
+};
+
+/// A program cannot be started because it is not there, or is none.
+class NoProgram : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Child processes and signals as one stream of events, for one thread. Owns every child it started: none outlives it.
 /// Each child has a stdin we can write lines to, a stdout read as lines, and a stderr that is captured.
-/// When a child exits its whole group is killed, then it is reaped, then its pipes are drained briefly.
+/// When a child exits its whole group is killed, then it is reaped, then what it left behind outside its group is
+/// killed where this process adopts orphans, then its pipes are drained briefly.
 class Processes {
  public:
   using Id = int;
@@ -61,7 +74,8 @@ class Processes {
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
-  /// Starts a child. Throws Error(environment) naming the program if it cannot be found or started.
+  /// Starts a child. Throws NoProgram naming the program; or Error(environment), with the limit that was met, if the
+  /// system cannot start it.
   Id start(const Command& command);
   /// Writes a line to its stdin; a child that no longer reads is no error.
   void send(Id id, std::string_view line);

@@ -1,6 +1,7 @@
 #include "exec/workers.h"
 
 #include "base/process.h"
+#include "exec/runner.h"
 #include "model/error.h"
 
 namespace tune {
@@ -29,7 +30,7 @@ void require_device(const wire::Hello& hello) {
 // The first line a probe says, and how it ended.
 std::pair<std::string, Processes::Ended> answer_of(const fs::path& worker, const Environment& environment,
                                                    std::chrono::duration<double> limit) {
-  Processes processes(false);
+  Processes processes(true);
   Command command;
   command.argv = {worker.string(), "--probe"};
   command.environment = environment;
@@ -41,6 +42,7 @@ std::pair<std::string, Processes::Ended> answer_of(const fs::path& worker, const
     const auto event = processes.wait(std::nullopt);
     if (const auto* line = std::get_if<Processes::Line>(&*event); line && answer.empty()) answer = line->text;
     if (const auto* ended = std::get_if<Processes::Ended>(&*event)) return {answer, *ended};
+    if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
   }
 }
 

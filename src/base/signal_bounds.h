@@ -1,0 +1,30 @@
+#pragma once
+#include <linux/filter.h>
+#include <sys/types.h>
+
+#include <vector>
+
+namespace tune {
+
+/// Keeps a process from signalling others. Where the system has Landlock's signal scope (Linux 6.12), it and what it
+/// starts can signal each other, and nothing else. Elsewhere a filter of system calls (seccomp) stands in for that,
+/// which knows processes by number only: see its two forms.
+class SignalBounds {
+ public:
+  /// For a process that starts no others: the filter lets it signal itself alone.
+  static SignalBounds of_this_process();
+  /// For what starts others, whose numbers nobody knows yet: the filter spares these processes, and these groups.
+  static SignalBounds sparing(const std::vector<pid_t>& processes, const std::vector<pid_t>& groups);
+
+  /// From now on, for this thread and what it starts; there is no way back. A file with more rights than the user's
+  /// (sudo) gives none from then on, unless the user is root. May be called between fork and exec. False: the system
+  /// has neither.
+  bool enter() const;
+
+ private:
+  explicit SignalBounds(std::vector<sock_filter> filter) : filter_(std::move(filter)) {}
+
+  std::vector<sock_filter> filter_;
+};
+
+}  // namespace tune
