@@ -11,6 +11,7 @@
 #include <fstream>
 #include <vector>
 
+#include "base/file.h"
 #include "model/error.h"
 
 namespace tune {
@@ -48,6 +49,8 @@ Journal::Journal(fs::path path) : path_(std::move(path)) {
   if (!file_)
     throw Error(ExitCode::environment, "cannot open the journal " + path_.string() + ": " + std::strerror(errno) +
                                            "; choose another place with --output PREFIX");
+  if (const std::string kind = kind_of_file(path_); !kind.empty() && kind != "a device")
+    throw Error(ExitCode::bad_input, "the journal " + path_.string() + " is " + kind + "; choose another --output PREFIX");
   lock();
   read();
   cut_torn_line();
@@ -174,14 +177,12 @@ const Finals* Journal::find_finals(const std::string& id) const {
 
 void Journal::append(const wire::Record& record) {
   const std::string line = encode(record) + "\n";
-  const ssize_t written = ::write(file_.get(), line.data(), line.size());
-  if (written != static_cast<ssize_t>(line.size())) {
-    const std::string why = written < 0 ? std::strerror(errno) : std::strerror(ENOSPC);
-    if (written > 0 && ::ftruncate(file_.get(), end_) != 0) ++unreadable_;
-    throw Error(ExitCode::environment, "cannot write to the journal " + path_.string() + ": " + why +
-                                           "; the same command continues from here once there is room");
+  if (!file_.write(line)) {
+    const std::string why = std::strerror(errno);
+    cut_torn_line();
+    fail_to_write(why);
   }
-  end_ += written;
+  end_ += std::ssize(line);
   if (!unflushed_since_) unflushed_since_ = std::chrono::steady_clock::now();
   accept(record);
   flush(false);
@@ -190,8 +191,14 @@ void Journal::append(const wire::Record& record) {
 void Journal::flush(bool now) {
   if (!unflushed_since_) return;
   if (!now && std::chrono::steady_clock::now() - *unflushed_since_ < std::chrono::seconds(1)) return;
-  ::fdatasync(file_.get());
+  // Devices have nothing to flush.
+  if (::fdatasync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) fail_to_write(std::strerror(errno));
   unflushed_since_.reset();
+}
+
+void Journal::fail_to_write(const std::string& why) const {
+  throw Error(ExitCode::environment, "cannot write to the journal " + path_.string() + ": " + why +
+                                         "; the same command continues from here once there is room");
 }
 
 }  // namespace tune

@@ -50,7 +50,7 @@ class Journal {
   void clear();
   /// Throw Error(environment) if the disk does not take it; what was written before stays whole.
   void append(const wire::Record& record);
-  /// Flushes to disk what is older than a second; with `now` everything.
+  /// Flushes to disk what is older than a second; with `now` everything. Throws Error(environment).
   void flush(bool now);
 
  private:
@@ -62,6 +62,7 @@ class Journal {
   void lock();
   void read();
   void cut_torn_line();
+  [[noreturn]] void fail_to_write(const std::string& why) const;
   void accept(wire::Record record);
   bool foreign_run() const;
   void note_repeat(const std::string& id, bool repeated);

@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <new>
 #include <string>
 
 #include "base/log.h"
@@ -28,6 +30,13 @@ int main(int argc, char** argv) {
   } catch (const tune::Interrupted& interrupted) {
     tune::remark("tune: interrupted; the same command continues from here");
     return 128 + interrupted.signal;
+  } catch (const std::filesystem::filesystem_error& error) {
+    tune::print_error(error.path1().string() + ": " + error.code().message() +
+                      "; mend that, or choose another file or folder");
+    return static_cast<int>(tune::ExitCode::environment);
+  } catch (const std::bad_alloc&) {
+    tune::print_error("there is not enough memory; give it more, or a smaller file or grid");
+    return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::exception& error) {
     tune::print_error(std::string("unexpected: ") + error.what());
     return static_cast<int>(tune::ExitCode::environment);

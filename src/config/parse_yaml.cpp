@@ -2,13 +2,11 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
 
+#include "base/file.h"
 #include "config/node.h"
 #include "model/error.h"
 
@@ -18,6 +16,7 @@ namespace {
 /// Aliases are copied in, so a few lines of nested aliases could stand for any number of nodes.
 constexpr int kMaxNodes = 2'000'000;
 constexpr int kMaxDepth = 64;
+constexpr std::uintmax_t kMostBytes = 16 << 20;
 
 std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
@@ -171,16 +170,7 @@ Node parse_yaml(const std::string& text, const std::string& file, Problems& prob
 }
 
 Node read_yaml(const std::filesystem::path& path, Problems& problems) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  // Opening a folder succeeds; only reading it fails.
-  if (stream) text << stream.rdbuf();
-  if (!stream || std::filesystem::is_directory(path)) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: cannot be read: {}", path.string(),
-                            std::filesystem::is_directory(path) ? "is a folder" : std::strerror(errno)));
-  }
-  return parse_yaml(text.str(), path.string(), problems);
+  return parse_yaml(read_file(path, kMostBytes), path.string(), problems);
 }
 
 }  // namespace tune
