@@ -43,7 +43,7 @@ std::string complaint(const std::function<void()>& action) {
 }
 
 TEST_F(StoreTest, FindsOnlyWhatWasCommitted) {
-  const Store store({folder / "store"});
+  const Store store({folder / "store", false, {}});
   const HeldFolder begun = store.begin("key");
   EXPECT_TRUE(store.find("key").empty());
   std::ofstream(begun.path() / "artifact") << "bytes";
@@ -54,14 +54,14 @@ TEST_F(StoreTest, FindsOnlyWhatWasCommitted) {
 }
 
 TEST_F(StoreTest, KeepsNothingOfADiscardedBuild) {
-  const Store store({folder / "store"});
+  const Store store({folder / "store", false, {}});
   store.discard(store.begin("key").path());
   EXPECT_TRUE(store.find("key").empty());
   EXPECT_TRUE(fs::is_empty(folder / "store"));
 }
 
 TEST_F(StoreTest, TheFirstOfTwoBuildersWins) {
-  const Store store({folder / "store"});
+  const Store store({folder / "store", false, {}});
   const HeldFolder first = store.begin("key"), second = store.begin("key");
   std::ofstream(first.path() / "artifact") << "first";
   std::ofstream(second.path() / "artifact") << "second";
@@ -81,7 +81,7 @@ TEST_F(StoreTest, TheOwnEntryStandsBeforeTheBaseStoresWhichStaysAsItIs) {
 }
 
 TEST_F(StoreTest, ReadsNothingOutsideOfAnEntry) {
-  const Store store({folder / "store"});
+  const Store store({folder / "store", false, {}});
   write("secret", "text");
   const fs::path entry = store.commit(store.begin("key").path(), "key");
   fs::create_symlink(folder / "secret", entry / "link");
@@ -93,11 +93,11 @@ TEST_F(StoreTest, ReadsNothingOutsideOfAnEntry) {
 }
 
 TEST_F(StoreTest, RemovesWhatAKilledBuildLeft) {
-  const Store store({folder / "store"});
+  const Store store({folder / "store", false, {}});
   const HeldFolder held = store.begin("held");
   const fs::path abandoned = store.begin("key").path(), users = folder / "store" / "tmp.mine";
   fs::create_directories(users);
-  const Store next({folder / "store"});
+  const Store next({folder / "store", false, {}});
   EXPECT_FALSE(fs::exists(abandoned));
   EXPECT_TRUE(fs::exists(held.path()));
   EXPECT_TRUE(fs::exists(users));
@@ -106,7 +106,7 @@ TEST_F(StoreTest, RemovesWhatAKilledBuildLeft) {
 TEST_F(StoreTest, NamesAFolderItCannotWrite) {
   write("file", "");
   try {
-    const Store store({folder / "file" / "store"});
+    const Store store({folder / "file" / "store", false, {}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::environment);
