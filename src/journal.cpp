@@ -77,6 +77,13 @@ void Journal::read() {
   // A device such as /dev/full has nothing to read, or has it without end.
   if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   std::ifstream file(path_, std::ios::binary);
+  // What cannot be read now would be cut off as a torn line.
+  const auto must_be = [this](bool readable) {
+    if (!readable)
+      throw Error(ExitCode::environment, "cannot read the journal " + path_.string() + ": " + std::strerror(errno) +
+                                             "; the same command continues from here once that is mended");
+  };
+  must_be(file.is_open());
   std::string line;
   std::int64_t position = 0;
   while (std::getline(file, line) && !file.eof()) {
@@ -91,6 +98,7 @@ void Journal::read() {
     }
     end_ = position;
   }
+  must_be(!file.bad());
   if (end_ == 0 && !line.empty() && !may_start_a_journal(line))
     throw Error(ExitCode::bad_input, path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
 }
