@@ -189,7 +189,7 @@ KernelTunerCache::~KernelTunerCache() {
 
 void KernelTunerCache::close() {
   if (std::exchange(closed_, true)) return;
-  if (!failed_.empty()) --end_;  // the comma
+  if (ends_in_comma_) --end_;
   write(kKernelTunerFoot);
   if (::fsync(file_.get()) != 0) fail(std::strerror(errno));
 }
@@ -273,6 +273,7 @@ void KernelTunerCache::write(const std::string& text) {
     fail(why);
   }
   end_ += std::ssize(text);
+  ends_in_comma_ = text.ends_with(',');
 }
 
 void KernelTunerCache::fail(const std::string& why) const {

@@ -56,6 +56,7 @@ class KernelTunerCache {
   std::map<std::string, bool> failed_;  ///< by the entry's key: whether its last entry is a failure
   Descriptor file_;
   bool closed_ = false;
+  bool ends_in_comma_ = false;
   std::int64_t end_ = 0;  ///< where the next entry goes
 };
 
