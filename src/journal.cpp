@@ -11,7 +11,6 @@
 #include <fstream>
 #include <vector>
 
-#include "base/file.h"
 #include "model/error.h"
 
 namespace tune {
@@ -49,8 +48,6 @@ Journal::Journal(fs::path path) : path_(std::move(path)) {
   if (!file_)
     throw Error(ExitCode::environment, "cannot open the journal " + path_.string() + ": " + std::strerror(errno) +
                                            "; choose another place with --output PREFIX");
-  if (const std::string kind = kind_of_file(path_); !kind.empty() && kind != "a device")
-    throw Error(ExitCode::bad_input, "the journal " + path_.string() + " is " + kind + "; choose another --output PREFIX");
   lock();
   read();
   cut_torn_line();

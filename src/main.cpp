@@ -31,8 +31,8 @@ int main(int argc, char** argv) {
     tune::remark("tune: interrupted; the same command continues from here");
     return 128 + interrupted.signal;
   } catch (const std::filesystem::filesystem_error& error) {
-    tune::print_error(error.path1().string() + ": " + error.code().message() +
-                      "; mend that, or choose another file or folder");
+    const std::string path = error.path1().empty() ? "the working folder" : error.path1().string();
+    tune::print_error(path + ": " + error.code().message() + "; mend that, or choose another file or folder");
     return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::bad_alloc&) {
     tune::print_error("there is not enough memory; give it more, or a smaller file or grid");

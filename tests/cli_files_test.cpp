@@ -137,6 +137,7 @@ TEST_F(StoreFiles, ATeamSharesAStoreThatItNames) {
 }
 
 TEST_F(StoreFiles, ABaseStoreIsReadAndNeverWritten) {
+  EXPECT_TRUE(has(build({"--base-store", "base"}).err, "tune: error: the base store base is no folder; give one"));
   ASSERT_EQ(build({"--store", "base"}).code, 0);
   EXPECT_EQ(build({"--base-store", "base"}).code, 0);
   EXPECT_EQ(sandbox_.artifacts(), 0);
@@ -210,6 +211,13 @@ TEST_F(WrittenFiles, AFolderOfTheUsersOwnIsNotScratch) {
   EXPECT_EQ(sandbox_.tune({"bench.yaml", "--output", "best"}).code, 0);
   EXPECT_EQ(sandbox_.read("tmp/tune-scratch-mydata/results"), "precious\n");
   EXPECT_EQ(std::distance(fs::directory_iterator(path("tmp")), {}), 1) << "its own it removed";
+}
+
+TEST_F(WrittenFiles, AProgramsResultIsARegularFile) {
+  fs::permissions(sandbox_.write("bench.sh", "#!/bin/sh\nmkfifo \"$TUNE_RESULT\"\n"), fs::perms::owner_all);
+  const Result result = sandbox_.tune({"bench.yaml", "--output", "best"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "the result file is a pipe; a program writes a regular file"));
 }
 
 /// What a user sees is a sentence of ours, whatever the path.
@@ -301,7 +309,7 @@ TEST_F(FileErrors, APipeThatNobodyWritesIsGivenUp) {
 
 TEST_F(FileErrors, AWorkingFolderThatIsGoneIsSaid) {
   const std::string said = shell("mkdir gone; cd gone; rmdir ../gone; $TUNE ../bench.yaml; $TUNE bench.yaml");
-  EXPECT_TRUE(has(said, "tune: error: "));
+  EXPECT_TRUE(has(said, "tune: error: the working folder: No such file or directory; "));
   EXPECT_EQ(said.find("unexpected"), std::string::npos) << said;
   EXPECT_EQ(said.find("filesystem error"), std::string::npos) << said;
 }

@@ -86,6 +86,8 @@ Store::Store(StorePlaces places) : places_(std::move(places)) {
     throw Error(ExitCode::environment,
                 "there is no folder for the build store: HOME is not set and this user has no home; set XDG_CACHE_HOME, "
                 "or name one by --store DIR");
+  if (!places_.base.empty() && kind_of_file(places_.base) != "a folder")
+    throw Error(ExitCode::bad_input, "the base store " + places_.base.string() + " is no folder; give one that is");
   make_folders(folder);
   // What a link on the way points to may change later.
   if (!places_.named) folder = trust_.emplace(kDistrust).walk_to(folder);

@@ -112,7 +112,7 @@ Builder::Result Builder::result_of(const Job& job) const {
   const wire::Built& built = *job.process->built();
   const fs::path folder = job.folder.path();
   std::error_code ignored;
-  if (!fs::is_regular_file(folder / built.artifact, ignored))
+  if (fs::path(built.artifact).has_parent_path() || !fs::is_regular_file(folder / built.artifact, ignored))
     return Failure{Stage::build, Cause::protocol, "the worker said built, but left no artifact", {}};
   write_record(folder, built);
   const fs::path entry = store_->commit(folder, job.key);
