@@ -31,7 +31,9 @@ int main(int argc, char** argv) {
     tune::remark("tune: interrupted; the same command continues from here");
     return 128 + interrupted.signal;
   } catch (const std::filesystem::filesystem_error& error) {
-    const std::string path = error.path1().empty() ? "the working folder" : error.path1().string();
+    std::error_code ignored;
+    const bool gone = std::filesystem::current_path(ignored).empty();
+    const std::string path = gone ? "the working folder" : error.path1().string();
     tune::print_error(path + ": " + error.code().message() + "; mend that, or choose another file or folder");
     return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::bad_alloc&) {

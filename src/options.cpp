@@ -220,8 +220,7 @@ void add_how(CLI::App& app, Options& options) {
   app.add_option("--arch", options.arch, "Build for this architecture, such as sm_90a; with --build-only")
       ->group(group)
       ->type_name("NAME");
-  app.add_option("--store", options.store,
-                 "Build store instead of your own; who can write there is trusted")
+  app.add_option("--store", options.store, "Build store instead of your own; who can write there is trusted")
       ->group(group)
       ->type_name("DIR");
   app.add_option("--base-store", options.base_store, "A store to take from what your own does not have; never written")

@@ -96,7 +96,8 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
     for (const fs::path& input : inputs)
       if (same_file(input, output.path)) refuse(output, "also an input of this run");
     for (const Output* before = outputs; before != &output; ++before)
-      if (!before->path.empty() && same_file(before->path, output.path)) refuse(output, "also another output of this run");
+      if (!before->path.empty() && same_file(before->path, output.path))
+        refuse(output, "also another output of this run");
   }
 }
 

@@ -261,7 +261,8 @@ TEST_F(FileErrors, AnEmptyPathIsNamedByItsOption) {
   for (const Words& words : reading("")) expect_refusal(words, " is given an empty path; give the name of a file\n", 2);
   for (const Words& words : writing("")) expect_refusal(words, " is given an empty path; give the name of a file\n", 2);
   for (const char* option : {"--keep", "--store", "--base-store"})
-    expect_refusal({"bench.yaml", option, ""}, std::string(option) + " is given an empty path; give the name of a folder");
+    expect_refusal({"bench.yaml", option, ""},
+                   std::string(option) + " is given an empty path; give the name of a folder");
 }
 
 TEST_F(FileErrors, AFolderIsNoFile) {
@@ -269,7 +270,8 @@ TEST_F(FileErrors, AFolderIsNoFile) {
   for (const char* ending : {".csv", ".jsonl", ".yaml"}) {
     const std::string name = std::string("folder") + ending;
     fs::create_directory(path(name));
-    expect_refusal({"bench.yaml", "--tune", "--output", "folder"}, "folder" + std::string(ending) + " is a folder; ", 2);
+    expect_refusal({"bench.yaml", "--tune", "--output", "folder"}, "folder" + std::string(ending) + " is a folder; ",
+                   2);
     fs::remove(path(name));
   }
   for (const Words& words : reading("folder")) expect_refusal(words, "folder: cannot be read: is a folder", 2);
@@ -319,7 +321,8 @@ TEST_F(FileErrors, AnOutputThatCannotBeWrittenIsSaidOnceAllElseIsDone) {
     GTEST_SKIP() << "no user namespaces here";
   fs::create_directory(path("disk"));
   const std::string said = shell(
-      "unshare -rm sh -c 'mount -t tmpfs -o size=64k none disk && dd if=/dev/zero of=disk/big bs=4k count=16 2>/dev/null;"
+      "unshare -rm sh -c 'mount -t tmpfs -o size=64k none disk && dd if=/dev/zero of=disk/big bs=4k count=16 "
+      "2>/dev/null;"
       "$TUNE bench.yaml --tune --output best --t4 disk/results.json; echo code $?; ls -A disk'");
   EXPECT_TRUE(has(said, "tune: error: cannot write disk/results.json: No space left on device; "));
   EXPECT_TRUE(has(said, "code 4\nbig\n")) << "nothing half written is left";

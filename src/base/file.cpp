@@ -117,14 +117,12 @@ void write_file(const fs::path& path, std::string_view text) {
     throw Error(ExitCode::environment,
                 "cannot write " + path.string() + ": " + why + "; mend that, or choose another place");
   };
-  if (const std::string kind = kind_of_file(path); !kind.empty())
-    fail("it is " + kind);
+  if (const std::string kind = kind_of_file(path); !kind.empty()) fail("it is " + kind);
   std::string temporary;
   Descriptor file = create_beside(path, temporary);
   if (!file) fail(std::strerror(errno));
   // Renamed while it is locked, so that nobody takes it for left over.
-  const bool written =
-      file.write(text) && ::fsync(file.get()) == 0 && ::rename(temporary.c_str(), path.c_str()) == 0;
+  const bool written = file.write(text) && ::fsync(file.get()) == 0 && ::rename(temporary.c_str(), path.c_str()) == 0;
   const std::string why = std::strerror(errno);
   if (!written) ::unlink(temporary.c_str());
   if (!written) fail(why);

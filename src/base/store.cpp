@@ -54,7 +54,8 @@ namespace {
 
 constexpr const char* kTemporary = "tmp.";
 constexpr const char* kDistrust =
-    ": whoever can write to the build store decides which code runs; give it to yourself alone (chown, chmod go-w), set "
+    ": whoever can write to the build store decides which code runs; give it to yourself alone (chown, chmod go-w), "
+    "set "
     "XDG_CACHE_HOME to a folder of your own, or name a store that you share with people whom you trust by --store DIR";
 
 bool is_plain_name(const std::string& name) {
@@ -83,9 +84,10 @@ Descriptor open_itself(const fs::path& path, int flags, struct stat& status) {
 Store::Store(StorePlaces places) : places_(std::move(places)) {
   fs::path& folder = places_.folder;
   if (folder.empty())
-    throw Error(ExitCode::environment,
-                "there is no folder for the build store: HOME is not set and this user has no home; set XDG_CACHE_HOME, "
-                "or name one by --store DIR");
+    throw Error(
+        ExitCode::environment,
+        "there is no folder for the build store: HOME is not set and this user has no home; set XDG_CACHE_HOME, "
+        "or name one by --store DIR");
   if (!places_.base.empty() && kind_of_file(places_.base) != "a folder")
     throw Error(ExitCode::bad_input, "the base store " + places_.base.string() + " is no folder; give one that is");
   make_folders(folder);

@@ -18,7 +18,8 @@ void write_record(const fs::path& folder, const wire::Built& built) {
   std::ofstream file(folder / kRecord);
   file << encode(wire::Event(built)) << '\n' << hash_file(folder / built.artifact);
   file.close();
-  if (!file) throw Error(ExitCode::environment, "cannot write " + (folder / kRecord).string() + ": " + std::strerror(errno));
+  if (!file)
+    throw Error(ExitCode::environment, "cannot write " + (folder / kRecord).string() + ": " + std::strerror(errno));
 }
 
 std::optional<Artifact> read_entry(const Store& store, const fs::path& entry, const std::string& key) try {
@@ -37,8 +38,8 @@ std::optional<Artifact> read_entry(const Store& store, const fs::path& entry, co
 
 }  // namespace
 
-Builder::Builder(Processes& processes, fs::path worker, StorePlaces store, fs::path scratch,
-                 const Deadlines& deadlines, int jobs)
+Builder::Builder(Processes& processes, fs::path worker, StorePlaces store, fs::path scratch, const Deadlines& deadlines,
+                 int jobs)
     : processes_(&processes),
       worker_(std::move(worker)),
       places_(std::move(store)),

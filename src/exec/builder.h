@@ -24,8 +24,8 @@ class Builder {
  public:
   using Result = std::variant<Artifact, Failure>;
 
-  Builder(Processes& processes, std::filesystem::path worker, StorePlaces store,
-          std::filesystem::path scratch, const Deadlines& deadlines, int jobs);
+  Builder(Processes& processes, std::filesystem::path worker, StorePlaces store, std::filesystem::path scratch,
+          const Deadlines& deadlines, int jobs);
   /// What is being built is discarded; its processes must have ended.
   ~Builder();
   Builder(const Builder&) = delete;

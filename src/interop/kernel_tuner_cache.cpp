@@ -277,7 +277,8 @@ void KernelTunerCache::write(const std::string& text) {
 }
 
 void KernelTunerCache::fail(const std::string& why) const {
-  throw Error(ExitCode::environment, "cannot write " + path_.string() + ": " + why + "; mend that, or choose another --kt-cache FILE");
+  throw Error(ExitCode::environment,
+              "cannot write " + path_.string() + ": " + why + "; mend that, or choose another --kt-cache FILE");
 }
 
 }  // namespace tune

@@ -1,7 +1,7 @@
-// A library to start `tune` with (LD_PRELOAD): calls that concern files below FAULTS_ROOT fail, fall short or take long,
-// as FAULTS_SEED says. FAULTS_KIND: `once` one call, `some` one of ten, `full` all that need room from some call on,
-// `readonly` all that change something. Only programs whose name begins with FAULTS_PROGRAM are concerned. Each fault is a
-// line in FAULTS_LOG.
+// A library to start `tune` with (LD_PRELOAD): calls that concern files below FAULTS_ROOT fail, fall short or take
+// long, as FAULTS_SEED says. FAULTS_KIND: `once` one call, `some` one of ten, `full` all that need room from some call
+// on, `readonly` all that change something. Only programs whose name begins with FAULTS_PROGRAM are concerned. Each
+// fault is a line in FAULTS_LOG.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -59,8 +59,8 @@ struct Plan {
   Plan() {
     const std::string self = link_target("/proc/self/exe"), program = variable("FAULTS_PROGRAM");
     const std::string name = self.substr(self.rfind('/') + 1);
-    on = !root.empty() && !program.empty() && (program.back() == '*' ? name.starts_with(program.substr(0, program.size() - 1))
-                                                                     : name == program);
+    on = !root.empty() && !program.empty() &&
+         (program.back() == '*' ? name.starts_with(program.substr(0, program.size() - 1)) : name == program);
   }
 };
 
@@ -69,7 +69,9 @@ Plan& plan() {
   return *the_plan;
 }
 
-bool concerns(const std::string& path) { return plan().on && (path.empty() || path[0] != '/' || path.starts_with(plan().root)); }
+bool concerns(const std::string& path) {
+  return plan().on && (path.empty() || path[0] != '/' || path.starts_with(plan().root));
+}
 bool concerns(int fd) {
   return plan().on && link_target("/proc/self/fd/" + std::to_string(fd)).starts_with(plan().root);
 }
@@ -77,8 +79,9 @@ bool concerns(int fd) {
 void note(const char* call, const std::string& what, const Decision& decision) {
   const long log = ::syscall(SYS_openat, AT_FDCWD, plan().log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (log < 0) return;
-  const char* fault = decision.fault == Fault::fail ? std::strerror(decision.error)
-                      : decision.fault == Fault::delay ? "slow" : "short";
+  const char* fault = decision.fault == Fault::fail    ? std::strerror(decision.error)
+                      : decision.fault == Fault::delay ? "slow"
+                                                       : "short";
   const std::string line = std::string(call) + " " + what + ": " + fault + "\n";
   ::syscall(SYS_write, log, line.data(), line.size());
   ::syscall(SYS_close, log);
@@ -133,8 +136,9 @@ bool fails(const char* call, const std::string& path, std::vector<int> errors, b
   return concerns(path) && decide(call, path, std::move(errors), true, grows).fault == Fault::fail;
 }
 bool fails(const char* call, int fd, std::vector<int> errors, bool changes) {
-  return concerns(fd) && decide(call, link_target("/proc/self/fd/" + std::to_string(fd)), std::move(errors), changes,
-                                changes).fault == Fault::fail;
+  return concerns(fd) &&
+         decide(call, link_target("/proc/self/fd/" + std::to_string(fd)), std::move(errors), changes, changes).fault ==
+             Fault::fail;
 }
 
 }  // namespace

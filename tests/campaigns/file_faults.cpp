@@ -1,7 +1,7 @@
-// Random faults of the file system under the real binary: full, read-only, slow disks, errors and short writes at random
-// calls. Each run starts from complete outputs of an earlier one. What must hold after it: an output is the old or a new
-// whole one; the journal loses at most its last line; exit code 0 means that all is written, any other comes with a
-// message of ours; nothing crashes or hangs; and the same command continues without the faults.
+// Random faults of the file system under the real binary: full, read-only, slow disks, errors and short writes at
+// random calls. Each run starts from complete outputs of an earlier one. What must hold after it: an output is the old
+// or a new whole one; the journal loses at most its last line; exit code 0 means that all is written, any other comes
+// with a message of ours; nothing crashes or hangs; and the same command continues without the faults.
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,8 +55,18 @@ class Job {
   }
 
   cli::Result run(const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {kernel_ ? "gemm.yaml" : "bench.yaml", "--tune", "--output", "out", "--t4", "t4.json",
-                                      "--kt-cache", "kt.json", "--finals-budget", "1s", "--jobs", "1"};
+    std::vector<std::string> words = {kernel_ ? "gemm.yaml" : "bench.yaml",
+                                      "--tune",
+                                      "--output",
+                                      "out",
+                                      "--t4",
+                                      "t4.json",
+                                      "--kt-cache",
+                                      "kt.json",
+                                      "--finals-budget",
+                                      "1s",
+                                      "--jobs",
+                                      "1"};
     if (kernel_) words.insert(words.end(), {"--filter", "BM=4"});
     words.insert(words.end(), more.begin(), more.end());
     Command command;
@@ -67,16 +77,18 @@ class Job {
     Processes processes(false);
     const auto id = processes.start(command);
     processes.close_stdin(id);
-    processes.set_deadline(id, std::chrono::seconds(kHang) +
-                                   std::chrono::duration_cast<Processes::Clock::duration>(
-                                       std::chrono::duration<double>(3 * seconds_ + (seconds_ == 0 ? 60 : 0))));
+    processes.set_deadline(
+        id, std::chrono::seconds(kHang) + std::chrono::duration_cast<Processes::Clock::duration>(
+                                              std::chrono::duration<double>(3 * seconds_ + (seconds_ == 0 ? 60 : 0))));
     cli::Result result;
     for (;;) {
       const auto event = processes.wait(std::nullopt);
       if (const auto* line = std::get_if<Processes::Line>(&*event)) result.out += line->text + "\n";
       if (const auto* ended = std::get_if<Processes::Ended>(&*event)) {
         result.err = ended->captured;
-        result.code = ended->exit.timed_out ? -1 : ended->exit.signal != 0 ? 128 + ended->exit.signal : ended->exit.code;
+        result.code = ended->exit.timed_out     ? -1
+                      : ended->exit.signal != 0 ? 128 + ended->exit.signal
+                                                : ended->exit.code;
         return result;
       }
     }
@@ -86,9 +98,7 @@ class Job {
     return fs::exists(sandbox.folder() / name) ? sandbox.read(name) : "";
   }
   /// Whether a file is one that a run without faults writes, but for the times in it.
-  bool is_whole(const std::string& name) const {
-    return cli::masked(read(name)) == cli::masked(whole_.at(name));
-  }
+  bool is_whole(const std::string& name) const { return cli::masked(read(name)) == cli::masked(whole_.at(name)); }
   std::size_t trials() const { return sandbox.trials("out.jsonl").size(); }
   bool kernel() const { return kernel_; }
 
@@ -161,10 +171,12 @@ class Attempt {
 
  private:
   void resume() {
-    const cli::Result result = job_.run(in_workers_ ? std::vector<std::string>{"--retry-failed"} : std::vector<std::string>{});
+    const cli::Result result =
+        job_.run(in_workers_ ? std::vector<std::string>{"--retry-failed"} : std::vector<std::string>{});
     said_ += "\n--- continued:\n" + result.err;
     require(result.code == 0, "it cannot be continued: exit code " + std::to_string(result.code));
-    for (const std::string& name : kOutputs) require(job_.is_whole(name), name + " is not whole after it was continued");
+    for (const std::string& name : kOutputs)
+      require(job_.is_whole(name), name + " is not whole after it was continued");
     require(job_.read("kt.json").ends_with("}\n}\n"), "kt.json is not whole after it was continued");
     const std::vector<std::string> left = job_.left_over();
     require(left.empty(), "it leaves " + (left.empty() ? "" : left.front()));
@@ -211,7 +223,8 @@ int main(int argc, char** argv) {
                 static_cast<std::uintmax_t>(seed), counts.runs, static_cast<std::uintmax_t>(seed), error.what());
     return 1;
   }
-  std::printf("file_faults: %d runs, %d faults, %d runs ended with an error, the slowest took %.1f s, seeds up to %ju\n",
-              counts.runs, counts.faults, counts.failed, counts.slowest, static_cast<std::uintmax_t>(seed - 1));
+  std::printf(
+      "file_faults: %d runs, %d faults, %d runs ended with an error, the slowest took %.1f s, seeds up to %ju\n",
+      counts.runs, counts.faults, counts.failed, counts.slowest, static_cast<std::uintmax_t>(seed - 1));
   return 0;
 }
