@@ -55,8 +55,8 @@ namespace {
 constexpr const char* kTemporary = "tmp.";
 constexpr const char* kDistrust =
     ": whoever can write to the build store decides which code runs; give it to yourself alone (chown, chmod go-w), "
-    "set "
-    "XDG_CACHE_HOME to a folder of your own, or name a store that you share with people whom you trust by --store DIR";
+    "set XDG_CACHE_HOME to a folder of your own, or name a store that you share with people whom you trust by --store "
+    "DIR";
 
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
@@ -92,7 +92,7 @@ Store::Store(StorePlaces places) : places_(std::move(places)) {
     throw Error(ExitCode::bad_input, "the base store " + places_.base.string() + " is no folder; give one that is");
   make_folders(folder);
   // What a link on the way points to may change later.
-  if (!places_.named) folder = trust_.emplace(kDistrust).walk_to(folder);
+  folder = places_.named ? fs::canonical(folder) : trust_.emplace(kDistrust).walk_to(folder);
   if (::access(folder.c_str(), W_OK) != 0)
     fail(ExitCode::environment, "write to the build store", folder, std::strerror(errno));
   HeldFolder::remove_abandoned(folder, kTemporary);
@@ -112,7 +112,8 @@ std::string Store::read(const fs::path& entry, const std::string& name) const {
   struct stat status {};
   if (!is_plain_name(name)) fail(ExitCode::bad_input, "read", path, "it is not in the entry's folder");
   std::optional<Trust> trust = entry.parent_path() == places_.folder ? trust_ : std::nullopt;
-  if (open_itself(entry, O_DIRECTORY, status) && trust) trust->step_to(entry, status);
+  if (!open_itself(entry, O_DIRECTORY, status)) fail(ExitCode::bad_input, "read", entry, std::strerror(errno));
+  if (trust) trust->step_to(entry, status);
   const Descriptor file = open_itself(path, 0, status);
   if (!file) fail(ExitCode::bad_input, "read", path, std::strerror(errno));
   if (!S_ISREG(status.st_mode)) fail(ExitCode::bad_input, "read", path, "it is no regular file");
@@ -127,6 +128,8 @@ HeldFolder Store::begin(std::string_view key) const {
 fs::path Store::commit(const fs::path& begun, std::string_view key) const {
   const fs::path entry = places_.folder / key;
   std::error_code error, ignored;
+  // A store that is named is for others too.
+  if (places_.named) fs::permissions(begun, fs::perms(0755), ignored);
   fs::rename(begun, entry, error);
   if (error && fs::is_directory(entry, ignored))
     discard(begun);

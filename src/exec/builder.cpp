@@ -118,7 +118,10 @@ Builder::Result Builder::result_of(const Job& job) const {
   write_record(folder, built);
   const fs::path entry = store_->commit(folder, job.key);
   auto artifact = read_entry(*store_, entry, job.key);
-  if (!artifact) throw Error(ExitCode::environment, "cannot write to the build store " + entry.string());
+  if (!artifact)
+    throw Error(ExitCode::environment, entry.string() +
+                                           ": this entry of the build store is damaged or cannot be read, and not be "
+                                           "replaced; remove it, or choose another store by --store DIR");
   artifact->info.seconds = built.seconds;
   return std::move(*artifact);
 }
