@@ -230,6 +230,25 @@ TEST_F(WrittenFiles, AProgramsResultIsARegularFile) {
   EXPECT_TRUE(has(result.out, "the result file is a pipe; a program writes a regular file"));
 }
 
+TEST_F(WrittenFiles, ACacheFileWithoutRoomForItsFirstEntryCanBeContinued) {
+  EXPECT_TRUE(has(shell("$TUNE bench.yaml --output other --kt-cache whole.json"), "Number of valid specs: 2"));
+  const auto head = sandbox_.read("whole.json").find("\"cache\": {") + 10;
+  fs::resize_file(path("whole.json"), head);
+  if (shell("unshare -rm sh -c 'mount -t tmpfs -o size=4k none /mnt && echo yes'") != "yes\n")
+    GTEST_SKIP() << "no user namespaces here";
+  // The head fills the only page but for less than an entry needs.
+  sandbox_.write("bench.yaml", "name: " + std::string(4096 - 100 - head + 5, 'x') +
+                                   "\nfile: bench.sh\nparams: {T: [2, 1], WHERE: [here]}\n");
+  fs::create_directory(path("disk"));
+  const std::string said = shell(
+      "unshare -rm sh -c 'mount -t tmpfs -o size=4k none disk; $TUNE bench.yaml --output best --kt-cache disk/kt.json; "
+      "echo code $?; cp disk/kt.json kt.json'");
+  EXPECT_TRUE(has(said, "tune: error: cannot write disk/kt.json: No space left on device; mend that, or"));
+  EXPECT_TRUE(has(said, "code 4\n"));
+  EXPECT_TRUE(has(shell("$TUNE bench.yaml --output best --kt-cache kt.json; echo code $?"), "code 0\n"));
+  EXPECT_TRUE(sandbox_.read("kt.json").ends_with("}\n}\n"));
+}
+
 /// What a user sees is a sentence of ours, whatever the path.
 class FileErrors : public WrittenFiles {
  protected:
