@@ -72,11 +72,9 @@ void make_folders(const fs::path& folder) {
   }
 }
 
-/// What is no link; none otherwise, or if it cannot be opened.
-Descriptor open_itself(const fs::path& path, int flags, struct stat& status) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags));
-  if (!file || ::fstat(file.get(), &status) != 0) return Descriptor();
-  return file;
+/// A folder that is no link.
+bool is_folder(const fs::path& path, struct stat& status) {
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 }  // namespace
@@ -102,7 +100,7 @@ std::vector<fs::path> Store::find(std::string_view key) const {
   std::vector<fs::path> entries;
   for (const fs::path& store : {places_.folder, places_.base}) {
     struct stat status {};
-    if (!store.empty() && open_itself(store / key, O_DIRECTORY, status)) entries.push_back(store / key);
+    if (!store.empty() && is_folder(store / key, status)) entries.push_back(store / key);
   }
   return entries;
 }
@@ -112,10 +110,10 @@ std::string Store::read(const fs::path& entry, const std::string& name) const {
   struct stat status {};
   if (!is_plain_name(name)) fail(ExitCode::bad_input, "read", path, "it is not in the entry's folder");
   std::optional<Trust> trust = entry.parent_path() == places_.folder ? trust_ : std::nullopt;
-  if (!open_itself(entry, O_DIRECTORY, status)) fail(ExitCode::bad_input, "read", entry, std::strerror(errno));
+  if (!is_folder(entry, status)) fail(ExitCode::bad_input, "read", entry, "it is no folder");
   if (trust) trust->step_to(entry, status);
-  const Descriptor file = open_itself(path, 0, status);
-  if (!file) fail(ExitCode::bad_input, "read", path, std::strerror(errno));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file || ::fstat(file.get(), &status) != 0) fail(ExitCode::bad_input, "read", path, std::strerror(errno));
   if (!S_ISREG(status.st_mode)) fail(ExitCode::bad_input, "read", path, "it is no regular file");
   if (trust) trust->step_to(path, status);
   return read_file(file, path);
