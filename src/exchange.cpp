@@ -88,6 +88,7 @@ void Exchange::add(const Trial& trial) {
 }
 
 void Exchange::finish() {
+  if (cache_) cache_->close();
   cache_.reset();
   if (t4_.empty()) return;
   std::error_code ignored;  // writing says why

@@ -76,6 +76,13 @@ void Journal::read() {
   // A device such as /dev/full has nothing to read, or has it without end.
   if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   std::ifstream file(path_, std::ios::binary);
+  // What cannot be read now would be cut off as a torn line.
+  const auto must_be = [this](bool readable) {
+    if (!readable)
+      throw Error(ExitCode::environment, "cannot read the journal " + path_.string() + ": " + std::strerror(errno) +
+                                             "; the same command continues from here once that is mended");
+  };
+  must_be(file.is_open());
   std::string line;
   std::int64_t position = 0, number = 0;
   while (std::getline(file, line) && !file.eof()) {
@@ -91,6 +98,7 @@ void Journal::read() {
     }
     end_ = position;
   }
+  must_be(!file.bad());
   count_ends();
   if (end_ == 0 && !line.empty() && !may_start_a_journal(line))
     throw Error(ExitCode::bad_input, path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
@@ -213,15 +221,12 @@ const Finals* Journal::find_finals(const std::string& id) const {
 
 void Journal::append(const wire::Record& record) {
   const std::string line = encode(record) + "\n";
-  const ssize_t written = ::write(file_.get(), line.data(), line.size());
-  if (written != static_cast<ssize_t>(line.size())) {
-    const std::string why = written < 0 ? std::strerror(errno) : std::strerror(ENOSPC);
-    // Where that fails too, the next run finds half a line, and leaves it out.
-    if (written > 0) std::ignore = ::ftruncate(file_.get(), end_);
-    throw Error(ExitCode::environment, "cannot write to the journal " + path_.string() + ": " + why +
-                                           "; the same command continues from here once there is room");
+  if (!file_.write(line)) {
+    const std::string why = std::strerror(errno);
+    cut_torn_line();
+    fail_to_write(why);
   }
-  end_ += written;
+  end_ += std::ssize(line);
   if (!unflushed_since_) unflushed_since_ = std::chrono::steady_clock::now();
   accept(record);
   flush(false);
@@ -230,8 +235,14 @@ void Journal::append(const wire::Record& record) {
 void Journal::flush(bool now) {
   if (!unflushed_since_) return;
   if (!now && std::chrono::steady_clock::now() - *unflushed_since_ < std::chrono::seconds(1)) return;
-  ::fdatasync(file_.get());
+  // Devices have nothing to flush.
+  if (::fdatasync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) fail_to_write(std::strerror(errno));
   unflushed_since_.reset();
+}
+
+void Journal::fail_to_write(const std::string& why) const {
+  throw Error(ExitCode::environment, "cannot write to the journal " + path_.string() + ": " + why +
+                                         "; the same command continues from here once there is room");
 }
 
 }  // namespace tune

@@ -57,7 +57,7 @@ class Journal {
   /// To be said before the run ends, where it knows why: what runs has no part in it. Never throws: what cannot be
   /// written then is an end like any other.
   void note_end();
-  /// Flushes to disk what is older than a second; with `now` everything.
+  /// Flushes to disk what is older than a second; with `now` everything. Throws Error(environment).
   void flush(bool now);
 
  private:
@@ -69,6 +69,7 @@ class Journal {
   void lock();
   void read();
   void cut_torn_line();
+  [[noreturn]] void fail_to_write(const std::string& why) const;
   void accept(wire::Record record);
   bool foreign_run() const;
   void note_repeat(const std::string& id, bool repeated);

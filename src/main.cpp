@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <new>
 #include <string>
 
@@ -33,8 +34,14 @@ int main(int argc, char** argv) {
   } catch (const tune::Interrupted& interrupted) {
     tune::remark(tune::kInterrupted);
     return 128 + interrupted.signal;
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::error_code ignored;
+    const bool gone = std::filesystem::current_path(ignored).empty();
+    const std::string path = gone ? "the working folder" : error.path1().string();
+    tune::print_error(path + ": " + error.code().message() + "; mend that, or choose another file or folder");
+    return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::bad_alloc&) {
-    tune::print_error("not enough memory for this space, recording or journal; use a smaller one");
+    tune::print_error("there is not enough memory; give it more, or a smaller file or grid");
     return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::exception& error) {
     tune::print_error(std::string("unexpected: ") + error.what());

@@ -253,6 +253,12 @@ void add_how(CLI::App& app, Options& options) {
   app.add_option("--arch", options.arch, "Build for this architecture, such as sm_90a; with --build-only")
       ->group(group)
       ->type_name("NAME");
+  app.add_option("--store", options.store, "Build store instead of your own; who can write there is trusted")
+      ->group(group)
+      ->type_name("DIR");
+  app.add_option("--base-store", options.base_store, "A store to take from what your own does not have; never written")
+      ->group(group)
+      ->type_name("DIR");
 }
 
 void add_what_comes_out(CLI::App& app, Options& options) {
@@ -359,6 +365,17 @@ void complete(SimulateBenchOptions& bench) {
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ExitCode::bad_input, text); }
 
+/// Of every option that takes a path, for the command and its subcommand.
+void refuse_empty_paths(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    const bool is_path = type == "FILE" || type == "DIR" || type == "PREFIX";
+    if (is_path && std::ranges::find(option->results(), "") != option->results().end())
+      fail(option->get_name() + " is given an empty path; give the name of a " + (type == "DIR" ? "folder" : "file"));
+  }
+  for (const CLI::App* command : app.get_subcommands()) refuse_empty_paths(*command);
+}
+
 void check_files(const Options& options) {
   for (auto yaml = options.yaml.begin(); yaml != options.yaml.end(); ++yaml) {
     const auto same = [&](const std::filesystem::path& other) {
@@ -443,6 +460,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input, std::string(error.what()) + "; see tune --help");
   }
+  refuse_empty_paths(app);
   if (app.got_subcommand("audit")) {
     tuning.command = options.command;
     tuning.tune = true;

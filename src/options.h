@@ -81,6 +81,7 @@ struct Options {
   bool keep_going = false;
   bool retry_failed = false;
   std::optional<std::filesystem::path> keep;
+  std::optional<std::filesystem::path> store, base_store;
 
   std::size_t top = 0;
   bool quiet = false;

@@ -23,8 +23,18 @@ fs::path with_suffix(const fs::path& path, const std::string& suffix) {
 }
 
 bool same_file(const fs::path& x, const fs::path& y) {
-  std::error_code ignored;
-  return fs::weakly_canonical(x, ignored) == fs::weakly_canonical(y, ignored);
+  std::error_code error;
+  const fs::path first = fs::weakly_canonical(x, error);
+  return !error && first == fs::weakly_canonical(y, error);
+}
+
+/// `text` as a part of a file's name: other texts get other names, and none leads to another folder.
+std::string safe_name(const std::string& text) {
+  constexpr std::size_t kLongest = 100;
+  std::string name = text.substr(0, kLongest);
+  for (char& c : name)
+    if (c <= ' ' || c > '~' || c == '/') c = c == ' ' ? ' ' : '_';
+  return name == text ? name : name + "-" + Hash().add(text).hex().substr(0, 12);
 }
 
 std::vector<std::string> parameter_names(const Space& space) {
@@ -45,7 +55,8 @@ std::map<std::int64_t, report::CsvPlace> places_of(const report::Summary& summar
 
 }  // namespace
 
-Outputs::Outputs(const Options& options, const std::string& suffix) {
+Outputs::Outputs(const Options& options, const std::string& of_shape) {
+  const std::string suffix = safe_name(of_shape);
   if (options.kt_cache) kt_cache = with_suffix(*options.kt_cache, suffix);
   if (options.t4) t4 = with_suffix(*options.t4, suffix);
   if (options.output) {
@@ -54,10 +65,11 @@ Outputs::Outputs(const Options& options, const std::string& suffix) {
     if (options.tune) best = with_ending(*options.output, suffix, ".yaml");
     return;
   }
-  if (options.yaml.empty()) return;
+  if (options.yaml.empty() || state_folder().empty()) return;
   // One journal per tuning file, so that the same command finds what was tried.
   Hash names;
-  for (const fs::path& yaml : options.yaml) names.add(fs::weakly_canonical(yaml).string());
+  std::error_code ignored;  // whoever reads the file says why it cannot
+  for (const fs::path& yaml : options.yaml) names.add(fs::weakly_canonical(yaml, ignored).string());
   journal =
       state_folder() / (options.yaml.front().stem().string() + "-" + names.hex().substr(0, 12) + suffix + ".jsonl");
 }
@@ -72,16 +84,20 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
                             {best, "--output PREFIX"},
                             {kt_cache, "--kt-cache FILE"},
                             {t4, "--t4 FILE"}};
-  const auto refuse = [](const Output& output, const char* why) {
-    throw Error(ExitCode::bad_input, "the output " + output.path.string() + " is also " + why +
-                                         " of this run; choose another " + output.option);
+  const auto refuse = [](const Output& output, const std::string& why) {
+    throw Error(ExitCode::bad_input,
+                "the output " + output.path.string() + " is " + why + "; choose another " + output.option);
   };
   for (const Output& output : outputs) {
     if (output.path.empty()) continue;
+    // A journal may be appended to a device.
+    const std::string kind = kind_of_file(output.path);
+    if (!kind.empty() && (output.path != journal || kind != "a device")) refuse(output, kind);
     for (const fs::path& input : inputs)
-      if (same_file(input, output.path)) refuse(output, "an input");
+      if (same_file(input, output.path)) refuse(output, "also an input of this run");
     for (const Output* before = outputs; before != &output; ++before)
-      if (!before->path.empty() && same_file(before->path, output.path)) refuse(output, "another output");
+      if (!before->path.empty() && same_file(before->path, output.path))
+        refuse(output, "also another output of this run");
   }
 }
 

@@ -8,14 +8,16 @@
 
 namespace tune {
 
-/// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder.
+/// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder,
+/// and none where that is not known.
 struct Outputs {
   std::filesystem::path csv, journal, best;  ///< csv and best are empty without --output
   std::filesystem::path kt_cache, t4;        ///< of --kt-cache and --t4
 
-  /// `suffix` tells the shapes of --shapes apart.
-  Outputs(const Options& options, const std::string& suffix);
-  /// Throws Error(bad_input) if one of the files is also an input of the run, or two of them are the same.
+  /// `of_shape` tells the shapes of --shapes apart.
+  Outputs(const Options& options, const std::string& of_shape);
+  /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or there is
+  /// something under its name that is no file.
   void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
   /// Makes the folders that the files are in; a journal makes its own.
   void make_folders() const;

@@ -12,14 +12,16 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path home() {
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') return home;
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return home;
   const passwd* user = ::getpwuid(::getuid());
-  return user != nullptr ? fs::path(user->pw_dir) : fs::temp_directory_path();
+  return user != nullptr && *user->pw_dir == '/' ? user->pw_dir : "";
 }
 
 fs::path from_environment(const char* variable, const char* otherwise) {
   const char* folder = std::getenv(variable);
-  return (folder != nullptr && *folder == '/' ? fs::path(folder) : home() / otherwise) / "tune";
+  if (folder != nullptr && *folder == '/') return fs::path(folder) / "tune";
+  const fs::path base = home();
+  return base.empty() ? base : base / otherwise / "tune";
 }
 
 }  // namespace

@@ -179,6 +179,10 @@ ExitCode Run::count() const {
 void Run::open_journal() {
   const wire::Hello& machine = hello();
   objective_.require(machine.device);
+  if (outputs_.journal.empty())
+    throw Error(ExitCode::environment,
+                "there is no folder for the journal: HOME is not set and this user has no home; give --output PREFIX, "
+                "or set XDG_STATE_HOME");
   devices_ = choose_devices(options_->devices, machine);
   requests_ = std::make_unique<Requests>(loaded_.plan, machine, options_->seed);
   journal_ = std::make_unique<Journal>(outputs_.journal);
@@ -210,7 +214,9 @@ Workshop& Run::workshop() {
   if (!machine_.probe_failure().empty()) throw Error(ExitCode::environment, machine_.probe_failure());
   WorkshopOptions options;
   options.worker = workers_->require(loaded_.plan.backend);
-  options.store = cache_folder() / "store";
+  if (const fs::path cache = cache_folder(); !cache.empty()) options.store.folder = cache / "store";
+  if (options_->store) options.store = {*options_->store, true, {}};
+  if (options_->base_store) options.store.base = *options_->base_store;
   if (options_->keep) options.keep = *options_->keep;
   options.deadlines = {seconds_of(options_->timeout_build), seconds_of(options_->timeout_run)};
   options.jobs = jobs();
@@ -336,6 +342,7 @@ ExitCode Run::tune() {
     usage.finals_seconds = findings_.finals_seconds;
     remark(to_text(usage));
   }
+  journal_->flush(true);
   conclusion.write_files(outputs_, hello().device);
   exchange.finish();
   if (options_->compare && conclusion.any_wrong()) return ExitCode::check_failed;

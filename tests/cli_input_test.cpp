@@ -403,7 +403,7 @@ TEST_F(Input, APairIsOneValueWhereTheValuesArePairs) {
 }
 
 TEST_F(Input, AnOutputNeedsAName) {
-  for (const char* folder : {"out/", "", "..", "out/."})
+  for (const char* folder : {"out/", "..", "out/."})
     refuses({"bench.yaml", "--tune", "--output", folder},
             "tune: error: --output '" + std::string(folder) +
                 "' is a folder; add what the files' names begin with, such as " +

@@ -2,6 +2,7 @@
 #include "journal.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +56,20 @@ TEST_F(JournalLock, IsNotNeededWhereFilesHaveNone) {
     journal.append(trial("a"));
     EXPECT_NE(journal.find("a"), nullptr);
   }
+}
+
+TEST_F(JournalLock, WhatCannotBeReadForWantOfDescriptorsIsNotCut) {
+  Journal(path()).append(wire::RunRecord{});
+  const std::string before = read_file(path());
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  const rlimit one_more = {static_cast<rlim_t>(next) + 1, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_more), 0);
+  EXPECT_THROW(Journal journal(path()), Error);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(read_file(path()), before);
 }
 
 TEST_F(JournalLock, ATornLineIsCutWithAndWithoutOne) {

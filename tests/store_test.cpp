@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 
 #include "model/error.h"
 
@@ -27,52 +28,151 @@ class StoreTest : public testing::Test {
 };
 
 using Hashing = StoreTest;
+using HeldFolders = StoreTest;
+using Trusting = StoreTest;
+using Files = StoreTest;
+
+/// What an action throws; empty: nothing.
+std::string complaint(const std::function<void()>& action) {
+  try {
+    action();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 TEST_F(StoreTest, FindsOnlyWhatWasCommitted) {
-  const Store store(folder / "store");
-  const fs::path begun = store.begin("key");
-  EXPECT_FALSE(store.find("key"));
-  std::ofstream(begun / "artifact") << "bytes";
-  EXPECT_EQ(read_file(store.commit(begun, "key") / "artifact"), "bytes");
-  EXPECT_EQ(store.find("key"), folder / "store" / "key");
-  EXPECT_FALSE(fs::exists(begun));
+  const Store store({folder / "store", false, {}});
+  const HeldFolder begun = store.begin("key");
+  EXPECT_TRUE(store.find("key").empty());
+  std::ofstream(begun.path() / "artifact") << "bytes";
+  const fs::path entry = store.commit(begun.path(), "key");
+  EXPECT_EQ(store.read(entry, "artifact"), "bytes");
+  EXPECT_EQ(store.find("key"), std::vector{entry});
+  EXPECT_FALSE(fs::exists(begun.path()));
 }
 
 TEST_F(StoreTest, KeepsNothingOfADiscardedBuild) {
-  const Store store(folder / "store");
-  store.discard(store.begin("key"));
-  EXPECT_FALSE(store.find("key"));
+  const Store store({folder / "store", false, {}});
+  store.discard(store.begin("key").path());
+  EXPECT_TRUE(store.find("key").empty());
   EXPECT_TRUE(fs::is_empty(folder / "store"));
 }
 
 TEST_F(StoreTest, TheFirstOfTwoBuildersWins) {
-  const Store store(folder / "store");
-  const fs::path first = store.begin("key"), second = store.begin("key");
-  std::ofstream(first / "artifact") << "first";
-  std::ofstream(second / "artifact") << "second";
-  store.commit(first, "key");
-  EXPECT_EQ(read_file(store.commit(second, "key") / "artifact"), "first");
-  EXPECT_FALSE(fs::exists(second));
+  const Store store({folder / "store", false, {}});
+  const HeldFolder first = store.begin("key"), second = store.begin("key");
+  std::ofstream(first.path() / "artifact") << "first";
+  std::ofstream(second.path() / "artifact") << "second";
+  store.commit(first.path(), "key");
+  EXPECT_EQ(store.read(store.commit(second.path(), "key"), "artifact"), "first");
+  EXPECT_FALSE(fs::exists(second.path()));
 }
 
-TEST_F(StoreTest, RemovesWhatAKilledBuildLeftADayAgo) {
-  const Store store(folder / "store");
-  const fs::path old = store.begin("old"), fresh = store.begin("fresh");
-  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(25));
-  const Store next(folder / "store");
-  EXPECT_FALSE(fs::exists(old));
-  EXPECT_TRUE(fs::exists(fresh));
+TEST_F(StoreTest, TheOwnEntryStandsBeforeTheBaseStoresWhichStaysAsItIs) {
+  write("base/key/artifact", "base");
+  const Store store({folder / "store", false, folder / "base"});
+  ASSERT_EQ(store.find("key"), std::vector{folder / "base" / "key"});
+  EXPECT_EQ(store.read(store.find("key").front(), "artifact"), "base");
+  store.discard(folder / "base" / "key");
+  store.commit(store.begin("key").path(), "key");
+  EXPECT_EQ(store.find("key"), (std::vector{folder / "store" / "key", folder / "base" / "key"}));
+}
+
+TEST_F(StoreTest, ReadsNothingOutsideOfAnEntry) {
+  const Store store({folder / "store", false, {}});
+  write("secret", "text");
+  const fs::path entry = store.commit(store.begin("key").path(), "key");
+  fs::create_symlink(folder / "secret", entry / "link");
+  fs::create_directory(entry / "sub");
+  for (const std::string name : {"../../secret", "/etc/hostname", "link", "sub", "", ".", ".."})
+    EXPECT_NE(complaint([&] { store.read(entry, name); }).find("cannot read "), std::string::npos) << name;
+  fs::create_symlink(folder, folder / "store" / "other");
+  EXPECT_TRUE(store.find("other").empty());
+}
+
+TEST_F(StoreTest, RemovesWhatAKilledBuildLeft) {
+  const Store store({folder / "store", false, {}});
+  const HeldFolder held = store.begin("held");
+  const fs::path abandoned = store.begin("key").path(), users = folder / "store" / "tmp.mine";
+  fs::create_directories(users);
+  const Store next({folder / "store", false, {}});
+  EXPECT_FALSE(fs::exists(abandoned));
+  EXPECT_TRUE(fs::exists(held.path()));
+  EXPECT_TRUE(fs::exists(users));
 }
 
 TEST_F(StoreTest, NamesAFolderItCannotWrite) {
   write("file", "");
   try {
-    const Store store(folder / "file" / "store");
+    const Store store({folder / "file" / "store", false, {}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::environment);
     EXPECT_NE(std::string(error.what()).find((folder / "file" / "store").string()), std::string::npos);
   }
+}
+
+TEST_F(HeldFolders, RemoveNothingThatAnotherProgramMade) {
+  write("run-data/file", "text");
+  fs::permissions(folder / "run-data", fs::perms::owner_all);
+  fs::create_directories(folder / "elsewhere");
+  fs::create_directory_symlink(folder / "elsewhere", folder / "run-link");
+  HeldFolder::remove_abandoned(folder, "run-");
+  EXPECT_TRUE(fs::exists(folder / "run-data/file"));
+  EXPECT_TRUE(fs::exists(folder / "elsewhere"));
+}
+
+TEST_F(Trusting, AFolderThatOthersCanWriteIsNamed) {
+  fs::permissions(folder, fs::perms(0755));
+  const auto of = [&](fs::perms mode) {
+    fs::create_directories(folder / "open" / "store");
+    fs::permissions(folder / "open", mode);
+    return complaint([&] { Trust("; next").walk_to(folder / "open" / "store"); });
+  };
+  EXPECT_EQ(of(fs::perms(0755)), "");
+  EXPECT_EQ(of(fs::perms(0777)), (folder / "open").string() + " can be written by every user; next");
+  EXPECT_EQ(of(fs::perms(01777)), "") << "as /tmp";
+  fs::permissions(folder, fs::perms(0700));
+  EXPECT_EQ(of(fs::perms(0777)), "") << "nobody else can get there";
+}
+
+TEST_F(Trusting, LinksAreFollowedBeforeAFolderIsChecked) {
+  fs::create_directories(folder / "store");
+  fs::create_directory_symlink(folder / "store", folder / "link");
+  EXPECT_EQ(Trust("").walk_to(folder / "link"), fs::canonical(folder / "store"));
+}
+
+TEST_F(Trusting, WhatAnotherUserOwnsIsNamedWithItsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  fs::create_directories(folder / "theirs" / "store");
+  ASSERT_EQ(::chown((folder / "theirs").c_str(), 12345, 12345), 0);
+  EXPECT_EQ(complaint([&] { Trust("; next").walk_to(folder / "theirs" / "store"); }),
+            (folder / "theirs").string() + " belongs to another user (uid 12345); next");
+}
+
+TEST_F(Files, NoMoreThanTheBoundIsRead) {
+  EXPECT_EQ(read_file(write("file", "text"), 4), "text");
+  EXPECT_NE(complaint([&] { read_file("/dev/zero", 1 << 20); }).find("is longer than 1 MiB"), std::string::npos);
+  fs::resize_file(folder / "file", 5 << 20);
+  EXPECT_NE(complaint([&] { read_file(folder / "file", 4 << 20); }).find("is longer than 4 MiB"), std::string::npos);
+}
+
+TEST_F(Files, AWriterFollowsNoLinkAndTakesOverWhatAKilledOneLeft) {
+  write("victim", "precious");
+  fs::create_symlink(folder / "victim", folder / "out.tune-tmp");
+  write("out.tune-tmp1", "torn");
+  write_file(folder / "out", "text");
+  EXPECT_EQ(read_file(folder / "out"), "text");
+  EXPECT_EQ(read_file(folder / "victim"), "precious");
+  EXPECT_FALSE(fs::exists(folder / "out.tune-tmp1"));
+}
+
+TEST_F(Files, OnlyRegularFilesAreReplaced) {
+  fs::create_symlink("/dev/null", folder / "device");
+  EXPECT_NE(complaint([&] { write_file(folder / "device", "text"); }).find("it is a device"), std::string::npos);
+  EXPECT_TRUE(fs::is_symlink(folder / "device"));
 }
 
 TEST_F(StoreTest, WritesAFileAsAWholeOrNotAtAll) {

@@ -93,6 +93,8 @@ void require_executable(const fs::path& file) {
 // The program's result file, if it wrote one.
 std::optional<std::string> text_of(const fs::path& result) {
   if (!fs::exists(result)) return std::nullopt;
+  if (const std::string kind = kind_of_file(result); !kind.empty())
+    throw Refusal(Stage::measure, "the result file is " + kind + "; a program writes a regular file");
   if (fs::file_size(result) > kResultLimit) throw Refusal(Stage::measure, "the result file is larger than 1 MiB");
   return read_file(result);
 }

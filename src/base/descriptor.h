@@ -1,6 +1,7 @@
 #pragma once
 #include <unistd.h>
 
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,7 @@ class Descriptor {
   bool write(std::string_view bytes) const {
     while (fd_ >= 0 && !bytes.empty()) {
       const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
       if (written < 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }

@@ -2,13 +2,12 @@
 
 #define XXH_INLINE_ALL
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -18,8 +17,10 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kElsewhere = "; mend that, or choose another store by --store DIR";
+
 [[noreturn]] void fail(ExitCode code, const std::string& doing, const fs::path& path, const std::string& why) {
-  throw Error(code, "cannot " + doing + " " + path.string() + ": " + why);
+  throw Error(code, "cannot " + doing + " " + path.string() + ": " + why + kElsewhere);
 }
 
 }  // namespace
@@ -52,48 +53,83 @@ std::string hash_file(const fs::path& path) { return Hash().add(read_file(path))
 namespace {
 
 constexpr const char* kTemporary = "tmp.";
+constexpr const char* kDistrust =
+    ": whoever can write to the build store decides which code runs; give it to yourself alone (chown, chmod go-w), "
+    "set XDG_CACHE_HOME to a folder of your own, or name a store that you share with people whom you trust by --store "
+    "DIR";
 
-// Builds that were killed leave their folders; a day later nobody is building there any more.
-void remove_abandoned(const fs::path& folder) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (!entry.path().filename().string().starts_with(kTemporary)) continue;
-    const auto changed = fs::last_write_time(entry.path(), error);
-    if (!error && fs::file_time_type::clock::now() - changed > std::chrono::hours(24))
-      fs::remove_all(entry.path(), error);
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+// As XDG's specification says: folders that are not there yet are the user's alone.
+void make_folders(const fs::path& folder) {
+  fs::path at;
+  for (const fs::path& part : folder) {
+    at /= part;
+    if (::mkdir(at.c_str(), S_IRWXU) != 0 && errno != EEXIST && ::access(at.c_str(), F_OK) != 0)
+      fail(ExitCode::environment, "create the build store", folder, std::strerror(errno));
   }
+}
+
+/// A folder that is no link.
+bool is_folder(const fs::path& path, struct stat& status) {
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 }  // namespace
 
-Store::Store(fs::path folder) : folder_(std::move(folder)) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) fail(ExitCode::environment, "create the build store", folder_, error.message());
-  if (::access(folder_.c_str(), W_OK) != 0)
-    fail(ExitCode::environment, "write to the build store", folder_, std::strerror(errno));
-  remove_abandoned(folder_);
+Store::Store(StorePlaces places) : places_(std::move(places)) {
+  fs::path& folder = places_.folder;
+  if (folder.empty())
+    throw Error(
+        ExitCode::environment,
+        "there is no folder for the build store: HOME is not set and this user has no home; set XDG_CACHE_HOME, "
+        "or name one by --store DIR");
+  if (!places_.base.empty() && kind_of_file(places_.base) != "a folder")
+    throw Error(ExitCode::bad_input, "the base store " + places_.base.string() + " is no folder; give one that is");
+  make_folders(folder);
+  // What a link on the way points to may change later.
+  folder = places_.named ? fs::canonical(folder) : trust_.emplace(kDistrust).walk_to(folder);
+  if (::access(folder.c_str(), W_OK) != 0)
+    fail(ExitCode::environment, "write to the build store", folder, std::strerror(errno));
+  HeldFolder::remove_abandoned(folder, kTemporary);
 }
 
-std::optional<fs::path> Store::find(std::string_view key) const {
-  std::error_code ignored;
-  const fs::path entry = folder_ / key;
-  if (!fs::is_directory(entry, ignored)) return std::nullopt;
-  return entry;
+std::vector<fs::path> Store::find(std::string_view key) const {
+  std::vector<fs::path> entries;
+  for (const fs::path& store : {places_.folder, places_.base}) {
+    struct stat status {};
+    if (!store.empty() && is_folder(store / key, status)) entries.push_back(store / key);
+  }
+  return entries;
 }
 
-fs::path Store::begin(std::string_view key) const {
-  std::string name = (folder_ / (kTemporary + std::string(key) + ".XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr)
-    fail(ExitCode::environment, "write to the build store", folder_, std::strerror(errno));
-  return name;
+std::string Store::read(const fs::path& entry, const std::string& name) const {
+  const fs::path path = entry / name;
+  struct stat status {};
+  if (!is_plain_name(name)) fail(ExitCode::bad_input, "read", path, "it is not in the entry's folder");
+  std::optional<Trust> trust = entry.parent_path() == places_.folder ? trust_ : std::nullopt;
+  if (!is_folder(entry, status)) fail(ExitCode::bad_input, "read", entry, "it is no folder");
+  if (trust) trust->step_to(entry, status);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file || ::fstat(file.get(), &status) != 0) fail(ExitCode::bad_input, "read", path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) fail(ExitCode::bad_input, "read", path, "it is no regular file");
+  if (trust) trust->step_to(path, status);
+  return read_file(file, path);
+}
+
+HeldFolder Store::begin(std::string_view key) const {
+  return {places_.folder, kTemporary + std::string(key) + ".", kElsewhere};
 }
 
 fs::path Store::commit(const fs::path& begun, std::string_view key) const {
-  const fs::path entry = folder_ / key;
-  std::error_code error;
+  const fs::path entry = places_.folder / key;
+  std::error_code error, ignored;
+  // A store that is named is for others too.
+  if (places_.named) fs::permissions(begun, fs::perms(0755), ignored);
   fs::rename(begun, entry, error);
-  if (error && find(key))
+  if (error && fs::is_directory(entry, ignored))
     discard(begun);
   else if (error)
     fail(ExitCode::environment, "write to the build store", entry, error.message());
@@ -102,25 +138,7 @@ fs::path Store::commit(const fs::path& begun, std::string_view key) const {
 
 void Store::discard(const fs::path& begun) const {
   std::error_code ignored;
-  fs::remove_all(begun, ignored);
-}
-
-void write_file(const fs::path& path, std::string_view text) {
-  const std::string temporary = path.string() + ".tmp" + std::to_string(::getpid());
-  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  const bool written = file.write(text) && ::fsync(file.get()) == 0 && file.close();
-  if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
-    ::unlink(temporary.c_str());
-    fail(ExitCode::environment, "write", path, why);
-  }
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path))
-    fail(ExitCode::bad_input, "read", path, fs::is_directory(path) ? "it is a folder" : std::strerror(errno));
-  return {std::istreambuf_iterator<char>(file), {}};
+  if (begun.parent_path() == places_.folder) fs::remove_all(begun, ignored);
 }
 
 }  // namespace tune

@@ -3,6 +3,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/held_folder.h"
+#include "base/trust.h"
 
 namespace tune {
 
@@ -23,30 +28,36 @@ class Hash {
 /// Hash of a file's bytes. Throws Error(environment) if it cannot be read.
 std::string hash_file(const std::filesystem::path& path);
 
+/// Where build artifacts lie.
+struct StorePlaces {
+  std::filesystem::path folder;
+  bool named = false;          ///< by the user, who trusts whoever can write there; else nobody else may
+  std::filesystem::path base;  ///< another store, which is read only and trusted as one that is named; empty: none
+};
+
 /// Build artifacts by key: one folder per key, made under a temporary name and renamed, never changed afterwards.
 class Store {
  public:
-  /// Creates the folder. Throws Error(environment) if it cannot be written.
-  explicit Store(std::filesystem::path folder);
+  /// Makes the folder, and removes what killed builds left there. Throws Error(environment) if it cannot be written, or
+  /// is not named and others can write there.
+  explicit Store(StorePlaces places);
 
-  /// The entry's folder, if this key was built.
-  std::optional<std::filesystem::path> find(std::string_view key) const;
-  /// An empty temporary folder in the store, to build into.
-  std::filesystem::path begin(std::string_view key) const;
+  /// The folders of this key's entries, the own store's before the base store's.
+  std::vector<std::filesystem::path> find(std::string_view key) const;
+  /// The bytes of an entry's file `name`. Throws Error(bad_input) if it cannot be read, is not a regular file in the
+  /// entry's own folder, Error(environment) if another user can change it.
+  std::string read(const std::filesystem::path& entry, const std::string& name) const;
+  /// An empty temporary folder in the store, to build into. It is removed by a later run if this one is killed.
+  HeldFolder begin(std::string_view key) const;
   /// Makes what was built under `begin` the entry of `key` and returns its folder; if another process was first, its
   /// entry stands.
   std::filesystem::path commit(const std::filesystem::path& begun, std::string_view key) const;
-  /// Removes a temporary folder of a build that failed.
+  /// Removes a temporary folder of a build that failed, or an entry that is damaged; nothing of the base store.
   void discard(const std::filesystem::path& begun) const;
 
  private:
-  std::filesystem::path folder_;
+  StorePlaces places_;
+  std::optional<Trust> trust_;  ///< of the own store, unless it is named
 };
-
-/// Writes a file as a whole or not at all: temporary name in the same folder, flush to disk, rename.
-/// Throws Error(environment) with the path and the system's reason.
-void write_file(const std::filesystem::path& path, std::string_view text);
-/// Throws Error(bad_input) with the path and the system's reason.
-std::string read_file(const std::filesystem::path& path);
 
 }  // namespace tune

@@ -4,13 +4,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
 
+#include "base/file.h"
 #include "config/node.h"
 #include "model/error.h"
 #include "model/shown.h"
@@ -24,6 +22,7 @@ namespace {
 constexpr std::size_t kMaxCopies = 100'000;
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kLongestKey = 1000;  // as it is written; YAML has 1024 at most
+constexpr std::uintmax_t kMostBytes = 16 << 20;
 
 std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
@@ -212,18 +211,7 @@ Node parse_yaml(const std::string& text, const std::string& file, Problems& prob
 }
 
 Node read_yaml(const std::filesystem::path& path, Problems& problems) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  // Opening a folder succeeds; only reading it fails.
-  if (stream) text << stream.rdbuf();
-  const int why = errno;
-  std::error_code ignored;
-  const bool folder = std::filesystem::is_directory(path, ignored);
-  if (!stream || folder) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: cannot be read: {}", path.string(), folder ? "is a folder" : std::strerror(why)));
-  }
-  return parse_yaml(text.str(), path.string(), problems);
+  return parse_yaml(read_file(path, kMostBytes), path.string(), problems);
 }
 
 }  // namespace tune

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "model/error.h"
@@ -15,48 +17,56 @@ namespace {
 constexpr const char* kRecord = "built.json";
 
 void write_record(const fs::path& folder, const wire::Built& built) {
-  std::ofstream(folder / kRecord) << encode(wire::Event(built)) << '\n' << hash_file(folder / built.artifact);
+  std::ofstream file(folder / kRecord);
+  file << encode(wire::Event(built)) << '\n' << hash_file(folder / built.artifact);
+  file.close();
+  if (!file)
+    throw Error(ExitCode::environment, "cannot write " + (folder / kRecord).string() + ": " + std::strerror(errno));
 }
 
-std::optional<Artifact> read_entry(const fs::path& entry, const std::string& key) {
-  try {
-    const std::string record = read_file(entry / kRecord);
-    const std::size_t newline = record.find('\n');
-    const auto built = std::get<wire::Built>(wire::decode_event(record.substr(0, newline)));
-    const std::string hash = hash_file(entry / built.artifact);
-    if (newline == std::string::npos || record.substr(newline + 1) != hash) return std::nullopt;
-    return Artifact{entry / built.artifact, {key, hash, 0, built.properties}};
-  } catch (const std::exception&) {
-    return std::nullopt;  // damaged: built again
-  }
+std::optional<Artifact> read_entry(const Store& store, const fs::path& entry, const std::string& key) try {
+  const std::string record = store.read(entry, kRecord);
+  const std::size_t newline = record.find('\n');
+  const auto built = std::get<wire::Built>(wire::decode_event(record.substr(0, newline)));
+  const std::string hash = Hash().add(store.read(entry, built.artifact)).hex();
+  if (newline == std::string::npos || record.substr(newline + 1) != hash) return std::nullopt;
+  return Artifact{entry / built.artifact, {key, hash, 0, built.properties}};
+} catch (const Error& error) {
+  if (error.code() == ExitCode::environment) throw;
+  return std::nullopt;
+} catch (const std::exception&) {
+  return std::nullopt;  // damaged: built again
 }
 
 }  // namespace
 
-Builder::Builder(Processes& processes, fs::path worker, fs::path store, fs::path scratch, const Deadlines& deadlines,
+Builder::Builder(Processes& processes, fs::path worker, StorePlaces store, fs::path scratch, const Deadlines& deadlines,
                  int jobs)
     : processes_(&processes),
       worker_(std::move(worker)),
-      store_(std::move(store)),
+      places_(std::move(store)),
       scratch_(std::move(scratch)),
       deadlines_(deadlines),
       jobs_(jobs) {}
 
 Builder::~Builder() {
-  for (const auto& [id, job] : running_) store_.discard(job.folder);
+  for (const auto& [id, job] : running_) store_->discard(job.folder.path());
+}
+
+// Programs that are not built need none.
+Store& Builder::store() {
+  if (store_ == nullptr) store_ = std::make_unique<Store>(places_);
+  return *store_;
 }
 
 const Builder::Result* Builder::find(const std::string& key) {
   if (const auto found = results_.find(key); found != results_.end()) return &found->second;
   if (pending_.contains(key)) return nullptr;
-  const auto entry = store_.find(key);
-  if (!entry) return nullptr;
-  auto artifact = read_entry(*entry, key);
-  if (!artifact) {
-    store_.discard(*entry);
-    return nullptr;
+  for (const fs::path& entry : store().find(key)) {
+    if (auto artifact = read_entry(store(), entry, key)) return &remember(key, std::move(*artifact));
+    store().discard(entry);
   }
-  return &remember(key, std::move(*artifact));
+  return nullptr;
 }
 
 Builder::Stamp Builder::stamp_of(const Result& result) {
@@ -88,8 +98,8 @@ void Builder::start_queued() {
   while (!queue_.empty() && running() < jobs_) {
     Job job = std::move(queue_.front());
     queue_.pop_front();
-    job.folder = store_.begin(job.key);
-    job.request.output = job.folder.string();
+    job.folder = store().begin(job.key);
+    job.request.output = job.folder.path().string();
     job.process = std::make_unique<WorkerProcess>(*processes_, worker_, job.request, deadlines_, scratch_);
     const Processes::Id id = job.process->id();
     running_.emplace(id, std::move(job));
@@ -114,7 +124,7 @@ void Builder::finish(const Job& job) {
   pending_.erase(job.key);
   seconds_ += job.process->spent().of(Stage::build);
   Result result = result_of(job);
-  if (std::holds_alternative<Failure>(result)) store_.discard(job.folder);
+  if (std::holds_alternative<Failure>(result)) store_->discard(job.folder.path());
   remember(job.key, std::move(result));
 }
 
@@ -122,13 +132,17 @@ Builder::Result Builder::result_of(const Job& job) const {
   if (job.process->failure()) return *job.process->failure();
   if (!job.process->built()) return Failure{Stage::build, Cause::protocol, "the worker did not say what it built", {}};
   const wire::Built& built = *job.process->built();
+  const fs::path folder = job.folder.path();
   std::error_code ignored;
-  if (!fs::is_regular_file(job.folder / built.artifact, ignored))
+  if (fs::path(built.artifact).has_parent_path() || !fs::is_regular_file(folder / built.artifact, ignored))
     return Failure{Stage::build, Cause::protocol, "the worker said built, but left no artifact", {}};
-  write_record(job.folder, built);
-  const fs::path entry = store_.commit(job.folder, job.key);
-  auto artifact = read_entry(entry, job.key);
-  if (!artifact) throw Error(ExitCode::environment, "cannot write to the build store " + entry.string());
+  write_record(folder, built);
+  const fs::path entry = store_->commit(folder, job.key);
+  auto artifact = read_entry(*store_, entry, job.key);
+  if (!artifact)
+    throw Error(ExitCode::environment, entry.string() +
+                                           ": this entry of the build store is damaged or cannot be read, and not be "
+                                           "replaced; remove it, or choose another store by --store DIR");
   artifact->info.seconds = built.seconds;
   return std::move(*artifact);
 }

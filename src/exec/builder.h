@@ -25,8 +25,8 @@ class Builder {
  public:
   using Result = std::variant<Artifact, Failure>;
 
-  Builder(Processes& processes, std::filesystem::path worker, std::filesystem::path store,
-          std::filesystem::path scratch, const Deadlines& deadlines, int jobs);
+  Builder(Processes& processes, std::filesystem::path worker, StorePlaces store, std::filesystem::path scratch,
+          const Deadlines& deadlines, int jobs);
   /// What is being built is discarded; its processes must have ended.
   ~Builder();
   Builder(const Builder&) = delete;
@@ -50,7 +50,7 @@ class Builder {
  private:
   struct Job {
     std::string key;
-    std::filesystem::path folder;
+    HeldFolder folder;
     wire::BuildRequest request;
     std::unique_ptr<WorkerProcess> process;
   };
@@ -62,12 +62,14 @@ class Builder {
   };
   static Stamp stamp_of(const Result& result);
   const Result& remember(const std::string& key, Result result);
+  Store& store();
   void finish(const Job& job);
   Result result_of(const Job& job) const;
 
   Processes* processes_;
   std::filesystem::path worker_;
-  Store store_;
+  StorePlaces places_;
+  std::unique_ptr<Store> store_;  ///< once something is to be built
   std::filesystem::path scratch_;
   Deadlines deadlines_;
   int jobs_;

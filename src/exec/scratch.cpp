@@ -1,11 +1,7 @@
 #include "exec/scratch.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <string>
 
 #include "model/error.h"
@@ -20,21 +16,6 @@ bool has_room(const fs::path& folder, std::uint64_t bytes) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
   return !error && space.available > bytes;
-}
-
-// The folder itself is locked: a file in it would not be there yet for a run that is killed in between.
-Descriptor open_folder(const fs::path& folder) {
-  return Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
-// A folder whose lock can be taken belongs to a run that is gone.
-void remove_abandoned(const fs::path& parent) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(parent, ignored)) {
-    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
-    const Descriptor lock = open_folder(entry.path());
-    if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
-  }
 }
 
 fs::path choose_parent(std::uint64_t bytes) {
@@ -61,22 +42,13 @@ Scratch::Scratch() : Scratch(temporary_folder()) {}
 Scratch::Scratch(std::uint64_t bytes) : Scratch(choose_parent(bytes)) {}
 
 Scratch::Scratch(const fs::path& parent) {
-  remove_abandoned(parent);
-  do {
-    std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw Error(ExitCode::environment,
-                  "cannot create " + name + ": " + std::strerror(errno) + "; point TMPDIR elsewhere");
-    folder_ = name;
-    lock_ = open_folder(folder_);
-    ::flock(lock_.get(), LOCK_EX);
-    // Before we held it, another run may have taken it for abandoned.
-  } while (!fs::exists(folder_));
+  HeldFolder::remove_abandoned(parent, kPrefix);
+  folder_ = HeldFolder(parent, kPrefix, "; point TMPDIR elsewhere");
 }
 
 Scratch::~Scratch() {
   std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  fs::remove_all(folder_.path(), ignored);
 }
 
 }  // namespace tune

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "base/descriptor.h"
+#include "base/held_folder.h"
 
 namespace tune {
 
@@ -18,13 +18,12 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
   explicit Scratch(const std::filesystem::path& parent);
 
-  std::filesystem::path folder_;
-  Descriptor lock_;  ///< held as long as the folder is in use
+  HeldFolder folder_;
 };
 
 }  // namespace tune

@@ -17,7 +17,7 @@ namespace tune {
 
 struct WorkshopOptions {
   std::filesystem::path worker;  ///< executable
-  std::filesystem::path store;   ///< folder of build artifacts
+  StorePlaces store;             ///< of build artifacts
   std::filesystem::path keep;    ///< folder for what failed specs leave; empty: none
   Deadlines deadlines;
   int jobs = 1;                                 ///< build processes at a time

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/file.h"
 #include "interop/json_text.h"
 #include "interop/text_file.h"
 #include "model/error.h"
@@ -151,20 +153,18 @@ std::string to_kernel_tuner(const Recording& recording, const std::string& times
 
 KernelTunerCache::KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures)
     : path_(std::move(path)), kind_(std::move(kind)), figures_(std::move(figures)) {
-  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd_ < 0) fail(std::strerror(errno));
-  try {
-    begin();
-  } catch (...) {
-    ::close(fd_);
-    throw;
-  }
+  if (const std::string other = kind_of_file(path_); !other.empty())
+    throw Error(ExitCode::bad_input, path_.string() + " is " + other + "; choose another --kt-cache FILE");
+  file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!file_) fail(std::strerror(errno));
+  begin();
 }
 
 // What is there is read once nobody else can change it.
 void KernelTunerCache::begin() {
   lock();
-  const bool exists = !std::filesystem::is_empty(path_);
+  struct stat status {};
+  const bool exists = ::fstat(file_.get(), &status) == 0 && status.st_size > 0;
   if (exists && is_compressed(path_))
     throw Error(ExitCode::bad_input, path_.string() +
                                          ": is compressed, and cannot be continued; unpack it, or choose another "
@@ -172,7 +172,7 @@ void KernelTunerCache::begin() {
   if (exists) resume(read_text(path_));
   if (!exists) {
     write(kernel_tuner_head(kind_));
-  } else if (::ftruncate(fd_, end_) != 0) {
+  } else if (::ftruncate(file_.get(), end_) != 0) {
     fail(std::strerror(errno));
   } else if (!failed_.empty()) {
     write(",");
@@ -180,19 +180,24 @@ void KernelTunerCache::begin() {
 }
 
 void KernelTunerCache::lock() {
-  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   throw Error(ExitCode::environment,
               path_.string() + " is in use by another run; wait for it, or choose another --kt-cache FILE");
 }
 
 KernelTunerCache::~KernelTunerCache() {
   try {
-    if (!failed_.empty()) --end_;  // the comma
-    write(kKernelTunerFoot);
+    close();
   } catch (const Error&) {
     // Readers take an open file for a closed one.
   }
-  ::close(fd_);
+}
+
+void KernelTunerCache::close() {
+  if (std::exchange(closed_, true)) return;
+  if (ends_in_comma_) --end_;
+  write(kKernelTunerFoot);
+  if (::fsync(file_.get()) != 0) fail(std::strerror(errno));
 }
 
 void KernelTunerCache::resume(const std::string& text) try {
@@ -266,14 +271,20 @@ void KernelTunerCache::add(const RecordedTrial& trial, const std::string& timest
   write(fmt::format("\n{},", kernel_tuner_entry(trial, kind_.objectives.front(), figures_, timestamp)));
 }
 
+// Half an entry would be a torn file for whoever reads it now.
 void KernelTunerCache::write(const std::string& text) {
-  const ssize_t written = ::pwrite(fd_, text.data(), text.size(), end_);
-  if (written != static_cast<ssize_t>(text.size())) fail(written < 0 ? std::strerror(errno) : std::strerror(ENOSPC));
-  end_ += written;
+  if (::lseek(file_.get(), end_, SEEK_SET) < 0 || !file_.write(text)) {
+    const std::string why = std::strerror(errno);
+    if (::ftruncate(file_.get(), end_) != 0) fail(why + ", and it ends in half an entry");
+    fail(why);
+  }
+  end_ += std::ssize(text);
+  ends_in_comma_ = text.ends_with(',');
 }
 
 void KernelTunerCache::fail(const std::string& why) const {
-  throw Error(ExitCode::environment, "cannot write " + path_.string() + ": " + why);
+  throw Error(ExitCode::environment,
+              "cannot write " + path_.string() + ": " + why + "; mend that, or choose another --kt-cache FILE");
 }
 
 }  // namespace tune

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "base/descriptor.h"
 #include "interop/recording.h"
 
 namespace tune {
@@ -28,7 +29,7 @@ class KernelTunerCache {
   /// Throws Error(bad_input) otherwise or if it is compressed, and Error(environment) if it cannot be written or
   /// another run has it.
   KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures);
-  /// Closes the text.
+  /// Closes the text as well as it can.
   ~KernelTunerCache();
   KernelTunerCache(const KernelTunerCache&) = delete;
   KernelTunerCache& operator=(const KernelTunerCache&) = delete;
@@ -36,6 +37,8 @@ class KernelTunerCache {
   /// A spec that the file has already is passed over, unless it failed there and succeeded now: then the file has both,
   /// and readers take the last. Throws Error(environment).
   void add(const RecordedTrial& trial, const std::string& timestamp);
+  /// Closes the text; nothing can be added any more. Throws Error(environment).
+  void close();
 
  private:
   void begin();
@@ -51,7 +54,9 @@ class KernelTunerCache {
   std::vector<std::string> figures_;
   bool figures_fixed_ = false;          ///< by the first spec that was measured
   std::map<std::string, bool> failed_;  ///< by the entry's key: whether its last entry is a failure
-  int fd_ = -1;
+  Descriptor file_;
+  bool closed_ = false;
+  bool ends_in_comma_ = false;
   std::int64_t end_ = 0;  ///< where the next entry goes
 };
 

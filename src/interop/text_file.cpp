@@ -13,6 +13,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "model/error.h"
 
 namespace tune {
@@ -81,14 +82,8 @@ void read_stream(bz_stream& stream, std::size_t size, std::string& text) {
   }
 }
 
-std::string read_plain(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 std::string read_bzip2(const fs::path& path) {
-  std::string packed = read_plain(path);
-  if (packed.size() >= kMostBytes) throw std::length_error("more than 4 GiB");
+  std::string packed = read_file(path, kMostBytes - 1);
   std::string text;
   for (std::size_t begin = 0; begin < packed.size();) {
     bz_stream stream{};
@@ -105,16 +100,19 @@ std::string read_bzip2(const fs::path& path) {
 }  // namespace
 
 std::string read_text(const fs::path& path) {
-  const auto fail = [&](const char* why) {
+  const auto fail = [&](const std::string& why) {
     throw Error(ExitCode::bad_input, path.string() + ": cannot be read: " + why);
   };
-  if (fs::is_directory(path)) fail("is a folder");
+  // It is opened twice, which a pipe cannot be.
+  if (const std::string kind = kind_of_file(path); !kind.empty()) fail("is " + kind + "; give a regular file");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail(std::strerror(errno));
   try {
     const Packing packing = packing_of(stream);
     if (packing == Packing::gzip) return read_gzip(path);
-    return packing == Packing::bzip2 ? read_bzip2(path) : read_plain(path);
+    return packing == Packing::bzip2 ? read_bzip2(path) : read_file(path);
+  } catch (const Error&) {
+    throw;
   } catch (const std::bad_alloc&) {
     fail("not enough memory");
   } catch (const std::exception& error) {

@@ -1,0 +1,132 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "model/error.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uintmax_t kLongestStream = 64 << 20;
+constexpr int kPatience = 5'000;  // milliseconds
+constexpr std::size_t kChunk = 1 << 20;
+constexpr const char* kTemporary = ".tune-tmp";  // no file of a user ends so
+constexpr int kNames = 100;
+
+std::string size_text(std::uintmax_t bytes) {
+  return bytes >> 30 > 0 ? std::to_string(bytes >> 30) + " GiB" : std::to_string(bytes >> 20) + " MiB";
+}
+
+std::string kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return S_ISREG(mode) ? "" : "a device";
+}
+
+[[noreturn]] void fail_to_read(const fs::path& path, const std::string& why) {
+  throw Error(ExitCode::bad_input, path.string() + ": cannot be read: " + why);
+}
+
+[[noreturn]] void fail_as_too_long(const fs::path& path, std::uintmax_t most) {
+  fail_to_read(path, "is longer than " + size_text(most) + ", the most that is read of it; give another file");
+}
+
+/// Waits for the writer of a pipe; regular files and most devices are always ready.
+bool ready(int fd) {
+  pollfd waiting{fd, POLLIN, 0};
+  int count = 0;
+  do count = ::poll(&waiting, 1, kPatience);
+  while (count < 0 && errno == EINTR);
+  return count > 0;
+}
+
+/// Whether a file that nobody writes any more stood under this name, and is gone now. A living writer holds a lock.
+bool removed_left_over(const std::string& name) {
+  const Descriptor file(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  const bool ours = file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                    status.st_uid == ::geteuid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+  return ours && ::unlink(name.c_str()) == 0;
+}
+
+/// A new and locked file beside `path`, whose name goes into `name`. None, and errno is set: there can be none.
+Descriptor create_beside(const fs::path& path, std::string& name) {
+  for (int i = 0; i < kNames; ++i) {
+    name = path.string() + kTemporary + (i > 0 ? std::to_string(i) : "");
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+      struct stat status {};
+      // Before it is locked, another writer may have taken it for left over; where no locks are, nobody does.
+      if (file && (::flock(file.get(), LOCK_EX | LOCK_NB), ::fstat(file.get(), &status)) == 0 && status.st_nlink > 0)
+        return file;
+      if (!file && errno != EEXIST) return file;
+      if (!file && !removed_left_over(name)) break;
+    }
+  }
+  errno = EEXIST;
+  return Descriptor();
+}
+
+}  // namespace
+
+std::string kind_of_file(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? kind_of(status.st_mode) : "";
+}
+
+std::string read_file(const fs::path& path, std::uintmax_t most) {
+  // A pipe without a writer would hold an ordinary open.
+  return read_file(Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)), path, most);
+}
+
+std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax_t most) {
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) fail_to_read(path, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) fail_to_read(path, "is a folder");
+  const bool regular = S_ISREG(status.st_mode);
+  if (!regular) most = std::min(most, kLongestStream);
+  if (regular && static_cast<std::uintmax_t>(status.st_size) > most) fail_as_too_long(path, most);
+  std::string text;
+  // Files under /proc have no size.
+  std::size_t room = regular && status.st_size > 0 ? static_cast<std::size_t>(status.st_size) + 1 : kChunk;
+  for (ssize_t count = 1; count != 0; room = kChunk) {
+    if (!regular && !ready(file.get()))
+      fail_to_read(path, "nothing came from " + kind_of(status.st_mode) + " for 5 s; give a regular file");
+    const std::size_t before = text.size();
+    text.resize(before + room);
+    do count = ::read(file.get(), text.data() + before, room);
+    while (count < 0 && errno == EINTR);
+    if (count < 0 && errno != EAGAIN) fail_to_read(path, std::strerror(errno));
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (text.size() > most) fail_as_too_long(path, most);
+  }
+  return text;
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  const auto fail = [&](const std::string& why) {
+    throw Error(ExitCode::environment,
+                "cannot write " + path.string() + ": " + why + "; mend that, or choose another place");
+  };
+  if (const std::string kind = kind_of_file(path); !kind.empty()) fail("it is " + kind);
+  std::string temporary;
+  Descriptor file = create_beside(path, temporary);
+  if (!file) fail(std::strerror(errno));
+  // Renamed while it is locked, so that nobody takes it for left over.
+  const bool written = file.write(text) && ::fsync(file.get()) == 0 && ::rename(temporary.c_str(), path.c_str()) == 0;
+  const std::string why = std::strerror(errno);
+  if (!written) ::unlink(temporary.c_str());
+  if (!written) fail(why);
+  if (!file.close()) fail(std::strerror(errno));
+}
+
+}  // namespace tune

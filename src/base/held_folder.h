@@ -1,0 +1,27 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "base/descriptor.h"
+
+namespace tune {
+
+/// A folder that a run makes for itself, and on which it holds a lock, so that other runs see that it is in use. What a
+/// killed run leaves has no lock. It is told from folders of others by its mode, which it has from the first instant.
+class HeldFolder {
+ public:
+  HeldFolder() = default;
+  /// Makes `parent`/`prefix`*, for this user alone. Throws Error(environment), ending in `advice`.
+  HeldFolder(const std::filesystem::path& parent, const std::string& prefix, const std::string& advice);
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// Removes what runs of this user made with this prefix and no living process holds.
+  static void remove_abandoned(const std::filesystem::path& parent, const std::string& prefix);
+
+ private:
+  std::filesystem::path path_;
+  Descriptor lock_;
+};
+
+}  // namespace tune

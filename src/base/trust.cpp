@@ -1,0 +1,58 @@
+#include "base/trust.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "model/error.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+std::string name_of(uid_t user) {
+  const passwd* known = ::getpwuid(user);
+  return (known != nullptr ? std::string(known->pw_name) + ", " : "") + "uid " + std::to_string(user);
+}
+
+// Many systems give each user such a group, and let it write to all that the user makes.
+bool is_own_group(gid_t group) {
+  const passwd* user = ::getpwuid(::geteuid());
+  const std::string name = user != nullptr && user->pw_gid == group ? user->pw_name : "";
+  const ::group* known = ::getgrgid(group);
+  return !name.empty() && known != nullptr && name == known->gr_name && *known->gr_mem == nullptr;
+}
+
+}  // namespace
+
+fs::path Trust::walk_to(const fs::path& folder) {
+  std::error_code error;
+  const fs::path path = fs::canonical(folder, error);
+  fs::path at;
+  for (const fs::path& part : path) {
+    at /= part;
+    struct stat status {};
+    if (::lstat(at.c_str(), &status) != 0) error.assign(errno, std::generic_category());
+    if (!error) step_to(at, status);
+  }
+  if (error) throw Error(ExitCode::environment, folder.string() + ": " + error.message() + advice_);
+  return path;
+}
+
+void Trust::step_to(const fs::path& path, const struct stat& status) {
+  std::string why;
+  const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+  if (status.st_uid != ::geteuid() && status.st_uid != 0)
+    why = "belongs to another user (" + name_of(status.st_uid) + ")";
+  else if (!sticky && !unreachable_ && (status.st_mode & S_IWOTH) != 0)
+    why = "can be written by every user";
+  else if (!sticky && !unreachable_ && (status.st_mode & S_IWGRP) != 0 && !is_own_group(status.st_gid))
+    why = "can be written by its group";
+  if (!why.empty()) throw Error(ExitCode::environment, path.string() + " " + why + advice_);
+  unreachable_ = unreachable_ || (S_ISDIR(status.st_mode) && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0);
+}
+
+}  // namespace tune
