@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"AnInfiniteTime", R"("rounds":\[\[1,[^\]]*)", R"("rounds":[[1,1e999)", "it is not a JSON object\n"},
         Damage{"RoundsThatAreNone", R"("rounds":\[)", R"("rounds":true,"x":[)", "'rounds' is no list\n"},
         Damage{"FinalistsThatAreNone", R"("finalists":\[)", R"("finalists":7,"x":[)",
-               "type must be array, but is number\n"}),
+               "a value is of the wrong type: type must be array, but is number\n"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_F(Records, ADamagedTrialIsLeftOutAndMeasuredAgain) {
