@@ -132,18 +132,16 @@ gpu::Address GpuMemory::address(const std::string& name) const {
 // Gaps of random sizes keep a driver from giving the same memory again.
 void GpuMemory::move() {
   std::vector<DeviceMemory> gaps;
-  const auto leave_gap = [&]() -> bool {
-    try {
-      gaps.emplace_back(gpu_, (1 + random_() % kMostGaps) * kGap, "a gap between buffers");
-      return true;
-    } catch (const GpuError&) {
-      return false;
-    }
-  };
+  const auto take = [&](Guarded& buffer) { buffer = guarded(buffer.name, static_cast<std::int64_t>(buffer.bytes)); };
   for (Guarded& buffer : buffers_) buffer.memory = {};
   for (Guarded& buffer : buffers_) {
-    if (!leave_gap()) gaps.clear();
-    buffer = guarded(buffer.name, static_cast<std::int64_t>(buffer.bytes));
+    try {
+      gaps.emplace_back(gpu_, (1 + random_() % kMostGaps) * kGap, "a gap between buffers");
+      take(buffer);
+    } catch (const GpuError&) {  // there is no room for gaps
+      gaps.clear();
+      take(buffer);
+    }
   }
 }
 

@@ -29,7 +29,7 @@ std::vector<Fault> gpu_faults() {
       {"an endless kernel", "right(); for (volatile int x = 0;; ++x) {}", "check, timed out: no answer within 5 s",
        true},
       {"a barrier that some never reach",
-       "right(); if (threadIdx.x < 40) for (volatile int x = 0; x == 0;) {} __syncthreads();",
+       "right(); if (threadIdx.x < 40) for (volatile int x = 0;; ++x) {} __syncthreads();",
        "check, timed out: no answer within 5 s"},
       {"a stack overflow", "sink = deep(before); right();", "*", false,
        "__device__ __noinline__ int deep(int n) { volatile int room[256]; room[n & 255] = n; return n < 0 ? 0 : deep(n "
