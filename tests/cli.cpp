@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +69,7 @@ esac
 }  // namespace
 
 Sandbox::Sandbox() {
+  ::umask(022);
   std::string name = (fs::temp_directory_path() / "tune-cli.XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
   folder_ = fs::canonical(name);
@@ -235,6 +237,14 @@ Background::~Background() {
 }
 
 void Background::signal(int number) const { ::kill(process_, number); }
+
+bool Background::catches(int number) const {
+  std::ifstream status("/proc/" + std::to_string(process_) + "/status");
+  for (std::string word; status >> word;)
+    if (std::uint64_t caught = 0; word == "SigCgt:" && status >> std::hex >> caught)
+      return (caught >> (number - 1) & 1) != 0;
+  return false;
+}
 
 bool Background::ended() {
   if (!reaped_) reaped_ = ::waitpid(process_, &status_, WNOHANG) == process_;

@@ -33,7 +33,7 @@ TEST_F(BadInput, AMissingFileIsNamed) {
 
 TEST_F(BadInput, AFolderIsNoFile) {
   const std::vector<std::filesystem::path> yamls = {folder_.path()};
-  EXPECT_NE(folder_.complaint([&] { load(yamls, {}); }).find("cannot be read: is a folder"), std::string::npos);
+  EXPECT_NE(folder_.complaint([&] { load(yamls, {}); }).find("cannot be read: it is a folder"), std::string::npos);
 }
 
 TEST_F(BadInput, AnEmptyFileSaysWhatBelongsThere) {
@@ -385,11 +385,25 @@ TEST_F(BadInput, APlaceholderOfSeveralWordsIsAWordOfItsOwn) {
 
 TEST_F(BadInput, AScriptsTextHasNoPlaceholders) {
   const std::string advice =
-      "where the shell would read what it stands for as its own text; write run as one string, or give it to the "
-      "script as an argument: [sh, -c, 'program \"$@\"', sh, '{file}']";
-  EXPECT_EQ(complaint(program_file("{P: 1}", "run: [timeout, 9, /bin/bash, -ec, 'x {file}', '{args}']\n")),
-            "gemm.yaml:4: {file} in run stands in the text of a script, " + advice);
-  EXPECT_EQ(complaint(program_file("{P: 1}", "run: [python3, -c, 'x', '--file={file}', '{args}']\n")), "");
+      "where the shell would execute parts of its value; write run as one string, or give it to the script as an "
+      "argument: [sh, -c, 'program \"$@\"', sh, '{file}']";
+  for (const char* run :
+       {"timeout, 9, /bin/bash, -ec, 'x {file}', '{args}'", "bash, -c, -e, 'x {file}'",
+        "bash, -c, -o, pipefail, 'x {file}'", "bash, -oe, pipefail, -c, 'x {file}'", "zsh, -c, -opipefail, 'x {file}'",
+        "bash, --norc, --rcfile, x, -c, 'x {file}'", "sh, +ec, 'x {file}'", "sh, -c, --, 'x {file}'",
+        "env, A=1, nice, sh, -c, 'x {file}'", "xargs, -I, X, sh, -c, 'x {file}'"})
+    EXPECT_EQ(complaint(program_file("{P: 1}", fmt::format("run: [{}]\n", run))),
+              "gemm.yaml:4: {file} in run is in the text of a script, " + advice)
+        << run;
+}
+
+TEST_F(BadInput, WhatIsNoScriptsTextMayHavePlaceholders) {
+  for (const char* run :
+       {"python3, -c, 'x', '--file={file}', '{args}'", "bash, run.sh, -c, '{args}'", "bash, bench.sh, -vec, '{args}'",
+        "sh, -e, run.sh, --config, -rc, '{args}'", "python3, '{file}', --shell, bash, -c, '{output}'",
+        "sh, -c, 'x \"$@\"', sh, -c, '{args}'", "bash, --norc, '{file}', -c, '{args}'", "bash, -c", "sh, -o", "env",
+        "timeout, 9, sh, '{file}', -c, '{args}'"})
+    EXPECT_EQ(complaint(program_file("{P: 1}", fmt::format("run: [{}]\n", run))), "") << run;
 }
 
 TEST_F(BadInput, AKeyWithoutAValueHasItsOwnLine) {

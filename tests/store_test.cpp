@@ -1,11 +1,30 @@
 #include "base/store.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
+#include <atomic>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "model/error.h"
+
+namespace {
+
+/// As some file systems that run as programs (FUSE) do.
+std::atomic<bool> links_are_not_counted = false;
+
+}  // namespace
+
+// Stands before the C library's.
+extern "C" int fstat(int fd, struct stat* status) noexcept {
+  const int result = ::fstatat(fd, "", status, AT_EMPTY_PATH);
+  if (links_are_not_counted) status->st_nlink = 0;
+  return result;
+}
 
 namespace tune {
 namespace {
@@ -15,6 +34,7 @@ namespace fs = std::filesystem;
 class StoreTest : public testing::Test {
  protected:
   StoreTest() {
+    ::umask(022);
     std::string name = (fs::temp_directory_path() / "tune-test.XXXXXX").string();
     folder = ::mkdtemp(name.data());
   }
@@ -67,7 +87,8 @@ TEST_F(StoreTest, TheFirstOfTwoBuildersWins) {
   std::ofstream(second.path() / "artifact") << "second";
   store.commit(first.path(), "key");
   EXPECT_EQ(store.read(store.commit(second.path(), "key"), "artifact"), "first");
-  EXPECT_FALSE(fs::exists(second.path()));
+  EXPECT_TRUE(fs::exists(second.path())) << "its builder may need it";
+  store.discard(second.path());
 }
 
 TEST_F(StoreTest, TheOwnEntryStandsBeforeTheBaseStoresWhichStaysAsItIs) {
@@ -103,6 +124,37 @@ TEST_F(StoreTest, RemovesWhatAKilledBuildLeft) {
   EXPECT_TRUE(fs::exists(users));
 }
 
+TEST_F(StoreTest, RemovesWhatAnEarlierVersionLeftADayAgo) {
+  const std::string name = "store/tmp." + Hash().hex();
+  const fs::path old = write(name + ".AbCdEf/file", "text").parent_path();
+  const fs::path fresh = write(name + ".FeDcBa/file", "text").parent_path();
+  const fs::path users = write("store/tmp.mine/file", "text").parent_path();
+  for (const fs::path& path : {old, users})
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(25));
+  for (const fs::path& path : {old, fresh, users}) fs::permissions(path, fs::perms(0700));
+  const Store store({folder / "store", false, {}});
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(fresh)) << "it may be in use, and that version locked none";
+  EXPECT_TRUE(fs::exists(users));
+}
+
+TEST_F(StoreTest, AnEntryOfANamedStoreIsForOthersWhateverTheUmask) {
+  const Store store({folder / "store", true, {}});
+  ::umask(077);
+  const HeldFolder begun = store.begin("key");
+  std::ofstream(begun.path() / "artifact") << "bytes";
+  std::ofstream(begun.path() / "program") << "bytes";
+  fs::permissions(begun.path() / "program", fs::perms::owner_exec, fs::perm_options::add);
+  fs::create_symlink(write("private", "text"), begun.path() / "link");
+  const fs::path entry = store.commit(begun.path(), "key");
+  ::umask(022);
+  const auto mode_of = [](const fs::path& path) { return fs::status(path).permissions(); };
+  EXPECT_EQ(mode_of(entry), fs::perms(0755));
+  EXPECT_EQ(mode_of(entry / "artifact"), fs::perms(0644));
+  EXPECT_EQ(mode_of(entry / "program"), fs::perms(0755));
+  EXPECT_EQ(mode_of(folder / "private"), fs::perms(0600)) << "what a link leads to is not of the entry";
+}
+
 TEST_F(StoreTest, NamesAFolderItCannotWrite) {
   write("file", "");
   try {
@@ -122,6 +174,42 @@ TEST_F(HeldFolders, RemoveNothingThatAnotherProgramMade) {
   HeldFolder::remove_abandoned(folder, "run-");
   EXPECT_TRUE(fs::exists(folder / "run-data/file"));
   EXPECT_TRUE(fs::exists(folder / "elsewhere"));
+}
+
+TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
+  std::vector<pid_t> sweepers;
+  for (int i = 0; i < 2; ++i) {
+    sweepers.push_back(::fork());
+    if (sweepers.back() == 0)
+      for (;;) HeldFolder::remove_abandoned(folder, "run-");
+  }
+  int gone = 0;
+  for (int i = 0; i < 400; ++i) {
+    const HeldFolder held(folder, "run-", "");
+    gone += fs::exists(held.path()) ? 0 : 1;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    gone += fs::exists(held.path()) ? 0 : 1;
+    std::error_code ignored;
+    fs::remove_all(held.path(), ignored);
+  }
+  for (const pid_t sweeper : sweepers) ::kill(sweeper, SIGKILL);
+  for (const pid_t sweeper : sweepers) ::waitpid(sweeper, nullptr, 0);
+  EXPECT_EQ(gone, 0);
+}
+
+TEST_F(HeldFolders, AreMadeWhereFoldersHaveNoLinks) {
+  links_are_not_counted = true;
+  EXPECT_EQ(complaint([&] { const HeldFolder held(folder, "run-", ""); }), "");
+  EXPECT_EQ(complaint([&] { write_file(folder / "file", "text"); }), "");
+  links_are_not_counted = false;
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2);
+}
+
+TEST_F(HeldFolders, AreNotTriedForever) {
+  const std::string name = "run-" + std::to_string(::getpid()) + "-";
+  for (int i = 0; i < 1000; ++i) fs::create_directory(folder / (name + std::to_string(i)));
+  EXPECT_EQ(complaint([&] { const HeldFolder held(folder, "run-", "; next"); }),
+            "cannot create " + (folder / name).string() + "999: File exists; next");
 }
 
 TEST_F(Trusting, AFolderThatOthersCanWriteIsNamed) {
@@ -157,6 +245,27 @@ TEST_F(Files, NoMoreThanTheBoundIsRead) {
   EXPECT_NE(complaint([&] { read_file("/dev/zero", 1 << 20); }).find("is longer than 1 MiB"), std::string::npos);
   fs::resize_file(folder / "file", 5 << 20);
   EXPECT_NE(complaint([&] { read_file(folder / "file", 4 << 20); }).find("is longer than 4 MiB"), std::string::npos);
+}
+
+TEST_F(Files, APipeIsWaitedForAsLongAsAProgramHasItOpen) {
+  const fs::path pipe = folder / "pipe";
+  constexpr std::chrono::milliseconds kShort(20);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(complaint([&] { read_file(pipe, 4, kShort); }),
+            pipe.string() +
+                ": cannot be read: no program has opened this pipe to write into it; give a regular file, "
+                "or start its writer");
+  Descriptor writer(::open(pipe.c_str(), O_RDWR | O_CLOEXEC));
+  std::thread slow([&] {
+    for (const char* word : {"te", "xt"}) {
+      std::this_thread::sleep_for(5 * kShort);
+      writer.write(word);
+    }
+    std::this_thread::sleep_for(5 * kShort);
+    writer.close();
+  });
+  EXPECT_EQ(complaint([&] { EXPECT_EQ(read_file(pipe, 4, kShort), "text"); }), "");
+  slow.join();
 }
 
 TEST_F(Files, AWriterFollowsNoLinkAndTakesOverWhatAKilledOneLeft) {

@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uintmax_t kLongestStream = 64 << 20;
-constexpr int kPatience = 5'000;  // milliseconds
 constexpr std::size_t kChunk = 1 << 20;
 constexpr const char* kTemporary = ".tune-tmp";  // no file of a user ends so
 constexpr int kNames = 100;
@@ -37,14 +36,14 @@ std::string kind_of(mode_t mode) {
 }
 
 [[noreturn]] void fail_as_too_long(const fs::path& path, std::uintmax_t most) {
-  fail_to_read(path, "is longer than " + size_text(most) + ", the most that is read of it; give another file");
+  fail_to_read(path, "it is longer than " + size_text(most) + ", the limit for such a file; give another one");
 }
 
-/// Waits for the writer of a pipe; regular files and most devices are always ready.
-bool ready(int fd) {
+/// Waits for something to read, or for the last writer of a pipe to leave it. False: neither came.
+bool ready(int fd, std::chrono::milliseconds patience) {
   pollfd waiting{fd, POLLIN, 0};
   int count = 0;
-  do count = ::poll(&waiting, 1, kPatience);
+  do count = ::poll(&waiting, 1, static_cast<int>(patience.count()));
   while (count < 0 && errno == EINTR);
   return count > 0;
 }
@@ -64,10 +63,8 @@ Descriptor create_beside(const fs::path& path, std::string& name) {
     name = path.string() + kTemporary + (i > 0 ? std::to_string(i) : "");
     for (int attempt = 0; attempt < 2; ++attempt) {
       Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-      struct stat status {};
       // Before it is locked, another writer may have taken it for left over; where no locks are, nobody does.
-      if (file && (::flock(file.get(), LOCK_EX | LOCK_NB), ::fstat(file.get(), &status)) == 0 && status.st_nlink > 0)
-        return file;
+      if (file && (::flock(file.get(), LOCK_EX | LOCK_NB), leads_to(name, file))) return file;
       if (!file && errno != EEXIST) return file;
       if (!file && !removed_left_over(name)) break;
     }
@@ -83,15 +80,24 @@ std::string kind_of_file(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? kind_of(status.st_mode) : "";
 }
 
-std::string read_file(const fs::path& path, std::uintmax_t most) {
-  // A pipe without a writer would hold an ordinary open.
-  return read_file(Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)), path, most);
+bool leads_to(const fs::path& path, const Descriptor& file) {
+  struct stat here {
+  }, there{};
+  // Not the number of links: some file systems say that a folder has none.
+  return ::lstat(path.c_str(), &here) == 0 && ::fstat(file.get(), &there) == 0 && here.st_ino == there.st_ino &&
+         here.st_dev == there.st_dev;
 }
 
-std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax_t most) {
+std::string read_file(const fs::path& path, std::uintmax_t most, std::chrono::milliseconds patience) {
+  // A pipe without a writer would hold an ordinary open.
+  return read_file(Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)), path, most, patience);
+}
+
+std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax_t most,
+                      std::chrono::milliseconds patience) {
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) fail_to_read(path, std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) fail_to_read(path, "is a folder");
+  if (S_ISDIR(status.st_mode)) fail_to_read(path, "it is a folder");
   const bool regular = S_ISREG(status.st_mode);
   if (!regular) most = std::min(most, kLongestStream);
   if (regular && static_cast<std::uintmax_t>(status.st_size) > most) fail_as_too_long(path, most);
@@ -99,13 +105,15 @@ std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax
   // Files under /proc have no size.
   std::size_t room = regular && status.st_size > 0 ? static_cast<std::size_t>(status.st_size) + 1 : kChunk;
   for (ssize_t count = 1; count != 0; room = kChunk) {
-    if (!regular && !ready(file.get()))
-      fail_to_read(path, "nothing came from " + kind_of(status.st_mode) + " for 5 s; give a regular file");
+    const bool waited_in_vain = !regular && !ready(file.get(), patience);
     const std::size_t before = text.size();
     text.resize(before + room);
     do count = ::read(file.get(), text.data() + before, room);
     while (count < 0 && errno == EINTR);
+    // While a program has a pipe open to write into it, however slowly, this is EAGAIN.
     if (count < 0 && errno != EAGAIN) fail_to_read(path, std::strerror(errno));
+    if (count == 0 && waited_in_vain)
+      fail_to_read(path, "no program has opened this pipe to write into it; give a regular file, or start its writer");
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (text.size() > most) fail_as_too_long(path, most);
   }

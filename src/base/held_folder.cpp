@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
+#include "base/file.h"
 #include "model/error.h"
 
 namespace tune {
@@ -22,16 +24,24 @@ Descriptor open_folder(const fs::path& path) {
   return Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// Where the file system has no locks, a folder is in use for a day.
-bool is_abandoned(const fs::path& path) {
-  const Descriptor folder = open_folder(path);
-  struct stat status {};
-  if (!folder || ::fstat(folder.get(), &status) != 0) return false;
-  constexpr mode_t kInherited = S_IFMT | S_ISGID;
-  if (status.st_uid != ::geteuid() || (status.st_mode & ~kInherited) != kMode) return false;
-  if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return true;
+bool is_older_than_a_day(const struct stat& status) {
   const auto changed = std::chrono::system_clock::from_time_t(status.st_mtime);
-  return errno != EWOULDBLOCK && std::chrono::system_clock::now() - changed > std::chrono::hours(24);
+  return std::chrono::system_clock::now() - changed > std::chrono::hours(24);
+}
+
+/// A folder of this user's that no run holds, locked, so that none takes it while it is removed; none: it is no such
+/// folder. Where the file system has no locks, a folder is in use for a day.
+Descriptor lock_abandoned(const fs::path& path, bool known) {
+  Descriptor folder = open_folder(path);
+  struct stat status {};
+  if (!folder || ::fstat(folder.get(), &status) != 0 || status.st_uid != ::geteuid()) return Descriptor();
+  constexpr mode_t kInherited = S_IFMT | S_ISGID;
+  const bool marked = (status.st_mode & ~kInherited) == kMode;
+  const bool locked = ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
+  if (!locked && errno == EWOULDBLOCK) return Descriptor();
+  // Earlier versions neither marked nor locked theirs.
+  if (!(marked && locked) && !((marked || known) && is_older_than_a_day(status))) return Descriptor();
+  return leads_to(path, folder) ? std::move(folder) : Descriptor();
 }
 
 }  // namespace
@@ -40,27 +50,32 @@ HeldFolder::HeldFolder(const fs::path& parent, const std::string& prefix, const 
   const auto fail = [&] {
     throw Error(ExitCode::environment, "cannot create " + path_.string() + ": " + std::strerror(errno) + advice);
   };
-  struct stat status {};
-  for (int i = 0; status.st_nlink == 0; ++i) {
+  constexpr int kNames = 1000;
+  for (int i = 0; i < kNames; ++i) {
     path_ = parent / (prefix + std::to_string(::getpid()) + "-" + std::to_string(i));
     if (::mkdir(path_.c_str(), kMode) != 0) {
       if (errno == EEXIST) continue;
       fail();
     }
     lock_ = open_folder(path_);
+    if (!lock_ && errno != ENOENT) fail();
     // Before we hold it, another run may take it for abandoned.
     if (lock_) ::flock(lock_.get(), LOCK_EX);
-    if (!lock_ && errno != ENOENT) fail();
-    if (lock_) ::fstat(lock_.get(), &status);
+    if (lock_ && leads_to(path_, lock_)) return;
   }
+  errno = EEXIST;
+  fail();
 }
 
-void HeldFolder::remove_abandoned(const fs::path& parent, const std::string& prefix) {
+void HeldFolder::remove_abandoned(const fs::path& parent, const std::string& prefix,
+                                  bool (*known)(const std::string&)) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
-    const bool candidate = entry->path().filename().string().starts_with(prefix);
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    const Descriptor lock = lock_abandoned(entry->path(), known != nullptr && known(name));
     std::error_code ignored;
-    if (candidate && is_abandoned(entry->path())) fs::remove_all(entry->path(), ignored);
+    if (lock) fs::remove_all(entry->path(), ignored);
   }
 }
 

@@ -16,8 +16,10 @@ class HeldFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Removes what runs of this user made with this prefix and no living process holds.
-  static void remove_abandoned(const std::filesystem::path& parent, const std::string& prefix);
+  /// Removes what runs of this user made with this prefix and no living process holds; and, where it has not changed
+  /// for a day, what `known` says that an earlier version made, whatever its mode.
+  static void remove_abandoned(const std::filesystem::path& parent, const std::string& prefix,
+                               bool (*known)(const std::string& name) = nullptr);
 
  private:
   std::filesystem::path path_;

@@ -72,6 +72,27 @@ void make_folders(const fs::path& folder) {
   }
 }
 
+/// Whether it is the name of a folder that a build is made in: `tmp.`, the 32 digits of a key, and a number.
+bool is_name_of_build(const std::string& name) {
+  const std::string_view key = std::string_view(name).substr(std::string_view(kTemporary).size());
+  return key.size() > 33 && key[32] == '.' && key.find_first_not_of("0123456789abcdef") == 32;
+}
+
+// A store that is named is for others too, whatever the umask. Nothing behind a link is changed.
+void let_others_read(const fs::path& folder) {
+  const auto add = [](const fs::path& path, mode_t bits) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || S_ISLNK(status.st_mode)) return;
+    if (S_ISDIR(status.st_mode) || (status.st_mode & S_IXUSR) != 0) bits |= S_IXUSR | S_IXGRP | S_IXOTH;
+    ::chmod(path.c_str(), (status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO)) | bits);
+  };
+  std::error_code error;
+  for (fs::recursive_directory_iterator file(folder, error), end; !error && file != end; file.increment(error))
+    add(file->path(), S_IRUSR | S_IRGRP | S_IROTH);
+  // Last, so that nobody sees the files before.
+  add(folder, S_IRUSR | S_IRGRP | S_IROTH);
+}
+
 /// A folder that is no link.
 bool is_folder(const fs::path& path, struct stat& status) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -93,7 +114,7 @@ Store::Store(StorePlaces places) : places_(std::move(places)) {
   folder = places_.named ? fs::canonical(folder) : trust_.emplace(kDistrust).walk_to(folder);
   if (::access(folder.c_str(), W_OK) != 0)
     fail(ExitCode::environment, "write to the build store", folder, std::strerror(errno));
-  HeldFolder::remove_abandoned(folder, kTemporary);
+  HeldFolder::remove_abandoned(folder, kTemporary, is_name_of_build);
 }
 
 std::vector<fs::path> Store::find(std::string_view key) const {
@@ -126,12 +147,9 @@ HeldFolder Store::begin(std::string_view key) const {
 fs::path Store::commit(const fs::path& begun, std::string_view key) const {
   const fs::path entry = places_.folder / key;
   std::error_code error, ignored;
-  // A store that is named is for others too.
-  if (places_.named) fs::permissions(begun, fs::perms(0755), ignored);
+  if (places_.named) let_others_read(begun);
   fs::rename(begun, entry, error);
-  if (error && fs::is_directory(entry, ignored))
-    discard(begun);
-  else if (error)
+  if (error && !fs::is_directory(entry, ignored))
     fail(ExitCode::environment, "write to the build store", entry, error.message());
   return entry;
 }

@@ -49,8 +49,8 @@ class Store {
   std::string read(const std::filesystem::path& entry, const std::string& name) const;
   /// An empty temporary folder in the store, to build into. It is removed by a later run if this one is killed.
   HeldFolder begin(std::string_view key) const;
-  /// Makes what was built under `begin` the entry of `key` and returns its folder; if another process was first, its
-  /// entry stands.
+  /// Makes what was built under `begin` the entry of `key` and returns its folder. If another process was first, its
+  /// entry stands, and what was built stays where it is, to be discarded.
   std::filesystem::path commit(const std::filesystem::path& begun, std::string_view key) const;
   /// Removes a temporary folder of a build that failed, or an entry that is damaged; nothing of the base store.
   void discard(const std::filesystem::path& begun) const;

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <optional>
 
 #include "model/error.h"
 
@@ -24,6 +27,16 @@ bool is_own_group(gid_t group) {
   const std::string name = user != nullptr && user->pw_gid == group ? user->pw_name : "";
   const ::group* known = ::getgrgid(group);
   return !name.empty() && known != nullptr && name == known->gr_name && *known->gr_mem == nullptr;
+}
+
+/// In a user namespace all users that it does not map look like this one, root among them; none: all are mapped.
+std::optional<uid_t> unmapped_user() {
+  std::uint64_t inside = 0, outside = 0, count = 0;
+  constexpr std::uint64_t kAll = 4294967295;
+  std::ifstream map("/proc/self/uid_map"), overflow("/proc/sys/kernel/overflowuid");
+  uid_t user = 0;
+  if (!(map >> inside >> outside >> count) || count == kAll || !(overflow >> user)) return std::nullopt;
+  return user;
 }
 
 }  // namespace
@@ -45,13 +58,17 @@ fs::path Trust::walk_to(const fs::path& folder) {
 void Trust::step_to(const fs::path& path, const struct stat& status) {
   std::string why;
   const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
-  if (status.st_uid != ::geteuid() && status.st_uid != 0)
+  // That one is taken for root, but for what lies where every user can make folders.
+  const bool roots = status.st_uid == 0 ||
+                     (S_ISDIR(status.st_mode) && !anyones_ && std::optional<uid_t>(status.st_uid) == unmapped_user());
+  if (status.st_uid != ::geteuid() && !roots)
     why = "belongs to another user (" + name_of(status.st_uid) + ")";
   else if (!sticky && !unreachable_ && (status.st_mode & S_IWOTH) != 0)
     why = "can be written by every user";
   else if (!sticky && !unreachable_ && (status.st_mode & S_IWGRP) != 0 && !is_own_group(status.st_gid))
     why = "can be written by its group";
   if (!why.empty()) throw Error(ExitCode::environment, path.string() + " " + why + advice_);
+  anyones_ = anyones_ || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   unreachable_ = unreachable_ || (S_ISDIR(status.st_mode) && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0);
 }
 

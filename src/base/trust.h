@@ -8,7 +8,8 @@ namespace tune {
 
 /// Whether other users can change a file, found out on the way to it from the root: all folders must be this user's or
 /// root's, and only they may write there. Excepted are folders such as /tmp, where nobody can rename what is another's,
-/// groups that only this user is in, and what lies in a folder that others cannot enter.
+/// groups that only this user is in, and what lies in a folder that others cannot enter. In a user namespace without
+/// root the folders of users that it does not map are taken for root's.
 class Trust {
  public:
   /// `advice` ends the text of every error.
@@ -22,6 +23,7 @@ class Trust {
  private:
   std::string advice_;
   bool unreachable_ = false;  ///< for others
+  bool anyones_ = false;      ///< other users may have made what lies here
 };
 
 }  // namespace tune

@@ -50,6 +50,7 @@ Builder::Builder(Processes& processes, fs::path worker, StorePlaces store, fs::p
       jobs_(jobs) {}
 
 Builder::~Builder() {
+  for (const HeldFolder& folder : kept_) store_->discard(folder.path());
   for (const auto& [id, job] : running_) store_->discard(job.folder.path());
 }
 
@@ -120,11 +121,15 @@ bool Builder::handle(const Processes::Event& event) {
   return true;
 }
 
-void Builder::finish(const Job& job) {
+void Builder::finish(Job& job) {
   pending_.erase(job.key);
   seconds_ += job.process->spent().of(Stage::build);
   Result result = result_of(job);
-  if (std::holds_alternative<Failure>(result)) store_->discard(job.folder.path());
+  const auto* artifact = std::get_if<Artifact>(&result);
+  if (artifact != nullptr && artifact->path.parent_path() == job.folder.path())
+    kept_.push_back(std::move(job.folder));
+  else
+    store_->discard(job.folder.path());
   remember(job.key, std::move(result));
 }
 
@@ -139,10 +144,12 @@ Builder::Result Builder::result_of(const Job& job) const {
   write_record(folder, built);
   const fs::path entry = store_->commit(folder, job.key);
   auto artifact = read_entry(*store_, entry, job.key);
+  // Another user's entry that is damaged or cannot be read stays: this run goes on with what it has built.
+  if (!artifact) artifact = read_entry(*store_, folder, job.key);
   if (!artifact)
-    throw Error(ExitCode::environment, entry.string() +
-                                           ": this entry of the build store is damaged or cannot be read, and not be "
-                                           "replaced; remove it, or choose another store by --store DIR");
+    throw Error(ExitCode::environment, folder.string() +
+                                           ": what was built there in the build store cannot be read, or has changed; "
+                                           "mend that, or choose another store by --store DIR");
   artifact->info.seconds = built.seconds;
   return std::move(*artifact);
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/store.h"
 #include "exec/worker_process.h"
@@ -63,7 +64,7 @@ class Builder {
   static Stamp stamp_of(const Result& result);
   const Result& remember(const std::string& key, Result result);
   Store& store();
-  void finish(const Job& job);
+  void finish(Job& job);
   Result result_of(const Job& job) const;
 
   Processes* processes_;
@@ -76,6 +77,8 @@ class Builder {
   std::deque<Job> queue_;
   std::set<std::string> pending_;  ///< keys queued or running
   std::map<Processes::Id, Job> running_;
+  /// Of artifacts of this run alone, where the store has another user's entry that cannot be used or replaced.
+  std::vector<HeldFolder> kept_;
   std::map<std::string, Result> results_;
   std::map<std::string, Stamp> stamps_;  ///< of results_
   double seconds_ = 0;

@@ -104,7 +104,7 @@ std::string read_text(const fs::path& path) {
     throw Error(ExitCode::bad_input, path.string() + ": cannot be read: " + why);
   };
   // It is opened twice, which a pipe cannot be.
-  if (const std::string kind = kind_of_file(path); !kind.empty()) fail("is " + kind + "; give a regular file");
+  if (const std::string kind = kind_of_file(path); !kind.empty()) fail("it is " + kind + "; give a regular file");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail(std::strerror(errno));
   try {
