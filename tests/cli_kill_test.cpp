@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,7 +73,10 @@ std::set<fs::path> abandoned_scratch() {
     if (!entry.path().filename().string().starts_with("tune-scratch-")) continue;
     const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) continue;
-    if (::flock(folder, LOCK_EX | LOCK_NB) == 0) folders.insert(entry.path());
+    struct stat status {};
+    const bool ours =
+        ::fstat(folder, &status) == 0 && status.st_uid == ::geteuid() && (status.st_mode & 07777) == 01700;
+    if (ours && ::flock(folder, LOCK_EX | LOCK_NB) == 0) folders.insert(entry.path());
     ::close(folder);
   }
   return folders;
@@ -221,7 +225,7 @@ TEST_F(Kill, ASpaceThatIsBeingConstructedIsLeftAtOnce) {
                      "constraints: [(" +
                      sum + ") % 1000003 == 1]}\n");
   Background run(sandbox_, {"large.yaml", "--dry-run", "--quiet"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ASSERT_TRUE(eventually([&] { return run.catches(SIGINT) || run.ended(); }));
   run.signal(SIGINT);
   const Result interrupted = run.wait();
   EXPECT_EQ(interrupted.code, 130);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -120,7 +121,10 @@ std::set<fs::path> abandoned_scratch() {
     if (!entry.path().filename().string().starts_with("tune-scratch-")) continue;
     const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) continue;
-    if (::flock(folder, LOCK_EX | LOCK_NB) == 0) folders.insert(entry.path());
+    struct stat status {};
+    const bool ours =
+        ::fstat(folder, &status) == 0 && status.st_uid == ::geteuid() && (status.st_mode & 07777) == 01700;
+    if (ours && ::flock(folder, LOCK_EX | LOCK_NB) == 0) folders.insert(entry.path());
     ::close(folder);
   }
   return folders;
@@ -146,9 +150,9 @@ class Campaign {
   std::string summary() const {
     return fmt::format(
         "{} kills of runs and {} of workers in {} tunings, {:.0f} s: {} trials, {} of them failed because of a kill "
-        "and were tried again; slowest end after a kill {:.2f} s; {} folders of unfinished builds left in the store",
+        "and were tried again; slowest end after a kill {:.2f} s",
         kills_, worker_kills_, journals_, std::chrono::duration<double>(Clock::now() - began_).count(), trials_,
-        failed_, slowest_.count(), unfinished_ + unfinished_builds());
+        failed_, slowest_.count());
   }
 
  private:
@@ -178,7 +182,6 @@ class Campaign {
   /// One journal, and a store without artifacts: kills until the run gets through before the next one, then an
   /// undisturbed run.
   void tune_with_kills(const Subject& subject) {
-    unfinished_ += unfinished_builds();
     fs::remove_all(sandbox_.folder() / "cache");
     const std::string output = "out" + std::to_string(journals_++);
     const fs::path journal = sandbox_.folder() / (output + ".jsonl");
@@ -278,6 +281,7 @@ class Campaign {
     if (next.code != 0) return;
     for (const fs::path& folder : scratch) require(!fs::exists(folder), folder.string() + " is left");
     require(fs::is_empty(sandbox_.folder() / "tmp"), "something is left in TMPDIR");
+    require(unfinished_builds() == 0, "folders of unfinished builds are left in the store");
     require_nothing_to_do(subject, output);
   }
 
@@ -316,7 +320,7 @@ class Campaign {
   Random random_;
   Clock::time_point began_;
   std::map<std::string, double> seconds_;  ///< of an undisturbed run
-  std::int64_t kills_ = 0, worker_kills_ = 0, journals_ = 0, trials_ = 0, failed_ = 0, unfinished_ = 0;
+  std::int64_t kills_ = 0, worker_kills_ = 0, journals_ = 0, trials_ = 0, failed_ = 0;
   std::chrono::duration<double> slowest_{0};
 };
 
