@@ -66,6 +66,10 @@ TEST_F(Text, WhatCompilersAndProgramsSayIsShownEscaped) {
       "'{defines}']}\n");
   const Result result = tune({"fails.yaml", "--verbose", "--output", "best"}, 1);
   EXPECT_TRUE(has(result.out, "\\x1b[31merror\\u009b \\u202e")) << result.out;
+  sandbox_.write("bench.sh", "printf '\\033[31mwrong\\302\\233 \\342\\200\\256 \\377\\n' >&2; exit 1\n");
+  sandbox_.write("bench.yaml", "name: x\nfile: bench.sh\nparams: {P: 1}\nrun: [sh, '{file}', '{args}']\n");
+  const Result program = tune({"bench.yaml", "--verbose", "--output", "run"}, 1);
+  EXPECT_TRUE(has(program.out, "\\x1b[31mwrong\\u009b \\u202e")) << program.out;
 }
 
 TEST_F(Text, PathsAndKeysAreShownEscapedInComplaints) {
@@ -94,7 +98,8 @@ TEST_F(Text, ATuningFileIsUtf8WithoutControls) {
   refuses("name: x\nfile: \"x\\0.py\"\nparams: {T: 1}\n",
           "bad.yaml:2: the character \\0 ends arguments and file names; remove it");
   refuses("name: x\nfile: \"x\\N.py\"\nparams: {T: 1}\n",
-          "bad.yaml:2: an escape stands for no UTF-8; write \\u0085 for \\N and \\u00a0 for \\_");
+          "bad.yaml:2: the escapes \\N and \\_ are not supported here; write \\u0085 or \\u00a0, or \\\\ if you mean a "
+          "backslash");
 }
 
 TEST_F(Text, T1sRangesOfOtherThanIntegersAreRefusedWithTheirLine) {
@@ -114,13 +119,13 @@ TEST_F(Text, QuotedPlaceholdersAreRefused) {
   const std::string file = "name: x\nfile: bench.py\nparams: {P: [\"$(touch owned)\"]}\nrun: ";
   const auto complaint = [](const std::string& where) {
     return fmt::format(
-        "bad.yaml:4: {{args}} in run stands {}, where the shell would read what it stands for as its own "
-        "text; write {{args}} as a word without quotes, each of its words is quoted already, or write "
-        "run as a list: [program, '{{args}}']",
-        where);
+        "bad.yaml:4: {{args}} in run is {}, where the shell would execute parts of its value; {}: tune quotes the "
+        "value itself; or write run as a list: [program, '{{args}}']",
+        where, where == "inside quotes" ? "remove the quotes" : "move it out of there");
   };
   refuses(file + "'python3 {file} \"{args}\"'\n", complaint("inside quotes"));
   refuses(file + "\"python3 {file} '{args}'\"\n", complaint("inside quotes"));
+  refuses(file + "|\n  python3 {file} \"$(echo ' {args} ')\"\n", complaint("inside quotes"));
   refuses(file + "'python3 {file} `echo {args}`'\n", complaint("inside backquotes"));
   refuses(file + "'python3 {file} \\{args}'\n", complaint("behind a backslash"));
   refuses(file + "'python3 {file} ${X:-{args}}'\n", complaint("inside an expansion"));

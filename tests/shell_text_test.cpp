@@ -11,19 +11,39 @@ namespace {
 Standing standing_of(const std::string& command) { return standings(command).at(command.find('@')); }
 
 TEST(ShellText, KnowsWordsOutsideOfQuotes) {
-  for (const char* command : {"run @", "'a b' @", "\"it's\" @", "x=$(run @)", "\"$(run @)\"", "a\\\"b @", "(run @)",
-                              "run >@", "echo $((1 + 2)) @", "echo ${X} @", "echo a#b @", "# done\nrun @",
-                              "cat <<E\nbody\nE\nrun @", "cat <<-E\n\tbody\n\tE\nrun @", "echo `date` @",
-                              "eval a; run @", "evaluate @", "echo \"$(echo \"a\")\" @", "echo <<<a @"})
+  for (const char* command : {"run @",
+                              "'a b' @",
+                              "\"it's\" @",
+                              "x=$(run @)",
+                              "\"$(run @)\"",
+                              "a\\\"b @",
+                              "(run @)",
+                              "run >@",
+                              "echo $((1 + 2)) @",
+                              "echo ${X} @",
+                              "echo a#b @",
+                              "# done\nrun @",
+                              "cat <<E\nbody\nE\nrun @",
+                              "cat <<-E\n\tbody\n\tE\nrun @",
+                              "echo `date` @",
+                              "eval a; run @",
+                              "evaluate @",
+                              "echo \"$(echo \"a\")\" @",
+                              "echo <<<a @",
+                              "\"$(echo 'a' @)\"",
+                              "echo `it's` @",
+                              "echo `date`# @"})
     EXPECT_EQ(standing_of(command), Standing::word) << command;
 }
 
 TEST(ShellText, KnowsQuotes) {
-  for (const char* command : {"run '@'", "run 'a\"@'", "run $'@'", "run $'\\'@"})
+  for (const char* command : {"run '@'", "run 'a\"@'", "run \"$(echo ' @ ')\"", "run \"$(x \"$(y '@')\")\"",
+                              "run `date`# '\n@ '", "run `'` '` @ '", "run $'@'", "run $'\\'@"})
     EXPECT_EQ(standing_of(command), Standing::single_quotes) << command;
-  for (const char* command : {"run \"@\"", "run \"it's @\"", "run \"\\\"@\"", "run \"$(date)@\"", "run \"${X}@\""})
+  for (const char* command :
+       {"run \"@\"", "run \"it's @\"", "run \"'$(x 'y')@'\"", "run \"\\\"@\"", "run \"$(date)@\"", "run \"${X}@\""})
     EXPECT_EQ(standing_of(command), Standing::double_quotes) << command;
-  for (const char* command : {"run `echo @`", "run \"`echo @`\"", "run `echo \"@\"`"})
+  for (const char* command : {"run `echo @`", "run \"`echo @`\"", "run `echo \"@\"`", "run `# `\n echo `@`"})
     EXPECT_EQ(standing_of(command), Standing::backquotes) << command;
 }
 
@@ -31,6 +51,7 @@ TEST(ShellText, KnowsWhatElseTheShellReadsInItsOwnWay) {
   EXPECT_EQ(standing_of("run \\@"), Standing::escaped);
   EXPECT_EQ(standing_of("run \\\\@"), Standing::word) << "the backslash itself is escaped";
   EXPECT_EQ(standing_of("run ${X:-@}"), Standing::expansion);
+  EXPECT_EQ(standing_of("run \"${X:-'@'}\""), Standing::expansion);
   EXPECT_EQ(standing_of("run $((1 + @))"), Standing::expansion);
   EXPECT_EQ(standing_of("run # @"), Standing::comment);
   EXPECT_EQ(standing_of("cat <<'E' | run\na @\nE\n"), Standing::here_document);

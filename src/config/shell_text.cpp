@@ -27,11 +27,16 @@ class ShellReader {
 
   Frame& top() { return frames_.back(); }
   bool next_is(std::string_view what) const { return text_.substr(at_).starts_with(what); }
-  bool holds(Kind kind) const { return std::ranges::find(frames_, kind, &Frame::kind) != frames_.end(); }
+  /// Whether single quotes are signs like any other. A `$(...)` within double quotes has quotes of its own.
+  bool within_double_quotes() const {
+    for (auto frame = frames_.rbegin(); frame != frames_.rend() && frame->kind != Kind::command; ++frame)
+      if (frame->kind == Kind::double_quotes) return true;
+    return false;
+  }
 
   Standing standing() const {
-    if (holds(Kind::backquotes)) return Standing::backquotes;
     const Frame& frame = frames_.back();
+    if (frame.kind == Kind::backquotes) return Standing::backquotes;
     if (frame.kind == Kind::double_quotes) return Standing::double_quotes;
     if (frame.kind != Kind::command) return Standing::expansion;
     return std::ranges::any_of(frames_, &Frame::evaluates) ? Standing::evaluated : Standing::word;
@@ -54,12 +59,13 @@ class ShellReader {
   void step() {
     const char c = text_[at_];
     if (c == '\\') return escape();
-    if (c == '`') return backquote();
+    if (c == '`') return top().kind == Kind::backquotes ? close(1) : open(Kind::backquotes, 1);
+    if (top().kind == Kind::backquotes) return take();  // the next backquote ends them, whatever is within
     if (next_is("$((")) return open(Kind::arithmetic, 3);
     if (next_is("$(")) return open(Kind::command, 2);
     if (next_is("${")) return open(Kind::braces, 2);
     if (c == '"') return top().kind == Kind::double_quotes ? close(1) : open(Kind::double_quotes, 1);
-    if (c == '\'' && !holds(Kind::double_quotes)) return single_quotes();
+    if (c == '\'' && !within_double_quotes()) return single_quotes();
     switch (top().kind) {
       case Kind::braces:
         return c == '}' ? close(1) : take();
@@ -77,12 +83,6 @@ class ShellReader {
     take(1, standing() == Standing::word ? Standing::escaped : standing());
   }
 
-  void backquote() {
-    if (!holds(Kind::backquotes)) return open(Kind::backquotes, 1);
-    while (top().kind != Kind::backquotes) frames_.pop_back();
-    close(1);
-  }
-
   /// In `$'...'` some shells let a backslash keep a quote from ending it: there nothing behind is known.
   void single_quotes() {
     const std::size_t end = std::min(text_.find('\'', at_ + 1), text_.size());
@@ -98,7 +98,7 @@ class ShellReader {
     take();
   }
 
-  bool at_word_start() const { return at_ == 0 || separates_words(text_[at_ - 1]) || text_[at_ - 1] == '`'; }
+  bool at_word_start() const { return at_ == 0 || separates_words(text_[at_ - 1]); }
 
   void command(char c) {
     if (c == '#' && at_word_start())
