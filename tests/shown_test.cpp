@@ -8,7 +8,8 @@ namespace {
 using namespace std::string_literals;
 
 TEST(Shown, LeavesWhatIsSeenAsItIs) {
-  for (const char* text : {"", "plain text", "größer ≤ 大きい 🙂", "C:\\path\\x1b"}) {
+  for (const char* text : {"", "plain text", "größer ≤ 大きい 🙂", "C:\\path\\x1b", "❤️ 1️⃣",
+                           "می\u200cخواهم", "क्\u200dष", "👩\u200d💻 🏳️\u200d🌈"}) {
     EXPECT_EQ(shown(text), text);
     EXPECT_EQ(shown_line(text), text);
     EXPECT_TRUE(is_shown_as_it_is(text));
@@ -28,6 +29,8 @@ TEST(Shown, KeepsLinesAndTabsApartUnlessOneLineIsAskedFor) {
 
 TEST(Shown, EscapesTurnsOfDirectionAndCharactersWithoutWidth) {
   EXPECT_EQ(shown("a\u202eb\u2066c\u200bd\ufeff\u2028"), "a\\u202eb\\u2066c\\u200bd\\ufeff\\u2028");
+  EXPECT_EQ(shown("a\u200cb ü\u200d \u200dü \u200d"), "a\\u200cb ü\\u200d \\u200dü \\u200d");
+  EXPECT_EQ(shown("ü\u200d\u200dü"), "ü\\u200d\\u200dü") << "of two, neither joins";
   EXPECT_EQ(shown("\U000e0041"), "\\U000e0041");
 }
 

@@ -12,8 +12,9 @@ struct Range {
   char32_t first, last;
 };
 
-/// Controls, marks of direction, characters without width, separators of lines, and tags.
-constexpr std::array<Range, 14> kHidden = {{{0x00, 0x1F},
+/// Controls, marks of direction, characters without width (but selectors of a sign's form), separators of lines, and
+/// tags.
+constexpr std::array<Range, 13> kHidden = {{{0x00, 0x1F},
                                             {0x7F, 0x9F},
                                             {0xAD, 0xAD},
                                             {0x61C, 0x61C},
@@ -21,7 +22,6 @@ constexpr std::array<Range, 14> kHidden = {{{0x00, 0x1F},
                                             {0x200B, 0x200F},
                                             {0x2028, 0x202E},
                                             {0x2060, 0x206F},
-                                            {0xFE00, 0xFE0F},
                                             {0xFEFF, 0xFEFF},
                                             {0xFFF9, 0xFFFB},
                                             {0xFFFE, 0xFFFF},
@@ -43,6 +43,29 @@ bool is_proper(char32_t value, std::size_t bytes) {
   return value >= kLeast[bytes] && value <= 0x10FFFF && !(value >= 0xD800 && value <= 0xDFFF);
 }
 
+/// Tells signs from what is escaped, along a text. Joiners (U+200D) and what keeps letters apart (U+200C) are parts of
+/// signs between those that are not ASCII: in Persian, in Hindi, in joined emoji.
+class SignReader {
+ public:
+  /// Whether the text begins with a sign; `point` is its first code point.
+  bool is_sign(std::string_view text, CodePoint point) {
+    const bool sign = is_part(text, point);
+    behind_sign_ = sign && point.value >= 0x80;
+    return sign;
+  }
+
+ private:
+  bool is_part(std::string_view text, CodePoint point) const {
+    if (!point.valid || !is_hidden(point.value)) return point.valid;
+    text.remove_prefix(point.bytes);
+    if ((point.value != 0x200C && point.value != 0x200D) || !behind_sign_ || text.empty()) return false;
+    const CodePoint next = first_code_point(text);
+    return next.valid && next.value >= 0x80 && !is_hidden(next.value);
+  }
+
+  bool behind_sign_ = false;
+};
+
 std::string escaped(std::string_view bytes, CodePoint point) {
   if (!point.valid || point.value < 0x80) return fmt::format("\\x{:02x}", byte_at(bytes, 0));
   return point.value > 0xFFFF ? fmt::format("\\U{:08x}", static_cast<std::uint32_t>(point.value))
@@ -52,12 +75,14 @@ std::string escaped(std::string_view bytes, CodePoint point) {
 std::string shown(std::string_view text, bool one_line) {
   std::string result;
   result.reserve(text.size());
+  SignReader reader;
   while (!text.empty()) {
     const CodePoint point = first_code_point(text);
+    const bool sign = reader.is_sign(text, point);
     const bool blank = point.value == '\n' || point.value == '\t';
     if (point.valid && blank && one_line) {
       result += point.value == '\n' ? "\\n" : "\\t";
-    } else if (point.valid && (blank || !is_hidden(point.value))) {
+    } else if (sign || (point.valid && blank)) {
       result += text.substr(0, point.bytes);
     } else {
       result += escaped(text, point);
@@ -101,10 +126,11 @@ std::string shown(std::string_view text) { return shown(text, false); }
 std::string shown_line(std::string_view text) { return shown(text, true); }
 
 bool is_shown_as_it_is(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = first_code_point(text.substr(at));
-    if (!point.valid || is_hidden(point.value)) return false;
-    at += point.bytes;
+  SignReader reader;
+  while (!text.empty()) {
+    const CodePoint point = first_code_point(text);
+    if (!reader.is_sign(text, point)) return false;
+    text.remove_prefix(point.bytes);
   }
   return true;
 }
