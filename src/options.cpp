@@ -90,12 +90,12 @@ double parse_share(const std::string& text) {
   return error == std::errc() && (unit.empty() || unit == "%") && share >= 0 && share < 1 ? share : std::nan("");
 }
 
-// 500M, 12G, in bytes; 0: neither.
+// 500M, 12G, also with a B, in bytes; 0: neither.
 std::int64_t parse_bytes(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
-  const double factor = unit == "M" ? 1 << 20 : unit == "G" ? 1 << 30 : 0;
+  const std::string unit = CLI::detail::to_lower(std::string(end, text.data() + text.size()));
+  const double factor = unit == "m" || unit == "mb" ? 1 << 20 : unit == "g" || unit == "gb" ? 1 << 30 : 0;
   return error == std::errc() && number > 0 && number * factor < 1e15 ? static_cast<std::int64_t>(number * factor) : 0;
 }
 
@@ -117,9 +117,11 @@ void add_processes(CLI::App& app, Options& options, const char* group) {
          [&options](const std::string& text) {
            options.memory = parse_bytes(text);
            if (*options.memory == 0)
-             throw CLI::ValidationError("--memory", "'" + text + "' is no size above 0, such as 500M or 12G");
+             throw CLI::ValidationError(
+                 "--memory", "'" + text + "' is not a size; write a number followed by M or G, such as 500M or 12G");
          },
-         "Memory that the process of a CPU kernel or a program may take: 500M, 12G")
+         "Memory that the process of a CPU kernel or a program may take: 500M, 12G (default: of CPU kernels four "
+         "fifths of what is left; of programs no limit)")
       ->group(group)
       ->type_name("SIZE");
   app.add_flag_callback(

@@ -230,6 +230,16 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
   refuses({"bench.yaml", "--tune", "--dry-run"}, "tune: error: --tune and --dry-run exclude each other\n");
 }
 
+TEST_F(Input, AnAmountOfMemoryHasAUnit) {
+  sandbox_.write_script("{T: 1}");
+  for (const char* size : {"500M", "500MB", "2g", "1.5Gb"})
+    EXPECT_EQ(sandbox_.tune({"bench.yaml", "--dry-run", "--memory", size}).code, 0) << size;
+  for (const std::string size : {"500", "2T", "0M", "-1G", "M", "500 M", "500MBB"})
+    refuses({"bench.yaml", "--memory", size}, "tune: error: --memory: '" + size +
+                                                  "' is not a size; write a number followed by M or G, such as 500M "
+                                                  "or 12G; see tune --help\n");
+}
+
 TEST_F(Input, TimingThatLeavesNoTimeForTheCheckIsRefused) {
   const auto refusal = [](const std::string& place, const std::string& seconds, const std::string& more) {
     return "tune: error: " + place + ": specs that are timed for measure.max_seconds, which is " + seconds +
