@@ -49,6 +49,8 @@ class Simulation {
     Exchange exchange(outputs_, loaded_.plan, objective_, recording_.device);
     sweep(*asked, [&](const Trial& trial) { exchange.add(trial); });
     if (options_.tune && options_.finals && recording_.finals) take_finals(*recording_.finals);
+    if (options_.tune && options_.finals && recording_.has_older_finals)
+      findings_.notes.push_back(recording_.file + ": finals of an older version are left out");
     std::ranges::copy(recording_.damaged.texts(recording_.file), std::back_inserter(findings_.notes));
     findings_.notes.push_back(
         fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording",

@@ -121,7 +121,8 @@ TEST_P(DamagedRecord, IsLeftOutAndItsLineIsNamed) {
   Words records = lines();
   const std::size_t line = damage(records);
   set_lines(records);
-  const std::string note = "note: out.jsonl:" + std::to_string(line) + ": this is no record and is left out: ";
+  const std::string note =
+      "note: out.jsonl:" + std::to_string(line) + ": this line is not a valid record and is ignored: ";
   for (const Result& result : {sandbox_.tune({"--simulate", "out.jsonl", "--tune"}), tune()}) {
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_TRUE(has(result.out, note + GetParam().cause));
@@ -168,7 +169,7 @@ TEST_F(Records, ADamagedTrialIsLeftOutAndMeasuredAgain) {
     const Result result = tune({"--no-finals"});
     EXPECT_EQ(result.code, 0) << result.err;
     const std::string line = std::to_string(found - whole.begin() + 1);
-    EXPECT_TRUE(has(result.out, "note: out.jsonl:" + line + ": this is no record and is left out: "));
+    EXPECT_TRUE(has(result.out, "note: out.jsonl:" + line + ": this line is not a valid record and is ignored: "));
     EXPECT_EQ(lines().size(), whole.size() + 3) << "a run that starts it and records it: " << by;
     expect_sound(result);
   }
@@ -181,7 +182,7 @@ TEST_F(Records, OfManyDamagedLinesTheFirstAreNamed) {
   records.insert(records.end(), 100, "garbage");
   set_lines(records);
   const Result result = tune();
-  EXPECT_TRUE(has(result.out, "note: out.jsonl: lines that are no records and are left out besides: 95\n"));
+  EXPECT_TRUE(has(result.out, "note: out.jsonl: 95 more lines are not valid records and are ignored\n"));
   EXPECT_EQ(std::ranges::count(result.out, '\n'), std::ranges::count(tune().out, '\n'));
 }
 

@@ -399,7 +399,7 @@ TEST_F(Resume, ATornLastLineIsCutAndItsSpecRunsAgain) {
   const Result result = tune();
   EXPECT_EQ(new_runs(), 1);
   EXPECT_TRUE(has(result.out, "Number of valid specs: 3\n"));
-  EXPECT_EQ(result.out.find("no records"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("valid record"), std::string::npos) << result.out;
   EXPECT_EQ(sandbox_.trials("best.jsonl").size(), 3u);
   tune();
   EXPECT_EQ(new_runs(), 0);
@@ -426,8 +426,8 @@ TEST_F(Resume, GarbageInTheMiddleIsSkippedAndSaid) {
   const Result result = tune();
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(new_runs(), 1);
-  EXPECT_TRUE(
-      has(result.out, "note: best.jsonl:" + number + ": this is no record and is left out: it is not a JSON object\n"));
+  EXPECT_TRUE(has(result.out, "note: best.jsonl:" + number +
+                                  ": this line is not a valid record and is ignored: it is not a JSON object\n"));
   EXPECT_TRUE(journal().starts_with(text));
 }
 

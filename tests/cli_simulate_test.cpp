@@ -60,6 +60,24 @@ TEST_F(Simulate, PrintsTheSameEveryTime) {
   EXPECT_EQ(first.out, sandbox_.tune(words).out);
 }
 
+TEST_F(Simulate, FinalsOfAnOlderVersionAreLeftOut) {
+  sandbox_.write_script("{T: [1, 2]}");
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--tune", "--output", "best"}).code, 0);
+  const std::string journal = sandbox_.read("best.jsonl");
+  const std::string finals =
+      "{\"record\":\"finals\",\"id\":\"x\",\"finalists\":[{\"mesh_idx\":0,\"params\":"
+      "{\"T\":1},\"label\":\"\",\"rounds\":[0.001,0.001]}]}\n";
+  sandbox_.write("older.jsonl", journal + finals);
+  const std::string note = "note: older.jsonl: finals of an older version are left out\n";
+  const Result result = sandbox_.tune({"--simulate", "older.jsonl", "--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, note)) << result.out;
+  EXPECT_FALSE(has(result.out, "finals: ")) << result.out;
+  EXPECT_FALSE(has(result.out, "not a valid record")) << result.out;
+  EXPECT_FALSE(has(sandbox_.tune({"--simulate", "older.jsonl", "--tune", "--no-finals"}).out, note));
+  EXPECT_FALSE(has(sandbox_.tune({"--simulate", "older.jsonl"}).out, note));
+}
+
 TEST_F(Simulate, TheSpaceIsTheTuningFiles) {
   sandbox_.write_script("{T: [4, 2]}");
   const Result result = sandbox_.tune({"bench.yaml", "--simulate", "run.json", "--tune"});

@@ -131,6 +131,18 @@ TEST(Recording, RefusesAnEntryWithoutAParameterOrATime) {
   EXPECT_TRUE(has(complaint(text), "the entry 16,a,true has no time"));
 }
 
+TEST(Recording, NoLineOfTheRecordedJournalsIsDamaged) {
+  int journals = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TUNE_SOURCE_DIR "/configs/recorded")) {
+    if (entry.path().extension() != ".jsonl") continue;
+    ++journals;
+    const Recording recording = read_recording(entry.path());
+    EXPECT_EQ(recording.damaged.texts(recording.file), std::vector<std::string>{});
+    EXPECT_FALSE(recording.finals && recording.has_older_finals);
+  }
+  EXPECT_GT(journals, 12);
+}
+
 TEST(Recording, ReadsT4InItsDialects) {
   const auto t4 = [](const std::string& times, const std::string& end) {
     return R"({"metadata": {"timeunit": "miliseconds"}, "results": [

@@ -31,7 +31,7 @@ RecordedTrial to_recorded(Trial trial) {
 Recording read_journal(std::string_view text) {
   std::vector<std::pair<std::size_t, Trial>> trials;  // with the number of the run
   std::vector<wire::RunRecord> runs;
-  std::vector<std::pair<std::size_t, Finals>> finals;  // likewise
+  std::vector<std::pair<std::size_t, std::optional<Finals>>> finals;  // likewise; of older versions nothing
   wire::DamagedLines damaged;
   std::int64_t line = 1;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
@@ -48,6 +48,8 @@ Recording read_journal(std::string_view text) {
       }
       if (auto* held = std::get_if<wire::FinalsRecord>(&record))
         finals.emplace_back(runs.size(), std::move(held->finals));
+    } catch (const wire::OlderFinals&) {
+      finals.emplace_back(runs.size(), std::nullopt);
     } catch (const wire::Malformed& malformed) {
       if (runs.empty())
         throw BadJson(text.data() + begin, std::string("this is no record of a journal: ") + malformed.what());
@@ -62,8 +64,11 @@ Recording read_journal(std::string_view text) {
   recording.device = last.hello.device;
   recording.kernel = last.name;
   recording.problem = last.problem;
-  for (auto& [run, held] : finals)
-    if (run > 0 && continues(runs[run - 1], last)) recording.finals = std::move(held);
+  for (auto& [run, held] : finals) {
+    if (run == 0 || !continues(runs[run - 1], last)) continue;
+    recording.has_older_finals = !held;
+    recording.finals = std::move(held);
+  }
   for (auto& [run, trial] : trials) {
     if (run == 0 || !continues(runs[run - 1], last)) continue;
     recording.trials.push_back(to_recorded(std::move(trial)));

@@ -36,6 +36,7 @@ struct Recording {
   std::vector<std::string> objectives;  ///< `time` if the recording names none
   std::vector<RecordedTrial> trials;    ///< each spec once: the last one counts
   std::optional<Finals> finals;         ///< of our own journal: the last ones
+  bool has_older_finals = false;        ///< of our own journal: the last ones are of an older version, and left out
   wire::DamagedLines damaged = {};      ///< of our own journal: left out
 };
 

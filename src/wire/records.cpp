@@ -43,8 +43,14 @@ void require_times(const json& timing) {
   integer_at(timing, "count", 0, INT64_MAX, 0);
 }
 
+// Versions of before wrote the seconds without the round's number.
+bool is_of_older_version(const json& rounds) {
+  return !rounds.empty() && std::ranges::all_of(rounds, [](const json& round) { return round.is_number(); });
+}
+
 std::map<int, double> rounds_from(const json& j) {
   if (!j.is_array()) refuse("'rounds' is no list");
+  if (is_of_older_version(j)) throw wire::OlderFinals("it holds finals of an older version");
   std::map<int, double> rounds;
   for (const json& round : j) {
     if (!round.is_array() || round.size() != 2) refuse("a round is no pair of number and seconds");
@@ -260,14 +266,16 @@ Record decode_record(std::string_view line) {
 void DamagedLines::add(std::int64_t line, const std::string& why) {
   ++count_;
   if (first_.size() < kNamedLines)
-    first_.push_back(std::to_string(line) + ": this is no record and is left out: " + why);
+    first_.push_back(std::to_string(line) + ": this line is not a valid record and is ignored: " + why);
 }
 
 std::vector<std::string> DamagedLines::texts(const std::string& file) const {
   std::vector<std::string> texts;
   for (const std::string& text : first_) texts.push_back(file + ":" + text);
   const auto more = count_ - static_cast<std::int64_t>(first_.size());
-  if (more > 0) texts.push_back(file + ": lines that are no records and are left out besides: " + std::to_string(more));
+  if (more == 1) texts.push_back(file + ": 1 more line is not a valid record and is ignored");
+  if (more > 1)
+    texts.push_back(file + ": " + std::to_string(more) + " more lines are not valid records and are ignored");
   return texts;
 }
 

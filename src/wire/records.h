@@ -47,10 +47,17 @@ struct EndedRecord {};
 
 using Record = std::variant<RunRecord, TrialRecord, FinalsRecord, StartedRecord, EndedRecord>;
 
+/// Finals that a version of before held: their rounds have no numbers.
+class OlderFinals : public Malformed {
+ public:
+  using Malformed::Malformed;
+};
+
 /// One line, without the newline.
 std::string encode(const Record& record);
 /// Throws Malformed with a reason for people: for what is no record, and for one that says what cannot be, such as a
-/// time that is not positive, or finals in which a contender has neither failed nor lost and lacks rounds.
+/// time that is not positive, or finals in which a contender has neither failed nor lost and lacks rounds. OlderFinals
+/// for these.
 Record decode_record(std::string_view line);
 
 /// The lines of a journal that are no records.
@@ -59,7 +66,8 @@ class DamagedLines {
   void add(std::int64_t line, const std::string& why);
   std::int64_t count() const { return count_; }
   void clear() { *this = {}; }
-  /// A sentence for each, such as `out.jsonl:7: this is no record and is left out: ...`; for the last of many one.
+  /// A sentence for each, such as `out.jsonl:7: this line is not a valid record and is ignored: ...`; for the last of
+  /// many one.
   std::vector<std::string> texts(const std::string& file) const;
 
  private:
