@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "base/store.h"
 #include "exec/memory.h"
@@ -305,16 +307,21 @@ bool Contest::restore(const std::string& id, const std::vector<Contender>& conte
   return true;
 }
 
-// One record tells that finals ended their run. Only from the second time on each turn has one too, which tell whose
-// doing it is: there are thousands.
+// One record tells that finals run, and one more after each wait for other runs. Only from the second run that ended in
+// them on each turn has one too, which tell whose doing it is: there are thousands.
 void Contest::blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules) {
   const bool suspicious = parts_.journal.ends_of(id) > 0;
-  parts_.journal.append(wire::StartedRecord{id});
-  if (!suspicious) return;
   const auto turn_of = [this, id](const Contender& contender) { return id + "/" + contender_id(contender); };
-  rules.note_turn = [this, turn_of](const Contender& contender) {
-    parts_.journal.append(wire::StartedRecord{turn_of(contender)});
+  const auto noted = std::make_shared<bool>(false);
+  rules.note_waiting = [this, noted] {
+    *noted = false;
+    parts_.journal.note_end();
   };
+  rules.note_turn = [this, noted, suspicious, id, turn_of](const Contender& contender) {
+    const bool was_noted = std::exchange(*noted, true);
+    if (suspicious || !was_noted) parts_.journal.append(wire::StartedRecord{suspicious ? turn_of(contender) : id});
+  };
+  if (!suspicious) return;
   for (Contender& contender : contenders) {
     const Failure failure = run_ended_while_it_ran();
     if (parts_.journal.ends_of(turn_of(contender)) >= kMostEnds && !rules_.again(failure, true))

@@ -229,6 +229,7 @@ Workshop& Run::workshop() {
   options.note_started = [this](const Spec& spec, std::size_t device) {
     journal_->append(wire::StartedRecord{requests_->trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
   };
+  options.note_waiting = [this] { journal_->note_end(); };
   workshop_ = std::make_unique<Workshop>(*requests_, std::move(options));
   return *workshop_;
 }
@@ -353,7 +354,8 @@ ExitCode Run::tune() {
   return conclusion.any() ? ExitCode::ok : ExitCode::none_valid;
 }
 
-// A kernel may be the cause of SIGTERM and SIGHUP: such an end is left without a record, as a kill is.
+// A kernel may be the cause of SIGTERM and SIGHUP, and of a process that nothing can kill: such an end is left without
+// a record, as a kill is.
 void Run::try_specs(Tuner& tuner, Strategy& asked) try {
   tuner.sweep(asked);
   // After a systematic failure specs are still out, and there is nothing to decide.
@@ -365,6 +367,8 @@ void Run::try_specs(Tuner& tuner, Strategy& asked) try {
   journal_->note_end();
 } catch (const Interrupted& interrupted) {
   if (interrupted.signal == SIGINT) journal_->note_end();
+  throw;
+} catch (const DeviceLost&) {
   throw;
 } catch (...) {
   journal_->note_end();

@@ -86,6 +86,70 @@ TEST_F(Turns, ProgramsWaitAsKernelsDo) {
   EXPECT_EQ(run.wait().code, 0);
 }
 
+/// A run that waits for its turn, and is ended then.
+class EndedWhileItWaits : public Turns {
+ protected:
+  void SetUp() override { sandbox_.write_script("{$T: [1, 2]}", "measure: {cutoff: 0}\n"); }
+
+  void end(const std::vector<std::string>& more, int signal) const {
+    DeviceLock lock(sandbox_.folder(), "cpu");
+    ASSERT_TRUE(lock.begin(DeviceLock::Use::opening));  // all is loaded then, and nothing is timed
+    const std::size_t before = notes_of_ends();
+    Background run(sandbox_, command(yaml_, "out", more));
+    EXPECT_TRUE(eventually([&] { return run.ended() || notes_of_ends() > before; }) && !run.ended());
+    run.signal(signal);
+    run.wait();
+    ASSERT_TRUE(eventually([&] { return sandbox_.processes().empty(); }));
+  }
+  Result finish(const std::vector<std::string>& more) const {
+    Result result = sandbox_.tune(command(yaml_, "out", more));
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out.find("ended while it ran"), std::string::npos) << result.out;
+    return result;
+  }
+
+  /// Also what begins to wait is noted as ended.
+  std::size_t notes_of_ends() const {
+    if (!std::filesystem::exists(sandbox_.folder() / "out.jsonl")) return 0;
+    const std::string journal = sandbox_.read("out.jsonl"), note = "{\"record\":\"ended\"}\n";
+    std::size_t count = 0;
+    for (auto at = journal.find(note); at != std::string::npos; at = journal.find(note, at + 1)) ++count;
+    return count;
+  }
+
+  std::string yaml_ = "bench.yaml";
+};
+
+TEST_F(EndedWhileItWaits, AProgramHasNotRun) {
+  for (const int signal : {SIGHUP, SIGKILL}) end({"--no-finals", "--tune"}, signal);
+  finish({"--no-finals", "--tune"});
+}
+
+TEST_F(EndedWhileItWaits, AKernelThatIsLoadedHasNotRun) {
+  sandbox_.write_gemm();
+  yaml_ = "gemm.yaml";
+  for (const int signal : {SIGKILL, SIGHUP}) end({}, signal);
+  finish({});
+}
+
+TEST_F(EndedWhileItWaits, AFinalistHasNotRun) {
+  finish({"--no-finals", "--tune"});
+  for (const int signal : {SIGKILL, SIGHUP, SIGKILL, SIGHUP}) end({"--tune"}, signal);
+  EXPECT_EQ(finish({"--tune"}).out.find("failed in the finals"), std::string::npos);
+  EXPECT_NE(sandbox_.read("out.jsonl").find("\"record\":\"finals\""), std::string::npos);
+}
+
+TEST_F(Turns, ALockFolderThatIsNotThereIsNamedWithWhatMendsIt) {
+  sandbox_.environment["TUNE_LOCKS"] = "/nowhere";
+  sandbox_.write_script("{T: [1]}");
+  const Result result = sandbox_.tune(command("bench.yaml", "out"));
+  EXPECT_EQ(result.code, 0);
+  EXPECT_NE(result.err.find("warning: this run does not take turns with other runs: /nowhere/tune-cpu.lock cannot be "
+                            "opened: No such file or directory; create the folder, or correct TUNE_LOCKS"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST_F(Turns, ARunThatIsToldToWaitsForNobody) {
   DeviceLock lock(sandbox_.folder(), "cpu");
   ASSERT_TRUE(lock.begin(DeviceLock::Use::timing) && lock.take());

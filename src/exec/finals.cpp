@@ -112,7 +112,7 @@ void FinalsRunner::load_all() {
 
 // One that could not open the device is neither there nor has failed.
 void FinalsRunner::load(const std::vector<Entry*>& entries) {
-  while (!workshop_->begin_opening(0)) handle_next();
+  wait_for_others([&] { return workshop_->begin_opening(0); });
   std::vector<Entry*> missing = entries;
   while (!missing.empty()) {
     for (Entry* entry : missing) {
@@ -130,7 +130,6 @@ void FinalsRunner::start(Entry& entry) {
   const Spec& spec = entry.contender.spec;
   wire::MeasureRequest request;
   std::string artifact;
-  note_turn(entry);
   entry.result.failure.reset();
   entry.checked = false;
   if (entry.contender.is_vendor()) {
@@ -155,6 +154,7 @@ void FinalsRunner::start(Entry& entry) {
     entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
     return;
   }
+  note_turn(entry);
   entry.process =
       std::make_unique<WorkerProcess>(workshop_->start_measuring(workshop_->complete(std::move(request), artifact), 0));
 }
@@ -193,7 +193,7 @@ void FinalsRunner::time_in_turn(Entry& entry) {
 }
 
 std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go) {
-  while (entry.active() && !workshop_->take_turn(0)) handle_next();
+  wait_for_others([&] { return !entry.active() || workshop_->take_turn(0); });
   std::optional<wire::Measured> measured;
   if (entry.active()) {
     note_turn(entry);
@@ -266,7 +266,7 @@ bool FinalsRunner::settled() const {
 
 void FinalsRunner::leave(std::span<Entry* const> entries) {
   if (entries.empty()) return;
-  while (!workshop_->begin_opening(0)) handle_next();
+  wait_for_others([&] { return workshop_->begin_opening(0); });
   for (Entry* entry : entries)
     if (entry->active()) entry->process->send(wire::Done{});
   for (Entry* entry : entries) await(*entry, [] { return false; });
@@ -293,6 +293,14 @@ Finals FinalsRunner::result() {
 template <typename Condition>
 void FinalsRunner::await(Entry& entry, Condition reached) {
   while (entry.active() && !reached()) handle_next();
+}
+
+// What waits does not run.
+template <typename Condition>
+void FinalsRunner::wait_for_others(Condition free) {
+  if (free()) return;
+  if (rules_.note_waiting) rules_.note_waiting();
+  while (!free()) handle_next();
 }
 
 void FinalsRunner::handle_next() {

@@ -39,8 +39,10 @@ struct FinalsRules {
   double width = 0.02;  ///< rounds go on while half the interval of the leader's time is more than this share of it
   /// Of who is left in the end one more time is taken in this state.
   std::optional<PowerState> other_state;
-  /// Told of a contender before its process is started and before each of its turns; empty: nobody is.
+  /// Told of a contender right before its process is started and right before each of its turns; empty: nobody is.
   std::function<void(const Contender&)> note_turn = {};
+  /// Told when the finals begin to wait for other runs: none of the contenders runs until the next turn.
+  std::function<void()> note_waiting = {};
 };
 
 /// Times contenders side by side: each in a fresh process, all loaded before the first is timed, then rounds in seeded
@@ -54,7 +56,7 @@ class FinalsRunner {
 
   FinalsRunner(Workshop& workshop, std::vector<Contender> contenders, FinalsRules rules);
   ~FinalsRunner();
-  /// Throws as Runner::wait; Error(environment) if the device is lost.
+  /// Throws as Runner::wait; DeviceLost.
   Finals run(const Tick& tick);
 
  private:
@@ -68,6 +70,8 @@ class FinalsRunner {
   void time_in_other_state();
   bool may_try_again(const Entry& entry) const;
   void note_turn(const Entry& entry) const;
+  template <typename Condition>
+  void wait_for_others(Condition free);
   void sample_load();
   void eliminate();
   bool settled() const;

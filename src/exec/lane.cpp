@@ -78,13 +78,13 @@ void Lane::leave(Station& station) {
   station.process->send(wire::Done{});
 }
 
-void Lane::advance(const wire::Go& go) {
+void Lane::advance(const wire::Go& go, const NoteLaunch& note) {
   for (Station& station : stations_) {
     if (!station.job || station.leaving) continue;
     if (station.process->said_hello() && !station.load_sent) load(station);
     take_answer(station);
   }
-  launch_next(go);
+  launch_next(go, note);
   if (timing_batch_) return;
   for (Station& station : stations_) {
     const bool done = station.measured || (station.idle() && !rules_.reuse);
@@ -127,7 +127,7 @@ Lane::Stations::iterator Lane::next_to_launch(wire::Go& go) {
   return go.pause || quiet() ? next : stations_.end();
 }
 
-void Lane::launch_next(wire::Go go) {
+void Lane::launch_next(wire::Go go, const NoteLaunch& note) {
   if (launched()) return;
   const auto next = next_to_launch(go);
   if (next == stations_.end()) {
@@ -136,6 +136,7 @@ void Lane::launch_next(wire::Go go) {
   }
   in_turn_ = true;
   if (!workshop_->take_turn(device_, !go.pause)) return;
+  note(next->job->ticket);
   launched_at_ = Clock::now();
   next->go_sent = next->launches = true;
   next->process->send(go);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -56,8 +57,10 @@ class Lane {
   /// Whether it can be started now, which ask right before it is; `fresh` as Job::fresh. False: not yet.
   bool may_start(bool fresh);
   void start(Job job);
+  /// Told of a job's ticket right before it launches.
+  using NoteLaunch = std::function<void(std::int64_t ticket)>;
   /// Sends what the processes wait for; a spec that may launch now is timed as `go` says.
-  void advance(const wire::Go& go);
+  void advance(const wire::Go& go, const NoteLaunch& note);
   /// False: not an event of ours. Throws Error(environment) if the device is lost.
   bool handle(const Processes::Event& event);
   std::optional<Result> take_result();
@@ -70,6 +73,8 @@ class Lane {
   int jobs() const;
   /// Whether a process is there that is not just waiting for another spec.
   bool active() const;
+  /// Whether something is ready to launch, and it is not our turn yet.
+  bool waits_for_turn() const { return in_turn_ && !launched(); }
   /// The ticket of the job that is launched now.
   std::optional<std::int64_t> launched() const;
   /// Seconds in which something was launched, the last of them until now or until when there last was.
@@ -101,7 +106,7 @@ class Lane {
   void take_answer(Station& station);
   void leave(Station& station);
   bool quiet() const;
-  void launch_next(wire::Go go);
+  void launch_next(wire::Go go, const NoteLaunch& note);
   Stations::iterator next_to_launch(wire::Go& go);
   void stop_launching(Station& station);
   void end_turn();

@@ -19,6 +19,7 @@ constexpr int kOpeningAtOnce = 4;
 constexpr int kLoadedAhead = 15;
 constexpr int kLoadedAheadInReused = 1;
 constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device times
+constexpr std::int64_t kNone = -1;   // no ticket
 
 bool cores_are_the_device(Backend backend) { return backend == Backend::cpu || backend == Backend::program; }
 
@@ -154,9 +155,8 @@ void WorkerRunner::pump() {
     for (Device& device : devices_) {
       wire::Go go = device.comparable ? best_ : wire::Go{};
       go.best_seconds /= device.scale;
-      device.lane.advance(go);
-      // Several are loaded at a time on a GPU, of which one is launched.
-      if (const auto launched = device.lane.launched(); launched && !exclusive_) note_started(device, *launched);
+      device.lane.advance(go, [&](std::int64_t ticket) { note_started(device, ticket); });
+      if (device.lane.waits_for_turn()) note_waiting(device);
     }
     start_measuring();
   } while (collect_results() && finished_.empty());
@@ -244,6 +244,7 @@ bool WorkerRunner::start_one(Task& task, Device& device) {
   }
   if (!workshop_->options().keep.empty())
     request.keep = (workshop_->options().keep / std::to_string(task.spec.mesh_idx)).string();
+  // Loading runs code of a kernel on the CPU. On a GPU it does not, and several are loaded at a time.
   if (exclusive_) note_started(device, task.ticket);
   device.lane.start({task.ticket, workshop_->complete(std::move(request), task.artifact), task.fresh});
   // With a best known, another spec than that may be stopped early.
@@ -258,6 +259,16 @@ void WorkerRunner::note_started(Device& device, std::int64_t ticket) const {
   const bool noted = std::exchange(device.started, ticket) == ticket;
   if (note && !noted && task != tasks_.end() && task->asked)
     note(task->spec, static_cast<std::size_t>(&device - devices_.data()));
+}
+
+// What waits does not run. The note is of all devices, so those that launch are noted again.
+void WorkerRunner::note_waiting(Device& device) {
+  if (std::exchange(device.started, kNone) == kNone || !workshop_->options().note_waiting) return;
+  workshop_->options().note_waiting();
+  for (Device& other : devices_) {
+    other.started = kNone;
+    if (const auto launched = other.lane.launched()) note_started(other, *launched);
+  }
 }
 
 void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds) {

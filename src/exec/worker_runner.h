@@ -79,6 +79,7 @@ class WorkerRunner : public Runner {
   bool must_build_again(Task& task);
   bool start_one(Task& task, Device& device);
   void note_started(Device& device, std::int64_t ticket) const;
+  void note_waiting(Device& device);
   bool takes_jobs(const Device& device) const;
   bool collect_results();
   void accept(Device& device, Lane::Result result);

@@ -33,6 +33,12 @@ fs::path lock_folder() {
   return asked != nullptr && *asked != '\0' ? asked : kLockFolder;
 }
 
+std::string lock_folder_hint() {
+  std::error_code ignored;
+  if (fs::is_directory(lock_folder(), ignored)) return "";
+  return lock_folder() == kLockFolder ? "; create the folder" : "; create the folder, or correct TUNE_LOCKS";
+}
+
 }  // namespace
 
 Workshop::Workshop(const Requests& requests, WorkshopOptions options)
@@ -55,7 +61,7 @@ void Workshop::take_turns_with_other_runs() {
     const std::string name = options_.turns ? lock_name(device, requests_->hello().backend) : "";
     locks_.emplace_back(lock_folder(), name, requests_->plan().yaml.filename().string());
     if (const std::string& problem = locks_.back().problem(); !problem.empty() && options_.say)
-      options_.say("no turns with other runs that time at the same time: " + problem);
+      options_.say("warning: this run does not take turns with other runs: " + problem + lock_folder_hint());
   }
 }
 
@@ -113,9 +119,9 @@ void Workshop::throw_device_lost(std::size_t device, const std::string& why) con
   const ChosenDevice& lost = options_.devices[device];
   std::string name = requests_->hello().device.name;
   if (!lost.id.empty()) name += " (device " + std::to_string(lost.index) + ", " + lost.id + ")";
-  throw Error(ExitCode::environment, name + " no longer answers: " + why +
-                                         "; the results so far are in the journal, and the same command "
-                                         "continues from there once it does");
+  throw DeviceLost(ExitCode::environment, name + " no longer answers: " + why +
+                                              "; the results so far are in the journal, and the same command "
+                                              "continues from there once it does");
 }
 
 bool Workshop::take_turn(std::size_t device, bool timed) {

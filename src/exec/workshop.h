@@ -12,6 +12,7 @@
 #include "exec/requests.h"
 #include "exec/runner.h"
 #include "exec/scratch.h"
+#include "model/error.h"
 
 namespace tune {
 
@@ -25,8 +26,16 @@ struct WorkshopOptions {
   bool share_processes = false;                 ///< --isolation auto
   bool turns = true;                            ///< with other runs on the same device, the CPU among them
   std::function<void(const std::string&)> say;  ///< tells a person, at once
-  /// Told of each spec of the sweep before it runs, with its device's place; on a GPU once its launches begin.
+  /// Told of each spec of the sweep before it runs, with its device's place; on a GPU before its launches begin.
   std::function<void(const Spec&, std::size_t device)> note_started = {};
+  /// Told when a spec that was noted waits for its turn, and so runs on none of the devices until it is noted again.
+  std::function<void()> note_waiting = {};
+};
+
+/// A device that nothing can be measured on any more, perhaps by the doing of what ran on it.
+class DeviceLost : public Error {
+ public:
+  using Error::Error;
 };
 
 /// What sweep and finals share: the processes, the builds, the devices' turns, and the reference result that every
@@ -78,10 +87,10 @@ class Workshop {
   void end_opening(std::size_t device);
 
   /// What a process on a device came to: it has opened it, or could not, for which it is to be tried again. Once three
-  /// in a row could not, throws Error(environment).
+  /// in a row could not, throws DeviceLost.
   void note_opened(std::size_t device) { refused_[device] = 0; }
   void note_refused(std::size_t device, const std::string& why);
-  /// Throws Error(environment): nothing can be measured any more on this device, and why.
+  /// Throws DeviceLost: nothing can be measured any more on this device, and why.
   [[noreturn]] void throw_device_lost(std::size_t device, const std::string& why) const;
 
   /// The next event, as Processes::wait.
