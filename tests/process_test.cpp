@@ -172,6 +172,30 @@ TEST(Processes, TurnsASignalToUsIntoAnEvent) {
   EXPECT_EQ(std::get<Processes::Interrupted>(*event).signal, SIGTERM);
 }
 
+TEST(Processes, GivesASignalThatNobodyWaitedForItsEarlierEffect) {
+  static volatile sig_atomic_t seen = 0;
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) { seen = seen + 1; };
+  ::sigaction(SIGTERM, &action, &before);
+  {
+    Processes processes(true);
+    ::raise(SIGTERM);
+  }
+  EXPECT_EQ(seen, 1);
+  {
+    Processes processes(true);
+    processes.start(shell("sleep 60 & echo; wait"));
+    ::raise(SIGTERM);
+    for (auto event = processes.wait(std::nullopt); !std::holds_alternative<Processes::Line>(*event);)
+      event = processes.wait(std::nullopt);
+    EXPECT_EQ(seen, 1);
+    ::raise(SIGTERM);
+  }
+  EXPECT_GE(seen, 2);
+  ::sigaction(SIGTERM, &before, nullptr);
+}
+
 TEST(Processes, NamesAProgramThatCannotBeStarted) {
   const auto message_of = [](const std::string& program) -> std::string {
     Command command;

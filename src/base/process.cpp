@@ -184,9 +184,18 @@ struct Processes::Impl {
     }
     while (adopts && !end_orphans() && Clock::now() < limit) std::this_thread::sleep_for(kSweepPause);
     await_end_of(groups);
+    give_signals_back();
+  }
+
+  // What came and was not waited for has its earlier effect.
+  void give_signals_back() {
+    io.restart();
+    io.poll();
     boost::system::error_code ignored;
     signals.clear(ignored);
     for (const auto& [signal, action] : earlier) ::sigaction(signal, &action, nullptr);
+    for (const Event& event : ready)
+      if (const auto* interrupted = std::get_if<Interrupted>(&event)) ::raise(interrupted->signal);
   }
 
   void catch_signal(int signal) {
@@ -200,7 +209,7 @@ struct Processes::Impl {
   // What left its group is found below it as long as it lives, and comes to us after that if we adopt orphans.
   void kill_all_of(const Child& child) const {
     if (!adopts) {
-      ::kill(child.process.id(), SIGSTOP);  // so that it neither starts others nor ends of their end
+      ::kill(child.process.id(), SIGSTOP);  // so that it starts nothing and does not react to their deaths
       end_descendants(child.process.id());
     }
     child.send_kill();

@@ -63,14 +63,16 @@ void add_call(std::vector<sock_filter>& filter, std::uint32_t call, std::uint32_
 }
 
 /// `foreign` is the answer to calls of another architecture that the processor knows as well, and to what makes signals
-/// of a file go to some process.
+/// of a file go to some process. Nobody joins the closed groups.
 std::vector<sock_filter> make_filter(const std::vector<std::uint32_t>& targets, std::uint32_t listed,
-                                     std::uint32_t other, std::uint32_t foreign) {
+                                     std::uint32_t other, std::uint32_t foreign,
+                                     const std::vector<std::uint32_t>& closed_groups) {
   if (kArchitecture == 0) return {};
   std::vector<sock_filter> filter = {load(kTheArchitecture), if_equal(kArchitecture, 2), load(kNumber),
                                      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kForeignCalls, 0, 1), answer(foreign)};
   for (const std::uint32_t call : kSignalCalls) add_call(filter, call, kFirst, targets, listed, other);
   add_call(filter, __NR_fcntl, kSecond, {F_SETOWN, F_SETOWN_EX}, foreign, kAllow);
+  add_call(filter, __NR_setpgid, kSecond, closed_groups, kDeny, kAllow);
   add_call(filter, kSendByDescriptor, kFirst, {}, kDeny, kDeny);
   filter.push_back(answer(kAllow));
   return filter;
@@ -109,14 +111,18 @@ bool enter_filter(const std::vector<sock_filter>& filter) {
 }  // namespace
 
 SignalBounds SignalBounds::of_this_process() {
-  return SignalBounds(make_filter({static_cast<std::uint32_t>(::getpid())}, kAllow, kDeny, kDeny));
+  return SignalBounds(make_filter({static_cast<std::uint32_t>(::getpid())}, kAllow, kDeny, kDeny, {}));
 }
 
 SignalBounds SignalBounds::sparing(const std::vector<pid_t>& processes, const std::vector<pid_t>& groups) {
-  std::vector<std::uint32_t> targets = {static_cast<std::uint32_t>(-1)};
+  // To kill(2) 0 is the caller's own group: one of these, until it leaves that.
+  std::vector<std::uint32_t> targets = {static_cast<std::uint32_t>(-1), 0}, closed;
   for (const pid_t process : processes) targets.push_back(static_cast<std::uint32_t>(process));
-  for (const pid_t group : groups) targets.push_back(static_cast<std::uint32_t>(-group));
-  return SignalBounds(make_filter(targets, kDeny, kAllow, kAllow));
+  for (const pid_t group : groups) {
+    targets.push_back(static_cast<std::uint32_t>(-group));
+    closed.push_back(static_cast<std::uint32_t>(group));
+  }
+  return SignalBounds(make_filter(targets, kDeny, kAllow, kAllow, closed));
 }
 
 bool SignalBounds::enter() const { return enter_scope() || enter_filter(filter_); }

@@ -13,7 +13,8 @@ class SignalBounds {
  public:
   /// For a process that starts no others: the filter lets it signal itself alone.
   static SignalBounds of_this_process();
-  /// For what starts others, whose numbers nobody knows yet: the filter spares these processes, and these groups.
+  /// For what starts others, whose numbers nobody knows yet: the filter spares these processes, but not their threads
+  /// by number, and these groups, which it cannot join either; and it refuses signals to one's own group by number 0.
   static SignalBounds sparing(const std::vector<pid_t>& processes, const std::vector<pid_t>& groups);
 
   /// From now on, for this thread and what it starts; there is no way back. A file with more rights than the user's
