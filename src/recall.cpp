@@ -11,8 +11,8 @@
 namespace tune {
 namespace {
 
-constexpr const char* kMachinesWords[] = {"killed by signal 9 ", "Killed signal", "ended with exit code 126",
-                                          "ended with exit code 127", kFilledDisk};
+constexpr const char* kMachinesWords[] = {"killed by signal 9 ",      "Killed signal", "ended with exit code 126",
+                                          "ended with exit code 127", kFilledDisk,     "four fifths of what was left"};
 
 // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
 bool wants_failures_again(const Options& options) { return options.retry_failed || options.spec || options.keep; }

@@ -10,7 +10,7 @@
 
 namespace tune {
 
-/// Runs that may end while something runs before that is not tried any more: one may have been anybody's doing.
+/// After so many runs ended while it ran, a spec is not tried again; a single end may have had any cause.
 inline constexpr int kMostEnds = 2;
 
 /// Whether a recorded failure tells nothing of this run: it may be the machine's, such as a kill by a system short of

@@ -2,11 +2,14 @@
 // their spec, or after the driver, and they cannot signal what is outside.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
 
 #include "cli.h"
+#include "wire/messages.h"
 
 namespace tune::cli {
 namespace {
@@ -16,6 +19,7 @@ namespace fs = std::filesystem;
 // What the programs and the kernels share. A process that goes on holds a lock on the file `held`, so that others can
 // tell; the file `reached` says that it is there.
 constexpr const char* kEscapes = R"(
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,7 +71,7 @@ static void escape(const char* how) {
   }
   if (strcmp(how, "in_the_drivers_group") == 0) {
     prctl(PR_SET_PDEATHSIG, 0);
-    if (setpgid(0, getpgid(driver())) != 0) abort();
+    if (setpgid(0, getpgid(driver())) != 0 && errno != EPERM) abort();
     hang();
   }
   if (strcmp(how, "leaves_a_daemon") == 0) {
@@ -328,6 +332,26 @@ TEST_P(Signals, OfAProgramReachWhatItStartsButNotTheDriver) {
   EXPECT_EQ(result.code, 0) << result.err << result.out;
 }
 
+TEST_P(Signals, OfAProgramDoNotReachTheDriverThroughItsGroup) {
+  sandbox_.write("escape.c", std::string("#define _GNU_SOURCE\n") + kEscapes + R"(
+int main(void) {
+  const int worker = getppid();
+  const char* result = "{\"time\": 1e-3, \"ok\": true}";
+  if (setpgid(0, getpgid(driver())) == 0) return WITH_LANDLOCK ? puts(result) < 0 : 3;
+  if (kill(0, 0) == 0 || errno != EPERM) return 4;
+  if (kill(0, SIGKILL) == 0 || errno != EPERM || getpgrp() != worker) return 5;
+  if (setpgid(0, 0) != 0 || getpgrp() != getpid()) return 6;
+  return puts(result) < 0;
+}
+)");
+  sandbox_.write(
+      "escape.yaml",
+      std::string("{name: escape, file: escape.c, params: {$N: [1]},\nbuild: {command: [cc, -DWITH_LANDLOCK=") +
+          std::string(GetParam() ? "1" : "0") + ", \"{file}\", -o, \"{binary}\"]}, run: [\"{binary}\", \"{args}\"]}\n");
+  EXPECT_EQ(tune({"escape.yaml"}).code, 0);
+  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{{0, "measured"}}));
+}
+
 TEST_P(Signals, OfAProgramReachAllWhereTheUserSaysSo) {
   fs::permissions(sandbox_.write("signals.sh",
                                  "#!/bin/sh\n"
@@ -345,6 +369,7 @@ INSTANTIATE_TEST_SUITE_P(Means, Signals, testing::Bool(),
 
 TEST_F(Containment, AProcessThatCannotBeMadeIsRefusedWithItsLimit) {
   sandbox_.write_gemm();
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // what was inherited would count
   int refused = 0;
   for (int limit = 12; limit <= 26; ++limit) {
     const fs::path bin = started_by("ulimit -n " + std::to_string(limit) + "; exec " + kTune + " \"$@\"");
@@ -358,6 +383,37 @@ TEST_F(Containment, AProcessThatCannotBeMadeIsRefusedWithItsLimit) {
     ++refused;
   }
   EXPECT_GT(refused, 0);
+}
+
+TEST_F(Containment, AMemoryLimitIsNamedWhereAProgramFailsUnderIt) {
+  fs::permissions(sandbox_.write("bench.sh", "#!/bin/sh\necho MemoryError >&2\nexit 1\n"), fs::perms::owner_all);
+  sandbox_.write("bench.yaml", "{name: bench, file: bench.sh, params: {$N: [1]}}\n");
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--memory", "100M", "--output", "out"}).code, 1);
+  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{
+                            {0,
+                             "measure, reported: the program ended with exit code 1: MemoryError; its memory is "
+                             "limited to 100 MiB by --memory"}}));
+}
+
+TEST(Worker, ThatCannotTellItsDriverAnythingEndsWithItsGroup) {
+  int in[2], out[2];
+  ASSERT_EQ(::pipe(in) | ::pipe(out), 0);
+  ::close(out[0]);
+  const std::string worker = std::string(TUNE_BIN_DIR) + "/tune-worker-program";
+  const pid_t process = ::fork();
+  if (process == 0) {
+    ::setpgid(0, 0);
+    ::dup2(in[0], STDIN_FILENO);
+    ::dup2(out[1], STDOUT_FILENO);
+    ::execl(worker.c_str(), worker.c_str(), "measure", nullptr);
+    ::_exit(1);
+  }
+  const std::string request = wire::encode(wire::Request(wire::MeasureRequest{})) + "\n";
+  EXPECT_EQ(::write(in[1], request.data(), request.size()), static_cast<ssize_t>(request.size()));
+  int status = 0;
+  EXPECT_EQ(::waitpid(process, &status, 0), process);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  for (const int end : {in[0], in[1], out[1]}) ::close(end);
 }
 
 class Early : public Containment, public testing::WithParamInterface<int> {

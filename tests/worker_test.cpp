@@ -18,6 +18,7 @@
 #include "generator.h"
 #include "guarded_buffer.h"
 #include "inputs.h"
+#include "kernel_memory.h"
 #include "measure.h"
 #include "multiply.h"
 #include "reference.h"
@@ -27,6 +28,24 @@ namespace tune {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(KernelMemory, CachesOfAContainerAreFree) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "tune-XXXXXX").string();
+  ASSERT_TRUE(::mkdtemp(pattern.data()));
+  const std::filesystem::path folder = pattern;
+  EXPECT_FALSE(left_in_container(folder)) << "no such files";
+  std::ofstream(folder / "memory.max") << "max\n";
+  EXPECT_FALSE(left_in_container(folder));
+  std::ofstream(folder / "memory.max") << "1000\n";
+  std::ofstream(folder / "memory.current") << "900\n";
+  EXPECT_EQ(left_in_container(folder), 100);
+  std::ofstream(folder / "memory.stat") << "anon 200\nfile 600\ninactive_anon 1\nactive_anon 2\ninactive_file "
+                                           "300\nactive_file 250\nslab_reclaimable 50\n";
+  EXPECT_EQ(left_in_container(folder), 700);
+  std::ofstream(folder / "memory.current") << "500\n";
+  EXPECT_EQ(left_in_container(folder), 1000) << "the files were read at different times";
+  std::filesystem::remove_all(folder);
+}
 
 TEST(Elements, RoundToNearestEven) {
   EXPECT_EQ(rounded<Bf16>(1.0).bits, 0x3f80);

@@ -51,6 +51,7 @@ void end_with(pid_t parent) {
 }  // namespace
 
 Channel::Channel(Input input) : input_(input) {
+  ::signal(SIGPIPE, SIG_IGN);
   in_ = move_high(STDIN_FILENO);
   out_ = move_high(STDOUT_FILENO);
   if (const int null = ::open("/dev/null", O_RDONLY); null > STDIN_FILENO) {
@@ -118,7 +119,8 @@ void Channel::say(const wire::Event& event) {
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = ::write(out_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) ::_exit(1);  // the driver is gone, or a kernel has closed all descriptors
+    if (written < 0 && errno == EPIPE && input_ == Input::driver) end_group();  // the driver is gone
+    if (written < 0) ::_exit(1);                                                // a kernel has closed all descriptors
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
 }

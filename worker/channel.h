@@ -12,7 +12,8 @@ namespace tune {
 
 /// The worker's end of the protocol. Takes stdin and stdout for itself: from its construction on, what kernels print
 /// goes to stderr, the captured log, and what they read is empty. A thread reads from the start and ends all that this
-/// process has started, and its group, when the driver is gone. There is one per process, and it lives until _exit.
+/// process has started, and its group, when the driver is gone. SIGPIPE is ignored. There is one per process, and it
+/// lives until _exit.
 class Channel {
  public:
   enum class Input {

@@ -13,10 +13,18 @@ namespace {
 
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 
-/// The first number of a file; nothing of the sort: `otherwise`.
-std::int64_t number_of(const char* path, std::int64_t otherwise) {
+std::optional<std::int64_t> number_of(const std::filesystem::path& file) {
   std::int64_t number = 0;
-  return std::ifstream(path) >> number ? number : otherwise;
+  return std::ifstream(file) >> number ? std::optional(number) : std::nullopt;
+}
+
+/// Of the pages that count as taken, those that are given up before anything fails.
+std::int64_t reclaimable_bytes(const std::filesystem::path& cgroup) {
+  std::ifstream file(cgroup / "memory.stat");
+  std::int64_t sum = 0, bytes = 0;
+  for (std::string name; file >> name >> bytes;)
+    if (name == "inactive_file" || name == "active_file" || name == "slab_reclaimable") sum += bytes;
+  return sum;
 }
 
 /// Of the machine, and of the container that we are in.
@@ -25,8 +33,7 @@ std::int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   for (std::string word; file >> word;)
     if (std::int64_t kibibytes = 0; word == "MemAvailable:" && file >> kibibytes) machine = kibibytes << 10;
-  const std::int64_t container = number_of("/sys/fs/cgroup/memory.max", kAll);
-  return std::min(machine, container - (container == kAll ? 0 : number_of("/sys/fs/cgroup/memory.current", 0)));
+  return std::min(machine, left_in_container("/sys/fs/cgroup").value_or(kAll));
 }
 
 /// What RLIMIT_DATA counts, with the stack.
@@ -38,6 +45,13 @@ std::int64_t taken_bytes() {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> left_in_container(const std::filesystem::path& cgroup) {
+  const auto most = number_of(cgroup / "memory.max");
+  if (!most) return std::nullopt;
+  const std::int64_t taken = number_of(cgroup / "memory.current").value_or(0) - reclaimable_bytes(cgroup);
+  return *most - std::clamp<std::int64_t>(taken, 0, *most);
+}
 
 std::int64_t limit_memory(std::int64_t bytes) {
   const std::int64_t available = available_bytes();

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 
 namespace tune {
 
@@ -8,5 +10,9 @@ namespace tune {
 /// threads too; memory shared with other processes does not. 0: four fifths of what is left to us. Returns the limit;
 /// 0: none could be set.
 std::int64_t limit_memory(std::int64_t bytes);
+
+/// What a container may still take, by the files of its cgroup: caches that the system gives up for it count as free.
+/// nullopt: it has no limit.
+std::optional<std::int64_t> left_in_container(const std::filesystem::path& cgroup);
 
 }  // namespace tune

@@ -68,6 +68,26 @@ class FileActions {
   posix_spawn_file_actions_t actions_;
 };
 
+/// Signals that we ignore have their default effect in a process that is started with these.
+class DefaultSignals {
+ public:
+  DefaultSignals() {
+    sigset_t ignored;
+    ::sigemptyset(&ignored);
+    ::sigaddset(&ignored, SIGPIPE);
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawnattr_setsigdefault(&attributes_, &ignored);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~DefaultSignals() { ::posix_spawnattr_destroy(&attributes_); }
+  DefaultSignals(const DefaultSignals&) = delete;
+  DefaultSignals& operator=(const DefaultSignals&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
 /// Only the room and stderr are left open.
 pid_t start_process(int room) {
   std::array<char, 4096> program{};
@@ -79,8 +99,9 @@ pid_t start_process(int room) {
   ::posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(actions.get(), room, kRoomDescriptor);
   ::posix_spawn_file_actions_addclosefrom_np(actions.get(), kRoomDescriptor + 1);
+  const DefaultSignals signals;
   pid_t process = 0;
-  const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), nullptr, arguments, environ);
+  const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), signals.get(), arguments, environ);
   if (error != 0) throw Refusal(Stage::load, "cannot start the kernel's process: " + why_not_started(error));
   return process;
 }

@@ -138,8 +138,10 @@ class KernelRunner {
   }
 
   std::string out_of_memory() const {
-    return most_memory_ == 0 ? "out of memory"
-                             : fmt::format("out of memory: its process may take {} MiB (--memory)", most_memory_ >> 20);
+    if (most_memory_ == 0) return "out of memory";
+    const bool asked = room_.request().measure.memory_bytes > 0;
+    return fmt::format("out of memory: its process may take {} MiB{} (--memory)", most_memory_ >> 20,
+                       asked ? "" : ", four fifths of what was left");
   }
 
   void load() {

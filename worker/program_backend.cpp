@@ -176,6 +176,7 @@ wire::ProgramResult ProgramBackend::run_program() const {
                        {"output", {result.string()}}};
   task.is_artifact = !request_.artifact.empty() && !task.is_shell && task.command.front() == "{binary}";
   task.environment = {{"TUNE_RESULT", result.string()}};
+  task.memory_bytes = request_.measure.memory_bytes;
   const Finished finished = run_or_refuse(task);
   return wire::read_program_result(text_of(result), finished.output);
 }

@@ -33,10 +33,13 @@ std::string telling_line(std::string_view text) {
   return std::string(last.substr(0, 300));
 }
 
-std::string failure(const std::string& what, const Exit& exit, const Finished& finished) {
-  if (exit.signal != 0) return fmt::format("{} was {}", what, to_text(exit));
+std::string failure(const Task& task, const Exit& exit, const Finished& finished) {
+  const std::string limit = task.memory_bytes == 0
+                                ? ""
+                                : fmt::format("; its memory is limited to {} MiB by --memory", task.memory_bytes >> 20);
+  if (exit.signal != 0) return fmt::format("{} was {}{}", task.what, to_text(exit), limit);
   const std::string line = telling_line(finished.captured.empty() ? finished.output : finished.captured);
-  return fmt::format("{} ended with {}{}{}", what, to_text(exit), line.empty() ? "" : ": ", line);
+  return fmt::format("{} ended with {}{}{}{}", task.what, to_text(exit), line.empty() ? "" : ": ", line, limit);
 }
 
 /// What needs a set-user-ID helper cannot run where signals are denied.
@@ -66,7 +69,7 @@ Finished run_or_refuse(const Task& task) {
   for (const auto* text : {&finished.output, &finished.captured}) std::fwrite(text->data(), 1, text->size(), stderr);
   std::fflush(stderr);
   const Exit exit = seen_through_shell(finished.exit, task.is_shell);
-  if (!exit.clean()) throw Refusal(task.stage, failure(task.what, exit, finished));
+  if (!exit.clean()) throw Refusal(task.stage, failure(task, exit, finished));
   return finished;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -16,14 +17,14 @@ struct Task {
   bool is_shell = false;
   Placeholders placeholders;
   std::map<std::string, std::string> environment;  ///< added to ours
+  std::int64_t memory_bytes = 0;                   ///< that it may take, by --memory; 0: not limited so
   bool is_artifact = false;  ///< what is run was built: that it cannot be started is its own fault
 };
 
-/// Runs it to its end, in our process group so that it dies with us; a program, unless TUNE_PROGRAMS_MAY_SIGNAL=1, cannot
-/// signal what is outside. What it prints goes on into our stderr, bounded.
-/// Throws Refusal in its stage if it crashes or exits with another code than 0; the message has the signal, or the code
-/// and the line of its output that explains most. Throws Error(environment) if it cannot be started, unless it was
-/// built.
+/// Runs it to its end, in our process group so that it dies with us; a program, unless TUNE_PROGRAMS_MAY_SIGNAL=1,
+/// cannot signal what is outside. What it prints goes on into our stderr, bounded. Throws Refusal in its stage if it
+/// crashes or exits with another code than 0; the message has the signal, or the code and the line of its output that
+/// explains most. Throws Error(environment) if it cannot be started, unless it was built.
 Finished run_or_refuse(const Task& task);
 
 }  // namespace tune
