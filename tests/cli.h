@@ -84,6 +84,8 @@ class Background {
 
   /// To `tune` alone, not to its workers.
   void signal(int number) const;
+  /// Whether it has a handler for this signal by now.
+  bool catches(int number) const;
   /// Whether it has ended.
   bool ended();
   /// Waits for its end.

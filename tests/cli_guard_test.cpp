@@ -29,7 +29,12 @@ static volatile int launches = 0;
 static volatile float sink;
 static float* volatile result;
 [[maybe_unused]] static int deep(int n) { volatile char room[4096]; room[0] = 1; return n < 0 ? 0 : deep(n + 1) + room[0]; }
-[[maybe_unused]] static int change(void*) { usleep(5000); result[0] = 7; _exit(0); }
+// Once launches have stood still for a while.
+[[maybe_unused]] static int change(void*) {
+  for (int seen = 0; seen != launches; usleep(20000)) seen = launches;
+  result[0] = 7;
+  _exit(0);
+}
 extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int spec) {
   launches = launches + 1;
   auto right = [&] {
