@@ -50,7 +50,7 @@ HeldFolder::HeldFolder(const fs::path& parent, const std::string& prefix, const 
   const auto fail = [&] {
     throw Error(ExitCode::environment, "cannot create " + path_.string() + ": " + std::strerror(errno) + advice);
   };
-  constexpr int kNames = 1000;
+  constexpr int kNames = 100;
   for (int i = 0; i < kNames; ++i) {
     path_ = parent / (prefix + std::to_string(::getpid()) + "-" + std::to_string(i));
     if (::mkdir(path_.c_str(), kMode) != 0) {
