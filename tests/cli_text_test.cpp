@@ -130,6 +130,10 @@ TEST_F(Text, QuotedPlaceholdersAreRefused) {
   refuses(file + "'python3 {file} \\{args}'\n", complaint("behind a backslash"));
   refuses(file + "'python3 {file} ${X:-{args}}'\n", complaint("inside an expansion"));
   refuses(file + "'eval python3 bench.py {args}'\n", complaint("behind eval"));
+  refuses(
+      file + "[sh, -c, -e, 'python3 bench.py {args}']\n",
+      "bad.yaml:4: {args} in run is in the text of a script, where the shell would execute parts of its value; write "
+      "run as one string, or give it to the script as an argument: [sh, -c, 'program \"$@\"', sh, '{args}']");
   refuses(file + "|\n  python3 {file} <<E\n  {args}\n  E\n", complaint("in a here-document"));
   EXPECT_FALSE(has(fmt::format("{}", fmt::join(sandbox_.files(), " ")), "owned"));
 }
