@@ -176,13 +176,33 @@ TEST_F(HeldFolders, RemoveNothingThatAnotherProgramMade) {
   EXPECT_TRUE(fs::exists(folder / "elsewhere"));
 }
 
-TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
-  std::vector<pid_t> sweepers;
-  for (int i = 0; i < 2; ++i) {
-    sweepers.push_back(::fork());
-    if (sweepers.back() == 0)
-      for (;;) HeldFolder::remove_abandoned(folder, "run-");
+/// Processes that tidy up again and again, until this ends.
+class Sweepers {
+ public:
+  explicit Sweepers(const fs::path& folder) {
+    for (pid_t& process : processes_) {
+      process = ::fork();
+      while (process == 0) {
+        HeldFolder::remove_abandoned(folder, "run-");
+        std::this_thread::sleep_for(std::chrono::microseconds(10));  // without a pause they leave nobody a folder
+      }
+    }
   }
+  ~Sweepers() {
+    for (const pid_t process : processes_) {
+      ::kill(process, SIGKILL);
+      ::waitpid(process, nullptr, 0);
+    }
+  }
+  Sweepers(const Sweepers&) = delete;
+  Sweepers& operator=(const Sweepers&) = delete;
+
+ private:
+  std::array<pid_t, 2> processes_{};
+};
+
+TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
+  const Sweepers sweepers(folder);
   int gone = 0;
   for (int i = 0; i < 400; ++i) {
     const HeldFolder held(folder, "run-", "");
@@ -192,8 +212,6 @@ TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
     std::error_code ignored;
     fs::remove_all(held.path(), ignored);
   }
-  for (const pid_t sweeper : sweepers) ::kill(sweeper, SIGKILL);
-  for (const pid_t sweeper : sweepers) ::waitpid(sweeper, nullptr, 0);
   EXPECT_EQ(gone, 0);
 }
 

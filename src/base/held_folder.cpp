@@ -16,8 +16,7 @@ namespace tune {
 namespace fs = std::filesystem;
 namespace {
 
-// Nobody sets the sticky bit on a folder that its owner alone may write, so it marks ours. A file in the folder would
-// not be there yet for a run that is killed in between.
+// Nobody sets the sticky bit on a folder that its owner alone may write, so it marks ours.
 constexpr mode_t kMode = S_ISVTX | S_IRWXU;
 
 Descriptor open_folder(const fs::path& path) {
@@ -53,15 +52,16 @@ HeldFolder::HeldFolder(const fs::path& parent, const std::string& prefix, const 
   constexpr int kNames = 100;
   for (int i = 0; i < kNames; ++i) {
     path_ = parent / (prefix + std::to_string(::getpid()) + "-" + std::to_string(i));
-    if (::mkdir(path_.c_str(), kMode) != 0) {
+    if (::mkdir(path_.c_str(), S_IRWXU) != 0) {
       if (errno == EEXIST) continue;
       fail();
     }
     lock_ = open_folder(path_);
-    if (!lock_ && errno != ENOENT) fail();
-    // Before we hold it, another run may take it for abandoned.
-    if (lock_) ::flock(lock_.get(), LOCK_EX);
-    if (lock_ && leads_to(path_, lock_)) return;
+    if (!lock_) fail();
+    ::flock(lock_.get(), LOCK_EX);
+    // Marked before it is held, another run would take it for abandoned.
+    if (::fchmod(lock_.get(), kMode) != 0) fail();
+    return;
   }
   errno = EEXIST;
   fail();

@@ -7,7 +7,7 @@
 namespace tune {
 
 /// A folder that a run makes for itself, and on which it holds a lock, so that other runs see that it is in use. What a
-/// killed run leaves has no lock. It is told from folders of others by its mode, which it has from the first instant.
+/// killed run leaves has no lock. It is told from folders of others by its mode, which it gets once it is locked.
 class HeldFolder {
  public:
   HeldFolder() = default;
