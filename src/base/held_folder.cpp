@@ -57,11 +57,13 @@ HeldFolder::HeldFolder(const fs::path& parent, const std::string& prefix, const 
       fail();
     }
     lock_ = open_folder(path_);
-    if (!lock_) fail();
-    ::flock(lock_.get(), LOCK_EX);
+    if (lock_) ::flock(lock_.get(), LOCK_EX);
     // Marked before it is held, another run would take it for abandoned.
-    if (::fchmod(lock_.get(), kMode) != 0) fail();
-    return;
+    if (lock_ && ::fchmod(lock_.get(), kMode) == 0) return;
+    const int why = errno;
+    ::rmdir(path_.c_str());
+    errno = why;
+    fail();
   }
   errno = EEXIST;
   fail();
