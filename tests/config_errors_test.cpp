@@ -395,6 +395,13 @@ TEST_F(BadInput, AScriptsTextHasNoPlaceholders) {
     EXPECT_EQ(complaint(program_file("{P: 1}", fmt::format("run: [{}]\n", run))),
               "gemm.yaml:4: {file} in run is in the text of a script, " + advice)
         << run;
+  for (const char* run : {"bash -c {file}", "A=1 timeout 9 /bin/sh -ec x{file}", "cd / && exec sh -c -e {file}",
+                          "x | (sh -c {file})", "y $(bash -c {file})", "'sh' -c {file}", "fish --command {file}"})
+    EXPECT_EQ(
+        complaint(program_file("{P: 1}", fmt::format("run: |-\n  {}\n", run))),
+        "gemm.yaml:4: {file} in run is in the text of a script, where the shell would execute parts of its value; "
+        "give it to the script as an argument: sh -c 'program \"$@\"' sh {file}")
+        << run;
 }
 
 TEST_F(BadInput, WhatIsNoScriptsTextMayHavePlaceholders) {
@@ -404,6 +411,9 @@ TEST_F(BadInput, WhatIsNoScriptsTextMayHavePlaceholders) {
         "sh, -c, 'x \"$@\"', sh, -c, '{args}'", "bash, --norc, '{file}', -c, '{args}'", "bash, -c", "sh, -o", "env",
         "timeout, 9, sh, '{file}', -c, '{args}'"})
     EXPECT_EQ(complaint(program_file("{P: 1}", fmt::format("run: [{}]\n", run))), "") << run;
+  for (const char* run : {"bash run.sh -c {args}", "sh -c 'x \"$@\"' sh {args}", "sh -e {file} {args}",
+                          "sh -c x; {binary} {args}", "exec {binary} -c {args}", "{file}"})
+    EXPECT_EQ(complaint(program_file("{P: 1}", fmt::format("run: |-\n  {}\n", run))), "") << run;
 }
 
 TEST_F(BadInput, AKeyWithoutAValueHasItsOwnLine) {

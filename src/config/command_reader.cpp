@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include "config/fields.h"
@@ -88,27 +89,6 @@ bool is_joined(const std::string& text, const Placeholder& placeholder) {
   return before || (end < text.size() && !separates_words(text[end]));
 }
 
-/// What a placeholder stands for is quoted for the shell, which holds outside of the command's own quotes alone: within
-/// them the shell would cut it up and run what values say.
-void check_shell_command(const Node& node, std::string_view what, const Placeholders& known, Problems& problems) {
-  const std::vector<Standing> standing = standings(node.text);
-  for (const Placeholder& placeholder : placeholders_of(node.text)) {
-    if (std::ranges::find(known, placeholder.name) == known.end()) continue;
-    const bool words = placeholder.name == "args" || placeholder.name == "defines" || placeholder.name == "flags";
-    const std::string_view where = place_of(standing[placeholder.at]);
-    if (!where.empty()) {
-      problems.add(node.place,
-                   fmt::format("{{{0}}} in {1} is {2}, where the shell would execute parts of its value; {3}: tune "
-                               "quotes the value itself; or write {1} as a list: [program, '{{{0}}}']",
-                               placeholder.name, what, where, remedy_of(standing[placeholder.at])));
-    } else if (words && is_joined(node.text, placeholder)) {
-      problems.add(node.place, fmt::format("{{{0}}} in {1} stands for several words and is part of a longer one here; "
-                                           "put blanks around it",
-                                           placeholder.name, what));
-    }
-  }
-}
-
 bool is_one_of(const std::string& word, std::span<const std::string_view> names) {
   return std::ranges::find(names, std::filesystem::path(word).filename().string()) != names.end();
 }
@@ -138,39 +118,106 @@ std::ptrdiff_t words_of_option(const std::string& shell, const std::string& opti
   return std::ranges::count_if(option, takes_name);
 }
 
-/// The text of a script in [sh, -c, SCRIPT, ...]; null if the command has none.
-const Node* script_of(const std::vector<Node>& words) {
-  if (words.empty()) return nullptr;
+/// Options of fish whose next word is a script's text, as it is that of -c for every shell.
+bool announces_text(const std::string& option) {
+  static constexpr std::string_view kOptions[] = {"--command", "--init-command", "-C"};
+  if (std::ranges::find(kOptions, option) != std::end(kOptions)) return true;
+  return !option.starts_with("--") && option.find('c') != std::string::npos;
+}
+
+/// Which of a command's words is the text of a script, as the third one of `sh -c SCRIPT`; nullopt: none is.
+std::optional<std::size_t> script_of(const std::vector<std::string>& words) {
+  if (words.empty()) return std::nullopt;
   auto word = words.begin();
-  if (names_launcher(word->text)) word = std::ranges::find_if(words, names_shell, &Node::text);
-  if (word == words.end() || !names_shell(word->text)) return nullptr;
-  const std::string& shell = word->text;
+  if (names_launcher(*word)) word = std::ranges::find_if(words, names_shell);
+  if (word == words.end() || !names_shell(*word)) return std::nullopt;
+  const std::string& shell = *word;
   bool is_text = false;
   for (++word; word != words.end(); ++word) {
-    const std::string& text = word->text;
-    if (text == "-" || text == "--") {
+    if (*word == "-" || *word == "--") {
       ++word;
       break;
     }
-    if (!text.starts_with('-') && !text.starts_with('+')) break;
-    is_text = is_text || (!text.starts_with("--") && text.find('c') != std::string::npos);
-    word += std::min(words_of_option(shell, text), words.end() - word - 1);
+    if (!word->starts_with('-') && !word->starts_with('+')) break;
+    is_text = is_text || announces_text(*word);
+    word += std::min(words_of_option(shell, *word), words.end() - word - 1);
   }
-  return is_text && word != words.end() ? &*word : nullptr;
+  if (!is_text || word == words.end()) return std::nullopt;
+  return static_cast<std::size_t>(word - words.begin());
+}
+
+/// What may stand before the program in a simple command.
+bool precedes_program(const std::string& word) {
+  static constexpr std::string_view kWords[] = {"exec", "command", "if",    "then",  "elif", "else",  "do",
+                                                "!",    "{",       "while", "until", "time", "coproc"};
+  const std::size_t equals = word.find('=');
+  if (equals != std::string::npos) return is_identifier(word.substr(0, equals));
+  return std::ranges::find(kWords, word) != std::end(kWords);
+}
+
+/// The words of the simple command around a byte that stands outside of quotes, up to the word of that byte.
+std::vector<std::string> words_up_to(const std::string& text, const std::vector<Standing>& standing, std::size_t at) {
+  const auto separates = [&](std::size_t i) { return standing[i] == Standing::word && separates_words(text[i]); };
+  std::vector<std::string> words(1);
+  for (std::size_t i = 0; i <= at; ++i) {
+    const bool blank = text[i] == ' ' || text[i] == '\t';
+    if (separates(i) && !blank)
+      words.assign(1, "");
+    else if (separates(i) && !words.back().empty())
+      words.emplace_back();
+    else if (!separates(i) && std::string_view("'\"\\").find(text[i]) == std::string_view::npos)
+      words.back() += text[i];
+  }
+  words.erase(words.begin(), std::ranges::find_if_not(words, precedes_program));
+  return words;
+}
+
+std::string text_of_script(const std::string& name, std::string_view what, const std::string& advice) {
+  return fmt::format("{{{}}} in {} is in the text of a script, where the shell would execute parts of its value; {}",
+                     name, what, advice);
+}
+
+/// What a placeholder stands for is quoted for the shell, which holds outside of the command's own quotes alone: within
+/// them the shell would cut it up and run what values say.
+void check_shell_command(const Node& node, std::string_view what, const Placeholders& known, Problems& problems) {
+  const std::vector<Standing> standing = standings(node.text);
+  for (const Placeholder& placeholder : placeholders_of(node.text)) {
+    if (std::ranges::find(known, placeholder.name) == known.end()) continue;
+    const bool words = placeholder.name == "args" || placeholder.name == "defines" || placeholder.name == "flags";
+    const std::string_view where = place_of(standing[placeholder.at]);
+    const bool outside = standing[placeholder.at] == Standing::word;
+    const auto before = outside ? words_up_to(node.text, standing, placeholder.at) : std::vector<std::string>();
+    if (outside && script_of(before) == before.size() - 1) {
+      problems.add(node.place,
+                   text_of_script(placeholder.name, what,
+                                  fmt::format("give it to the script as an argument: sh -c 'program \"$@\"' sh {{{}}}",
+                                              placeholder.name)));
+    } else if (!where.empty()) {
+      problems.add(node.place,
+                   fmt::format("{{{0}}} in {1} is {2}, where the shell would execute parts of its value; {3}: tune "
+                               "quotes the value itself; or write {1} as a list: [program, '{{{0}}}']",
+                               placeholder.name, what, where, remedy_of(standing[placeholder.at])));
+    } else if (words && is_joined(node.text, placeholder)) {
+      problems.add(node.place, fmt::format("{{{0}}} in {1} stands for several words and is part of a longer one here; "
+                                           "put blanks around it",
+                                           placeholder.name, what));
+    }
+  }
 }
 
 /// A script gets what placeholders stand for as its arguments, not in its text.
 void check_script(const Node& node, std::string_view what, const Placeholders& known, Problems& problems) {
-  const Node* script = script_of(node.items);
-  if (script == nullptr) return;
-  for (const auto& [at, name] : placeholders_of(script->text)) {
-    if (std::ranges::find(known, name) == known.end()) continue;
-    problems.add(script->place,
-                 fmt::format("{{{0}}} in {1} is in the text of a script, where the shell would execute parts of its "
-                             "value; write {1} as one string, or give it to the script as an argument: "
-                             "[sh, -c, 'program \"$@\"', sh, '{{{0}}}']",
-                             name, what));
-  }
+  std::vector<std::string> words;
+  for (const Node& word : node.items) words.push_back(word.text);
+  const auto script = script_of(words);
+  if (!script) return;
+  for (const auto& [at, name] : placeholders_of(words[*script]))
+    if (std::ranges::find(known, name) != known.end())
+      problems.add(node.items[*script].place,
+                   text_of_script(name, what,
+                                  fmt::format("write {} as one string, or give it to the script as an argument: [sh, "
+                                              "-c, 'program \"$@\"', sh, '{{{}}}']",
+                                              what, name)));
 }
 
 }  // namespace
