@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <tuple>
 #include <utility>
 #include <vector>
 

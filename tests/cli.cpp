@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -192,6 +193,22 @@ std::string outcome_text(const Trial& trial) {
   if (failure == nullptr) return "pruned";
   return std::string(to_text(failure->stage)) + ", " + std::string(to_text(failure->cause)) + ": " +
          failure->message.substr(0, failure->message.find('\n'));
+}
+
+std::set<fs::path> abandoned_scratch() {
+  std::set<fs::path> folders;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) {
+    if (!entry.path().filename().string().starts_with("tune-scratch-")) continue;
+    const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) continue;
+    struct stat status {};
+    const bool ours =
+        ::fstat(folder, &status) == 0 && status.st_uid == ::geteuid() && (status.st_mode & 07777) == 01700;
+    if (ours && ::flock(folder, LOCK_EX | LOCK_NB) == 0) folders.insert(entry.path());
+    ::close(folder);
+  }
+  return folders;
 }
 
 bool eventually(const std::function<bool()>& condition) {

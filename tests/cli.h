@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,9 @@ std::string outcome_text(const Trial& trial);
 
 /// Waits until the condition holds; false if it does not within half a minute.
 bool eventually(const std::function<bool()>& condition);
+
+/// This user's folders for large files in /dev/shm that no process holds any more.
+std::set<std::filesystem::path> abandoned_scratch();
 
 /// A run of `tune` that goes on while the test does something else. It is killed with the object.
 class Background {

@@ -6,16 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli.h"
+#include "kernel_cases.h"
 
 namespace tune::cli {
 namespace {
-
-/// What a kernel does as the spec of this number, and what has to be recorded (the beginning of it).
-struct Case {
-  std::string code;
-  std::string outcome;
-};
 
 const std::string kYaml =
     "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
@@ -41,35 +35,9 @@ extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int
   switch (spec) {
 )";
 
-class Faults : public testing::Test {
+class Faults : public KernelCases {
  protected:
-  void write_kernels(const std::vector<Case>& cases) const {
-    std::string source = kHead;
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      source += "  case " + std::to_string(i) + ":\n    " + cases[i].code + "\n    break;\n";
-    sandbox_.write("gemm.cpp", source + "  }\n}\n");
-    sandbox_.write("gemm.yaml", kYaml + "params: {$SPEC: {range: [0, " + std::to_string(cases.size() - 1) +
-                                    "]}}, launch: {args: [A, B, C, m, n, k, SPEC]}}\n");
-  }
-
-  Result tune(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"--yaml", "gemm.yaml", "--output", "out"});
-    return sandbox_.tune(arguments);
-  }
-
-  void expect_outcomes(const std::vector<Case>& cases) const {
-    std::map<std::int64_t, std::string> outcomes;
-    for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
-      outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
-    ASSERT_EQ(outcomes.size(), cases.size());
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      const std::string& outcome = outcomes[static_cast<std::int64_t>(i)];
-      EXPECT_TRUE(outcome.starts_with(cases[i].outcome))
-          << cases[i].code << "\nshould be: " << cases[i].outcome << "\nbut was: " << outcome;
-    }
-  }
-
-  Sandbox sandbox_;
+  void write_kernels(const std::vector<Case>& cases) const { write(kHead, cases, "measure: {max_seconds: 0.01}"); }
 };
 
 TEST_F(Faults, AProcessThatEndsIsOneRow) {

@@ -6,16 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli.h"
+#include "kernel_cases.h"
 
 namespace tune::cli {
 namespace {
-
-/// What a kernel does, and how its outcome has to begin.
-struct Case {
-  std::string code;
-  std::string outcome;
-};
 
 const std::string kHead = R"(
 #include <cfenv>
@@ -48,37 +42,11 @@ extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int
   switch (spec) {
 )";
 
-class Guards : public testing::Test {
+class Guards : public KernelCases {
  protected:
   void write(const std::vector<Case>& cases, const std::string& measure = "max_seconds: 0.01") const {
-    std::string source = kHead;
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      source += "  case " + std::to_string(i) + ":\n    " + cases[i].code + "\n    break;\n";
-    sandbox_.write("gemm.cpp", source + "  }\n}\n");
-    sandbox_.write("gemm.yaml",
-                   "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16}},\nmeasure: {" +
-                       measure + "}, params: {$SPEC: {range: [0, " + std::to_string(cases.size() - 1) +
-                       "]}}, launch: {args: [A, B, C, m, n, k, SPEC]}, build: {flags: [-O1]}}\n");
+    KernelCases::write(kHead, cases, "measure: {" + measure + "}, build: {flags: [-O1]}");
   }
-
-  Result tune(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"--yaml", "gemm.yaml", "--output", "out"});
-    return sandbox_.tune(arguments);
-  }
-
-  void expect_outcomes(const std::vector<Case>& cases) const {
-    std::map<std::int64_t, std::string> outcomes;
-    for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
-      outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
-    ASSERT_EQ(outcomes.size(), cases.size());
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      const std::string& outcome = outcomes[static_cast<std::int64_t>(i)];
-      EXPECT_TRUE(outcome.starts_with(cases[i].outcome))
-          << cases[i].code << "\nshould be: " << cases[i].outcome << "\nbut was: " << outcome;
-    }
-  }
-
-  Sandbox sandbox_;
 };
 
 TEST_F(Guards, AStrictCheckNamesTheBufferAndTheSideOfEveryAccessOutside) {

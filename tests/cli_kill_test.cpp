@@ -1,8 +1,5 @@
 // A driver that is killed or interrupted: nothing keeps running, and the same command continues where it stopped.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,23 +61,6 @@ constexpr const char* kCompiler = R"(#!/bin/sh
 case "$HANG $*" in "build "*-DBM=4*) touch reached; sleep 1000 ;; esac
 exec c++ "$@"
 )";
-
-// Folders for large files that no run holds any more.
-std::set<fs::path> abandoned_scratch() {
-  std::set<fs::path> folders;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) {
-    if (!entry.path().filename().string().starts_with("tune-scratch-")) continue;
-    const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) continue;
-    struct stat status {};
-    const bool ours =
-        ::fstat(folder, &status) == 0 && status.st_uid == ::geteuid() && (status.st_mode & 07777) == 01700;
-    if (ours && ::flock(folder, LOCK_EX | LOCK_NB) == 0) folders.insert(entry.path());
-    ::close(folder);
-  }
-  return folders;
-}
 
 class Kill : public testing::Test {
  protected:

@@ -252,7 +252,10 @@ TEST(Expression, KnowsMinMaxAbsAndCeilDiv) {
                  {"ceil_div(-7, 2)", "-3"},
                  {"ceil_div(7, -2)", "-3"},
                  {"ceil_div(-7, -2)", "4"},
-                 {"ceil_div(7.5, 2)", "4.0"}});
+                 {"ceil_div(7.5, 2)", "4.0"},
+                 {"ceil_div(1, 10.0 ** 308 * 10)", "1.0"},
+                 {"-1 // (10.0 ** 308 * 10)", "-1.0"},
+                 {"1 // (10.0 ** 308 * 10)", "0.0"}});
 }
 
 TEST(Expression, KnowsDottedNamesAndTheDollarOfRunTimeParameters) {

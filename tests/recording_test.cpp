@@ -301,6 +301,19 @@ TEST(Recording, AFigureThatIsCalledLikeAParameterDoesNotReplaceIt) {
   EXPECT_EQ(again.trials.at(0).settings[0].value, Value(std::int64_t{16}));
   EXPECT_EQ(again.trials.at(1).settings[0].value, Value(std::int64_t{32}));
   EXPECT_EQ(measurement(again, 0).metrics.at("BM (reported)"), 0.5);
+  EXPECT_EQ(again.objectives, std::vector<std::string>{"BM (reported)"});
+}
+
+TEST(Recording, AFigureThatIsCalledLikeAKeyOfTheFormatDoesNotReplaceIt) {
+  Recording recording = read(kHeader + kFirst + kOldFailure);
+  for (const char* name : {"times", "timestamp", "message"})
+    std::get<Measurement>(recording.trials[0].outcome).metrics[name] = 0.5;
+  recording.objectives = {"times"};
+  const Recording again = read(to_kernel_tuner(recording, "2026-01-01"));
+  for (const char* name : {"times (reported)", "timestamp (reported)", "message (reported)"})
+    EXPECT_EQ(measurement(again, 0).metrics.at(name), 0.5) << name;
+  EXPECT_EQ(measurement(again, 0).timing.median, measurement(recording, 0).timing.median);
+  EXPECT_EQ(again.objectives, std::vector<std::string>{"times (reported)"});
 }
 
 TEST(Recording, RefusesNumbersThatCouldNotBeWrittenAgain) {

@@ -179,6 +179,7 @@ void KernelProcess::stop() {
 
 /// Returns the seconds that it took by our clock, without those in which it or we had to wait for a core.
 double KernelProcess::carry_out(KernelNotes::Command command) {
+  if (process_ == 0) throw Refusal(stage_, "the kernel's process has ended");  // to kill(2) 0 is our own group
   volatile KernelNotes& notes = room_.notes();
   notes.command = command;
   notes.outcome = KernelNotes::Outcome::done;

@@ -63,10 +63,17 @@ ordered_json problem_of(const std::string& text) {
   return sizes;
 }
 
-/// A program's figure may be called like a parameter.
+/// A program's figure may be called like a parameter, or like what the format itself tells of every entry.
+std::string key_of_figure(const std::string& name, bool is_parameter) {
+  static constexpr std::string_view kOwn[] = {
+      "times",          "__error__",     "stage",          "cause",    "message", "compile_time", "verification_time",
+      "benchmark_time", "strategy_time", "framework_time", "timestamp"};
+  const bool taken = is_parameter || std::ranges::find(kOwn, name) != std::end(kOwn);
+  return taken ? name + " (reported)" : name;
+}
+
 ordered_json& figure_of(ordered_json& entry, const RecordedTrial& trial, const std::string& name) {
-  const bool taken = std::ranges::find(trial.settings, name, &Setting::name) != trial.settings.end();
-  return entry[taken ? name + " (reported)" : name];
+  return entry[key_of_figure(name, std::ranges::find(trial.settings, name, &Setting::name) != trial.settings.end())];
 }
 
 void add_failure(ordered_json& entry, const RecordedTrial& trial, const std::string& objective,
@@ -106,7 +113,8 @@ std::string kernel_tuner_head(const Recording& recording) {
   line("tune_params_keys", keys);
   line("tune_params", values);
   if (!run_time.empty()) line("run_time_params", run_time);
-  line("objective", recording.objectives.front());
+  const std::string& objective = recording.objectives.front();
+  line("objective", key_of_figure(objective, values.contains(objective)));
   return head + "\"cache\": {";
 }
 

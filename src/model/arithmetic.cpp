@@ -43,8 +43,11 @@ double floored_remainder(double dividend, double divisor) {
 }
 
 /// By way of the exact remainder: floor(dividend / divisor) can be one off when the quotient rounds up to an integer.
+/// The remainder that has the dividend's sign is finite for an infinite divisor too.
 double floored_quotient(double dividend, double divisor) {
-  const double quotient = (dividend - floored_remainder(dividend, divisor)) / divisor;
+  const double remainder = std::fmod(dividend, divisor);
+  double quotient = (dividend - remainder) / divisor;
+  if (remainder != 0 && (remainder < 0) != (divisor < 0)) quotient -= 1;
   return quotient == 0 ? std::copysign(0.0, dividend / divisor) : std::round(quotient);
 }
 

@@ -1,10 +1,7 @@
 // Kills runs at random moments, and now and then one of their workers, lets the same command continue, and checks what
 // must hold whatever happened: no trial is lost or made twice, nothing keeps running, nothing hangs, nothing is left,
 // and the winner is the one of a run that nobody disturbed.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,23 +108,6 @@ std::string whole_lines(const fs::path& path) {
   std::string text = slurp(path);
   text.resize(text.rfind('\n') + 1);
   return text;
-}
-
-/// Large files' folders in /dev/shm that no process holds any more.
-std::set<fs::path> abandoned_scratch() {
-  std::set<fs::path> folders;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) {
-    if (!entry.path().filename().string().starts_with("tune-scratch-")) continue;
-    const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) continue;
-    struct stat status {};
-    const bool ours =
-        ::fstat(folder, &status) == 0 && status.st_uid == ::geteuid() && (status.st_mode & 07777) == 01700;
-    if (ours && ::flock(folder, LOCK_EX | LOCK_NB) == 0) folders.insert(entry.path());
-    ::close(folder);
-  }
-  return folders;
 }
 
 class Campaign {

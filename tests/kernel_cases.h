@@ -1,0 +1,54 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli.h"
+
+namespace tune::cli {
+
+/// What a kernel does as the spec of this number, and what has to be recorded (the beginning of it).
+struct Case {
+  std::string code;
+  std::string outcome;
+};
+
+/// Tunes over kernels that each do something else, in the real worker.
+class KernelCases : public testing::Test {
+ protected:
+  /// `head` is C++ up to `switch (spec) {`; `keys` are further keys of the tuning file.
+  void write(const std::string& head, const std::vector<Case>& cases, const std::string& keys) const {
+    std::string source = head;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      source += "  case " + std::to_string(i) + ":\n    " + cases[i].code + "\n    break;\n";
+    sandbox_.write("gemm.cpp", source + "  }\n}\n");
+    sandbox_.write("gemm.yaml",
+                   "{name: gemm, file: gemm.cpp, kernel: gemm, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+                   "params: {$SPEC: {range: [0, " +
+                       std::to_string(cases.size() - 1) + "]}}, launch: {args: [A, B, C, m, n, k, SPEC]},\n" + keys +
+                       "}\n");
+  }
+
+  Result tune(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--yaml", "gemm.yaml", "--output", "out"});
+    return sandbox_.tune(arguments);
+  }
+
+  void expect_outcomes(const std::vector<Case>& cases) const {
+    std::map<std::int64_t, std::string> outcomes;
+    for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
+      outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
+    ASSERT_EQ(outcomes.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const std::string& outcome = outcomes[static_cast<std::int64_t>(i)];
+      EXPECT_TRUE(outcome.starts_with(cases[i].outcome))
+          << cases[i].code << "\nshould be: " << cases[i].outcome << "\nbut was: " << outcome;
+    }
+  }
+
+  Sandbox sandbox_;
+};
+
+}  // namespace tune::cli
