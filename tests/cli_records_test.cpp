@@ -156,7 +156,8 @@ TEST_F(Records, ADamagedTrialIsLeftOutAndMeasuredAgain) {
       {R"("median":[^,}]*)", R"("median":-1)"},   {R"("median":[^,}]*)", R"("median":null)"},
       {R"("median":[^,}]*)", R"("median":true)"}, {R"("count":[^,}]*)", R"("count":1e300)"},
       {R"("mesh_idx":0)", R"("mesh_idx":"0")"},   {R"("params":\{[^}]*\})", R"("params":7)"},
-      {R"("seconds":[^,}]*)", R"("seconds":-3)"}, {R"("measured":\{)", R"("molten":{)"}};
+      {R"("seconds":[^,}]*)", R"("seconds":-3)"}, {R"("measured":\{)", R"("molten":{)"},
+      {R"("build":\{)", R"("build":{"seconds":-1},"was":{)"}};
   ASSERT_EQ(tune({"--no-finals"}).code, 0);
   const Words whole = lines();
   const auto found = std::ranges::find_if(whole, [](const std::string& line) { return has(line, "\"trial\""); });

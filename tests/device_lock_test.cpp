@@ -109,6 +109,11 @@ TEST_F(TwoRuns, AreToldNoMoreThanALineOfPlainTextWhateverTheFileHolds) {
   EXPECT_EQ(one.holder().size(), 200U);
 }
 
+TEST_F(TwoRuns, AreToldNothingBeforeTheHolderIsWrittenThere) {
+  std::ofstream(folder_.path() / "tune-gpu.lock") << std::string(300, '\0');
+  EXPECT_EQ(one.holder(), "");
+}
+
 TEST_F(TwoRuns, WriteToNoFileThatHasAnotherNameToo) {
   std::ofstream(folder_.path() / "mine") << "of value";
   std::filesystem::create_hard_link(folder_.path() / "mine", folder_.path() / "tune-cpu.lock");

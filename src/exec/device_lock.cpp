@@ -136,7 +136,7 @@ std::string DeviceLock::holder() const {
   std::array<char, kLongestHolder> text{};
   const ssize_t size = !file_ ? 0 : ::pread(file_.get(), text.data(), text.size(), text_of(waits_for_));
   std::string holder(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-  holder.resize(std::min(holder.size(), holder.find('\n')));
+  holder.resize(std::min({holder.size(), holder.find('\n'), holder.find('\0')}));
   std::ranges::replace_if(
       holder, [](char c) { return c < ' ' || c > '~'; }, '?');
   return holder;

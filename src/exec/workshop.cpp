@@ -148,10 +148,10 @@ void Workshop::end_opening(std::size_t device) {
   waiting_to_open_[device] = false;
 }
 
-// Another process of this run may have been the last to take it.
+// Another process of this run may have been the last to take it, and who has just taken it has not yet written who it is.
 void Workshop::tell_of_waiting(std::size_t device) {
   const std::string holder = locks_[device].holder();
-  if (told_[device] || !options_.say || holder.starts_with(DeviceLock::our_name())) return;
+  if (told_[device] || !options_.say || holder.empty() || holder.starts_with(DeviceLock::our_name())) return;
   const bool cpu = lock_name(options_.devices[device], requests_->hello().backend) == kCpu;
   options_.say("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(options_.devices[device].index)) +
                ", used by " + holder + "; --no-turns does not wait");

@@ -37,6 +37,11 @@ double seconds_at(const json& j, const char* key) {
   return found->get<double>();
 }
 
+/// Of a spec that was measured or pruned.
+void require_build_time(const json& outcome) {
+  if (const auto build = outcome.find("build"); build != outcome.end()) seconds_at(*build, "seconds");
+}
+
 void require_times(const json& timing) {
   for (const char* key : {"min", "mean", "p95", "ci_low", "ci_high"}) seconds_at(timing, key);
   if (seconds_at(timing, "median") <= 0) refuse("the time of the spec is not positive");
@@ -134,12 +139,14 @@ void from_json(const json& j, Trial& trial) {
   trial.measure_seconds = seconds_at(j, "measure_seconds");
   if (j.contains("measured")) {
     require_times(j.at("measured").at("timing"));
+    require_build_time(j.at("measured"));
     auto measurement = j.at("measured").get<Measurement>();
     // Journals of before held the times of the device itself, and the factor beside them.
     scale_times(measurement, j.at("measured").value("scale", 1.0));
     measurement.shared = j.at("measured").value("process", "") == kShared;
     trial.outcome = std::move(measurement);
   } else if (j.contains("pruned")) {
+    require_build_time(j.at("pruned"));
     trial.outcome = j.at("pruned").get<PrunedAfterBuild>();
   } else {
     trial.outcome = j.at("failed").get<Failure>();
