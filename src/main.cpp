@@ -3,12 +3,12 @@
 #include <string>
 
 #include "base/descendants.h"
+#include "base/interrupts.h"
 #include "base/log.h"
+#include "base/streams.h"
+#include "commands/commands.h"
 #include "exec/runner.h"
-#include "interrupts.h"
 #include "model/error.h"
-#include "run.h"
-#include "streams.h"
 
 namespace {
 

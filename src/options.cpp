@@ -3,18 +3,20 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <sstream>
 
+#include "base/streams.h"
 #include "config/load.h"
 #include "model/error.h"
-#include "streams.h"
+#include "option_conflicts.h"
+#include "option_values.h"
 
 namespace tune {
 namespace {
 
 constexpr const char* kVersion = "tune 0.1.0";
+constexpr const char* kShare = "share from 0 to below 1, such as 1% or 0.01";
 
 // CLI11's own check spells out the largest double in its message.
 CLI::Validator positive() {
@@ -72,31 +74,22 @@ void add_what_to_tune(CLI::App& app, Options& options) {
       ->type_name("NAME");
 }
 
-// 90, 90s, 10m, 1.5h, in seconds; NaN: none of these.
-double parse_duration(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
-  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  return error == std::errc() && number > 0 && number * factor > 0 && number < 1e9 ? number * factor : std::nan("");
+CLI::Option* add_duration(CLI::App& app, const std::string& name, std::optional<double>& seconds, const char* help) {
+  const auto set = [&seconds, name](const std::string& text) {
+    seconds = parse_duration(text);
+    if (!seconds) throw CLI::ValidationError(name, "'" + text + "' is no time above 0, such as 90s, 10m or 1.5h");
+  };
+  return app.add_option_function<std::string>(name, set, help)->type_name("TIME");
 }
 
-// 1% or 0.01, as a share; NaN: neither.
-double parse_share(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
-  const double share = unit == "%" ? number / 100 : number;
-  return error == std::errc() && (unit.empty() || unit == "%") && share >= 0 && share < 1 ? share : std::nan("");
-}
-
-// 500M, 12G, also with a B, in bytes; 0: neither.
-std::int64_t parse_bytes(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit = CLI::detail::to_lower(std::string(end, text.data() + text.size()));
-  const double factor = unit == "m" || unit == "mb" ? 1 << 20 : unit == "g" || unit == "gb" ? 1 << 30 : 0;
-  return error == std::errc() && number > 0 && number * factor < 1e15 ? static_cast<std::int64_t>(number * factor) : 0;
+/// `kind` is what a text is not where it is refused.
+CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<double>& share, const std::string& kind,
+                       const char* help) {
+  const auto set = [&share, name, kind](const std::string& text) {
+    share = parse_share(text);
+    if (!share) throw CLI::ValidationError(name, "'" + text + "' is no " + kind);
+  };
+  return app.add_option_function<std::string>(name, set, help)->type_name("SHARE");
 }
 
 void add_processes(CLI::App& app, Options& options, const char* group) {
@@ -116,7 +109,7 @@ void add_processes(CLI::App& app, Options& options, const char* group) {
          "--memory",
          [&options](const std::string& text) {
            options.memory = parse_bytes(text);
-           if (*options.memory == 0)
+           if (!options.memory)
              throw CLI::ValidationError(
                  "--memory", "'" + text + "' is not a size; write a number followed by M or G, such as 500M or 12G");
          },
@@ -139,26 +132,12 @@ void add_search(CLI::App& app, Options& options, const char* group) {
              " (default: auto if there is a time budget or there are more than --max-evals specs, else exhaustive)")
       ->group(group)
       ->type_name("NAME");
-  app.add_option_function<std::string>(
-         "--time-budget",
-         [&options](const std::string& text) {
-           options.time_budget = parse_duration(text);
-           if (std::isnan(*options.time_budget))
-             throw CLI::ValidationError("--time-budget", "'" + text + "' is no time above 0, such as 90s, 10m or 1.5h");
-         },
-         "End the run after about this time, finals included: 90s, 10m, 1.5h")
-      ->group(group)
-      ->type_name("TIME");
-  app.add_option_function<std::string>(
-         "--stop-within",
-         [&options](const std::string& text) {
-           options.stop_within = parse_share(text);
-           if (std::isnan(*options.stop_within))
-             throw CLI::ValidationError("--stop-within", "'" + text + "' is no share below 1, such as 1% or 0.01");
-         },
-         "Stop at a spec this near to the best there can be, where that is known")
-      ->group(group)
-      ->type_name("SHARE");
+  add_duration(app, "--time-budget", options.time_budget,
+               "End the run after about this time, finals included: 90s, 10m, 1.5h")
+      ->group(group);
+  add_share(app, "--stop-within", options.stop_within, "share below 1, such as 1% or 0.01",
+            "Stop at a spec this near to the best there can be, where that is known")
+      ->group(group);
 }
 
 void add_finals(CLI::App& app, Options& options, const char* group) {
@@ -177,27 +156,12 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
   app.add_flag_callback(
          "--no-finals", [&options] { options.finals = false; }, "Take the best of the sweep; time no baseline")
       ->group(group);
-  app.add_option_function<std::string>(
-         "--finals-budget",
-         [&options](const std::string& text) {
-           options.finals_budget = parse_duration(text);
-           if (std::isnan(*options.finals_budget))
-             throw CLI::ValidationError("--finals-budget",
-                                        "'" + text + "' is no time above 0, such as 90s, 10m or 1.5h");
-         },
-         "End the finals after this time (default: 30s; of programs, the sweep's time if that is more)")
-      ->group(group)
-      ->type_name("TIME");
-  app.add_option_function<std::string>(
-         "--noise",
-         [&options](const std::string& text) {
-           options.noise = parse_share(text);
-           if (std::isnan(*options.noise))
-             throw CLI::ValidationError("--noise", "'" + text + "' is no share below 1, such as 2% or 0.02");
-         },
-         "Exit with 3 if the best is less sure than this")
-      ->group(group)
-      ->type_name("SHARE");
+  add_duration(app, "--finals-budget", options.finals_budget,
+               "End the finals after this time (default: 30s; of programs, the sweep's time if that is more)")
+      ->group(group);
+  add_share(app, "--noise", options.noise, "share below 1, such as 2% or 0.02",
+            "Exit with 3 if the best is less sure than this")
+      ->group(group);
 }
 
 void add_how(CLI::App& app, Options& options) {
@@ -317,15 +281,6 @@ void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
   command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
 }
 
-CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<double>& share, const char* help) {
-  const auto set = [&share, name](const std::string& text) {
-    share = parse_share(text);
-    if (std::isnan(*share))
-      throw CLI::ValidationError(name, "'" + text + "' is no share from 0 to below 1, such as 1% or 0.01");
-  };
-  return app.add_option_function<std::string>(name, set, help)->type_name("SHARE");
-}
-
 // Takes the options of a run, less those that choose something else to do than to tune.
 void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
   CLI::App* command = app.add_subcommand("audit", "Repeat a tuning and say how far its answers can be trusted");
@@ -347,15 +302,17 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
       ->allow_extra_args(false)
       ->group(group)
       ->type_name("FILE");
-  add_share(*command, "--with-noise", audit.noise,
+  add_share(*command, "--with-noise", audit.noise, kShare,
             "Noise of every simulated time (default: what the recording's confidence intervals tell)")
       ->group(group);
   command->add_flag("--exhaustive", audit.exhaustive, "Know the best from one more run that times every spec in full")
       ->group(group);
   command->add_flag("--continue", audit.keep_journals, "Go on with an audit that ended early")->group(group);
-  add_share(*command, "--max-flips", audit.max_flips, "Exit with 3 if the winner changed in a larger share of the runs")
+  add_share(*command, "--max-flips", audit.max_flips, kShare,
+            "Exit with 3 if the winner changed in a larger share of the runs")
       ->group(group);
-  add_share(*command, "--max-regret", audit.max_regret, "Exit with 3 if the mean regret is larger")->group(group);
+  add_share(*command, "--max-regret", audit.max_regret, kShare, "Exit with 3 if the mean regret is larger")
+      ->group(group);
 }
 
 void complete(SimulateBenchOptions& bench) {
@@ -365,71 +322,16 @@ void complete(SimulateBenchOptions& bench) {
     if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
 }
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ExitCode::bad_input, text); }
-
 /// Of every option that takes a path, for the command and its subcommand.
 void refuse_empty_paths(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();
     const bool is_path = type == "FILE" || type == "DIR" || type == "PREFIX";
     if (is_path && std::ranges::find(option->results(), "") != option->results().end())
-      fail(option->get_name() + " is given an empty path; give the name of a " + (type == "DIR" ? "folder" : "file"));
+      throw Error(ExitCode::bad_input, option->get_name() + " is given an empty path; give the name of a " +
+                                           (type == "DIR" ? "folder" : "file"));
   }
   for (const CLI::App* command : app.get_subcommands()) refuse_empty_paths(*command);
-}
-
-void check_files(const Options& options) {
-  for (auto yaml = options.yaml.begin(); yaml != options.yaml.end(); ++yaml) {
-    const auto same = [&](const std::filesystem::path& other) {
-      std::error_code ignored;
-      return other == *yaml || std::filesystem::equivalent(other, *yaml, ignored);
-    };
-    if (std::any_of(options.yaml.begin(), yaml, same)) fail("--yaml " + yaml->string() + " is given twice");
-  }
-  if (!options.output) return;
-  const std::string last = options.output->filename().string();
-  if (last.empty() || last == "." || last == "..")
-    fail("--output '" + options.output->string() + "' is a folder; add what the files' names begin with, such as " +
-         (*options.output / "best").string());
-}
-
-void check(const Options& options) {
-  check_files(options);
-  if (options.yaml.empty() && !options.probe && !options.simulate) fail("--yaml FILE is missing; see tune --help");
-  if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
-  if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
-  if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
-  if (options.strategy && (options.dry_run || options.build_only))
-    fail("--strategy goes by what specs measure; --dry-run and --build-only take them in mesh order");
-  if (options.device_file && !options.dry_run && !options.build_only && !options.simulate)
-    fail(
-        "--device-file stands in for a device in --dry-run, --build-only and --simulate; nothing can be measured on "
-        "it");
-  if (options.simulate && (options.dry_run || options.build_only || options.probe))
-    fail("--simulate excludes --dry-run, --build-only and --probe");
-  if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
-  if (options.simulate && options.shapes)
-    fail("--simulate and --shapes exclude each other: a recording is of one problem");
-  if (options.shapes && (options.m || options.n || options.k))
-    fail("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
-  if (options.probe && options.backend == Backend::automatic)
-    fail("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
-  if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
-  if (options.finals_budget && !options.finals)
-    fail("--no-finals leaves nothing for --finals-budget; drop one of them");
-  if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
-}
-
-void check_audit(Options& options) {
-  const AuditOptions& audit = *options.audit;
-  if (!audit.recordings.empty()) options.simulate = audit.recordings.front();
-  if (audit.noise && audit.recordings.empty())
-    fail("--with-noise is the noise of simulated times; real tunings have their own");
-  if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
-    fail("--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
-  if (options.yaml.empty() && audit.recordings.empty())
-    fail("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
-  check(options);
 }
 
 }  // namespace
@@ -467,7 +369,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     tuning.command = options.command;
     tuning.tune = true;
     tuning.audit = std::move(audit);
-    check_audit(tuning);
+    if (!tuning.audit->recordings.empty()) tuning.simulate = tuning.audit->recordings.front();
+    refuse_conflicts(tuning);
     return tuning;
   }
   if (app.got_subcommand("convert")) options.convert = convert;
@@ -475,7 +378,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (!options.convert && !options.simulate_bench) check(options);
+  if (!options.convert && !options.simulate_bench) refuse_conflicts(options);
   return options;
 }
 

@@ -1,4 +1,4 @@
-#include "audit.h"
+#include "commands/audit.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "certainty.h"
+#include "flow/certainty.h"
 
 #include <gtest/gtest.h>
 

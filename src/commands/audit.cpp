@@ -1,0 +1,124 @@
+#include "commands/audit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/store.h"
+#include "base/streams.h"
+#include "commands/audit_noise.h"
+#include "commands/audit_runs.h"
+#include "commands/commands.h"
+#include "commands/rules.h"
+#include "commands/simulate.h"
+#include "exec/runner.h"
+#include "flow/outputs.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+/// File names, or whole paths where two files have the same name.
+std::vector<std::string> names_of(const std::vector<fs::path>& recordings) {
+  std::vector<std::string> names;
+  for (const fs::path& path : recordings) {
+    const auto alike = std::ranges::count(recordings, path.filename(), [](const fs::path& p) { return p.filename(); });
+    names.push_back(alike > 1 ? path.string() : path.filename().string());
+  }
+  return names;
+}
+
+void audit_recordings(const Options& options, std::vector<AuditedShape>& done) {
+  const std::vector<fs::path>& recordings = options.audit->recordings;
+  const std::vector<std::string> names = names_of(recordings);
+  for (std::size_t i = 0; i < recordings.size(); ++i) done.push_back(audit_recording(options, recordings[i], names[i]));
+}
+
+std::string heading(const Options& options) {
+  const AuditOptions& audit = *options.audit;
+  const std::string noise =
+      audit.noise ? fmt::format("noise of {:.4g} %", 100 * *audit.noise) : "the noise that recorded intervals tell";
+  const std::string how = !audit.recordings.empty() ? "simulated with " + noise + ", regret against the best recorded"
+                          : audit.exhaustive        ? "regret against the best of all winners and an exhaustive run's"
+                                                    : "regret against the best of all winners";
+  return fmt::format("runs of each shape: {}, seeds from {}; {}\n", audit.runs, options.seed, how);
+}
+
+fs::path csv_of(const Options& options) {
+  OutputRules rules = output_rules(options);
+  rules.journal = false;  // there is none of the audit itself
+  rules.best = false;
+  const Outputs outputs(rules);
+  std::vector<fs::path> inputs = options.yaml;
+  inputs.insert(inputs.end(), options.audit->recordings.begin(), options.audit->recordings.end());
+  for (const auto& file : {options.shapes, options.device_file})
+    if (file) inputs.push_back(*file);
+  outputs.must_not_be(inputs);
+  return outputs.csv;
+}
+
+void print_table(const Options& options, const std::vector<AuditedShape>& shapes) {
+  if (!shapes.empty()) print(heading(options) + audit_text(shapes));
+  flush_results();
+}
+
+ExitCode judge(const AuditOptions& audit, const AuditFigures& all) {
+  if (all.without_winner == all.runs) return ExitCode::none_valid;
+  ExitCode code = ExitCode::ok;
+  const auto require = [&](const char* option, const std::optional<double>& limit, const char* what, double found) {
+    if (!limit || found <= *limit) return;
+    print_error(fmt::format("{} is {:.3g} %, more than {} {:.3g}%", what, 100 * found, option, 100 * *limit));
+    code = ExitCode::check_failed;
+  };
+  require("--max-flips", audit.max_flips, "the share of runs whose winner changed beyond 1 %", all.changed_share());
+  require("--max-regret", audit.max_regret, "the mean regret", all.mean_regret);
+  return code;
+}
+
+}  // namespace
+
+AuditedShape audit_recording(const Options& options, const fs::path& recording, const std::string& name) {
+  AuditedShape audited{name, {}};
+  Options tuning = options;
+  tuning.simulate = recording;
+  tuning.output.reset();
+  for (int number = 1; number <= options.audit->runs; ++number, ++tuning.seed) {
+    NoisyTuning noise(options.audit->noise, options.finalists, tuning.seed, recording.string());
+    const SimulationHooks hooks = {
+        [&](const Spec& spec, const Outcome& outcome, const Objective& objective) {
+          return noise.answer(spec, outcome, objective);
+        },
+        [&](std::span<const Trial> trials, const Objective& objective) { return noise.choose(trials, objective); }};
+    AuditRun& run = audited.runs.emplace_back(AuditRun{number, tuning.seed, {}, 0, {}, {}, {}});
+    const auto winner = simulated_winner(tuning, hooks);
+    if (!winner) continue;
+    run.winner = winner->trial.spec;
+    run.seconds = winner->trial.measurement()->timing.median;
+    run.relative = winner->relative;
+  }
+  return audited;
+}
+
+ExitCode audit(const Options& options) {
+  const fs::path csv = csv_of(options);
+  std::vector<AuditedShape> shapes;
+  try {
+    options.audit->recordings.empty() ? audit_tunings(options, shapes) : audit_recordings(options, shapes);
+  } catch (const Interrupted& interrupted) {
+    print_table(options, shapes);
+    remark("tune: interrupted; the same command with --continue goes on from here");
+    return static_cast<ExitCode>(128 + interrupted.signal);
+  } catch (...) {
+    print_table(options, shapes);
+    throw;
+  }
+  print_table(options, shapes);
+  if (!csv.empty()) {
+    std::error_code ignored;  // whoever writes the file says why it cannot
+    if (csv.has_parent_path()) fs::create_directories(csv.parent_path(), ignored);
+    write_file(csv, audit_csv(shapes));
+  }
+  return judge(*options.audit, figures_of(shapes));
+}
+
+}  // namespace tune

@@ -1,0 +1,14 @@
+#pragma once
+#include <vector>
+
+#include "commands/audit_table.h"
+#include "options.h"
+
+namespace tune {
+
+/// Repeats the tuning that the options ask for, shape by shape: options.audit->runs times with a journal of its own and
+/// another seed each, then again from each journal, then one run in which all winners meet in the finals, which tells
+/// their regret. A shape is added to `done` when it is through. Throws Error, Interrupted.
+void audit_tunings(const Options& options, std::vector<AuditedShape>& done);
+
+}  // namespace tune

@@ -1,0 +1,14 @@
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "commands/rules.h"
+#include "config/device_file.h"
+
+namespace tune {
+
+ExitCode probe(const Options& options) {
+  Workers workers = find_workers(options);
+  print(write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
+  return ExitCode::ok;
+}
+
+}  // namespace tune

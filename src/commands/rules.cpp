@@ -1,0 +1,151 @@
+#include "commands/rules.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "flow/places.h"
+
+namespace tune {
+namespace {
+
+// No longer than the clock can count.
+std::chrono::duration<double> limit_of(double seconds) { return std::chrono::duration<double>(std::min(seconds, 1e9)); }
+
+}  // namespace
+
+LoadOptions load_options(const Options& options) {
+  LoadOptions load;
+  load.params = options.params;
+  load.m = options.m;
+  load.n = options.n;
+  load.k = options.k;
+  load.backend = options.backend;
+  load.objectives = options.objectives;
+  return load;
+}
+
+GridRules grid_rules(const Options& options) {
+  GridRules rules;
+  rules.file = options.yaml.front().string();
+  rules.one_spec = options.spec.has_value();
+  rules.bounded = options.max_evals || options.time_budget;
+  rules.may_sample = rules.one_spec || (rules.bounded && !options.dry_run);
+  rules.wants_default = options.tune;
+  return rules;
+}
+
+SearchRules search_rules(const Options& options) {
+  SearchRules rules;
+  rules.spec = options.spec;
+  rules.in_mesh_order = options.dry_run || options.build_only;
+  rules.default_first = options.tune;
+  rules.strategy = options.strategy;
+  rules.max_evals = options.max_evals;
+  rules.time_budget = options.time_budget;
+  rules.seed = options.seed;
+  return rules;
+}
+
+MachineRules machine_rules(const Options& options, const Outputs& outputs) {
+  using Need = MachineRules::Need;
+  MachineRules rules;
+  rules.need = options.build_only ? Need::compiler : options.dry_run ? Need::names : Need::device;
+  rules.journal = outputs.journal;
+  rules.device_file = options.device_file;
+  rules.arch = options.arch;
+  rules.devices = options.devices;
+  return rules;
+}
+
+ResumeRules resume_rules(const Options& options) {
+  ResumeRules rules;
+  // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
+  rules.failures_again = options.retry_failed || options.spec || options.keep;
+  rules.share_processes = options.share_processes;
+  rules.cut_slow = options.tune;
+  rules.timeout_build = options.timeout_build;
+  rules.timeout_run = options.timeout_run;
+  return rules;
+}
+
+OutputRules output_rules(const Options& options, std::string suffix) {
+  OutputRules rules;
+  rules.prefix = options.output;
+  rules.kt_cache = options.kt_cache;
+  rules.t4 = options.t4;
+  rules.best = options.tune;
+  rules.yamls = options.yaml;
+  rules.suffix = std::move(suffix);
+  return rules;
+}
+
+ResultsRules results_rules(const Options& options) {
+  ResultsRules rules;
+  rules.command = reproducing_command(options);
+  rules.tuned = options.tune;
+  rules.top = options.top;
+  rules.replayed = options.simulate.has_value();
+  return rules;
+}
+
+Demands demands(const Options& options) { return {options.compare, options.noise}; }
+
+report::ProgressStyle progress_style(const Options& options) {
+  report::ProgressStyle style;
+  style.quiet = options.quiet;
+  // A log line would break into the rewritten line.
+  style.terminal = ::isatty(STDERR_FILENO) && !options.verbose;
+  if (const char* columns = std::getenv("COLUMNS")) style.width = std::max(20, std::atoi(columns));
+  return style;
+}
+
+WorkshopOptions workshop_options(const Options& options, const Workers& workers, Backend backend) {
+  WorkshopOptions workshop;
+  workshop.worker = workers.require(backend);
+  if (const std::filesystem::path cache = cache_folder(); !cache.empty()) workshop.store.folder = cache / "store";
+  if (options.store) workshop.store = {*options.store, true, {}};
+  if (options.base_store) workshop.store.base = *options.base_store;
+  if (options.keep) workshop.keep = *options.keep;
+  workshop.deadlines = {limit_of(options.timeout_build), limit_of(options.timeout_run)};
+  workshop.jobs = jobs(options);
+  workshop.share_processes = options.share_processes;
+  workshop.turns = options.turns;
+  return workshop;
+}
+
+int jobs(const Options& options) {
+  return options.jobs > 0 ? options.jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+Workers find_workers(const Options& options) { return {folder_of_executable(), limit_of(options.timeout_run)}; }
+
+std::vector<std::string> reproducing_command(const Options& options) {
+  std::vector<std::string> words = {"tune"};
+  const auto add = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
+  for (const std::filesystem::path& yaml : options.yaml) add("--yaml", yaml.string());
+  if (options.simulate) add("--simulate", options.simulate->string());
+  if (options.build_only) words.push_back("--build-only");
+  if (options.arch) add("--arch", *options.arch);
+  if (options.device_file) add("--device-file", options.device_file->string());
+  if (options.devices) add("--devices", *options.devices);
+  for (const std::string& objective : options.objectives) add("--objective", objective);
+  if (options.strict) add("--check", "strict");
+  if (options.memory) add("--memory", fmt::format("{}M", static_cast<double>(*options.memory) / (1 << 20)));
+  if (options.state) add("--state", std::string(to_text(*options.state)));
+  for (const std::string& param : options.params) add("--param", param);
+  if (options.m) add("-m", std::to_string(*options.m));
+  if (options.n) add("-n", std::to_string(*options.n));
+  if (options.k) add("-k", std::to_string(*options.k));
+  if (options.shapes) add("--shapes", options.shapes->string());
+  if (options.seed != 0) add("--seed", std::to_string(options.seed));
+  if (options.timeout_build != Options().timeout_build)
+    add("--timeout-build", fmt::format("{}", options.timeout_build));
+  if (options.timeout_run != Options().timeout_run) add("--timeout-run", fmt::format("{}", options.timeout_run));
+  if (options.backend) add("--backend", std::string(to_text(*options.backend)));
+  return words;
+}
+
+}  // namespace tune

@@ -1,0 +1,16 @@
+#include "commands/commands.h"
+
+namespace tune {
+
+ExitCode run(const Options& options) {
+  if (options.audit) return audit(options);
+  if (options.convert) return convert(*options.convert, options.command);
+  if (options.simulate) return simulate(options);
+  if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
+  if (options.probe) return probe(options);
+  if (options.dry_run) return for_each_shape(options, dry_run);
+  if (options.build_only) return for_each_shape(options, build_only);
+  return for_each_shape(options, tune);
+}
+
+}  // namespace tune

@@ -1,0 +1,39 @@
+#include <algorithm>
+
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "commands/rules.h"
+#include "model/shown.h"
+
+namespace tune {
+namespace {
+
+// A shape for which there is no spec does not keep the others from being tuned.
+ExitCode run_shape(const Options& options, Workers& workers, const Shape& shape, TargetCommand command) try {
+  Target target(options, workers, shape);
+  return command(options, target);
+} catch (const Error& error) {
+  if (error.code() != ExitCode::none_valid) throw;
+  print_error(error.what());
+  return error.code();
+}
+
+}  // namespace
+
+ExitCode for_each_shape(const Options& options, TargetCommand command) {
+  Workers workers = find_workers(options);
+  if (!options.shapes) {
+    Target target(options, workers);
+    return command(options, target);
+  }
+  const std::vector<Shape> shapes = read_shapes(*options.shapes);
+  for (const Shape& shape : shapes) Target(options, workers, shape);  // what is wrong with any is said before the first
+  ExitCode worst = ExitCode::ok;
+  for (const Shape& shape : shapes) {
+    print(shown_line(to_text(shape)) + "\n");
+    worst = std::max(worst, run_shape(options, workers, shape, command));
+  }
+  return worst;
+}
+
+}  // namespace tune

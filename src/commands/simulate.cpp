@@ -1,0 +1,191 @@
+#include "commands/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+
+#include "commands/commands.h"
+#include "commands/rules.h"
+#include "config/filter.h"
+#include "exec/replay_runner.h"
+#include "flow/recorded_plan.h"
+#include "interop/recorded_space.h"
+#include "search/listed.h"
+
+namespace tune {
+namespace {
+
+RecordedPlanRules plan_rules(const Options& options) {
+  return {*options.simulate, options.yaml, load_options(options), options.device_file};
+}
+
+Outputs outputs_of(const Options& options) {
+  OutputRules rules = output_rules(options);
+  rules.journal = false;
+  Outputs outputs(rules);
+  std::vector<std::filesystem::path> inputs = options.yaml;
+  inputs.push_back(*options.simulate);
+  outputs.must_not_be(inputs);
+  return outputs;
+}
+
+report::ProgressStyle no_progress() {
+  report::ProgressStyle style;
+  style.quiet = true;
+  return style;
+}
+
+/// Those that pass the filters: of the tuning file's grid, or of what was recorded.
+ValidSpecs wanted_specs(const Options& options, const Plan& plan, const Recording& recording, Findings& findings) {
+  const std::vector<Filter> filters = parse_filters(options.filters, plan.space);
+  if (!options.yaml.empty()) {
+    Grid grid(plan, filters, false);
+    findings.pruned = grid.pruned;
+    findings.default_spec = grid.default_spec;
+    if (grid.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + grid.why_empty());
+    return std::move(grid.specs);
+  }
+  std::vector<Space::Point> points = points_of(recording, plan.space);
+  std::erase_if(points, [&](const Space::Point& point) { return !matches(filters, plan.space.spec(point)); });
+  return {plan.space, std::move(points)};
+}
+
+std::unique_ptr<Strategy> strategy_of(const Options& options, const ValidSpecs& specs, const Plan& plan,
+                                      const Objective& objective) {
+  const SearchRules rules = search_rules(options);
+  if (wants_search(rules, specs.size())) return make_strategy(rules, specs, {}, objective);
+  std::deque<Spec> listed;
+  for (std::int64_t i = 0; i < specs.size(); ++i)
+    if (Spec spec = specs.spec(i); !options.spec || spec.mesh_idx == *options.spec) listed.push_back(std::move(spec));
+  if (listed.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("no spec of {} is left to be simulated", plan.yaml.filename().string()));
+  return std::make_unique<Listed>(std::move(listed));
+}
+
+TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
+  TunerRules rules;
+  rules.max_evals = options.max_evals;
+  rules.time_budget = options.time_budget;
+  rules.enough = enough;
+  rules.keep_going = true;
+  return rules;
+}
+
+/// A tuning on a recorded run, ready to begin. What is made first is needed by what follows.
+struct Simulation {
+  explicit Simulation(const Options& options, Replay::Change change = {})
+      : recording(read_recording(*options.simulate)),
+        loaded(load_recorded_plan(recording, plan_rules(options))),
+        objective(loaded.plan),
+        outputs(outputs_of(options)),
+        specs(wanted_specs(options, loaded.plan, recording, findings)),
+        replay(recording, loaded.plan, objective, std::move(change)),
+        // The best there can be is the best that was recorded.
+        enough(options.stop_within ? replay.near_best(specs, *options.stop_within) : std::nullopt),
+        strategy(strategy_of(options, specs, loaded.plan, objective)),
+        progress(std::cerr, no_progress(), std::nullopt, replay.now()),
+        runner([this](const Spec& spec) { return replay.answer(spec); },
+               [this]() -> Runner& { throw replay.unknown({}); }),
+        tuner(objective, nullptr, runner, nullptr, progress, tuner_rules(options, enough),
+              [this] { return replay.now(); }) {}
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  Recording recording;
+  Loaded loaded;
+  Objective objective;
+  Outputs outputs;
+  Findings findings;
+  ValidSpecs specs;
+  Replay replay;
+  std::optional<double> enough;  ///< a merit that is near enough to the best recorded one
+  std::unique_ptr<Strategy> strategy;
+  report::Progress progress;
+  ReplayRunner runner;
+  Tuner tuner;
+};
+
+/// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
+void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, Findings& findings) {
+  for (Finalist& finalist : finals.finalists) {
+    if (!finalist.label.empty()) continue;
+    const auto point = space.point(Spec{-1, finalist.spec.params});
+    const auto idx = point ? space.spec(*point).mesh_idx : -1;
+    const auto trial = std::ranges::find(trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
+    if (trial == trials.end()) {
+      findings.notes.push_back("the recorded finals do not count: a spec that met there is not among these");
+      return;
+    }
+    finalist.spec = trial->spec;
+    if (finalist.is_default) findings.default_spec = trial->spec;
+  }
+  findings.finals = std::move(finals);
+}
+
+void note_recording(const Recording& recording, bool finals_wanted, Findings& findings) {
+  if (finals_wanted && recording.has_older_finals)
+    findings.notes.push_back(recording.file + ": finals of an older version are left out");
+  std::ranges::copy(recording.damaged.texts(recording.file), std::back_inserter(findings.notes));
+  findings.notes.push_back(
+      fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording", findings.trials.size(),
+                  recording.trials.size(), recording.file,
+                  recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name)));
+}
+
+const Trial* choose(const Options& options, const SimulationHooks& hooks, Simulation& simulation) {
+  Findings& findings = simulation.findings;
+  findings.trials = std::move(simulation.tuner.trials());
+  if (hooks.choose) return hooks.choose(findings.trials, simulation.objective);
+  const Results results(results_rules(options), simulation.loaded, simulation.objective, findings);
+  return results.any() ? results.rows().front().trial : nullptr;
+}
+
+}  // namespace
+
+ExitCode simulate(const Options& options) {
+  Simulation simulation(options);
+  const Recording& recording = simulation.recording;
+  Findings& findings = simulation.findings;
+  Tuner& tuner = simulation.tuner;
+  Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device);
+  tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
+
+  const bool finals_wanted = options.tune && options.finals;
+  const auto decide = [&] {
+    if (finals_wanted && recording.finals)
+      take_finals(*recording.finals, simulation.loaded.plan.space, tuner.trials(), findings);
+  };
+  const auto last_note = [&] { note_recording(recording, finals_wanted, findings); };
+  const Results results = sweep_and_print({simulation.loaded,
+                                           simulation.objective,
+                                           results_rules(options),
+                                           tuner,
+                                           *simulation.strategy,
+                                           simulation.progress,
+                                           [&] { return simulation.replay.now(); },
+                                           {},
+                                           nullptr,
+                                           decide,
+                                           last_note},
+                                          findings);
+  return write_results(results, simulation.outputs, recording.device, exporter, demands(options));
+}
+
+std::optional<SimulatedWinner> simulated_winner(const Options& options, const SimulationHooks& hooks) {
+  Simulation simulation(options, hooks.answer);
+  simulation.tuner.sweep(*simulation.strategy);
+  const Trial* chosen = choose(options, hooks, simulation);
+  if (chosen == nullptr) return std::nullopt;
+  const auto best = simulation.replay.best(simulation.specs), own = simulation.replay.merit(chosen->spec);
+  if (!best || !own) return std::nullopt;
+  if (!(best->value > 0) || !(own->value > 0))
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: {} is 0 or negative, so that nothing can be said relative to the best",
+                            simulation.recording.file, simulation.objective.name()));
+  return SimulatedWinner{*chosen, best->maximize ? best->value / own->value : own->value / best->value};
+}
+
+}  // namespace tune

@@ -1,0 +1,80 @@
+#include "commands/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "commands/rules.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+std::string file_suffix(const std::optional<Shape>& shape) {
+  std::string suffix;
+  if (shape)
+    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
+  return suffix;
+}
+
+Loaded load_for(const Options& options, const std::optional<Shape>& shape, Machine& machine) {
+  LoadOptions load_rules = load_options(options);
+  load_rules.shape = shape;
+  load_rules.state = options.state;
+  if (!options.dry_run && !options.build_only) load_rules.run_seconds = options.timeout_run;
+  load_rules.file_must_exist = !options.dry_run;
+  load_rules.present = [&](Backend backend) { return machine.present(backend); };
+  load_rules.limits = [&](Backend backend) { return machine.limiting_device(backend); };
+  load_rules.probe = [&](Backend backend) { return machine.device(backend); };
+  return load(options.yaml, load_rules);
+}
+
+// What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.
+void guard(const Options& options, Plan& plan) {
+  if (options.strict && plan.backend != Backend::cpu)
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("--check strict protects the buffers of CPU kernels; the backend is {}", to_text(plan.backend)));
+  if (options.memory && plan.backend != Backend::cpu && plan.backend != Backend::program)
+    throw Error(ExitCode::bad_input,
+                fmt::format("--memory limits CPU kernels and programs; the backend is {}", to_text(plan.backend)));
+  plan.measure.strict = options.strict;
+  plan.measure.memory_bytes = options.memory.value_or(0);
+}
+
+std::vector<std::filesystem::path> input_files(const Options& options, const Plan& plan) {
+  std::vector<std::filesystem::path> inputs = options.yaml;
+  inputs.push_back(plan.file);
+  std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
+  for (const auto& file : {options.shapes, options.device_file})
+    if (file) inputs.push_back(*file);
+  for (const Baseline& baseline : plan.baselines)
+    if (!baseline.file.empty()) inputs.push_back(baseline.file);
+  return inputs;
+}
+
+}  // namespace
+
+Target::Target(const Options& options, Workers& its_workers, const std::optional<Shape>& shape)
+    : workers(its_workers),
+      started(std::chrono::steady_clock::now()),
+      outputs(output_rules(options, file_suffix(shape))),
+      machine(machine_rules(options, outputs), workers),
+      loaded(load_for(options, shape, machine)),
+      objective(loaded.plan),
+      filters(parse_filters(options.filters, loaded.plan.space)) {
+  loaded.plan.measure.energy = objective.energy(options.tune);
+  guard(options, loaded.plan);
+  outputs.must_not_be(input_files(options, loaded.plan));
+}
+
+std::optional<Grid> Target::grid(const Options& options, Findings& findings) const {
+  std::optional<Grid> grid = examine_grid(grid_rules(options), plan(), filters, findings.notes);
+  if (!grid) return grid;
+  findings.pruned = grid->pruned;
+  findings.default_spec = grid->default_spec;
+  return grid;
+}
+
+}  // namespace tune

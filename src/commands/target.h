@@ -1,0 +1,41 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "config/filter.h"
+#include "config/load.h"
+#include "exec/workers.h"
+#include "flow/findings.h"
+#include "flow/grid.h"
+#include "flow/machine.h"
+#include "flow/outputs.h"
+#include "model/objective.h"
+#include "options.h"
+#include "report/progress.h"
+
+namespace tune {
+
+/// A tuning file as the command line wants it: what is to be listed, built or tuned, for which machine, and where the
+/// results go.
+struct Target {
+  /// Reads the tuning file, for one problem of --shapes if there are several, and probes the device if its expressions
+  /// need it; writes nothing. `workers` must outlive this. Throws Error.
+  Target(const Options& options, Workers& workers, const std::optional<Shape>& shape = std::nullopt);
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+
+  const Plan& plan() const { return loaded.plan; }
+  const wire::Hello& hello() { return machine.hello(plan().backend); }
+  /// The grid, of which the findings are told what prunes points and what its user is to know. Throws Error(bad_input).
+  std::optional<Grid> grid(const Options& options, Findings& findings) const;
+
+  Workers& workers;
+  report::Progress::Time started;
+  Outputs outputs;
+  Machine machine;
+  Loaded loaded;
+  Objective objective;
+  std::vector<Filter> filters;
+};
+
+}  // namespace tune

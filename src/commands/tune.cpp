@@ -1,0 +1,197 @@
+#include "commands/tune.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "commands/rules.h"
+#include "exec/spent.h"
+#include "flow/finals.h"
+#include "flow/measuring.h"
+#include "flow/memory_bound.h"
+#include "flow/places.h"
+#include "model/problem_size.h"
+#include "model/shown.h"
+#include "search/listed.h"
+
+namespace tune {
+namespace {
+
+constexpr double kReservedForFinals = 30;       // seconds, of a time budget, but no more than a quarter of it
+constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
+
+report::Progress::Time now() { return std::chrono::steady_clock::now(); }
+
+std::chrono::steady_clock::duration ticks(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+std::unique_ptr<Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
+                                      const std::optional<Grid>& grid) {
+  if (orders.only.empty()) return strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  return std::make_unique<Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
+}
+
+std::int64_t count_of(const Options& options, const TuneOrders& orders, const std::optional<Grid>& grid) {
+  if (!orders.only.empty()) return std::ssize(orders.only);
+  const std::int64_t count = options.spec ? 1 : grid->specs.size();
+  return std::min(count, options.max_evals.value_or(count));
+}
+
+TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const Target& target,
+                       const std::optional<Grid>& grid, const Device& device, std::size_t devices) {
+  TunerRules rules;
+  rules.max_evals = options.max_evals;
+  rules.time_budget = options.time_budget;
+  if (rules.time_budget && options.tune && options.finals)
+    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(kReservedForFinals));
+  if (options.stop_within)
+    rules.enough = merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
+  rules.cut_slow = options.tune && !orders.in_full;
+  rules.keep_going = options.keep_going;
+  rules.jobs = jobs(options);
+  if (!options.spec && wants_search(search_rules(options), grid->specs.size()))
+    rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
+  return rules;
+}
+
+ContestRules contest_rules(const Options& options, bool one_process, report::Progress::Time sweep_began) {
+  ContestRules rules;
+  rules.finalists = options.finalists;
+  rules.seed = options.seed;
+  rules.again = [&options](const Failure& failure, bool repeated) {
+    return options.retry_failed || has_lapsed(failure, repeated, options.timeout_build, options.timeout_run);
+  };
+  rules.one_process = one_process;
+  rules.hold = options.finals;
+  rules.budget = options.finals_budget;
+  rules.time_budget = options.time_budget;
+  if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
+  rules.noise = options.noise;
+  return rules;
+}
+
+const std::filesystem::path& journal_of(const Outputs& outputs) {
+  if (!outputs.journal.empty()) return outputs.journal;
+  throw Error(ExitCode::environment,
+              "there is no folder for the journal: HOME is not set and this user has no home; give --output PREFIX, "
+              "or set XDG_STATE_HOME");
+}
+
+void note_state(const Journal& journal, std::vector<std::string>& notes) {
+  const std::string path = journal.path().string();
+  if (!journal.locked()) notes.push_back(path + ": cannot be locked on its file system; let no other run use it");
+  std::ranges::copy(journal.damaged().texts(path), std::back_inserter(notes));
+  if (const auto foreign = journal.foreign())
+    notes.push_back(
+        fmt::format("{}: {} trials are of another version of tune (protocol {}, not {}); they are kept, and measured "
+                    "again",
+                    path, foreign->trials, foreign->protocol, wire::kProtocol));
+}
+
+void note_machine(const Machine& machine, const Requests& requests, std::vector<std::string>& notes) {
+  std::ranges::copy(requests.hello().remarks, std::back_inserter(notes));
+  if (!requests.remark().empty()) notes.push_back(requests.remark());
+  if (!machine.probe_failure().empty())
+    notes.push_back("the device is the one the journal remembers, because " + machine.probe_failure());
+}
+
+wire::RunRecord run_record(const Options& options, const Plan& plan, const wire::Hello& machine) {
+  return {wire::kProtocol,
+          plan.name,
+          options.command,
+          host_name(),
+          ::getpid(),
+          machine,
+          problem_size_text(plan.problem, plan.constants)};
+}
+
+/// Throws Error(environment) if the machine could not be probed.
+WorkshopOptions measuring_options(const Options& options, const Target& target, const Requests& requests,
+                                  const std::vector<ChosenDevice>& devices, Journal& journal,
+                                  report::Progress& progress) {
+  if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
+  WorkshopOptions workshop = workshop_options(options, target.workers, target.plan().backend);
+  workshop.devices = devices;
+  workshop.say = [&progress](const std::string& text) { progress.say(text, now()); };
+  workshop.note_started = [&requests, &journal](const Spec& spec, std::size_t device) {
+    journal.append(wire::StartedRecord{requests.trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
+  };
+  workshop.note_waiting = [&journal] { journal.note_end(); };
+  return workshop;
+}
+
+void remark_usage(const Measuring& measuring, double finals_seconds) {
+  if (measuring.started_runner() == nullptr) return;
+  Usage usage = measuring.started_runner()->usage();
+  usage.finals_seconds = finals_seconds;
+  remark(to_text(usage));
+}
+
+}  // namespace
+
+Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
+  const Plan& plan = target.plan();
+  Tuned tuned;
+  Findings& findings = tuned.findings;
+  const std::optional<Grid> grid = target.grid(options, findings);
+  if (!options.spec) grid->require_specs(options.yaml.front().string());
+  const auto strategy = strategy_of(options, orders, target, grid);
+
+  const wire::Hello& machine = target.hello();
+  const std::vector<ChosenDevice> devices = choose_devices(options.devices, machine);
+  const TunerRules rules = tuner_rules(options, orders, target, grid, machine.device, devices.size());
+  Exporter exporter(target.outputs, plan, target.objective, machine.device);
+  target.objective.require(machine.device);
+
+  const std::filesystem::path& journal_path = journal_of(target.outputs);
+  const Requests requests(plan, machine, options.seed);
+  Journal journal(journal_path);
+  if (orders.anew) journal.clear();
+  note_state(journal, findings.notes);
+  note_machine(target.machine, requests, findings.notes);
+  if (target.machine.probe_failure().empty()) journal.append(run_record(options, plan, machine));
+
+  report::Progress progress(std::cerr, progress_style(options), count_of(options, orders, grid), now());
+  Measuring measuring(requests,
+                      [&] { return measuring_options(options, target, requests, devices, journal, progress); });
+  Resume resume(journal, requests, target.objective, resume_rules(options));
+  ReplayRunner runner([&](const Spec& spec) { return resume.answer(spec); },
+                      [&]() -> Runner& { return measuring.runner(); }, resume.order(rules.most_out));
+  Tuner tuner(target.objective, &requests, runner, &journal, progress, rules, now);
+  tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
+
+  const auto sweep_began = now();
+  Contest::Parts parts = {plan,    target.objective, requests,
+                          journal, progress,         [&]() -> Workshop& { return measuring.workshop(); }};
+  const auto decide = [&] {
+    if (std::string note = remeasure_distrusted(tuner, measuring, resume); !note.empty())
+      findings.notes.push_back(std::move(note));
+    if (!options.tune) return;
+    Contest(parts, contest_rules(options, devices.front().one_process, sweep_began), findings).hold(tuner);
+    if (!findings.finals) confirm_best(tuner, measuring, resume, target.objective);
+  };
+  const auto last_note = [&] {
+    if (auto note = note_on_other_device(findings.trials, devices.front().id); !note.empty())
+      findings.notes.push_back(std::move(note));
+    if (!options.output) findings.notes.push_back("journal: " + shown_line(journal_path.string()));
+  };
+  const Results results = sweep_and_print({target.loaded, target.objective, results_rules(options), tuner, *strategy,
+                                           progress, now, target.started, &journal, decide, last_note, orders.silent},
+                                          findings);
+  if (!options.quiet) remark_usage(measuring, findings.finals_seconds);
+  journal.flush(true);
+  tuned.code = write_results(results, target.outputs, machine.device, exporter, demands(options));
+  tuned.rows = results.rows();
+  tuned.started_workers = measuring.started();
+  return tuned;
+}
+
+ExitCode tune(const Options& options, Target& target) { return tune(options, target, {}).code; }
+
+}  // namespace tune

@@ -1,0 +1,32 @@
+#pragma once
+#include <vector>
+
+#include "commands/target.h"
+#include "flow/findings.h"
+#include "model/error.h"
+#include "model/ranking.h"
+#include "options.h"
+
+namespace tune {
+
+/// What an audit asks of a tuning beyond the command line.
+struct TuneOrders {
+  bool silent = false;     ///< prints no results
+  bool anew = false;       ///< forgets what its journal holds
+  bool in_full = false;    ///< slow specs are timed as long as the others
+  std::vector<Spec> only;  ///< the specs to try; empty: what the options ask for
+};
+
+/// What a tuning came to.
+struct Tuned {
+  ExitCode code = ExitCode::none_valid;
+  Findings findings;
+  std::vector<Ranked> rows;      ///< the specs that were ranked, best first; they point into the findings
+  bool started_workers = false;  ///< something was built or timed: not all of it was known
+};
+
+/// Tries the specs and reports and writes what it found. Results are printed also when an error or an interruption ends
+/// the tuning early; that is thrown on.
+Tuned tune(const Options& options, Target& target, const TuneOrders& orders);
+
+}  // namespace tune

@@ -1,0 +1,104 @@
+#include "flow/certainty.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tune {
+namespace {
+
+constexpr double kWide = 0.02;
+constexpr double kBusy = 0.5;  // threads of others, from which on they are a cause
+constexpr std::size_t kNamed = 5;
+
+std::string percent(double share) {
+  return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
+}
+
+std::string throttle_text(double flags) {
+  const auto bits = static_cast<int>(flags);
+  if ((bits & (32 | 64)) != 0) return "heat slowed the device down";
+  if ((bits & (8 | 128)) != 0) return "the hardware slowed the device down";
+  return (bits & 4) != 0 ? "the device was at its power cap" : "";
+}
+
+std::string list_text(const std::vector<std::int64_t>& specs) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(specs.size(), kNamed); ++i) {
+    const bool last = i > 0 && i + 1 == specs.size();
+    text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", specs[i]);
+  }
+  return specs.size() > kNamed ? fmt::format("{} and {} more", text, specs.size() - kNamed) : text;
+}
+
+}  // namespace
+
+Certainty::Certainty(const Ranking& ranking, const Finals* finals) : finals_(finals) {
+  const Ranked& first = ranking.rows.front();
+  const Timing& timing = first.timed().measurement()->timing;
+  if (first.standing) {
+    const Standing& standing = *first.standing;
+    const Interval& interval = standing.seconds_interval;
+    rounds_ = standing.rounds;
+    if (rounds_ > 1) width_ = (interval.high - interval.low) / 2 / standing.median_seconds;
+    if (const auto found = standing.metrics.find("throttle"); found != standing.metrics.end())
+      throttle_ = found->second;
+  } else if (timing.count > 1 && timing.ci_high > 0) {
+    width_ = (timing.ci_high - timing.ci_low) / 2 / timing.median;
+  }
+  for (const Ranked& row : ranking.rows) {
+    if (!row.standing || row.same_as != nullptr || row.standing->verdict != Verdict::open) continue;
+    open_.push_back(row.trial->spec.mesh_idx);
+    const auto& ratio = row.standing->ratio_interval;
+    gap_known_ = gap_known_ && ratio.has_value();
+    if (ratio) gap_ = std::max({gap_, 1 - ratio->low, ratio->high - 1});
+  }
+}
+
+std::optional<double> Certainty::uncertainty() const {
+  return width_ && gap_known_ ? std::optional(std::max(*width_, gap_)) : std::nullopt;
+}
+
+std::string Certainty::open_text() const {
+  const bool all = rounds_ >= SequentialIntervals::looks().back();
+  return fmt::format(
+      "the finals could not tell {} from the best in {} round{}: {}, and the lowest time was taken; {}",
+      list_text(open_), rounds_, rounds_ == 1 ? "" : "s",
+      gap_known_ ? fmt::format("they may be up to {} faster or slower", percent(gap_)) : "that is too few",
+      all ? "make the machine quieter, or take any of them" : "a longer --finals-budget or --time-budget has more");
+}
+
+std::string Certainty::cause() const {
+  if (const std::string throttled = throttle_text(throttle_); !throttled.empty()) return throttled;
+  if (finals_ != nullptr && finals_->others_running.value_or(0) >= kBusy)
+    return fmt::format("on average {:.1f} threads of other programs ran on the {} cores", *finals_->others_running,
+                       finals_->cores);
+  return "";
+}
+
+std::vector<std::string> Certainty::warnings() const {
+  std::vector<std::string> texts;
+  if (!open_.empty()) texts.push_back(open_text());
+  if (width_.value_or(0) > kWide) {
+    const std::string why = cause();
+    texts.push_back(
+        fmt::format("noise: the time of the best is known to +-{} only{}; {}, or let --noise 2% make this an error",
+                    percent(*width_), why.empty() ? "" : ", while " + why,
+                    why.empty() ? "look for what disturbs the device" : "see to that and run again"));
+  }
+  return texts;
+}
+
+std::optional<std::string> Certainty::too_uncertain(double limit) const {
+  const auto known = uncertainty();
+  if (known && *known <= limit) return std::nullopt;
+  const std::string asked = fmt::format("--noise {}%", limit * 100);
+  if (!known)
+    return asked + ": how sure the best is, is not known, because there were too few rounds of finals, or none";
+  const std::string why = cause();
+  return fmt::format("{}: the best is uncertain by {}{}; the files are written", asked, percent(*known),
+                     why.empty() ? "" : ", while " + why);
+}
+
+}  // namespace tune

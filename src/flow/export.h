@@ -1,0 +1,31 @@
+#pragma once
+#include <memory>
+
+#include "flow/outputs.h"
+#include "interop/kernel_tuner_cache.h"
+#include "model/objective.h"
+
+namespace tune {
+
+/// What a run writes for other tools: a Kernel Tuner cache while it goes on (--kt-cache), T4 results at its end (--t4).
+class Exporter {
+ public:
+  /// Opens the cache. `objective` must outlive this. Throws Error.
+  Exporter(const Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device);
+
+  /// Throws Error(environment).
+  void add(const Trial& trial);
+  /// Closes the cache and writes the T4 file. Throws Error(environment).
+  void finish();
+
+ private:
+  RecordedTrial recorded(const Trial& trial) const;
+
+  std::filesystem::path t4_;
+  const Plan* plan_;
+  const Objective* objective_;
+  Recording recording_;
+  std::unique_ptr<KernelTunerCache> cache_;
+};
+
+}  // namespace tune

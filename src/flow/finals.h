@@ -1,0 +1,76 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "exec/finals.h"
+#include "flow/findings.h"
+#include "journal.h"
+#include "report/progress.h"
+#include "tuner.h"
+
+namespace tune {
+
+/// All within this share of the best are finalists: what the sweep times in one state of a device and the finals in
+/// another may differ by that much.
+constexpr double kFinalsMargin = 0.15;
+constexpr int kMostFinalists = 24;
+
+struct ContestRules {
+  int finalists = 5;
+  std::uint64_t seed = 0;
+  /// Whether recorded finals in which someone failed so, once or repeatedly, are held again.
+  std::function<bool(const Failure&, bool repeated)> again;
+  bool one_process = false;           ///< the device admits one at a time: none are held
+  bool hold = true;                   ///< --no-finals: false
+  std::optional<double> budget;       ///< seconds of the finals
+  std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
+  std::optional<report::Progress::Time> deadline;
+  std::optional<double> noise;  ///< how well the winner's time is to be known
+};
+
+/// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and
+/// holds them unless the journal remembers them.
+class Contest {
+ public:
+  /// What it needs of the run; all of it must outlive this. The workshop is made only if something is to be timed.
+  struct Parts {
+    const Plan& plan;
+    const Objective& objective;
+    const Requests& requests;
+    Journal& journal;
+    report::Progress& progress;
+    std::function<Workshop&()> workshop;
+  };
+
+  /// Finals and notes go to `findings`, whose default_spec is today's configuration.
+  Contest(Parts parts, ContestRules rules, Findings& findings);
+
+  /// Does nothing without a valid spec, and holds no finals for one contender alone. Throws Interrupted,
+  /// Error(environment), which none of the specs finishing the finals is too.
+  void hold(Tuner& tuner);
+
+ private:
+  void decide(Tuner& tuner);
+  std::vector<Contender> choose_contenders(const Tuner& tuner) const;
+  std::vector<Contender> try_baselines(Tuner& tuner);
+  FinalsRules finals_rules(const Tuner& tuner) const;
+  void hold_finals(const std::string& id, std::vector<Contender> contenders, FinalsRules rules);
+  void blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules);
+  void cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines);
+  void cut_to_time(const Tuner& tuner, report::Progress::Time end, std::vector<Contender>& specs,
+                   std::vector<Contender>& baselines);
+  bool restore(const std::string& id, const std::vector<Contender>& contenders);
+  const Finals* recorded(const std::string& id) const;
+  void note_default(Tuner& tuner);
+  void add_notes();
+  std::string contender_id(const Contender& contender) const;
+  std::string finals_id(const std::vector<Contender>& contenders) const;
+  bool same_contender(const Contender& contender, const Finalist& finalist) const;
+
+  Parts parts_;
+  ContestRules rules_;
+  Findings* findings_;
+};
+
+}  // namespace tune

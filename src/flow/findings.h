@@ -1,0 +1,23 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/finals.h"
+#include "model/space.h"
+#include "model/trial.h"
+
+namespace tune {
+
+/// What a run found, before it is put in order.
+struct Findings {
+  std::vector<Trial> trials;
+  std::optional<Spec> default_spec;  ///< today's configuration
+  std::optional<Finals> finals;
+  std::vector<Walk::Pruned> pruned;
+  std::vector<std::string> notes;
+  double elapsed_seconds = 0;
+  double finals_seconds = 0;  ///< of the finals, if this run held them
+};
+
+}  // namespace tune

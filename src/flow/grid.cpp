@@ -1,0 +1,140 @@
+#include "flow/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "model/contradiction.h"
+#include "model/error.h"
+#include "model/spec_sample.h"
+#include "report/losses.h"
+
+namespace tune {
+namespace {
+
+/// Valid specs of a run that nothing bounds.
+constexpr std::int64_t kUnboundedSpecs = 1'000'000;
+/// Up to this many specs that have the values of `default:` the first is looked for.
+constexpr std::int64_t kMostDefaults = 100'000;
+/// A search in a sample has no use for more.
+constexpr std::size_t kSampled = 20'000;
+
+std::vector<Walk::Pruned> walk(const Space& space) {
+  if (!space.product_size() || *space.product_size() > Walk::kShort) return {};
+  Walk walk(space);
+  while (walk.next()) continue;
+  return walk.pruned();
+}
+
+/// The valid specs, or a sample, and why it is one.
+ValidSpecs specs_of(const Space& space, const std::vector<Restriction>& wanted, bool may_sample,
+                    std::optional<TooEntangled>& uncounted) {
+  try {
+    return ValidSpecs(space, wanted);
+  } catch (const TooEntangled& error) {
+    if (!may_sample) throw;
+    uncounted = error;
+    return {space, sample_points(space, wanted, kSampled)};
+  }
+}
+
+/// The first spec with these values in mesh order; among very many one of them.
+std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> wanted) {
+  if (plan.default_settings.empty()) return std::nullopt;
+  for (const Setting& setting : plan.default_settings)
+    wanted.push_back({setting.name, [&setting](const Value& value) { return same(value, setting.value); }});
+  std::optional<TooEntangled> uncounted;
+  const ValidSpecs specs = specs_of(plan.space, wanted, true, uncounted);
+  if (specs.size() == 0) return std::nullopt;
+  ValidSpecs::Point first = specs.at(0);
+  for (std::int64_t i = 1; i < specs.size() && specs.size() <= kMostDefaults; ++i) first = std::min(first, specs.at(i));
+  return specs.spec(first);
+}
+
+std::string why_no_default(const Plan& plan) try {
+  const auto point = plan.space.at(std::span(plan.default_settings));
+  if (const auto* rejection = std::get_if<Rejection>(&point)) return "default is pruned: " + rejection->reason;
+  return "default is not tried: it is not among the specs of this run";
+} catch (const std::invalid_argument&) {  // it does not name all parameters
+  return "default is not tried: no spec has its values";
+}
+
+std::string text_of(const Contradiction& contradiction) {
+  std::string text;
+  for (const Derived* derived : contradiction.derived)
+    text += fmt::format("\n  let {} = {}", derived->name, derived->expression.text());
+  for (const Constraint* constraint : contradiction.constraints)
+    text += fmt::format("\n  {}: {}", constraint->place, constraint->expression.text());
+  const bool alone = contradiction.derived.size() + contradiction.constraints.size() == 1;
+  if (alone) return "no point satisfies" + text;
+  return (contradiction.minimal ? "these contradict each other:" : "among these are some that contradict each other:") +
+         text;
+}
+
+}  // namespace
+
+Grid::Grid(const Plan& its_plan, std::span<const Filter> filters, bool may_sample)
+    : plan(&its_plan),
+      wanted(restrictions(filters)),
+      specs(specs_of(its_plan.space, wanted, may_sample, uncounted)),
+      pruned(walk(its_plan.space)),
+      default_spec(find_default(its_plan, wanted)) {
+  if (!uncounted || !default_spec) return;
+  std::vector<ValidSpecs::Point> points = {specs.point(*default_spec)};
+  for (std::int64_t i = 0; i < specs.size(); ++i) points.push_back(specs.at(i));
+  specs = ValidSpecs(its_plan.space, std::move(points));
+}
+
+std::string Grid::why_empty() const {
+  std::string text = report::pruned_text(pruned);
+  std::vector<std::string> said;
+  for (const Contradiction& contradiction : contradictions(plan->space, wanted)) {
+    if (contradiction.derived.empty() && contradiction.constraints.empty()) continue;
+    std::string reason = text_of(contradiction);
+    if (std::ranges::find(said, reason) != said.end()) continue;
+    text += reason + "\n";
+    said.push_back(std::move(reason));
+  }
+  return text;
+}
+
+void Grid::require_specs(const std::string& file) const {
+  if (specs.size() > 0) return;
+  throw Error(ExitCode::none_valid,
+              fmt::format("{}: no spec is left of {} points\n{}", file, points_text(plan->space), why_empty()));
+}
+
+std::string points_text(const Space& space) {
+  return space.product_size() ? fmt::format("{}", *space.product_size()) : "more than 2^63";
+}
+
+std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const Filter> filters,
+                                 std::vector<std::string>& notes) {
+  const std::optional<std::int64_t> points = plan.space.product_size();
+  if (rules.one_spec && !(points && *points <= Walk::kShort)) return std::nullopt;
+  if (!points && !rules.one_spec)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the grid has more than 2^63 points, and mesh_idx cannot number them; narrow it with "
+                            "--param (--dry-run --quiet counts its valid specs)",
+                            rules.file));
+  std::optional<Grid> grid(std::in_place, plan, filters, rules.may_sample);
+  if (rules.one_spec) return grid;
+  if (grid->uncounted && grid->specs.size() == 0)
+    throw Error(ExitCode::bad_input, grid->uncounted->cause +
+                                         ", and a random search found none that is valid; narrow the parameters with "
+                                         "--param, or loosen the constraints");
+  if (grid->uncounted)
+    notes.push_back(
+        fmt::format("the valid specs could not be counted; those tried are of {} random ones", grid->specs.size()));
+  if (!rules.bounded && grid->specs.size() > kUnboundedSpecs)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
+                            "run with --max-evals N or --time-budget T",
+                            rules.file, grid->specs.size_text()));
+  if (!plan.default_settings.empty() && !grid->default_spec && rules.wants_default)
+    notes.push_back(why_no_default(plan));
+  return grid;
+}
+
+}  // namespace tune

@@ -1,0 +1,49 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/filter.h"
+#include "model/plan.h"
+#include "model/valid_specs.h"
+
+namespace tune {
+
+/// What a run has to know of its grid.
+struct GridRules {
+  std::string file;            ///< how complaints name the tuning file
+  bool one_spec = false;       ///< --spec: the other specs of a large grid need not be known
+  bool bounded = false;        ///< --max-evals or --time-budget: a run need not try every spec
+  bool may_sample = false;     ///< where the specs cannot be counted, a random sample of them is enough
+  bool wants_default = false;  ///< the user is told why today's configuration is not among the specs
+};
+
+/// What is known of a run's grid before anything is started.
+struct Grid {
+  /// Looks at the plan's grid and filters; `plan` must outlive it. Where the specs cannot be counted, throws
+  /// TooEntangled unless it `may_sample`.
+  Grid(const Plan& plan, std::span<const Filter> filters, bool may_sample);
+
+  /// Why there is no spec, a problem per line: what pruned the points, and constraints that contradict each other.
+  std::string why_empty() const;
+  /// Throws Error(none_valid) with these reasons if there is no spec. `file` is the tuning file.
+  void require_specs(const std::string& file) const;
+
+  const Plan* plan;
+  std::vector<Restriction> wanted;        ///< the filters
+  std::optional<TooEntangled> uncounted;  ///< why `specs` are but a random sample
+  ValidSpecs specs;                       ///< those that pass them
+  std::vector<Walk::Pruned> pruned;       ///< before the build; empty for more than 10^6 points, which are not walked
+  std::optional<Spec> default_spec;       ///< the spec among `specs` that `default:` means
+};
+
+/// The grid as a run begins with it; nullopt: one spec of a large grid, which is run without knowing the others. Adds
+/// what the user is to know to `notes`. `plan` must outlive it. Throws Error(bad_input) if there are too many specs.
+std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const Filter> filters,
+                                 std::vector<std::string>& notes);
+
+/// How many points a grid has.
+std::string points_text(const Space& space);
+
+}  // namespace tune

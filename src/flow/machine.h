@@ -1,0 +1,52 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "exec/workers.h"
+
+namespace tune {
+
+/// How much of a machine a run needs.
+struct MachineRules {
+  enum class Need {
+    names,     ///< to list specs: also without the device
+    compiler,  ///< to build: an architecture may stand for the device
+    device,    ///< to measure, unless the journal knows all there is to measure
+  };
+  Need need = Need::device;
+  std::filesystem::path journal;  ///< remembers the machine where it cannot be asked
+  std::optional<std::filesystem::path> device_file;
+  std::optional<std::string> arch;     ///< --arch: what to build for
+  std::optional<std::string> devices;  ///< --devices
+};
+
+/// The machine that a run is for: what a worker says of it, what a device file says, or what the journal remembers.
+/// It is looked at once it is asked for.
+class Machine {
+ public:
+  /// `workers` must outlive this. Throws Error(bad_input) for a bad device file.
+  Machine(MachineRules rules, Workers& workers);
+
+  bool present(Backend backend) const { return from_file_ || workers_->present(backend); }
+  /// Where the tuning file's expressions take their device from. Throws Error.
+  const Device& device(Backend backend) { return from_file_ ? *from_file_ : hello(backend).device; }
+  /// Whose limits prune specs; nullopt where it is of no matter which, or not known. Throws Error.
+  std::optional<Device> limiting_device(Backend backend);
+  /// Throws Error.
+  const wire::Hello& hello(Backend backend);
+  /// Why the hello is the one the journal remembers; empty if it is not.
+  const std::string& probe_failure() const { return probe_failure_; }
+
+ private:
+  wire::Hello hello_for_building(Backend backend) const;
+  void describe_chosen(wire::Hello& hello) const;
+
+  MachineRules rules_;
+  Workers* workers_;
+  std::optional<Device> from_file_;
+  std::optional<wire::Hello> hello_;
+  std::string probe_failure_;
+};
+
+}  // namespace tune

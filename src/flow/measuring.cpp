@@ -1,0 +1,50 @@
+#include "flow/measuring.h"
+
+#include <fmt/format.h>
+
+#include "model/ranking.h"
+
+namespace tune {
+
+Workshop& Measuring::workshop() {
+  if (!workshop_) workshop_ = std::make_unique<Workshop>(*requests_, options_());
+  return *workshop_;
+}
+
+WorkerRunner& Measuring::runner() {
+  if (!runner_) runner_ = std::make_unique<WorkerRunner>(workshop());
+  return *runner_;
+}
+
+// What took more than twice as long as a best that is not to be trusted may be good.
+std::string remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume) {
+  const WorkerRunner* const runner = measuring.started_runner();
+  if (runner == nullptr || runner->distrust().empty()) return "";
+  resume.set_repeating(true);
+  const std::int64_t count = tuner.repeat([](const Trial& trial) {
+    const Measurement* measurement = trial.measurement();
+    return measurement != nullptr && (measurement->shared || measurement->timing.stopped_early);
+  });
+  resume.set_repeating(false);
+  return fmt::format(
+      "{}; so every spec had a process of its own from there on, and those before were measured again: {}",
+      runner->distrust(), count);
+}
+
+// Another spec may be the best then.
+void confirm_best(Tuner& tuner, Measuring& measuring, Resume& resume, const Objective& objective) {
+  for (std::vector<Trial>& trials = tuner.trials();;) {
+    std::vector<Merit> merits;
+    for (const Trial& trial : trials)
+      merits.push_back(trial.measurement() ? objective.merit(trial.spec, *trial.measurement()) : Merit{});
+    const Ranking ranking = rank(trials, merits, nullptr);
+    if (ranking.rows.empty() || !ranking.rows.front().trial->measurement()->shared) return;
+    resume.set_repeating(true);
+    measuring.runner().stop_sharing();
+    trials[static_cast<std::size_t>(ranking.rows.front().trial - trials.data())] =
+        tuner.try_one(ranking.rows.front().trial->spec);
+    resume.set_repeating(false);
+  }
+}
+
+}  // namespace tune

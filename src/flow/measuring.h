@@ -1,0 +1,38 @@
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "exec/worker_runner.h"
+#include "flow/resume.h"
+#include "tuner.h"
+
+namespace tune {
+
+/// Builds and times what nothing else can answer. Nothing is started before the first such spec.
+class Measuring {
+ public:
+  /// `requests` must outlive this. `options` is asked once.
+  Measuring(const Requests& requests, std::function<WorkshopOptions()> options)
+      : requests_(&requests), options_(std::move(options)) {}
+
+  Workshop& workshop();
+  WorkerRunner& runner();
+  /// Whether something was started.
+  bool started() const { return workshop_ != nullptr; }
+  /// Null before runner() was called.
+  const WorkerRunner* started_runner() const { return runner_.get(); }
+
+ private:
+  const Requests* requests_;
+  std::function<WorkshopOptions()> options_;
+  std::unique_ptr<Workshop> workshop_;
+  std::unique_ptr<WorkerRunner> runner_;
+};
+
+/// Measures again, in processes of their own, all specs that processes measured which turned out to be wrong when they
+/// were shared. Returns what is to be said of that; empty if nothing was measured again. Throws as Tuner::sweep.
+std::string remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume);
+/// Measures the best spec, and what becomes the best then, in a process of its own. Throws as Tuner::sweep.
+void confirm_best(Tuner& tuner, Measuring& measuring, Resume& resume, const Objective& objective);
+
+}  // namespace tune

@@ -1,0 +1,132 @@
+#include "flow/outputs.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "base/store.h"
+#include "flow/places.h"
+#include "model/error.h"
+#include "report/csv.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path with_ending(const fs::path& prefix, const std::string& suffix, const char* ending) {
+  return prefix.string() + suffix + ending;
+}
+
+/// out/cache.json as out/cache-M64.json.
+fs::path with_suffix(const fs::path& path, const std::string& suffix) {
+  return path.parent_path() / (path.stem().string() + suffix + path.extension().string());
+}
+
+bool same_file(const fs::path& x, const fs::path& y) {
+  std::error_code error;
+  const fs::path first = fs::weakly_canonical(x, error);
+  return !error && first == fs::weakly_canonical(y, error);
+}
+
+/// `text` as a part of a file's name: other texts get other names, and none leads to another folder.
+std::string safe_name(const std::string& text) {
+  constexpr std::size_t kLongest = 100;
+  std::string name = text.substr(0, kLongest);
+  for (char& c : name)
+    if (c <= ' ' || c > '~' || c == '/') c = c == ' ' ? ' ' : '_';
+  return name == text ? name : name + "-" + Hash().add(text).hex().substr(0, 12);
+}
+
+std::vector<std::string> parameter_names(const Space& space) {
+  std::vector<std::string> names;
+  for (const Space::Mapping& mapping : space.mappings())
+    for (const Parameter& parameter : mapping.parameters)
+      if (std::find(names.begin(), names.end(), parameter.name) == names.end()) names.push_back(parameter.name);
+  return names;
+}
+
+std::map<std::int64_t, report::CsvPlace> places_of(const report::Summary& summary) {
+  std::map<std::int64_t, report::CsvPlace> places;
+  std::size_t place = 0;
+  for (const Ranked& row : summary.ranking.rows)
+    places[row.trial->spec.mesh_idx] = {++place, row.standing ? row.standing->median_seconds : 0};
+  return places;
+}
+
+}  // namespace
+
+Outputs::Outputs(const OutputRules& rules) {
+  const std::string suffix = safe_name(rules.suffix);
+  if (rules.kt_cache) kt_cache = with_suffix(*rules.kt_cache, suffix);
+  if (rules.t4) t4 = with_suffix(*rules.t4, suffix);
+  if (rules.prefix) {
+    csv = with_ending(*rules.prefix, suffix, ".csv");
+    if (rules.journal) journal = with_ending(*rules.prefix, suffix, ".jsonl");
+    if (rules.best) best = with_ending(*rules.prefix, suffix, ".yaml");
+    return;
+  }
+  if (!rules.journal || rules.yamls.empty() || state_folder().empty()) return;
+  // One journal per tuning file, so that the same command finds what was tried.
+  Hash names;
+  std::error_code ignored;  // whoever reads the file says why it cannot
+  for (const fs::path& yaml : rules.yamls) names.add(fs::weakly_canonical(yaml, ignored).string());
+  journal =
+      state_folder() / (rules.yamls.front().stem().string() + "-" + names.hex().substr(0, 12) + suffix + ".jsonl");
+}
+
+void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
+  struct Output {
+    const fs::path& path;
+    const char* option;
+  };
+  const Output outputs[] = {{csv, "--output PREFIX"},
+                            {journal, "--output PREFIX"},
+                            {best, "--output PREFIX"},
+                            {kt_cache, "--kt-cache FILE"},
+                            {t4, "--t4 FILE"}};
+  const auto refuse = [](const Output& output, const std::string& why) {
+    throw Error(ExitCode::bad_input,
+                "the output " + output.path.string() + " is " + why + "; choose another " + output.option);
+  };
+  for (const Output& output : outputs) {
+    if (output.path.empty()) continue;
+    // A journal may be appended to a device.
+    const std::string kind = kind_of_file(output.path);
+    if (!kind.empty() && (output.path != journal || kind != "a device")) refuse(output, kind);
+    for (const fs::path& input : inputs)
+      if (same_file(input, output.path)) refuse(output, "also an input of this run");
+    for (const Output* before = outputs; before != &output; ++before)
+      if (!before->path.empty() && same_file(before->path, output.path))
+        refuse(output, "also another output of this run");
+  }
+}
+
+void Outputs::make_folders() const {
+  std::error_code ignored;  // whoever writes the file says why it cannot
+  for (const fs::path& output : {csv, best, kt_cache, t4})
+    if (output.has_parent_path()) fs::create_directories(output.parent_path(), ignored);
+}
+
+void write_csv(const fs::path& path, const Space& space, const report::Summary& summary) {
+  std::ostringstream text;
+  report::Csv csv(text, summary.name, parameter_names(space), summary.columns,
+                  {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials)});
+  const std::map<std::int64_t, report::CsvPlace> places = places_of(summary);
+  std::vector<const Trial*> trials;
+  for (const Trial& trial : summary.trials) trials.push_back(&trial);
+  std::sort(trials.begin(), trials.end(),
+            [](const Trial* x, const Trial* y) { return x->spec.mesh_idx < y->spec.mesh_idx; });
+  for (const Trial* trial : trials) {
+    const auto unranked = summary.unranked.find(trial->spec.mesh_idx);
+    const auto place = places.find(trial->spec.mesh_idx);
+    csv.add(*trial, unranked == summary.unranked.end() ? "" : unranked->second,
+            place == places.end() ? report::CsvPlace{} : place->second);
+  }
+  const std::int64_t points = space.product_size().value_or(Walk::kShort + 1);
+  for (std::int64_t i = 0; i < points && points <= Walk::kShort; ++i)
+    if (const auto point = space.at(i); const auto* rejection = std::get_if<Rejection>(&point))
+      csv.add_pruned(rejection->point, rejection->reason);
+  write_file(path, text.str());
+}
+
+}  // namespace tune

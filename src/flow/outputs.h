@@ -1,0 +1,39 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/summary.h"
+
+namespace tune {
+
+/// Which files a run is to write.
+struct OutputRules {
+  std::optional<std::filesystem::path> prefix;  ///< --output
+  std::optional<std::filesystem::path> kt_cache, t4;
+  bool journal = true;
+  bool best = false;                         ///< PREFIX.yaml
+  std::vector<std::filesystem::path> yamls;  ///< name the journal where there is no prefix
+  std::string suffix;                        ///< tells the shapes of --shapes apart
+};
+
+/// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder,
+/// and none where that is not known.
+struct Outputs {
+  std::filesystem::path csv, journal, best;  ///< csv and best are empty without --output
+  std::filesystem::path kt_cache, t4;        ///< of --kt-cache and --t4
+
+  explicit Outputs(const OutputRules& rules);
+  /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or there is
+  /// something under its name that is no file.
+  void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
+  /// Makes the folders that the files are in; a journal makes its own.
+  void make_folders() const;
+};
+
+/// Writes a row for every spec tried, and for every point pruned before the build if the grid has at most 10^6.
+/// Throws Error(environment).
+void write_csv(const std::filesystem::path& path, const Space& space, const report::Summary& summary);
+
+}  // namespace tune

@@ -1,0 +1,98 @@
+#include "flow/recorded_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/device_file.h"
+#include "interop/recorded_space.h"
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+void set_objectives(Plan& plan, const Recording& recording, const std::vector<std::string>& written) {
+  std::vector<std::string> known = figures_of(recording);
+  known.push_back("time");
+  for (const Metric& metric : plan.metrics) known.push_back(metric.name);
+  std::vector<std::string> names;
+  for (const std::string& name : written) {
+    if (std::ranges::find(known, name) == known.end())
+      throw Error(ExitCode::bad_input, fmt::format("{}: the recording has no figure '{}' to be the objective{}",
+                                                   recording.file, name, did_you_mean(name, known)));
+    names.push_back(name);
+  }
+  plan.objective = names.front();
+  plan.other_objectives.assign(names.begin() + 1, names.end());
+}
+
+Loaded plan_of_files(const Recording& recording, const RecordedPlanRules& rules) {
+  LoadOptions options = rules.load;
+  options.figures = figures_of(recording);
+  options.file_must_exist = false;
+  std::optional<Device> from_file;
+  if (rules.device_file) from_file = read_device(*rules.device_file);
+  options.probe = [&](Backend) {
+    if (from_file) return *from_file;
+    if (!recording.device.properties.empty()) return recording.device;
+    throw Error(ExitCode::bad_input, recording.file +
+                                         ": the recording does not tell the properties of its device, "
+                                         "which an expression uses; give them with --device-file");
+  };
+  Loaded loaded = load(rules.yamls, options);
+  // Who replays a recording without saying what for wants what it was recorded for.
+  const bool silent = options.objectives.empty() && loaded.source.root.find("objective") == nullptr;
+  if (silent && recording.format != Recording::Format::journal)
+    set_objectives(loaded.plan, recording, recording.objectives);
+  return loaded;
+}
+
+Loaded plan_of_recording(const Recording& recording, const RecordedPlanRules& rules) {
+  const LoadOptions& options = rules.load;
+  if (!options.params.empty() || options.m || options.n || options.k)
+    throw Error(ExitCode::bad_input, "--param, -m, -n and -k change a tuning file's grid; give it with --yaml");
+  Loaded loaded;
+  loaded.plan.name = recording.kernel.empty() ? rules.recording.stem().string() : recording.kernel;
+  loaded.plan.yaml = rules.recording;
+  loaded.plan.file_as_written = rules.recording.string();
+  loaded.plan.space = space_of(recording);
+  loaded.source.folder = std::filesystem::absolute(rules.recording).parent_path();
+  loaded.source.root = make_mapping({});
+  loaded.source.root.set("name", make_text(loaded.plan.name, {}));
+  set_objectives(loaded.plan, recording, options.objectives.empty() ? recording.objectives : options.objectives);
+  return loaded;
+}
+
+void must_be_of_the_same_kernel(const Plan& plan, const Recording& recording) {
+  if (recording.kernel.empty() || recording.kernel == plan.name || recording.kernel == plan.kernel) return;
+  throw Error(ExitCode::bad_input, fmt::format("{}: the recording is of '{}', and {} tunes '{}'{}", recording.file,
+                                               recording.kernel, plan.yaml.filename().string(), plan.name,
+                                               plan.kernel.empty() ? "" : fmt::format(" (kernel '{}')", plan.kernel)));
+}
+
+void must_have_the_same_parameters(const Plan& plan, const Recording& recording) {
+  std::vector<std::string> names;
+  for (const Space::Mapping& mapping : plan.space.mappings())
+    for (const Parameter& parameter : mapping.parameters) names.push_back(parameter.name);
+  const auto fail = [&](const std::string& text) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: {}", recording.file, text));
+  };
+  for (const std::string& name : names)
+    if (std::ranges::find(recording.parameters, name, &Parameter::name) == recording.parameters.end())
+      fail(fmt::format("the recording does not know the parameter {} of {}", name, plan.yaml.filename().string()));
+  for (const Parameter& parameter : recording.parameters)
+    if (parameter.values.size() > 1 && std::ranges::find(names, parameter.name) == names.end())
+      fail(fmt::format("the recording has {} values of {}, which is no parameter of {}", parameter.values.size(),
+                       parameter.name, plan.yaml.filename().string()));
+}
+
+}  // namespace
+
+Loaded load_recorded_plan(const Recording& recording, const RecordedPlanRules& rules) {
+  Loaded loaded = rules.yamls.empty() ? plan_of_recording(recording, rules) : plan_of_files(recording, rules);
+  must_be_of_the_same_kernel(loaded.plan, recording);
+  must_have_the_same_parameters(loaded.plan, recording);
+  return loaded;
+}
+
+}  // namespace tune

@@ -1,0 +1,46 @@
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "interop/recording.h"
+#include "model/error.h"
+#include "model/objective.h"
+#include "model/valid_specs.h"
+#include "report/progress.h"
+
+namespace tune {
+
+/// Answers specs from a recorded run. Its seconds pass on a clock of their own, and it knows the best there can be.
+class Replay {
+ public:
+  using Time = report::Progress::Time;
+  /// What is answered instead of what was recorded.
+  using Change = std::function<Outcome(const Spec&, const Outcome& recorded, const Objective&)>;
+
+  /// `recording`, `plan` and `objective` must outlive this. `change` may be empty.
+  Replay(const Recording& recording, const Plan& plan, const Objective& objective, Change change = {});
+
+  /// Throws Error(bad_input) for a spec that is not in the recording.
+  Trial answer(const Spec& spec);
+  /// The error of such a spec.
+  Error unknown(const Spec& spec) const;
+  /// The recording's seconds so far.
+  Time now() const { return clock_; }
+
+  /// What was recorded of a spec; nullopt if that has no value of the objective. Precondition: it is in the recording.
+  std::optional<Merit> merit(const Spec& spec) const;
+  /// The best recorded one of `specs`.
+  std::optional<Merit> best(const ValidSpecs& specs) const;
+  /// A merit within this share (0.01) of the best.
+  std::optional<double> near_best(const ValidSpecs& specs, double share) const;
+
+ private:
+  const Recording* recording_;
+  const Plan* plan_;
+  const Objective* objective_;
+  Change change_;
+  RecordedTrials trials_;
+  Time clock_{};
+};
+
+}  // namespace tune

@@ -1,0 +1,228 @@
+#include "flow/results.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/store.h"
+#include "report/csv.h"
+#include "report/table.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_parameter(const Space& space, const std::string& name) {
+  return std::ranges::any_of(space.mappings(), [&](const Space::Mapping& mapping) {
+    return std::ranges::find(mapping.parameters, name, &Parameter::name) != mapping.parameters.end();
+  });
+}
+
+int terminal_width() {
+  winsize size{};
+  return ::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
+
+Results::Results(ResultsRules rules, const Loaded& loaded, const Objective& objective, const Findings& findings)
+    : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), findings_(&findings) {
+  summary_.name = loaded.plan.name;
+  summary_.file = loaded.plan.file_as_written;
+  summary_.command = rules_.command;
+  summary_.tuned = rules_.tuned;
+  summary_.top = rules_.top;
+  summary_.width = terminal_width();
+  summary_.trials = findings.trials;
+  if (!loaded.plan.other_objectives.empty()) objectives_.push_back(objective);
+  for (const std::string& name : loaded.plan.other_objectives) objectives_.emplace_back(loaded.plan, name);
+  for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
+  summary_.ranking = ranking();
+  summary_.unranked = unranked();
+  const bool burst = loaded.plan.measure.state == PowerState::burst;
+  summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
+  summary_.pruned = findings.pruned;
+  summary_.columns = columns();
+  summary_.notes = findings.notes;
+  note_earlier_failures();
+  note_idle_parameters();
+  warn();
+  summary_.elapsed_seconds = findings.elapsed_seconds;
+}
+
+void Results::note_earlier_failures() {
+  if (rules_.replayed) return;
+  const auto earlier = std::ranges::count_if(
+      findings_->trials, [](const Trial& trial) { return trial.recorded && trial.failure() != nullptr; });
+  if (earlier > 0)
+    summary_.notes.push_back(fmt::format("failures from an earlier run: {}; --retry-failed tries them again", earlier));
+}
+
+// Without --tune every spec is listed with what it took itself.
+void Results::note_idle_parameters() {
+  if (!rules_.tuned) return;
+  for (const std::string& name : idle_parameters(findings_->trials))
+    summary_.notes.push_back(
+        fmt::format("{} does not change the code: specs that differ in it alone are one measurement", name));
+}
+
+void Results::warn() {
+  if (!rules_.tuned || !any()) return;
+  certainty_.emplace(summary_.ranking, findings_->finals ? &*findings_->finals : nullptr);
+  summary_.warnings = certainty_->warnings();
+}
+
+std::optional<std::string> Results::too_uncertain(double limit) const {
+  return certainty_ ? certainty_->too_uncertain(limit) : std::nullopt;
+}
+
+// Finals are the better measurement: what they say replaces what the sweep said.
+Measurement Results::decided(const Trial& trial) const {
+  Measurement measurement = *trial.measurement();
+  if (!findings_->finals) return measurement;
+  for (const Finalist& finalist : findings_->finals->finalists) {
+    if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
+    if (finished(finalist)) measurement.timing.median = median_seconds(finalist);
+    for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
+  }
+  return measurement;
+}
+
+Ranking Results::ranking() const {
+  std::vector<Merit> merits;
+  for (const Trial& trial : findings_->trials)
+    merits.push_back(trial.measurement() ? objective_->merit(trial.spec, decided(trial)) : Merit{});
+  SameCode same;
+  const auto& today = findings_->default_spec;
+  if (rules_.tuned) same = same_code(findings_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr, std::move(same));
+  if (!objectives_.empty()) mark_front(ranking);
+  if (!findings_->default_spec) return ranking;
+  // Today's configuration competes as a spec; its standing is shown as a baseline too.
+  for (const Ranked& row : ranking.rows)
+    if (row.standing && row.trial->spec.mesh_idx == findings_->default_spec->mesh_idx) {
+      ranking.baselines.insert(ranking.baselines.begin(), {"default", row.trial->spec, row.standing});
+      break;
+    }
+  return ranking;
+}
+
+// One that was stopped early is placed by its time.
+std::map<std::int64_t, std::string> Results::unranked() const {
+  std::map<std::int64_t, std::string> reasons;
+  for (const Trial& trial : findings_->trials) {
+    if (!trial.measurement() || trial.measurement()->timing.stopped_early) continue;
+    std::string why = objective_->why_none(trial.spec, decided(trial));
+    if (!why.empty()) reasons.emplace(trial.spec.mesh_idx, std::move(why));
+  }
+  return reasons;
+}
+
+// What was timed less than asked for is not known well enough to stand beside the others.
+void Results::mark_front(Ranking& ranking) const {
+  std::vector<std::vector<double>> costs;
+  for (const Ranked& row : ranking.rows) {
+    std::vector<double>& cost = costs.emplace_back();
+    for (const Objective& objective : objectives_) {
+      const Merit merit = objective.merit(row.trial->spec, decided(*row.trial));
+      const bool early = row.trial->measurement()->timing.stopped_early;
+      cost.push_back(early || row.same_as != nullptr ? std::nan("") : merit.maximize ? -merit.value : merit.value);
+    }
+  }
+  const std::vector<bool> on_front = pareto_front(costs);
+  for (std::size_t i = 0; i < costs.size(); ++i) ranking.rows[i].on_front = on_front[i];
+}
+
+std::vector<FrontPoint> Results::front() const {
+  std::vector<FrontPoint> points;
+  for (const Ranked& row : summary_.ranking.rows) {
+    if (!row.on_front) continue;
+    FrontPoint point{row.trial->spec, {}};
+    for (const Objective& objective : objectives_)
+      point.objectives.emplace_back(objective.name(), objective.merit(row.trial->spec, decided(*row.trial)).value);
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::vector<report::Column> Results::columns() const {
+  std::vector<report::Column> columns;
+  const Plan& plan = loaded_->plan;
+  if (const double flops = flops_of(plan.problem); flops > 0) columns.push_back(report::arithmetic_column(flops));
+  std::set<std::string> taken;
+  for (const Metric& metric : plan.metrics) {
+    taken.insert(metric.name);
+    columns.push_back(
+        {metric.name, [objective = objective_, &metric](const Spec& spec, const Measurement& measurement) {
+           return spec.params.empty() ? std::nan("") : objective->metric(metric, spec, measurement);
+         }});
+  }
+  std::set<std::string> measured;
+  for (const Trial& trial : findings_->trials)
+    if (const Measurement* measurement = trial.measurement())
+      for (const auto& [name, value] : measurement->metrics) measured.insert(name);
+  if (const double flops = flops_of(plan.problem); flops > 0 && measured.contains("energy"))
+    columns.push_back(report::efficiency_column(flops));
+  for (const std::string& name : measured)
+    if (!taken.contains(name)) columns.push_back(report::measured_column(name));
+  // A program may report what its row has already, such as its parameters.
+  std::set<std::string> titles;
+  for (report::Column& column : columns) {
+    if (report::is_fixed_column(column.name) || is_parameter(plan.space, column.name) || titles.contains(column.name))
+      column.name += " (reported)";
+    titles.insert(column.name);
+  }
+  return columns;
+}
+
+bool Results::any_wrong() const {
+  return std::ranges::any_of(findings_->trials, [](const Trial& trial) {
+    const Failure* failure = trial.failure();
+    return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
+  });
+}
+
+std::pair<double, std::int64_t> Results::winner() const {
+  const Ranked& first = summary_.ranking.rows.front();
+  const double sweep = first.timed().measurement()->timing.median;
+  return {first.standing ? first.standing->median_seconds : sweep, first.trial->spec.mesh_idx};
+}
+
+std::string Results::text() const { return report::result_text(summary_); }
+
+BestResult Results::best(const Device& device) const {
+  const Ranked& row = summary_.ranking.rows.front();
+  const Measurement& sweep = *row.trial->measurement();
+  BestResult best;
+  best.winner = row.trial->spec;
+  best.seconds = winner().first;
+  best.interval = row.standing ? row.standing->seconds_interval : Interval{sweep.timing.ci_low, sweep.timing.ci_high};
+  best.launches = row.standing ? row.standing->launches : sweep.timing.count;
+  best.checked = sweep.checked;
+  best.tie = row.standing && row.standing->tie;
+  Measurement decided = sweep;
+  decided.timing.median = best.seconds;
+  if (row.standing) decided.metrics = row.standing->metrics;
+  for (const report::Column& column : summary_.columns)
+    if (const double value = column.value(best.winner, decided); std::isfinite(value))
+      best.figures.emplace_back(column.name, value);
+  for (const RankedBaseline& baseline : summary_.ranking.baselines)
+    if (baseline.standing) best.ratios.emplace_back(baseline.label, baseline.standing->ratio);
+  best.front = front();
+  best.artifact_hash = sweep.build.artifact_hash;
+  best.device = device;
+  return best;
+}
+
+void Results::write_files(const Outputs& outputs, const Device& device) const {
+  if (!outputs.csv.empty()) write_csv(outputs.csv, loaded_->plan.space, summary_);
+  if (outputs.best.empty() || !any()) return;
+  const fs::path folder = fs::absolute(outputs.best).parent_path();
+  write_file(outputs.best, write_best(loaded_->source, loaded_->plan, best(device), folder));
+}
+
+}  // namespace tune

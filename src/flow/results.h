@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/best_yaml.h"
+#include "flow/certainty.h"
+#include "flow/findings.h"
+#include "flow/outputs.h"
+#include "model/objective.h"
+#include "model/ranking.h"
+#include "report/summary.h"
+
+namespace tune {
+
+/// What of a run's findings is said, and how.
+struct ResultsRules {
+  std::vector<std::string> command;  ///< with `--spec N` after it, runs one spec again
+  bool tuned = false;                ///< order of merit and a winner; else all in mesh order
+  std::size_t top = 0;               ///< specs in the table; 0: all
+  bool replayed = false;             ///< from a recording: no earlier run could be meant
+};
+
+/// Puts findings in order and says them: the table, the CSV file, the best YAML.
+class Results {
+ public:
+  /// What it refers to must outlive this.
+  Results(ResultsRules rules, const Loaded& loaded, const Objective& objective, const Findings& findings);
+
+  /// The specs of the table, best first.
+  const std::vector<Ranked>& rows() const { return summary_.ranking.rows; }
+  /// Whether there is a valid spec.
+  bool any() const { return !rows().empty(); }
+  /// Whether the result of some spec is wrong.
+  bool any_wrong() const;
+  /// Seconds and mesh_idx of the best, as the table has it. Precondition: any().
+  std::pair<double, std::int64_t> winner() const;
+  /// Why the best is not as sure as this share of its time; nullopt if it is, or if there is none.
+  std::optional<std::string> too_uncertain(double limit) const;
+  std::string text() const;
+  /// Throws Error(environment).
+  void write_files(const Outputs& outputs, const Device& device) const;
+
+ private:
+  Measurement decided(const Trial& trial) const;
+  Ranking ranking() const;
+  void note_earlier_failures();
+  void note_idle_parameters();
+  void warn();
+  std::map<std::int64_t, std::string> unranked() const;
+  void mark_front(Ranking& ranking) const;
+  std::vector<FrontPoint> front() const;
+  std::vector<report::Column> columns() const;
+  BestResult best(const Device& device) const;
+
+  ResultsRules rules_;
+  const Loaded* loaded_;
+  const Objective* objective_;
+  const Findings* findings_;
+  std::optional<Certainty> certainty_;  ///< of a tuning that found something
+  std::vector<Objective> objectives_;   ///< all of them, if they are several
+  report::Summary summary_;
+};
+
+}  // namespace tune

@@ -1,0 +1,119 @@
+#include "flow/resume.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "exec/worker_process.h"
+#include "tuner.h"
+
+namespace tune {
+namespace {
+
+constexpr const char* kMachinesWords[] = {"killed by signal 9 ",      "Killed signal", "ended with exit code 126",
+                                          "ended with exit code 127", kFilledDisk,     "four fifths of what was left"};
+
+bool cuts_slow_specs(const ResumeRules& rules, const Objective& objective, const Plan& plan) {
+  return rules.cut_slow && (objective.follows_time() || objective.follows_energy()) && plan.measure.cutoff > 0;
+}
+
+const BuildInfo* build_of(const Outcome& outcome) {
+  if (const auto* measurement = std::get_if<Measurement>(&outcome)) return &measurement->build;
+  const auto* pruned = std::get_if<PrunedAfterBuild>(&outcome);
+  return pruned != nullptr ? &pruned->build : nullptr;
+}
+
+// A scaled time is that of the first device of the run that measured it, which for another's is taken to be this one.
+bool is_of_another(const Trial& trial, const std::string& id) {
+  const Measurement* measurement = trial.measurement();
+  if (!trial.recorded || measurement == nullptr || measurement->device.empty()) return false;
+  return (measurement->device == id) == (measurement->scaled != 1);
+}
+
+// What it was given, which is how the message of a timeout ends.
+std::optional<double> limit_of(const Failure& failure) {
+  double seconds = 0;
+  const bool known = failure.cause == Cause::timed_out &&
+                     std::sscanf(failure.message.c_str(), "no answer within %lf s", &seconds) == 1;
+  return known ? std::optional(seconds) : std::nullopt;
+}
+
+// By the machine's doing perhaps: in our words, in GCC's when its compiler proper is killed, in a shell's or a loader's
+// for what they do not find.
+bool may_be_the_machines(const Failure& failure) {
+  const std::string text = failure.headline();
+  return std::ranges::any_of(kMachinesWords, [&](const char* words) { return text.find(words) != std::string::npos; });
+}
+
+}  // namespace
+
+bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run) {
+  const auto limit = limit_of(failure);
+  if (limit) return *limit < (failure.stage == Stage::build ? timeout_build : timeout_run);
+  return !repeated && may_be_the_machines(failure);
+}
+
+std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
+                            const Objective& objective, const ResumeRules& rules) {
+  const std::string id = requests.trial_id(spec);
+  const wire::TrialRecord* record = journal.find(id);
+  if (record == nullptr) return std::nullopt;
+  Trial trial = record->trial;
+  trial.spec = spec;
+  const Failure* failure = trial.failure();
+  if (failure &&
+      (rules.failures_again || has_lapsed(*failure, journal.repeats(id), rules.timeout_build, rules.timeout_run)))
+    return std::nullopt;
+  const Measurement* measurement = trial.measurement();
+  if (measurement != nullptr && measurement->shared && !rules.share_processes) return std::nullopt;
+  if (measurement != nullptr && measurement->timing.stopped_early &&
+      !cuts_slow_specs(rules, objective, requests.plan()))
+    return std::nullopt;
+  const BuildInfo* build = build_of(trial.outcome);
+  if (build == nullptr) return trial;
+  if (auto reason = requests.pruned_after_build(spec, *build))
+    trial.outcome = PrunedAfterBuild{std::move(*reason), BuildInfo(*build)};
+  else if (measurement == nullptr)
+    return std::nullopt;
+  return trial;
+}
+
+Failure run_ended_while_it_ran() {
+  return {Stage::measure,
+          Cause::crashed,
+          "the run ended while it ran\nThat happened to two runs, so it is taken for the cause.",
+          {}};
+}
+
+std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const Requests& requests,
+                                 const ResumeRules& rules) {
+  if (rules.failures_again || journal.ends_of(requests.trial_id(spec)) < kMostEnds) return std::nullopt;
+  return Trial{spec, run_ended_while_it_ran()};
+}
+
+std::string note_on_other_device(std::span<const Trial> trials, const std::string& id) {
+  const auto others = std::ranges::count_if(trials, [&](const Trial& trial) { return is_of_another(trial, id); });
+  if (id.empty() || others == 0) return "";
+  return fmt::format(
+      "{} of the times are from the journal and of another card than this run's, {}; cards of one model differ by per "
+      "cents: another --output times all on this one",
+      others, id);
+}
+
+std::optional<Trial> Resume::answer(const Spec& spec) {
+  if (repeating_) return std::nullopt;
+  if (auto trial = recall(spec, *journal_, *requests_, *objective_, rules_)) return trial;
+  auto trial = recall_ends(spec, *journal_, *requests_, rules_);
+  if (trial) journal_->append(wire::TrialRecord{requests_->trial_id(spec), *trial});
+  return trial;
+}
+
+RecordedOrder Resume::order(std::int64_t most_out) const {
+  if (most_out == TunerRules().most_out) return {};
+  return {static_cast<int>(most_out),
+          [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
+}
+
+}  // namespace tune

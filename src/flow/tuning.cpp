@@ -1,0 +1,75 @@
+#include "flow/tuning.h"
+
+#include <csignal>
+
+#include "base/streams.h"
+#include "exec/workshop.h"
+
+namespace tune {
+namespace {
+
+void note_end(const Tuning& tuning) {
+  if (tuning.journal != nullptr) tuning.journal->note_end();
+}
+
+// A kernel may be the cause of SIGTERM and SIGHUP, and of a process that nothing can kill: such an end is left without
+// a record, as a kill is.
+void try_specs(const Tuning& tuning) try {
+  tuning.tuner.sweep(tuning.strategy);
+  // After a systematic failure specs are still out, and there is nothing to decide.
+  if (tuning.tuner.systematic_failure().empty()) tuning.decide();
+  note_end(tuning);
+} catch (const Interrupted& interrupted) {
+  if (interrupted.signal == SIGINT) note_end(tuning);
+  throw;
+} catch (const DeviceLost&) {
+  throw;
+} catch (...) {
+  note_end(tuning);
+  throw;
+}
+
+Results print_results(const Tuning& tuning, Findings& findings) {
+  findings.trials = std::move(tuning.tuner.trials());
+  findings.elapsed_seconds = std::chrono::duration<double>(tuning.now() - tuning.started).count();
+  tuning.last_note();
+  Results results(tuning.results, tuning.loaded, tuning.objective, findings);
+  if (tuning.results.tuned && results.any()) tuning.progress.set_best(results.winner().first, results.winner().second);
+  tuning.progress.finish(tuning.now());
+  if (tuning.silent) return results;
+  print(results.text());
+  flush_results();
+  return results;
+}
+
+}  // namespace
+
+Results sweep_and_print(const Tuning& tuning, Findings& findings) {
+  try {
+    try_specs(tuning);
+  } catch (...) {
+    if (tuning.journal == nullptr) throw;
+    // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
+    findings.notes.push_back("this run ended early and wrote no CSV or YAML; the same command continues it");
+    print_results(tuning, findings);
+    throw;
+  }
+  if (const std::string& failure = tuning.tuner.systematic_failure(); !failure.empty())
+    findings.notes.push_back(failure + "\n(--keep-going tries the others all the same)");
+  return print_results(tuning, findings);
+}
+
+ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter,
+                       const Demands& demands) {
+  outputs.make_folders();
+  results.write_files(outputs, device);
+  exporter.finish();
+  if (demands.right_results && results.any_wrong()) return ExitCode::check_failed;
+  if (const auto why = demands.noise ? results.too_uncertain(*demands.noise) : std::nullopt) {
+    print_error(*why);
+    return ExitCode::check_failed;
+  }
+  return results.any() ? ExitCode::ok : ExitCode::none_valid;
+}
+
+}  // namespace tune

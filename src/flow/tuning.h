@@ -1,0 +1,48 @@
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "flow/export.h"
+#include "flow/findings.h"
+#include "flow/results.h"
+#include "journal.h"
+#include "model/error.h"
+#include "report/progress.h"
+#include "search/strategy.h"
+#include "tuner.h"
+
+namespace tune {
+
+/// A tuning from its first spec to its files, whoever answers the specs: workers, a journal or a recording.
+struct Tuning {
+  const Loaded& loaded;
+  const Objective& objective;
+  ResultsRules results;
+
+  Tuner& tuner;
+  Strategy& strategy;
+  report::Progress& progress;
+  Tuner::Now now;  ///< the clock
+  report::Progress::Time started;
+  Journal* journal = nullptr;  ///< null: nothing is remembered, and what ends early says nothing
+
+  std::function<void()> decide;     ///< what follows the sweep, unless every spec failed alike
+  std::function<void()> last_note;  ///< adds the notes that all trials are needed for
+  bool silent = false;              ///< prints no results
+};
+
+/// Tries what the strategy asks for, decides, and prints the results, also when an error or an interruption ends the
+/// tuning early; that is thrown on. `findings` is added to and must outlive the results.
+Results sweep_and_print(const Tuning& tuning, Findings& findings);
+
+/// What the user wants the results to be like.
+struct Demands {
+  bool right_results = false;   ///< --compare
+  std::optional<double> noise;  ///< how sure the best is to be, as a share of its time
+};
+
+/// Writes the files, and says what the results come to. Throws Error(environment).
+ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter,
+                       const Demands& demands);
+
+}  // namespace tune

@@ -1,0 +1,67 @@
+#include "option_conflicts.h"
+
+#include <algorithm>
+
+#include "model/error.h"
+
+namespace tune {
+namespace {
+
+[[noreturn]] void fail(const std::string& text) { throw Error(ExitCode::bad_input, text); }
+
+void check_files(const Options& options) {
+  for (auto yaml = options.yaml.begin(); yaml != options.yaml.end(); ++yaml) {
+    const auto same = [&](const std::filesystem::path& other) {
+      std::error_code ignored;
+      return other == *yaml || std::filesystem::equivalent(other, *yaml, ignored);
+    };
+    if (std::any_of(options.yaml.begin(), yaml, same)) fail("--yaml " + yaml->string() + " is given twice");
+  }
+  if (!options.output) return;
+  const std::string last = options.output->filename().string();
+  if (last.empty() || last == "." || last == "..")
+    fail("--output '" + options.output->string() + "' is a folder; add what the files' names begin with, such as " +
+         (*options.output / "best").string());
+}
+
+void check_audit(const Options& options) {
+  const AuditOptions& audit = *options.audit;
+  if (audit.noise && audit.recordings.empty())
+    fail("--with-noise is the noise of simulated times; real tunings have their own");
+  if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
+    fail("--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
+  if (options.yaml.empty() && audit.recordings.empty())
+    fail("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
+}
+
+}  // namespace
+
+void refuse_conflicts(const Options& options) {
+  if (options.audit) check_audit(options);
+  check_files(options);
+  if (options.yaml.empty() && !options.probe && !options.simulate) fail("--yaml FILE is missing; see tune --help");
+  if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
+  if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
+  if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
+  if (options.strategy && (options.dry_run || options.build_only))
+    fail("--strategy goes by what specs measure; --dry-run and --build-only take them in mesh order");
+  if (options.device_file && !options.dry_run && !options.build_only && !options.simulate)
+    fail(
+        "--device-file stands in for a device in --dry-run, --build-only and --simulate; nothing can be measured on "
+        "it");
+  if (options.simulate && (options.dry_run || options.build_only || options.probe))
+    fail("--simulate excludes --dry-run, --build-only and --probe");
+  if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
+  if (options.simulate && options.shapes)
+    fail("--simulate and --shapes exclude each other: a recording is of one problem");
+  if (options.shapes && (options.m || options.n || options.k))
+    fail("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
+  if (options.probe && options.backend == Backend::automatic)
+    fail("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
+  if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
+  if (options.finals_budget && !options.finals)
+    fail("--no-finals leaves nothing for --finals-budget; drop one of them");
+  if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
+}
+
+}  // namespace tune

@@ -1,0 +1,50 @@
+#include "option_values.h"
+
+#include <charconv>
+
+namespace tune {
+namespace {
+
+struct Quantity {
+  double number = 0;
+  std::string unit;
+};
+
+std::optional<Quantity> parse_quantity(const std::string& text) {
+  Quantity quantity;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), quantity.number);
+  if (error != std::errc()) return std::nullopt;
+  quantity.unit.assign(end, text.data() + text.size());
+  return quantity;
+}
+
+}  // namespace
+
+std::optional<double> parse_duration(const std::string& text) {
+  const auto quantity = parse_quantity(text);
+  if (!quantity) return std::nullopt;
+  const auto& [number, unit] = *quantity;
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  return number > 0 && number * factor > 0 && number < 1e9 ? std::optional(number * factor) : std::nullopt;
+}
+
+std::optional<double> parse_share(const std::string& text) {
+  const auto quantity = parse_quantity(text);
+  if (!quantity) return std::nullopt;
+  const auto& [number, unit] = *quantity;
+  const double share = unit == "%" ? number / 100 : number;
+  return (unit.empty() || unit == "%") && share >= 0 && share < 1 ? std::optional(share) : std::nullopt;
+}
+
+std::optional<std::int64_t> parse_bytes(const std::string& text) {
+  const auto quantity = parse_quantity(text);
+  if (!quantity) return std::nullopt;
+  std::string unit = quantity->unit;
+  for (char& c : unit)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const double factor = unit == "m" || unit == "mb" ? 1 << 20 : unit == "g" || unit == "gb" ? 1 << 30 : 0;
+  const double bytes = quantity->number * factor;
+  return bytes >= 1 && bytes < 1e15 ? std::optional(static_cast<std::int64_t>(bytes)) : std::nullopt;
+}
+
+}  // namespace tune

@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tune {
+
+/// Quantities as the command line writes them. nullopt: the text is none.
+
+/// 90, 90s, 10m or 1.5h, in seconds.
+std::optional<double> parse_duration(const std::string& text);
+/// 1% or 0.01, as a share from 0 to below 1.
+std::optional<double> parse_share(const std::string& text);
+/// 500M or 12G, also with a B, in bytes.
+std::optional<std::int64_t> parse_bytes(const std::string& text);
+
+}  // namespace tune
