@@ -87,7 +87,6 @@ ResultsRules results_rules(const Options& options) {
   rules.command = reproducing_command(options);
   rules.tuned = options.tune;
   rules.top = options.top;
-  rules.replayed = options.simulate.has_value();
   return rules;
 }
 

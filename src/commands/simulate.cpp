@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <iterator>
 
 #include "commands/commands.h"
 #include "commands/rules.h"
@@ -116,7 +115,7 @@ void take_finals(Finals finals, const Space& space, std::span<const Trial> trial
     const auto idx = point ? space.spec(*point).mesh_idx : -1;
     const auto trial = std::ranges::find(trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
     if (trial == trials.end()) {
-      findings.notes.push_back("the recorded finals do not count: a spec that met there is not among these");
+      findings.notes.recorded_finals_do_not_count();
       return;
     }
     finalist.spec = trial->spec;
@@ -126,13 +125,10 @@ void take_finals(Finals finals, const Space& space, std::span<const Trial> trial
 }
 
 void note_recording(const Recording& recording, bool finals_wanted, Findings& findings) {
-  if (finals_wanted && recording.has_older_finals)
-    findings.notes.push_back(recording.file + ": finals of an older version are left out");
-  std::ranges::copy(recording.damaged.texts(recording.file), std::back_inserter(findings.notes));
-  findings.notes.push_back(
-      fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording", findings.trials.size(),
-                  recording.trials.size(), recording.file,
-                  recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name)));
+  Notes& notes = findings.notes;
+  if (finals_wanted && recording.has_older_finals) notes.recorded_finals_are_of_an_older_version(recording.file);
+  notes.said(recording.damaged.texts(recording.file));
+  notes.results_are_simulated(findings.trials.size(), recording.trials.size(), recording.file, recording.device.name);
 }
 
 const Trial* choose(const Options& options, const SimulationHooks& hooks, Simulation& simulation) {

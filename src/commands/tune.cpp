@@ -1,11 +1,9 @@
 #include "commands/tune.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
-#include <iterator>
 
 #include "base/streams.h"
 #include "commands/commands.h"
@@ -16,7 +14,6 @@
 #include "flow/memory_bound.h"
 #include "flow/places.h"
 #include "model/problem_size.h"
-#include "model/shown.h"
 #include "search/listed.h"
 
 namespace tune {
@@ -76,29 +73,23 @@ ContestRules contest_rules(const Options& options, bool one_process, report::Pro
   return rules;
 }
 
-const std::filesystem::path& journal_of(const Outputs& outputs) {
-  if (!outputs.journal.empty()) return outputs.journal;
+void require_journal(const Outputs& outputs) {
+  if (!outputs.journal.empty()) return;
   throw Error(ExitCode::environment,
               "there is no folder for the journal: HOME is not set and this user has no home; give --output PREFIX, "
               "or set XDG_STATE_HOME");
 }
 
-void note_state(const Journal& journal, std::vector<std::string>& notes) {
-  const std::string path = journal.path().string();
-  if (!journal.locked()) notes.push_back(path + ": cannot be locked on its file system; let no other run use it");
-  std::ranges::copy(journal.damaged().texts(path), std::back_inserter(notes));
-  if (const auto foreign = journal.foreign())
-    notes.push_back(
-        fmt::format("{}: {} trials are of another version of tune (protocol {}, not {}); they are kept, and measured "
-                    "again",
-                    path, foreign->trials, foreign->protocol, wire::kProtocol));
+void note_journal(const Journal& journal, Notes& notes) {
+  if (!journal.locked()) notes.journal_cannot_be_locked(journal.path());
+  notes.said(journal.damaged().texts(journal.path().string()));
+  if (const auto foreign = journal.foreign()) notes.trials_are_of_another_version(journal.path(), *foreign);
 }
 
-void note_machine(const Machine& machine, const Requests& requests, std::vector<std::string>& notes) {
-  std::ranges::copy(requests.hello().remarks, std::back_inserter(notes));
-  if (!requests.remark().empty()) notes.push_back(requests.remark());
-  if (!machine.probe_failure().empty())
-    notes.push_back("the device is the one the journal remembers, because " + machine.probe_failure());
+void note_machine(const Machine& machine, const Requests& requests, Notes& notes) {
+  notes.said(requests.hello().remarks);
+  if (!requests.remark().empty()) notes.said(requests.remark());
+  if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
 }
 
 wire::RunRecord run_record(const Options& options, const Plan& plan, const wire::Hello& machine) {
@@ -149,11 +140,11 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   Exporter exporter(target.outputs, plan, target.objective, machine.device);
   target.objective.require(machine.device);
 
-  const std::filesystem::path& journal_path = journal_of(target.outputs);
+  require_journal(target.outputs);
   const Requests requests(plan, machine, options.seed);
-  Journal journal(journal_path);
+  Journal journal(target.outputs.journal);
   if (orders.anew) journal.clear();
-  note_state(journal, findings.notes);
+  note_journal(journal, findings.notes);
   note_machine(target.machine, requests, findings.notes);
   if (target.machine.probe_failure().empty()) journal.append(run_record(options, plan, machine));
 
@@ -170,16 +161,14 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   Contest::Parts parts = {plan,    target.objective, requests,
                           journal, progress,         [&]() -> Workshop& { return measuring.workshop(); }};
   const auto decide = [&] {
-    if (std::string note = remeasure_distrusted(tuner, measuring, resume); !note.empty())
-      findings.notes.push_back(std::move(note));
+    remeasure_distrusted(tuner, measuring, resume, findings.notes);
     if (!options.tune) return;
     Contest(parts, contest_rules(options, devices.front().one_process, sweep_began), findings).hold(tuner);
     if (!findings.finals) confirm_best(tuner, measuring, resume, target.objective);
   };
   const auto last_note = [&] {
-    if (auto note = note_on_other_device(findings.trials, devices.front().id); !note.empty())
-      findings.notes.push_back(std::move(note));
-    if (!options.output) findings.notes.push_back("journal: " + shown_line(journal_path.string()));
+    note_other_device(findings.trials, devices.front().id, findings.notes);
+    if (!options.output) findings.notes.journal_is_at(journal.path());
   };
   const Results results = sweep_and_print({target.loaded, target.objective, results_rules(options), tuner, *strategy,
                                            progress, now, target.started, &journal, decide, last_note, orders.silent},

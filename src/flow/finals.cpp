@@ -18,17 +18,6 @@ namespace tune {
 namespace {
 
 constexpr double kFinalsSeconds = 30;
-constexpr const char* kExclusive =
-    "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
-    "(nvidia-smi -c DEFAULT ends that)";
-constexpr const char* kMemoryForOne =
-    "there were no finals, which need several processes at a time: the device has memory for one";
-constexpr fmt::string_view kCut = "the finals have {} of {} contenders: the device has memory for no more";
-constexpr fmt::string_view kCutByTime = "the finals have {} of {} contenders: the time left is enough for no more";
-constexpr fmt::string_view kNoTime =
-    "there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer --time-budget or "
-    "--finals-budget makes room for them";
-constexpr const char* kNoBaselines = "no baseline was timed, because --no-finals leaves the finals out";
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
@@ -47,9 +36,6 @@ std::chrono::steady_clock::duration ticks(double seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
-
-/// How notes call a baseline: `baseline 2`, which is a label already, or `baseline old.yaml`.
-std::string named(const std::string& label) { return label.starts_with("baseline") ? label : "baseline " + label; }
 
 bool is_vendor(const std::string& label) { return label == "vendor" || label == "vendor best"; }
 
@@ -93,7 +79,7 @@ void Contest::decide(Tuner& tuner) {
   std::vector<Contender> contenders = choose_contenders(tuner);
   if (contenders.empty()) return;
   if (!rules_.hold) {
-    if (!parts_.plan.baselines.empty()) findings_->notes.push_back(kNoBaselines);
+    if (!parts_.plan.baselines.empty()) findings_->notes.baselines_were_left_out();
     return;
   }
   std::vector<Contender> baselines = try_baselines(tuner);
@@ -120,30 +106,27 @@ void Contest::note_default(Tuner& tuner) {
                                        [](const Trial& t) { return t.spec.mesh_idx; });
   if (trial == tuner.trials().end()) return;
   if (const Failure* failure = trial->failure())
-    findings_->notes.push_back("default failed: " + failure->headline());
+    findings_->notes.default_failed(failure->headline());
   else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial->outcome))
-    findings_->notes.push_back("default is pruned: " + pruned->reason);
+    findings_->notes.default_is_pruned(pruned->reason);
 }
 
 // A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
 void Contest::add_notes() {
   if (!findings_->finals) return;
+  Notes& notes = findings_->notes;
   std::set<std::string> said;
   for (const Finalist& finalist : findings_->finals->finalists) {
     const bool is_spec = finalist.label.empty();
-    const auto add = [&](const std::string& text) {
-      findings_->notes.push_back(is_spec ? text : named(finalist.label) + ": " + text);
-    };
-    for (const std::string& remark : finalist.remarks)
-      if (said.insert(remark).second) add(remark);
-    if (!finalist.failure) continue;
-    if (is_spec) {
-      add(fmt::format("spec {} failed in the finals and keeps its time of the sweep: {}", finalist.spec.mesh_idx,
-                      finalist.failure->headline()));
-      continue;
+    for (const std::string& remark : finalist.remarks) {
+      if (!said.insert(remark).second) continue;
+      is_spec ? notes.said(remark) : notes.baseline_said(finalist.label, remark);
     }
-    const std::string& why = finalist.failure->message;
-    if (!is_vendor(finalist.label) || said.insert(why).second) add(why);
+    if (!finalist.failure) continue;
+    if (is_spec)
+      notes.spec_failed_in_finals(finalist.spec.mesh_idx, finalist.failure->headline());
+    else if (const std::string& why = finalist.failure->message; !is_vendor(finalist.label) || said.insert(why).second)
+      notes.baseline_said(finalist.label, why);
   }
 }
 
@@ -179,16 +162,16 @@ std::vector<Contender> Contest::try_baselines(Tuner& tuner) {
     }
     const auto point = parts_.plan.space.at(std::span(baseline.settings));
     if (const auto* rejection = std::get_if<Rejection>(&point)) {
-      findings_->notes.push_back(named(baseline.label) + " is pruned: " + rejection->reason);
+      findings_->notes.baseline_is_pruned(baseline.label, rejection->reason);
       continue;
     }
     const Trial trial = tuner.try_one(std::get<Spec>(point));
     if (trial.measurement())
       baselines.push_back({baseline.label, trial.spec});
     else if (const Failure* failure = trial.failure())
-      findings_->notes.push_back(named(baseline.label) + " failed: " + failure->message);
+      findings_->notes.baseline_failed(baseline.label, failure->message);
     else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
-      findings_->notes.push_back(named(baseline.label) + " is pruned: " + pruned->reason);
+      findings_->notes.baseline_is_pruned(baseline.label, pruned->reason);
   }
   return baselines;
 }
@@ -209,9 +192,12 @@ void Contest::cut_to_memory(std::vector<Contender>& specs, std::vector<Contender
   if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
   const auto most = static_cast<std::size_t>(*fitting);
   cut(specs, baselines, most);
-  findings_->notes.push_back(rules_.one_process ? kExclusive
-                             : most == 1        ? kMemoryForOne
-                                                : fmt::format(kCut, most, all));
+  if (rules_.one_process)
+    findings_->notes.finals_need_several_processes();
+  else if (most == 1)
+    findings_->notes.finals_need_memory_for_two();
+  else
+    findings_->notes.finals_are_cut_to_memory(most, all);
 }
 
 FinalsRules Contest::finals_rules(const Tuner& tuner) const {
@@ -255,7 +241,10 @@ void Contest::cut_to_time(const Tuner& tuner, report::Progress::Time end, std::v
   }
   const std::size_t all = specs.size() + baselines.size();
   if (most == all) return;
-  findings_->notes.push_back(most < 2 ? fmt::format(kNoTime, std::max(left, 0.0)) : fmt::format(kCutByTime, most, all));
+  if (most < 2)
+    findings_->notes.finals_need_time_for_two(std::max(left, 0.0));
+  else
+    findings_->notes.finals_are_cut_to_time(most, all);
   cut(specs, baselines, std::max<std::size_t>(most, 1));
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "flow/notes.h"
 #include "model/finals.h"
 #include "model/space.h"
 #include "model/trial.h"
@@ -15,7 +15,7 @@ struct Findings {
   std::optional<Spec> default_spec;  ///< today's configuration
   std::optional<Finals> finals;
   std::vector<Walk::Pruned> pruned;
-  std::vector<std::string> notes;
+  Notes notes;
   double elapsed_seconds = 0;
   double finals_seconds = 0;  ///< of the finals, if this run held them
 };

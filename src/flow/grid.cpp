@@ -52,12 +52,14 @@ std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> want
   return specs.spec(first);
 }
 
-std::string why_no_default(const Plan& plan) try {
+void note_missing_default(const Plan& plan, Notes& notes) try {
   const auto point = plan.space.at(std::span(plan.default_settings));
-  if (const auto* rejection = std::get_if<Rejection>(&point)) return "default is pruned: " + rejection->reason;
-  return "default is not tried: it is not among the specs of this run";
+  if (const auto* rejection = std::get_if<Rejection>(&point))
+    notes.default_is_pruned(rejection->reason);
+  else
+    notes.default_is_not_among_the_specs();
 } catch (const std::invalid_argument&) {  // it does not name all parameters
-  return "default is not tried: no spec has its values";
+  notes.default_fits_no_spec();
 }
 
 std::string text_of(const Contradiction& contradiction) {
@@ -110,7 +112,7 @@ std::string points_text(const Space& space) {
 }
 
 std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const Filter> filters,
-                                 std::vector<std::string>& notes) {
+                                 Notes& notes) {
   const std::optional<std::int64_t> points = plan.space.product_size();
   if (rules.one_spec && !(points && *points <= Walk::kShort)) return std::nullopt;
   if (!points && !rules.one_spec)
@@ -124,16 +126,13 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
     throw Error(ExitCode::bad_input, grid->uncounted->cause +
                                          ", and a random search found none that is valid; narrow the parameters with "
                                          "--param, or loosen the constraints");
-  if (grid->uncounted)
-    notes.push_back(
-        fmt::format("the valid specs could not be counted; those tried are of {} random ones", grid->specs.size()));
+  if (grid->uncounted) notes.specs_are_sampled(grid->specs.size());
   if (!rules.bounded && grid->specs.size() > kUnboundedSpecs)
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
                             "run with --max-evals N or --time-budget T",
                             rules.file, grid->specs.size_text()));
-  if (!plan.default_settings.empty() && !grid->default_spec && rules.wants_default)
-    notes.push_back(why_no_default(plan));
+  if (!plan.default_settings.empty() && !grid->default_spec && rules.wants_default) note_missing_default(plan, notes);
   return grid;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/filter.h"
+#include "flow/notes.h"
 #include "model/plan.h"
 #include "model/valid_specs.h"
 
@@ -41,7 +42,7 @@ struct Grid {
 /// The grid as a run begins with it; nullopt: one spec of a large grid, which is run without knowing the others. Adds
 /// what the user is to know to `notes`. `plan` must outlive it. Throws Error(bad_input) if there are too many specs.
 std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const Filter> filters,
-                                 std::vector<std::string>& notes);
+                                 Notes& notes);
 
 /// How many points a grid has.
 std::string points_text(const Space& space);

@@ -1,7 +1,5 @@
 #include "flow/measuring.h"
 
-#include <fmt/format.h>
-
 #include "model/ranking.h"
 
 namespace tune {
@@ -17,18 +15,16 @@ WorkerRunner& Measuring::runner() {
 }
 
 // What took more than twice as long as a best that is not to be trusted may be good.
-std::string remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume) {
+void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume, Notes& notes) {
   const WorkerRunner* const runner = measuring.started_runner();
-  if (runner == nullptr || runner->distrust().empty()) return "";
+  if (runner == nullptr || runner->distrust().empty()) return;
   resume.set_repeating(true);
   const std::int64_t count = tuner.repeat([](const Trial& trial) {
     const Measurement* measurement = trial.measurement();
     return measurement != nullptr && (measurement->shared || measurement->timing.stopped_early);
   });
   resume.set_repeating(false);
-  return fmt::format(
-      "{}; so every spec had a process of its own from there on, and those before were measured again: {}",
-      runner->distrust(), count);
+  notes.specs_were_measured_again(runner->distrust(), count);
 }
 
 // Another spec may be the best then.

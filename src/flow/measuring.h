@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "exec/worker_runner.h"
+#include "flow/notes.h"
 #include "flow/resume.h"
 #include "tuner.h"
 
@@ -29,9 +30,9 @@ class Measuring {
   std::unique_ptr<WorkerRunner> runner_;
 };
 
-/// Measures again, in processes of their own, all specs that processes measured which turned out to be wrong when they
-/// were shared. Returns what is to be said of that; empty if nothing was measured again. Throws as Tuner::sweep.
-std::string remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume);
+/// If shared processes turned out to measure wrong, measures all that they measured again, each spec in a process of
+/// its own. Throws as Tuner::sweep.
+void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume, Notes& notes);
 /// Measures the best spec, and what becomes the best then, in a process of its own. Throws as Tuner::sweep.
 void confirm_best(Tuner& tuner, Measuring& measuring, Resume& resume, const Objective& objective);
 

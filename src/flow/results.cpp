@@ -47,27 +47,9 @@ Results::Results(ResultsRules rules, const Loaded& loaded, const Objective& obje
   summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
   summary_.pruned = findings.pruned;
   summary_.columns = columns();
-  summary_.notes = findings.notes;
-  note_earlier_failures();
-  note_idle_parameters();
+  summary_.notes = findings.notes.texts();
   warn();
   summary_.elapsed_seconds = findings.elapsed_seconds;
-}
-
-void Results::note_earlier_failures() {
-  if (rules_.replayed) return;
-  const auto earlier = std::ranges::count_if(
-      findings_->trials, [](const Trial& trial) { return trial.recorded && trial.failure() != nullptr; });
-  if (earlier > 0)
-    summary_.notes.push_back(fmt::format("failures from an earlier run: {}; --retry-failed tries them again", earlier));
-}
-
-// Without --tune every spec is listed with what it took itself.
-void Results::note_idle_parameters() {
-  if (!rules_.tuned) return;
-  for (const std::string& name : idle_parameters(findings_->trials))
-    summary_.notes.push_back(
-        fmt::format("{} does not change the code: specs that differ in it alone are one measurement", name));
 }
 
 void Results::warn() {

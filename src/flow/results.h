@@ -20,7 +20,6 @@ struct ResultsRules {
   std::vector<std::string> command;  ///< with `--spec N` after it, runs one spec again
   bool tuned = false;                ///< order of merit and a winner; else all in mesh order
   std::size_t top = 0;               ///< specs in the table; 0: all
-  bool replayed = false;             ///< from a recording: no earlier run could be meant
 };
 
 /// Puts findings in order and says them: the table, the CSV file, the best YAML.
@@ -46,8 +45,6 @@ class Results {
  private:
   Measurement decided(const Trial& trial) const;
   Ranking ranking() const;
-  void note_earlier_failures();
-  void note_idle_parameters();
   void warn();
   std::map<std::int64_t, std::string> unranked() const;
   void mark_front(Ranking& ranking) const;

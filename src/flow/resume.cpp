@@ -1,7 +1,5 @@
 #include "flow/resume.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -93,13 +91,9 @@ std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const
   return Trial{spec, run_ended_while_it_ran()};
 }
 
-std::string note_on_other_device(std::span<const Trial> trials, const std::string& id) {
+void note_other_device(std::span<const Trial> trials, const std::string& id, Notes& notes) {
   const auto others = std::ranges::count_if(trials, [&](const Trial& trial) { return is_of_another(trial, id); });
-  if (id.empty() || others == 0) return "";
-  return fmt::format(
-      "{} of the times are from the journal and of another card than this run's, {}; cards of one model differ by per "
-      "cents: another --output times all on this one",
-      others, id);
+  if (!id.empty() && others > 0) notes.times_are_of_another_device(others, id);
 }
 
 std::optional<Trial> Resume::answer(const Spec& spec) {

@@ -5,6 +5,7 @@
 
 #include "exec/replay_runner.h"
 #include "exec/requests.h"
+#include "flow/notes.h"
 #include "journal.h"
 #include "model/objective.h"
 
@@ -39,9 +40,9 @@ Failure run_ended_while_it_ran();
 std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const Requests& requests,
                                  const ResumeRules& rules);
 
-/// What is to be said where recorded times are another device's than that of this id, the run's first; empty if none
-/// is. Cards of one model are one device to a trial's identity.
-std::string note_on_other_device(std::span<const Trial> trials, const std::string& id);
+/// Notes how many recorded times are another device's than that of this id, the run's first. Cards of one model are one
+/// device to a trial's identity.
+void note_other_device(std::span<const Trial> trials, const std::string& id, Notes& notes);
 
 /// Answers specs with what the journal knows.
 class Resume {

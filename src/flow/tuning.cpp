@@ -1,9 +1,11 @@
 #include "flow/tuning.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "base/streams.h"
 #include "exec/workshop.h"
+#include "model/same_code.h"
 
 namespace tune {
 namespace {
@@ -29,10 +31,21 @@ void try_specs(const Tuning& tuning) try {
   throw;
 }
 
+// What only all trials together tell.
+void note_trials(const Tuning& tuning, Findings& findings) {
+  const auto earlier = std::ranges::count_if(
+      findings.trials, [](const Trial& trial) { return trial.recorded && trial.failure() != nullptr; });
+  if (tuning.journal != nullptr && earlier > 0) findings.notes.failures_are_of_an_earlier_run(earlier);
+  // Without --tune every spec is listed with what it took itself.
+  if (!tuning.results.tuned) return;
+  for (const std::string& name : idle_parameters(findings.trials)) findings.notes.parameter_has_no_effect(name);
+}
+
 Results print_results(const Tuning& tuning, Findings& findings) {
   findings.trials = std::move(tuning.tuner.trials());
   findings.elapsed_seconds = std::chrono::duration<double>(tuning.now() - tuning.started).count();
   tuning.last_note();
+  note_trials(tuning, findings);
   Results results(tuning.results, tuning.loaded, tuning.objective, findings);
   if (tuning.results.tuned && results.any()) tuning.progress.set_best(results.winner().first, results.winner().second);
   tuning.progress.finish(tuning.now());
@@ -50,12 +63,12 @@ Results sweep_and_print(const Tuning& tuning, Findings& findings) {
   } catch (...) {
     if (tuning.journal == nullptr) throw;
     // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
-    findings.notes.push_back("this run ended early and wrote no CSV or YAML; the same command continues it");
+    findings.notes.ended_early();
     print_results(tuning, findings);
     throw;
   }
   if (const std::string& failure = tuning.tuner.systematic_failure(); !failure.empty())
-    findings.notes.push_back(failure + "\n(--keep-going tries the others all the same)");
+    findings.notes.all_failed_alike(failure);
   return print_results(tuning, findings);
 }
 

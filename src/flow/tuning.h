@@ -24,7 +24,7 @@ struct Tuning {
   report::Progress& progress;
   Tuner::Now now;  ///< the clock
   report::Progress::Time started;
-  Journal* journal = nullptr;  ///< null: nothing is remembered, and what ends early says nothing
+  Journal* journal = nullptr;  ///< null: nothing is remembered, and what ends early prints nothing
 
   std::function<void()> decide;     ///< what follows the sweep, unless every spec failed alike
   std::function<void()> last_note;  ///< adds the notes that all trials are needed for

@@ -1,0 +1,123 @@
+#include "flow/notes.h"
+
+#include <fmt/format.h>
+
+#include "model/shown.h"
+
+namespace tune {
+namespace {
+
+std::string named(const std::string& label) { return label.starts_with("baseline") ? label : "baseline " + label; }
+
+}  // namespace
+
+void Notes::specs_are_sampled(std::int64_t count) {
+  said(fmt::format("the valid specs could not be counted; those tried are of {} random ones", count));
+}
+
+void Notes::default_is_pruned(const std::string& reason) { said("default is pruned: " + reason); }
+
+void Notes::default_is_not_among_the_specs() { said("default is not tried: it is not among the specs of this run"); }
+
+void Notes::default_fits_no_spec() { said("default is not tried: no spec has its values"); }
+
+void Notes::journal_cannot_be_locked(const std::filesystem::path& journal) {
+  said(journal.string() + ": cannot be locked on its file system; let no other run use it");
+}
+
+void Notes::trials_are_of_another_version(const std::filesystem::path& journal, const Journal::Foreign& foreign) {
+  said(fmt::format(
+      "{}: {} trials are of another version of tune (protocol {}, not {}); they are kept, and measured again",
+      journal.string(), foreign.trials, foreign.protocol, wire::kProtocol));
+}
+
+void Notes::device_is_the_journals(const std::string& why) {
+  said("the device is the one the journal remembers, because " + why);
+}
+
+void Notes::times_are_of_another_device(std::int64_t count, const std::string& id) {
+  said(fmt::format(
+      "{} of the times are from the journal and of another card than this run's, {}; cards of one model differ by per "
+      "cents: another --output times all on this one",
+      count, id));
+}
+
+void Notes::failures_are_of_an_earlier_run(std::int64_t count) {
+  said(fmt::format("failures from an earlier run: {}; --retry-failed tries them again", count));
+}
+
+void Notes::journal_is_at(const std::filesystem::path& journal) { said("journal: " + shown_line(journal.string())); }
+
+void Notes::specs_were_measured_again(const std::string& distrust, std::int64_t count) {
+  said(fmt::format("{}; so every spec had a process of its own from there on, and those before were measured again: {}",
+                   distrust, count));
+}
+
+void Notes::all_failed_alike(const std::string& failure) {
+  said(failure + "\n(--keep-going tries the others all the same)");
+}
+
+void Notes::ended_early() { said("this run ended early and wrote no CSV or YAML; the same command continues it"); }
+
+void Notes::parameter_has_no_effect(const std::string& name) {
+  said(fmt::format("{} does not change the code: specs that differ in it alone are one measurement", name));
+}
+
+void Notes::default_failed(const std::string& why) { said("default failed: " + why); }
+
+void Notes::baselines_were_left_out() { said("no baseline was timed, because --no-finals leaves the finals out"); }
+
+void Notes::baseline_failed(const std::string& label, const std::string& why) {
+  said(named(label) + " failed: " + why);
+}
+
+void Notes::baseline_is_pruned(const std::string& label, const std::string& reason) {
+  said(named(label) + " is pruned: " + reason);
+}
+
+void Notes::baseline_said(const std::string& label, const std::string& text) { said(named(label) + ": " + text); }
+
+void Notes::finals_need_several_processes() {
+  said(
+      "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
+      "(nvidia-smi -c DEFAULT ends that)");
+}
+
+void Notes::finals_need_memory_for_two() {
+  said("there were no finals, which need several processes at a time: the device has memory for one");
+}
+
+void Notes::finals_need_time_for_two(double seconds_left) {
+  said(
+      fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer "
+                  "--time-budget or --finals-budget makes room for them",
+                  seconds_left));
+}
+
+void Notes::finals_are_cut_to_memory(std::size_t left, std::size_t all) {
+  said(fmt::format("the finals have {} of {} contenders: the device has memory for no more", left, all));
+}
+
+void Notes::finals_are_cut_to_time(std::size_t left, std::size_t all) {
+  said(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", left, all));
+}
+
+void Notes::spec_failed_in_finals(std::int64_t mesh_idx, const std::string& why) {
+  said(fmt::format("spec {} failed in the finals and keeps its time of the sweep: {}", mesh_idx, why));
+}
+
+void Notes::recorded_finals_do_not_count() {
+  said("the recorded finals do not count: a spec that met there is not among these");
+}
+
+void Notes::recorded_finals_are_of_an_older_version(const std::string& file) {
+  said(file + ": finals of an older version are left out");
+}
+
+void Notes::results_are_simulated(std::size_t specs, std::size_t recorded, const std::string& file,
+                                  const std::string& device) {
+  said(fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording", specs, recorded, file,
+                   device.empty() ? "" : " on " + device));
+}
+
+}  // namespace tune

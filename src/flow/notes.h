@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "journal.h"
+
+namespace tune {
+
+/// Every note that a run may have for its user, in the order in which they are given. (The warnings of how sure the
+/// best is are those of Certainty.)
+class Notes {
+ public:
+  const std::vector<std::string>& texts() const { return texts_; }
+
+  // What a worker, a recording or the build says itself.
+  void said(const std::string& text) { texts_.push_back(text); }
+  void said(std::span<const std::string> texts) { texts_.insert(texts_.end(), texts.begin(), texts.end()); }
+
+  // The grid.
+  void specs_are_sampled(std::int64_t count);
+  void default_is_pruned(const std::string& reason);
+  void default_is_not_among_the_specs();
+  void default_fits_no_spec();
+
+  // The journal, and what it knows.
+  void journal_cannot_be_locked(const std::filesystem::path& journal);
+  void trials_are_of_another_version(const std::filesystem::path& journal, const Journal::Foreign& foreign);
+  void device_is_the_journals(const std::string& why);
+  void times_are_of_another_device(std::int64_t count, const std::string& id);
+  void failures_are_of_an_earlier_run(std::int64_t count);
+  void journal_is_at(const std::filesystem::path& journal);
+
+  // The sweep.
+  void specs_were_measured_again(const std::string& distrust, std::int64_t count);
+  void all_failed_alike(const std::string& failure);
+  void ended_early();
+  void parameter_has_no_effect(const std::string& name);
+
+  // The finals, with today's configuration and the baselines.
+  void default_failed(const std::string& why);
+  void baselines_were_left_out();
+  /// `label` as in `vendor`, `old.yaml` or `baseline 2`.
+  void baseline_failed(const std::string& label, const std::string& why);
+  void baseline_is_pruned(const std::string& label, const std::string& reason);
+  void baseline_said(const std::string& label, const std::string& text);
+  void finals_need_several_processes();
+  void finals_need_memory_for_two();
+  void finals_need_time_for_two(double seconds_left);
+  void finals_are_cut_to_memory(std::size_t left, std::size_t all);
+  void finals_are_cut_to_time(std::size_t left, std::size_t all);
+  void spec_failed_in_finals(std::int64_t mesh_idx, const std::string& why);
+
+  // Simulation.
+  void recorded_finals_do_not_count();
+  void recorded_finals_are_of_an_older_version(const std::string& file);
+  void results_are_simulated(std::size_t specs, std::size_t recorded, const std::string& file,
+                             const std::string& device);
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+}  // namespace tune
