@@ -1,8 +1,7 @@
-#include "option_conflicts.h"
-
 #include <algorithm>
 
 #include "model/error.h"
+#include "options.h"
 
 namespace tune {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/streams.h"
 #include "config/load.h"
 #include "model/error.h"
-#include "option_conflicts.h"
 #include "option_values.h"
 
 namespace tune {

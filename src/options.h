@@ -94,5 +94,7 @@ struct Options {
 
 /// Parses the command line. Prints help or version and returns nullopt if asked to; throws Error(bad_input).
 std::optional<Options> parse_options(int argc, const char* const* argv);
+/// Throws Error(bad_input) for options that exclude each other, that need another one, or whose files clash.
+void refuse_conflicts(const Options& options);
 
 }  // namespace tune

@@ -7,7 +7,6 @@
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/audit_noise.h"
-#include "commands/audit_runs.h"
 #include "commands/commands.h"
 #include "commands/rules.h"
 #include "commands/simulate.h"

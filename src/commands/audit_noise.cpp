@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "exec/finals.h"
-#include "flow/finals.h"
+#include "flow/contenders.h"
 #include "model/error.h"
 #include "model/ranking.h"
 

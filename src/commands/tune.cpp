@@ -57,8 +57,8 @@ TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const T
   return rules;
 }
 
-ContestRules contest_rules(const Options& options, bool one_process, report::Progress::Time sweep_began) {
-  ContestRules rules;
+FinalsStageRules finals_rules(const Options& options, bool one_process, report::Progress::Time sweep_began) {
+  FinalsStageRules rules;
   rules.finalists = options.finalists;
   rules.seed = options.seed;
   rules.again = [&options](const Failure& failure, bool repeated) {
@@ -92,14 +92,15 @@ void note_machine(const Machine& machine, const Requests& requests, Notes& notes
   if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
 }
 
-wire::RunRecord run_record(const Options& options, const Plan& plan, const wire::Hello& machine) {
-  return {wire::kProtocol,
-          plan.name,
-          options.command,
-          host_name(),
-          ::getpid(),
-          machine,
-          problem_size_text(plan.problem, plan.constants)};
+void begin_run(Journal& journal, const Options& options, const TuneOrders& orders, const Target& target,
+               const Requests& requests, Notes& notes) {
+  if (orders.anew) journal.clear();
+  note_journal(journal, notes);
+  note_machine(target.machine, requests, notes);
+  if (!target.machine.probe_failure().empty()) return;
+  const Plan& plan = target.plan();
+  journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, host_name(), ::getpid(), requests.hello(),
+                                 problem_size_text(plan.problem, plan.constants)});
 }
 
 /// Throws Error(environment) if the machine could not be probed.
@@ -143,10 +144,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   require_journal(target.outputs);
   const Requests requests(plan, machine, options.seed);
   Journal journal(target.outputs.journal);
-  if (orders.anew) journal.clear();
-  note_journal(journal, findings.notes);
-  note_machine(target.machine, requests, findings.notes);
-  if (target.machine.probe_failure().empty()) journal.append(run_record(options, plan, machine));
+  begin_run(journal, options, orders, target, requests, findings.notes);
 
   report::Progress progress(std::cerr, progress_style(options), count_of(options, orders, grid), now());
   Measuring measuring(requests,
@@ -158,12 +156,12 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
   const auto sweep_began = now();
-  Contest::Parts parts = {plan,    target.objective, requests,
-                          journal, progress,         [&]() -> Workshop& { return measuring.workshop(); }};
+  FinalsStage::Parts parts = {plan,    target.objective, requests,
+                              journal, progress,         [&]() -> Workshop& { return measuring.workshop(); }};
   const auto decide = [&] {
     remeasure_distrusted(tuner, measuring, resume, findings.notes);
     if (!options.tune) return;
-    Contest(parts, contest_rules(options, devices.front().one_process, sweep_began), findings).hold(tuner);
+    FinalsStage(parts, finals_rules(options, devices.front().one_process, sweep_began), findings).hold(tuner);
     if (!findings.finals) confirm_best(tuner, measuring, resume, target.objective);
   };
   const auto last_note = [&] {

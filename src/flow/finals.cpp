@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "base/store.h"
-#include "exec/memory.h"
+#include "flow/contenders.h"
 #include "flow/resume.h"
 #include "model/error.h"
 
@@ -24,12 +23,6 @@ report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 /// Of the specs; baselines do not compete.
 bool any_finished(const Finals& finals) {
   return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && !f.failure; });
-}
-
-/// Keeps so many; the first spec and the baselines come first.
-void cut(std::vector<Contender>& specs, std::vector<Contender>& baselines, std::size_t most) {
-  specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
-  baselines.resize(std::min(baselines.size(), most - specs.size()));
 }
 
 std::chrono::steady_clock::duration ticks(double seconds) {
@@ -65,42 +58,38 @@ void settle_vendor(Finals& finals) {
 
 }  // namespace
 
-Contest::Contest(Parts parts, ContestRules rules, Findings& findings)
+FinalsStage::FinalsStage(Parts parts, FinalsStageRules rules, Findings& findings)
     : parts_(std::move(parts)), rules_(rules), findings_(&findings) {}
 
-void Contest::hold(Tuner& tuner) {
+void FinalsStage::hold(Tuner& tuner) {
   decide(tuner);
   note_default(tuner);
   add_notes();
 }
 
 // The baselines are tried as specs are, then all contenders meet.
-void Contest::decide(Tuner& tuner) {
-  std::vector<Contender> contenders = choose_contenders(tuner);
-  if (contenders.empty()) return;
+void FinalsStage::decide(Tuner& tuner) {
+  Notes& notes = findings_->notes;
+  Contenders contenders{choose_specs(tuner.trials(), parts_.objective, findings_->default_spec, rules_.finalists), {}};
+  if (contenders.specs.empty()) return;
   if (!rules_.hold) {
-    if (!parts_.plan.baselines.empty()) findings_->notes.baselines_were_left_out();
+    if (!parts_.plan.baselines.empty()) notes.baselines_were_left_out();
     return;
   }
-  std::vector<Contender> baselines = try_baselines(tuner);
-  cut_to_memory(contenders, baselines);
-  if (contenders.size() + baselines.size() < 2) return;
-  std::vector<Contender> all = contenders;
-  std::ranges::copy(baselines, std::back_inserter(all));
-  const std::string id = finals_id(all);
-  if (restore(id, all)) return;
+  contenders.baselines = try_baselines(tuner, parts_.plan, notes);
+  cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
+  if (contenders.count() < 2) return;
+  const std::string id = finals_id(contenders.all());
+  if (restore(id, contenders.all())) return;
   const FinalsRules rules = finals_rules(tuner);
-  if (rules.end_is_asked_for) {
-    cut_to_time(tuner, rules.end, contenders, baselines);
-    if (contenders.size() + baselines.size() < 2) return;
-    std::ranges::move(baselines, std::back_inserter(contenders));
-    all = std::move(contenders);
-  }
-  hold_finals(id, std::move(all), rules);
+  if (rules.end_is_asked_for)
+    cut_to_time(contenders, tuner.trials(), std::chrono::duration<double>(rules.end - now()).count(), notes);
+  if (contenders.count() < 2) return;
+  hold_finals(id, contenders.all(), rules);
 }
 
 // Today's configuration is missed where it is not in the table.
-void Contest::note_default(Tuner& tuner) {
+void FinalsStage::note_default(Tuner& tuner) {
   if (!findings_->default_spec) return;
   const auto trial = std::ranges::find(tuner.trials(), findings_->default_spec->mesh_idx,
                                        [](const Trial& t) { return t.spec.mesh_idx; });
@@ -112,7 +101,7 @@ void Contest::note_default(Tuner& tuner) {
 }
 
 // A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
-void Contest::add_notes() {
+void FinalsStage::add_notes() {
   if (!findings_->finals) return;
   Notes& notes = findings_->notes;
   std::set<std::string> said;
@@ -130,77 +119,7 @@ void Contest::add_notes() {
   }
 }
 
-std::vector<Contender> Contest::choose_contenders(const Tuner& tuner) const {
-  std::vector<Merit> merits;
-  for (const Trial& trial : tuner.trials())
-    merits.push_back(trial.measurement() ? parts_.objective.merit(trial.spec, *trial.measurement()) : Merit{});
-  const auto& today = findings_->default_spec;
-  const SameCode same = same_code(tuner.trials(), today ? std::optional(today->mesh_idx) : std::nullopt);
-  std::vector<Contender> contenders;
-  for (const Trial* trial : choose_finalists(tuner.trials(), merits, rules_.finalists, kFinalsMargin,
-                                             std::max(kMostFinalists, rules_.finalists), same))
-    contenders.push_back({"", trial->spec});
-  if (contenders.empty() || !today) return contenders;
-  const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
-  // Right behind the best: what memory or time do not hold is cut from the end.
-  const bool leads = is_default(contenders.front().spec);
-  std::erase_if(contenders, [&](const Contender& contender) { return is_default(contender.spec); });
-  for (const Trial& trial : tuner.trials())
-    if (is_default(trial.spec) && trial.measurement())
-      contenders.insert(contenders.begin() + (leads ? 0 : 1), {"", trial.spec, Contender::Vendor::no, true});
-  return contenders;
-}
-
-std::vector<Contender> Contest::try_baselines(Tuner& tuner) {
-  std::vector<Contender> baselines;
-  for (const Baseline& baseline : parts_.plan.baselines) {
-    if (baseline.kind == Baseline::Kind::vendor) {
-      baselines.push_back({baseline.label, {}, Contender::Vendor::first});
-      if (parts_.plan.backend != Backend::cpu)
-        baselines.push_back({baseline.label + " best", {}, Contender::Vendor::fastest});
-      continue;
-    }
-    const auto point = parts_.plan.space.at(std::span(baseline.settings));
-    if (const auto* rejection = std::get_if<Rejection>(&point)) {
-      findings_->notes.baseline_is_pruned(baseline.label, rejection->reason);
-      continue;
-    }
-    const Trial trial = tuner.try_one(std::get<Spec>(point));
-    if (trial.measurement())
-      baselines.push_back({baseline.label, trial.spec});
-    else if (const Failure* failure = trial.failure())
-      findings_->notes.baseline_failed(baseline.label, failure->message);
-    else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
-      findings_->notes.baseline_is_pruned(baseline.label, pruned->reason);
-  }
-  return baselines;
-}
-
-// All of them have their memory at the same time. First comes the best spec, then come the baselines.
-void Contest::cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines) {
-  std::vector<std::int64_t> workspaces;
-  const auto add = [&](const Contender& contender) {
-    workspaces.push_back(contender.is_vendor() ? 0 : parts_.requests.measure(contender.spec).workspace_bytes);
-  };
-  add(specs.front());
-  std::ranges::for_each(baselines, add);
-  std::ranges::for_each(specs.begin() + 1, specs.end(), add);
-  const wire::Hello& hello = parts_.requests.hello();
-  auto fitting = processes_that_fit(hello.backend, parts_.plan.problem, hello.device, workspaces);
-  if (rules_.one_process) fitting = 1;
-  const std::size_t all = specs.size() + baselines.size();
-  if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
-  const auto most = static_cast<std::size_t>(*fitting);
-  cut(specs, baselines, most);
-  if (rules_.one_process)
-    findings_->notes.finals_need_several_processes();
-  else if (most == 1)
-    findings_->notes.finals_need_memory_for_two();
-  else
-    findings_->notes.finals_are_cut_to_memory(most, all);
-}
-
-FinalsRules Contest::finals_rules(const Tuner& tuner) const {
+FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
   const auto begin = now();
   double seconds = kFinalsSeconds;
   if (parts_.plan.backend == Backend::program) {
@@ -223,38 +142,13 @@ FinalsRules Contest::finals_rules(const Tuner& tuner) const {
   return rules;
 }
 
-// A round costs no more than the sweep did; of a baseline, as much as of the best.
-void Contest::cut_to_time(const Tuner& tuner, report::Progress::Time end, std::vector<Contender>& specs,
-                          std::vector<Contender>& baselines) {
-  const double left = std::chrono::duration<double>(end - now()).count();
-  const auto cost = [&](const Contender& contender) {
-    const auto trial =
-        std::ranges::find(tuner.trials(), contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
-    return std::max(trial->measure_seconds, trial->measurement()->timing.median);
-  };
-  double seconds = cost(specs.front());
-  std::size_t most = seconds <= left ? 1 : 0;
-  for (std::size_t i = 1; i < specs.size() + baselines.size(); ++i) {
-    const bool is_baseline = i <= baselines.size();
-    seconds += is_baseline ? cost(specs.front()) : cost(specs[i - baselines.size()]);
-    if (seconds <= left) most = i + 1;
-  }
-  const std::size_t all = specs.size() + baselines.size();
-  if (most == all) return;
-  if (most < 2)
-    findings_->notes.finals_need_time_for_two(std::max(left, 0.0));
-  else
-    findings_->notes.finals_are_cut_to_time(most, all);
-  cut(specs, baselines, std::max<std::size_t>(most, 1));
-}
-
-std::string Contest::contender_id(const Contender& contender) const {
+std::string FinalsStage::contender_id(const Contender& contender) const {
   const Requests& requests = parts_.requests;
   return contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec));
 }
 
 // Who takes part and how: the same finals need not be held twice.
-std::string Contest::finals_id(const std::vector<Contender>& contenders) const {
+std::string FinalsStage::finals_id(const std::vector<Contender>& contenders) const {
   std::vector<std::string> ids;
   for (const Contender& contender : contenders) ids.push_back(contender_id(contender));
   std::sort(ids.begin(), ids.end());
@@ -266,12 +160,12 @@ std::string Contest::finals_id(const std::vector<Contender>& contenders) const {
   return hash.hex();
 }
 
-bool Contest::same_contender(const Contender& contender, const Finalist& finalist) const {
+bool FinalsStage::same_contender(const Contender& contender, const Finalist& finalist) const {
   if (contender.label != finalist.label) return false;
   return contender.is_vendor() || parts_.requests.trial_id(contender.spec) == parts_.requests.trial_id(finalist.spec);
 }
 
-const Finals* Contest::recorded(const std::string& id) const {
+const Finals* FinalsStage::recorded(const std::string& id) const {
   const Finals* recorded = parts_.journal.find_finals(id);
   const auto again = [&](const Finalist& finalist) {
     return finalist.failure && rules_.again(*finalist.failure, parts_.journal.repeats(id));
@@ -281,7 +175,7 @@ const Finals* Contest::recorded(const std::string& id) const {
 }
 
 // The grid may have changed since; what took part has not. False: there are none, or a contender is not known.
-bool Contest::restore(const std::string& id, const std::vector<Contender>& contenders) {
+bool FinalsStage::restore(const std::string& id, const std::vector<Contender>& contenders) {
   const Finals* before = recorded(id);
   if (before == nullptr) return false;
   Finals finals = *before;
@@ -298,7 +192,7 @@ bool Contest::restore(const std::string& id, const std::vector<Contender>& conte
 
 // One record tells that finals run, and one more after each wait for other runs. Only from the second run that ended in
 // them on each turn has one too, which tell whose doing it is: there are thousands.
-void Contest::blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules) {
+void FinalsStage::blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules) {
   const bool suspicious = parts_.journal.ends_of(id) > 0;
   const auto turn_of = [this, id](const Contender& contender) { return id + "/" + contender_id(contender); };
   const auto noted = std::make_shared<bool>(false);
@@ -318,7 +212,7 @@ void Contest::blame_for_ends(const std::string& id, std::vector<Contender>& cont
   }
 }
 
-void Contest::hold_finals(const std::string& id, std::vector<Contender> contenders, FinalsRules rules) {
+void FinalsStage::hold_finals(const std::string& id, std::vector<Contender> contenders, FinalsRules rules) {
   const auto begin = now();
   blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();

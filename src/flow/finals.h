@@ -11,12 +11,8 @@
 
 namespace tune {
 
-/// All within this share of the best are finalists: what the sweep times in one state of a device and the finals in
-/// another may differ by that much.
-constexpr double kFinalsMargin = 0.15;
-constexpr int kMostFinalists = 24;
-
-struct ContestRules {
+/// What the end of a tuning is to be like.
+struct FinalsStageRules {
   int finalists = 5;
   std::uint64_t seed = 0;
   /// Whether recorded finals in which someone failed so, once or repeatedly, are held again.
@@ -31,7 +27,7 @@ struct ContestRules {
 
 /// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and
 /// holds them unless the journal remembers them.
-class Contest {
+class FinalsStage {
  public:
   /// What it needs of the run; all of it must outlive this. The workshop is made only if something is to be timed.
   struct Parts {
@@ -44,7 +40,7 @@ class Contest {
   };
 
   /// Finals and notes go to `findings`, whose default_spec is today's configuration.
-  Contest(Parts parts, ContestRules rules, Findings& findings);
+  FinalsStage(Parts parts, FinalsStageRules rules, Findings& findings);
 
   /// Does nothing without a valid spec, and holds no finals for one contender alone. Throws Interrupted,
   /// Error(environment), which none of the specs finishing the finals is too.
@@ -52,14 +48,9 @@ class Contest {
 
  private:
   void decide(Tuner& tuner);
-  std::vector<Contender> choose_contenders(const Tuner& tuner) const;
-  std::vector<Contender> try_baselines(Tuner& tuner);
   FinalsRules finals_rules(const Tuner& tuner) const;
   void hold_finals(const std::string& id, std::vector<Contender> contenders, FinalsRules rules);
   void blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules);
-  void cut_to_memory(std::vector<Contender>& specs, std::vector<Contender>& baselines);
-  void cut_to_time(const Tuner& tuner, report::Progress::Time end, std::vector<Contender>& specs,
-                   std::vector<Contender>& baselines);
   bool restore(const std::string& id, const std::vector<Contender>& contenders);
   const Finals* recorded(const std::string& id) const;
   void note_default(Tuner& tuner);
@@ -69,7 +60,7 @@ class Contest {
   bool same_contender(const Contender& contender, const Finalist& finalist) const;
 
   Parts parts_;
-  ContestRules rules_;
+  FinalsStageRules rules_;
   Findings* findings_;
 };
 

@@ -1,11 +1,10 @@
-#include "commands/audit_runs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "base/streams.h"
+#include "commands/audit.h"
 #include "commands/rules.h"
 #include "commands/simulate.h"
 #include "commands/tune.h"

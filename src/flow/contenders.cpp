@@ -1,0 +1,119 @@
+#include "flow/contenders.h"
+
+#include <algorithm>
+
+#include "exec/memory.h"
+
+namespace tune {
+namespace {
+
+/// So many; the first spec and the baselines come first.
+void cut(Contenders& contenders, std::size_t most) {
+  auto& [specs, baselines] = contenders;
+  specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
+  baselines.resize(std::min(baselines.size(), most - specs.size()));
+}
+
+}  // namespace
+
+std::vector<Contender> Contenders::all() const {
+  std::vector<Contender> both = specs;
+  both.insert(both.end(), baselines.begin(), baselines.end());
+  return both;
+}
+
+std::vector<Contender> choose_specs(std::span<const Trial> trials, const Objective& objective,
+                                    const std::optional<Spec>& today, int finalists) {
+  std::vector<Merit> merits;
+  for (const Trial& trial : trials)
+    merits.push_back(trial.measurement() ? objective.merit(trial.spec, *trial.measurement()) : Merit{});
+  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  std::vector<Contender> contenders;
+  for (const Trial* trial :
+       choose_finalists(trials, merits, finalists, kFinalsMargin, std::max(kMostFinalists, finalists), same))
+    contenders.push_back({"", trial->spec});
+  if (contenders.empty() || !today) return contenders;
+  const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
+  // Right behind the best: what memory or time do not hold is cut from the end.
+  const bool leads = is_default(contenders.front().spec);
+  std::erase_if(contenders, [&](const Contender& contender) { return is_default(contender.spec); });
+  for (const Trial& trial : trials)
+    if (is_default(trial.spec) && trial.measurement())
+      contenders.insert(contenders.begin() + (leads ? 0 : 1), {"", trial.spec, Contender::Vendor::no, true});
+  return contenders;
+}
+
+std::vector<Contender> try_baselines(Tuner& tuner, const Plan& plan, Notes& notes) {
+  std::vector<Contender> baselines;
+  for (const Baseline& baseline : plan.baselines) {
+    if (baseline.kind == Baseline::Kind::vendor) {
+      baselines.push_back({baseline.label, {}, Contender::Vendor::first});
+      if (plan.backend != Backend::cpu) baselines.push_back({baseline.label + " best", {}, Contender::Vendor::fastest});
+      continue;
+    }
+    const auto point = plan.space.at(std::span(baseline.settings));
+    if (const auto* rejection = std::get_if<Rejection>(&point)) {
+      notes.baseline_is_pruned(baseline.label, rejection->reason);
+      continue;
+    }
+    const Trial trial = tuner.try_one(std::get<Spec>(point));
+    if (trial.measurement())
+      baselines.push_back({baseline.label, trial.spec});
+    else if (const Failure* failure = trial.failure())
+      notes.baseline_failed(baseline.label, failure->message);
+    else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
+      notes.baseline_is_pruned(baseline.label, pruned->reason);
+  }
+  return baselines;
+}
+
+// All of them have their memory at the same time. First comes the best spec, then come the baselines.
+void cut_to_memory(Contenders& contenders, const Requests& requests, bool one_process, Notes& notes) {
+  const auto& [specs, baselines] = contenders;
+  std::vector<std::int64_t> workspaces;
+  const auto add = [&](const Contender& contender) {
+    workspaces.push_back(contender.is_vendor() ? 0 : requests.measure(contender.spec).workspace_bytes);
+  };
+  add(specs.front());
+  std::ranges::for_each(baselines, add);
+  std::ranges::for_each(specs.begin() + 1, specs.end(), add);
+  const wire::Hello& hello = requests.hello();
+  auto fitting = processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspaces);
+  if (one_process) fitting = 1;
+  const std::size_t all = contenders.count();
+  if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
+  const auto most = static_cast<std::size_t>(*fitting);
+  cut(contenders, most);
+  if (one_process)
+    notes.finals_need_several_processes();
+  else if (most == 1)
+    notes.finals_need_memory_for_two();
+  else
+    notes.finals_are_cut_to_memory(most, all);
+}
+
+// A round costs no more than the sweep did; of a baseline, as much as of the best.
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, double seconds_left, Notes& notes) {
+  const auto& [specs, baselines] = contenders;
+  const auto cost = [&](const Contender& contender) {
+    const auto trial =
+        std::ranges::find(trials, contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
+    return std::max(trial->measure_seconds, trial->measurement()->timing.median);
+  };
+  const std::size_t all = contenders.count(), count_of_baselines = baselines.size();
+  double seconds = cost(specs.front());
+  std::size_t most = seconds <= seconds_left ? 1 : 0;
+  for (std::size_t i = 1; i < all; ++i) {
+    const bool is_baseline = i <= count_of_baselines;
+    seconds += is_baseline ? cost(specs.front()) : cost(specs[i - count_of_baselines]);
+    if (seconds <= seconds_left) most = i + 1;
+  }
+  if (most == all) return;
+  if (most < 2)
+    notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
+  else
+    notes.finals_are_cut_to_time(most, all);
+  cut(contenders, std::max<std::size_t>(most, 1));
+}
+
+}  // namespace tune
