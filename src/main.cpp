@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     tune::print_error(error.what());
     return static_cast<int>(error.code());
   } catch (const tune::Interrupted& interrupted) {
-    tune::remark(tune::kInterrupted);
+    tune::print_to_stderr(tune::kInterrupted);
     return 128 + interrupted.signal;
   } catch (const std::filesystem::filesystem_error& error) {
     std::error_code ignored;

@@ -51,14 +51,14 @@ bool results_arrived() {
   return false;
 }
 
-void remark(std::string_view line) {
+void print_to_stderr(std::string_view line) {
   const std::string text = shown(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 void print_error(std::string_view text) {
   std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) remark("tune: error: " + line);
+  for (std::string line; std::getline(lines, line);) print_to_stderr("tune: error: " + line);
 }
 
 }  // namespace tune

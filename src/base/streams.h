@@ -3,9 +3,9 @@
 
 namespace tune {
 
-/// What this program says: results on stdout, all else on stderr. Nothing here throws for a stream that takes no text:
-/// who runs out of a terminal, a disk or a reader still gets the files and the exit code. Hidden characters of what
-/// others wrote are escaped here (model/shown.h).
+// Where this program prints: results on stdout, all else on stderr. Nothing here throws because a stream takes no text:
+// when the terminal, the disk or the reader is gone, a run still writes its files and returns its exit code. Hidden
+// characters in what others wrote are escaped here (model/shown.h).
 
 /// Call first: closed streams become /dev/null, and writing to a pipe without a reader is no signal.
 void open_standard_streams();
@@ -16,7 +16,7 @@ void flush_results();
 /// Whether all that was printed went out, or its reader left early (`| head`) of its own will. Complains if not.
 bool results_arrived();
 /// Prints a line on stderr; its loss changes nothing.
-void remark(std::string_view line);
+void print_to_stderr(std::string_view line);
 /// Every problem of a text on a line of its own, so that scripts can grep for the prefix.
 void print_error(std::string_view text);
 

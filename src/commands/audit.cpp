@@ -105,7 +105,7 @@ ExitCode audit(const Options& options) {
     options.audit->recordings.empty() ? audit_tunings(options, shapes) : audit_recordings(options, shapes);
   } catch (const Interrupted& interrupted) {
     print_table(options, shapes);
-    remark("tune: interrupted; the same command with --continue goes on from here");
+    print_to_stderr("tune: interrupted; the same command with --continue goes on from here");
     return static_cast<ExitCode>(128 + interrupted.signal);
   } catch (...) {
     print_table(options, shapes);

@@ -69,7 +69,7 @@ class TuningAudit {
   }
 
   void say(const std::string& text) const {
-    if (!options_->quiet) remark("audit: " + text);
+    if (!options_->quiet) print_to_stderr("audit: " + text);
   }
 
   Options numbered(int number) const {
@@ -109,7 +109,7 @@ class TuningAudit {
     return tune::tune(options, target, orders);
   } catch (const Error& error) {
     if (error.code() != ExitCode::none_valid) throw;
-    remark(error.what());
+    print_to_stderr(error.what());
     return {};
   }
 
@@ -130,7 +130,7 @@ class TuningAudit {
     const Tuned tuned = execute(options, target, orders());
     const fs::path& journal = target.outputs.journal;
     if (tuned.rows.empty()) {
-      remark("audit: this run found no valid spec; its journal tells why: " + journal.string());
+      print_to_stderr("audit: this run found no valid spec; its journal tells why: " + journal.string());
       return std::nullopt;
     }
     const Ranked& first = tuned.rows.front();

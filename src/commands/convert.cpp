@@ -52,7 +52,7 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
   if (std::filesystem::equivalent(options.input, options.output, ignored))
     throw Error(ExitCode::bad_input, options.output.string() + ": the output is also the input");
   const Recording recording = read_recording(options.input);
-  for (const std::string& text : recording.damaged.texts(recording.file)) remark("note: " + text);
+  for (const std::string& text : recording.damaged.texts(recording.file)) print_to_stderr("note: " + text);
   std::string text;
   switch (format) {
     case Format::journal:

@@ -155,18 +155,17 @@ ExitCode simulate(const Options& options) {
       take_finals(*recording.finals, simulation.loaded.plan.space, tuner.trials(), findings);
   };
   const auto last_note = [&] { note_recording(recording, finals_wanted, findings); };
-  const Results results = sweep_and_print({simulation.loaded,
-                                           simulation.objective,
-                                           results_rules(options),
-                                           tuner,
-                                           *simulation.strategy,
-                                           simulation.progress,
-                                           [&] { return simulation.replay.now(); },
-                                           {},
-                                           nullptr,
-                                           decide,
-                                           last_note},
-                                          findings);
+  const Tuning tuning = {.loaded = simulation.loaded,
+                         .objective = simulation.objective,
+                         .results = results_rules(options),
+                         .tuner = tuner,
+                         .strategy = *simulation.strategy,
+                         .progress = simulation.progress,
+                         .now = [&] { return simulation.replay.now(); },
+                         .started = {},
+                         .decide = decide,
+                         .last_note = last_note};
+  const Results results = sweep_and_print(tuning, findings);
   return write_results(results, simulation.outputs, recording.device, exporter, demands(options));
 }
 

@@ -118,11 +118,11 @@ WorkshopOptions measuring_options(const Options& options, const Target& target, 
   return workshop;
 }
 
-void remark_usage(const Measuring& measuring, double finals_seconds) {
+void print_usage(const Measuring& measuring, double finals_seconds) {
   if (measuring.started_runner() == nullptr) return;
   Usage usage = measuring.started_runner()->usage();
   usage.finals_seconds = finals_seconds;
-  remark(to_text(usage));
+  print_to_stderr(to_text(usage));
 }
 
 }  // namespace
@@ -168,10 +168,20 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
     note_other_device(findings.trials, devices.front().id, findings.notes);
     if (!options.output) findings.notes.journal_is_at(journal.path());
   };
-  const Results results = sweep_and_print({target.loaded, target.objective, results_rules(options), tuner, *strategy,
-                                           progress, now, target.started, &journal, decide, last_note, orders.silent},
-                                          findings);
-  if (!options.quiet) remark_usage(measuring, findings.finals_seconds);
+  const Tuning tuning = {.loaded = target.loaded,
+                         .objective = target.objective,
+                         .results = results_rules(options),
+                         .tuner = tuner,
+                         .strategy = *strategy,
+                         .progress = progress,
+                         .now = now,
+                         .started = target.started,
+                         .journal = &journal,
+                         .decide = decide,
+                         .last_note = last_note,
+                         .silent = orders.silent};
+  const Results results = sweep_and_print(tuning, findings);
+  if (!options.quiet) print_usage(measuring, findings.finals_seconds);
   journal.flush(true);
   tuned.code = write_results(results, target.outputs, machine.device, exporter, demands(options));
   tuned.rows = results.rows();

@@ -17,7 +17,8 @@ class Certainty {
   /// By what share of its time the winner, or the choice of it, may be wrong; nullopt if that is not known: of a single
   /// run without finals.
   std::optional<double> uncertainty() const;
-  /// What a user must know before the result is used: a sentence each, with what to do; mostly none.
+  /// What a user must know before the result is used: one sentence each, with what to do about it. Usually there is
+  /// none.
   std::vector<std::string> warnings() const;
   /// Why the winner is not as sure as that; nullopt if it is.
   std::optional<std::string> too_uncertain(double limit) const;

@@ -1,0 +1,189 @@
+#include "flow/tuning.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "exec/runner.h"
+#include "flow/contenders.h"
+#include "flow/grid.h"
+#include "search/listed.h"
+#include "tuning_folder.h"
+
+namespace tune {
+namespace {
+
+using Texts = std::vector<std::string>;
+using Time = report::Progress::Time;
+
+Spec spec(std::int64_t t) { return {t - 1, {{"T", Value(t), false}}}; }
+
+Trial timed(std::int64_t t, double seconds) {
+  Measurement measurement;
+  measurement.timing.median = seconds;
+  return {spec(t), std::move(measurement), 0, false, seconds};
+}
+
+/// Spec T takes T seconds of the test's clock. One of them may end the run.
+class CountingRunner : public Runner {
+ public:
+  explicit CountingRunner(Time& clock) : clock_(&clock) {}
+  int free_slots() const override { return trial_ ? 0 : 1; }
+  void start(const Spec& spec) override {
+    const auto t = std::get<std::int64_t>(*spec.find("T"));
+    if (t == ends_run_at) throw Error(ExitCode::environment, "the machine is gone");
+    *clock_ += std::chrono::seconds(t);
+    trial_ = timed(t, static_cast<double>(t));
+  }
+  std::optional<Trial> wait(Clock::time_point) override { return std::exchange(trial_, std::nullopt); }
+  void set_best(const Trial&, double, double) override {}
+  Activity activity() const override { return {}; }
+
+  std::int64_t ends_run_at = 0;
+
+ private:
+  Time* clock_;
+  std::optional<Trial> trial_;
+};
+
+/// A tuning of three specs, on a clock of its own.
+class TuningTest : public testing::Test {
+ protected:
+  TuningTest() { results_.tuned = true; }
+
+  Results sweep(Journal* journal = nullptr) {
+    Tuner tuner(objective_, nullptr, runner_, nullptr, progress_, {}, [this] { return clock_; });
+    const Tuning tuning = {.loaded = loaded_,
+                           .objective = objective_,
+                           .results = results_,
+                           .tuner = tuner,
+                           .strategy = strategy_,
+                           .progress = progress_,
+                           .now = [this] { return clock_; },
+                           .started = {},
+                           .journal = journal,
+                           .decide = [&] { decided_with_ = tuner.trials().size(); },
+                           .last_note = [this] { findings_.notes.journal_is_at("there"); },
+                           .silent = true};
+    return sweep_and_print(tuning, findings_);
+  }
+
+  TuningFolder folder_;
+  Loaded loaded_ = load_text(folder_, program_file("{T: [3, 1, 2]}"));
+  Objective objective_{loaded_.plan};
+  Time clock_{};
+  CountingRunner runner_{clock_};
+  std::ostringstream screen_;
+  report::Progress progress_{screen_, {}, 3, clock_};
+  Listed strategy_{{spec(3), spec(1), spec(2)}};
+  ResultsRules results_;
+  Findings findings_;
+  std::size_t decided_with_ = 0;
+};
+
+TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
+  const Results results = sweep();
+  EXPECT_EQ(findings_.elapsed_seconds, 6);
+  EXPECT_EQ(results.winner(), std::pair(1.0, std::int64_t{0}));
+  EXPECT_EQ(decided_with_, 3u);
+}
+
+TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
+  Journal journal(folder_.path() / "journal.jsonl");
+  runner_.ends_run_at = 1;
+  EXPECT_EQ(folder_.complaint([&] { sweep(&journal); }), "the machine is gone");
+  EXPECT_EQ(findings_.trials.size(), 1u);
+  EXPECT_EQ(decided_with_, 0u);
+  EXPECT_EQ(findings_.notes.texts(),
+            (Texts{"this run ended early and wrote no CSV or YAML; the same command continues it", "journal: there"}));
+}
+
+TEST_F(TuningTest, ThatEndsEarlyWithoutAJournalSaysNothing) {
+  runner_.ends_run_at = 1;
+  EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
+  EXPECT_EQ(findings_.notes.texts(), Texts());
+}
+
+TEST_F(TuningTest, MeetsADemandOrExitsWithAnotherCode) {
+  const Results results = sweep();
+  const Outputs outputs(OutputRules{});
+  Exporter exporter(outputs, loaded_.plan, objective_, {});
+  EXPECT_EQ(write_results(results, outputs, {}, exporter, {}), ExitCode::ok);
+  Demands demands;
+  demands.noise = 0.02;  // of single times without finals nothing is known
+  EXPECT_EQ(write_results(results, outputs, {}, exporter, demands), ExitCode::check_failed);
+}
+
+/// Finalists of three specs that took 1, 1.1 and 1.2 s, and a baseline.
+class ContendersTest : public testing::Test {
+ protected:
+  std::vector<std::int64_t> values(const std::vector<Contender>& contenders) const {
+    std::vector<std::int64_t> values;
+    for (const Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
+    return values;
+  }
+  void cut(double seconds_left) { cut_to_time(contenders_, trials_, seconds_left, notes_); }
+
+  std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
+  Contenders contenders_{{{"", spec(1)}, {"", spec(2)}, {"", spec(3)}}, {{"vendor", {}, Contender::Vendor::first}}};
+  Notes notes_;
+};
+
+TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs) {
+  TuningFolder folder;
+  const Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
+  const Objective objective(loaded.plan);
+  EXPECT_EQ(values(choose_specs(trials_, objective, {}, 2)), (std::vector<std::int64_t>{1, 2}));
+  const std::vector<Contender> chosen = choose_specs(trials_, objective, spec(4), 2);
+  EXPECT_EQ(values(chosen), (std::vector<std::int64_t>{1, 4, 2}));
+  EXPECT_TRUE(chosen[1].is_default);
+}
+
+TEST_F(ContendersTest, AllStayWhereThereIsTimeForARound) {
+  cut(4.4);
+  EXPECT_EQ(contenders_.count(), 4u);
+  EXPECT_EQ(notes_.texts(), Texts());
+}
+
+TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {
+  cut(2.5);
+  EXPECT_EQ(values(contenders_.specs), std::vector<std::int64_t>{1});
+  EXPECT_EQ(contenders_.baselines.size(), 1u);
+  EXPECT_EQ(notes_.texts(), Texts{"the finals have 2 of 4 contenders: the time left is enough for no more"});
+}
+
+TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
+  cut(-1);
+  EXPECT_EQ(contenders_.count(), 1u);
+  EXPECT_EQ(notes_.texts(), Texts{"there were no finals: the 0.0 s left are too few for a round of two contenders; a "
+                                  "longer --time-budget or --finals-budget makes room for them"});
+}
+
+/// A grid of 1.5e6 specs.
+class GridTest : public testing::Test {
+ protected:
+  std::optional<Grid> examine(const GridRules& rules) { return examine_grid(rules, loaded_.plan, {}, notes_); }
+
+  TuningFolder folder_;
+  Loaded loaded_ =
+      load_text(folder_, program_file("{T: {range: [1, 1500, 1]}, U: {range: [1, 1000, 1]}}", "default: {T: 0}\n"));
+  Notes notes_;
+};
+
+TEST_F(GridTest, OfMoreThanAMillionSpecsNeedsABound) {
+  GridRules rules;
+  rules.file = "big.yaml";
+  EXPECT_EQ(folder_.complaint([&] { examine(rules); }).substr(0, 60),
+            "big.yaml: the space has 1500000 valid specs, more than 10^6;");
+  rules.bounded = true;
+  EXPECT_EQ(examine(rules)->specs.size(), 1500000);
+}
+
+TEST_F(GridTest, IsNotExaminedForOneSpecOfVeryMany) {
+  GridRules rules;
+  rules.one_spec = true;
+  EXPECT_FALSE(examine(rules));
+}
+
+}  // namespace
+}  // namespace tune
