@@ -104,9 +104,8 @@ TEST(Readme, ItsCommandsOnRecordingsRun) {
 
 TEST(Readme, TheExampleOfATuningFileRuns) {
   Sandbox sandbox;
-  const Result result =
-      sandbox.tune({"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/example.yaml", "--tune", "--max-evals", "6",
-                    "--finals-budget", "2s", "-m", "64", "-n", "64", "-k", "64"});
+  const Result result = sandbox.tune({"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/example.yaml", "--tune",
+                                      "--max-evals", "6", "--finals-budget", "2s", "-m", "64", "-n", "64", "-k", "64"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.out.find("failed"), std::string::npos) << result.out;
 }
