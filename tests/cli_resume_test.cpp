@@ -190,6 +190,14 @@ class Lapse : public Resume {
                    script.insert(script.find("for word"), "test -e \"$(dirname \"$0\")/bad\" && " + what + "\n"));
   }
   void mend() const { std::filesystem::remove(sandbox_.folder() / "bad"); }
+  /// Of all failures in the journal.
+  void set_messages(const std::string& message) {
+    const std::string text = journal();
+    const std::string changed =
+        std::regex_replace(text, std::regex("\"message\":\"[^\"]*\""), "\"message\":\"" + message + "\"");
+    ASSERT_NE(changed, text);
+    set_journal(changed);
+  }
 };
 
 TEST_F(Lapse, WhatWasKilledFromOutsideIsTriedAgain) {
@@ -230,6 +238,49 @@ TEST_F(Lapse, WhatTimedOutIsTriedAgainOnlyWithMoreTime) {
   EXPECT_EQ(new_runs(), 1);
   EXPECT_EQ(tune({"--param", "T:1"}).code, 0);
   EXPECT_EQ(new_runs(), 1);
+}
+
+// As a tool might that translates messages, or a later version that words them otherwise.
+TEST_F(Lapse, AFailureIsTriedAgainByItsFactsWhateverItsMessageSays) {
+  write("kill -s KILL $$");
+  EXPECT_EQ(tune().code, 1);
+  set_messages("it stopped");
+  EXPECT_EQ(tune().code, 1);
+  EXPECT_EQ(new_runs(), 4);
+  EXPECT_EQ(tune().code, 1);
+  EXPECT_EQ(new_runs(), 0) << "it was killed twice, though the records say so in different words";
+}
+
+TEST_F(Lapse, NoMessageAndNoOutputHasAFailureTriedAgain) {
+  write("echo 'error: killed by signal 9 (killed), ended with exit code 127 (it had filled the disk)'; exit 3");
+  EXPECT_EQ(tune().code, 1);
+  EXPECT_EQ(new_runs(), 2);
+  EXPECT_EQ(tune().code, 1);
+  set_messages("the program was killed by signal 9 (killed)");
+  EXPECT_EQ(tune().code, 1);
+  EXPECT_EQ(new_runs(), 0);
+}
+
+TEST_F(Lapse, TheLimitOfATimeoutIsAFactToo) {
+  write("sleep 60");
+  EXPECT_EQ(tune({"--param", "T:1", "--timeout-run", "1.2"}).code, 1);
+  mend();
+  set_messages("no answer within 0.1 s");
+  EXPECT_EQ(tune({"--param", "T:1", "--timeout-run", "1.2"}).code, 1);
+  EXPECT_EQ(new_runs(), 1);
+  EXPECT_EQ(tune({"--param", "T:1", "--timeout-run", "1.3"}).code, 0);
+  EXPECT_EQ(new_runs(), 1);
+}
+
+TEST_F(Lapse, AFailureThatAnOlderVersionRecordedWithoutFactsIsFinalUnlessItIsRetried) {
+  write("kill -s KILL $$");
+  EXPECT_EQ(tune().code, 1);
+  set_journal(std::regex_replace(journal(), std::regex(",?\"facts\":\\{[^}]*\\}"), ""));
+  mend();
+  EXPECT_TRUE(has(tune().out, "note: failures from an earlier run: 2; --retry-failed tries them again\n"));
+  EXPECT_EQ(new_runs(), 2);
+  EXPECT_EQ(tune({"--retry-failed"}).code, 0);
+  EXPECT_EQ(new_runs(), 2);
 }
 
 TEST_F(Lapse, WhatCannotBeStartedIsTheMachinesFault) {
