@@ -320,6 +320,19 @@ TEST_F(Resume, ACompilerThatFindsNoRoomIsTheMachinesFault) {
   EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
 }
 
+// As GCC does when the system kills its compiler proper, which makes it end with exit code 1.
+TEST_F(Resume, ACompilerWhosePartWasKilledIsStartedAgainOnce) {
+  sandbox_.write("cc.sh",
+                 "case $* in *--version*) echo cc 1; exit;; esac\necho x >> builds\n"
+                 "echo 'cc: fatal error: Killed signal terminated program cc1plus' >&2\nexit 1\n");
+  sandbox_.write_gemm();
+  sandbox_.environment["CXX"] = "sh " + (sandbox_.folder() / "cc.sh").string();
+  for (const int builds : {1, 2, 2}) {
+    EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--param", "BM:1", "--output", "best"}).code, 1);
+    EXPECT_EQ(sandbox_.read("builds"), builds == 1 ? "x\n" : "x\nx\n");
+  }
+}
+
 /// On a disk of 1 MiB, which takes a user namespace.
 class SmallDisk : public Lapse {
  protected:
