@@ -24,20 +24,23 @@ bool may_start_a_journal(const std::string& text) {
   return kStart.starts_with(std::string_view(text).substr(0, kStart.size()));
 }
 
-std::vector<std::string> failures_of(const Trial& trial) {
-  if (const Failure* failure = trial.failure()) return {failure->headline()};
+using Failures = std::vector<const Failure*>;
+
+Failures failures_of(const Trial& trial) {
+  if (const Failure* failure = trial.failure()) return {failure};
   return {};
 }
 
-std::vector<std::string> failures_of(const Finals& finals) {
-  std::vector<std::string> headlines;
+Failures failures_of(const Finals& finals) {
+  Failures failures;
   for (const Finalist& finalist : finals.finalists)
-    if (finalist.failure) headlines.push_back(finalist.failure->headline());
-  return headlines;
+    if (finalist.failure) failures.push_back(&*finalist.failure);
+  return failures;
 }
 
-bool alike(const std::vector<std::string>& before, const std::vector<std::string>& now) {
-  return std::ranges::find_first_of(now, before) != now.end();
+bool any_repeats(const Failures& before, const Failures& now) {
+  const auto same = [](const Failure* a, const Failure* b) { return alike(*a, *b); };
+  return std::ranges::find_first_of(now, before, same) != now.end();
 }
 
 }  // namespace
@@ -137,14 +140,14 @@ void Journal::accept(wire::Record record) {
   if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) {
     forget_ends(finals->id);
     const Finals* before = find_finals(finals->id);
-    note_repeat(finals->id, before != nullptr && alike(failures_of(*before), failures_of(finals->finals)));
+    note_repeat(finals->id, before != nullptr && any_repeats(failures_of(*before), failures_of(finals->finals)));
     finals_[finals->id] = std::move(finals->finals);
   }
   if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
     std::string id = trial->id;
     forget_ends(id);
     const wire::TrialRecord* before = find(id);
-    note_repeat(id, before != nullptr && alike(failures_of(before->trial), failures_of(trial->trial)));
+    note_repeat(id, before != nullptr && any_repeats(failures_of(before->trial), failures_of(trial->trial)));
     if (before == nullptr && foreign_run()) ++foreign_trials_;
     trials_.insert_or_assign(std::move(id), Known{std::move(*trial), ++last_place_});
   }

@@ -33,7 +33,7 @@ class Journal {
   /// When its trial was written: larger is later. 0 if there is none.
   std::int64_t place_of(const std::string& id) const;
   const Finals* find_finals(const std::string& id) const;
-  /// Whether the last record of these trial or finals tells of a failure that the one before told of too.
+  /// Whether the last record of these trial or finals has a failure that is alike to one of the record before.
   bool repeats(const std::string& id) const { return repeats_.contains(id); }
   /// Trials of versions of tune that speak another protocol, whose identities are others, so that none is found.
   struct Foreign {

@@ -340,7 +340,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   options.command.assign(argv, argv + argc);
   CLI::App app{
       "Tunes CUDA, HIP and CPU kernels: expands a YAML grid of parameters, builds, checks and times each spec in\n"
-      "processes of its own, and ranks them. Options, tuning files: configs/README.md.",
+      "processes of its own, and ranks them. The manual is in docs/README.md.",
       "tune"};
   app.set_version_flag("--version", kVersion);
   add_what_to_tune(app, options);

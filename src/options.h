@@ -36,7 +36,7 @@ struct AuditOptions {
   std::optional<double> max_flips, max_regret;  ///< limits to what is found, as shares
 };
 
-/// The command line, understood. The table of options in configs/README.md says what each means.
+/// The command line, understood. docs/options.md says what each means.
 struct Options {
   std::vector<std::filesystem::path> yaml;
   bool tune = false;

@@ -104,6 +104,20 @@ TEST_F(Guards, AnEndThatHasAReasonTellsIt) {
   expect_outcomes(cases);
 }
 
+TEST_F(Guards, AShortageOfMemoryMayBeTheMachinesUnlessTheUserLimitsIt) {
+  const auto expect_suspected = [&](const std::vector<std::string>& arguments, bool suspected) {
+    EXPECT_EQ(tune(arguments).code, 1);
+    const auto trials = sandbox_.trials("out.jsonl");
+    ASSERT_FALSE(trials.empty());
+    EXPECT_TRUE(trials.back().trial.failure()->message.starts_with("out of memory"))
+        << outcome_text(trials.back().trial);
+    EXPECT_EQ(trials.back().trial.failure()->facts, FailureFacts{.machine_suspected = suspected});
+  };
+  write({{"sink = *new char[std::size_t(1) << 46];", ""}});
+  expect_suspected({}, true);
+  expect_suspected({"--memory", "300M"}, false);
+}
+
 TEST_F(Guards, HeapMemoryThatNobodyWroteIsNotZeroByChance) {
   const std::vector<Case> cases = {
       {"right();", "measured"},

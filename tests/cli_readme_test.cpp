@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "base/store.h"
@@ -73,6 +74,21 @@ std::vector<std::vector<std::string>> commands_on_recordings() {
   return commands;
 }
 
+// `#name` of every heading of a page, as GitHub makes them.
+std::set<std::string> anchors(const std::filesystem::path& page) {
+  std::set<std::string> all;
+  std::istringstream lines(read_file(page));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#")) continue;
+    std::string anchor = "#";
+    for (const char c : line.substr(line.find(' ') + 1))
+      if (c == ' ' || c == '-' || c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0)
+        anchor += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    all.insert(anchor);
+  }
+  return all;
+}
+
 TEST(Readme, ItsCommandsOnRecordingsRun) {
   Sandbox sandbox;
   for (const char* folder : {"configs", "demo"})
@@ -86,10 +102,39 @@ TEST(Readme, ItsCommandsOnRecordingsRun) {
   }
 }
 
+TEST(Readme, TheExampleOfATuningFileRuns) {
+  Sandbox sandbox;
+  const Result result = sandbox.tune({"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/example.yaml", "--tune",
+                                      "--max-evals", "6", "--finals-budget", "2s", "-m", "64", "-n", "64", "-k", "64"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out.find("failed"), std::string::npos) << result.out;
+}
+
+// Of every relative link of the documents: the file, and the heading behind the #.
+TEST(Manual, ItsLinksLeadSomewhere) {
+  namespace fs = std::filesystem;
+  const fs::path root = TUNE_SOURCE_DIR;
+  std::vector<fs::path> pages = {root / "README.md", root / "demo/README.md", root / "configs/README.md",
+                                 root / "configs/recorded/README.md"};
+  for (const auto& entry : fs::directory_iterator(root / "docs")) pages.push_back(entry.path());
+  static const std::regex kLink("\\]\\(([^)#:]*)(#[^)]*)?\\)");
+  int links = 0;
+  for (const fs::path& page : pages) {
+    const std::string text = read_file(page);
+    for (auto match = std::sregex_iterator(text.begin(), text.end(), kLink); match != std::sregex_iterator(); ++match) {
+      ++links;
+      const fs::path target = (*match)[1].length() == 0 ? page : page.parent_path() / (*match)[1].str();
+      ASSERT_TRUE(fs::exists(target)) << page << ": " << match->str();
+      EXPECT_TRUE(!(*match)[2].matched || anchors(target).contains((*match)[2].str())) << page << ": " << match->str();
+    }
+  }
+  EXPECT_GT(links, 100);
+}
+
 TEST(Readme, ShowsWhatASimulatedAuditPrints) {
   Sandbox sandbox;
   std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/configs", sandbox.folder() / "configs");
-  const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/configs/README.md");
+  const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
   const auto begin = reference.find("$ tune audit "), line = reference.find('\n', begin);
   ASSERT_NE(begin, std::string::npos);
   auto command = words_of(reference.substr(begin, line - begin));
@@ -101,7 +146,8 @@ TEST(Readme, ShowsWhatASimulatedAuditPrints) {
 
 TEST(Readme, NamesEveryOption) {
   const std::string help = Sandbox().tune({"--help"}).out + Sandbox().tune({"audit", "--help"}).out;
-  const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/configs/README.md");
+  const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/docs/options.md") +
+                                read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
   static const std::regex kOption("--[a-z][a-z_-]+");
   int options = 0;
   for (auto match = std::sregex_iterator(help.begin(), help.end(), kOption); match != std::sregex_iterator(); ++match) {

@@ -190,6 +190,14 @@ class Lapse : public Resume {
                    script.insert(script.find("for word"), "test -e \"$(dirname \"$0\")/bad\" && " + what + "\n"));
   }
   void mend() const { std::filesystem::remove(sandbox_.folder() / "bad"); }
+  /// Of all failures in the journal.
+  void set_messages(const std::string& message) {
+    const std::string text = journal();
+    const std::string changed =
+        std::regex_replace(text, std::regex("\"message\":\"[^\"]*\""), "\"message\":\"" + message + "\"");
+    ASSERT_NE(changed, text);
+    set_journal(changed);
+  }
 };
 
 TEST_F(Lapse, WhatWasKilledFromOutsideIsTriedAgain) {
@@ -232,6 +240,49 @@ TEST_F(Lapse, WhatTimedOutIsTriedAgainOnlyWithMoreTime) {
   EXPECT_EQ(new_runs(), 1);
 }
 
+// As a tool might that translates messages, or a later version that words them otherwise.
+TEST_F(Lapse, AFailureIsTriedAgainByItsFactsWhateverItsMessageSays) {
+  write("kill -s KILL $$");
+  EXPECT_EQ(tune().code, 1);
+  set_messages("it stopped");
+  EXPECT_EQ(tune().code, 1);
+  EXPECT_EQ(new_runs(), 4);
+  EXPECT_EQ(tune().code, 1);
+  EXPECT_EQ(new_runs(), 0) << "it was killed twice, though the records say so in different words";
+}
+
+TEST_F(Lapse, NoMessageAndNoOutputHasAFailureTriedAgain) {
+  write("echo 'error: killed by signal 9 (killed), ended with exit code 127 (it had filled the disk)'; exit 3");
+  EXPECT_EQ(tune().code, 1);
+  EXPECT_EQ(new_runs(), 2);
+  EXPECT_EQ(tune().code, 1);
+  set_messages("the program was killed by signal 9 (killed)");
+  EXPECT_EQ(tune().code, 1);
+  EXPECT_EQ(new_runs(), 0);
+}
+
+TEST_F(Lapse, TheLimitOfATimeoutIsAFactToo) {
+  write("sleep 60");
+  EXPECT_EQ(tune({"--param", "T:1", "--timeout-run", "1.2"}).code, 1);
+  mend();
+  set_messages("no answer within 0.1 s");
+  EXPECT_EQ(tune({"--param", "T:1", "--timeout-run", "1.2"}).code, 1);
+  EXPECT_EQ(new_runs(), 1);
+  EXPECT_EQ(tune({"--param", "T:1", "--timeout-run", "1.3"}).code, 0);
+  EXPECT_EQ(new_runs(), 1);
+}
+
+TEST_F(Lapse, AFailureThatAnOlderVersionRecordedWithoutFactsIsFinalUnlessItIsRetried) {
+  write("kill -s KILL $$");
+  EXPECT_EQ(tune().code, 1);
+  set_journal(std::regex_replace(journal(), std::regex(",?\"facts\":\\{[^}]*\\}"), ""));
+  mend();
+  EXPECT_TRUE(has(tune().out, "note: failures from an earlier run: 2; --retry-failed tries them again\n"));
+  EXPECT_EQ(new_runs(), 2);
+  EXPECT_EQ(tune({"--retry-failed"}).code, 0);
+  EXPECT_EQ(new_runs(), 2);
+}
+
 TEST_F(Lapse, WhatCannotBeStartedIsTheMachinesFault) {
   write("true");
   const auto script = sandbox_.folder() / "bench.sh";
@@ -267,6 +318,19 @@ TEST_F(Resume, ACompilerThatFindsNoRoomIsTheMachinesFault) {
   EXPECT_TRUE(has(result.err, "tune: error: a build failed for want of room: No space left on device ("));
   EXPECT_TRUE(has(result.err, "); the same command continues from here once there is room\n"));
   EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
+}
+
+// As GCC does when the system kills its compiler proper, which makes it end with exit code 1.
+TEST_F(Resume, ACompilerWhosePartWasKilledIsStartedAgainOnce) {
+  sandbox_.write("cc.sh",
+                 "case $* in *--version*) echo cc 1; exit;; esac\necho x >> builds\n"
+                 "echo 'cc: fatal error: Killed signal terminated program cc1plus' >&2\nexit 1\n");
+  sandbox_.write_gemm();
+  sandbox_.environment["CXX"] = "sh " + (sandbox_.folder() / "cc.sh").string();
+  for (const int builds : {1, 2, 2}) {
+    EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--param", "BM:1", "--output", "best"}).code, 1);
+    EXPECT_EQ(sandbox_.read("builds"), builds == 1 ? "x\n" : "x\nx\n");
+  }
 }
 
 /// On a disk of 1 MiB, which takes a user namespace.

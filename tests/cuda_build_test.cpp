@@ -45,7 +45,7 @@ class CudaBuild : public testing::Test {
   Sandbox sandbox_;
 };
 
-/// Whether it tunes a CUDA kernel of the repository; example.yaml names one that does not exist.
+/// Whether it tunes a CUDA kernel of the repository; example.yaml is for the CPU.
 bool is_cuda(const fs::path& yaml) {
   std::ifstream file(yaml);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

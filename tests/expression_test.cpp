@@ -47,6 +47,26 @@ std::string value_of(const std::string& text) {
   return std::holds_alternative<std::string>(value) ? fmt::format("'{}'", to_text(value)) : to_text(value);
 }
 
+TEST(Expression, AnErrorKeepsItsCauseItsAdviceAndTheUnknownNameApart) {
+  try {
+    Expression::parse("1 + bn", Scope().names);
+    FAIL();
+  } catch (const UnknownName& error) {
+    EXPECT_EQ(error.name(), "bn");
+    EXPECT_EQ(error.cause(), "unknown name 'bn'");
+    EXPECT_EQ(error.advice(), ", did you mean 'BN'?");
+  }
+  try {
+    Expression::parse("maxi(1)", Scope().names);
+    FAIL();
+  } catch (const UnknownName&) {
+    FAIL() << "a function is no name of a value";
+  } catch (const ExpressionError& error) {
+    EXPECT_EQ(error.cause(), "unknown function 'maxi'");
+    EXPECT_EQ(error.advice(), ", did you mean 'max'?");
+  }
+}
+
 /// `column: message` of the ExpressionError.
 std::string error_of(const std::string& text) {
   try {

@@ -108,9 +108,7 @@ void wait_for_the_end_of_stdin() {
   }
   leave();
 }
-void say_deadline() {
-  say(wire::encode(wire::Event(wire::Failed{Stage::check, std::to_string(go.answer_within), false})));
-}
+void say_deadline() { say(wire::encode(wire::Event(wire::Failed{Stage::check, std::to_string(go.answer_within)}))); }
 void measure_slowly() {
   if (go.launches > 0) return measure();  // the finals have many rounds
   note("begins");

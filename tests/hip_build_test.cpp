@@ -63,7 +63,7 @@ TEST_F(HipBuild, TheHotspotOfTheRepositoryBuilds) {
       << result.out << result.err;
 }
 
-/// The tuning files of HIP kernels of the repository; example.yaml names one that does not exist.
+/// The tuning files of HIP kernels of the repository; example.yaml is for the CPU.
 std::vector<fs::path> tuning_files() {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(fs::path(TUNE_SOURCE_DIR) / "configs")) {

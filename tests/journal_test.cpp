@@ -100,6 +100,25 @@ TEST_F(JournalLock, AClearedJournalKnowsNothingAndTakesRecords) {
   EXPECT_NE(journal.find("b"), nullptr);
 }
 
+wire::TrialRecord failed(const std::string& message, const FailureFacts& facts) {
+  return {"a", Trial{Spec{0, {}}, Failure{Stage::measure, Cause::crashed, message, "", facts}}};
+}
+
+TEST_F(JournalLock, AFailureRepeatsByItsFactsAndNotByItsMessage) {
+  Journal journal(path());
+  journal.append(wire::RunRecord{});
+  const auto repeats_after = [&](const std::string& message, const FailureFacts& facts) {
+    journal.append(failed(message, facts));
+    return journal.repeats("a");
+  };
+  EXPECT_FALSE(repeats_after("killed", {.signal = 9}));
+  EXPECT_TRUE(repeats_after("said in other words", {.signal = 9}));
+  EXPECT_FALSE(repeats_after("said in other words", {.exit_code = 127}));
+  EXPECT_TRUE(repeats_after("not found", {.exit_code = 127}));
+  journal.append(trial("a"));
+  EXPECT_FALSE(journal.repeats("a"));
+}
+
 class JournalOfEnds : public JournalLock {
  protected:
   /// A run that starts these, on devices 0, 1, ..., and ends.

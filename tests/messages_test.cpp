@@ -54,6 +54,52 @@ TEST(Messages, SayNothingOfGuardsThatAreNotAskedFor) {
   EXPECT_EQ(std::get<MeasureRequest>(decode_request(encode(Request(request)))).measure, request.measure);
 }
 
+TEST(Messages, OfAFailureCarryItsFacts) {
+  Failed failed;
+  failed.facts = {.exit_code = 127, .machine_suspected = true};
+  failed.room_error = 28;
+  EXPECT_EQ(sent(failed).facts, failed.facts);
+  EXPECT_EQ(sent(failed).room_error, 28);
+  EXPECT_EQ(std::get<Failed>(decode_event(R"({"event": "failed", "stage": "load"})")).facts, FailureFacts());
+  EXPECT_THROW(decode_event(R"({"event": "failed", "facts": {"signal": -1}})"), Malformed);
+}
+
+/// Of a journal's trial that failed.
+Failure failure_in(const std::string& line) { return *std::get<TrialRecord>(decode_record(line)).trial.failure(); }
+
+Failure recorded(const Failure& failure) { return failure_in(encode(Record(TrialRecord{"id", {Spec{}, failure}}))); }
+
+TEST(Records, OfFailuresKeepTheirFacts) {
+  const Failure unknown{Stage::check, Cause::reported, "wrong", "log"};
+  for (const FailureFacts& facts :
+       {FailureFacts(), FailureFacts{.exit_code = 255}, FailureFacts{.signal = 11}, FailureFacts{.limit_seconds = 1.25},
+        FailureFacts{.exit_code = 126, .machine_suspected = true}}) {
+    Failure failure = unknown;
+    failure.facts = facts;
+    const Failure read = recorded(failure);
+    EXPECT_EQ(read.facts, facts);
+    EXPECT_TRUE(alike(read, failure));
+    EXPECT_EQ(read.message, "wrong");
+    EXPECT_EQ(read.log, "log");
+  }
+  EXPECT_EQ(encode(Record(TrialRecord{"id", {Spec{}, unknown}})).find("facts"), std::string::npos);
+}
+
+TEST(Records, OfFailuresWithFactsThatCannotBeAreNone) {
+  const auto decode = [](const std::string& facts) {
+    return failure_in(R"({"record": "trial", "id": "x", "mesh_idx": 0, "params": {}, "failed": )"
+                      R"({"stage": "build", "cause": "timed out", "message": "m", "log": "")" +
+                      facts + "}}");
+  };
+  EXPECT_EQ(decode("").facts, FailureFacts()) << "an older version's";
+  EXPECT_EQ(decode(R"(, "facts": {"signal": 9, "another": 1})").facts, FailureFacts{.signal = 9});
+  for (const char* facts : {"7", "null", "[]", R"({"exit_code": 256})", R"({"exit_code": -1})", R"({"exit_code": 1.5})",
+                            R"({"exit_code": true})", R"({"signal": 128})", R"({"signal": "9"})",
+                            R"({"limit_seconds": -1})", R"({"limit_seconds": "1"})", R"({"limit_seconds": 1e999})",
+                            R"({"machine_suspected": 1})", R"({"machine_suspected": "yes"})"})
+    EXPECT_THROW(decode(std::string(R"(, "facts": )") + facts), Malformed) << facts;
+}
+
 TEST(Records, OfFinalsKeepRemarksBesideAFailure) {
   Finalist finalist;
   finalist.label = "vendor";

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -65,6 +67,18 @@ class ProgramWorker : public testing::Test {
     return "accepted";
   }
 
+  /// What the refusal of an action tells the driver.
+  template <typename Action>
+  static wire::Failed failed(Action action) {
+    try {
+      action();
+    } catch (const Refusal& refused) {
+      return refused.failed();
+    }
+    ADD_FAILURE() << "accepted";
+    return {};
+  }
+
   /// Why the machine, and not the spec, is at fault.
   template <typename Action>
   static std::string fault_of_environment(Action action) {
@@ -125,6 +139,30 @@ TEST_F(ProgramWorker, AFailedBuildNamesTheErrorAndLeavesNoProgram) {
   EXPECT_NE(message.find("the build ended with exit code 1: "), std::string::npos) << message;
   EXPECT_NE(message.find("missing"), std::string::npos) << message;
   EXPECT_FALSE(fs::exists(binary()));
+}
+
+TEST_F(ProgramWorker, ABuildReportsWhatItsCompilerSaysOfTheMachine) {
+  const auto build_says = [&](const std::string& text) {
+    build_.command = {"echo '" + text + "' >&2; exit 1; : {binary}"};
+    build_.command_is_shell = true;
+    return failed([&] { build(write("a.mojo", "")); });
+  };
+  EXPECT_EQ(build_says("g++: fatal error: Killed signal terminated program cc1plus").facts,
+            (FailureFacts{.exit_code = 1, .machine_suspected = true}));
+  EXPECT_EQ(build_says("a.s: No space left on device").room_error, ENOSPC);
+  EXPECT_EQ(build_says("error: killed by signal 9 ").facts, FailureFacts{.exit_code = 1});
+}
+
+TEST_F(ProgramWorker, AProgramReportsItsEndWhateverItPrints) {
+  EXPECT_EQ(failed([&] { run_script("kill -KILL $$"); }).facts,
+            (FailureFacts{.signal = SIGKILL, .machine_suspected = true}));
+  EXPECT_EQ(failed([&] { run_script("no-such-program"); }).facts,
+            (FailureFacts{.exit_code = 127, .machine_suspected = true}));
+  const auto printed = failed([&] {
+    run_script("echo 'error: ended with exit code 127, killed by signal 9 (killed): No space left on device'; exit 3");
+  });
+  EXPECT_EQ(printed.facts, FailureFacts{.exit_code = 3});
+  EXPECT_EQ(printed.room_error, 0);
 }
 
 TEST_F(ProgramWorker, AFailedCommandLeavesNoHalfProgram) {

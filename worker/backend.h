@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "wire/messages.h"
 
@@ -12,19 +13,31 @@ namespace tune {
 /// What ends a worker with `failed`: an expected way for a spec to fail, with the stage it failed in.
 class Refusal : public std::runtime_error {
  public:
-  Refusal(Stage stage, const std::string& message) : std::runtime_error(message), stage_(stage) {}
-  Stage stage() const { return stage_; }
-  /// The device could not be opened, which is no fault of the spec.
-  virtual bool no_device() const { return false; }
+  explicit Refusal(wire::Failed failed) : std::runtime_error(failed.message), failed_(std::move(failed)) {}
+  Refusal(Stage stage, const std::string& message) : Refusal(wire::Failed{stage, message}) {}
+  Stage stage() const { return failed_.stage; }
+  const wire::Failed& failed() const { return failed_; }
 
  private:
-  Stage stage_;
+  wire::Failed failed_;
 };
 
+/// The device could not be opened, which is no fault of the spec.
 class NoDevice : public Refusal {
  public:
-  explicit NoDevice(const std::string& message) : Refusal(Stage::load, message) {}
-  bool no_device() const override { return true; }
+  explicit NoDevice(const std::string& message)
+      : Refusal(wire::Failed{.stage = Stage::load, .message = message, .no_device = true}) {}
+};
+
+/// There was no memory, in the stage that the worker is in. The machine is suspected unless the limit is the user's.
+class OutOfMemory : public std::runtime_error {
+ public:
+  OutOfMemory(const std::string& message, bool machine_suspected)
+      : std::runtime_error(message), machine_suspected_(machine_suspected) {}
+  bool machine_suspected() const { return machine_suspected_; }
+
+ private:
+  bool machine_suspected_;
 };
 
 /// One way of building and running kernels. worker/main.cpp speaks the protocol and calls it: one process calls one of

@@ -16,6 +16,7 @@
 #include "backend.h"
 #include "base/process.h"
 #include "base/store.h"
+#include "compiler_output.h"
 #include "cpu_shim.h"
 #include "model/error.h"
 #include "support.h"
@@ -42,7 +43,7 @@ Finished run_compiler(std::vector<std::string> argv, const fs::path& directory) 
   Command command;
   command.argv = std::move(argv);
   command.directory = directory;
-  command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain()
+  command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain() and compiler_output.h
   command.own_group = false;
   return run(command);
 } catch (const NoProgram& error) {
@@ -89,7 +90,10 @@ std::string explain(const wire::BuildRequest& request, const Finished& finished)
 [[noreturn]] void refuse(const wire::BuildRequest& request, const Finished& finished) {
   const std::string line = explain(request, finished), &output = finished.captured;
   const std::string_view cut = output.size() > kDetail ? "\n[more in the log]" : "";
-  throw Refusal(Stage::build, fmt::format("{}\n{}{}", line, output.substr(0, kDetail), cut));
+  throw Refusal(wire::Failed{.stage = Stage::build,
+                             .message = fmt::format("{}\n{}{}", line, output.substr(0, kDetail), cut),
+                             .facts = facts_of_build(finished.exit, output),
+                             .room_error = room_error_of_build(output)});
 }
 
 /// Bytes of the .text section; 0 if the file is not a 64-bit ELF object.

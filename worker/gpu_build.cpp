@@ -11,6 +11,7 @@
 
 #include "backend.h"
 #include "base/store.h"
+#include "compiler_output.h"
 #include "gpu_compiler.h"
 #include "gpu_vendor.h"
 #include "ptxas_log.h"
@@ -49,7 +50,9 @@ std::string first_error(const std::string& log) {
 [[noreturn]] void refuse(const std::string& log) {
   const std::string line = first_error(log), rest = log.starts_with(line) ? log.substr(line.size()) : "\n" + log;
   const std::string_view cut = rest.size() > kDetail ? "\n[more in the log]" : "";
-  throw Refusal(Stage::build, line + rest.substr(0, kDetail).append(cut));
+  throw Refusal(wire::Failed{.stage = Stage::build,
+                             .message = line + rest.substr(0, kDetail).append(cut),
+                             .room_error = room_error_of_build(log)});
 }
 
 std::map<std::string, double> properties(const wire::BuildRequest& request, const GpuCompiler::Result& result) {

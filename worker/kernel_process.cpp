@@ -196,10 +196,16 @@ std::string KernelProcess::load() {
   room_.notes().fouls_heap = 1;
   carry_out(KernelNotes::Command::load);
   stage_ = Stage::check;
-  const KernelNotes::Outcome outcome = room_.notes().outcome;
-  if (outcome == KernelNotes::Outcome::refused) throw Refusal(Stage::load, room_.text());
-  if (outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
+  if (room_.notes().outcome == KernelNotes::Outcome::refused) throw Refusal(Stage::load, room_.text());
+  throw_what_it_threw();
   return room_.text();
+}
+
+void KernelProcess::throw_what_it_threw() const {
+  const KernelNotes::Outcome outcome = room_.notes().outcome;
+  const bool limited_by_user = room_.request().measure.memory_bytes > 0;
+  if (outcome == KernelNotes::Outcome::out_of_memory) throw OutOfMemory(room_.text(), !limited_by_user);
+  if (outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
 }
 
 TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
@@ -210,7 +216,7 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   notes.start = 0;
   notes.end = 0;
   const double seen = carry_out(KernelNotes::Command::launch);
-  if (notes.outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
+  throw_what_it_threw();
   // A clock that does not tick between two readings must not make a launch free.
   const std::uint64_t start = notes.start, end = notes.end;
   return {1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start))), seen};

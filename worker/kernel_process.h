@@ -24,10 +24,10 @@ class KernelProcess {
   KernelProcess(const KernelProcess&) = delete;
   KernelProcess& operator=(const KernelProcess&) = delete;
 
-  /// Loads the kernel. Returns what is to be known of it: remarks, one a line. Throws Refusal.
+  /// Loads the kernel. Returns what is to be known of it: remarks, one a line. Throws Refusal, and as launch does.
   std::string load();
-  /// Throws std::runtime_error with what the kernel throws. `foul_heap`: memory that the kernel takes from the heap
-  /// holds NaN then, which takes time.
+  /// Throws OutOfMemory, or std::runtime_error with what the kernel throws. `foul_heap`: memory that the kernel takes
+  /// from the heap holds NaN then, which takes time.
   TimedLaunch launch(std::uint32_t addresses, bool foul_heap);
   /// Lets it go on for a while without a launch.
   void rest();
@@ -45,6 +45,7 @@ class KernelProcess {
   void await_turn(std::uint32_t turns);
   void stop();
   [[noreturn]] void end_with(const siginfo_t& end);
+  void throw_what_it_threw() const;
 
   KernelRoom& room_;
   Stage stage_ = Stage::load;

@@ -16,7 +16,7 @@ namespace tune {
 /// became of it; a kernel can write to it too, so that a judge relies on none of it.
 struct KernelNotes {
   enum class Command : std::uint32_t { nothing, load, touch, launch, rest };
-  enum class Outcome : std::uint32_t { done, refused, threw };
+  enum class Outcome : std::uint32_t { done, refused, threw, out_of_memory };
 
   std::int64_t judge = 0;  ///< its process
   Command command = Command::nothing;

@@ -104,7 +104,7 @@ class KernelRunner {
       } catch (const Refusal& refusal) {
         note(KernelNotes::Outcome::refused, refusal.what());
       } catch (const std::bad_alloc&) {
-        note(KernelNotes::Outcome::threw, out_of_memory());
+        note(KernelNotes::Outcome::out_of_memory, out_of_memory());
       } catch (const std::exception& exception) {
         note(KernelNotes::Outcome::threw, exception.what());
       } catch (const abi::__forced_unwind&) {

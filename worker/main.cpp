@@ -70,21 +70,26 @@ class Session {
     if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) return serve(*measure);
     return refer(std::get<wire::ReferenceRequest>(request));
   } catch (const Refusal& refusal) {
-    return wire::Failed{refusal.stage(), refusal.what(), refusal.no_device(), false};
+    return refusal.failed();
   } catch (const wire::Malformed& malformed) {
-    return wire::Failed{Stage::start, fmt::format("malformed message from the driver: {}", malformed.what()), false,
-                        false};
+    return wire::Failed{Stage::start, fmt::format("malformed message from the driver: {}", malformed.what())};
+  } catch (const OutOfMemory& lack) {
+    return failed(lack.what(), {.machine_suspected = lack.machine_suspected()});
   } catch (const std::bad_alloc&) {
-    return wire::Failed{stage_, "out of memory", false, false};
+    return failed("out of memory", {.machine_suspected = true});
   } catch (const Error& error) {
-    return wire::Failed{stage_, error.what(), false, error.code() == ExitCode::environment};
+    return failed(error.what(), {}, error.code() == ExitCode::environment);
   } catch (const std::system_error& error) {
-    return wire::Failed{stage_, error.what(), false, error.code() == std::errc::no_space_on_device};
+    return failed(error.what(), {}, error.code() == std::errc::no_space_on_device);
   } catch (const std::exception& exception) {
-    return wire::Failed{stage_, exception.what(), false, false};
+    return failed(exception.what(), {});
   }
 
  private:
+  wire::Failed failed(const char* message, const FailureFacts& facts, bool environment = false) const {
+    return {.stage = stage_, .message = message, .facts = facts, .environment = environment};
+  }
+
   wire::Request read_request() {
     const auto line = channel_.next();
     if (!line) throw Refusal(Stage::start, "no request on stdin");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backend.h"
+#include "compiler_output.h"
 #include "model/error.h"
 
 namespace tune {
@@ -33,13 +34,23 @@ std::string telling_line(std::string_view text) {
   return std::string(last.substr(0, 300));
 }
 
-std::string failure(const Task& task, const Exit& exit, const Finished& finished) {
+std::string message_of(const Task& task, const Exit& exit, const Finished& finished) {
   const std::string limit = task.memory_bytes == 0
                                 ? ""
                                 : fmt::format("; its memory is limited to {} MiB by --memory", task.memory_bytes >> 20);
   if (exit.signal != 0) return fmt::format("{} was {}{}", task.what, to_text(exit), limit);
   const std::string line = telling_line(finished.captured.empty() ? finished.output : finished.captured);
   return fmt::format("{} ended with {}{}{}{}", task.what, to_text(exit), line.empty() ? "" : ": ", line, limit);
+}
+
+[[noreturn]] void refuse(const Task& task, const Exit& exit, const Finished& finished) {
+  wire::Failed failed{task.stage, message_of(task, exit, finished), facts_of_end(exit.code, exit.signal)};
+  if (task.stage == Stage::build) {
+    const std::string output = finished.output + finished.captured;
+    failed.facts = facts_of_build(exit, output);
+    failed.room_error = room_error_of_build(output);
+  }
+  throw Refusal(std::move(failed));
 }
 
 /// What needs a set-user-ID helper cannot run where signals are denied.
@@ -69,7 +80,7 @@ Finished run_or_refuse(const Task& task) {
   for (const auto* text : {&finished.output, &finished.captured}) std::fwrite(text->data(), 1, text->size(), stderr);
   std::fflush(stderr);
   const Exit exit = seen_through_shell(finished.exit, task.is_shell);
-  if (!exit.clean()) throw Refusal(task.stage, failure(task, exit, finished));
+  if (!exit.clean()) refuse(task, exit, finished);
   return finished;
 }
 

@@ -67,15 +67,12 @@ void declare_columns(const Node& node, Scope& scope) {
     try {
       Expression::parse(node.text, scope.names());
       return;
-    } catch (const ExpressionError& error) {
-      const std::string_view rest = std::string_view(node.text).substr(std::min(error.column(), node.text.size()));
-      std::size_t length = 0;
-      while (length < rest.size() && is_identifier(rest.substr(0, length + 1))) ++length;
-      const bool dotted = length < rest.size() && rest[length] == '.';
-      const std::string name(rest.substr(0, length));
-      if (name.empty() || dotted || scope.declares(name) || !std::string_view(error.what()).starts_with("unknown name"))
-        return;
-      scope.add_result(name);
+    } catch (const UnknownName& unknown) {
+      const bool marks_parameter = node.text.at(unknown.column()) == '$';
+      if (marks_parameter || !is_identifier(unknown.name())) return;
+      scope.add_result(unknown.name());
+    } catch (const ExpressionError&) {
+      return;
     }
   }
 }

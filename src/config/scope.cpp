@@ -9,14 +9,12 @@ namespace {
 
 /// `unknown name 'BMM', did you mean 'BM'?` with the expression put before the advice.
 std::string complaint(const ExpressionError& error, std::string_view what, const std::string& text) {
-  const std::string cause = error.what();
-  const std::string in = fmt::format(" in {} '{}'", what, text);
-  const auto advice = cause.find(", did you mean");
-  if (advice != std::string::npos) return cause.substr(0, advice) + in + cause.substr(advice);
-  if (cause.starts_with("unknown name")) return cause + in + "; no parameter, let or size has this name";
+  const std::string place = fmt::format("{} in {} '{}'", error.cause(), what, text);
+  if (!error.advice().empty()) return place + error.advice();
+  if (dynamic_cast<const UnknownName*>(&error) != nullptr) return place + "; no parameter, let or size has this name";
   // A list such as [ceil_div(n, BN)] reaches us as two entries, each with half of the parentheses.
   const bool torn = std::ranges::count(text, '(') != std::ranges::count(text, ')');
-  return fmt::format("{}{}, at its column {}{}", cause, in, error.column() + 1,
+  return fmt::format("{}, at its column {}{}", place, error.column() + 1,
                      torn ? "; quote an expression with commas" : "");
 }
 

@@ -173,10 +173,6 @@ void WorkerProcess::accept(const wire::Failed& failed) {
   stage_ = failed.stage;
 }
 
-Failure WorkerProcess::fail(Cause cause, const std::string& message, const std::string& log) const {
-  return {stage_, cause, message, log};
-}
-
 void WorkerProcess::handle(const Processes::Ended& ended) {
   ended_ = true;
   judge(ended);
@@ -186,7 +182,7 @@ void WorkerProcess::handle(const Processes::Ended& ended) {
   std::filesystem::remove_all(temporary_, ignored);
   if (failure_ && !output_.empty()) std::filesystem::remove_all(output_, ignored);
   const std::string lack = needs_room ? lack_of_room(was_full) : "";
-  if (was_full && lack.empty()) failure_->message.insert(failure_->headline().size(), kFilledDisk);
+  if (was_full && lack.empty()) note_filled_disk();
   if (!answered_ || built_) count(stage_);
   log(fmt::format("worker {}: {}", id_, to_text(ended.exit)));
   if (failure_ && failure_->cause == Cause::reported && failed_->environment)
@@ -208,30 +204,41 @@ std::string WorkerProcess::full_disk() const {
 std::string WorkerProcess::lack_of_room(bool was_full) const {
   if (const std::string folder = full_disk(); !folder.empty()) return "the disk of " + folder + " is full";
   if (output_.empty() || was_full) return "";
-  for (const char* reason : {"No space left on device", "Disk quota exceeded"})
-    if (failure_->log.find(reason) != std::string::npos)
-      return std::string("a build failed for want of room: ") + reason;
-  return "";
+  if (!failed_ || failed_->room_error == 0) return "";
+  return std::string("a build failed for want of room: ") + std::strerror(failed_->room_error);
+}
+
+// The disk had room again when what it left was removed. Next to others it may not have been the only one to fill it.
+void WorkerProcess::note_filled_disk() {
+  failure_->message.insert(failure_->headline().size(), " (it had filled the disk)");
+  failure_->facts.machine_suspected = true;
 }
 
 void WorkerProcess::judge(const Processes::Ended& ended) {
   const Exit& exit = ended.exit;
-  if (exit.unreaped)
-    failure_ = fail(Cause::timed_out, to_text(exit), ended.captured);
-  else if (exit.timed_out)
-    failure_ = fail(Cause::timed_out,
-                    "no answer within " + seconds_text(stage_ == Stage::build ? deadlines_.build : deadlines_.run),
-                    ended.captured);
-  else if (!complaint_.empty())
-    failure_ = fail(Cause::protocol, complaint_, ended.captured);
-  else if (!exit.clean())
-    failure_ = fail(Cause::crashed, to_text(exit), ended.captured);
-  else if (failed_)
-    failure_ = fail(Cause::reported, failed_->message, ended.captured);
-  else if (!answered_)
-    failure_ = fail(Cause::protocol, "the process ended with exit code 0 but without a result", ended.captured);
-  else if (measures_ && !done_sent_)
-    failure_ = fail(Cause::protocol, "the process ended with exit code 0 before it was told to", ended.captured);
+  if (exit.unreaped) {
+    failure_ = judged(ended, Cause::timed_out, to_text(exit));
+  } else if (exit.timed_out) {
+    const std::chrono::duration<double> limit = stage_ == Stage::build ? deadlines_.build : deadlines_.run;
+    failure_ = judged(ended, Cause::timed_out, "no answer within " + seconds_text(limit));
+    failure_->facts = {.limit_seconds = limit.count()};
+  } else if (!complaint_.empty()) {
+    failure_ = judged(ended, Cause::protocol, complaint_);
+  } else if (!exit.clean()) {
+    failure_ = judged(ended, Cause::crashed, to_text(exit));
+    failure_->facts = facts_of_end(exit.code, exit.signal);
+  } else if (failed_) {
+    failure_ = judged(ended, Cause::reported, failed_->message);
+    failure_->facts = failed_->facts;
+  } else if (!answered_) {
+    failure_ = judged(ended, Cause::protocol, "the process ended with exit code 0 but without a result");
+  } else if (measures_ && !done_sent_) {
+    failure_ = judged(ended, Cause::protocol, "the process ended with exit code 0 before it was told to");
+  }
+}
+
+Failure WorkerProcess::judged(const Processes::Ended& ended, Cause cause, const std::string& message) const {
+  return {stage_, cause, message, ended.captured};
 }
 
 }  // namespace tune

@@ -18,9 +18,6 @@ struct Deadlines {
   std::chrono::duration<double> run{60};  ///< each of start, load, and check with measure
 };
 
-/// Ends the headline of what failed on a full disk that had room again when what it left was removed.
-inline constexpr const char* kFilledDisk = " (it had filled the disk)";
-
 /// One worker process seen from the driver: holds what it said to the protocol, and says at its end what became of it.
 /// The owner passes it the events of its id.
 class WorkerProcess {
@@ -75,7 +72,8 @@ class WorkerProcess {
   void judge(const Processes::Ended& ended);
   std::string full_disk() const;
   std::string lack_of_room(bool was_full) const;
-  Failure fail(Cause cause, const std::string& message, const std::string& log) const;
+  Failure judged(const Processes::Ended& ended, Cause cause, const std::string& message) const;
+  void note_filled_disk();
 
   Processes* processes_;
   std::filesystem::path temporary_;  ///< its TMPDIR

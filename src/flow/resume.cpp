@@ -1,17 +1,12 @@
 #include "flow/resume.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
-#include "exec/worker_process.h"
 #include "tuner.h"
 
 namespace tune {
 namespace {
-
-constexpr const char* kMachinesWords[] = {"killed by signal 9 ",      "Killed signal", "ended with exit code 126",
-                                          "ended with exit code 127", kFilledDisk,     "four fifths of what was left"};
 
 bool cuts_slow_specs(const ResumeRules& rules, const Objective& objective, const Plan& plan) {
   return rules.cut_slow && (objective.follows_time() || objective.follows_energy()) && plan.measure.cutoff > 0;
@@ -30,27 +25,13 @@ bool is_of_another(const Trial& trial, const std::string& id) {
   return (measurement->device == id) == (measurement->scaled != 1);
 }
 
-// What it was given, which is how the message of a timeout ends.
-std::optional<double> limit_of(const Failure& failure) {
-  double seconds = 0;
-  const bool known = failure.cause == Cause::timed_out &&
-                     std::sscanf(failure.message.c_str(), "no answer within %lf s", &seconds) == 1;
-  return known ? std::optional(seconds) : std::nullopt;
-}
-
-// By the machine's doing perhaps: in our words, in GCC's when its compiler proper is killed, in a shell's or a loader's
-// for what they do not find.
-bool may_be_the_machines(const Failure& failure) {
-  const std::string text = failure.headline();
-  return std::ranges::any_of(kMachinesWords, [&](const char* words) { return text.find(words) != std::string::npos; });
-}
-
 }  // namespace
 
 bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run) {
-  const auto limit = limit_of(failure);
-  if (limit) return *limit < (failure.stage == Stage::build ? timeout_build : timeout_run);
-  return !repeated && may_be_the_machines(failure);
+  const FailureFacts& facts = failure.facts;
+  if (facts.limit_seconds > 0)
+    return facts.limit_seconds < (failure.stage == Stage::build ? timeout_build : timeout_run);
+  return !repeated && facts.machine_suspected;
 }
 
 std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,

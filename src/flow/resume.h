@@ -23,8 +23,8 @@ struct ResumeRules {
 /// After so many runs ended while it ran, a spec is not tried again; a single end may have had any cause.
 inline constexpr int kMostEnds = 2;
 
-/// Whether a recorded failure tells nothing of this run: it may be the machine's, such as a kill by a system short of
-/// memory, and happened only once, or it was given less time than specs are given now.
+/// Whether a recorded failure tells nothing of this run, by its facts: the machine is suspected and it happened only
+/// once, or the spec was given less time than specs are given now. A failure without facts does not lapse.
 bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run);
 
 /// What the journal knows of a spec, where that holds for a run with these rules too; nullopt: it is to be tried. A

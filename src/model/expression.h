@@ -34,11 +34,27 @@ std::string did_you_mean(std::string_view misspelled, std::span<const std::strin
 /// what() is such as `unknown name 'BMM', did you mean 'BM'?` or `expected ')' before end`.
 class ExpressionError : public std::runtime_error {
  public:
-  ExpressionError(std::size_t column, const std::string& text) : std::runtime_error(text), column_(column) {}
+  ExpressionError(std::size_t column, const std::string& cause, const std::string& advice = "")
+      : std::runtime_error(cause + advice), column_(column), cause_(cause), advice_(advice) {}
   std::size_t column() const { return column_; }
+  const std::string& cause() const { return cause_; }
+  /// What follows the cause in what(), such as `, did you mean 'BM'?`; empty if there is none.
+  const std::string& advice() const { return advice_; }
 
  private:
   std::size_t column_;
+  std::string cause_, advice_;
+};
+
+/// A name that is not declared is used as a value.
+class UnknownName : public ExpressionError {
+ public:
+  UnknownName(std::size_t column, const std::string& name, const std::string& advice)
+      : ExpressionError(column, "unknown name '" + name + "'", advice), name_(name) {}
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
 };
 
 /// Why a point has no value: the expression's own operation number and what went wrong there.

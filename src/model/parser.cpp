@@ -310,7 +310,7 @@ void Parser::fail_unknown(const Token& name) const {
   const std::string nearest = names_.nearest(name.text);
   const std::string hint =
       nearest.empty() ? did_you_mean(name.text, literals) : fmt::format(", did you mean '{}'?", nearest);
-  throw ExpressionError(name.begin, fmt::format("unknown name '{}'{}", name.text, hint));
+  throw UnknownName(name.begin, std::string(name.text), hint);
 }
 
 void Parser::call(const Token& function) {
@@ -318,8 +318,8 @@ void Parser::call(const Token& function) {
   if (!op) {
     std::vector<std::string> names;
     for (const Spelling& spelling : kFunctions) names.emplace_back(spelling.text);
-    throw ExpressionError(function.begin,
-                          fmt::format("unknown function '{}'{}", function.text, did_you_mean(function.text, names)));
+    throw ExpressionError(function.begin, fmt::format("unknown function '{}'", function.text),
+                          did_you_mean(function.text, names));
   }
   advance();
   const std::size_t begin = token_.begin;

@@ -48,16 +48,34 @@ struct Measurement {
 /// Multiplies its times by a factor, and notes that in `scaled`.
 void scale_times(Measurement& measurement, double factor);
 
+/// What is known of how something failed. Decisions are made on this; messages are for people. All of it is 0 or false
+/// where nothing is known, as of a wrong result, or of a failure that an older version of tune recorded.
+struct FailureFacts {
+  int exit_code = 0;               ///< with which the worker, the compiler or the program ended
+  int signal = 0;                  ///< which ended it
+  double limit_seconds = 0;        ///< the time that it was given, if it timed out
+  bool machine_suspected = false;  ///< the machine may be to blame: short of memory, a full disk, a missing program
+  bool operator==(const FailureFacts&) const = default;
+};
+
+/// What the end of a process tells. The machine is suspected of SIGKILL, and of the exit codes by which a shell or a
+/// loader says that a file cannot be executed (126) or is not there (127).
+FailureFacts facts_of_end(int exit_code, int signal);
+
 /// A spec that did not make it.
 struct Failure {
   Stage stage = Stage::start;
   Cause cause = Cause::reported;
   std::string message;
   std::string log;  ///< captured output, cut in the middle
+  FailureFacts facts = {};
 
   /// The message's first line, which is what specs are grouped by; the rest is detail.
   std::string headline() const { return message.substr(0, message.find('\n')); }
 };
+
+/// Whether two failures have the same stage, cause and facts, whatever their messages are.
+bool alike(const Failure& a, const Failure& b);
 
 /// Built, but excluded by prune_after_build.
 struct PrunedAfterBuild {

@@ -128,4 +128,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Timing, count, median, min, mean
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BuildInfo, key, artifact_hash, seconds, properties, code)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Device, name, driver, arch, properties)
 
+/// An object with what is known. Reading throws std::invalid_argument for what cannot be.
+void to_json(nlohmann::json& j, const FailureFacts& facts);
+void from_json(const nlohmann::json& j, FailureFacts& facts);
+
 }  // namespace tune

@@ -167,9 +167,11 @@ struct Referenced {};
 struct Failed {
   Stage stage = Stage::start;
   std::string message;
+  FailureFacts facts = {};
   // No fault of the spec:
   bool no_device = false;    ///< the device could not be opened; another process may be able to
   bool environment = false;  ///< a full disk, or a program that cannot be started: nothing goes on before it is mended
+  int room_error = 0;        ///< ENOSPC or EDQUOT if a compiler could not write; the spec's fault if it filled the disk
 };
 using Event = std::variant<Hello, Built, Loaded, Checked, Measured, Referenced, Failed>;
 

@@ -112,8 +112,37 @@ std::vector<Setting> from_object(const json& j) {
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, timing, checked, max_error, metrics, build, device, scaled)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Failure, stage, cause, message, log)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrunedAfterBuild, reason, build)
+
+void to_json(json& j, const FailureFacts& facts) {
+  j = json::object();
+  if (facts.exit_code != 0) j["exit_code"] = facts.exit_code;
+  if (facts.signal != 0) j["signal"] = facts.signal;
+  if (facts.limit_seconds > 0) j["limit_seconds"] = facts.limit_seconds;
+  if (facts.machine_suspected) j["machine_suspected"] = true;
+}
+
+void from_json(const json& j, FailureFacts& facts) {
+  if (!j.is_object()) refuse("'facts' is no object");
+  facts.exit_code = static_cast<int>(integer_at(j, "exit_code", 0, UINT8_MAX, 0));
+  facts.signal = static_cast<int>(integer_at(j, "signal", 0, INT8_MAX, 0));
+  facts.limit_seconds = seconds_at(j, "limit_seconds");
+  facts.machine_suspected = j.value("machine_suspected", false);
+}
+
+void to_json(json& j, const Failure& failure) {
+  j = {{"stage", failure.stage}, {"cause", failure.cause}, {"message", failure.message}, {"log", failure.log}};
+  if (failure.facts != FailureFacts()) j["facts"] = failure.facts;
+}
+
+void from_json(const json& j, Failure& failure) {
+  const Failure unset;
+  failure.stage = j.value("stage", unset.stage);
+  failure.cause = j.value("cause", unset.cause);
+  failure.message = j.value("message", unset.message);
+  failure.log = j.value("log", unset.log);
+  failure.facts = j.value("facts", unset.facts);
+}
 
 void to_json(json& j, const Spec& spec) { j = {{"mesh_idx", spec.mesh_idx}, {"params", to_object(spec.params)}}; }
 
