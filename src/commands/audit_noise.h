@@ -14,7 +14,7 @@ namespace tune {
 
 /// A tuning on a recording as if its times were measured anew: every answer is the recorded one times a random factor,
 /// and the winner is decided by finals of such times, as real ones are. The factors are log-normal and independent of
-/// each other: it knows of no drift that several times share.
+/// each other: a drift that several times share is not simulated.
 class NoisyTuning {
  public:
   /// `size`: the standard deviation of a time, as a share of it; unset: each spec's confidence interval tells it.

@@ -93,7 +93,7 @@ class TuningAudit {
     return orders;
   }
 
-  /// A run of its own for the truth: no budget cuts it short.
+  /// The options of a run that no budget cuts short: it says how good the winners really are.
   Options unbounded(const char* name) const {
     Options options = *options_;
     options.output = prefix_ + name;
@@ -104,7 +104,7 @@ class TuningAudit {
     return options;
   }
 
-  // What is wrong with a shape's specs costs that shape; the machine's faults end the audit.
+  // A shape without a valid spec does not end the audit; a fault of the machine does.
   static Tuned execute(const Options& options, Target& target, const TuneOrders& orders) try {
     return tune::tune(options, target, orders);
   } catch (const Error& error) {
@@ -118,13 +118,13 @@ class TuningAudit {
     AuditRun audited{number, options.seed, {}, 0, {}, {}, {}};
     const auto recorded = tune_once(options, shape, audited);
     if (!audited.winner) return audited;
-    // With a budget of time the same command goes on.
+    // With a time budget the same command continues the search.
     if (!options.time_budget) audited.replayed = replays(options, shape, *audited.winner);
     if (recorded) audited.simulated = simulates(*recorded, *audited.winner);
     return audited;
   }
 
-  /// The journal, if the recording that it is has the same objective without the tuning file.
+  /// The journal, if it can be replayed without the tuning file, which may define another objective than the time.
   std::optional<fs::path> tune_once(const Options& options, const ShapeOrNone& shape, AuditRun& audited) {
     Target target(options, workers_, shape);
     const Tuned tuned = execute(options, target, orders());

@@ -16,9 +16,9 @@
 
 namespace tune {
 
-// What the command line asks of each part of a run. Only here it is told that part.
+// What the command line asks of each part of a run. No other file turns options into the rules of these parts.
 
-/// What a tuning file is changed in, whether specs are measured or replayed.
+/// How the command line changes a tuning file, whether its specs are measured or replayed.
 LoadOptions load_options(const Options& options);
 GridRules grid_rules(const Options& options);
 SearchRules search_rules(const Options& options);
@@ -32,7 +32,7 @@ report::ProgressStyle progress_style(const Options& options);
 /// Throws Error(environment) if the backend's worker is not installed.
 WorkshopOptions workshop_options(const Options& options, const Workers& workers, Backend backend);
 
-/// Builds at a time.
+/// How many builds run at a time.
 int jobs(const Options& options);
 /// The workers of this installation.
 Workers find_workers(const Options& options);

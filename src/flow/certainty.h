@@ -8,19 +8,19 @@
 
 namespace tune {
 
-/// How sure it is which spec is the best, and why not more.
+/// How certain it is which spec is the best, and what keeps it from being more certain.
 class Certainty {
  public:
   /// Of the first row. `finals`: null if there were none. Precondition: there is a row.
   Certainty(const Ranking& ranking, const Finals* finals);
 
-  /// By what share of its time the winner, or the choice of it, may be wrong; nullopt if that is not known: of a single
-  /// run without finals.
+  /// By what share of its time the winner, or the choice of it, may be wrong; nullopt if that is not known: after a
+  /// single run without finals.
   std::optional<double> uncertainty() const;
   /// What a user must know before the result is used: one sentence each, with what to do about it. Usually there is
   /// none.
   std::vector<std::string> warnings() const;
-  /// Why the winner is not as sure as that; nullopt if it is.
+  /// Why the winner is less certain than that; nullopt if it is certain enough.
   std::optional<std::string> too_uncertain(double limit) const;
 
  private:

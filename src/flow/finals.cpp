@@ -88,7 +88,7 @@ void FinalsStage::decide(Tuner& tuner) {
   hold_finals(id, contenders.all(), rules);
 }
 
-// Today's configuration is missed where it is not in the table.
+// Without a note a reader of the table would look for today's configuration in vain.
 void FinalsStage::note_default(Tuner& tuner) {
   if (!findings_->default_spec) return;
   const auto trial = std::ranges::find(tuner.trials(), findings_->default_spec->mesh_idx,
@@ -147,7 +147,7 @@ std::string FinalsStage::contender_id(const Contender& contender) const {
   return contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec));
 }
 
-// Who takes part and how: the same finals need not be held twice.
+// It stands for who takes part and how, so that the same finals are not held twice.
 std::string FinalsStage::finals_id(const std::vector<Contender>& contenders) const {
   std::vector<std::string> ids;
   for (const Contender& contender : contenders) ids.push_back(contender_id(contender));
@@ -174,7 +174,7 @@ const Finals* FinalsStage::recorded(const std::string& id) const {
   return std::ranges::any_of(recorded->finalists, again) ? nullptr : recorded;
 }
 
-// The grid may have changed since; what took part has not. False: there are none, or a contender is not known.
+// The grid may have changed since then, but not those who took part. False: there are none, or a contender is unknown.
 bool FinalsStage::restore(const std::string& id, const std::vector<Contender>& contenders) {
   const Finals* before = recorded(id);
   if (before == nullptr) return false;
@@ -190,8 +190,8 @@ bool FinalsStage::restore(const std::string& id, const std::vector<Contender>& c
   return true;
 }
 
-// One record tells that finals run, and one more after each wait for other runs. Only from the second run that ended in
-// them on each turn has one too, which tell whose doing it is: there are thousands.
+// The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has ended
+// in these finals, every turn is recorded too, to tell which contender ends them: there are thousands of turns.
 void FinalsStage::blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules) {
   const bool suspicious = parts_.journal.ends_of(id) > 0;
   const auto turn_of = [this, id](const Contender& contender) { return id + "/" + contender_id(contender); };

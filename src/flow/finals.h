@@ -15,9 +15,10 @@ namespace tune {
 struct FinalsStageRules {
   int finalists = 5;
   std::uint64_t seed = 0;
-  /// Whether recorded finals in which someone failed so, once or repeatedly, are held again.
+  /// Whether recorded finals are held again because a contender failed there in this way, for the first time or
+  /// repeatedly.
   std::function<bool(const Failure&, bool repeated)> again;
-  bool one_process = false;           ///< the device admits one at a time: none are held
+  bool one_process = false;           ///< the device admits one process at a time: no finals can be held
   bool hold = true;                   ///< --no-finals: false
   std::optional<double> budget;       ///< seconds of the finals
   std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
@@ -42,8 +43,8 @@ class FinalsStage {
   /// Finals and notes go to `findings`, whose default_spec is today's configuration.
   FinalsStage(Parts parts, FinalsStageRules rules, Findings& findings);
 
-  /// Does nothing without a valid spec, and holds no finals for one contender alone. Throws Interrupted,
-  /// Error(environment), which none of the specs finishing the finals is too.
+  /// Does nothing without a valid spec, and holds no finals for one contender alone. Throws Interrupted, and
+  /// Error(environment), also if no spec finishes the finals.
   void hold(Tuner& tuner);
 
  private:

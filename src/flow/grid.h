@@ -26,15 +26,15 @@ struct Grid {
   /// TooEntangled unless it `may_sample`.
   Grid(const Plan& plan, std::span<const Filter> filters, bool may_sample);
 
-  /// Why there is no spec, a problem per line: what pruned the points, and constraints that contradict each other.
+  /// Why there is no spec, one problem per line: what pruned the points, and constraints that contradict each other.
   std::string why_empty() const;
   /// Throws Error(none_valid) with these reasons if there is no spec. `file` is the tuning file.
   void require_specs(const std::string& file) const;
 
   const Plan* plan;
   std::vector<Restriction> wanted;        ///< the filters
-  std::optional<TooEntangled> uncounted;  ///< why `specs` are but a random sample
-  ValidSpecs specs;                       ///< those that pass them
+  std::optional<TooEntangled> uncounted;  ///< why `specs` are only a random sample
+  ValidSpecs specs;                       ///< those that pass the filters
   std::vector<Walk::Pruned> pruned;       ///< before the build; empty for more than 10^6 points, which are not walked
   std::optional<Spec> default_spec;       ///< the spec among `specs` that `default:` means
 };

@@ -22,7 +22,7 @@ struct MachineRules {
 };
 
 /// The machine that a run is for: what a worker says of it, what a device file says, or what the journal remembers.
-/// It is looked at once it is asked for.
+/// It is probed when it is first needed.
 class Machine {
  public:
   /// `workers` must outlive this. Throws Error(bad_input) for a bad device file.
@@ -31,7 +31,7 @@ class Machine {
   bool present(Backend backend) const { return from_file_ || workers_->present(backend); }
   /// Where the tuning file's expressions take their device from. Throws Error.
   const Device& device(Backend backend) { return from_file_ ? *from_file_ : hello(backend).device; }
-  /// Whose limits prune specs; nullopt where it is of no matter which, or not known. Throws Error.
+  /// The device whose limits prune specs; nullopt where it does not matter, or is not known. Throws Error.
   std::optional<Device> limiting_device(Backend backend);
   /// Throws Error.
   const wire::Hello& hello(Backend backend);

@@ -25,8 +25,8 @@ struct Outputs {
   std::filesystem::path kt_cache, t4;        ///< of --kt-cache and --t4
 
   explicit Outputs(const OutputRules& rules);
-  /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or there is
-  /// something under its name that is no file.
+  /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or one of
+  /// them exists and is not a file.
   void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
   /// Makes the folders that the files are in; a journal makes its own.
   void make_folders() const;

@@ -15,14 +15,14 @@
 
 namespace tune {
 
-/// What of a run's findings is said, and how.
+/// What the results of a run look like.
 struct ResultsRules {
   std::vector<std::string> command;  ///< with `--spec N` after it, runs one spec again
   bool tuned = false;                ///< order of merit and a winner; else all in mesh order
   std::size_t top = 0;               ///< specs in the table; 0: all
 };
 
-/// Puts findings in order and says them: the table, the CSV file, the best YAML.
+/// Ranks what a run found and presents it: the table, the CSV file, the best YAML.
 class Results {
  public:
   /// What it refers to must outlive this.
@@ -32,11 +32,11 @@ class Results {
   const std::vector<Ranked>& rows() const { return summary_.ranking.rows; }
   /// Whether there is a valid spec.
   bool any() const { return !rows().empty(); }
-  /// Whether the result of some spec is wrong.
+  /// Whether some spec computed a wrong result.
   bool any_wrong() const;
   /// Seconds and mesh_idx of the best, as the table has it. Precondition: any().
   std::pair<double, std::int64_t> winner() const;
-  /// Why the best is not as sure as this share of its time; nullopt if it is, or if there is none.
+  /// Why the best is less certain than this share of its time; nullopt if it is certain enough, or if there is none.
   std::optional<std::string> too_uncertain(double limit) const;
   std::string text() const;
   /// Throws Error(environment).

@@ -27,8 +27,8 @@ struct SearchRules {
 /// unknown, may be) too small for all.
 bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size);
 
-/// The strategy by name (or `auto`) over `specs`, after those of `first`, for what `objective` is after, which
-/// must outlive it.
+/// The strategy of the rules (or `auto`) over `specs`. It asks for those of `first` before the others and optimizes
+/// `objective`, which must outlive it.
 std::unique_ptr<Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
                                         const Objective& objective);
 

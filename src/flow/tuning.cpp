@@ -62,7 +62,7 @@ Results sweep_and_print(const Tuning& tuning, Findings& findings) {
     try_specs(tuning);
   } catch (...) {
     if (tuning.journal == nullptr) throw;
-    // Whatever ended the run, what was found is said; the files of an earlier, complete run stay as they are.
+    // Whatever ended the run, its results so far are printed; the files of an earlier, complete run stay as they are.
     findings.notes.ended_early();
     print_results(tuning, findings);
     throw;
