@@ -209,10 +209,10 @@ int Run::jobs() const {
   return options_->jobs > 0 ? options_->jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-Workshop& Run::workshop() {
-  if (workshop_) return *workshop_;
+MeasureService& Run::measure_service() {
+  if (measure_service_) return *measure_service_;
   if (!machine_.probe_failure().empty()) throw Error(ExitCode::environment, machine_.probe_failure());
-  WorkshopOptions options;
+  MeasureOptions options;
   options.worker = workers_->require(loaded_.plan.backend);
   if (const fs::path cache = cache_folder(); !cache.empty()) options.store.folder = cache / "store";
   if (options_->store) options.store = {*options_->store, true, {}};
@@ -230,12 +230,12 @@ Workshop& Run::workshop() {
     journal_->append(wire::StartedRecord{requests_->trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
   };
   options.note_waiting = [this] { journal_->note_end(); };
-  workshop_ = std::make_unique<Workshop>(*requests_, std::move(options));
-  return *workshop_;
+  measure_service_ = std::make_unique<MeasureService>(*requests_, std::move(options));
+  return *measure_service_;
 }
 
 WorkerRunner& Run::worker_runner() {
-  if (!worker_runner_) worker_runner_ = std::make_unique<WorkerRunner>(workshop());
+  if (!worker_runner_) worker_runner_ = std::make_unique<WorkerRunner>(measure_service());
   return *worker_runner_;
 }
 
@@ -250,20 +250,20 @@ ExitCode Run::build_only() {
   std::size_t tried = 0;
   for (auto spec = asked->ask(); spec && tried < wanted; spec = asked->ask(), ++tried) {
     try {
-      workshop().want_build(*spec);
+      measure_service().builds().want(*spec);
       specs.push_back(std::move(*spec));
     } catch (const Unlaunchable& error) {
       lost.push_back({*spec, Failure{Stage::start, Cause::reported, error.what(), {}}});
     }
   }
-  workshop().finish_builds();
+  measure_service().finish_builds();
   for (const Spec& spec : specs) {
-    const Builder::Result& result = *workshop().find_build(spec);
+    const Builder::Result& result = *measure_service().builds().find(spec);
     if (const auto* failure = std::get_if<Failure>(&result)) {
       lost.push_back({spec, *failure});
       continue;
     }
-    BuildInfo info = workshop().info_of(spec, std::get<Artifact>(result));
+    BuildInfo info = measure_service().builds().info_of(spec, std::get<Artifact>(result));
     if (auto reason = requests_->pruned_after_build(spec, info))
       lost.push_back({spec, PrunedAfterBuild{std::move(*reason), std::move(info)}});
   }
@@ -274,8 +274,8 @@ ExitCode Run::build_only() {
 
 Contest Run::contest() {
   Contest::Parts parts = {loaded_.plan, objective_, *requests_,
-                          *journal_,    *progress_, [this]() -> Workshop& {
-                            return workshop(); }};
+                          *journal_,    *progress_, [this]() -> MeasureService& {
+                            return measure_service(); }};
   const auto again = [this](const Failure& failure, bool repeated) {
     return options_->retry_failed || has_lapsed(failure, repeated, options_->timeout_build, options_->timeout_run);
   };

@@ -44,7 +44,7 @@ class Run {
   const Plan& plan() const { return loaded_.plan; }
   const std::filesystem::path& journal() const { return outputs_.journal; }
   /// Whether something was built or timed, and not all of it known.
-  bool started_workers() const { return workshop_ != nullptr; }
+  bool started_workers() const { return measure_service_ != nullptr; }
 
  private:
   ExitCode dry_run();
@@ -59,7 +59,7 @@ class Run {
   void require_specs() const;
   void open_journal();
   int jobs() const;
-  Workshop& workshop();
+  MeasureService& measure_service();
   WorkerRunner& worker_runner();
   std::unique_ptr<Strategy> strategy() const;
   TunerRules tuner_rules();
@@ -92,7 +92,7 @@ class Run {
   std::vector<Filter> filters_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Requests> requests_;
-  std::unique_ptr<Workshop> workshop_;
+  std::unique_ptr<MeasureService> measure_service_;
   std::unique_ptr<WorkerRunner> worker_runner_;
   std::unique_ptr<report::Progress> progress_;
   std::optional<Survey> survey_;  ///< unset for one spec of a large grid, and before it is needed

@@ -44,7 +44,8 @@ class NoProgram : public Error {
 };
 
 /// Child processes and signals as one stream of events, for one thread, and the time in which they come. Each child has
-/// a stdin we can write lines to, a stdout read as lines, and a stderr that is captured. Tests have a host of their own.
+/// a stdin we can write lines to, a stdout read as lines, and a stderr that is captured. Tests have a host of their
+/// own.
 class ProcessHost {
  public:
   using Id = int;
