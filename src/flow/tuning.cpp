@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "base/streams.h"
-#include "exec/workshop.h"
+#include "exec/measure_service.h"
 #include "model/same_code.h"
 
 namespace tune {

@@ -9,19 +9,19 @@
 #include <variant>
 #include <vector>
 
-#include "exec/workshop.h"
+#include "exec/measure_device.h"
 
 namespace tune {
 
 /// The measure processes of one device. Several are loaded or loading at a time, one launches, and only in the device's
 /// turn. A process measures one spec; or, where they are reused, one after the other until one fails in it.
 ///
-/// Nothing is timed while another process of the lane opens or closes the device: that made medians up to 17 % longer
-/// (H200). A lane of many processes therefore works in batches: they open and are checked; then all those are timed
+/// Nothing is timed while another process of the queue opens or closes the device: that made medians up to 17 % longer
+/// (H200). A queue of many processes therefore works in batches: they open and are checked; then all those are timed
 /// that the check did not rule out; then they leave, and the next batch opens.
-class Lane {
+class DeviceQueue {
  public:
-  using Clock = Processes::Clock;
+  using Clock = ProcessHost::Clock;
 
   struct Rules {
     int loaded_ahead = 0;        ///< processes beyond the one that measures
@@ -43,15 +43,14 @@ class Lane {
     double device_seconds = 0;                   ///< in which it was launched
   };
 
-  /// `device`: its place among the workshop's.
-  Lane(Workshop& workshop, std::size_t device, Rules rules);
-  Lane(Lane&&) = default;
-  Lane(const Lane&) = delete;
+  /// `device` must outlive this.
+  DeviceQueue(MeasureDevice& device, Rules rules);
+  const MeasureDevice& device() const { return *device_; }
+  DeviceQueue(DeviceQueue&&) = default;
+  DeviceQueue(const DeviceQueue&) = delete;
 
-  /// From now on, instead of Rules::loaded_ahead.
-  void load_ahead(int processes) { rules_.loaded_ahead = processes; }
-  /// From now on no process is given another spec.
-  void stop_reusing();
+  /// From now on.
+  void set_rules(const Rules& rules) { rules_ = rules; }
   /// Whether there is a place for another job.
   bool has_room() const;
   /// Whether it can be started now, which ask right before it is; `fresh` as Job::fresh. False: not yet.
@@ -62,7 +61,7 @@ class Lane {
   /// Sends what the processes wait for; a spec that may launch now is timed as `go` says.
   void advance(const wire::Go& go, const NoteLaunch& note);
   /// False: not an event of ours. Throws Error(environment) if the device is lost.
-  bool handle(const Processes::Event& event);
+  bool handle(const ProcessHost::Event& event);
   std::optional<Result> take_result();
   /// Kills the process that has this job, if there is one; there will be no result of it.
   void abandon(std::int64_t ticket);
@@ -81,10 +80,10 @@ class Lane {
   double busy_seconds() const { return busy_seconds_; }
   Clock::time_point last_launch() const { return last_launch_; }
   /// Of processes that have ended, and of the others so far.
-  Spent spent() const;
+  StageTimes stage_times() const;
 
  private:
-  struct Station {
+  struct Slot {
     std::unique_ptr<WorkerProcess> process;
     std::optional<Job> job;
     std::optional<wire::Measured> measured;
@@ -97,33 +96,32 @@ class Lane {
     bool opens() const { return served == 0 && !leaving && !process->loaded(); }
     bool opens_or_closes() const { return opens() || leaving; }
   };
-  using Stations = std::list<Station>;
+  using Slots = std::list<Slot>;
 
   int occupied() const;
   bool room_for_another() const;
-  Stations::iterator reusable();
-  void load(Station& station);
-  void take_answer(Station& station);
-  void leave(Station& station);
+  Slots::iterator reusable();
+  void load(Slot& slot);
+  void take_answer(Slot& slot);
+  void leave(Slot& slot);
   bool quiet() const;
   void launch_next(wire::Go go, const NoteLaunch& note);
-  Stations::iterator next_to_launch(wire::Go& go);
-  void stop_launching(Station& station);
+  Slots::iterator next_to_launch(wire::Go& go);
+  void stop_launching(Slot& slot);
   void end_turn();
-  void ended(Stations::iterator station);
-  Measurement measurement_of(const Station& station) const;
-  void serve_again(Station& station);
+  void ended(Slots::iterator slot);
+  Measurement measurement_of(const Slot& slot) const;
+  void serve_again(Slot& slot);
 
-  Workshop* workshop_;
-  std::size_t device_;
+  MeasureDevice* device_;
   Rules rules_;
-  Stations stations_;
+  Slots slots_;
   std::deque<Result> results_;
   bool in_turn_ = false;       ///< something of the device's turn is ours, or waited for
   bool timing_batch_ = false;  ///< those that wait are timed, and none opens or closes the device
   Clock::time_point launched_at_, last_launch_;
   double busy_seconds_ = 0;
-  Spent spent_;  ///< of processes that have ended
+  StageTimes stage_times_;  ///< of processes that have ended
 };
 
 }  // namespace tune

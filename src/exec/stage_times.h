@@ -7,13 +7,13 @@
 
 namespace tune {
 
-/// Seconds that processes spent in each part of their lives, not counting what they waited for the driver.
-struct Spent {
+/// Seconds that processes spent in each stage, not counting those in which they waited for the driver.
+struct StageTimes {
   std::array<double, 5> seconds{};
 
   double& of(Stage stage) { return seconds[static_cast<std::size_t>(stage)]; }
   double of(Stage stage) const { return seconds[static_cast<std::size_t>(stage)]; }
-  Spent& operator+=(const Spent& other) {
+  StageTimes& operator+=(const StageTimes& other) {
     for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] += other.seconds[i];
     return *this;
   }
@@ -21,7 +21,7 @@ struct Spent {
 
 /// Where the time of a run went: in processes side by side, on the devices, and in the finals after the sweep.
 struct Usage {
-  Spent spent;
+  StageTimes stages;
   double idle_seconds = 0;  ///< in which a device had nothing to launch, of all devices together
   int devices = 1;
   double finals_seconds = 0;  ///< 0: none were held

@@ -1,4 +1,4 @@
-#include "exec/spent.h"
+#include "exec/stage_times.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@ namespace tune {
 
 double opening_seconds(const Usage& usage) {
   if (usage.opening_at_once == 0) return 0;
-  const double opening = (usage.spent.of(Stage::start) + usage.spent.of(Stage::load)) / usage.opening_at_once;
-  return std::clamp(usage.sweep_seconds - usage.spent.of(Stage::measure) / usage.devices, 0.0, opening);
+  const double opening = (usage.stages.of(Stage::start) + usage.stages.of(Stage::load)) / usage.opening_at_once;
+  return std::clamp(usage.sweep_seconds - usage.stages.of(Stage::measure) / usage.devices, 0.0, opening);
 }
 
 std::string to_text(const Usage& usage) {
   const double opening = opening_seconds(usage);
-  const auto seconds = [&](Stage stage) { return usage.spent.of(stage); };
+  const auto seconds = [&](Stage stage) { return usage.stages.of(stage); };
   return fmt::format(
       "time spent: check {:.1f} s, measure {:.1f} s, {} idle {:.1f} s{}; beside that, in parallel: build {:.1f} s, "
       "load {:.1f} s{}",
