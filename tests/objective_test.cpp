@@ -1,4 +1,4 @@
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "model/factored.h"
-#include "model/spec_sample.h"
+#include "model/constraints/diagram_product.h"
+#include "model/constraints/spec_sample.h"
 
 namespace tune {
 namespace {

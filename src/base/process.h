@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 

@@ -1,7 +1,7 @@
 #include "exec/build_service.h"
 
 #include "exec/occupancy.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

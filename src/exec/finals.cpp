@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/running.h"
-#include "model/random.h"
+#include "model/values/random.h"
 
 namespace tune {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "exec/measure_service.h"
 #include "exec/runner.h"
-#include "model/finals.h"
+#include "model/statistics/finals.h"
 
 namespace tune {
 

@@ -1,7 +1,7 @@
 #include "exec/kept_files.h"
 
 #include "base/file.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

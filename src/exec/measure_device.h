@@ -6,7 +6,7 @@
 #include "exec/devices.h"
 #include "exec/requests.h"
 #include "exec/worker_launcher.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 

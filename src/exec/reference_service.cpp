@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <variant>
 
-#include "model/random.h"
 #include "model/trial.h"
+#include "model/values/random.h"
 
 namespace tune {
 

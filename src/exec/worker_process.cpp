@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/room.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

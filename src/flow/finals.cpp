@@ -11,7 +11,7 @@
 #include "base/store.h"
 #include "flow/contenders.h"
 #include "flow/resume.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "flow/notes.h"
-#include "model/finals.h"
 #include "model/space.h"
+#include "model/statistics/finals.h"
 #include "model/trial.h"
 
 namespace tune {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/contradiction.h"
-#include "model/error.h"
-#include "model/spec_sample.h"
+#include "model/constraints/contradiction.h"
+#include "model/constraints/spec_sample.h"
+#include "model/values/error.h"
 #include "report/losses.h"
 
 namespace tune {

@@ -6,8 +6,8 @@
 
 #include "config/filter.h"
 #include "flow/notes.h"
+#include "model/constraints/valid_specs.h"
 #include "model/plan.h"
-#include "model/valid_specs.h"
 
 namespace tune {
 

@@ -1,6 +1,6 @@
 #include "flow/measuring.h"
 
-#include "model/ranking.h"
+#include "model/statistics/ranking.h"
 
 namespace tune {
 

@@ -6,7 +6,7 @@
 
 #include "base/store.h"
 #include "flow/places.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "report/csv.h"
 
 namespace tune {

@@ -5,7 +5,7 @@
 
 #include "base/streams.h"
 #include "exec/measure_service.h"
-#include "model/same_code.h"
+#include "model/statistics/same_code.h"
 
 namespace tune {
 namespace {

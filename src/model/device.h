@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/value.h"
+#include "model/values/value.h"
 
 namespace tune {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/device.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
 #include "model/problem.h"
 #include "model/space.h"
 

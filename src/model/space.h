@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "model/expression.h"
-#include "model/value.h"
+#include "model/expression/expression.h"
+#include "model/values/value.h"
 
 namespace tune {
 

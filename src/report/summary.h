@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/device.h"
-#include "model/ranking.h"
 #include "model/space.h"
+#include "model/statistics/ranking.h"
 #include "model/trial.h"
 
 namespace tune::report {

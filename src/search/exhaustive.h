@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
 #include "search/strategy.h"
 
 namespace tune {

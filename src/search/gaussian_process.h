@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "search/kernel.h"
+#include "search/covariance_kernel.h"
 
 namespace tune {
 
