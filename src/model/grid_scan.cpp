@@ -1,11 +1,11 @@
+#include "model/grid_scan.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "model/space.h"
-
 namespace tune {
 
-std::optional<Spec> Walk::next() {
+std::optional<Spec> GridScan::next() {
   while (point_.mapping < space_->grids_.size()) {
     if (!entered_ && !enter()) continue;
     const std::int64_t here = position_;
@@ -25,7 +25,7 @@ std::optional<Spec> Walk::next() {
 }
 
 /// Goes to the first point of the mapping; false, and on to the next mapping, if it has none.
-bool Walk::enter() {
+bool GridScan::enter() {
   const std::vector<Parameter>& parameters = space_->mappings_[point_.mapping].parameters;
   if (grid().strides[0] == 0) {
     ++point_.mapping;
@@ -39,13 +39,13 @@ bool Walk::enter() {
   return true;
 }
 
-void Walk::turn(std::size_t parameter, std::uint32_t digit) {
+void GridScan::turn(std::size_t parameter, std::uint32_t digit) {
   point_.digits[parameter] = digit;
   slots_[static_cast<std::size_t>(grid().slots[parameter])] =
       space_->mappings_[point_.mapping].parameters[parameter].values[digit];
 }
 
-std::optional<std::size_t> Walk::failing_step(EvalFailure& failure) {
+std::optional<std::size_t> GridScan::failing_step(EvalFailure& failure) {
   const std::vector<Space::Step>& steps = grid().steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (passed_[i]) continue;
@@ -57,7 +57,7 @@ std::optional<std::size_t> Walk::failing_step(EvalFailure& failure) {
 
 /// To the next point at which the parameter `level`, or one before it, has another value. The ones after it stand at
 /// their first values.
-void Walk::advance(int level) {
+void GridScan::advance(int level) {
   const auto stride = grid().strides[static_cast<std::size_t>(level + 1)];
   if (!stride || __builtin_add_overflow(position_, *stride, &position_)) {
     position_ = std::numeric_limits<std::int64_t>::max();
@@ -82,7 +82,7 @@ void Walk::advance(int level) {
 }
 
 /// The row of pruned_ that counts this; newly made if need be.
-std::size_t Walk::row_of(std::size_t step, const EvalFailure& failure) {
+std::size_t GridScan::row_of(std::size_t step, const EvalFailure& failure) {
   for (const Tally& tally : tallies_) {
     if (tally.mapping == point_.mapping && tally.step == step && tally.what == failure.what) return tally.row;
   }

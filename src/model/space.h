@@ -114,7 +114,7 @@ class Space {
   std::vector<Setting> derived(const Spec& spec) const;
 
  private:
-  friend class Walk;
+  friend class GridScan;
 
   /// A derived value or a constraint, in the order of evaluation.
   struct Step {
@@ -151,51 +151,6 @@ class Space {
   std::vector<Mapping> mappings_;
   std::vector<Grid> grids_;  ///< one per mapping
   std::optional<std::int64_t> product_size_ = 0;
-};
-
-/// The valid specs in mesh order, and what pruned the others: one count per reason, in order of first appearance.
-class Walk {
- public:
-  struct Pruned {
-    std::string reason;
-    std::int64_t count = 0;
-    std::int64_t first_mesh_idx = 0;
-  };
-
-  /// Up to this many points a walk takes no time.
-  static constexpr std::int64_t kShort = 1'000'000;
-
-  explicit Walk(const Space& space) : space_(&space) {}
-  std::optional<Spec> next();
-  /// The last mesh_idx looked at plus one.
-  std::int64_t position() const { return position_; }
-  /// Points that one expression cannot be evaluated at for one cause count together, under the first one's reason.
-  const std::vector<Pruned>& pruned() const { return pruned_; }
-
- private:
-  /// Which row of pruned_ counts the failures of a step.
-  struct Tally {
-    std::uint32_t mapping;
-    std::size_t step;
-    const char* what;  ///< of an EvalFailure
-    std::size_t row;
-  };
-
-  const Space::Grid& grid() const { return space_->grids_[point_.mapping]; }
-  bool enter();
-  std::optional<std::size_t> failing_step(EvalFailure& failure);
-  void advance(int level);
-  void turn(std::size_t parameter, std::uint32_t digit);
-  std::size_t row_of(std::size_t step, const EvalFailure& failure);
-
-  const Space* space_;
-  std::int64_t position_ = 0;
-  std::vector<Pruned> pruned_;
-  std::vector<Tally> tallies_;
-  Space::Point point_;  ///< where the walk is
-  bool entered_ = false;
-  std::vector<Value> slots_;
-  std::vector<char> passed_;  ///< steps that hold for the present values of what they depend on
 };
 
 }  // namespace tune

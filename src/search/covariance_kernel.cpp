@@ -15,7 +15,7 @@ constexpr double kFirstNoise = 0.01;
 constexpr double kScalePrior = 0.5;  ///< inverse variance of a scale's logarithm
 constexpr double kNoisePrior = 0.05;
 constexpr int kRounds = 2;
-constexpr double kUsualTwos = 4;  ///< the length of the axis of twos
+constexpr double kUsualFactorsOfTwo = 4;  ///< a difference of this many has the length of a whole axis
 constexpr double kTiny = 1e-12;
 
 double matern(double distance) {
@@ -25,38 +25,39 @@ double matern(double distance) {
 
 }  // namespace
 
-Kernel::Kernel(std::span<const Coordinates::Axis> axes) : noise_(kFirstNoise) {
+CovarianceKernel::CovarianceKernel(std::span<const CoordinateSystem::Axis> axes) : noise_(kFirstNoise) {
   auto choices = std::make_unique<Tables>();
   for (std::size_t s = 0; s < kScales; ++s) {
     for (std::size_t apart = 0; apart < kPositions; ++apart) {
       choices->by_position[s][apart] = matern(static_cast<double>(apart) / (kPositions - 1) * kScaleValues[s]);
       choices->by_equality[s][apart] = apart == 0 ? 1 : matern(kScaleValues[s]);
     }
-    for (std::size_t apart = 0; apart < kTwos; ++apart)
-      choices->by_twos[s][apart] = matern(static_cast<double>(apart) / kUsualTwos * kScaleValues[s]);
+    for (std::size_t apart = 0; apart < kFactorsOfTwo; ++apart)
+      choices->by_factors_of_two[s][apart] = matern(static_cast<double>(apart) / kUsualFactorsOfTwo * kScaleValues[s]);
   }
   choices_ = std::move(choices);
-  for (const Coordinates::Axis& axis : axes) {
-    tables_.push_back({axis.categorical, axis.by_twos, kFirstScale, kFirstScale, nullptr, nullptr});
+  for (const CoordinateSystem::Axis& axis : axes) {
+    tables_.push_back({axis.categorical, axis.by_factors_of_two, kFirstScale, kFirstScale, nullptr, nullptr});
     choose_tables(tables_.back());
   }
 }
 
-void Kernel::choose_tables(Table& table) const {
-  const auto& places = table.categorical ? choices_->by_equality : choices_->by_position;
-  table.by_position = places[table.position_scale].data();
-  table.by_twos = choices_->by_twos[table.twos_scale].data();
+void CovarianceKernel::choose_tables(Table& table) const {
+  const auto& tables = table.categorical ? choices_->by_equality : choices_->by_position;
+  table.by_position = tables[table.position_scale].data();
+  table.by_factors_of_two = choices_->by_factors_of_two[table.factors_of_two_scale].data();
 }
 
 // Up to a constant, with the best variance of the function put in. Cholesky by columns: the inner loops run over
 // memory in order and have no sums whose order a compiler could be tempted by.
-double Kernel::likelihood(std::span<const Place> places, std::span<const double> targets) {
+double CovarianceKernel::likelihood(std::span<const Coordinate> coordinates, std::span<const double> targets) {
   const std::size_t n = targets.size();
   matrix_.resize(n * n);
   rest_.assign(targets.begin(), targets.end());
   for (std::size_t j = 0; j < n; ++j) {
     matrix_[j * n + j] = 1 + noise_;
-    for (std::size_t i = j + 1; i < n; ++i) matrix_[j * n + i] = similarity(&places[i * axes()], &places[j * axes()]);
+    for (std::size_t i = j + 1; i < n; ++i)
+      matrix_[j * n + i] = similarity(&coordinates[i * axes()], &coordinates[j * axes()]);
   }
   double log_determinant = 0, misfit = 0;
   for (std::size_t j = 0; j < n; ++j) {
@@ -77,7 +78,7 @@ double Kernel::likelihood(std::span<const Place> places, std::span<const double>
   return -0.5 * count * natural_log(std::max(misfit, kTiny) / count) - log_determinant;
 }
 
-double Kernel::prior() const {
+double CovarianceKernel::prior() const {
   const auto penalty = [](double ratio, double weight) {
     const double distance = natural_log(ratio);
     return -0.5 * weight * distance * distance;
@@ -85,14 +86,14 @@ double Kernel::prior() const {
   double sum = penalty(noise_ / kFirstNoise, 2 * kNoisePrior);
   for (const Table& table : tables_) {
     sum += penalty(kScaleValues[table.position_scale], kScalePrior);
-    if (table.has_twos) sum += penalty(kScaleValues[table.twos_scale], kScalePrior);
+    if (table.has_factors_of_two) sum += penalty(kScaleValues[table.factors_of_two_scale], kScalePrior);
   }
   return sum;
 }
 
 // Walks the scale up or down for as long as that helps.
 template <typename Score>
-bool Kernel::improve(Table& table, std::size_t Table::*scale, double& best, const Score& score) {
+bool CovarianceKernel::improve(Table& table, std::size_t Table::*scale, double& best, const Score& score) {
   const auto start = static_cast<std::ptrdiff_t>(table.*scale);
   std::ptrdiff_t chosen = start;
   for (const std::ptrdiff_t direction : {-1, 1}) {
@@ -112,14 +113,14 @@ bool Kernel::improve(Table& table, std::size_t Table::*scale, double& best, cons
   return chosen != start;
 }
 
-void Kernel::fit(std::span<const Place> places, std::span<const double> targets) {
-  const auto score = [&] { return likelihood(places, targets) + prior(); };
+void CovarianceKernel::fit(std::span<const Coordinate> coordinates, std::span<const double> targets) {
+  const auto score = [&] { return likelihood(coordinates, targets) + prior(); };
   double best = score();
   for (int round = 0; round < kRounds; ++round) {
     bool improved = false;
     for (Table& table : tables_) {
       improved |= improve(table, &Table::position_scale, best, score);
-      if (table.has_twos) improved |= improve(table, &Table::twos_scale, best, score);
+      if (table.has_factors_of_two) improved |= improve(table, &Table::factors_of_two_scale, best, score);
     }
     double chosen = noise_;
     for (const double noise : kNoises) {

@@ -8,21 +8,24 @@
 
 namespace tune {
 
-/// How alike two points' costs are expected to be: a product over the axes of Matern 5/2 functions of the distance,
-/// once in position and, where that says more, once in twos. All are tabulated, so that one similarity costs a few
-/// lookups.
-class Kernel {
+/// The covariance of a Gaussian process: how similar the costs of two points are expected to be. It is a product over
+/// the axes of Matern 5/2 functions of the distance in position and, where that tells something more, of the difference
+/// in factors of two. All functions are tabulated, so that one similarity costs a few lookups.
+class CovarianceKernel {
  public:
-  explicit Kernel(std::span<const Coordinates::Axis> axes);
+  explicit CovarianceKernel(std::span<const CoordinateSystem::Axis> axes);
 
   std::size_t axes() const { return tables_.size(); }
-  /// 1 for equal places, towards 0 for distant ones.
-  double similarity(const Place* a, const Place* b) const {
+  /// 1 for equal coordinates, towards 0 for distant ones.
+  double similarity(const Coordinate* a, const Coordinate* b) const {
     double product = 1;
     for (const Table& table : tables_) {
       const int apart = a->position - b->position;
       product *= table.by_position[apart < 0 ? -apart : apart];
-      if (table.has_twos) product *= table.by_twos[a->twos > b->twos ? a->twos - b->twos : b->twos - a->twos];
+      if (table.has_factors_of_two) {
+        const int factors_apart = a->factors_of_two - b->factors_of_two;
+        product *= table.by_factors_of_two[factors_apart < 0 ? -factors_apart : factors_apart];
+      }
       ++a;
       ++b;
     }
@@ -32,28 +35,28 @@ class Kernel {
   double noise() const { return noise_; }
 
   /// Chooses scales and noise that explain the targets best (marginal likelihood, coordinate search over a grid).
-  /// `places` holds one row of axes() per target; the targets' mean should be near 0.
-  void fit(std::span<const Place> places, std::span<const double> targets);
+  /// `coordinates` holds one row of axes() per target; the targets' mean should be near 0.
+  void fit(std::span<const Coordinate> coordinates, std::span<const double> targets);
 
  private:
   static constexpr std::size_t kScales = 10;
   struct Table {
     bool categorical = false;
-    bool has_twos = false;
+    bool has_factors_of_two = false;
     std::size_t position_scale = 0;
-    std::size_t twos_scale = 0;
+    std::size_t factors_of_two_scale = 0;
     const double* by_position = nullptr;  ///< by distance
-    const double* by_twos = nullptr;
+    const double* by_factors_of_two = nullptr;
   };
   /// What all axes choose their tables from.
   struct Tables {
     std::array<std::array<double, kPositions>, kScales> by_position;
-    std::array<std::array<double, kTwos>, kScales> by_twos;
+    std::array<std::array<double, kFactorsOfTwo>, kScales> by_factors_of_two;
     std::array<std::array<double, kPositions>, kScales> by_equality;
   };
 
   void choose_tables(Table& table) const;
-  double likelihood(std::span<const Place> places, std::span<const double> targets);
+  double likelihood(std::span<const Coordinate> coordinates, std::span<const double> targets);
   double prior() const;
   template <typename Score>
   bool improve(Table& table, std::size_t Table::*scale, double& best, const Score& score);

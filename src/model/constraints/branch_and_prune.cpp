@@ -18,14 +18,14 @@ bool are_numbers_of_one_kind(const std::vector<Cell>& cells) {
 
 }  // namespace
 
-struct Halving::Attempt {
+struct BranchAndPrune::Attempt {
   Random& random;
-  Effort effort;
+  WorkBudget budget;
   std::vector<Bounds> bounds = {};  ///< of the terms
   std::optional<Space::Point> found = {};
 };
 
-Halving::Halving(const Space& space, std::uint32_t mapping, Domains domains)
+BranchAndPrune::BranchAndPrune(const Space& space, std::uint32_t mapping, Domains domains)
     : space_(&space), mapping_(mapping), digits_(std::move(domains)) {
   const std::vector<Parameter>& parameters = space.mappings()[mapping].parameters;
   for (std::size_t i = 0; i < digits_.size(); ++i) {
@@ -45,7 +45,7 @@ Halving::Halving(const Space& space, std::uint32_t mapping, Domains domains)
   read_terms();
 }
 
-void Halving::read_terms() {
+void BranchAndPrune::read_terms() {
   const Space::Mapping& mapping = space_->mappings()[mapping_];
   std::vector<int> meaning;
   for (const Value& value : space_->fixed()) meaning.push_back(terms_.constant(value));
@@ -58,8 +58,8 @@ void Halving::read_terms() {
     for (const int parameter : terms_[term].support) is_bound[index(parameter)] = 1;
   }
   for (const Constraint& constraint : mapping.constraints)
-    std::ranges::copy(terms_.conjuncts(terms_.add(constraint.expression, meaning)), std::back_inserter(demands_));
-  std::vector<int> open = demands_;
+    std::ranges::copy(terms_.conjuncts(terms_.add(constraint.expression, meaning)), std::back_inserter(requirements_));
+  std::vector<int> open = requirements_;
   while (!open.empty()) {
     const int term = open.back();
     open.pop_back();
@@ -74,7 +74,7 @@ void Halving::read_terms() {
     if (is_bound[i]) order_.push_back(i);
 }
 
-Bounds Halving::bounds_of(std::size_t parameter, Range range) const {
+Bounds BranchAndPrune::bounds_of(std::size_t parameter, Range range) const {
   const std::span<const Cell> cells = std::span(cells_[parameter]).subspan(range.first, range.count);
   if (!ascending_[parameter]) return Bounds::of(cells);
   const Cell ends[] = {cells.front(), cells.back()};
@@ -82,7 +82,7 @@ Bounds Halving::bounds_of(std::size_t parameter, Range range) const {
 }
 
 /// Whether the constraints may hold somewhere in the box, as far as ranges tell.
-bool Halving::may_hold(const Box& box, std::vector<Bounds>& bounds) const {
+bool BranchAndPrune::may_hold(const Box& box, std::vector<Bounds>& bounds) const {
   std::vector<const Bounds*> operands;
   for (const int part : parts_) {
     const Term& term = terms_[part];
@@ -97,18 +97,19 @@ bool Halving::may_hold(const Box& box, std::vector<Bounds>& bounds) const {
       bounds[index(part)] = bound(term, operands);
     }
   }
-  return std::ranges::none_of(demands_, [&](int demand) { return bounds[index(demand)].truth() == false; });
+  return std::ranges::none_of(requirements_,
+                              [&](int requirement) { return bounds[index(requirement)].truth() == false; });
 }
 
-Space::Point Halving::point_of(const Box& box, Random& random) const {
+Space::Point BranchAndPrune::point_of(const Box& box, Random& random) const {
   Space::Point point{mapping_, {}};
   for (std::size_t i = 0; i < box.size(); ++i)
     point.digits.push_back(digits_[i][box[i].first + random.below(box[i].count)]);
   return point;
 }
 
-bool Halving::search(Box& box, Attempt& attempt) const {
-  attempt.effort.spend(parts_.size() + 1);
+bool BranchAndPrune::search(Box& box, Attempt& attempt) const {
+  attempt.budget.spend(parts_.size() + 1);
   if (!may_hold(box, attempt.bounds)) return false;
   const auto split = std::ranges::find_if(order_, [&](std::size_t parameter) { return box[parameter].count > 1; });
   if (split == order_.end()) {
@@ -129,7 +130,7 @@ bool Halving::search(Box& box, Attempt& attempt) const {
   return false;
 }
 
-std::optional<Space::Point> Halving::find(Random& random, Effort& effort) {
+std::optional<Space::Point> BranchAndPrune::find(Random& random, WorkBudget& budget) {
   Box all;
   for (const auto& digits : digits_) all.push_back({0, digits.size()});
   if (std::ranges::any_of(all, [](const Range& range) { return range.count == 0; })) return std::nullopt;
@@ -138,10 +139,10 @@ std::optional<Space::Point> Halving::find(Random& random, Effort& effort) {
     Box box = all;
     try {
       search(box, attempt);
-      effort.spend(static_cast<std::size_t>(limit - attempt.effort.left));
+      budget.spend(static_cast<std::size_t>(limit - attempt.budget.left));
       return std::move(attempt.found);
-    } catch (const Effort::Exhausted&) {
-      effort.spend(static_cast<std::size_t>(limit));
+    } catch (const WorkBudget::Exhausted&) {
+      budget.spend(static_cast<std::size_t>(limit));
       shuffle(order_, random);
     }
   }

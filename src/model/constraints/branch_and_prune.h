@@ -12,13 +12,14 @@ namespace tune {
 /// Finds valid points of a mapping where few of very many are: halves the values of one parameter after the other at
 /// random, and leaves a half as soon as the ranges of what the constraints compute show that they cannot hold in it.
 /// The last parameter of an equation is found as its root is.
-class Halving {
+class BranchAndPrune {
  public:
   /// `space` must outlive this.
-  Halving(const Space& space, std::uint32_t mapping, Domains domains);
+  BranchAndPrune(const Space& space, std::uint32_t mapping, Domains domains);
 
-  /// A valid point: any one can be found, but not all as probably. nullopt: there is none. Throws Effort::Exhausted.
-  std::optional<Space::Point> find(Random& random, Effort& effort);
+  /// A valid point: any one can be found, but not all as probably. nullopt: there is none. Throws
+  /// WorkBudget::Exhausted.
+  std::optional<Space::Point> find(Random& random, WorkBudget& budget);
 
  private:
   /// Values [first, first + count) of each parameter.
@@ -39,8 +40,8 @@ class Halving {
   std::vector<std::vector<std::uint32_t>> digits_;  ///< of each parameter: the values it may have, numbers ascending
   std::vector<std::vector<Cell>> cells_;            ///< the same values
   std::vector<char> ascending_;                     ///< whether they are numbers of one kind
-  Terms terms_;
-  std::vector<int> demands_;        ///< terms that must hold
+  ExpressionGraph terms_;
+  std::vector<int> requirements_;   ///< terms that must hold
   std::vector<int> parts_;          ///< what they are made of, each after its operands
   std::vector<std::size_t> order_;  ///< of the parameters that something depends on: each is known before the next one
 };

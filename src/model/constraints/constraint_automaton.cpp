@@ -67,7 +67,7 @@ bool bit_at(const std::uint32_t* words, std::size_t index) {
 }
 
 /// The terms that `root` is made of, itself too, each after its operands.
-std::vector<int> parts_of(const Terms& terms, int root) {
+std::vector<int> parts_of(const ExpressionGraph& terms, int root) {
   std::vector<int> parts = {root};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::vector<int>& operands = terms[parts[i]].operands;
@@ -85,9 +85,10 @@ std::vector<int> parts_of(const Terms& terms, int root) {
 
 }  // namespace
 
-Condition::Condition(const Terms& terms, Demand demand, std::span<const int> variables,
-                     std::vector<std::vector<Cell>> values, TableLimits limits)
-    : demand_(demand), values_(std::move(values)), levels_(variables.size()) {
+ConstraintAutomaton::ConstraintAutomaton(const ExpressionGraph& terms, Requirement requirement,
+                                         std::span<const int> variables, std::vector<std::vector<Cell>> values,
+                                         TableLimits limits)
+    : requirement_(requirement), values_(std::move(values)), levels_(variables.size()) {
   for (std::size_t i = values_.size(); i-- > 0;) {
     const std::size_t after = i + 1 < levels_.size() ? levels_[i + 1].rest : 1;
     // No more than a bound: what is larger is never tabulated.
@@ -111,7 +112,7 @@ Condition::Condition(const Terms& terms, Demand demand, std::span<const int> var
 }
 
 /// The bounds of `count` values of the wide level, and of their halves.
-void Condition::make_halves(std::size_t first, std::size_t count, std::size_t half) {
+void ConstraintAutomaton::make_halves(std::size_t first, std::size_t count, std::size_t half) {
   if (halves_.size() <= half) halves_.resize(half + 1);
   halves_[half] = Bounds::of(std::span(values_[wide_]).subspan(first, count));
   if (count <= kBlock) return;
@@ -119,21 +120,21 @@ void Condition::make_halves(std::size_t first, std::size_t count, std::size_t ha
   make_halves(first + count / 2, count - count / 2, 2 * half + 1);
 }
 
-void Condition::make_columns() {
+void ConstraintAutomaton::make_columns() {
   const std::size_t from = std::min(table_from_, wide_);
-  if (from >= levels_.size() || !demand_.holds || (levels_[from].rest < 8)) return;
-  std::vector<Columns::Variable> variables;
+  if (from >= levels_.size() || !requirement_.holds || (levels_[from].rest < 8)) return;
+  std::vector<BatchEvaluator::Variable> variables;
   std::vector<const TermStep*> steps;
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     registers_[levels_[i].variable] = {values_[i].front(), nullptr};
     if (i >= from) variables.push_back({levels_[i].variable, values_[i]});
     for (const TermStep& step : levels_[i].steps) steps.push_back(&step);
   }
-  columns_ = Columns::make(registers_, steps, variables, root_, wide_ == from ? kBlock : levels_[from].rest);
+  columns_ = BatchEvaluator::make(registers_, steps, variables, root_, wide_ == from ? kBlock : levels_[from].rest);
 }
 
-void Condition::compile(const Terms& terms, std::span<const int> variables) {
-  const std::vector<int> parts = parts_of(terms, demand_.term);
+void ConstraintAutomaton::compile(const ExpressionGraph& terms, std::span<const int> variables) {
+  const std::vector<int> parts = parts_of(terms, requirement_.term);
   registers_.resize(parts.size());
   bounds_.resize(parts.size());
   std::unordered_map<int, std::uint32_t> place;
@@ -162,7 +163,7 @@ void Condition::compile(const Terms& terms, std::span<const int> variables) {
     step.last = step.operands.back();
     levels_[known_from[i] - 1].steps.push_back(std::move(step));
   }
-  root_ = place.at(demand_.term);
+  root_ = place.at(requirement_.term);
   std::size_t steps = 0;
   for (std::size_t level = levels_.size(); level-- > 0;)
     levels_[level].steps_to_end = steps += levels_[level].steps.size();
@@ -172,13 +173,13 @@ void Condition::compile(const Terms& terms, std::span<const int> variables) {
   }
 }
 
-const std::uint32_t* Condition::row(std::size_t level, std::uint32_t state, Effort& effort) {
+const std::uint32_t* ConstraintAutomaton::row(std::size_t level, std::uint32_t state, WorkBudget& budget) {
   assert(state != kFails && state != kHolds);
   Level& here = levels_[level];
   const std::size_t count = values_[level].size();
   const std::size_t first = (state - 2) * count;
   if (here.next.size() < first + count) {
-    effort.spend(kMemory * (here.states.size() * count - here.next.size()));
+    budget.spend(kMemory * (here.states.size() * count - here.next.size()));
     here.next.resize(here.states.size() * count, kUnknown);
   }
   std::uint32_t* const next = here.next.data() + first;
@@ -186,59 +187,61 @@ const std::uint32_t* Condition::row(std::size_t level, std::uint32_t state, Effo
   return next;
 }
 
-std::uint32_t Condition::follow(std::size_t level, std::uint32_t state, std::size_t value, Effort& effort) {
-  effort.spend(cost(level + 1));
+std::uint32_t ConstraintAutomaton::follow(std::size_t level, std::uint32_t state, std::size_t value,
+                                          WorkBudget& budget) {
+  budget.spend(cost(level + 1));
   restore(level, state);
   set(level, value);
   return levels_[level].next[(state - 2) * values_[level].size() + value] = present_state(level + 1);
 }
 
-bool Condition::satisfied_by(std::size_t value) {
+bool ConstraintAutomaton::satisfied_by(std::size_t value) {
   assert(levels_.size() == 1);
   set(0, value);
   return satisfied();
 }
 
 /// Of finding the state before a variable has a value.
-std::size_t Condition::cost(std::size_t level) const {
+std::size_t ConstraintAutomaton::cost(std::size_t level) const {
   if (level == levels_.size()) return kForesight;
   const std::size_t table = level == table_from_ ? levels_[level].rest : kForesight;
   return table * (1 + levels_[level].steps_to_end);
 }
 
 /// Puts into the registers what a state consists of.
-void Condition::restore(std::size_t level, std::uint32_t state) {
+void ConstraintAutomaton::restore(std::size_t level, std::uint32_t state) {
   const Level& here = levels_[level];
   const std::uint32_t* const words = here.states.at(state - 2);
   for (std::size_t i = 0; i < here.live.size(); ++i) registers_[here.live[i]] = unpack(words + kComputedWords * i);
 }
 
-std::span<const Condition::Run> Condition::runs(std::size_t level, std::uint32_t state, Effort& effort) {
+std::span<const ConstraintAutomaton::Run> ConstraintAutomaton::runs(std::size_t level, std::uint32_t state,
+                                                                    WorkBudget& budget) {
   if (runs_of_.size() <= state) runs_of_.resize(levels_[level].states.size() + 2);
   std::vector<Run>& known = runs_of_[state];
   if (!known.empty()) return known;
   restore(level, state);
   know_bounds(level);
   runs_.clear();
-  add_runs(0, values_[level].size(), 1, effort);
+  add_runs(0, values_[level].size(), 1, budget);
   levels_[wide_].bounds = halves_[1];
-  effort.spend(kMemory * runs_.size());
+  budget.spend(kMemory * runs_.size());
   known.assign(runs_.begin(), runs_.end());
   return known;
 }
 
 /// The runs of `count` values of the wide level, whose bounds are those of `half`.
-void Condition::add_runs(std::size_t first, std::size_t count, std::size_t half, Effort& effort) {
-  effort.spend(cost(wide_));
+void ConstraintAutomaton::add_runs(std::size_t first, std::size_t count, std::size_t half, WorkBudget& budget) {
+  budget.spend(cost(wide_));
   levels_[wide_].bounds = halves_[half];
   bound_steps(wide_);
   if (const auto met = foreseen()) return add_run(first + count, *met);
   if (count > kBlock) {
-    add_runs(first, count / 2, 2 * half, effort);
-    add_runs(first + count / 2, count - count / 2, 2 * half + 1, effort);
+    add_runs(first, count / 2, 2 * half, budget);
+    add_runs(first + count / 2, count - count / 2, 2 * half + 1, budget);
     return;
   }
-  effort.spend(count * levels_[wide_].steps.size());
+  budget.spend(count * levels_[wide_].steps.size());
   const std::int64_t* const truths = columns_ ? columns_->truths(first, count, registers_) : nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     if (truths == nullptr) set(wide_, first + i);
@@ -246,14 +249,14 @@ void Condition::add_runs(std::size_t first, std::size_t count, std::size_t half,
   }
 }
 
-void Condition::add_run(std::size_t end, bool holds) {
+void ConstraintAutomaton::add_run(std::size_t end, bool holds) {
   const std::uint32_t state = holds ? kHolds : kFails;
   if (runs_.empty() || runs_.back().state != state) runs_.push_back({0, state});
   runs_.back().end = static_cast<std::uint32_t>(end);
 }
 
 /// Gives the variable a value and computes what can be.
-void Condition::set(std::size_t level, std::size_t value) {
+void ConstraintAutomaton::set(std::size_t level, std::size_t value) {
   const Level& here = levels_[level];
   registers_[here.variable] = {values_[level][value], nullptr};
   for (const TermStep& step : here.steps)
@@ -261,7 +264,7 @@ void Condition::set(std::size_t level, std::size_t value) {
 }
 
 /// False if the step is not for two integers.
-inline bool Condition::run_integers(const TermStep& step) {
+inline bool ConstraintAutomaton::run_integers(const TermStep& step) {
   if (step.term->kind != Term::Kind::binary) return false;
   const Computed& left = registers_[step.first];
   const Computed& right = registers_[step.last];
@@ -279,18 +282,18 @@ inline bool Condition::run_integers(const TermStep& step) {
   return true;
 }
 
-void Condition::run(const TermStep& step) {
+void ConstraintAutomaton::run(const TermStep& step) {
   operands_.clear();
   for (const std::uint32_t operand : step.operands) operands_.push_back(&registers_[operand]);
   registers_[step.result] = combine(*step.term, operands_);
 }
 
-bool Condition::satisfied() const {
-  return demand_.holds ? registers_[root_].holds() : registers_[root_].fault == nullptr;
+bool ConstraintAutomaton::satisfied() const {
+  return requirement_.holds ? registers_[root_].holds() : registers_[root_].fault == nullptr;
 }
 
 /// The state of what stands in the registers before the variable `level` has a value.
-std::uint32_t Condition::present_state(std::size_t level) {
+std::uint32_t ConstraintAutomaton::present_state(std::size_t level) {
   if (level == levels_.size()) return satisfied() ? kHolds : kFails;
   if (level == table_from_) {
     row_.assign(words_for(levels_[level].rest), 0);
@@ -312,20 +315,20 @@ std::uint32_t Condition::present_state(std::size_t level) {
   return levels_[level].states.intern(row_.data()) + 2;
 }
 
-/// Whether the demand will be met whatever values come, as far as the ranges of values tell.
-std::optional<bool> Condition::foresee(std::size_t level) {
+/// Whether the requirement will be met whatever values come, as far as the ranges of values tell.
+std::optional<bool> ConstraintAutomaton::foresee(std::size_t level) {
   know_bounds(level);
   for (std::size_t later = level; later < levels_.size(); ++later) bound_steps(later);
   return foreseen();
 }
 
 /// Of what stands in the registers.
-void Condition::know_bounds(std::size_t level) {
+void ConstraintAutomaton::know_bounds(std::size_t level) {
   for (const std::uint32_t live : levels_[level].live) bounds_[live] = Bounds::of(registers_[live]);
 }
 
 /// Of what will, once the variable has one of its values.
-void Condition::bound_steps(std::size_t level) {
+void ConstraintAutomaton::bound_steps(std::size_t level) {
   const Level& here = levels_[level];
   bounds_[here.variable] = here.bounds;
   for (const TermStep& step : here.steps) {
@@ -335,15 +338,15 @@ void Condition::bound_steps(std::size_t level) {
   }
 }
 
-std::optional<bool> Condition::foreseen() const {
+std::optional<bool> ConstraintAutomaton::foreseen() const {
   const Bounds& root = bounds_[root_];
-  if (!demand_.holds) return root.may_fail ? std::nullopt : std::optional(true);
+  if (!requirement_.holds) return root.may_fail ? std::nullopt : std::optional(true);
   const auto truth = root.truth();
   return truth == true && root.may_fail ? std::nullopt : truth;
 }
 
-/// Appends whether the demand is met, for all values of this and the later variables.
-void Condition::tabulate(std::size_t level) {
+/// Appends whether the requirement is met, for all values of this and the later variables.
+void ConstraintAutomaton::tabulate(std::size_t level) {
   for (std::size_t value = 0; value < values_[level].size(); ++value) {
     set(level, value);
     if (level + 1 < levels_.size()) {
@@ -354,13 +357,13 @@ void Condition::tabulate(std::size_t level) {
   }
 }
 
-void Condition::add_bit(bool met) {
+void ConstraintAutomaton::add_bit(bool met) {
   if (met) row_[bits_ / kWordBits] |= 1U << bits_ % kWordBits;
   ++bits_;
 }
 
 /// The state of a truth table.
-std::uint32_t Condition::intern(std::size_t level, const std::uint32_t* row) {
+std::uint32_t ConstraintAutomaton::intern(std::size_t level, const std::uint32_t* row) {
   std::size_t set_bits = 0;
   for (std::size_t i = 0; i < words_for(levels_[level].rest); ++i)
     set_bits += static_cast<std::size_t>(std::popcount(row[i]));
@@ -370,7 +373,7 @@ std::uint32_t Condition::intern(std::size_t level, const std::uint32_t* row) {
 }
 
 /// What is left of a truth table after a value is a slice of it.
-void Condition::fill_row(std::size_t level, std::uint32_t state, std::uint32_t* next) {
+void ConstraintAutomaton::fill_row(std::size_t level, std::uint32_t state, std::uint32_t* next) {
   const bool last = level + 1 == levels_.size();
   const std::size_t bits = last ? 1 : levels_[level + 1].rest;
   for (std::size_t value = 0; value < values_[level].size(); ++value) {

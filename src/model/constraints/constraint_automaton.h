@@ -10,13 +10,13 @@
 namespace tune {
 
 /// What a term must do.
-struct Demand {
+struct Requirement {
   int term = -1;
   bool holds = true;  ///< false: it need only have a value
 };
 
 /// How much may still be computed, in operations or so.
-struct Effort {
+struct WorkBudget {
   struct Exhausted {};
   std::int64_t left = std::int64_t{1} << 29;
   /// Throws Exhausted.
@@ -33,11 +33,12 @@ struct TableLimits {
   std::size_t wide = 64;     ///< more values than this of the last variable are looked at in runs
 };
 
-/// One demand on variables that are given values one after the other. What is known of it in between is a state: two
-/// beginnings that leave the same to be decided share one (as far as that is seen), so that states are few even where
-/// beginnings are many. States are found as they are asked for. A last variable of many values is not gone through
-/// value by value: ranges of values after which the demand is met everywhere or nowhere are found by halving.
-class Condition {
+/// One requirement on variables that are given values one after the other. What is known of it in between is a state:
+/// two beginnings that leave the same to be decided share one (as far as that is seen), so that states are few even
+/// where beginnings are many. States are found as they are asked for. A last variable of many values is not gone
+/// through value by value: ranges of values after which the requirement is met everywhere or nowhere are found by
+/// halving.
+class ConstraintAutomaton {
  public:
   static constexpr std::uint32_t kFails = 0;  ///< whatever comes
   static constexpr std::uint32_t kHolds = 1;
@@ -51,8 +52,8 @@ class Condition {
 
   /// `variables` are those of the term's support, in the order in which they are given; `values[i]` those that
   /// variables[i] may have. `terms` and the texts of values must outlive this.
-  Condition(const Terms& terms, Demand demand, std::span<const int> variables, std::vector<std::vector<Cell>> values,
-            TableLimits limits = {});
+  ConstraintAutomaton(const ExpressionGraph& terms, Requirement requirement, std::span<const int> variables,
+                      std::vector<std::vector<Cell>> values, TableLimits limits = {});
 
   std::uint32_t start() const { return start_; }
 
@@ -61,11 +62,11 @@ class Condition {
 
   /// The states after each of the values of variable `level`, kUnknown where that has not been asked for. Precondition:
   /// `state` is of this level, and neither kFails nor kHolds. Valid until the next call for the level.
-  const std::uint32_t* row(std::size_t level, std::uint32_t state, Effort& effort);
+  const std::uint32_t* row(std::size_t level, std::uint32_t state, WorkBudget& budget);
   /// One that is unknown: the state after values[level][value].
-  std::uint32_t follow(std::size_t level, std::uint32_t state, std::size_t value, Effort& effort);
+  std::uint32_t follow(std::size_t level, std::uint32_t state, std::size_t value, WorkBudget& budget);
   /// The same for all values, ascending. Precondition: as of row().
-  std::span<const Run> runs(std::size_t level, std::uint32_t state, Effort& effort);
+  std::span<const Run> runs(std::size_t level, std::uint32_t state, WorkBudget& budget);
   /// Precondition: there is one variable.
   bool satisfied_by(std::size_t value);
   /// Whether rows of this level are known as a whole, at little cost.
@@ -87,12 +88,12 @@ class Condition {
   void restore(std::size_t level, std::uint32_t state);
   void make_columns();
   void make_halves(std::size_t first, std::size_t count, std::size_t half);
-  void add_runs(std::size_t first, std::size_t count, std::size_t half, Effort& effort);
+  void add_runs(std::size_t first, std::size_t count, std::size_t half, WorkBudget& budget);
   void add_run(std::size_t end, bool holds);
   void know_bounds(std::size_t level);
   void bound_steps(std::size_t level);
   std::optional<bool> foreseen() const;
-  void compile(const Terms& terms, std::span<const int> variables);
+  void compile(const ExpressionGraph& terms, std::span<const int> variables);
   void set(std::size_t level, std::size_t value);
   bool run_integers(const TermStep& step);
   void run(const TermStep& step);
@@ -105,7 +106,7 @@ class Condition {
   void add_bit(bool met);
   std::uint32_t intern(std::size_t level, const std::uint32_t* row);
 
-  Demand demand_;
+  Requirement requirement_;
   std::vector<std::vector<Cell>> values_;
   std::vector<Level> levels_;   ///< one per variable
   std::size_t table_from_ = 0;  ///< states are truth tables of the rest from this level on
@@ -117,7 +118,7 @@ class Condition {
   std::vector<std::uint32_t> row_;
   std::size_t bits_ = 0;
   std::uint32_t start_ = kFails;
-  std::optional<Columns> columns_;         ///< of the table, or of the wide level
+  std::optional<BatchEvaluator> columns_;  ///< of the table, or of the wide level
   std::size_t wide_ = SIZE_MAX;            ///< the last level, if it has many values
   std::vector<Bounds> halves_;             ///< of its values, of their first half and second half, and so on: a heap
   std::vector<std::vector<Run>> runs_of_;  ///< of each of its states; empty: not yet asked for

@@ -10,17 +10,17 @@ namespace {
 /// Without the constraints that keep it small a space can be large; then a constraint is kept unproven.
 constexpr std::size_t kMostEdges = 2'000'000;
 /// For all that is looked at together.
-constexpr std::int64_t kEffort = std::int64_t{1} << 29;
+constexpr std::int64_t kBudget = std::int64_t{1} << 29;
 
 enum class Left { none, some, unknown };
 
 Left left_by(const Space& space, const Space::Mapping& mapping, const Domains& domains, const std::vector<char>& used) {
-  const auto effort = kEffort / static_cast<std::int64_t>(used.size() + 1);
-  const Diagram::Limits limits = {.edges = kMostEdges, .effort = {effort}};
+  const auto budget = kBudget / static_cast<std::int64_t>(used.size() + 1);
+  const DecisionDiagram::Limits limits = {.edges = kMostEdges, .budget = {budget}};
   try {
-    return Factored(space, mapping, domains, &used, {.diagram = limits, .tables = {}}).size() == 0 ? Left::none
-                                                                                                   : Left::some;
-  } catch (const Factored::TooLarge&) {
+    return DiagramProduct(space, mapping, domains, &used, {.diagram = limits, .tables = {}}).size() == 0 ? Left::none
+                                                                                                         : Left::some;
+  } catch (const DiagramProduct::TooLarge&) {
     return Left::unknown;
   }
 }

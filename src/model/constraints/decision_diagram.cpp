@@ -6,16 +6,17 @@
 
 namespace tune {
 
-/// Goes from layer to layer. A node is the states of all conditions that are begun and not yet decided.
-class Diagram::Builder {
+/// Builds one layer after the other. A node stands for the states of all automata that have read some of their
+/// variables and not yet all of them.
+class DecisionDiagram::Builder {
  public:
-  Builder(Diagram& diagram, std::vector<Bond> bonds, const Limits& limits)
-      : diagram_(diagram), bonds_(std::move(bonds)), edges_left_(limits.edges), effort_(limits.effort) {}
+  Builder(DecisionDiagram& diagram, std::vector<ScopedAutomaton> automata, const Limits& limits)
+      : diagram_(diagram), automata_(std::move(automata)), edges_left_(limits.edges), budget_(limits.budget) {}
 
-  /// False if there are too many edges. Throws Effort::Exhausted.
+  /// False if there are too many edges. Throws WorkBudget::Exhausted.
   bool build() {
-    for (const Bond& bond : bonds_)
-      if (bond.condition.start() == Condition::kFails) return true;
+    for (const ScopedAutomaton& scoped : automata_)
+      if (scoped.automaton.start() == ConstraintAutomaton::kFails) return true;
     nodes_.intern(nullptr);
     for (std::size_t level = 0; level < diagram_.variables_.size(); ++level)
       if (!add_layer(level)) return false;
@@ -23,41 +24,44 @@ class Diagram::Builder {
   }
 
  private:
-  /// A condition on the variable of the present layer.
-  struct Mover {
-    Bond* bond;
-    std::size_t place;    ///< which of the condition's own levels this is
-    std::ptrdiff_t from;  ///< where its state is among those of a node; -1: it begins here
-    std::ptrdiff_t to;    ///< and of the next layer's; -1: it ends here
+  /// What an automaton whose scope includes the variable of the present layer does there.
+  struct Transition {
+    ScopedAutomaton* scoped;
+    std::size_t level;    ///< which of the automaton's own levels this is
+    std::ptrdiff_t from;  ///< where its state stands among those of a node; -1: this is its first variable
+    std::ptrdiff_t to;    ///< the same for a node of the next layer; -1: this is its last variable
     std::uint32_t state;
-    const std::uint32_t* next;  ///< states after each value, or
-    const Condition::Run* run;  ///< after those of the present run and of later ones
+    const std::uint32_t* next;            ///< the states after each value, or else
+    const ConstraintAutomaton::Run* run;  ///< the states after the present run of values and the later ones
   };
   struct Carried {
     std::size_t from, to;
   };
 
   void plan(std::size_t level) {
-    movers_.clear();
+    transitions_.clear();
     carried_.clear();
-    std::vector<Bond*> open;
-    for (Bond& bond : bonds_) {
-      const auto here = std::find(bond.levels.begin(), bond.levels.end(), level);
-      const auto was = std::find(open_.begin(), open_.end(), &bond);
+    std::vector<ScopedAutomaton*> open;
+    for (ScopedAutomaton& scoped : automata_) {
+      const auto here = std::find(scoped.scope.begin(), scoped.scope.end(), level);
+      const auto was = std::find(open_.begin(), open_.end(), &scoped);
       const std::ptrdiff_t from = was == open_.end() ? -1 : was - open_.begin();
-      const bool stays_open = bond.levels.front() <= level && bond.levels.back() > level;
+      const bool stays_open = scoped.scope.front() <= level && scoped.scope.back() > level;
       const auto to = stays_open ? static_cast<std::ptrdiff_t>(open.size()) : -1;
-      if (here != bond.levels.end()) {
-        movers_.push_back({&bond, static_cast<std::size_t>(here - bond.levels.begin()), from, to, 0, nullptr, nullptr});
+      if (here != scoped.scope.end()) {
+        transitions_.push_back(
+            {&scoped, static_cast<std::size_t>(here - scoped.scope.begin()), from, to, 0, nullptr, nullptr});
       } else if (stays_open) {
         carried_.push_back({static_cast<std::size_t>(from), static_cast<std::size_t>(to)});
       }
-      if (stays_open) open.push_back(&bond);
+      if (stays_open) open.push_back(&scoped);
     }
     open_ = std::move(open);
-    // What is cheap to know comes first: where that fails the rest need not be known.
-    const auto cheap = [](const Mover& mover) { return mover.bond->condition.is_table(mover.place); };
-    std::stable_partition(movers_.begin(), movers_.end(), cheap);
+    // The cheap ones come first: where one of them rejects, the others need not be asked.
+    const auto cheap = [](const Transition& transition) {
+      return transition.scoped->automaton.is_table(transition.level);
+    };
+    std::stable_partition(transitions_.begin(), transitions_.end(), cheap);
   }
 
   bool add_layer(std::size_t level) {
@@ -69,12 +73,13 @@ class Diagram::Builder {
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
       const std::uint32_t* const states = nodes_.at(node);
       for (const Carried& carried : carried_) row_[carried.to] = states[carried.from];
-      for (Mover& mover : movers_) start(mover, mover.from < 0 ? mover.bond->condition.start() : states[mover.from]);
+      for (Transition& transition : transitions_)
+        start(transition, transition.from < 0 ? transition.scoped->automaton.start() : states[transition.from]);
       const std::size_t first_edge = layer.edges.size();
-      effort_.spend(digits.size() / 8 + 1);
+      budget_.spend(digits.size() / 8 + 1);
       for (std::uint32_t value = 0, end = 0; value < digits.size(); value = end) {
         end = static_cast<std::uint32_t>(digits.size());
-        if (!move(value, end)) continue;
+        if (!step(value, end)) continue;
         const std::uint32_t to = next.intern(row_.data());
         if (layer.edges.size() > first_edge && extends(layer.edges.back(), value, to)) {
           layer.edges.back().count += end - value;
@@ -95,63 +100,66 @@ class Diagram::Builder {
     return edge.node == node && edge.first + edge.count == value;
   }
 
-  void start(Mover& mover, std::uint32_t state) {
-    mover.state = state;
-    if (state == Condition::kHolds) return;
-    Condition& condition = mover.bond->condition;
-    if (condition.is_wide(mover.place)) {
-      mover.run = condition.runs(mover.place, state, effort_).data();
+  void start(Transition& transition, std::uint32_t state) {
+    transition.state = state;
+    if (state == ConstraintAutomaton::kHolds) return;
+    ConstraintAutomaton& automaton = transition.scoped->automaton;
+    if (automaton.is_wide(transition.level)) {
+      transition.run = automaton.runs(transition.level, state, budget_).data();
     } else {
-      mover.next = condition.row(mover.place, state, effort_);
+      transition.next = automaton.row(transition.level, state, budget_);
     }
   }
 
-  /// Writes the states after a value; false if a condition fails. `end` is lowered to where that may change.
-  bool move(std::uint32_t value, std::uint32_t& end) {
-    for (Mover& mover : movers_) {
-      const std::uint32_t state = state_after(mover, value, end);
-      if (state == Condition::kFails) return false;
-      if (mover.to >= 0) row_[static_cast<std::size_t>(mover.to)] = state;
+  /// Writes the states after a value; false if an automaton rejects it. `end` is lowered to the first value after which
+  /// the answer may be another.
+  bool step(std::uint32_t value, std::uint32_t& end) {
+    for (Transition& transition : transitions_) {
+      const std::uint32_t state = state_after(transition, value, end);
+      if (state == ConstraintAutomaton::kFails) return false;
+      if (transition.to >= 0) row_[static_cast<std::size_t>(transition.to)] = state;
     }
     return true;
   }
 
-  std::uint32_t state_after(Mover& mover, std::uint32_t value, std::uint32_t& end) {
-    if (mover.state == Condition::kHolds) return Condition::kHolds;
-    Condition& condition = mover.bond->condition;
-    if (condition.is_wide(mover.place)) {
-      while (mover.run->end <= value) ++mover.run;
-      end = mover.run->state == Condition::kFails ? mover.run->end : std::min(end, mover.run->end);
-      return mover.run->state;
+  std::uint32_t state_after(Transition& transition, std::uint32_t value, std::uint32_t& end) {
+    if (transition.state == ConstraintAutomaton::kHolds) return ConstraintAutomaton::kHolds;
+    ConstraintAutomaton& automaton = transition.scoped->automaton;
+    if (automaton.is_wide(transition.level)) {
+      while (transition.run->end <= value) ++transition.run;
+      end = transition.run->state == ConstraintAutomaton::kFails ? transition.run->end
+                                                                 : std::min(end, transition.run->end);
+      return transition.run->state;
     }
     end = value + 1;
-    const std::uint32_t state = mover.next[value];
-    return state == Condition::kUnknown ? condition.follow(mover.place, mover.state, value, effort_) : state;
+    const std::uint32_t state = transition.next[value];
+    return state == ConstraintAutomaton::kUnknown ? automaton.follow(transition.level, transition.state, value, budget_)
+                                                  : state;
   }
 
-  Diagram& diagram_;
-  std::vector<Bond> bonds_;
+  DecisionDiagram& diagram_;
+  std::vector<ScopedAutomaton> automata_;
   std::size_t edges_left_;
-  Effort effort_;
-  std::vector<Bond*> open_;  ///< whose states a node of the present layer is made of
+  WorkBudget budget_;
+  std::vector<ScopedAutomaton*> open_;  ///< the automata whose states make up a node of the present layer
   RowSet nodes_;
-  std::vector<Mover> movers_;
+  std::vector<Transition> transitions_;
   std::vector<Carried> carried_;
   std::vector<std::uint32_t> row_;
 };
 
-std::optional<Diagram> Diagram::build(std::vector<Variable> variables, std::vector<Bond> bonds,
-                                      const Limits& limits) try {
-  Diagram diagram;
+std::optional<DecisionDiagram> DecisionDiagram::build(std::vector<Variable> variables,
+                                                      std::vector<ScopedAutomaton> automata, const Limits& limits) try {
+  DecisionDiagram diagram;
   diagram.variables_ = std::move(variables);
-  if (!Builder(diagram, std::move(bonds), limits).build() || !diagram.count()) return std::nullopt;
+  if (!Builder(diagram, std::move(automata), limits).build() || !diagram.count()) return std::nullopt;
   return diagram;
-} catch (const Effort::Exhausted&) {
+} catch (const WorkBudget::Exhausted&) {
   return std::nullopt;
 }
 
 /// Counts the paths from each node, last layer first. False if they are more than 2^63 - 1.
-bool Diagram::count() {
+bool DecisionDiagram::count() {
   if (layers_.size() < variables_.size()) return true;
   std::vector<std::int64_t> paths = {1};
   for (std::size_t level = layers_.size(); level-- > 0;) {
@@ -164,7 +172,7 @@ bool Diagram::count() {
 }
 
 /// Drops the edges that lead nowhere, and numbers the paths through the others.
-bool Diagram::keep_live(Layer& layer, std::span<const std::int64_t> below, std::vector<std::int64_t>& paths) {
+bool DecisionDiagram::keep_live(Layer& layer, std::span<const std::int64_t> below, std::vector<std::int64_t>& paths) {
   std::uint32_t kept = 0;
   std::uint32_t from = 0;
   layer.before.reserve(layer.edges.size());
@@ -186,7 +194,7 @@ bool Diagram::keep_live(Layer& layer, std::span<const std::int64_t> below, std::
   return true;
 }
 
-void Diagram::at(std::int64_t index, std::span<std::uint32_t> digits) const {
+void DecisionDiagram::at(std::int64_t index, std::span<std::uint32_t> digits) const {
   assert(index >= 0 && index < size_);
   std::uint32_t node = 0;
   for (std::size_t level = 0; level < layers_.size(); ++level) {
@@ -204,7 +212,7 @@ void Diagram::at(std::int64_t index, std::span<std::uint32_t> digits) const {
   }
 }
 
-std::optional<std::int64_t> Diagram::index_of(std::span<const std::uint32_t> digits) const {
+std::optional<std::int64_t> DecisionDiagram::index_of(std::span<const std::uint32_t> digits) const {
   if (size_ == 0) return std::nullopt;
   std::int64_t index = 0;
   std::uint32_t node = 0;

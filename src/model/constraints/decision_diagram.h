@@ -8,30 +8,32 @@
 
 namespace tune {
 
-/// A parameter among those that depend on each other.
+/// A parameter that depends on others through constraints.
 struct Variable {
   std::uint32_t parameter = 0;
   std::vector<std::uint32_t> digits;  ///< the values it may have, as indices; ascending
 };
 
-/// A condition, and which of the variables it is on: indices into them, in their order.
-struct Bond {
-  Condition condition;
-  std::vector<std::size_t> levels;
+/// An automaton and its scope: the indices of the variables that it reads, in their order.
+struct ScopedAutomaton {
+  ConstraintAutomaton automaton;
+  std::vector<std::size_t> scope;
 };
 
-/// Which combinations of values of some variables meet all conditions, as a graph: a layer of nodes per variable, one
-/// path per combination; an edge stands for all values of a run that lead to the same node. Beginnings that leave the
-/// same to be decided share a node, so that its size is not that of the list. Combinations are numbered in the order of
-/// the variables, the last one fastest.
-class Diagram {
+/// A multi-valued decision diagram: which combinations of values of some variables all automata accept. It has a layer
+/// of nodes per variable and one path per combination; an edge stands for a run of consecutive values that lead to the
+/// same node. Partial combinations after which the same remains to be decided share a node, so that the diagram is much
+/// smaller than the list of combinations. Combinations are numbered in the order of the variables, the last one
+/// fastest.
+class DecisionDiagram {
  public:
   struct Limits {
     std::size_t edges = std::size_t{1} << 24;
-    Effort effort = {};
+    WorkBudget budget = {};
   };
   /// nullopt if it would have more than 2^63 - 1 paths, or take more than the limits.
-  static std::optional<Diagram> build(std::vector<Variable> variables, std::vector<Bond> bonds, const Limits& limits);
+  static std::optional<DecisionDiagram> build(std::vector<Variable> variables, std::vector<ScopedAutomaton> automata,
+                                              const Limits& limits);
 
   std::span<const Variable> variables() const { return variables_; }
   std::int64_t size() const { return size_; }

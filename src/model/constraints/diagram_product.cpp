@@ -10,11 +10,11 @@
 namespace tune {
 namespace {
 
-/// A mapping's constraints and derived values as demands on its parameters.
+/// A mapping's constraints and derived values as requirements on its parameters.
 class Analysis {
  public:
   Analysis(const Space& space, const Space::Mapping& mapping, Domains domains, const std::vector<char>* used,
-           const Factored::Limits& limits)
+           const DiagramProduct::Limits& limits)
       : mapping_(mapping), domains_(std::move(domains)), limits_(limits) {
     define_slots(space);
     add_steps(space, used);
@@ -26,7 +26,7 @@ class Analysis {
     return impossible_ || std::ranges::any_of(domains_, [](const auto& domain) { return domain.empty(); });
   }
 
-  /// The parameters, in groups that no demand connects; in each and among them by their first one.
+  /// The parameters, in groups that no requirement connects; in each and among them by their first one.
   std::vector<std::vector<int>> groups() const {
     std::vector<int> head(domains_.size());
     std::iota(head.begin(), head.end(), 0);
@@ -34,9 +34,9 @@ class Analysis {
       while (head[index(v)] != v) v = head[index(v)] = head[index(head[index(v)])];
       return v;
     };
-    for (const Demand& demand : demands_)
-      for (const int variable : terms_[demand.term].support) {
-        const int a = find(variable), b = find(terms_[demand.term].support[0]);
+    for (const Requirement& requirement : requirements_)
+      for (const int variable : terms_[requirement.term].support) {
+        const int a = find(variable), b = find(terms_[requirement.term].support[0]);
         head[index(std::max(a, b))] = std::min(a, b);
       }
     std::map<int, std::vector<int>> groups;
@@ -46,16 +46,16 @@ class Analysis {
     return lists;
   }
 
-  std::optional<Diagram> diagram(const std::vector<int>& group) const {
-    std::vector<const Demand*> demands;
-    for (const Demand& demand : demands_)
-      if (std::ranges::binary_search(group, terms_[demand.term].support[0])) demands.push_back(&demand);
-    const std::vector<int> order = ordered(group, demands);
+  std::optional<DecisionDiagram> diagram(const std::vector<int>& group) const {
+    std::vector<const Requirement*> requirements;
+    for (const Requirement& requirement : requirements_)
+      if (std::ranges::binary_search(group, terms_[requirement.term].support[0])) requirements.push_back(&requirement);
+    const std::vector<int> order = ordered(group, requirements);
     std::vector<Variable> variables;
     for (const int v : order) variables.push_back({static_cast<std::uint32_t>(v), domains_[index(v)]});
-    std::vector<Bond> bonds;
-    for (const Demand* demand : demands) bonds.push_back(bond(*demand, order));
-    return Diagram::build(std::move(variables), std::move(bonds), limits_.diagram);
+    std::vector<ScopedAutomaton> automata;
+    for (const Requirement* requirement : requirements) automata.push_back(scoped(*requirement, order));
+    return DecisionDiagram::build(std::move(variables), std::move(automata), limits_.diagram);
   }
 
  private:
@@ -97,46 +97,46 @@ class Analysis {
     for (const auto& [support, term] : by_support) add({term, true});
   }
 
-  void add(Demand demand) {
-    const Term& term = terms_[demand.term];
+  void add(Requirement requirement) {
+    const Term& term = terms_[requirement.term];
     if (term.kind != Term::Kind::constant) {
-      demands_.push_back(demand);
-    } else if (demand.holds ? !term.value.holds() : term.value.fault != nullptr) {
+      requirements_.push_back(requirement);
+    } else if (requirement.holds ? !term.value.holds() : term.value.fault != nullptr) {
       impossible_ = true;
     }
   }
 
-  /// Applies the demands on one parameter to its values, and drops those that always hold.
+  /// Applies the requirements on one parameter to its values, and drops those that always hold.
   void simplify() {
-    std::erase_if(demands_, [&](const Demand& demand) {
-      const std::vector<int>& support = terms_[demand.term].support;
-      if (support.size() == 1) restrict(demand, support[0]);
+    std::erase_if(requirements_, [&](const Requirement& requirement) {
+      const std::vector<int>& support = terms_[requirement.term].support;
+      if (support.size() == 1) restrict(requirement, support[0]);
       return support.size() == 1;
     });
     if (is_empty()) return;
-    std::erase_if(demands_, [&](const Demand& demand) {
-      const std::uint32_t start = condition(demand, terms_[demand.term].support).start();
-      impossible_ = impossible_ || start == Condition::kFails;
-      return start == Condition::kHolds;
+    std::erase_if(requirements_, [&](const Requirement& requirement) {
+      const std::uint32_t start = automaton(requirement, terms_[requirement.term].support).start();
+      impossible_ = impossible_ || start == ConstraintAutomaton::kFails;
+      return start == ConstraintAutomaton::kHolds;
     });
   }
 
-  void restrict(const Demand& demand, int variable) {
-    Condition alone = condition(demand, {variable});
-    if (alone.start() == Condition::kHolds) return;
+  void restrict(const Requirement& requirement, int variable) {
+    ConstraintAutomaton alone = automaton(requirement, {variable});
+    if (alone.start() == ConstraintAutomaton::kHolds) return;
     std::vector<std::uint32_t>& domain = domains_[index(variable)];
     std::vector<std::uint32_t> kept;
-    if (alone.start() != Condition::kFails) {
+    if (alone.start() != ConstraintAutomaton::kFails) {
       for (std::size_t i = 0; i < domain.size(); ++i)
         if (alone.satisfied_by(i)) kept.push_back(domain[i]);
     }
     domain = std::move(kept);
   }
 
-  Condition condition(const Demand& demand, const std::vector<int>& variables) const {
+  ConstraintAutomaton automaton(const Requirement& requirement, const std::vector<int>& variables) const {
     std::vector<std::vector<Cell>> values;
     for (const int variable : variables) values.push_back(cells(variable));
-    return {terms_, demand, variables, std::move(values), limits_.tables};
+    return {terms_, requirement, variables, std::move(values), limits_.tables};
   }
 
   std::vector<Cell> cells(int variable) const {
@@ -146,13 +146,13 @@ class Analysis {
     return cells;
   }
 
-  std::vector<int> ordered(const std::vector<int>& group, const std::vector<const Demand*>& demands) const {
+  std::vector<int> ordered(const std::vector<int>& group, const std::vector<const Requirement*>& requirements) const {
     std::vector<std::size_t> sizes;
     for (const int v : group) sizes.push_back(domains_[index(v)].size());
     std::vector<std::vector<int>> supports;
-    for (const Demand* demand : demands) {
+    for (const Requirement* requirement : requirements) {
       std::vector<int>& support = supports.emplace_back();
-      for (const int v : terms_[demand->term].support)
+      for (const int v : terms_[requirement->term].support)
         support.push_back(static_cast<int>(std::ranges::lower_bound(group, v) - group.begin()));
     }
     std::vector<int> order;
@@ -160,23 +160,23 @@ class Analysis {
     return order;
   }
 
-  Bond bond(const Demand& demand, const std::vector<int>& order) const {
+  ScopedAutomaton scoped(const Requirement& requirement, const std::vector<int>& order) const {
     std::vector<int> variables;
     std::vector<std::size_t> levels;
     for (std::size_t level = 0; level < order.size(); ++level) {
-      if (!std::ranges::binary_search(terms_[demand.term].support, order[level])) continue;
+      if (!std::ranges::binary_search(terms_[requirement.term].support, order[level])) continue;
       variables.push_back(order[level]);
       levels.push_back(level);
     }
-    return {condition(demand, variables), std::move(levels)};
+    return {automaton(requirement, variables), std::move(levels)};
   }
 
   const Space::Mapping& mapping_;
   Domains domains_;
-  Factored::Limits limits_;
-  Terms terms_;
+  DiagramProduct::Limits limits_;
+  ExpressionGraph terms_;
   std::vector<int> meaning_;  ///< of each slot
-  std::vector<Demand> demands_;
+  std::vector<Requirement> requirements_;
   bool impossible_ = false;
 };
 
@@ -202,8 +202,8 @@ bool has_names(const Space::Mapping& mapping, const std::vector<Restriction>& re
   });
 }
 
-Factored::Factored(const Space& space, const Space::Mapping& mapping, Domains domains, const std::vector<char>* used,
-                   const Limits& limits) {
+DiagramProduct::DiagramProduct(const Space& space, const Space::Mapping& mapping, Domains domains,
+                               const std::vector<char>* used, const Limits& limits) {
   const Analysis analysis(space, mapping, std::move(domains), used, limits);
   if (analysis.is_empty()) {
     size_ = 0;
@@ -223,23 +223,23 @@ Factored::Factored(const Space& space, const Space::Mapping& mapping, Domains do
   }
 }
 
-Natural Factored::exact_size() const {
+Natural DiagramProduct::exact_size() const {
   Natural size(size_ == 0 ? 0 : 1);
-  for (const Diagram& group : groups_) size *= Natural(group.size());
+  for (const DecisionDiagram& group : groups_) size *= Natural(group.size());
   return size;
 }
 
-void Factored::at(std::int64_t index, std::span<std::uint32_t> digits) const {
+void DiagramProduct::at(std::int64_t index, std::span<std::uint32_t> digits) const {
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
     group->at(index % group->size(), digits);
     index /= group->size();
   }
 }
 
-std::optional<std::int64_t> Factored::index_of(std::span<const std::uint32_t> digits) const {
+std::optional<std::int64_t> DiagramProduct::index_of(std::span<const std::uint32_t> digits) const {
   if (size_ == 0) return std::nullopt;
   std::int64_t index = 0;
-  for (const Diagram& group : groups_) {
+  for (const DecisionDiagram& group : groups_) {
     const auto within = group.index_of(digits);
     if (!within) return std::nullopt;
     index = index * group.size() + *within;

@@ -22,19 +22,19 @@ bool has_names(const Space::Mapping& mapping, const std::vector<Restriction>& re
 
 /// The valid points of one mapping, as a product of groups of parameters that no constraint connects. Points are
 /// numbered group by group, the last one fastest.
-class Factored {
+class DiagramProduct {
  public:
   struct Limits {
-    Diagram::Limits diagram = {};  ///< of each group, before it is given up
+    DecisionDiagram::Limits diagram = {};  ///< of each group, before it is given up
     TableLimits tables = {};
   };
 
   /// With `used`, only those of the mapping's derived values and then constraints for which it is true must hold.
   /// Throws TooLarge.
-  Factored(const Space& space, const Space::Mapping& mapping, Domains domains, const std::vector<char>* used,
-           const Limits& limits);
-  Factored(const Space& space, const Space::Mapping& mapping, Domains domains)
-      : Factored(space, mapping, std::move(domains), nullptr, Limits()) {}
+  DiagramProduct(const Space& space, const Space::Mapping& mapping, Domains domains, const std::vector<char>* used,
+                 const Limits& limits);
+  DiagramProduct(const Space& space, const Space::Mapping& mapping, Domains domains)
+      : DiagramProduct(space, mapping, std::move(domains), nullptr, Limits()) {}
 
   /// There is no small diagram of a group of parameters.
   struct TooLarge {
@@ -48,7 +48,7 @@ class Factored {
   std::optional<std::int64_t> index_of(std::span<const std::uint32_t> digits) const;
 
  private:
-  std::vector<Diagram> groups_;
+  std::vector<DecisionDiagram> groups_;
   std::int64_t size_ = 1;
 };
 

@@ -68,14 +68,14 @@ struct ValidSpecs::Union : Set {
     std::uint32_t mapping;
     std::size_t parameters;
     std::int64_t first;  ///< index of its first point
-    Factored points;
+    DiagramProduct points;
   };
 
   Union(const Space& space, const std::vector<Restriction>& restrictions) {
     for (std::uint32_t i = 0; i < space.mappings().size(); ++i) {
       const Space::Mapping& mapping = space.mappings()[i];
       if (!has_names(mapping, restrictions)) continue;
-      Factored points(space, mapping, domains_of(mapping, restrictions));
+      DiagramProduct points(space, mapping, domains_of(mapping, restrictions));
       if (points.size() == 0) continue;
       parts.push_back({i, mapping.parameters.size(), total, std::move(points)});
       if (__builtin_add_overflow(total, parts.back().points.size(), &total))
@@ -116,7 +116,7 @@ TooEntangled::TooEntangled(const std::vector<std::string>& parameters)
 ValidSpecs::ValidSpecs(const Space& space, const std::vector<Restriction>& restrictions) : space_(&space) {
   try {
     set_ = std::make_shared<Union>(space, restrictions);
-  } catch (const Factored::TooLarge& large) {
+  } catch (const DiagramProduct::TooLarge& large) {
     throw TooEntangled(large.parameters);
   }
 }

@@ -79,9 +79,11 @@ bool apply_to_all(Op op, const std::int64_t* a, const std::int64_t* b, std::int6
 
 }  // namespace
 
-std::optional<Columns> Columns::make(std::span<const Computed> samples, std::span<const TermStep* const> steps,
-                                     std::span<const Variable> variables, std::uint32_t root, std::size_t most) {
-  Columns made;
+std::optional<BatchEvaluator> BatchEvaluator::make(std::span<const Computed> samples,
+                                                   std::span<const TermStep* const> steps,
+                                                   std::span<const Variable> variables, std::uint32_t root,
+                                                   std::size_t most) {
+  BatchEvaluator made;
   made.root_ = root;
   made.columns_.resize(samples.size());
   if (!made.lay_out(variables)) return std::nullopt;
@@ -109,7 +111,7 @@ std::optional<Columns> Columns::make(std::span<const Computed> samples, std::spa
 }
 
 /// False if a variable has other values than integers, or than booleans.
-bool Columns::lay_out(std::span<const Variable> variables) {
+bool BatchEvaluator::lay_out(std::span<const Variable> variables) {
   std::size_t points = 1;
   for (const Variable& variable : variables) points *= variable.values.size();
   std::size_t repeat = points;
@@ -126,9 +128,9 @@ bool Columns::lay_out(std::span<const Variable> variables) {
   return true;
 }
 
-bool Columns::is_fixed(std::uint32_t place) const { return std::ranges::find(fixed_, place) != fixed_.end(); }
+bool BatchEvaluator::is_fixed(std::uint32_t place) const { return std::ranges::find(fixed_, place) != fixed_.end(); }
 
-const std::int64_t* Columns::truths(std::size_t first, std::size_t count, std::span<const Computed> registers) {
+const std::int64_t* BatchEvaluator::truths(std::size_t first, std::size_t count, std::span<const Computed> registers) {
   for (const std::uint32_t place : variables_) starts_[place] = columns_[place].data() + first;
   for (const std::uint32_t place : fixed_) {
     const Computed& value = registers[place];
@@ -140,7 +142,7 @@ const std::int64_t* Columns::truths(std::size_t first, std::size_t count, std::s
   return column(root_);
 }
 
-bool Columns::compute(const TermStep& step, std::size_t count) {
+bool BatchEvaluator::compute(const TermStep& step, std::size_t count) {
   std::int64_t* const result = columns_[step.result].data();
   const std::int64_t* const a = column(step.first);
   const std::int64_t* const b = column(step.last);

@@ -18,7 +18,7 @@ struct TermStep {
 
 /// Computes a term at many points at once, where all its parts are integers and booleans: one operation after the
 /// other, each over a column of values.
-class Columns {
+class BatchEvaluator {
  public:
   using Column = std::vector<std::int64_t>;
 
@@ -31,17 +31,17 @@ class Columns {
   /// `samples` are what registers that no step computes may hold; `steps` are all of the term's, in their order, of
   /// which those that depend on `variables` are computed here, at no more than `most` points at once. `steps` must
   /// outlive this. nullopt if there are other kinds of values than integers and booleans.
-  static std::optional<Columns> make(std::span<const Computed> samples, std::span<const TermStep* const> steps,
-                                     std::span<const Variable> variables, std::uint32_t root, std::size_t most);
-  Columns(Columns&&) = default;
-  Columns& operator=(Columns&&) = default;
+  static std::optional<BatchEvaluator> make(std::span<const Computed> samples, std::span<const TermStep* const> steps,
+                                            std::span<const Variable> variables, std::uint32_t root, std::size_t most);
+  BatchEvaluator(BatchEvaluator&&) = default;
+  BatchEvaluator& operator=(BatchEvaluator&&) = default;
 
   /// The truth of the term at the points [first, first + count), the other registers being these: 0 is false. Null if a
   /// part has no value somewhere, or is of another kind than its sample. Valid until the next call.
   const std::int64_t* truths(std::size_t first, std::size_t count, std::span<const Computed> registers);
 
  private:
-  Columns() = default;
+  BatchEvaluator() = default;
   bool lay_out(std::span<const Variable> variables);
   bool is_fixed(std::uint32_t place) const;
   bool compute(const TermStep& step, std::size_t count);

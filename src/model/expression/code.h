@@ -49,11 +49,11 @@ enum class Op : std::uint8_t {
 };
 
 /// Where an operand comes from.
-enum class Source : std::uint8_t { stack, slot, constant };
+enum class OperandSource : std::uint8_t { stack, slot, constant };
 
 struct Instruction {
   Op op;
-  Source source = Source::stack;
+  OperandSource source = OperandSource::stack;
   Op comparison = Op::load;  ///< of a `link`
   std::int32_t index = 0;    ///< slot, constant, list size or distance of a jump
 };

@@ -14,13 +14,13 @@ std::size_t CodeWriter::emit(Instruction instruction, Origin origin, int growth)
 
 void CodeWriter::emit_name(int slot, std::string_view name, Origin origin) {
   code_.uses.push_back({origin.begin, slot, std::string(name)});
-  emit({.op = Op::load, .source = Source::slot, .index = slot}, origin, 1);
+  emit({.op = Op::load, .source = OperandSource::slot, .index = slot}, origin, 1);
 }
 
 void CodeWriter::emit_constant(Value value, Origin origin) {
   const auto index = static_cast<std::int32_t>(code_.constants.size());
   code_.constants.push_back(std::move(value));
-  emit({.op = Op::load, .source = Source::constant, .index = index}, origin, 1);
+  emit({.op = Op::load, .source = OperandSource::constant, .index = index}, origin, 1);
 }
 
 void CodeWriter::emit_binary(Op op, Origin origin, std::size_t right_code) {
@@ -36,7 +36,7 @@ void CodeWriter::emit_binary(Op op, Origin origin, std::size_t right_code) {
 
 bool CodeWriter::negate_literal(std::size_t start) {
   const Instruction& load = code_.instructions.back();
-  if (start + 1 != size() || load.op != Op::load || load.source != Source::constant) return false;
+  if (start + 1 != size() || load.op != Op::load || load.source != OperandSource::constant) return false;
   Value& literal = code_.constants[static_cast<std::size_t>(load.index)];
   if (auto* const integer = std::get_if<std::int64_t>(&literal)) *integer = -*integer;
   if (auto* const number = std::get_if<double>(&literal)) *number = -*number;

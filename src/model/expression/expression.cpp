@@ -36,11 +36,11 @@ class Machine {
   Cell operand(const Instruction& instruction) {
     const auto index = static_cast<std::size_t>(instruction.index);
     switch (instruction.source) {
-      case Source::slot:
+      case OperandSource::slot:
         return to_cell(slots_[index]);
-      case Source::constant:
+      case OperandSource::constant:
         return to_cell(code_.constants[index]);
-      case Source::stack:
+      case OperandSource::stack:
         break;
     }
     return *top_--;

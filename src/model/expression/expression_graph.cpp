@@ -83,9 +83,9 @@ Computed combine(const Term& term, std::span<const Computed* const> operands) {
 }
 
 /// Turns an expression's instructions back into terms, by running them over terms.
-class Terms::Reader {
+class ExpressionGraph::Reader {
  public:
-  Reader(Terms& terms, const Code& code, std::span<const int> meaning)
+  Reader(ExpressionGraph& terms, const Code& code, std::span<const int> meaning)
       : terms_(terms), code_(code), meaning_(meaning) {}
 
   int read() {
@@ -117,8 +117,8 @@ class Terms::Reader {
 
   int operand(const Instruction& instruction) {
     const auto index = static_cast<std::size_t>(instruction.index);
-    if (instruction.source == Source::slot) return meaning_[index];
-    if (instruction.source == Source::constant) return terms_.constant(code_.constants[index]);
+    if (instruction.source == OperandSource::slot) return meaning_[index];
+    if (instruction.source == OperandSource::constant) return terms_.constant(code_.constants[index]);
     return take();
   }
 
@@ -180,32 +180,32 @@ class Terms::Reader {
     }
   }
 
-  Terms& terms_;
+  ExpressionGraph& terms_;
   const Code& code_;
   std::span<const int> meaning_;
   std::vector<int> stack_;
 };
 
-int Terms::constant(const Value& value) {
+int ExpressionGraph::constant(const Value& value) {
   return intern(Term{.value = {to_cell(value), nullptr}, .operands = {}, .support = {}});
 }
 
-int Terms::variable(int index) {
+int ExpressionGraph::variable(int index) {
   return intern(Term{.kind = Term::Kind::variable, .variable = index, .operands = {}, .support = {index}});
 }
 
-int Terms::add(const Expression& expression, std::span<const int> meaning) {
+int ExpressionGraph::add(const Expression& expression, std::span<const int> meaning) {
   return Reader(*this, expression.code(), meaning).read();
 }
 
-int Terms::intern(Term term) {
+int ExpressionGraph::intern(Term term) {
   const auto [known, is_new] = known_.try_emplace(key_of(term), static_cast<int>(terms_.size()));
   if (is_new) terms_.push_back(std::move(term));
   return known->second;
 }
 
 /// A term of constants is a constant, and a branch that is never taken is none.
-int Terms::folded(Term term) {
+int ExpressionGraph::folded(Term term) {
   const auto is_constant = [this](int operand) { return (*this)[operand].kind == Term::Kind::constant; };
   const bool branches =
       term.kind == Term::Kind::conjunction || term.kind == Term::Kind::disjunction || term.kind == Term::Kind::choice;
@@ -229,15 +229,15 @@ int Terms::folded(Term term) {
   return intern(Term{.value = value, .operands = {}, .support = {}});
 }
 
-int Terms::both(int left, int right) {
+int ExpressionGraph::both(int left, int right) {
   return folded(Term{.kind = Term::Kind::conjunction, .operands = {left, right}, .support = {}});
 }
 
-int Terms::negation(int term) {
+int ExpressionGraph::negation(int term) {
   return folded(Term{.kind = Term::Kind::unary, .op = Op::logical_not, .operands = {term}, .support = {}});
 }
 
-std::vector<int> Terms::conjuncts(int term) {
+std::vector<int> ExpressionGraph::conjuncts(int term) {
   const Term whole = (*this)[term];
   std::vector<int> parts;
   const auto add = [&](int part) {

@@ -33,7 +33,7 @@ Computed combine(const Term& term, std::span<const Computed* const> operands);
 
 /// Expressions over numbered variables as one graph: each part stands in it once, constants are folded, names stand for
 /// other terms. Borrows texts from the expressions' constants and the values given.
-class Terms {
+class ExpressionGraph {
  public:
   int constant(const Value& value);
   int variable(int index);
@@ -41,7 +41,7 @@ class Terms {
   int add(const Expression& expression, std::span<const int> meaning);
   /// `left and right`.
   int both(int left, int right);
-  /// Terms that all hold exactly where this one does (a failure counts as not holding).
+  /// ExpressionGraph that all hold exactly where this one does (a failure counts as not holding).
   std::vector<int> conjuncts(int term);
 
   const Term& operator[](int term) const { return terms_[static_cast<std::size_t>(term)]; }

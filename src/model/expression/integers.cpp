@@ -16,7 +16,7 @@ class IntegerMachine {
   /// False if this is not for integers. `step` is how far to go to the next instruction.
   [[gnu::always_inline]] bool execute(const Instruction& at, std::int32_t& step) {
     std::int64_t right = top_;
-    if (at.source != Source::stack && !fetch(at, right)) return false;
+    if (at.source != OperandSource::stack && !fetch(at, right)) return false;
     switch (at.op) {
       case Op::load:
         return push(right);
@@ -77,7 +77,7 @@ class IntegerMachine {
   [[gnu::always_inline]] bool binary(const Instruction& at, std::int64_t right) {
     // The lesser of True and 2 is True, not 1.
     if (boolean_ && (at.op == Op::minimum || at.op == Op::maximum)) return false;
-    const std::int64_t left = at.source == Source::stack ? *--below_ : top_;
+    const std::int64_t left = at.source == OperandSource::stack ? *--below_ : top_;
     boolean_ = is_comparison(at.op);
     return apply_integers(at.op, left, right, top_);
   }

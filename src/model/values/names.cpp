@@ -1,10 +1,10 @@
+#include "model/values/names.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
-
-#include "model/expression/expression.h"
 
 namespace tune {
 namespace {
