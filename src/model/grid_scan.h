@@ -8,7 +8,8 @@
 
 namespace tune {
 
-/// The valid specs in mesh order, and what pruned the others: one count per reason, in order of first appearance.
+/// Goes through the grid in mesh order and yields the valid specs. It counts what pruned the others: one count per
+/// reason, in order of first appearance.
 class GridScan {
  public:
   struct Pruned {
@@ -17,14 +18,15 @@ class GridScan {
     std::int64_t first_mesh_idx = 0;
   };
 
-  /// Up to this many points a walk takes no time.
+  /// A grid of up to this many points is scanned in no noticeable time.
   static constexpr std::int64_t kShort = 1'000'000;
 
   explicit GridScan(const Space& space) : space_(&space) {}
   std::optional<Spec> next();
-  /// The last mesh_idx looked at plus one.
+  /// The mesh_idx after the last point that was looked at.
   std::int64_t position() const { return position_; }
-  /// Points that one expression cannot be evaluated at for one cause count together, under the first one's reason.
+  /// Points at which an expression cannot be evaluated for the same cause count together, under the reason of the
+  /// first.
   const std::vector<Pruned>& pruned() const { return pruned_; }
 
  private:
@@ -47,10 +49,10 @@ class GridScan {
   std::int64_t position_ = 0;
   std::vector<Pruned> pruned_;
   std::vector<Tally> tallies_;
-  Space::Point point_;  ///< where the walk is
+  Space::Point point_;  ///< the present point
   bool entered_ = false;
   std::vector<Value> slots_;
-  std::vector<char> passed_;  ///< steps that hold for the present values of what they depend on
+  std::vector<char> passed_;  ///< the steps that hold for the present values of their parameters
 };
 
 }  // namespace tune

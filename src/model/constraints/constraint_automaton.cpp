@@ -6,8 +6,6 @@
 #include <cassert>
 #include <unordered_map>
 
-#include "model/expression/integers.h"
-
 namespace tune {
 namespace {
 

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/expression/integers.h"
-#include "model/expression/operations.h"
-
 namespace tune {
 namespace {
 
@@ -39,20 +36,15 @@ bool negative(const Range& range) { return less(range.second, to_cell(std::int64
 bool is_integer(const Range& range) { return range.first.tag == Cell::Tag::integer; }
 
 /// Whether the extremes of an operation lie where its operands are at their extremes.
-bool is_monotone(Op op, const Range& left, const Range& right) {
-  switch (op) {
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::minimum:
-    case Op::maximum:
+bool is_monotone(BoundsRule rule, const Range& left, const Range& right) {
+  switch (rule) {
+    case BoundsRule::monotone:
       return true;
-    case Op::divide:
+    case BoundsRule::quotient:
       return positive(right) || negative(right);
-    case Op::floor_divide:
-    case Op::ceil_divide:
+    case BoundsRule::rounded:
       return is_integer(left) && is_integer(right) && (positive(right) || negative(right));
-    case Op::power:
+    case BoundsRule::power:
       return is_integer(left) && is_integer(right) && positive(left) && !less(right.first, to_cell(std::int64_t{0}));
     default:
       return false;
@@ -110,8 +102,9 @@ std::optional<bool> ordered(Op op, const Range& left, const Range& right) {
 }
 
 Bounds bound_two(Op op, const Bounds& left, const Bounds& right) {
+  const BoundsRule rule = operator_of(op).bounds;
   const bool operands_fail = left.may_fail || right.may_fail;
-  if (is_comparison(op)) {
+  if (rule == BoundsRule::comparison) {
     if (left.range && right.range) return truth_of(ordered(op, *left.range, *right.range), operands_fail);
     const bool any_kinds = op == Op::equal || op == Op::not_equal;
     return truth_of(std::nullopt, operands_fail || !any_kinds);
@@ -120,24 +113,25 @@ Bounds bound_two(Op op, const Bounds& left, const Bounds& right) {
   Bounds result;
   // Numbers and booleans mix in Python in too many ways.
   if (left.range->first.tag == Cell::Tag::boolean || right.range->first.tag == Cell::Tag::boolean) return kAnything;
-  if (is_monotone(op, *left.range, *right.range)) result = at_corners(op, *left.range, *right.range);
-  if (op == Op::modulo) result = remainder(*left.range, *right.range);
+  if (is_monotone(rule, *left.range, *right.range)) result = at_corners(op, *left.range, *right.range);
+  if (rule == BoundsRule::remainder) result = remainder(*left.range, *right.range);
   result.may_fail = result.may_fail || operands_fail;
   return result;
 }
 
 Bounds bound_one(Op op, const Bounds& operand) {
-  if (op == Op::logical_not) {
+  const BoundsRule rule = operator_of(op).bounds;
+  if (rule == BoundsRule::negation) {
     const auto truth = operand.truth();
     return truth_of(truth ? std::optional(!*truth) : std::nullopt, operand.may_fail);
   }
+  if (rule != BoundsRule::monotone && rule != BoundsRule::absolute) return kAnything;
   if (!operand.range || operand.range->first.tag == Cell::Tag::boolean) return kAnything;
-  if (op == Op::plus) return operand;
   Range range = *operand.range;
   if (apply(op, range.first) || apply(op, range.second)) return kAnything;
   if (less(range.second, range.first)) std::swap(range.first, range.second);
   const bool spans_zero = !positive(*operand.range) && !negative(*operand.range);
-  if (op == Op::absolute && spans_zero) {
+  if (rule == BoundsRule::absolute && spans_zero) {
     Cell& zero = range.first;
     if (zero.tag == Cell::Tag::real) {
       zero.set(0.0);

@@ -1,8 +1,10 @@
-#include "model/expression/arithmetic.h"
-
 #include <cmath>
 
+#include "model/expression/operators.h"
+
+/// The evaluation of the operators on cells.
 namespace tune {
+namespace cells {
 namespace {
 
 bool integral(const Cell& left, const Cell& right) { return left.is_integral() && right.is_integral(); }
@@ -76,6 +78,13 @@ Fault pick(Comparison better, Cell& left, const Cell& right) {
   if (const Fault fault = compare(better, right, left, take_right)) return fault;
   if (take_right) left = right;
   return nullptr;
+}
+
+Fault decide(Comparison comparison, Cell& left, const Cell& right) {
+  bool holds = false;
+  const Fault fault = compare(comparison, left, right, holds);
+  left.set(holds);
+  return fault;
 }
 
 }  // namespace
@@ -175,6 +184,20 @@ Fault make_pair(Cell& left, const Cell& right) {
   return nullptr;
 }
 
+Fault less(Cell& left, const Cell& right) { return decide(Comparison::less, left, right); }
+Fault less_equal(Cell& left, const Cell& right) { return decide(Comparison::less_equal, left, right); }
+Fault greater(Cell& left, const Cell& right) { return decide(Comparison::greater, left, right); }
+Fault greater_equal(Cell& left, const Cell& right) { return decide(Comparison::greater_equal, left, right); }
+Fault equal(Cell& left, const Cell& right) { return decide(Comparison::equal, left, right); }
+Fault not_equal(Cell& left, const Cell& right) { return decide(Comparison::not_equal, left, right); }
+
+Fault contains(Cell& left, const Cell& right) {
+  bool holds = false;
+  const Fault fault = tune::contains(left, right, holds);
+  left.set(holds);
+  return fault;
+}
+
 Fault negate(Cell& cell) {
   Cell zero = to_cell(std::int64_t{0});
   if (cell.tag == Cell::Tag::real) {
@@ -197,4 +220,15 @@ Fault absolute(Cell& cell) {
   return nullptr;
 }
 
+Fault plus(Cell& cell) {
+  if (cell.tag == Cell::Tag::boolean) cell.set(cell.integer);
+  return not_a_number(cell);
+}
+
+Fault logical_not(Cell& cell) {
+  cell.set(!truth(cell));
+  return nullptr;
+}
+
+}  // namespace cells
 }  // namespace tune

@@ -1,8 +1,8 @@
 #include "model/expression/batch_evaluator.h"
 
 #include <algorithm>
-
-#include "model/expression/integers.h"
+#include <array>
+#include <utility>
 
 namespace tune {
 namespace {
@@ -20,7 +20,7 @@ std::optional<Tag> tag_of(const Term& term, std::span<const std::optional<Tag>> 
       return integers && term.op == Op::negate ? std::optional(Tag::integer) : std::nullopt;
     case Term::Kind::binary:
       if (is_comparison(term.op)) return Tag::boolean;
-      return integers && is_of_integers(term.op) ? std::optional(Tag::integer) : std::nullopt;
+      return integers && operator_of(term.op).on_integers != nullptr ? std::optional(Tag::integer) : std::nullopt;
     case Term::Kind::conjunction:
     case Term::Kind::disjunction:
       return operands[0] == operands[1] ? operands[0] : std::nullopt;
@@ -40,42 +40,24 @@ std::optional<Tag> tag_of(const Computed& computed) {
   return simple ? std::optional(computed.cell.tag) : std::nullopt;
 }
 
-template <Op op>
+using Loop = bool (*)(const std::int64_t* a, const std::int64_t* b, std::int64_t* result, std::size_t count);
+
+/// A loop of its own for each operator, so that the compiler can make vector instructions of it.
+template <std::size_t row>
 bool apply_to_all(const std::int64_t* a, const std::int64_t* b, std::int64_t* result, std::size_t count) {
-  bool fine = true;
-  for (std::size_t i = 0; i < count; ++i) fine &= apply_integers(op, a[i], b[i], result[i]);
+  constexpr auto on_integers = kOperators[row].on_integers;
+  bool fine = on_integers != nullptr;
+  if constexpr (on_integers != nullptr)
+    for (std::size_t i = 0; i < count; ++i) fine &= on_integers(a[i], b[i], result[i]);
   return fine;
 }
 
-bool apply_to_all(Op op, const std::int64_t* a, const std::int64_t* b, std::int64_t* result, std::size_t count) {
-  switch (op) {
-    case Op::add:
-      return apply_to_all<Op::add>(a, b, result, count);
-    case Op::subtract:
-      return apply_to_all<Op::subtract>(a, b, result, count);
-    case Op::multiply:
-      return apply_to_all<Op::multiply>(a, b, result, count);
-    case Op::modulo:
-      return apply_to_all<Op::modulo>(a, b, result, count);
-    case Op::floor_divide:
-      return apply_to_all<Op::floor_divide>(a, b, result, count);
-    case Op::less:
-      return apply_to_all<Op::less>(a, b, result, count);
-    case Op::less_equal:
-      return apply_to_all<Op::less_equal>(a, b, result, count);
-    case Op::greater:
-      return apply_to_all<Op::greater>(a, b, result, count);
-    case Op::greater_equal:
-      return apply_to_all<Op::greater_equal>(a, b, result, count);
-    case Op::equal:
-      return apply_to_all<Op::equal>(a, b, result, count);
-    default: {
-      bool fine = true;
-      for (std::size_t i = 0; i < count; ++i) fine &= apply_integers(op, a[i], b[i], result[i]);
-      return fine;
-    }
-  }
+template <std::size_t... rows>
+constexpr std::array<Loop, sizeof...(rows)> loops_of(std::index_sequence<rows...>) {
+  return {apply_to_all<rows>...};
 }
+
+constexpr auto kLoops = loops_of(std::make_index_sequence<std::size(kOperators)>());
 
 }  // namespace
 
@@ -148,7 +130,7 @@ bool BatchEvaluator::compute(const TermStep& step, std::size_t count) {
   const std::int64_t* const b = column(step.last);
   switch (step.term->kind) {
     case Term::Kind::binary:
-      return apply_to_all(step.term->op, a, b, result, count);
+      return kLoops[static_cast<std::size_t>(step.term->op)](a, b, result, count);
     case Term::Kind::conjunction:
       for (std::size_t i = 0; i < count; ++i) result[i] = a[i] != 0 ? b[i] : a[i];
       return true;

@@ -1,5 +1,6 @@
 #include "model/expression/cell.h"
 
+#include <algorithm>
 #include <cmath>
 #include <compare>
 
@@ -111,6 +112,13 @@ Fault contains(const Cell& left, const Cell& right, bool& result) {
   if (left.tag != Cell::Tag::text) return "only a text can be in a text";
   result = right.text->find(*left.text) != std::string::npos;
   return nullptr;
+}
+
+bool among(const Cell& wanted, std::span<const Cell> elements) {
+  return std::any_of(elements.begin(), elements.end(), [&](const Cell& element) {
+    bool same = false;
+    return !compare(Comparison::equal, wanted, element, same) && same;
+  });
 }
 
 }  // namespace tune

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "model/values/value.h"
@@ -80,5 +81,8 @@ Fault compare(Comparison comparison, const Cell& left, const Cell& right, bool& 
 
 /// Whether `left` is in a pair or part of a text.
 Fault contains(const Cell& left, const Cell& right, bool& result);
+
+/// Whether `wanted` equals one of the elements of a list.
+bool among(const Cell& wanted, std::span<const Cell> elements);
 
 }  // namespace tune

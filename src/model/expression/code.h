@@ -5,48 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model/expression/cell.h"
 #include "model/expression/expression.h"
+#include "model/expression/operators.h"
 
 namespace tune {
-
-/// What one instruction does. All but the jumps and `load` leave their result in place of their operands.
-enum class Op : std::uint8_t {
-  load,
-  // one operand
-  negate,
-  plus,
-  absolute,
-  logical_not,
-  // two operands; the right one may come straight from a slot or a constant
-  add,
-  subtract,
-  multiply,
-  divide,
-  floor_divide,
-  modulo,
-  power,
-  ceil_divide,
-  minimum,
-  maximum,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  equal,
-  not_equal,
-  contains,
-  subscript,
-  make_pair,
-  // `index` elements and what is looked for below them
-  in_list,
-  // by `index` instructions from this one
-  jump,
-  jump_unless,          // takes the condition off
-  jump_unless_or_drop,  // `and`: keeps the condition if it jumps
-  jump_if_or_drop,      // `or`
-  link,                 // a link of a comparison chain: keeps the right operand, or jumps with False
-};
 
 /// Where an operand comes from.
 enum class OperandSource : std::uint8_t { stack, slot, constant };

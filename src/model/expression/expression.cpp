@@ -6,7 +6,6 @@
 #include <array>
 
 #include "model/expression/code.h"
-#include "model/expression/operations.h"
 
 namespace tune {
 namespace {
@@ -53,11 +52,6 @@ class Machine {
         *++top_ = cell;
         return nullptr;
       }
-      case Op::negate:
-      case Op::plus:
-      case Op::absolute:
-      case Op::logical_not:
-        return apply(instruction.op, *top_);
       case Op::in_list: {
         top_ -= instruction.index;
         top_->set(among(*top_, {top_ + 1, static_cast<std::size_t>(instruction.index)}));
@@ -78,6 +72,7 @@ class Machine {
       case Op::link:
         return link(instruction, step);
       default: {
+        if (is_unary(instruction.op)) return apply(instruction.op, *top_);
         const Cell right = operand(instruction);
         return apply(instruction.op, *top_, right);
       }

@@ -9,10 +9,11 @@
 #include "model/values/names.h"
 #include "model/values/value.h"
 
+/// Expressions of tuning files as other modules see them: parsed once, evaluated at many points.
 namespace tune {
 
-/// A text that is no expression, or that uses an unknown name. `column` is 0-based in the text.
-/// what() is such as `unknown name 'BMM', did you mean 'BM'?` or `expected ')' before end`.
+/// The text is not an expression, or uses an unknown name. `column` is 0-based in the text.
+/// Examples of what(): `unknown name 'BMM', did you mean 'BM'?` or `expected ')' before end`.
 class ExpressionError : public std::runtime_error {
  public:
   ExpressionError(std::size_t column, const std::string& cause, const std::string& advice = "")
@@ -38,7 +39,7 @@ class UnknownName : public ExpressionError {
   std::string name_;
 };
 
-/// Why a point has no value: the expression's own operation number and what went wrong there.
+/// Why an expression has no value at a point: the number of the operation that failed, and what went wrong.
 struct EvalFailure {
   const char* what = nullptr;  ///< "division by zero", "overflow", "... is not a number"; null: no failure
   std::int32_t op = -1;        ///< which operation; for Expression::explain
@@ -49,8 +50,8 @@ struct Code;
 
 /// A parsed Python-like expression: + - * / // % **, comparisons (chained too), and or not in, a if c else b,
 /// subscripts, literals (numbers, 'text', True, False, lists and tuples after `in`), min max abs ceil_div.
-/// Integers are 64-bit; overflow and division by zero are failures of that point, never undefined behaviour;
-/// and/or/if evaluate only what they need. Names may be dotted (`device.cores`). Immutable, cheap to copy.
+/// Integers have 64 bits. Overflow and division by zero are failures at that point, never undefined behaviour.
+/// and/or/if evaluate only the operands that they need. Names may be dotted (`device.cores`). Immutable, cheap to copy.
 class Expression {
  public:
   /// Throws ExpressionError.
@@ -71,7 +72,7 @@ class Expression {
   /// Sorted slots of the names the expression uses.
   std::span<const int> used_slots() const;
   const std::string& text() const;
-  /// The instructions, for whoever compiles them further.
+  /// The instructions, for code that transforms them further.
   const Code& code() const;
 
  private:

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "model/expression/integers.h"
-#include "model/expression/operations.h"
-
 namespace tune {
 namespace {
 
@@ -130,12 +127,6 @@ class ExpressionGraph::Reader {
       case Op::load:
         stack_.push_back(operand(instruction));
         return at + 1;
-      case Op::negate:
-      case Op::plus:
-      case Op::absolute:
-      case Op::logical_not:
-        push(Term::Kind::unary, instruction.op, {take()});
-        return at + 1;
       case Op::in_list: {
         const auto first = stack_.end() - instruction.index - 1;
         std::vector<int> operands(first, stack_.end());
@@ -172,6 +163,10 @@ class ExpressionGraph::Reader {
         return target;
       }
       default: {
+        if (is_unary(instruction.op)) {
+          push(Term::Kind::unary, instruction.op, {take()});
+          return at + 1;
+        }
         const int right = operand(instruction);
         const int left = take();
         push(Term::Kind::binary, instruction.op, {left, right});

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/expression/expression.h"
+#include "model/expression/operators.h"
 
 namespace tune {
 namespace {
@@ -92,14 +93,14 @@ Token Lexer::quoted() {
   throw ExpressionError(at_, fmt::format("expected {} before end", text_[at_]));
 }
 
+/// The longest that stands here: `**` is not two `*`.
 Token Lexer::symbol() {
-  static constexpr std::array<std::string_view, 18> kSymbols = {"**", "//", "<=", ">=", "==", "!=", "<", ">", "+",
-                                                                "-",  "*",  "/",  "%",  "(",  ")",  "[", "]", ","};
   const std::string_view rest = text_.substr(at_);
-  for (const std::string_view symbol : kSymbols) {
-    if (rest.starts_with(symbol)) return take(Token::Kind::symbol, symbol.size());
-  }
-  throw ExpressionError(at_, advice(rest));
+  std::size_t length = std::string_view("()[],").find(rest[0]) == std::string_view::npos ? 0 : 1;
+  for (const Operator& one : kOperators)
+    if (!starts_name(one.text[0]) && rest.starts_with(one.text)) length = std::max(length, one.text.size());
+  if (length == 0) throw ExpressionError(at_, advice(rest));
+  return take(Token::Kind::symbol, length);
 }
 
 }  // namespace tune

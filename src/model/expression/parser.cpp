@@ -10,29 +10,18 @@
 namespace tune {
 namespace {
 
-struct Spelling {
-  std::string_view text;
-  Op op;
-};
-constexpr std::array<Spelling, 2> kSums = {{{"+", Op::add}, {"-", Op::subtract}}};
-constexpr std::array<Spelling, 4> kProducts = {
-    {{"*", Op::multiply}, {"/", Op::divide}, {"//", Op::floor_divide}, {"%", Op::modulo}}};
-constexpr std::array<Spelling, 6> kComparisons = {{{"<", Op::less},
-                                                   {"<=", Op::less_equal},
-                                                   {">", Op::greater},
-                                                   {">=", Op::greater_equal},
-                                                   {"==", Op::equal},
-                                                   {"!=", Op::not_equal}}};
-constexpr std::array<Spelling, 4> kFunctions = {
-    {{"min", Op::minimum}, {"max", Op::maximum}, {"abs", Op::absolute}, {"ceil_div", Op::ceil_divide}}};
 constexpr std::array<std::string_view, 6> kKeywords = {"and", "or", "not", "in", "if", "else"};
 constexpr int kMaxDepth = 300;  // three for each pair of parentheses
 
-std::optional<Op> find(std::span<const Spelling> spellings, std::string_view text) {
-  for (const Spelling& spelling : spellings) {
-    if (spelling.text == text) return spelling.op;
-  }
+std::optional<Op> find(Syntax syntax, std::string_view text) {
+  for (const Operator& one : kOperators)
+    if (one.syntax == syntax && one.text == text) return one.op;
   return std::nullopt;
+}
+
+std::optional<Op> find_function(std::string_view name) {
+  const auto function = find(Syntax::function, name);
+  return function ? function : find(Syntax::selection, name);
 }
 
 Origin origin_of(const Token& token) { return {token.begin, token.begin, token.end}; }
@@ -53,9 +42,10 @@ class Parser {
   void comparison();
   void membership(std::size_t begin);
   int elements();
-  void sum();
-  void product();
-  void unary();
+  /// What stands on either side of a comparison.
+  void operand() { infix(static_cast<Syntax>(static_cast<int>(Syntax::comparison) + 1)); }
+  void infix(Syntax level);
+  void sign();
   void power();
   void subscripts();
   void primary();
@@ -64,8 +54,6 @@ class Parser {
   void call(const Token& function);
   [[noreturn]] void fail_unknown(const Token& name) const;
 
-  template <class Operand>
-  void left_associative(std::span<const Spelling> operators, Operand operand);
   template <class Operand>
   void short_circuit(std::string_view keyword, Op jump, Operand operand);
   template <class Operand>
@@ -156,16 +144,16 @@ void Parser::negation() {
 /// `a < b < c` is `a < b and b < c` with b computed once.
 void Parser::comparison() {
   std::size_t begin = token_.begin;
-  sum();
+  operand();
   if (at("in") || at("not")) return membership(begin);
   std::vector<std::size_t> links;
-  for (auto op = find(kComparisons, token_.text); op;) {
+  for (auto op = find(Syntax::comparison, token_.text); op;) {
     advance();
     const std::size_t right = token_.begin;
     const std::size_t right_code = writer_.size();
-    sum();
+    operand();
     const Origin origin{begin, right, last_end_};
-    const auto next = find(kComparisons, token_.text);
+    const auto next = find(Syntax::comparison, token_.text);
     if (next) {
       links.push_back(writer_.emit({.op = Op::link, .comparison = *op}, origin, -1));
     } else {
@@ -189,11 +177,11 @@ void Parser::membership(std::size_t begin) {
     if (count >= 0) writer_.emit({.op = Op::in_list, .index = count}, {begin, right, last_end_}, -count);
     if (count < 0) writer_.emit_binary(Op::contains, {begin, right, last_end_}, right_code);
   } else {
-    sum();
+    operand();
     writer_.emit_binary(Op::contains, {begin, right, last_end_}, right_code);
   }
   if (negated) emit_unary(Op::logical_not, begin);
-  if (at("in") || at("not") || find(kComparisons, token_.text)) {
+  if (at("in") || at("not") || find(Syntax::comparison, token_.text)) {
     throw ExpressionError(token_.begin, "a comparison after 'in' needs parentheses");
   }
 }
@@ -225,40 +213,38 @@ void Parser::right_operand(Op op, std::size_t begin, Operand operand) {
   writer_.emit_binary(op, {begin, right, last_end_}, right_code);
 }
 
-template <class Operand>
-void Parser::left_associative(std::span<const Spelling> operators, Operand operand) {
+/// The operators with two operands that associate from the left, level by level.
+void Parser::infix(Syntax level) {
+  if (level == Syntax::sign) return sign();
+  const auto tighter = static_cast<Syntax>(static_cast<int>(level) + 1);
   const std::size_t begin = token_.begin;
-  operand();
-  while (const auto op = find(operators, token_.text)) {
+  infix(tighter);
+  while (const auto op = find(level, token_.text)) {
     advance();
-    right_operand(*op, begin, operand);
+    right_operand(*op, begin, [&] { infix(tighter); });
   }
 }
 
-void Parser::sum() {
-  left_associative(kSums, [this] { product(); });
-}
-
-void Parser::product() {
-  left_associative(kProducts, [this] { unary(); });
-}
-
-void Parser::unary() {
+void Parser::sign() {
   const Nesting nesting(*this);
   const std::size_t begin = token_.begin;
   const std::size_t operand = writer_.size();
-  const bool minus = at("-");
-  if (!accept("-") && !accept("+")) return power();
-  unary();
-  if (minus && writer_.negate_literal(operand)) return;
-  emit_unary(minus ? Op::negate : Op::plus, begin);
+  const auto op = find(Syntax::sign, token_.text);
+  if (!op) return power();
+  advance();
+  sign();
+  if (*op == Op::negate && writer_.negate_literal(operand)) return;
+  emit_unary(*op, begin);
 }
 
 /// Binds tighter than a sign on its left and looser than one on its right.
 void Parser::power() {
   const std::size_t begin = token_.begin;
   subscripts();
-  if (accept("**")) right_operand(Op::power, begin, [this] { unary(); });
+  const auto op = find(Syntax::power, token_.text);
+  if (!op) return;
+  advance();
+  right_operand(*op, begin, [this] { sign(); });
 }
 
 void Parser::subscripts() {
@@ -314,10 +300,11 @@ void Parser::fail_unknown(const Token& name) const {
 }
 
 void Parser::call(const Token& function) {
-  const auto op = find(kFunctions, function.text);
+  const auto op = find_function(function.text);
   if (!op) {
     std::vector<std::string> names;
-    for (const Spelling& spelling : kFunctions) names.emplace_back(spelling.text);
+    for (const Operator& one : kOperators)
+      if (find_function(one.text)) names.emplace_back(one.text);
     throw ExpressionError(function.begin, fmt::format("unknown function '{}'", function.text),
                           did_you_mean(function.text, names));
   }
@@ -334,7 +321,7 @@ void Parser::call(const Token& function) {
     if (last) return check_arguments(function, *op, count);
   }
   expect(")");
-  if (*op == Op::absolute && count == 1) return emit_unary(*op, begin);
+  if (is_unary(*op) && count == 1) return emit_unary(*op, begin);
   check_arguments(function, *op, count);
 }
 
@@ -342,9 +329,9 @@ void Parser::check_arguments(const Token& function, Op op, int count) const {
   const auto require = [&](bool holds, const char* text) {
     if (!holds) throw ExpressionError(function.begin, in_quotes(function.text) + text);
   };
-  if (op == Op::absolute) {
+  if (is_unary(op)) {
     require(count == 1, " takes one argument");
-  } else if (op == Op::ceil_divide) {
+  } else if (operator_of(op).syntax == Syntax::function) {
     require(count == 2, " takes two arguments");
   } else {
     require(count >= 2, " takes two arguments or more");

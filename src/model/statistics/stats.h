@@ -5,6 +5,7 @@
 
 #include "model/trial.h"
 
+/// Statistics of launch times.
 namespace tune {
 
 /// The median; mean of the middle two for an even count. Precondition: not empty.

@@ -7,10 +7,10 @@
 
 namespace tune {
 
-/// The names an expression may use, each with a slot in the array of values it is evaluated over.
+/// The names that an expression may use. Each has a slot in the array of values over which expressions are evaluated.
 class Names {
  public:
-  /// The slot of `name`, newly made if it was not declared before.
+  /// The slot of `name`, which is created if the name was not declared before.
   int declare(std::string_view name);
   std::optional<int> find(std::string_view name) const;
   const std::string& at(int slot) const { return names_[static_cast<std::size_t>(slot)]; }

@@ -5,7 +5,7 @@
 
 namespace tune {
 
-/// A natural number of any size, for counts beyond 63 bits. Knows how to become more.
+/// A natural number of any size, for counts beyond 63 bits. It can be added to and multiplied.
 class Natural {
  public:
   explicit Natural(std::int64_t value = 0) : text_(std::to_string(value)) { std::reverse(text_.begin(), text_.end()); }
@@ -41,7 +41,7 @@ class Natural {
     while (text_.size() > 1 && text_.back() == '0') text_.pop_back();
   }
 
-  std::string text_;  ///< decimals, the last one first
+  std::string text_;  ///< decimal digits, the least significant first
 };
 
 }  // namespace tune

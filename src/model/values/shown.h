@@ -5,19 +5,19 @@
 
 namespace tune {
 
-/// What a terminal or a log shows of a text that others wrote: names, values, paths, compilers' and programs' output.
-/// Characters that are no signs but act on the terminal or hide themselves are escaped: controls (`\x1b`, `\u009b`),
-/// marks that turn the direction of writing, characters without width (`\u200b`), and bytes that are no UTF-8 (`\xff`).
-/// Files get texts as they are, quoted as their format demands.
+/// How texts that others wrote are shown on a terminal or in a log: names, values, paths, the output of compilers and
+/// programs. Characters that would act on the terminal or be invisible are escaped: control characters (`\x1b`,
+/// `\u009b`), marks that change the direction of writing, characters without width (`\u200b`), and bytes that are not
+/// valid UTF-8 (`\xff`). Files receive the texts unchanged, quoted as the file format demands.
 
-/// Lines stay lines and tabs stay tabs.
+/// Keeps line breaks and tabs.
 std::string shown(std::string_view text);
-/// One line: line breaks (`\n`) and tabs (`\t`) are escaped too.
+/// Escapes line breaks (`\n`) and tabs (`\t`) too, so that the result is one line.
 std::string shown_line(std::string_view text);
-/// Whether shown_line would leave it as it is.
+/// Whether shown_line returns the text unchanged.
 bool is_shown_as_it_is(std::string_view text);
 
-/// A code point of a text and the bytes that it takes; of bytes that are no UTF-8 each is taken for itself.
+/// A code point of a text and how many bytes it takes. A byte that is not valid UTF-8 counts as one of its own.
 struct CodePoint {
   char32_t value = 0;
   std::size_t bytes = 1;
@@ -25,9 +25,9 @@ struct CodePoint {
 };
 /// Precondition: the text is not empty.
 CodePoint first_code_point(std::string_view text);
-/// Whether it acts on a terminal, or is not seen there.
+/// Whether the character acts on a terminal or is invisible there.
 bool is_hidden(char32_t code_point);
-/// Where the first byte stands that is no UTF-8; npos if all is.
+/// The position of the first byte that is not valid UTF-8; npos if there is none.
 std::size_t find_no_utf8(std::string_view text);
 
 }  // namespace tune

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+/// The values of parameters and expressions: how they are read, printed, and passed to compilers as definitions.
 namespace tune {
 
 /// Two integers that belong together, such as a cluster shape; `P[0]` and `P[1]` in expressions.
@@ -29,13 +30,13 @@ using Value = std::variant<std::int64_t, double, Bool, std::string, Pair>;
 /// else text. Quoted scalars are text and do not come here.
 Value parse_value(std::string_view plain);
 
-/// Of an integer or a real value; nullopt for others.
+/// The number that an integer or a real value is; nullopt for other kinds.
 std::optional<double> number_of(const Value& value);
 
-/// As written in a YAML file and in tables: 128, 0.5, 1.0, True, row, [2, 1].
+/// The text of a value in YAML files and in tables: 128, 0.5, 1.0, True, row, [2, 1].
 std::string to_text(const Value& value);
 
-/// As `to_text`, quoted where plain YAML would read it as something else than this text.
+/// The same, quoted where YAML would otherwise read something other than this text.
 std::string to_yaml(const Value& value);
 
 /// A preprocessor definition without `-D`.
@@ -44,9 +45,9 @@ struct Define {
   std::string value;
 };
 
-/// The definitions a C++ kernel sees for one parameter or derived value: integers as decimals, negative ones in
-/// parentheses, booleans 1/0, a pair as NAME_0 and NAME_1, text verbatim plus NAME_text=1 where `text` is an
-/// identifier.
+/// The definitions that a C++ kernel sees for one parameter or derived value. Integers are decimal, negative ones stand
+/// in parentheses, booleans are 1 or 0, a pair becomes NAME_0 and NAME_1, and a text stands as it is, with NAME_text=1
+/// added where `text` is an identifier.
 std::vector<Define> to_defines(const std::string& name, const Value& value);
 
 }  // namespace tune

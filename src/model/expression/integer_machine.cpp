@@ -1,5 +1,3 @@
-#include "model/expression/integers.h"
-
 #include <array>
 
 #include "model/expression/code.h"
@@ -76,7 +74,7 @@ class IntegerMachine {
 
   [[gnu::always_inline]] bool binary(const Instruction& at, std::int64_t right) {
     // The lesser of True and 2 is True, not 1.
-    if (boolean_ && (at.op == Op::minimum || at.op == Op::maximum)) return false;
+    if (boolean_ && operator_of(at.op).syntax == Syntax::selection) return false;
     const std::int64_t left = at.source == OperandSource::stack ? *--below_ : top_;
     boolean_ = is_comparison(at.op);
     return apply_integers(at.op, left, right, top_);
