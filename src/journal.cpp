@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "exec/runner.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "model/error.h"
+#include "model/values/error.h"
 #include "options.h"
 
 namespace tune {

@@ -8,7 +8,7 @@
 
 #include "base/streams.h"
 #include "config/load.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "option_values.h"
 
 namespace tune {

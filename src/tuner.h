@@ -10,7 +10,7 @@
 #include "exec/requests.h"
 #include "exec/runner.h"
 #include "journal.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 #include "report/progress.h"
 #include "search/strategy.h"
 

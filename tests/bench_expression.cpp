@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/grid_scan.h"
 #include "model/space.h"
 
 namespace {
@@ -70,11 +71,11 @@ std::pair<double, std::int64_t> walk_rate() {
     mapping.constraints.push_back({Expression::parse(text, names), text});
   }
   const tune::Space space(names, {}, {mapping});
-  tune::Walk walk(space);
+  tune::GridScan scan(space);
   std::int64_t valid = 0;
   const std::clock_t start = std::clock();
-  while (walk.next()) ++valid;
-  return {static_cast<double>(walk.position()) / seconds_since(start), valid};
+  while (scan.next()) ++valid;
+  return {static_cast<double>(scan.position()) / seconds_since(start), valid};
 }
 
 }  // namespace

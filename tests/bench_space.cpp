@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "model/error.h"
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
+#include "model/values/error.h"
 #include "wire/json.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cli.h"
-#include "model/random.h"
+#include "model/values/random.h"
 
 namespace tune::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cli.h"
 #include "has.h"
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 namespace tune::cli {
 namespace {

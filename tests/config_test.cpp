@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "model/grid_scan.h"
 #include "tuning_folder.h"
 
 namespace tune {
@@ -23,17 +24,17 @@ std::string values(const Plan& plan, const std::string& name, std::size_t mappin
 }
 
 int count_valid(const Plan& plan) {
-  Walk walk(plan.space);
+  GridScan scan(plan.space);
   int count = 0;
-  while (walk.next()) ++count;
+  while (scan.next()) ++count;
   return count;
 }
 
 std::string first_reason(const Plan& plan) {
-  Walk walk(plan.space);
-  while (walk.next()) {
+  GridScan scan(plan.space);
+  while (scan.next()) {
   }
-  return walk.pruned().empty() ? "" : walk.pruned()[0].reason;
+  return scan.pruned().empty() ? "" : scan.pruned()[0].reason;
 }
 
 std::int64_t evaluate(const Plan& plan, const Expression& expression, std::int64_t mesh_idx = 0) {

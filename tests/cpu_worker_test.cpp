@@ -5,7 +5,7 @@
 
 #include "base/store.h"
 #include "cpu_fixture.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

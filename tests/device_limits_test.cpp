@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "model/grid_scan.h"
 #include "tuning_folder.h"
 
 namespace tune {
@@ -26,11 +27,11 @@ class DeviceLimits : public testing::Test {
                                     "params: {P: [1, 2, 3, 4]}\nlaunch: {args: [A], " +
                                         launch + "}\n",
                                     options);
-    Walk walk(loaded.plan.space);
-    while (walk.next()) {
+    GridScan scan(loaded.plan.space);
+    while (scan.next()) {
     }
     std::map<std::string, std::int64_t> counts;
-    for (const Walk::Pruned& row : walk.pruned()) counts[row.reason] = row.count;
+    for (const GridScan::Pruned& row : scan.pruned()) counts[row.reason] = row.count;
     return counts;
   }
 

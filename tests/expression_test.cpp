@@ -1,4 +1,4 @@
-#include "model/expression.h"
+#include "model/expression/expression.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

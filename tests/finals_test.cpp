@@ -1,4 +1,4 @@
-#include "model/finals.h"
+#include "model/statistics/finals.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "model/random.h"
+#include "model/values/random.h"
 
 namespace tune {
 namespace {

@@ -44,7 +44,7 @@ std::string module_at_root(const std::string& name) {
   return name.starts_with("option") ? "options" : name == "main.cpp" ? "main" : "";
 }
 
-// src/model/value.h is of `model`, src/tuner.cpp of `loop`, worker/check.cpp of `worker`.
+// src/model/values/value.h is of `model`, src/tuner.cpp of `loop`, worker/check.cpp of `worker`.
 std::string module_of(const std::string& file) {
   if (file.starts_with("worker/")) return "worker";
   const std::string rest = file.substr(4);
@@ -75,6 +75,17 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"main", {"model", "base", "exec", "commands", "options"}},
 };
 
+// The folders of the model; `model` itself holds the plain values that other modules speak of.
+const std::map<std::string, std::set<std::string>> kArrowsInModel = {
+    {"model/values", {}},
+    {"model/expression", {"model/values"}},
+    {"model", {"model/values", "model/expression"}},
+    {"model/constraints", {"model/values", "model/expression", "model"}},
+    {"model/statistics", {"model/values", "model/expression", "model"}},
+};
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
 const std::map<std::string, std::set<std::string>> kThirdParty = {
     {"boost/", {"src/base/process.cpp"}},
     {"xxhash.h", {"src/base/store.cpp"}},
@@ -97,6 +108,18 @@ TEST(Layering, EveryModuleIncludesOnlyTheModulesBelowIt) {
   }
 }
 
+TEST(Layering, EveryFolderOfTheModelIncludesOnlyTheFoldersBelowIt) {
+  std::set<std::string> seen;
+  for (const Include& include : includes()) {
+    if (!include.quoted || module_of(include.file) != "model") continue;
+    const std::string from = folder_of(include.file.substr(4)), to = folder_of(include.header);
+    ASSERT_TRUE(kArrowsInModel.contains(from)) << include.file;
+    seen.insert(from);
+    EXPECT_TRUE(from == to || kArrowsInModel.at(from).contains(to)) << include.file << " includes " << include.header;
+  }
+  EXPECT_EQ(seen.size(), kArrowsInModel.size());
+}
+
 TEST(Layering, EveryLibraryIsSeenByOneFile) {
   std::set<std::string> seen;
   for (const Include& include : includes())
@@ -109,11 +132,12 @@ TEST(Layering, EveryLibraryIsSeenByOneFile) {
 }
 
 TEST(Layering, TheTestSeesAForbiddenArrow) {
-  const std::vector<Include> forbidden = {{"src/model/value.h", "wire/messages.h", true},
+  const std::vector<Include> forbidden = {{"src/model/values/value.h", "wire/messages.h", true},
                                           {"src/flow/grid.h", "options.h", true},
                                           {"src/flow/grid.cpp", "commands/rules.h", true}};
   for (const Include& include : forbidden)
     EXPECT_FALSE(kArrows.at(module_of(include.file)).contains(module_of_header(include))) << include.header;
+  EXPECT_FALSE(kArrowsInModel.at(folder_of("model/expression/lexer.h")).contains(folder_of("model/space.h")));
 }
 
 }  // namespace

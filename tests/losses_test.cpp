@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/grid_scan.h"
 #include "report/text.h"
 
 namespace tune::report {
@@ -90,7 +91,7 @@ TEST(Losses, AreNothingIfEverySpecMadeIt) {
 }
 
 TEST(Losses, CountWhatWasPrunedBeforeTheBuild) {
-  const std::vector<Walk::Pruned> groups = {{"a block has at most 1024 threads", 1234567, 0}, {"BM > 64", 20, 7}};
+  const std::vector<GridScan::Pruned> groups = {{"a block has at most 1024 threads", 1234567, 0}, {"BM > 64", 20, 7}};
   EXPECT_EQ(pruned_text(groups),
             "pruned before the build: 1234587\n1234567  a block has at most 1024 threads\n     20  BM > 64\n");
 }

@@ -1,9 +1,10 @@
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "model/grid_scan.h"
 #include "tuning_folder.h"
 
 namespace tune {
@@ -55,7 +56,7 @@ TEST_F(ObjectiveTest, EnergyIsMinimised) {
 
 TEST_F(ObjectiveTest, AMetricMayBeComputedFromEnergy) {
   const Plan plan = gpu("metrics: {eff: {expr: flops/energy/1e9, maximize: true}}\nobjective: eff\n");
-  const auto spec = Walk(plan.space).next();
+  const auto spec = GridScan(plan.space).next();
   ASSERT_TRUE(spec);
   EXPECT_DOUBLE_EQ(Objective(plan).merit(*spec, of(1e-3, 0.001)).value, 2);
 }

@@ -14,7 +14,7 @@
 
 #include "base/capture.h"
 #include "base/descendants.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

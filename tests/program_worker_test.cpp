@@ -9,7 +9,7 @@
 
 #include "backend.h"
 #include "base/store.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "program_command.h"
 
 namespace tune {

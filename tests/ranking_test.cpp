@@ -1,4 +1,4 @@
-#include "model/ranking.h"
+#include "model/statistics/ranking.h"
 
 #include <gtest/gtest.h>
 

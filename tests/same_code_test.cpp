@@ -1,4 +1,4 @@
-#include "model/same_code.h"
+#include "model/statistics/same_code.h"
 
 #include <gtest/gtest.h>
 

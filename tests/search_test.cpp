@@ -5,7 +5,7 @@
 #include <set>
 
 #include "landscape.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "search/strategies.h"
 
 namespace tune {

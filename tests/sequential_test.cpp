@@ -1,4 +1,4 @@
-#include "model/sequential.h"
+#include "model/statistics/sequential.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 #include <numbers>
 
-#include "model/random.h"
+#include "model/values/random.h"
 
 namespace tune {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 #include <gtest/gtest.h>
 

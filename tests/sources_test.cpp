@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/store.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "model/grid_scan.h"
+
 namespace tune {
 namespace {
 
@@ -71,20 +73,20 @@ std::string text_of(const std::variant<Spec, Rejection>& point) {
   return spec ? text_of(*spec) : std::get<Rejection>(point).reason;
 }
 
-std::vector<std::string> texts_of(Walk& walk) {
+std::vector<std::string> texts_of(GridScan& scan) {
   std::vector<std::string> texts;
-  while (const auto spec = walk.next()) texts.push_back(text_of(*spec));
+  while (const auto spec = scan.next()) texts.push_back(text_of(*spec));
   return texts;
 }
 
 std::vector<std::string> walked(const Space& space) {
-  Walk walk(space);
-  return texts_of(walk);
+  GridScan scan(space);
+  return texts_of(scan);
 }
 
-std::string pruned_text(const Walk& walk) {
+std::string pruned_text(const GridScan& scan) {
   std::string text;
-  for (const Walk::Pruned& group : walk.pruned()) {
+  for (const GridScan::Pruned& group : scan.pruned()) {
     text += fmt::format("{} x {} from {}; ", group.count, group.reason, group.first_mesh_idx);
   }
   return text;
@@ -314,7 +316,7 @@ TEST(Space, FindsPointsOfAProductThatExceeds63Bits) {
   EXPECT_EQ(std::get<Spec>(space.at(last.params)).mesh_idx, kLargest);
 }
 
-TEST(Walk, CountsWhatEachConstraintPruned) {
+TEST(GridScan, CountsWhatEachConstraintPruned) {
   const Space space = Builder()
                           .mapping()
                           .parameter("A", {"1", "2", "3", "4"})
@@ -322,13 +324,13 @@ TEST(Walk, CountsWhatEachConstraintPruned) {
                           .constraint("A + B != 4", "four")
                           .constraint("A < 4", "large")
                           .space();
-  Walk walk(space);
-  EXPECT_EQ(texts_of(walk).size(), 6U);
-  EXPECT_EQ(pruned_text(walk), "3 x four from 2; 3 x large from 9; ");
-  EXPECT_EQ(walk.position(), 12);
+  GridScan scan(space);
+  EXPECT_EQ(texts_of(scan).size(), 6U);
+  EXPECT_EQ(pruned_text(scan), "3 x four from 2; 3 x large from 9; ");
+  EXPECT_EQ(scan.position(), 12);
 }
 
-TEST(Walk, CountsOneReasonOnceForAllMappings) {
+TEST(GridScan, CountsOneReasonOnceForAllMappings) {
   const Space space = Builder()
                           .mapping()
                           .parameter("A", {"1", "2"})
@@ -338,33 +340,33 @@ TEST(Walk, CountsOneReasonOnceForAllMappings) {
                           .parameter("B", {"1"})
                           .constraint("A == 1", "only one")
                           .space();
-  Walk walk(space);
-  EXPECT_EQ(texts_of(walk), std::vector<std::string>{"0: A=1"});
-  EXPECT_EQ(pruned_text(walk), "3 x only one from 1; ");
+  GridScan scan(space);
+  EXPECT_EQ(texts_of(scan), std::vector<std::string>{"0: A=1"});
+  EXPECT_EQ(pruned_text(scan), "3 x only one from 1; ");
 }
 
-TEST(Walk, CountsFailuresOfOneExpressionTogether) {
+TEST(GridScan, CountsFailuresOfOneExpressionTogether) {
   const Space space = Builder()
                           .mapping()
                           .parameter("A", {"0", "1"})
                           .parameter("B", {"5", "6"})
                           .constraint("10 % (A * B) == 0", "remainder")
                           .space();
-  Walk walk(space);
-  EXPECT_EQ(texts_of(walk), std::vector<std::string>{"2: A=1 B=5"});
-  EXPECT_EQ(pruned_text(walk), "2 x cannot evaluate: division by zero at A=0, B=5 from 0; 1 x remainder from 3; ");
+  GridScan scan(space);
+  EXPECT_EQ(texts_of(scan), std::vector<std::string>{"2: A=1 B=5"});
+  EXPECT_EQ(pruned_text(scan), "2 x cannot evaluate: division by zero at A=0, B=5 from 0; 1 x remainder from 3; ");
 }
 
-TEST(Walk, SaysWhereItIs) {
+TEST(GridScan, SaysWhereItIs) {
   const Space space = Builder().mapping().parameter("A", {"1", "2", "3", "4"}).constraint("A % 2 == 0").space();
-  Walk walk(space);
-  EXPECT_EQ(walk.position(), 0);
-  EXPECT_EQ(walk.next()->mesh_idx, 1);
-  EXPECT_EQ(walk.position(), 2);
-  EXPECT_EQ(walk.next()->mesh_idx, 3);
-  EXPECT_EQ(walk.next(), std::nullopt);
-  EXPECT_EQ(walk.next(), std::nullopt);
-  EXPECT_EQ(walk.position(), 4);
+  GridScan scan(space);
+  EXPECT_EQ(scan.position(), 0);
+  EXPECT_EQ(scan.next()->mesh_idx, 1);
+  EXPECT_EQ(scan.position(), 2);
+  EXPECT_EQ(scan.next()->mesh_idx, 3);
+  EXPECT_EQ(scan.next(), std::nullopt);
+  EXPECT_EQ(scan.next(), std::nullopt);
+  EXPECT_EQ(scan.position(), 4);
 }
 
 /// Constraints of every depth, some of which cannot be evaluated, over parameters of several kinds.
@@ -387,7 +389,7 @@ Builder rugged() {
   return builder;
 }
 
-TEST(Walk, AgreesWithEveryPointLookedUpAlone) {
+TEST(GridScan, AgreesWithEveryPointLookedUpAlone) {
   const Space space = rugged().space();
   std::vector<std::string> valid;
   std::int64_t rejected = 0;
@@ -399,22 +401,22 @@ TEST(Walk, AgreesWithEveryPointLookedUpAlone) {
       ++rejected;
     }
   }
-  Walk walk(space);
-  EXPECT_EQ(texts_of(walk), valid);
-  EXPECT_EQ(walk.position(), *space.product_size());
+  GridScan scan(space);
+  EXPECT_EQ(texts_of(scan), valid);
+  EXPECT_EQ(scan.position(), *space.product_size());
   std::int64_t counted = 0;
-  for (const Walk::Pruned& group : walk.pruned()) {
+  for (const GridScan::Pruned& group : scan.pruned()) {
     counted += group.count;
     EXPECT_EQ(text_of(space.at(group.first_mesh_idx)), group.reason);
   }
   EXPECT_EQ(counted, rejected);
 }
 
-TEST(Walk, CountsEachReasonAsOftenAsItRejectsAPoint) {
+TEST(GridScan, CountsEachReasonAsOftenAsItRejectsAPoint) {
   const Space space = rugged().space();
-  Walk walk(space);
-  texts_of(walk);
-  for (const Walk::Pruned& group : walk.pruned()) {
+  GridScan scan(space);
+  texts_of(scan);
+  for (const GridScan::Pruned& group : scan.pruned()) {
     if (group.reason.starts_with("cannot evaluate")) continue;
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < *space.product_size(); ++i) count += text_of(space.at(i)) == group.reason ? 1 : 0;
@@ -422,23 +424,23 @@ TEST(Walk, CountsEachReasonAsOftenAsItRejectsAPoint) {
   }
 }
 
-TEST(Walk, PassesOverLargePartsThatOneConstraintRejects) {
+TEST(GridScan, PassesOverLargePartsThatOneConstraintRejects) {
   const Space space =
       wide(15).constraint("P0 == 15 and P1 == 15", "corner").constraint("P14 == 3 and P13 == 2").space();
-  Walk walk(space);
-  const auto spec = walk.next();
+  GridScan scan(space);
+  const auto spec = scan.next();
   ASSERT_TRUE(spec);
   EXPECT_EQ(spec->mesh_idx, 255 * (std::int64_t{1} << 52) + 2 * 16 + 3);
-  EXPECT_EQ(walk.pruned()[0].count, 255 * (std::int64_t{1} << 52));
+  EXPECT_EQ(scan.pruned()[0].count, 255 * (std::int64_t{1} << 52));
 }
 
-TEST(Walk, GoesAsFarAs63BitsReach) {
+TEST(GridScan, GoesAsFarAs63BitsReach) {
   const Space space = wide(20).constraint("P19 == 1").space();
-  Walk walk(space);
-  EXPECT_EQ(walk.next()->mesh_idx, 1);
-  EXPECT_EQ(walk.next()->mesh_idx, 17);
+  GridScan scan(space);
+  EXPECT_EQ(scan.next()->mesh_idx, 1);
+  EXPECT_EQ(scan.next()->mesh_idx, 17);
   const Space rejected = wide(20).constraint("P5 > 100", "all").space();
-  Walk through(rejected);
+  GridScan through(rejected);
   EXPECT_EQ(through.next(), std::nullopt);
   EXPECT_EQ(through.position(), kLargest);
   EXPECT_EQ(through.pruned()[0].count, kLargest);

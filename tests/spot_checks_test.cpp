@@ -41,6 +41,10 @@ Timing timing(double median, double low = 0, double high = 0, bool early = false
   return timing;
 }
 
+std::optional<std::string> disagreement(const Timing& shared, const Timing& own) {
+  return tune::disagreement(shared, Measurement{.timing = own, .metrics = {}, .build = {}});
+}
+
 TEST(Disagreement, IsMoreThanTheIntervalsAndFivePercentExplain) {
   EXPECT_FALSE(disagreement(timing(1e-3), timing(1.049e-3)));
   EXPECT_TRUE(disagreement(timing(1e-3), timing(1.06e-3)));
@@ -64,7 +68,12 @@ TEST(Disagreement, OfAFewLaunchesIsMoreThanHalf) {
 
 TEST(Disagreement, SaysBothTimes) {
   EXPECT_EQ(disagreement(timing(0.5e-3), timing(1e-3)),
-            "0.5 ms in a process that others had used and 1 ms in one of its own");
+            "took 0.5 ms in a process that others had used and 1 ms in one of its own");
+}
+
+TEST(Disagreement, IsAFailureInAProcessOfItsOwn) {
+  EXPECT_EQ(tune::disagreement(timing(1e-3), Failure{Stage::check, Cause::reported, "wrong\nat 0", ""}),
+            "could be measured in a process that others had used, but fails in one of its own: wrong");
 }
 
 }  // namespace

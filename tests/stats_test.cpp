@@ -1,4 +1,4 @@
-#include "model/stats.h"
+#include "model/statistics/stats.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <functional>
 #include <thread>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace {
 

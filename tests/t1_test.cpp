@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "model/grid_scan.h"
 #include "tuning_folder.h"
 
 namespace tune {
@@ -48,9 +49,9 @@ TEST(T1, IsReadAsATuningFile) {
   EXPECT_EQ(plan.kernel, "add");
   EXPECT_EQ(plan.backend, Backend::cuda);
   EXPECT_EQ(plan.space.product_size(), 3 * 3 * 3 * 2);
-  Walk walk(plan.space);
+  GridScan scan(plan.space);
   int valid = 0;
-  while (walk.next()) ++valid;
+  while (scan.next()) ++valid;
   EXPECT_EQ(valid, 6 * 1 * 2);
   EXPECT_EQ(plan.build.flags, std::vector<std::string>{"-std=c++17"});
   EXPECT_EQ(plan.default_settings.size(), 3u);
@@ -102,8 +103,7 @@ TEST(T1, GridsInThreadsAreDividedByTheBlock) {
 TEST(T1, SaysWhatTuneHasNoCounterpartFor) {
   EXPECT_EQ(complaint(replaced(kT1, "\"CUDA\", \"KernelName\"", "\"OpenCL\", \"KernelName\"")),
             "t1.json:11: the kernel's language is OpenCL; of this format tune runs CUDA alone");
-  EXPECT_NE(complaint(replaced(kT1, "\"float4\"", "\"int16\"")).find("no buffers of type int16"),
-            std::string::npos);
+  EXPECT_NE(complaint(replaced(kT1, "\"float4\"", "\"int16\"")).find("no buffers of type int16"), std::string::npos);
   EXPECT_NE(complaint(replaced(kT1, "\"Random\"", "\"BinaryRaw\"")).find("not by FillType BinaryRaw"),
             std::string::npos);
   EXPECT_NE(

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/load.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 

@@ -1,4 +1,4 @@
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "model/factored.h"
-#include "model/spec_sample.h"
+#include "model/constraints/diagram_product.h"
+#include "model/constraints/spec_sample.h"
 
 namespace tune {
 namespace {
@@ -105,7 +105,7 @@ Domains all_values(const Space::Mapping& mapping) {
   return domains;
 }
 
-void expect_exactly(const Factored& points, std::uint32_t mapping, const std::set<Space::Point>& wanted) {
+void expect_exactly(const DiagramProduct& points, std::uint32_t mapping, const std::set<Space::Point>& wanted) {
   std::int64_t count = 0;
   for (const Space::Point& point : wanted) {
     if (point.mapping != mapping) continue;
@@ -221,8 +221,8 @@ TEST(ValidSpecs, AreThoseOfEveryRandomSpaceLookedUpPointByPoint) {
     for (std::uint32_t i = 0; i < space.mappings().size(); ++i) {
       for (const std::size_t rest : {0, 1, 4}) {
         const std::size_t wide = rest == 4 ? 64 : 0;
-        const Factored points(space, space.mappings()[i], all_values(space.mappings()[i]), nullptr,
-                              {.diagram = {}, .tables = {.rest = rest, .whole = rest, .wide = wide}});
+        const DiagramProduct points(space, space.mappings()[i], all_values(space.mappings()[i]), nullptr,
+                                    {.diagram = {}, .tables = {.rest = rest, .whole = rest, .wide = wide}});
         expect_exactly(points, i, wanted);
       }
     }

@@ -1,4 +1,4 @@
-#include "model/value.h"
+#include "model/values/value.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

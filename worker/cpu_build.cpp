@@ -18,7 +18,7 @@
 #include "base/store.h"
 #include "compiler_output.h"
 #include "cpu_shim.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "support.h"
 
 namespace tune {

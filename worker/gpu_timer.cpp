@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "measure.h"
-#include "model/stats.h"
+#include "model/statistics/stats.h"
 
 namespace tune {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/descendants.h"
 #include "channel.h"
 #include "kernel_runner.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

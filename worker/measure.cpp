@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/stats.h"
+#include "model/statistics/stats.h"
 
 namespace tune {
 namespace {

@@ -10,7 +10,7 @@
 #include "backend.h"
 #include "base/store.h"
 #include "kernel_memory.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "program_command.h"
 #include "program_host.h"
 #include "program_run.h"

@@ -10,7 +10,7 @@
 
 #include "backend.h"
 #include "compiler_output.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

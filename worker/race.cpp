@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "model/stats.h"
+#include "model/statistics/stats.h"
 
 namespace tune {
 namespace {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

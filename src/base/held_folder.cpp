@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

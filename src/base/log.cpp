@@ -3,7 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 namespace tune {
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 
@@ -43,11 +43,10 @@ class NoProgram : public Error {
   using Error::Error;
 };
 
-/// Child processes and signals as one stream of events, for one thread. Owns every child it started: none outlives it.
-/// Each child has a stdin we can write lines to, a stdout read as lines, and a stderr that is captured.
-/// When a child exits its whole group is killed, then it is reaped, then what it left behind outside its group is
-/// killed where this process adopts orphans, then its pipes are drained briefly.
-class Processes {
+/// Child processes and signals as one stream of events, for one thread, and the time in which they come. Each child has
+/// a stdin we can write lines to, a stdout read as lines, and a stderr that is captured. Tests have a host of their
+/// own.
+class ProcessHost {
  public:
   using Id = int;
   using Clock = std::chrono::steady_clock;
@@ -68,26 +67,42 @@ class Processes {
   };
   using Event = std::variant<Line, Ended, Interrupted>;
 
-  /// With `catch_signals` SIGINT, SIGTERM and SIGHUP become events while this lives.
-  explicit Processes(bool catch_signals);
-  ~Processes();
-  Processes(const Processes&) = delete;
-  Processes& operator=(const Processes&) = delete;
+  virtual ~ProcessHost() = default;
 
   /// Starts a child. Throws NoProgram naming the program; or Error(environment), with the limit that was met, if the
   /// system cannot start it.
-  Id start(const Command& command);
+  virtual Id start(const Command& command) = 0;
   /// Writes a line to its stdin; a child that no longer reads is no error.
-  void send(Id id, std::string_view line);
-  /// No more lines will be sent.
-  void close_stdin(Id id);
+  virtual void send(Id id, std::string_view line) = 0;
   /// From now on; replaces any earlier deadline. nullopt: none. At the deadline its group is killed.
-  void set_deadline(Id id, std::optional<Clock::duration> from_now);
+  virtual void set_deadline(Id id, std::optional<Clock::duration> from_now) = 0;
   /// Kills its group. Its Ended follows.
-  void kill(Id id);
+  virtual void kill(Id id) = 0;
 
   /// The next event; nullopt when `until` has passed first.
-  std::optional<Event> wait(std::optional<Clock::time_point> until);
+  virtual std::optional<Event> wait(std::optional<Clock::time_point> until) = 0;
+  virtual Clock::time_point now() const = 0;
+};
+
+/// The system's processes. Owns every child it started: none outlives it. When a child exits its whole group is killed,
+/// then it is reaped, then what it left behind outside its group is killed where this process adopts orphans, then its
+/// pipes are drained briefly.
+class Processes : public ProcessHost {
+ public:
+  /// With `catch_signals` SIGINT, SIGTERM and SIGHUP become events while this lives.
+  explicit Processes(bool catch_signals);
+  ~Processes() override;
+  Processes(const Processes&) = delete;
+  Processes& operator=(const Processes&) = delete;
+
+  Id start(const Command& command) override;
+  void send(Id id, std::string_view line) override;
+  /// No more lines will be sent.
+  void close_stdin(Id id);
+  void set_deadline(Id id, std::optional<Clock::duration> from_now) override;
+  void kill(Id id) override;
+  std::optional<Event> wait(std::optional<Clock::time_point> until) override;
+  Clock::time_point now() const override { return Clock::now(); }
 
  private:
   struct Impl;

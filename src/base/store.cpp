@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

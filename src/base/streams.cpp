@@ -10,7 +10,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 namespace tune {
 namespace {

@@ -5,7 +5,7 @@ namespace tune {
 
 // Where this program prints: results on stdout, all else on stderr. Nothing here throws because a stream takes no text:
 // when the terminal, the disk or the reader is gone, a run still writes its files and returns its exit code. Hidden
-// characters in what others wrote are escaped here (model/shown.h).
+// characters in what others wrote are escaped here (model/values/shown.h).
 
 /// Call first: closed streams become /dev/null, and writing to a pipe without a reader is no signal.
 void open_standard_streams();

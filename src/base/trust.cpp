@@ -10,7 +10,7 @@
 #include <fstream>
 #include <optional>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

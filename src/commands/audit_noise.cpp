@@ -5,8 +5,8 @@
 
 #include "exec/finals.h"
 #include "flow/contenders.h"
-#include "model/error.h"
-#include "model/ranking.h"
+#include "model/statistics/ranking.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

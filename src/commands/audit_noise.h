@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "model/objective.h"
-#include "model/random.h"
+#include "model/statistics/objective.h"
 #include "model/trial.h"
+#include "model/values/random.h"
 
 namespace tune {
 

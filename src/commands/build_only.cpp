@@ -11,11 +11,11 @@ namespace tune {
 namespace {
 
 /// Queues the specs' builds. Those that cannot be launched are lost.
-std::vector<Spec> queue_builds(Strategy& strategy, std::size_t most, Workshop& workshop, std::vector<Trial>& lost) {
+std::vector<Spec> queue_builds(Strategy& strategy, std::size_t most, MeasureService& service, std::vector<Trial>& lost) {
   std::vector<Spec> queued;
   for (auto spec = strategy.ask(); spec && queued.size() + lost.size() < most; spec = strategy.ask()) {
     try {
-      workshop.want_build(*spec);
+      service.builds().want(*spec);
       queued.push_back(std::move(*spec));
     } catch (const Unlaunchable& error) {
       Trial& trial = lost.emplace_back();
@@ -27,11 +27,11 @@ std::vector<Spec> queue_builds(Strategy& strategy, std::size_t most, Workshop& w
 }
 
 /// What became of a build, if the spec is lost.
-std::optional<Outcome> loss(const Spec& spec, Workshop& workshop) {
-  const Builder::Result& result = *workshop.find_build(spec);
+std::optional<Outcome> loss(const Spec& spec, MeasureService& service) {
+  const Builder::Result& result = *service.builds().find(spec);
   if (const auto* failure = std::get_if<Failure>(&result)) return *failure;
-  BuildInfo info = workshop.info_of(spec, std::get<Artifact>(result));
-  auto reason = workshop.requests().pruned_after_build(spec, info);
+  BuildInfo info = service.builds().info_of(spec, std::get<Artifact>(result));
+  auto reason = service.requests().pruned_after_build(spec, info);
   if (!reason) return std::nullopt;
   return PrunedAfterBuild{std::move(*reason), std::move(info)};
 }
@@ -44,14 +44,14 @@ ExitCode build_only(const Options& options, Target& target) {
   if (!options.spec) grid->require_specs(options.yaml.front().string());
   const Requests requests(target.plan(), target.hello(), options.seed);
   const auto strategy = strategy_for(search_rules(options), target.plan(), grid, target.objective);
-  Workshop workshop(requests, workshop_options(options, target.workers, target.plan().backend));
+  MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
   const auto most = static_cast<std::size_t>(options.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<Trial> lost;
-  const std::vector<Spec> queued = queue_builds(*strategy, most, workshop, lost);
+  const std::vector<Spec> queued = queue_builds(*strategy, most, service, lost);
   const std::size_t tried = queued.size() + lost.size();
-  workshop.finish_builds();
+  service.finish_builds();
   for (const Spec& spec : queued)
-    if (auto outcome = loss(spec, workshop)) lost.push_back({spec, std::move(*outcome)});
+    if (auto outcome = loss(spec, service)) lost.push_back({spec, std::move(*outcome)});
   print(fmt::format("{}Number of valid built specs: {} (out of {})\n",
                     report::losses_text(lost, reproducing_command(options)), tried - lost.size(), tried));
   return lost.size() < tried ? ExitCode::ok : ExitCode::none_valid;

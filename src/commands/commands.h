@@ -4,7 +4,7 @@
 #include "commands/target.h"
 #include "config/shapes.h"
 #include "exec/workers.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "options.h"
 
 namespace tune {

@@ -10,7 +10,7 @@
 #include "interop/kernel_tuner_cache.h"
 #include "interop/recorded_space.h"
 #include "interop/t4.h"
-#include "model/shown.h"
+#include "model/values/shown.h"
 #include "report/csv.h"
 
 namespace tune {

@@ -101,18 +101,18 @@ report::ProgressStyle progress_style(const Options& options) {
   return style;
 }
 
-WorkshopOptions workshop_options(const Options& options, const Workers& workers, Backend backend) {
-  WorkshopOptions workshop;
-  workshop.worker = workers.require(backend);
-  if (const std::filesystem::path cache = cache_folder(); !cache.empty()) workshop.store.folder = cache / "store";
-  if (options.store) workshop.store = {*options.store, true, {}};
-  if (options.base_store) workshop.store.base = *options.base_store;
-  if (options.keep) workshop.keep = *options.keep;
-  workshop.deadlines = {limit_of(options.timeout_build), limit_of(options.timeout_run)};
-  workshop.jobs = jobs(options);
-  workshop.share_processes = options.share_processes;
-  workshop.turns = options.turns;
-  return workshop;
+MeasureOptions measure_options(const Options& options, const Workers& workers, Backend backend) {
+  MeasureOptions measure;
+  measure.worker = workers.require(backend);
+  if (const std::filesystem::path cache = cache_folder(); !cache.empty()) measure.store.folder = cache / "store";
+  if (options.store) measure.store = {*options.store, true, {}};
+  if (options.base_store) measure.store.base = *options.base_store;
+  if (options.keep) measure.keep = *options.keep;
+  measure.deadlines = {limit_of(options.timeout_build), limit_of(options.timeout_run)};
+  measure.jobs = jobs(options);
+  measure.share_processes = options.share_processes;
+  measure.turns = options.turns;
+  return measure;
 }
 
 int jobs(const Options& options) {

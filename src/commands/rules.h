@@ -4,7 +4,7 @@
 
 #include "config/load.h"
 #include "exec/workers.h"
-#include "exec/workshop.h"
+#include "exec/measure_service.h"
 #include "flow/grid.h"
 #include "flow/machine.h"
 #include "flow/outputs.h"
@@ -30,7 +30,7 @@ ResultsRules results_rules(const Options& options);
 Demands demands(const Options& options);
 report::ProgressStyle progress_style(const Options& options);
 /// Throws Error(environment) if the backend's worker is not installed.
-WorkshopOptions workshop_options(const Options& options, const Workers& workers, Backend backend);
+MeasureOptions measure_options(const Options& options, const Workers& workers, Backend backend);
 
 /// How many builds run at a time.
 int jobs(const Options& options);

@@ -3,7 +3,7 @@
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/rules.h"
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 namespace tune {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "flow/replay.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 #include "options.h"
 
 namespace tune {

@@ -10,8 +10,8 @@
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "interop/recorded_space.h"
-#include "model/objective.h"
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
+#include "model/statistics/objective.h"
 
 namespace tune {
 namespace {

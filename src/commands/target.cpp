@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "commands/rules.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -9,7 +9,7 @@
 #include "flow/grid.h"
 #include "flow/machine.h"
 #include "flow/outputs.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 #include "options.h"
 #include "report/progress.h"
 

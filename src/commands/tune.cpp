@@ -8,7 +8,7 @@
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/rules.h"
-#include "exec/spent.h"
+#include "exec/stage_times.h"
 #include "flow/finals.h"
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
@@ -104,18 +104,18 @@ void begin_run(Journal& journal, const Options& options, const TuneOrders& order
 }
 
 /// Throws Error(environment) if the machine could not be probed.
-WorkshopOptions measuring_options(const Options& options, const Target& target, const Requests& requests,
+MeasureOptions measuring_options(const Options& options, const Target& target, const Requests& requests,
                                   const std::vector<ChosenDevice>& devices, Journal& journal,
                                   report::Progress& progress) {
   if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
-  WorkshopOptions workshop = workshop_options(options, target.workers, target.plan().backend);
-  workshop.devices = devices;
-  workshop.say = [&progress](const std::string& text) { progress.say(text, now()); };
-  workshop.note_started = [&requests, &journal](const Spec& spec, std::size_t device) {
+  MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
+  measure.devices = devices;
+  measure.say = [&progress](const std::string& text) { progress.say(text, now()); };
+  measure.note_started = [&requests, &journal](const Spec& spec, std::size_t device) {
     journal.append(wire::StartedRecord{requests.trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
   };
-  workshop.note_waiting = [&journal] { journal.note_end(); };
-  return workshop;
+  measure.note_waiting = [&journal] { journal.note_end(); };
+  return measure;
 }
 
 void print_usage(const Measuring& measuring, double finals_seconds) {
@@ -157,7 +157,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
 
   const auto sweep_began = now();
   FinalsStage::Parts parts = {plan,    target.objective, requests,
-                              journal, progress,         [&]() -> Workshop& { return measuring.workshop(); }};
+                              journal, progress,         [&]() -> MeasureService& { return measuring.service(); }};
   const auto decide = [&] {
     remeasure_distrusted(tuner, measuring, resume, findings.notes);
     if (!options.tune) return;

@@ -3,8 +3,8 @@
 
 #include "commands/target.h"
 #include "flow/findings.h"
-#include "model/error.h"
-#include "model/ranking.h"
+#include "model/statistics/ranking.h"
+#include "model/values/error.h"
 #include "options.h"
 
 namespace tune {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "config/fields.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
 
 namespace tune {
 namespace {

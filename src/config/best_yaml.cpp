@@ -8,7 +8,7 @@
 #include "config/fields.h"
 #include "config/file_reader.h"
 #include "config/values.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 
 namespace tune {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "config/load.h"
-#include "model/stats.h"
+#include "model/statistics/stats.h"
 #include "model/trial.h"
 
 namespace tune {

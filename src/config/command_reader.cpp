@@ -11,7 +11,7 @@
 
 #include "config/fields.h"
 #include "config/shell_text.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
 
 namespace tune {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "config/fields.h"
-#include "model/value.h"
+#include "model/values/value.h"
 
 namespace tune {
 namespace {

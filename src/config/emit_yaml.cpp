@@ -1,8 +1,8 @@
 #include <string_view>
 
 #include "config/node.h"
-#include "model/shown.h"
-#include "model/value.h"
+#include "model/values/shown.h"
+#include "model/values/value.h"
 
 namespace tune {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "model/expression.h"
-#include "model/value.h"
+#include "model/expression/expression.h"
+#include "model/values/value.h"
 
 namespace tune {
 namespace {

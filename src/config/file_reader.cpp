@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "config/problems.h"
 #include "config/values.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
 
 namespace tune {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "config/node.h"
 #include "model/problem.h"
-#include "model/value.h"
+#include "model/values/value.h"
 
 namespace tune {
 

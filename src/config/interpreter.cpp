@@ -9,9 +9,9 @@
 #include "config/device_file.h"
 #include "config/device_limits.h"
 #include "config/rules_reader.h"
-#include "model/error.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 #include "model/support.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 namespace tune {
 

@@ -8,7 +8,7 @@
 #include "config/fields.h"
 #include "config/source.h"
 #include "config/values.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "base/file.h"
 #include "config/node.h"
-#include "model/error.h"
-#include "model/shown.h"
-#include "model/value.h"
+#include "model/values/error.h"
+#include "model/values/shown.h"
+#include "model/values/value.h"
 
 namespace tune {
 namespace {
@@ -149,7 +149,8 @@ class Converter {
       fail(node.place, "the character \\0 ends arguments and file names; remove it");
     // yaml-cpp has single bytes for two of YAML's escapes.
     if (find_no_utf8(node.text) != std::string::npos)
-      fail(node.place, "the escapes \\N and \\_ are not supported here; write \\u0085 or \\u00a0, or \\\\ if you mean a backslash");
+      fail(node.place,
+           "the escapes \\N and \\_ are not supported here; write \\u0085 or \\u00a0, or \\\\ if you mean a backslash");
     const auto line = static_cast<std::size_t>(from.Mark().line);
     if (line < lines_.size()) {
       node.comment = trailing_comment(lines_[line], static_cast<std::size_t>(from.Mark().column), node.text);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "model/error.h"
-#include "model/shown.h"
+#include "model/values/error.h"
+#include "model/values/shown.h"
 
 namespace tune {
 

@@ -7,7 +7,7 @@
 
 #include "config/node.h"
 #include "model/device.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
 #include "model/space.h"
 
 namespace tune {

@@ -4,7 +4,7 @@
 
 #include "config/fields.h"
 #include "config/t1.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

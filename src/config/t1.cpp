@@ -7,8 +7,8 @@
 
 #include "config/fields.h"
 #include "config/values.h"
-#include "model/error.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "config/fields.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
 
 namespace tune {
 namespace {

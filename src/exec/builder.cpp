@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;
@@ -40,14 +40,8 @@ std::optional<Artifact> read_entry(const Store& store, const fs::path& entry, co
 
 }  // namespace
 
-Builder::Builder(Processes& processes, fs::path worker, StorePlaces store, fs::path scratch, const Deadlines& deadlines,
-                 int jobs)
-    : processes_(&processes),
-      worker_(std::move(worker)),
-      places_(std::move(store)),
-      scratch_(std::move(scratch)),
-      deadlines_(deadlines),
-      jobs_(jobs) {}
+Builder::Builder(const WorkerLauncher& launcher, StorePlaces store, int jobs)
+    : launcher_(&launcher), places_(std::move(store)), jobs_(jobs) {}
 
 Builder::~Builder() {
   for (const HeldFolder& folder : kept_) store_->discard(folder.path());
@@ -101,15 +95,15 @@ void Builder::start_queued() {
     queue_.pop_front();
     job.folder = store().begin(job.key);
     job.request.output = job.folder.path().string();
-    job.process = std::make_unique<WorkerProcess>(*processes_, worker_, job.request, deadlines_, scratch_);
-    const Processes::Id id = job.process->id();
+    job.process = std::make_unique<WorkerProcess>(launcher_->start(job.request));
+    const ProcessHost::Id id = job.process->id();
     running_.emplace(id, std::move(job));
   }
 }
 
-bool Builder::handle(const Processes::Event& event) {
-  const auto* line = std::get_if<Processes::Line>(&event);
-  const auto* ended = std::get_if<Processes::Ended>(&event);
+bool Builder::handle(const ProcessHost::Event& event) {
+  const auto* line = std::get_if<ProcessHost::Line>(&event);
+  const auto* ended = std::get_if<ProcessHost::Ended>(&event);
   const auto found = running_.find(line ? line->id : ended ? ended->id : 0);
   if (found == running_.end()) return false;
   if (line) found->second.process->handle(*line);
@@ -123,7 +117,7 @@ bool Builder::handle(const Processes::Event& event) {
 
 void Builder::finish(Job& job) {
   pending_.erase(job.key);
-  seconds_ += job.process->spent().of(Stage::build);
+  seconds_ += job.process->stage_times().of(Stage::build);
   Result result = result_of(job);
   const auto* artifact = std::get_if<Artifact>(&result);
   if (artifact != nullptr && artifact->path.parent_path() == job.folder.path())

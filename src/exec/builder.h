@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/store.h"
-#include "exec/worker_process.h"
+#include "exec/worker_launcher.h"
 
 namespace tune {
 
@@ -26,8 +26,8 @@ class Builder {
  public:
   using Result = std::variant<Artifact, Failure>;
 
-  Builder(Processes& processes, std::filesystem::path worker, StorePlaces store, std::filesystem::path scratch,
-          const Deadlines& deadlines, int jobs);
+  /// `launcher` must outlive this. `jobs`: processes at a time.
+  Builder(const WorkerLauncher& launcher, StorePlaces store, int jobs);
   /// What is being built is discarded; its processes must have ended.
   ~Builder();
   Builder(const Builder&) = delete;
@@ -46,7 +46,7 @@ class Builder {
   double seconds() const { return seconds_; }
 
   /// Passes a process event on; false if it is none of ours. After an Ended a result may be there.
-  bool handle(const Processes::Event& event);
+  bool handle(const ProcessHost::Event& event);
 
  private:
   struct Job {
@@ -67,16 +67,13 @@ class Builder {
   void finish(Job& job);
   Result result_of(const Job& job) const;
 
-  Processes* processes_;
-  std::filesystem::path worker_;
+  const WorkerLauncher* launcher_;
   StorePlaces places_;
   std::unique_ptr<Store> store_;  ///< once something is to be built
-  std::filesystem::path scratch_;
-  Deadlines deadlines_;
   int jobs_;
   std::deque<Job> queue_;
   std::set<std::string> pending_;  ///< keys queued or running
-  std::map<Processes::Id, Job> running_;
+  std::map<ProcessHost::Id, Job> running_;
   /// Of artifacts of this run alone, where the store has another user's entry that cannot be used or replaced.
   std::vector<HeldFolder> kept_;
   std::map<std::string, Result> results_;

@@ -36,8 +36,8 @@ class DeviceLock {
   /// Ends this use if it is the present one, and waits no longer.
   void end(Use use);
 
-  /// Who took what this one waits for, by its own word: `tune, pid 123, user ada, gemm.yaml, since 12:03:04`. Empty while
-  /// that is not written yet.
+  /// Who took what this one waits for, by its own word: `tune, pid 123, user ada, gemm.yaml, since 12:03:04`. Empty
+  /// while that is not written yet.
   std::string holder() const;
   /// How that text begins where it is this process: `tune, pid 123,`.
   static std::string our_name();

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

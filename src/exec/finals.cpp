@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/running.h"
-#include "model/random.h"
+#include "model/values/random.h"
 
 namespace tune {
 namespace {
@@ -58,8 +58,9 @@ struct FinalsRunner::Entry {
   }
 };
 
-FinalsRunner::FinalsRunner(Workshop& workshop, std::vector<Contender> contenders, FinalsRules rules)
-    : workshop_(&workshop),
+FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules)
+    : service_(&service),
+      device_(&service.devices().front()),
       rules_(rules),
       judge_(static_cast<std::size_t>(std::ranges::count(contenders, "", &Contender::label))) {
   for (Contender& contender : contenders) {
@@ -95,7 +96,7 @@ Finals FinalsRunner::run(const Tick& tick) {
 
 // On the CPU one after the other: loading would disturb nobody yet, but 20 at once would swap.
 void FinalsRunner::load_all() {
-  const Backend backend = workshop_->requests().hello().backend;
+  const Backend backend = service_->requests().hello().backend;
   const bool at_once = backend == Backend::cuda || backend == Backend::hip;
   std::vector<Entry*> all;
   for (const auto& entry : entries_)
@@ -112,7 +113,7 @@ void FinalsRunner::load_all() {
 
 // One that could not open the device is neither there nor has failed.
 void FinalsRunner::load(const std::vector<Entry*>& entries) {
-  wait_for_others([&] { return workshop_->begin_opening(0); });
+  wait_for_others([&] { return device_->begin_opening(); });
   std::vector<Entry*> missing = entries;
   while (!missing.empty()) {
     for (Entry* entry : missing) {
@@ -123,7 +124,7 @@ void FinalsRunner::load(const std::vector<Entry*>& entries) {
     for (Entry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
     std::erase_if(missing, [](const Entry* entry) { return entry->active() || entry->result.failure; });
   }
-  workshop_->end_opening(0);
+  device_->end_opening();
 }
 
 void FinalsRunner::start(Entry& entry) {
@@ -133,13 +134,13 @@ void FinalsRunner::start(Entry& entry) {
   entry.result.failure.reset();
   entry.checked = false;
   if (entry.contender.is_vendor()) {
-    request = workshop_->requests().vendor();
+    request = service_->requests().vendor();
     request.vendor_best = entry.contender.vendor == Contender::Vendor::fastest;
   } else {
-    request = workshop_->requests().measure(spec);
+    request = service_->requests().measure(spec);
     const Builder::Result* built = nullptr;
-    while ((built = workshop_->find_intact_build(spec)) == nullptr) {
-      workshop_->builder().start_queued();
+    while ((built = service_->builds().find_intact(spec)) == nullptr) {
+      service_->builds().builder().start_queued();
       handle_next();
     }
     if (const auto* failure = std::get_if<Failure>(built)) {
@@ -149,14 +150,13 @@ void FinalsRunner::start(Entry& entry) {
     artifact = std::get<Artifact>(*built).path.string();
   }
   try {
-    while (!workshop_->reference_ready(spec)) handle_next();
+    while (!service_->reference().ready(spec)) handle_next();
   } catch (const Unlaunchable& error) {
     entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
     return;
   }
   note_turn(entry);
-  entry.process =
-      std::make_unique<WorkerProcess>(workshop_->start_measuring(workshop_->complete(std::move(request), artifact), 0));
+  entry.process = std::make_unique<WorkerProcess>(device_->start(service_->complete(std::move(request), artifact)));
 }
 
 // A round that time ends is not half a round: the contenders that had it would be known better than the others.
@@ -164,7 +164,7 @@ bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
   for (Entry* entry : order) {
     if (!entry->is_spec() && round_ > kBaselineRounds) continue;
     if (!entry->active() && !may_try_again(*entry)) continue;
-    if (round_ > 1 && FinalsRules::Clock::now() >= rules_.end) {
+    if (round_ > 1 && service_->now() >= rules_.end) {
       for (Entry* timed : order) timed->forget(round_);
       return false;
     }
@@ -174,10 +174,10 @@ bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
 }
 
 void FinalsRunner::time_in_turn(Entry& entry) {
-  const auto begin = FinalsRules::Clock::now();
+  const auto begin = service_->now();
   // One that is not there has ended since its last turn.
   auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked});
-  if (!measured && !rules_.end_is_asked_for) rules_.end += FinalsRules::Clock::now() - begin;
+  if (!measured && !rules_.end_is_asked_for) rules_.end += service_->now() - begin;
   if (!measured && may_try_again(entry)) {
     entry.tried_again = true;
     load({&entry});
@@ -193,14 +193,14 @@ void FinalsRunner::time_in_turn(Entry& entry) {
 }
 
 std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go) {
-  wait_for_others([&] { return !entry.active() || workshop_->take_turn(0); });
+  wait_for_others([&] { return !entry.active() || device_->take_turn(); });
   std::optional<wire::Measured> measured;
   if (entry.active()) {
     note_turn(entry);
     entry.process->send(go);
     await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
   }
-  workshop_->end_turn(0);
+  device_->end_turn();
   return measured;
 }
 
@@ -217,7 +217,7 @@ void FinalsRunner::note_turn(const Entry& entry) const {
 void FinalsRunner::time_in_other_state() {
   if (!rules_.other_state) return;
   for (const auto& entry : entries_) {
-    if (!entry->active() || (rules_.end_is_asked_for && FinalsRules::Clock::now() >= rules_.end)) continue;
+    if (!entry->active() || (rules_.end_is_asked_for && service_->now() >= rules_.end)) continue;
     if (!finished(entry->result)) continue;
     entry->beyond = true;
     const double fitting = kSecondsInOtherState / median_seconds(entry->result);
@@ -266,11 +266,11 @@ bool FinalsRunner::settled() const {
 
 void FinalsRunner::leave(std::span<Entry* const> entries) {
   if (entries.empty()) return;
-  wait_for_others([&] { return workshop_->begin_opening(0); });
+  wait_for_others([&] { return device_->begin_opening(); });
   for (Entry* entry : entries)
     if (entry->active()) entry->process->send(wire::Done{});
   for (Entry* entry : entries) await(*entry, [] { return false; });
-  workshop_->end_opening(0);
+  device_->end_opening();
 }
 
 Finals FinalsRunner::result() {
@@ -305,23 +305,23 @@ void FinalsRunner::wait_for_others(Condition free) {
 
 void FinalsRunner::handle_next() {
   tick_(round_, static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e->active(); })));
-  const auto event = workshop_->wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+  const auto event = service_->wait(service_->now() + std::chrono::milliseconds(100));
   if (!event) return;
-  if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
-  if (workshop_->handle(*event)) return;
-  const auto* line = std::get_if<Processes::Line>(&*event);
-  const auto* ended = std::get_if<Processes::Ended>(&*event);
-  const Processes::Id id = line ? line->id : ended->id;
+  if (const auto* interrupted = std::get_if<ProcessHost::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
+  if (service_->handle(*event)) return;
+  const auto* line = std::get_if<ProcessHost::Line>(&*event);
+  const auto* ended = std::get_if<ProcessHost::Ended>(&*event);
+  const ProcessHost::Id id = line ? line->id : ended->id;
   for (const auto& entry : entries_) {
     if (!entry->active() || entry->process->id() != id) continue;
     if (line) entry->process->handle(*line);
-    if (entry->process->loaded()) workshop_->note_opened(0);
+    if (entry->process->loaded()) device_->note_opened();
     if (!ended) return;
-    if (ended->exit.unreaped) workshop_->throw_device_lost(0, "a worker on it could not be killed");
+    if (ended->exit.unreaped) device_->throw_lost("a worker on it could not be killed");
     entry->process->handle(*ended);
     const bool refused = entry->process->no_device() && !entry->process->loaded();
     if (refused)
-      workshop_->note_refused(0, entry->process->failure()->message);
+      device_->note_refused(entry->process->failure()->message);
     else if (!entry->beyond)
       entry->result.failure = entry->process->failure();
     entry->process.reset();

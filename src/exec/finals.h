@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "exec/measure_service.h"
 #include "exec/runner.h"
-#include "exec/workshop.h"
-#include "model/finals.h"
+#include "model/statistics/finals.h"
 
 namespace tune {
 
@@ -32,8 +32,8 @@ struct FinalsRules {
   using Clock = std::chrono::steady_clock;
 
   std::uint64_t seed = 0;
-  int launches = 3;                                  ///< per contender and round; a program is run once
-  Clock::time_point end = Clock::time_point::max();  ///< no round goes on after it, but for the first
+  int launches = 3;               ///< per contender and round; a program is run once
+  Clock::time_point end;          ///< no round goes on after it, but for the first
   bool end_is_asked_for = false;  ///< else what failed and what follows the rounds is granted its time
   bool by_time = true;            ///< who is slower has lost
   double width = 0.02;  ///< rounds go on while half the interval of the leader's time is more than this share of it
@@ -54,7 +54,7 @@ class FinalsRunner {
   /// Called between events with the round that runs (0: they load) and how many contenders are left.
   using Tick = std::function<void(int round, std::size_t left)>;
 
-  FinalsRunner(Workshop& workshop, std::vector<Contender> contenders, FinalsRules rules);
+  FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules);
   ~FinalsRunner();
   /// Throws as Runner::wait; DeviceLost.
   Finals run(const Tick& tick);
@@ -83,7 +83,8 @@ class FinalsRunner {
   void await(Entry& entry, Condition reached);
   void handle_next();
 
-  Workshop* workshop_;
+  MeasureService* service_;
+  MeasureDevice* device_;  ///< the run's first
   FinalsRules rules_;
   Tick tick_;
   int round_ = 0;

@@ -2,50 +2,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
-#include "base/store.h"
 #include "model/program.h"
 
 namespace tune {
 namespace {
 
 constexpr std::int64_t kMostRepeats = 100'000;
-// Words that compilers get besides those of their command line.
-constexpr const char* kCompilerVariables[] = {"CXX", "CC", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
-                                              "HIPCC_COMPILE_FLAGS_APPEND"};
-
-// Beginnings of the names of variables that a vendor's library heeds, and its threads.
-std::vector<std::string_view> heeded_by_vendor(Backend backend) {
-  switch (backend) {
-    case Backend::cpu:
-      return {"OPENBLAS_", "GOTO", "OMP_", "GOMP_"};
-    case Backend::cuda:
-      return {"CUBLAS", "NVIDIA_TF32_OVERRIDE"};
-    case Backend::hip:
-      return {"HIPBLASLT_", "TENSILE_", "ROCBLAS_"};
-    default:
-      return {};
-  }
-}
-
-// `NAME=value`, sorted.
-std::vector<std::string> environment_of_vendor(Backend backend) {
-  const auto prefixes = heeded_by_vendor(backend);
-  std::vector<std::string> found;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (std::ranges::any_of(prefixes, [&](std::string_view prefix) { return text.starts_with(prefix); }))
-      found.emplace_back(text);
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
 std::int64_t integer_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
   EvalFailure failure;
   const std::int64_t value = expression.integer(slots, failure);
@@ -149,31 +116,6 @@ void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::Kernel
   launch.through = chain.through;
 }
 
-std::vector<Setting> sorted(std::vector<Setting> settings) {
-  std::sort(settings.begin(), settings.end(), [](const Setting& x, const Setting& y) { return x.name < y.name; });
-  return settings;
-}
-
-void add_launch(Hash& hash, const Launch& launch) {
-  hash.add(launch.kernel);
-  if (launch.condition) hash.add("if").add(launch.condition->text());
-  for (const auto* extents : {&launch.grid, &launch.block, &launch.cluster}) {
-    for (const Expression& extent : *extents) hash.add(extent.text());
-    hash.add("");
-  }
-  hash.add(launch.shared ? launch.shared->text() : "");
-  for (const Argument& arg : launch.args) {
-    hash.add(std::to_string(static_cast<int>(arg.kind)))
-        .add(arg.buffer)
-        .add(arg.expression ? arg.expression->text() : "");
-    hash.add(std::to_string(static_cast<int>(arg.type)));
-    hash.add(std::to_string(arg.swizzle)).add(std::to_string(arg.l2_promotion));
-    for (const Expression& extent : arg.box) hash.add(extent.text());
-  }
-  if (launch.repeat)
-    hash.add(launch.repeat->times.text()).add(launch.repeat->from).add(launch.repeat->to).add(launch.repeat->through);
-}
-
 // As far as blanks tell them apart.
 std::vector<std::string> words_of(std::string text) {
   std::erase_if(text, [](char c) { return c == '\'' || c == '"'; });
@@ -194,58 +136,6 @@ HeaderSearch header_search(const Plan& plan) {
   return search;
 }
 
-// What a build depends on beyond the spec's definitions: with the arguments' types, which the CPU's shim is compiled
-// for.
-std::string hash_of_build(const Plan& plan, const wire::Hello& hello, const SourceHash& sources) {
-  Hash hash;
-  hash.add(sources.hex).add(hello.compiler).add(hello.device.arch).add(plan.kernel);
-  if (hello.device.arch == "native") hash.add(hello.device.name);
-  for (const std::string& flag : plan.build.flags) hash.add(flag);
-  for (const std::filesystem::path& file : plan.build.depends) hash.add(file.filename().string()).add(read_file(file));
-  if (hello.backend == Backend::cpu || hello.backend == Backend::program)
-    for (const char* variable : kCompilerVariables)
-      if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
-  hash.add(plan.build.command_is_shell ? "shell" : "argv");
-  for (const std::string& word : plan.build.command) hash.add(word);
-  if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
-    for (const Type type : {gemm->a, gemm->b, gemm->c, gemm->acc}) hash.add(to_text(type));
-  if (const auto* custom = std::get_if<Custom>(&plan.problem))
-    for (const Buffer& buffer : custom->buffers) hash.add(buffer.name).add(to_text(buffer.type));
-  for (const Launch& launch : plan.launches) {
-    hash.add(launch.kernel);
-    for (const Argument& arg : launch.args)
-      hash.add(arg.buffer).add(std::to_string(static_cast<int>(arg.kind) * 16 + static_cast<int>(arg.type)));
-  }
-  return hash.hex();
-}
-
-// What a trial depends on beyond its build and its parameters. The cutoff is left out: a spec timed in full is timed in
-// full whatever the cutoff was. So is energy that only finals measure.
-std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::uint64_t seed) {
-  wire::MeasureRequest shared;
-  shared.problem = plan.problem;
-  shared.seed = seed;
-  shared.measure = plan.measure;
-  shared.measure.cutoff = 0;
-  if (plan.measure.energy != MeasureRules::Energy::always) shared.measure.energy = MeasureRules::Energy::never;
-  shared.zero_c = plan.zero_c;
-  shared.command = plan.build.run;
-  shared.command_is_shell = plan.build.run_is_shell;
-  Hash hash;
-  hash.add(std::to_string(wire::kProtocol))
-      .add(hello.device.name)
-      .add(hello.device.driver)
-      .add(encode(wire::Request(shared)));
-  for (const auto& [name, value] : plan.constants) hash.add(name).add(to_text(value));
-  for (const Launch& launch : plan.launches) add_launch(hash, launch);
-  if (plan.reference.kernel) add_launch(hash, *plan.reference.kernel);
-  for (const Setting& setting : plan.reference.trusted) hash.add(setting.name).add(to_text(setting.value));
-  if (plan.workspace) hash.add(plan.workspace->bytes.text()).add(plan.workspace->zero ? "zero" : "");
-  for (const Space::Mapping& mapping : plan.space.mappings())
-    for (const Derived& derived : mapping.derived) hash.add(derived.name).add(derived.expression.text());
-  return hash.hex();
-}
-
 }  // namespace
 
 Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
@@ -254,8 +144,7 @@ Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
       seed_(seed),
       has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
       sources_(hash_sources(plan.file, header_search(plan))),
-      build_part_(hash_of_build(plan, hello_, sources_)),
-      measure_part_(hash_of_measuring(plan, hello_, seed)) {}
+      identity_(plan, hello_, seed, sources_) {}
 
 std::string Requests::remark() const {
   if (sources_.macro_include.empty() || !plan_->build.depends.empty()) return {};
@@ -277,34 +166,12 @@ std::vector<Define> Requests::defines(const Spec& spec) const {
   return all;
 }
 
-std::string Requests::build_key(const Spec& spec) const {
-  std::vector<Define> all = defines(spec);
-  std::sort(all.begin(), all.end(), [](const Define& x, const Define& y) { return x.name < y.name; });
-  Hash hash;
-  hash.add(build_part_);
-  for (const Define& define : all) hash.add(define.name).add(define.value);
-  return hash.hex();
-}
+std::string Requests::build_key(const Spec& spec) const { return identity_.of_build(defines(spec)); }
 
-std::string Requests::trial_id(const Spec& spec) const {
-  Hash hash;
-  hash.add(measure_part_).add(build_key(spec));
-  for (const Setting& setting : sorted(spec.params)) hash.add(setting.name).add(to_text(setting.value));
-  return hash.hex();
-}
+std::string Requests::trial_id(const Spec& spec) const { return identity_.of_trial(spec.params, build_key(spec)); }
 
 std::string Requests::code_of(const Spec& spec, const std::string& artifact_hash) const {
-  if (artifact_hash.empty()) return {};
-  Hash hash;
-  hash.add(artifact_hash).add(encode(wire::Request(measure(spec))));
-  return hash.hex();
-}
-
-std::string Requests::vendor_id() const {
-  Hash hash;
-  hash.add(measure_part_).add("vendor").add(hello_.vendor_library);
-  for (const std::string& variable : environment_of_vendor(hello_.backend)) hash.add(variable);
-  return hash.hex();
+  return artifact_hash.empty() ? "" : Identity::of_code(artifact_hash, measure(spec));
 }
 
 std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& rules, const Spec& spec,
@@ -390,11 +257,7 @@ wire::BuildRequest Requests::reference_build(const Spec& spec) const {
 
 std::string Requests::reference_build_key(const Spec& spec) const {
   const std::string key = build_key(reference_spec(spec));
-  if (!plan_->reference.kernel) return key;
-  Hash hash;
-  hash.add(key).add("reference");
-  add_launch(hash, *plan_->reference.kernel);
-  return hash.hex();
+  return plan_->reference.kernel ? Identity::of_reference_build(key, *plan_->reference.kernel) : key;
 }
 
 wire::ReferenceRequest Requests::reference(const Spec& spec) const {

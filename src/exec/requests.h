@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/sources.h"
+#include "exec/identity.h"
 #include "model/plan.h"
 #include "model/trial.h"
 #include "wire/messages.h"
@@ -41,7 +42,7 @@ class Requests {
   /// Hash of what is timed, for specs of one run: the artifact, `$` values and launches; empty without an artifact.
   std::string code_of(const Spec& spec, const std::string& artifact_hash) const;
   /// As trial_id for the vendor's library: its file, and the environment's variables that it heeds.
-  std::string vendor_id() const;
+  std::string vendor_id() const { return identity_.of_vendor(); }
 
   /// `output`, `artifact` and `reference` are left empty for the caller. Throw Unlaunchable.
   wire::BuildRequest build(const Spec& spec) const;
@@ -71,8 +72,7 @@ class Requests {
   std::uint64_t seed_;
   bool has_build_;
   SourceHash sources_;
-  std::string build_part_;    ///< hash of what every build of this plan shares
-  std::string measure_part_;  ///< hash of what every trial of this plan shares beyond its build
+  Identity identity_;
 };
 
 }  // namespace tune

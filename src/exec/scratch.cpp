@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

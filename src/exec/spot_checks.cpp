@@ -35,12 +35,15 @@ bool SpotChecks::next() {
   return place_++ == chosen_;
 }
 
-std::optional<std::string> disagreement(const Timing& shared, const Timing& own) {
+std::optional<std::string> disagreement(const Timing& shared, const std::variant<Measurement, Failure>& outcome) {
+  if (const auto* failure = std::get_if<Failure>(&outcome))
+    return "could be measured in a process that others had used, but fails in one of its own: " + failure->headline();
+  const Timing& own = std::get<Measurement>(outcome).timing;
   if (shared.stopped_early && own.stopped_early) return std::nullopt;
   const double slack = 1 + allowance(shared, own);
   if (low(shared) <= high(own) * slack && low(own) <= high(shared) * slack) return std::nullopt;
-  return fmt::format("{:.6g} ms in a process that others had used and {:.6g} ms in one of its own", shared.median * 1e3,
-                     own.median * 1e3);
+  return fmt::format("took {:.6g} ms in a process that others had used and {:.6g} ms in one of its own",
+                     shared.median * 1e3, own.median * 1e3);
 }
 
 }  // namespace tune

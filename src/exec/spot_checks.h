@@ -2,9 +2,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 
-#include "model/random.h"
 #include "model/trial.h"
+#include "model/values/random.h"
 
 namespace tune {
 
@@ -23,9 +24,11 @@ class SpotChecks {
   std::uint64_t size_ = 0, place_ = 0, chosen_ = 0;  ///< of the present stretch of specs
 };
 
-/// `1.9 ms in a process that others had used and 1.2 ms in one of its own` if the two medians are further apart than
-/// their intervals and 5 % explain (15 % of launches below 0.2 ms, 50 % where one was stopped early); nullopt: they
-/// agree, as they do where both were stopped early: slow kernels may take twice as long from one launch to the next.
-std::optional<std::string> disagreement(const Timing& shared, const Timing& own);
+/// Why what a shared process measured of a spec is not to be trusted, by what became of the spec in a process of its
+/// own: it failed there, or `took 1.9 ms in a process that others had used and 1.2 ms in one of its own`. The two
+/// medians are then further apart than their intervals and 5 % explain (15 % of launches below 0.2 ms, 50 % where one
+/// was stopped early). nullopt: they agree, as they do where both were stopped early: slow kernels may take twice as
+/// long from one launch to the next.
+std::optional<std::string> disagreement(const Timing& shared, const std::variant<Measurement, Failure>& own);
 
 }  // namespace tune

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/room.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {
@@ -19,8 +19,8 @@ const char* mode_of(const wire::Request& request) {
   return "measure";
 }
 
-Processes::Clock::duration ticks(std::chrono::duration<double> seconds) {
-  return std::chrono::duration_cast<Processes::Clock::duration>(seconds);
+ProcessHost::Clock::duration ticks(std::chrono::duration<double> seconds) {
+  return std::chrono::duration_cast<ProcessHost::Clock::duration>(seconds);
 }
 
 std::string seconds_text(std::chrono::duration<double> seconds) {
@@ -39,14 +39,14 @@ std::filesystem::path make_folder(const std::filesystem::path& parent) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(Processes& processes, const std::filesystem::path& worker, const wire::Request& request,
+WorkerProcess::WorkerProcess(ProcessHost& processes, const std::filesystem::path& worker, const wire::Request& request,
                              const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment)
     : processes_(&processes),
       temporary_(make_folder(scratch)),
       deadlines_(deadlines),
       measures_(std::holds_alternative<wire::MeasureRequest>(request)),
       stage_(measures_ ? Stage::start : Stage::build),
-      asked_(Processes::Clock::now()) {
+      asked_(processes.now()) {
   if (const auto* build = std::get_if<wire::BuildRequest>(&request)) output_ = build->output;
   if (const auto* measure = std::get_if<wire::MeasureRequest>(&request))
     runs_program_ = measure->launches.empty() && !measure->vendor;
@@ -76,7 +76,7 @@ void WorkerProcess::send(wire::Command command) {
   } else {
     done_sent_ = true;
   }
-  asked_ = Processes::Clock::now();
+  asked_ = processes_->now();
   processes_->send(id_, encode(command));
   processes_->set_deadline(id_, ticks(deadlines_.run));
 }
@@ -89,14 +89,14 @@ void WorkerProcess::forget_spec() {
 }
 
 void WorkerProcess::count(Stage stage) {
-  const auto now = Processes::Clock::now();
-  spent_.of(stage) += std::chrono::duration<double>(now - asked_).count();
+  const auto now = processes_->now();
+  stage_times_.of(stage) += std::chrono::duration<double>(now - asked_).count();
   asked_ = now;
 }
 
 std::optional<wire::Measured> WorkerProcess::take_measured() { return std::exchange(measured_, std::nullopt); }
 
-void WorkerProcess::handle(const Processes::Line& line) {
+void WorkerProcess::handle(const ProcessHost::Line& line) {
   log(fmt::format("worker {}: {}", id_, line.text));
   if (!complaint_.empty()) return;
   try {
@@ -173,7 +173,7 @@ void WorkerProcess::accept(const wire::Failed& failed) {
   stage_ = failed.stage;
 }
 
-void WorkerProcess::handle(const Processes::Ended& ended) {
+void WorkerProcess::handle(const ProcessHost::Ended& ended) {
   ended_ = true;
   judge(ended);
   const bool needs_room = failure_ && failure_->cause != Cause::timed_out && (!output_.empty() || runs_program_);
@@ -214,7 +214,7 @@ void WorkerProcess::note_filled_disk() {
   failure_->facts.machine_suspected = true;
 }
 
-void WorkerProcess::judge(const Processes::Ended& ended) {
+void WorkerProcess::judge(const ProcessHost::Ended& ended) {
   const Exit& exit = ended.exit;
   if (exit.unreaped) {
     failure_ = judged(ended, Cause::timed_out, to_text(exit));
@@ -237,7 +237,7 @@ void WorkerProcess::judge(const Processes::Ended& ended) {
   }
 }
 
-Failure WorkerProcess::judged(const Processes::Ended& ended, Cause cause, const std::string& message) const {
+Failure WorkerProcess::judged(const ProcessHost::Ended& ended, Cause cause, const std::string& message) const {
   return {stage_, cause, message, ended.captured};
 }
 

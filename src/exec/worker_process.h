@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/process.h"
-#include "exec/spent.h"
+#include "exec/stage_times.h"
 #include "model/trial.h"
 #include "wire/messages.h"
 
@@ -26,19 +26,19 @@ class WorkerProcess {
 
   /// Starts it on a request, with `environment` added to ours. TMPDIR is a folder of its own in `scratch`, which goes
   /// with it: compilers and programs that are killed do not tidy up. Throws Error(environment) if it cannot be started.
-  WorkerProcess(Processes& processes, const std::filesystem::path& worker, const wire::Request& request,
+  WorkerProcess(ProcessHost& processes, const std::filesystem::path& worker, const wire::Request& request,
                 const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment = {});
 
-  Processes::Id id() const { return id_; }
+  ProcessHost::Id id() const { return id_; }
   /// Load, go, next or done: the next event it owes us has the run deadline.
   void send(wire::Command command);
 
   /// Its end still comes.
   void kill() { processes_->kill(id_); }
 
-  void handle(const Processes::Line& line);
+  void handle(const ProcessHost::Line& line);
   /// Throws Error(environment) if it failed by no fault of the spec, nor of the device.
-  void handle(const Processes::Ended& ended);
+  void handle(const ProcessHost::Ended& ended);
 
   bool said_hello() const { return hello_; }
   bool loaded() const { return loaded_; }
@@ -55,7 +55,7 @@ class WorkerProcess {
   const std::optional<Failure>& failure() const { return failure_; }
   /// The failure is that the device could not be opened.
   bool no_device() const { return failed_ && failed_->no_device; }
-  const Spent& spent() const { return spent_; }
+  const StageTimes& stage_times() const { return stage_times_; }
 
  private:
   void accept(const wire::Hello& hello);
@@ -69,16 +69,16 @@ class WorkerProcess {
   void count(Stage stage);
   void expect(bool in_order, const char* event);
   void complain(const std::string& what);
-  void judge(const Processes::Ended& ended);
+  void judge(const ProcessHost::Ended& ended);
   std::string full_disk() const;
   std::string lack_of_room(bool was_full) const;
-  Failure judged(const Processes::Ended& ended, Cause cause, const std::string& message) const;
+  Failure judged(const ProcessHost::Ended& ended, Cause cause, const std::string& message) const;
   void note_filled_disk();
 
-  Processes* processes_;
+  ProcessHost* processes_;
   std::filesystem::path temporary_;  ///< its TMPDIR
   std::filesystem::path output_;     ///< the folder of what it builds; empty: it builds nothing
-  Processes::Id id_;
+  ProcessHost::Id id_;
   Deadlines deadlines_;
   bool measures_;  ///< a measure process, which goes through stages
   bool runs_program_ = false;
@@ -95,8 +95,8 @@ class WorkerProcess {
   std::string complaint_;  ///< how it broke the protocol
   bool ended_ = false;
   std::optional<Failure> failure_;
-  Spent spent_;
-  Processes::Clock::time_point asked_;  ///< since when it owes us an event
+  StageTimes stage_times_;
+  ProcessHost::Clock::time_point asked_;  ///< since when it owes us an event
 };
 
 }  // namespace tune

@@ -5,55 +5,37 @@
 #include <algorithm>
 #include <utility>
 
-#include "exec/memory.h"
-#include "model/error.h"
+#include "exec/kept_files.h"
+#include "exec/queue_rules.h"
 
 namespace tune {
-namespace fs = std::filesystem;
 namespace {
 
-// Opening a GPU takes 61 ms of the driver's lock (H200): a few processes keep it busy, while those that are open are
-// checked, and a batch of so many loses little at its ends. A process that is reused loads the next spec in 3 ms: one
-// beside the one that measures is enough.
-constexpr int kOpeningAtOnce = 4;
-constexpr int kLoadedAhead = 15;
-constexpr int kLoadedAheadInReused = 1;
 constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device times
 constexpr std::int64_t kNone = -1;   // no ticket
 
-bool cores_are_the_device(Backend backend) { return backend == Backend::cpu || backend == Backend::program; }
-
-bool failed(const Lane::Result& result) { return std::holds_alternative<Failure>(result.outcome); }
+bool failed(const DeviceQueue::Result& result) { return std::holds_alternative<Failure>(result.outcome); }
 
 }  // namespace
 
-WorkerRunner::WorkerRunner(Workshop& workshop)
-    : workshop_(&workshop),
-      exclusive_(cores_are_the_device(workshop.requests().hello().backend)),
-      batch_(4 * workshop.options().jobs),
-      sharing_(!exclusive_ && workshop.options().share_processes),
-      spot_checks_(workshop.requests().seed()),
-      created_(Clock::now()) {
-  for (std::size_t i = 0; i < workshop.options().devices.size(); ++i) {
-    const bool alone = is_alone(i);
-    const Lane::Rules rules = {loaded_ahead(i), kOpeningAtOnce, sharing_, alone, !alone && !sharing_};
-    devices_.push_back({Lane(workshop, i, rules), 1, i == 0, false, {}, {}});
-  }
+WorkerRunner::WorkerRunner(MeasureService& service)
+    : service_(&service),
+      exclusive_(cores_are_the_device(service.requests().hello().backend)),
+      batch_(4 * service.options().jobs),
+      sharing_(!exclusive_ && service.options().share_processes),
+      spot_checks_(service.requests().seed()),
+      created_(service.now()),
+      scales_(service.devices().size()) {
+  for (std::size_t i = 0; i < service.devices().size(); ++i)
+    devices_.push_back({DeviceQueue(service.devices()[i], rules_of(i))});
 }
 
-// A measure process beside no other.
-bool WorkerRunner::is_alone(std::size_t device) const {
-  return exclusive_ || workshop_->options().devices[device].one_process;
+DeviceQueue::Rules WorkerRunner::rules_of(std::size_t device) const {
+  return queue_rules(service_->requests(), service_->devices()[device].chosen(), sharing_, workspace_bytes_);
 }
 
-// All of them have their memory at the same time, and the batch before them while it leaves.
-int WorkerRunner::loaded_ahead(std::size_t device) const {
-  if (is_alone(device)) return 0;
-  const int wanted = sharing_ ? kLoadedAheadInReused : kLoadedAhead;
-  const Requests& requests = workshop_->requests();
-  const wire::Hello& hello = requests.hello();
-  const auto fitting = processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspace_bytes_);
-  return fitting ? std::clamp(*fitting / (sharing_ ? 1 : 2) - 1, 0, wanted) : wanted;
+void WorkerRunner::renew_rules() {
+  for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i].queue.set_rules(rules_of(i));
 }
 
 int WorkerRunner::free_slots() const { return 2 * batch_ - static_cast<int>(tasks_.size() + finished_.size()); }
@@ -65,9 +47,9 @@ void WorkerRunner::add(const Spec& spec, bool asked) {
   task.asked = asked;
   task.ticket = ++last_ticket_;
   task.spec = spec;
-  task.started = Clock::now();
+  task.started = service_->now();
   try {
-    workshop_->want_build(spec);
+    service_->builds().want(spec);
   } catch (const Unlaunchable& error) {
     finish(tasks_.back(), Failure{Stage::start, Cause::reported, error.what(), {}});
   }
@@ -77,16 +59,16 @@ void WorkerRunner::set_best(const Trial& best, double seconds, double joules) {
   best_.best_seconds = seconds;
   best_.best_joules = joules;
   const bool again = std::ranges::any_of(tasks_, [](const Task& task) { return !task.asked; });
-  if (best.recorded && devices_.size() > 1 && !common_ && !again) add(best.spec, false);
+  if (best.recorded && devices_.size() > 1 && !scales_.chosen() && !again) add(best.spec, false);
 }
 
 bool WorkerRunner::anything_asked() const { return std::ranges::any_of(tasks_, &Task::asked); }
 
 Activity WorkerRunner::activity() const {
   Activity activity;
-  activity.building = workshop_->builder().running();
+  activity.building = service_->builds().builder().running();
   for (const Device& device : devices_) {
-    const auto ticket = device.lane.launched();
+    const auto ticket = device.queue.launched();
     const auto task = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == ticket; });
     if (task != tasks_.end()) activity.measuring.push_back(task->spec.mesh_idx);
   }
@@ -96,16 +78,16 @@ Activity WorkerRunner::activity() const {
 Usage WorkerRunner::usage() const {
   Usage usage;
   usage.devices = static_cast<int>(devices_.size());
-  usage.spent.of(Stage::build) = workshop_->builder().seconds();
+  usage.stages.of(Stage::build) = service_->builds().builder().seconds();
   for (const Device& device : devices_) {
-    usage.spent += device.lane.spent();
-    const std::chrono::duration<double> span = device.lane.last_launch() - created_;
-    usage.idle_seconds += span.count() - device.lane.busy_seconds();
+    usage.stages += device.queue.stage_times();
+    const std::chrono::duration<double> span = device.queue.last_launch() - created_;
+    usage.idle_seconds += span.count() - device.queue.busy_seconds();
     usage.sweep_seconds = std::max(usage.sweep_seconds, span.count());
   }
   // So many wait for the driver, which opens one after the other.
-  if (!exclusive_ && !workshop_->options().share_processes)
-    usage.opening_at_once = usage.devices * std::min(kOpeningAtOnce, 1 + loaded_ahead(0));
+  if (!exclusive_ && !service_->options().share_processes)
+    usage.opening_at_once = usage.devices * std::min(rules_of(0).opening_at_once, 1 + rules_of(0).loaded_ahead);
   return usage;
 }
 
@@ -118,25 +100,29 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
       if (!anything_asked() && finished_.empty()) dismiss();
       return trial;
     }
-    const auto event = workshop_->wait(until);
-    if (!event && Clock::now() >= until) return std::nullopt;
-    if (!event || workshop_->handle(*event)) continue;
-    if (const auto* interrupted = std::get_if<Processes::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
-    std::ranges::any_of(devices_, [&](Device& device) { return device.lane.handle(*event); });
+    const auto event = service_->wait(until);
+    if (!event && service_->now() >= until) return std::nullopt;
+    if (!event || service_->handle(*event)) continue;
+    if (const auto* interrupted = std::get_if<ProcessHost::Interrupted>(&*event))
+      throw Interrupted{interrupted->signal};
+    std::ranges::any_of(devices_, [&](Device& device) { return device.queue.handle(*event); });
   }
 }
 
 // A device that still times the common spec keeps its turn: nothing is left that it could be compared for.
 void WorkerRunner::dismiss() {
-  for (Device& device : devices_) {
-    for (const Task& task : tasks_) device.lane.abandon(task.ticket);
-    if (std::exchange(device.timing_common, false)) device.lane.abandon(kCommon);
-    device.lane.dismiss();
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    DeviceQueue& queue = devices_[i].queue;
+    for (const Task& task : tasks_) queue.abandon(task.ticket);
+    if (scales_.end(i)) queue.abandon(kCommon);
+    queue.dismiss();
   }
   tasks_.clear();
 }
 
-bool WorkerRunner::building() const { return workshop_->builder().running() > 0 || workshop_->making_reference(); }
+bool WorkerRunner::building() const {
+  return service_->builds().builder().running() > 0 || service_->reference().is_being_made();
+}
 
 int WorkerRunner::ready() const {
   return static_cast<int>(
@@ -144,7 +130,7 @@ int WorkerRunner::ready() const {
 }
 
 bool WorkerRunner::measuring() const {
-  return std::ranges::any_of(devices_, [](const Device& device) { return device.lane.active(); });
+  return std::ranges::any_of(devices_, [](const Device& device) { return device.queue.active(); });
 }
 
 // Until there is something to say, or to wait for: a result may make room.
@@ -152,11 +138,11 @@ void WorkerRunner::pump() {
   do {
     collect_builds();
     start_builds();
-    for (Device& device : devices_) {
-      wire::Go go = device.comparable ? best_ : wire::Go{};
-      go.best_seconds /= device.scale;
-      device.lane.advance(go, [&](std::int64_t ticket) { note_started(device, ticket); });
-      if (device.lane.waits_for_turn()) note_waiting(device);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      wire::Go go = scales_.known(i) ? best_ : wire::Go{};
+      go.best_seconds /= scales_.factor(i);
+      devices_[i].queue.advance(go, [&](std::int64_t ticket) { note_started(i, ticket); });
+      if (devices_[i].queue.waits_for_turn()) note_waiting(i);
     }
     start_measuring();
   } while (collect_results() && finished_.empty());
@@ -166,7 +152,7 @@ void WorkerRunner::collect_builds() {
   for (auto task = tasks_.begin(); task != tasks_.end();) {
     const auto current = task++;
     if (current->built) continue;
-    const Builder::Result* result = workshop_->find_build(current->spec);
+    const Builder::Result* result = service_->builds().find(current->spec);
     if (result == nullptr) continue;
     if (const auto* artifact = std::get_if<Artifact>(result)) {
       collect_build(current, *artifact);
@@ -178,29 +164,29 @@ void WorkerRunner::collect_builds() {
 }
 
 void WorkerRunner::collect_build(Tasks::iterator task, const Artifact& artifact) {
-  task->build = workshop_->info_of(task->spec, artifact);
+  task->build = service_->builds().info_of(task->spec, artifact);
   task->artifact = artifact.path.string();
   task->built = true;
-  if (const auto reason = workshop_->requests().pruned_after_build(task->spec, task->build))
+  if (const auto reason = service_->requests().pruned_after_build(task->spec, task->build))
     finish(*task, PrunedAfterBuild{*reason, task->build});
 }
 
 void WorkerRunner::start_builds() {
-  const bool none_to_build = workshop_->builder().queued() + workshop_->builder().running() == 0;
+  const bool none_to_build = service_->builds().builder().queued() + service_->builds().builder().running() == 0;
   if (ready() == 0 && !measuring()) measuring_phase_ = false;
   if (ready() > 0 && (none_to_build || ready() >= batch_)) measuring_phase_ = true;
   if (exclusive_ && measuring_phase_) return;
-  if (!tasks_.empty()) workshop_->begin_reference();
-  workshop_->builder().start_queued();
+  if (!tasks_.empty()) service_->reference().begin();
+  service_->builds().builder().start_queued();
 }
 
 void WorkerRunner::start_measuring() {
-  if (common_) start_common();
+  if (scales_.chosen()) start_common();
   for (auto task = tasks_.begin(); task != tasks_.end();) {
     const auto current = task++;
     if (!current->built || current->measuring) continue;
-    Device* device = least_busy();
-    if (device == nullptr || (exclusive_ && (!measuring_phase_ || building()))) return;
+    const auto device = least_busy();
+    if (!device || (exclusive_ && (!measuring_phase_ || building()))) return;
     try {
       if (must_build_again(*current)) continue;
       if (!start_one(*current, *device)) return;
@@ -212,126 +198,121 @@ void WorkerRunner::start_measuring() {
 
 // Kernels may remove or overwrite their own files.
 bool WorkerRunner::must_build_again(Task& task) {
-  const Builder::Result* result = workshop_->find_intact_build(task.spec);
+  const Builder::Result* result = service_->builds().find_intact(task.spec);
   if (result != nullptr && std::holds_alternative<Artifact>(*result)) return false;
   task.built = false;
   start_builds();
   return true;
 }
 
-// Of those that can be given a spec now; null: none.
-WorkerRunner::Device* WorkerRunner::least_busy() {
-  Device* least = nullptr;
-  for (Device& device : devices_)
-    if (takes_jobs(device) && device.lane.has_room() && (!least || device.lane.jobs() < least->lane.jobs()))
-      least = &device;
+// Of those that can be given a spec now.
+std::optional<std::size_t> WorkerRunner::least_busy() const {
+  std::optional<std::size_t> least;
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    if (scales_.takes_specs(i) && devices_[i].queue.has_room() &&
+        (!least || devices_[i].queue.jobs() < devices_[*least].queue.jobs()))
+      least = i;
   return least;
-}
-
-// It is, or will be, comparable: the common spec comes first.
-bool WorkerRunner::takes_jobs(const Device& device) const {
-  return device.comparable || device.timing_common || device.common;
 }
 
 // False: not yet, because there is nothing to check its result against, or the device is another run's for now. Throws
 // Unlaunchable.
-bool WorkerRunner::start_one(Task& task, Device& device) {
-  wire::MeasureRequest request = workshop_->requests().measure(task.spec);
-  if (!workshop_->reference_ready(task.spec) || !device.lane.may_start(task.fresh)) return false;
+bool WorkerRunner::start_one(Task& task, std::size_t device) {
+  DeviceQueue& queue = devices_[device].queue;
+  wire::MeasureRequest request = service_->requests().measure(task.spec);
+  if (!service_->reference().ready(task.spec) || !queue.may_start(task.fresh)) return false;
   if (request.workspace_bytes > workspace_bytes_) {
     workspace_bytes_ = request.workspace_bytes;
-    for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i].lane.load_ahead(loaded_ahead(i));
+    renew_rules();
   }
-  if (!workshop_->options().keep.empty())
-    request.keep = (workshop_->options().keep / std::to_string(task.spec.mesh_idx)).string();
+  if (!service_->options().keep.empty())
+    request.keep = (service_->options().keep / std::to_string(task.spec.mesh_idx)).string();
   // Loading runs code of a kernel on the CPU. On a GPU it does not, and several are loaded at a time.
   if (exclusive_) note_started(device, task.ticket);
-  device.lane.start({task.ticket, workshop_->complete(std::move(request), task.artifact), task.fresh});
+  queue.start({task.ticket, service_->complete(std::move(request), task.artifact), task.fresh});
   // With a best known, another spec than that may be stopped early.
-  if (!common_was_chosen_ && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
+  if (!scales_.was_chosen() && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
   return task.measuring = true;
 }
 
 // Once, until something else is started on the device.
-void WorkerRunner::note_started(Device& device, std::int64_t ticket) const {
-  const auto& note = workshop_->options().note_started;
+void WorkerRunner::note_started(std::size_t device, std::int64_t ticket) {
+  const auto& note = service_->options().note_started;
   const auto task = std::ranges::find(tasks_, ticket, &Task::ticket);
-  const bool noted = std::exchange(device.started, ticket) == ticket;
-  if (note && !noted && task != tasks_.end() && task->asked)
-    note(task->spec, static_cast<std::size_t>(&device - devices_.data()));
+  const bool noted = std::exchange(devices_[device].started, ticket) == ticket;
+  if (note && !noted && task != tasks_.end() && task->asked) note(task->spec, device);
 }
 
 // What waits does not run. The note is of all devices, so those that launch are noted again.
-void WorkerRunner::note_waiting(Device& device) {
-  if (std::exchange(device.started, kNone) == kNone || !workshop_->options().note_waiting) return;
-  workshop_->options().note_waiting();
-  for (Device& other : devices_) {
-    other.started = kNone;
-    if (const auto launched = other.lane.launched()) note_started(other, *launched);
+void WorkerRunner::note_waiting(std::size_t device) {
+  if (std::exchange(devices_[device].started, kNone) == kNone || !service_->options().note_waiting) return;
+  service_->options().note_waiting();
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    devices_[i].started = kNone;
+    if (const auto launched = devices_[i].queue.launched()) note_started(i, *launched);
   }
 }
 
 void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds) {
   if (devices_.size() == 1) return;
-  common_ = {workshop_->complete(workshop_->requests().measure(task.spec), task.artifact), task.ticket, seconds};
-  common_was_chosen_ = true;
+  common_ = service_->complete(service_->requests().measure(task.spec), task.artifact);
+  scales_.choose(task.ticket, seconds);
 }
 
 void WorkerRunner::start_common() {
-  for (Device& device : devices_) {
-    if (takes_jobs(device) || !device.lane.has_room() || !device.lane.may_start(true)) continue;
-    device.lane.start({kCommon, common_->request, true});
-    device.timing_common = true;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    DeviceQueue& queue = devices_[i].queue;
+    if (!scales_.lacks_common(i) || !queue.has_room() || !queue.may_start(true)) continue;
+    queue.start({kCommon, common_, true});
+    scales_.begin(i);
   }
 }
 
-// The first device has not timed it in full. What others have timed meanwhile cannot be compared, and is timed again.
+// What others have timed meanwhile cannot be compared, and is timed again.
 void WorkerRunner::drop_common() {
-  common_.reset();
-  for (Device& device : devices_) {
-    if (std::exchange(device.timing_common, false)) device.lane.abandon(kCommon);
-    device.common.reset();
-    for (Lane::Result& result : std::exchange(device.held, {})) accept(device, std::move(result));
+  scales_.drop();
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (scales_.end(i)) devices_[i].queue.abandon(kCommon);
+    release_held(i);
   }
 }
 
 void WorkerRunner::compare_devices() {
-  if (!common_ || !common_->seconds) return;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    Device& device = devices_[i];
-    if (device.comparable || !device.common) continue;
-    if (const auto* failure = std::get_if<Failure>(&*device.common))
-      workshop_->throw_device_lost(i, "what the first device could time fails on it: " + failure->message);
-    device.scale = *common_->seconds / std::get<Measurement>(*device.common).timing.median;
-    device.comparable = true;
-    for (Lane::Result& result : std::exchange(device.held, {})) accept(device, std::move(result));
+    if (const Failure* failure = scales_.failure(i))
+      devices_[i].queue.device().throw_lost("what the first device could time fails on it: " + failure->message);
+    if (scales_.compare(i)) release_held(i);
   }
+}
+
+void WorkerRunner::release_held(std::size_t device) {
+  for (DeviceQueue::Result& result : std::exchange(devices_[device].held, {})) accept(device, std::move(result));
 }
 
 // Whether there were any.
 bool WorkerRunner::collect_results() {
   bool any = false;
-  for (Device& device : devices_)
-    while (auto result = device.lane.take_result()) {
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    while (auto result = devices_[i].queue.take_result()) {
       any = true;
       if (result->ticket != kCommon) {
-        accept(device, std::move(*result));
+        accept(i, std::move(*result));
         continue;
       }
-      device.timing_common = false;
-      if (!result->no_device) device.common = std::move(result->outcome);  // else it is tried again
+      scales_.end(i);
+      if (!result->no_device) scales_.take(i, std::move(result->outcome));  // else it is tried again
     }
   compare_devices();
   return any;
 }
 
-void WorkerRunner::accept(Device& device, Lane::Result result) {
+void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
   const auto found = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
   if (found == tasks_.end()) return;  // dismissed
   Task& task = *found;
   const bool again = result.no_device || (result.reused && (failed(result) || !sharing_));
   auto* measurement = std::get_if<Measurement>(&result.outcome);
-  if (common_ && common_->ticket == task.ticket && (!measurement || measurement->timing.stopped_early)) drop_common();
+  if (scales_.is_common(task.ticket) && (!measurement || measurement->timing.stopped_early)) drop_common();
   if (again) {
     task.measuring = false;
     task.fresh = task.fresh || !result.no_device;
@@ -340,23 +321,22 @@ void WorkerRunner::accept(Device& device, Lane::Result result) {
     if (task.shared) compare(task, failure);
     keep(task, failure);
     finish(task, failure, result.device_seconds);
-  } else if (device.comparable) {
+  } else if (scales_.known(device)) {
     accept_measurement(device, task, std::move(*measurement), result.device_seconds);
-  } else if (common_) {
-    device.held.push_back(std::move(result));
+  } else if (scales_.chosen()) {
+    devices_[device].held.push_back(std::move(result));
   } else {
     task.measuring = false;
   }
 }
 
-void WorkerRunner::accept_measurement(const Device& device, Task& task, Measurement measurement,
-                                      double device_seconds) {
-  if (common_ && common_->ticket == task.ticket)
-    common_->seconds = measurement.timing.median;
-  else if (!common_ && !measurement.timing.stopped_early)
+void WorkerRunner::accept_measurement(std::size_t device, Task& task, Measurement measurement, double device_seconds) {
+  if (scales_.is_common(task.ticket))
+    scales_.set_seconds(measurement.timing.median);
+  else if (!scales_.chosen() && !measurement.timing.stopped_early)
     choose_common(task, measurement.timing.median);
   measurement.build = task.build;
-  scale_times(measurement, device.scale);
+  scale_times(measurement, scales_.factor(device));
   if (task.shared) compare(task, measurement);
   if (measurement.shared && spot_checks_.next()) {
     task.shared = measurement.timing;
@@ -369,48 +349,31 @@ void WorkerRunner::accept_measurement(const Device& device, Task& task, Measurem
 
 // What a shared process measured of it, and what became of it in one of its own.
 void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Failure>& own) {
-  std::optional<std::string> why;
-  if (const auto* failure = std::get_if<Failure>(&own))
-    why = "could be measured in a process that others had used, but fails in one of its own: " + failure->headline();
-  else if (const auto times = disagreement(*task.shared, std::get<Measurement>(own).timing))
-    why = "took " + *times;
+  const auto why = disagreement(*task.shared, own);
   if (!why || !sharing_) return;
   distrust_ = fmt::format("spec {} {}", task.spec.mesh_idx, *why);
-  if (workshop_->options().say)
-    workshop_->options().say(distrust_ + "; from here on every spec has a process of its own");
+  if (service_->options().say)
+    service_->options().say(distrust_ + "; from here on every spec has a process of its own");
   stop_sharing();
 }
 
 void WorkerRunner::stop_sharing() {
   if (!std::exchange(sharing_, false)) return;
   best_ = {};
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    devices_[i].lane.stop_reusing();
-    devices_[i].lane.load_ahead(loaded_ahead(i));
-  }
+  renew_rules();
 }
 
 void WorkerRunner::finish(Task& task, Outcome outcome, double device_seconds) {
-  const std::chrono::duration<double> seconds = Clock::now() - task.started;
+  const std::chrono::duration<double> seconds = service_->now() - task.started;
   if (task.asked)
     finished_.push_back({std::move(task.spec), std::move(outcome), seconds.count(), false, device_seconds});
   tasks_.remove_if([&](const Task& other) { return &other == &task; });
 }
 
 void WorkerRunner::keep(const Task& task, const Failure& failure) const {
-  const WorkshopOptions& options = workshop_->options();
-  if (options.keep.empty()) return;
-  const fs::path folder = options.keep / std::to_string(task.spec.mesh_idx);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  const auto copy = [&](const fs::path& file) {
-    if (!error && !file.empty())
-      fs::copy_file(file, folder / file.filename(), fs::copy_options::overwrite_existing, error);
-  };
-  copy(task.artifact);
-  copy(workshop_->requests().plan().file);
-  if (error) throw Error(ExitCode::environment, "cannot keep files in " + folder.string() + ": " + error.message());
-  write_file(folder / "log.txt", failure.message + "\n" + failure.log);
+  const auto& folder = service_->options().keep;
+  if (!folder.empty())
+    keep_files(folder / std::to_string(task.spec.mesh_idx), task.artifact, service_->requests().plan().file, failure);
 }
 
 }  // namespace tune

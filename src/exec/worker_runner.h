@@ -5,23 +5,25 @@
 #include <string>
 #include <vector>
 
-#include "exec/lane.h"
+#include "exec/device_queue.h"
+#include "exec/device_scales.h"
+#include "exec/measure_service.h"
 #include "exec/runner.h"
 #include "exec/spot_checks.h"
-#include "exec/workshop.h"
 
 namespace tune {
 
 /// Runs specs in worker processes: a build, unless its artifact is in the store, then a measure process on one of the
 /// devices. On the CPU and for programs the cores are the device, so building and measuring take turns; on a GPU they
-/// overlap. Of several devices each times one spec that the first device times too, and what it times is scaled by
-/// that: cards of one model differ by per cents. Until both have timed it, what the device has timed is held back.
+/// overlap. The times of several devices are made comparable (DeviceScales); until a device's factor is known, what it
+/// has timed is held back.
 /// Where processes are shared, what fails in one is tried again in a process of its own, and so are a few of the
 /// others; what they do not confirm ends the sharing. Where an earlier run had the best so far, that spec is timed once
 /// more for it, unasked: what is left may all be too slow to be timed in full.
 class WorkerRunner : public Runner {
  public:
-  explicit WorkerRunner(Workshop& workshop);
+  /// `service` must outlive this.
+  explicit WorkerRunner(MeasureService& service);
 
   int free_slots() const override;
   void start(const Spec& spec) override;
@@ -52,19 +54,9 @@ class WorkerRunner : public Runner {
   };
   using Tasks = std::list<Task>;
   struct Device {
-    Lane lane;
-    double scale = 1;
-    bool comparable = true;  ///< its scale is known
-    bool timing_common = false;
-    std::optional<std::variant<Measurement, Failure>> common;  ///< what became of the common spec on it
-    std::vector<Lane::Result> held;                            ///< measured before its scale was known
-    std::int64_t started = -1;                                 ///< the ticket that was noted last
-  };
-  /// What every device times, so that their times can be compared.
-  struct Common {
-    wire::MeasureRequest request;
-    std::int64_t ticket = 0;        ///< of the first device's task
-    std::optional<double> seconds;  ///< on the first device
+    DeviceQueue queue;
+    std::vector<DeviceQueue::Result> held = {};  ///< measured before its factor was known
+    std::int64_t started = -1;                   ///< the ticket that was noted last
   };
 
   void pump();
@@ -75,30 +67,30 @@ class WorkerRunner : public Runner {
   void collect_build(Tasks::iterator task, const Artifact& artifact);
   void start_builds();
   void start_measuring();
-  Device* least_busy();
+  std::optional<std::size_t> least_busy() const;
   bool must_build_again(Task& task);
-  bool start_one(Task& task, Device& device);
-  void note_started(Device& device, std::int64_t ticket) const;
-  void note_waiting(Device& device);
-  bool takes_jobs(const Device& device) const;
+  bool start_one(Task& task, std::size_t device);
+  void note_started(std::size_t device, std::int64_t ticket);
+  void note_waiting(std::size_t device);
   bool collect_results();
-  void accept(Device& device, Lane::Result result);
-  void accept_measurement(const Device& device, Task& task, Measurement measurement, double device_seconds);
+  void accept(std::size_t device, DeviceQueue::Result result);
+  void accept_measurement(std::size_t device, Task& task, Measurement measurement, double device_seconds);
   void compare(const Task& task, const std::variant<Measurement, Failure>& own);
   void choose_common(const Task& task, std::optional<double> seconds);
   void start_common();
   void drop_common();
   void compare_devices();
+  void release_held(std::size_t device);
   void finish(Task& task, Outcome outcome, double device_seconds = 0);
   void keep(const Task& task, const Failure& failure) const;
 
   bool building() const;
   int ready() const;
   bool measuring() const;
-  bool is_alone(std::size_t device) const;
-  int loaded_ahead(std::size_t device) const;
+  DeviceQueue::Rules rules_of(std::size_t device) const;
+  void renew_rules();
 
-  Workshop* workshop_;
+  MeasureService* service_;
   bool exclusive_;                    ///< building would disturb measuring
   std::int64_t workspace_bytes_ = 0;  ///< the most that a spec has had so far
   int batch_;                         ///< built specs that are worth stopping the builds for
@@ -110,8 +102,8 @@ class WorkerRunner : public Runner {
   Clock::time_point created_;
   std::int64_t last_ticket_ = 0;
   std::vector<Device> devices_;
-  std::optional<Common> common_;
-  bool common_was_chosen_ = false;
+  DeviceScales scales_;
+  wire::MeasureRequest common_;  ///< of the common spec, where there is one
   Tasks tasks_;
   std::deque<Trial> finished_;
 };

@@ -2,7 +2,7 @@
 
 #include "base/process.h"
 #include "exec/runner.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

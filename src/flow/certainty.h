@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/ranking.h"
+#include "model/statistics/ranking.h"
 
 namespace tune {
 

@@ -6,7 +6,7 @@
 #include "exec/finals.h"
 #include "exec/requests.h"
 #include "flow/notes.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 #include "tuner.h"
 
 namespace tune {

@@ -6,8 +6,8 @@
 #include "base/store.h"
 #include "flow/places.h"
 #include "interop/t4.h"
-#include "model/error.h"
 #include "model/problem_size.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

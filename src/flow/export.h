@@ -3,7 +3,7 @@
 
 #include "flow/outputs.h"
 #include "interop/kernel_tuner_cache.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 
 namespace tune {
 

@@ -30,14 +30,14 @@ struct FinalsStageRules {
 /// holds them unless the journal remembers them.
 class FinalsStage {
  public:
-  /// What it needs of the run; all of it must outlive this. The workshop is made only if something is to be timed.
+  /// What it needs of the run; all of it must outlive this. The service is made only if something is to be timed.
   struct Parts {
     const Plan& plan;
     const Objective& objective;
     const Requests& requests;
     Journal& journal;
     report::Progress& progress;
-    std::function<Workshop&()> workshop;
+    std::function<MeasureService&()> measure_service;
   };
 
   /// Finals and notes go to `findings`, whose default_spec is today's configuration.

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "flow/notes.h"
-#include "model/finals.h"
 #include "model/space.h"
+#include "model/statistics/finals.h"
 #include "model/trial.h"
 
 namespace tune {
@@ -14,7 +14,7 @@ struct Findings {
   std::vector<Trial> trials;
   std::optional<Spec> default_spec;  ///< today's configuration
   std::optional<Finals> finals;
-  std::vector<Walk::Pruned> pruned;
+  std::vector<GridScan::Pruned> pruned;
   Notes notes;
   double elapsed_seconds = 0;
   double finals_seconds = 0;  ///< of the finals, if this run held them

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/contradiction.h"
-#include "model/error.h"
-#include "model/spec_sample.h"
+#include "model/constraints/contradiction.h"
+#include "model/constraints/spec_sample.h"
+#include "model/values/error.h"
 #include "report/losses.h"
 
 namespace tune {
@@ -20,11 +20,11 @@ constexpr std::int64_t kMostDefaults = 100'000;
 /// A search in a sample has no use for more.
 constexpr std::size_t kSampled = 20'000;
 
-std::vector<Walk::Pruned> walk(const Space& space) {
-  if (!space.product_size() || *space.product_size() > Walk::kShort) return {};
-  Walk walk(space);
-  while (walk.next()) continue;
-  return walk.pruned();
+std::vector<GridScan::Pruned> scan(const Space& space) {
+  if (!space.product_size() || *space.product_size() > GridScan::kShort) return {};
+  GridScan scan(space);
+  while (scan.next()) continue;
+  return scan.pruned();
 }
 
 /// The valid specs, or a sample, and why it is one.
@@ -80,7 +80,7 @@ Grid::Grid(const Plan& its_plan, std::span<const Filter> filters, bool may_sampl
     : plan(&its_plan),
       wanted(restrictions(filters)),
       specs(specs_of(its_plan.space, wanted, may_sample, uncounted)),
-      pruned(walk(its_plan.space)),
+      pruned(scan(its_plan.space)),
       default_spec(find_default(its_plan, wanted)) {
   if (!uncounted || !default_spec) return;
   std::vector<ValidSpecs::Point> points = {specs.point(*default_spec)};
@@ -114,7 +114,7 @@ std::string points_text(const Space& space) {
 std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const Filter> filters,
                                  Notes& notes) {
   const std::optional<std::int64_t> points = plan.space.product_size();
-  if (rules.one_spec && !(points && *points <= Walk::kShort)) return std::nullopt;
+  if (rules.one_spec && !(points && *points <= GridScan::kShort)) return std::nullopt;
   if (!points && !rules.one_spec)
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: the grid has more than 2^63 points, and mesh_idx cannot number them; narrow it with "

@@ -6,8 +6,9 @@
 
 #include "config/filter.h"
 #include "flow/notes.h"
+#include "model/constraints/valid_specs.h"
+#include "model/grid_scan.h"
 #include "model/plan.h"
-#include "model/valid_specs.h"
 
 namespace tune {
 
@@ -35,7 +36,7 @@ struct Grid {
   std::vector<Restriction> wanted;        ///< the filters
   std::optional<TooEntangled> uncounted;  ///< why `specs` are only a random sample
   ValidSpecs specs;                       ///< those that pass the filters
-  std::vector<Walk::Pruned> pruned;       ///< before the build; empty for more than 10^6 points, which are not walked
+  std::vector<GridScan::Pruned> pruned;   ///< before the build; empty for more than 10^6 points, which are not walked
   std::optional<Spec> default_spec;       ///< the spec among `specs` that `default:` means
 };
 

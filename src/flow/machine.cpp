@@ -8,7 +8,7 @@
 #include "config/device_file.h"
 #include "exec/devices.h"
 #include "journal.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 

@@ -1,16 +1,16 @@
 #include "flow/measuring.h"
 
-#include "model/ranking.h"
+#include "model/statistics/ranking.h"
 
 namespace tune {
 
-Workshop& Measuring::workshop() {
-  if (!workshop_) workshop_ = std::make_unique<Workshop>(*requests_, options_());
-  return *workshop_;
+MeasureService& Measuring::service() {
+  if (!service_) service_ = std::make_unique<MeasureService>(*requests_, options_());
+  return *service_;
 }
 
 WorkerRunner& Measuring::runner() {
-  if (!runner_) runner_ = std::make_unique<WorkerRunner>(workshop());
+  if (!runner_) runner_ = std::make_unique<WorkerRunner>(service());
   return *runner_;
 }
 

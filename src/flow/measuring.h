@@ -13,20 +13,20 @@ namespace tune {
 class Measuring {
  public:
   /// `requests` must outlive this. `options` is asked once.
-  Measuring(const Requests& requests, std::function<WorkshopOptions()> options)
+  Measuring(const Requests& requests, std::function<MeasureOptions()> options)
       : requests_(&requests), options_(std::move(options)) {}
 
-  Workshop& workshop();
+  MeasureService& service();
   WorkerRunner& runner();
   /// Whether something was started.
-  bool started() const { return workshop_ != nullptr; }
+  bool started() const { return service_ != nullptr; }
   /// Null before runner() was called.
   const WorkerRunner* started_runner() const { return runner_.get(); }
 
  private:
   const Requests* requests_;
-  std::function<WorkshopOptions()> options_;
-  std::unique_ptr<Workshop> workshop_;
+  std::function<MeasureOptions()> options_;
+  std::unique_ptr<MeasureService> service_;
   std::unique_ptr<WorkerRunner> runner_;
 };
 

@@ -1,6 +1,6 @@
 #include "flow/memory_bound.h"
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 #include "model/device.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 
 namespace tune {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 namespace tune {
 namespace {

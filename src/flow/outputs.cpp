@@ -6,7 +6,8 @@
 
 #include "base/store.h"
 #include "flow/places.h"
-#include "model/error.h"
+#include "model/grid_scan.h"
+#include "model/values/error.h"
 #include "report/csv.h"
 
 namespace tune {
@@ -122,8 +123,8 @@ void write_csv(const fs::path& path, const Space& space, const report::Summary& 
     csv.add(*trial, unranked == summary.unranked.end() ? "" : unranked->second,
             place == places.end() ? report::CsvPlace{} : place->second);
   }
-  const std::int64_t points = space.product_size().value_or(Walk::kShort + 1);
-  for (std::int64_t i = 0; i < points && points <= Walk::kShort; ++i)
+  const std::int64_t points = space.product_size().value_or(GridScan::kShort + 1);
+  for (std::int64_t i = 0; i < points && points <= GridScan::kShort; ++i)
     if (const auto point = space.at(i); const auto* rejection = std::get_if<Rejection>(&point))
       csv.add_pruned(rejection->point, rejection->reason);
   write_file(path, text.str());

@@ -6,7 +6,7 @@
 
 #include "config/device_file.h"
 #include "interop/recorded_space.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace {

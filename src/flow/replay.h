@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "interop/recording.h"
-#include "model/error.h"
-#include "model/objective.h"
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
+#include "model/statistics/objective.h"
+#include "model/values/error.h"
 #include "report/progress.h"
 
 namespace tune {

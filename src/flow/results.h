@@ -9,8 +9,8 @@
 #include "flow/certainty.h"
 #include "flow/findings.h"
 #include "flow/outputs.h"
-#include "model/objective.h"
-#include "model/ranking.h"
+#include "model/statistics/objective.h"
+#include "model/statistics/ranking.h"
 #include "report/summary.h"
 
 namespace tune {

@@ -7,7 +7,7 @@
 #include "exec/requests.h"
 #include "flow/notes.h"
 #include "journal.h"
-#include "model/objective.h"
+#include "model/statistics/objective.h"
 
 namespace tune {
 

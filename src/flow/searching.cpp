@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/error.h"
+#include "model/values/error.h"
 #include "search/exhaustive.h"
 #include "search/listed.h"
 #include "search/spec_search.h"

@@ -5,8 +5,8 @@
 
 #include "config/filter.h"
 #include "flow/grid.h"
-#include "model/objective.h"
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
+#include "model/statistics/objective.h"
 #include "search/strategies.h"
 #include "search/strategy.h"
 

@@ -4,8 +4,8 @@
 #include <csignal>
 
 #include "base/streams.h"
-#include "exec/workshop.h"
-#include "model/same_code.h"
+#include "exec/measure_service.h"
+#include "model/statistics/same_code.h"
 
 namespace tune {
 namespace {

@@ -6,7 +6,7 @@
 #include "flow/findings.h"
 #include "flow/results.h"
 #include "journal.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "report/progress.h"
 #include "search/strategy.h"
 #include "tuner.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/value.h"
+#include "model/values/value.h"
 
 namespace tune {
 

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "interop/json_text.h"
 #include "interop/text_file.h"
-#include "model/error.h"
+#include "model/values/error.h"
 #include "wire/json.h"
 
 namespace tune {

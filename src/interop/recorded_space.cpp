@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 

@@ -8,10 +8,10 @@
 #include "interop/json_text.h"
 #include "interop/recording_text.h"
 #include "interop/text_file.h"
-#include "model/cell.h"
-#include "model/error.h"
-#include "model/shown.h"
-#include "model/stats.h"
+#include "model/expression/cell.h"
+#include "model/statistics/stats.h"
+#include "model/values/error.h"
+#include "model/values/shown.h"
 
 namespace tune {
 namespace {

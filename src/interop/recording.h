@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/device.h"
-#include "model/finals.h"
 #include "model/space.h"
+#include "model/statistics/finals.h"
 #include "model/trial.h"
 #include "wire/records.h"
 

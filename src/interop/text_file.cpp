@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "base/file.h"
-#include "model/error.h"
+#include "model/values/error.h"
 
 namespace tune {
 namespace fs = std::filesystem;

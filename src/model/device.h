@@ -5,8 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/value.h"
+#include "model/values/value.h"
 
+/// Devices: the backends, the states in which a device is timed, and what a probe says of it.
 namespace tune {
 
 enum class Backend { automatic, cuda, hip, cpu, program };

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "model/device.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
 #include "model/problem.h"
 #include "model/space.h"
 
+/// A tuning file as data: what to build, launch, measure, check and compare. Knows neither YAML nor results.
 namespace tune {
 
 /// One argument of a kernel launch, in the order of the kernel's parameters.

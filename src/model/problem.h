@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+/// The problems that kernels solve: GEMM and custom ones, with their element types, sizes and buffers.
 namespace tune {
 
 /// Element types by their short names in tuning files. f16 has 5 exponent bits, bf16 8; e4m3 and e5m2 are fp8.

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "model/problem.h"
-#include "model/value.h"
+#include "model/values/value.h"
 
 namespace tune {
 

@@ -6,15 +6,16 @@
 #include <variant>
 #include <vector>
 
-#include "model/expression.h"
-#include "model/value.h"
+#include "model/expression/expression.h"
+#include "model/values/value.h"
 
+/// The grid of a tuning problem: parameters, derived values and constraints, and the points and specs they span.
 namespace tune {
 
-/// What arithmetic between a parameter's values means, which is what a search may do with it.
+/// Which arithmetic between the values of a parameter is meaningful; this decides which steps a search takes.
 enum class Kind { categorical, ordinal, interval, ratio };
 
-/// One axis of the grid. `name` has no `$`; `run_time` says that it had one (it is not part of the build).
+/// One axis of the grid. `name` is without the `$` that marks a run-time parameter, which is not part of the build.
 struct Parameter {
   std::string name;
   bool run_time = false;
@@ -34,10 +35,10 @@ struct Constraint {
   std::string place = {};  ///< `gemm.yaml:14`; empty: not from a file
 };
 
-/// Whether two values are one: 1 and 1.0 are, as in Python; a text and a number are not.
+/// Whether two values are equal as in Python: 1 equals 1.0, and a text never equals a number.
 bool same(const Value& a, const Value& b);
 
-/// One chosen value.
+/// A parameter with the value chosen for it.
 struct Setting {
   std::string name;
   Value value;
@@ -53,16 +54,16 @@ struct Spec {
   const Value* find(std::string_view name) const;
 };
 
-/// Whether the spec has these values, among others.
+/// Whether the spec has all these values.
 bool holds(const Spec& spec, std::span<const Setting> settings);
 
-/// Why a point is not a spec: the first constraint it fails.
+/// Why a point is not a valid spec: the first constraint that it violates.
 struct Rejection {
   std::string reason;
   Spec point;
 };
 
-/// The grid: a union of products, pruned by constraints. Knows indices and validity; builds and runs nothing.
+/// The grid: a union of products, pruned by constraints. It knows indices and validity; it builds and runs nothing.
 class Space {
  public:
   /// One mapping of `params:`; its points are the product of its parameters, last one fastest.
@@ -88,18 +89,18 @@ class Space {
   std::span<const Value> fixed() const { return fixed_; }
   std::span<const Mapping> mappings() const { return mappings_; }
 
-  /// Points of the full product; nullopt if that is more than 2^63 - 1.
+  /// The number of points of the full product; nullopt if that is more than 2^63 - 1.
   std::optional<std::int64_t> product_size() const { return product_size_; }
 
-  /// The point with this index: a spec, or what rejects it. Precondition: 0 <= mesh_idx < product size (if that is
-  /// known).
+  /// The point with this index: a spec, or what rejects the point. Precondition: 0 <= mesh_idx < product size (if that
+  /// is known).
   std::variant<Spec, Rejection> at(std::int64_t mesh_idx) const;
 
-  /// The point of these settings: its mesh_idx if it is in the grid, else -1; rejected by the constraints as any other.
+  /// The point with these settings; its mesh_idx is -1 if it is not in the grid. Constraints reject it like any other.
   /// Settings must name every parameter of one mapping; throws std::invalid_argument naming a missing or unknown one.
   std::variant<Spec, Rejection> at(std::span<const Setting> settings) const;
 
-  /// The point as a spec, whether or not the constraints hold; its mesh_idx is -1 if that is more than 2^63 - 1.
+  /// The point as a spec, whether or not the constraints hold; mesh_idx is -1 if the index is more than 2^63 - 1.
   Spec spec(const Point& point) const;
 
   /// Where a spec stands in the grid, by its mesh_idx, or by its settings if that is -1 (the first mapping that has
@@ -114,7 +115,7 @@ class Space {
   std::vector<Setting> derived(const Spec& spec) const;
 
  private:
-  friend class Walk;
+  friend class GridScan;
 
   /// A derived value or a constraint, in the order of evaluation.
   struct Step {
@@ -151,51 +152,6 @@ class Space {
   std::vector<Mapping> mappings_;
   std::vector<Grid> grids_;  ///< one per mapping
   std::optional<std::int64_t> product_size_ = 0;
-};
-
-/// The valid specs in mesh order, and what pruned the others: one count per reason, in order of first appearance.
-class Walk {
- public:
-  struct Pruned {
-    std::string reason;
-    std::int64_t count = 0;
-    std::int64_t first_mesh_idx = 0;
-  };
-
-  /// Up to this many points a walk takes no time.
-  static constexpr std::int64_t kShort = 1'000'000;
-
-  explicit Walk(const Space& space) : space_(&space) {}
-  std::optional<Spec> next();
-  /// The last mesh_idx looked at plus one.
-  std::int64_t position() const { return position_; }
-  /// Points that one expression cannot be evaluated at for one cause count together, under the first one's reason.
-  const std::vector<Pruned>& pruned() const { return pruned_; }
-
- private:
-  /// Which row of pruned_ counts the failures of a step.
-  struct Tally {
-    std::uint32_t mapping;
-    std::size_t step;
-    const char* what;  ///< of an EvalFailure
-    std::size_t row;
-  };
-
-  const Space::Grid& grid() const { return space_->grids_[point_.mapping]; }
-  bool enter();
-  std::optional<std::size_t> failing_step(EvalFailure& failure);
-  void advance(int level);
-  void turn(std::size_t parameter, std::uint32_t digit);
-  std::size_t row_of(std::size_t step, const EvalFailure& failure);
-
-  const Space* space_;
-  std::int64_t position_ = 0;
-  std::vector<Pruned> pruned_;
-  std::vector<Tally> tallies_;
-  Space::Point point_;  ///< where the walk is
-  bool entered_ = false;
-  std::vector<Value> slots_;
-  std::vector<char> passed_;  ///< steps that hold for the present values of what they depend on
 };
 
 }  // namespace tune

@@ -82,10 +82,10 @@ std::string command_text(std::span<const std::string> words) {
 
 }  // namespace
 
-std::string pruned_text(std::span<const Walk::Pruned> pruned) {
+std::string pruned_text(std::span<const GridScan::Pruned> pruned) {
   std::string text;
   std::int64_t total = 0;
-  for (const Walk::Pruned& group : pruned) {
+  for (const GridScan::Pruned& group : pruned) {
     total += group.count;
     text += count_line(group.count, group.reason);
   }

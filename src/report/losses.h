@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "model/grid_scan.h"
 #include "model/space.h"
 #include "model/trial.h"
 
 namespace tune::report {
 
 /// The reasons that pruned points before the build, one line each with their counts; empty if there are none.
-std::string pruned_text(std::span<const Walk::Pruned> pruned);
+std::string pruned_text(std::span<const GridScan::Pruned> pruned);
 
 /// Every spec of `trials` that was pruned after the build or failed, grouped by reason, most frequent first; each group
 /// with the detail of its first spec and the command that runs that one again. Empty if there are none.

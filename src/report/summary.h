@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "model/device.h"
-#include "model/ranking.h"
+#include "model/grid_scan.h"
 #include "model/space.h"
+#include "model/statistics/ranking.h"
 #include "model/trial.h"
 
 namespace tune::report {
@@ -49,7 +50,7 @@ struct Summary {
   std::map<std::int64_t, std::string> unranked;    ///< measured, but without a value of the objective: why, by mesh_idx
   PowerState other_state = PowerState::sustained;  ///< what finalists on a GPU were timed in besides
   std::vector<std::string> warnings;               ///< how sure the best is
-  std::vector<Walk::Pruned> pruned;                ///< before the build
+  std::vector<GridScan::Pruned> pruned;            ///< before the build
   std::vector<Column> columns;
   std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;

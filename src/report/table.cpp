@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "model/shown.h"
+#include "model/values/shown.h"
 #include "report/grid.h"
 #include "report/losses.h"
 #include "report/text.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 namespace tune::report {
 namespace {

@@ -30,10 +30,10 @@ Bayes::Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options)
     : options_(options),
       random_(seed),
       untried_(specs),
-      coordinates_(specs.space()),
+      coordinate_system_(specs.space()),
       moves_(specs),
-      design_(coordinates_, specs),
-      kernel_(coordinates_.axes()),
+      design_(coordinate_system_, specs),
+      kernel_(coordinate_system_.axes()),
       process_(kernel_, static_cast<std::size_t>(options.points), static_cast<std::size_t>(options.candidates)),
       slots_(static_cast<std::size_t>(options.candidates)) {}
 
@@ -44,9 +44,9 @@ bool Bayes::ready() const {
 
 std::optional<Point> Bayes::note(std::optional<Point> point) {
   if (!point) return point;
-  observations_.push_back({*point, coordinates_(*point), State::out, 0});
+  observations_.push_back({*point, coordinate_system_(*point), State::out, 0});
   if (process_.points() > 0 && !process_.full()) {
-    process_.add_points(observations_.back().places);
+    process_.add_points(observations_.back().coordinates);
     rows_.push_back(observations_.size() - 1);
   }
   return point;
@@ -164,13 +164,13 @@ void Bayes::fit() {
     std::copy_n(others.begin(), most - most / 2, order.begin() + static_cast<std::ptrdiff_t>(most / 2));
     order.resize(most);
   }
-  std::vector<Place> places;
+  std::vector<Coordinate> coordinates;
   std::vector<double> targets;
   for (const std::size_t i : order) {
-    places.insert(places.end(), observations_[i].places.begin(), observations_[i].places.end());
+    coordinates.insert(coordinates.end(), observations_[i].coordinates.begin(), observations_[i].coordinates.end());
     targets.push_back(warp_(observations_[i].cost));
   }
-  kernel_.fit(places, targets);
+  kernel_.fit(coordinates, targets);
 }
 
 void Bayes::rebuild() {
@@ -186,10 +186,10 @@ void Bayes::rebuild() {
   for (std::size_t i = 0; i < std::min(order.size(), kTop); ++i) queue_steps(observations_[order[i]].point);
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) fill(slot);
   rows_ = kept_rows();
-  std::vector<Place> places;
+  std::vector<Coordinate> coordinates;
   for (const std::size_t row : rows_)
-    places.insert(places.end(), observations_[row].places.begin(), observations_[row].places.end());
-  process_.add_points(places);
+    coordinates.insert(coordinates.end(), observations_[row].coordinates.begin(), observations_[row].coordinates.end());
+  process_.add_points(coordinates);
   set_targets();
 }
 
@@ -214,7 +214,7 @@ void Bayes::fill(std::size_t slot) {
   slots_[slot] = fresh();
   if (!slots_[slot]) return;
   pooled_.insert(*slots_[slot]);
-  process_.set_candidate(slot, coordinates_(untried_.specs().at(*slots_[slot])), outputs_);
+  process_.set_candidate(slot, coordinate_system_(untried_.specs().at(*slots_[slot])), outputs_);
 }
 
 std::vector<double> Bayes::scores() const {

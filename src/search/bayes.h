@@ -36,7 +36,7 @@ class Bayes : public Search {
   enum class State { out, measured, failed };
   struct Observation {
     Point point;
-    std::vector<Place> places;
+    std::vector<Coordinate> coordinates;
     State state = State::out;
     double cost = 0;
   };
@@ -69,10 +69,10 @@ class Bayes : public Search {
   BayesOptions options_;
   Random random_;
   Untried untried_;
-  Coordinates coordinates_;
+  CoordinateSystem coordinate_system_;
   Moves moves_;
   Design design_;
-  Kernel kernel_;
+  CovarianceKernel kernel_;
   GaussianProcess process_;
 
   std::vector<Observation> observations_;

@@ -48,12 +48,12 @@ double distance_along(const Scale& scale, std::size_t rank) {
   return static_cast<double>(rank);
 }
 
-std::uint8_t twos_of(const Value& value) {
+std::uint8_t factors_of_two_in(const Value& value) {
   const auto* integer = std::get_if<std::int64_t>(&value);
   if (integer == nullptr || *integer == 0) return 0;
-  std::uint8_t twos = 0;
-  for (std::int64_t rest = *integer; rest % 2 == 0 && twos < kTwos - 1; rest /= 2) ++twos;
-  return twos;
+  std::uint8_t factors_of_two = 0;
+  for (std::int64_t rest = *integer; rest % 2 == 0 && factors_of_two < kFactorsOfTwo - 1; rest /= 2) ++factors_of_two;
+  return factors_of_two;
 }
 
 /// `sorted` as is_sorted() says, which takes long to find out.
@@ -64,11 +64,11 @@ std::size_t rank_of(const Scale& scale, bool sorted, const Value& value) {
   return static_cast<std::size_t>(std::find(from, scale.values.end(), value) - scale.values.begin());
 }
 
-Place place_of(const Scale& scale, std::size_t rank) {
+Coordinate coordinate_of(const Scale& scale, std::size_t rank) {
   const double first = distance_along(scale, 0), last = distance_along(scale, scale.values.size() - 1);
   // Two values that round to one position are one to a model, and still two to the search.
   const double along = (distance_along(scale, rank) - first) / (last - first);
-  return {static_cast<std::uint16_t>(along * (kPositions - 1) + 0.5), twos_of(scale.values[rank])};
+  return {static_cast<std::uint16_t>(along * (kPositions - 1) + 0.5), factors_of_two_in(scale.values[rank])};
 }
 
 bool is_power_of_two(const Value& value) {
@@ -76,22 +76,23 @@ bool is_power_of_two(const Value& value) {
   return integer != nullptr && *integer > 0 && (*integer & (*integer - 1)) == 0;
 }
 
-bool by_twos(const Scale& scale) {
+bool by_factors_of_two(const Scale& scale) {
   if (scale.kind == Kind::categorical || scale.values.size() < 3) return false;
   if (std::ranges::all_of(scale.values, is_power_of_two)) return false;
-  return std::ranges::any_of(scale.values,
-                             [&](const Value& value) { return twos_of(value) != twos_of(scale.values.front()); });
+  return std::ranges::any_of(scale.values, [&](const Value& value) {
+    return factors_of_two_in(value) != factors_of_two_in(scale.values.front());
+  });
 }
 
 }  // namespace
 
-Coordinates::Coordinates(const Space& space) {
+CoordinateSystem::CoordinateSystem(const Space& space) {
   const std::vector<Scale> scales = scales_of(space);
   std::vector<std::optional<std::size_t>> axis_of(scales.size());
   for (std::size_t i = 0; i < scales.size(); ++i) {
     if (scales[i].values.size() < 2) continue;
     axis_of[i] = axes_.size();
-    axes_.push_back({scales[i].name, scales[i].kind == Kind::categorical, by_twos(scales[i])});
+    axes_.push_back({scales[i].name, scales[i].kind == Kind::categorical, by_factors_of_two(scales[i])});
   }
   for (const Space::Mapping& mapping : space.mappings()) {
     auto& columns = columns_.emplace_back();
@@ -103,17 +104,17 @@ Coordinates::Coordinates(const Space& space) {
       column.axis = *axis;
       const bool sorted = is_sorted(*scale);
       for (const Value& value : parameter.values)
-        column.places.push_back(place_of(*scale, rank_of(*scale, sorted, value)));
+        column.coordinates.push_back(coordinate_of(*scale, rank_of(*scale, sorted, value)));
     }
   }
 }
 
-std::vector<Place> Coordinates::operator()(const Space::Point& point) const {
-  std::vector<Place> places(axes_.size());
+std::vector<Coordinate> CoordinateSystem::operator()(const Space::Point& point) const {
+  std::vector<Coordinate> coordinates(axes_.size());
   const auto& columns = columns_[point.mapping];
   for (std::size_t i = 0; i < columns.size(); ++i)
-    if (!columns[i].places.empty()) places[columns[i].axis] = columns[i].places[point.digits[i]];
-  return places;
+    if (!columns[i].coordinates.empty()) coordinates[columns[i].axis] = columns[i].coordinates[point.digits[i]];
+  return coordinates;
 }
 
 }  // namespace tune

@@ -8,35 +8,35 @@
 
 namespace tune {
 
-/// Where a value lies on its axis. `twos`: how often it can be halved, since hardware treats 48 and 80 as kin of 16
-/// rather than of 64.
-struct Place {
-  std::uint16_t position = 0;  ///< 0 to kPositions - 1: by rank, value or logarithm as the parameter's kind says
-  std::uint8_t twos = 0;       ///< 0 to kTwos - 1
+/// Where a value lies on its axis. `factors_of_two` says how often the value can be divided by two, because hardware
+/// treats 48 and 80 more like 16 than like 64.
+struct Coordinate {
+  std::uint16_t position = 0;       ///< 0 to kPositions - 1: by rank, value or logarithm as the parameter's kind says
+  std::uint8_t factors_of_two = 0;  ///< 0 to kFactorsOfTwo - 1
 };
 constexpr int kPositions = 256;
-constexpr int kTwos = 9;
+constexpr int kFactorsOfTwo = 9;
 
-/// Places points on axes, one per parameter name of the space that has more than one value, so that distances between
-/// points mean something to a model. A point whose mapping lacks a parameter lies at the axis's beginning.
-class Coordinates {
+/// Gives points coordinates in which distances mean something to a model. There is one axis per parameter name of the
+/// space that has more than one value. A point whose mapping lacks a parameter lies at the beginning of its axis.
+class CoordinateSystem {
  public:
   struct Axis {
     std::string name;
-    bool categorical = false;  ///< places are equal or different, and no more
-    bool by_twos = false;      ///< `twos` tells something that `position` does not
+    bool categorical = false;        ///< two coordinates are equal or different; their distance means nothing
+    bool by_factors_of_two = false;  ///< `factors_of_two` tells something that `position` does not
   };
 
-  explicit Coordinates(const Space& space);
+  explicit CoordinateSystem(const Space& space);
 
   std::span<const Axis> axes() const { return axes_; }
-  std::vector<Place> operator()(const Space::Point& point) const;
+  std::vector<Coordinate> operator()(const Space::Point& point) const;
 
  private:
   /// One parameter of one mapping.
   struct Column {
     std::size_t axis = 0;
-    std::vector<Place> places;  ///< one per value; empty: the parameter has no axis
+    std::vector<Coordinate> coordinates;  ///< one per value; empty: the parameter has no axis
   };
   std::vector<Axis> axes_;
   std::vector<std::vector<Column>> columns_;  ///< per mapping

@@ -8,26 +8,28 @@ constexpr int kChoices = 8;
 constexpr int kSample = 256;
 constexpr std::uint64_t kSampleSeed = 1;
 
-std::size_t stratum_of(const Place& place) { return static_cast<std::size_t>(place.position * kStrata / kPositions); }
+std::size_t stratum_of(const Coordinate& place) {
+  return static_cast<std::size_t>(place.position * kStrata / kPositions);
+}
 
 }  // namespace
 
-Design::Design(const Coordinates& coordinates, const ValidSpecs& specs)
-    : coordinates_(&coordinates),
-      counts_(coordinates.axes().size(), std::vector<double>(kStrata)),
-      shares_(coordinates.axes().size(), std::vector<double>(kStrata, 1)) {
+Design::Design(const CoordinateSystem& coordinate_system, const ValidSpecs& specs)
+    : coordinate_system_(&coordinate_system),
+      counts_(coordinate_system.axes().size(), std::vector<double>(kStrata)),
+      shares_(coordinate_system.axes().size(), std::vector<double>(kStrata, 1)) {
   Random random(kSampleSeed);
   for (int i = 0; i < kSample && specs.size() > 0; ++i) {
-    const std::vector<Place> places = coordinates(specs.at(specs.sample(random)));
-    for (std::size_t axis = 0; axis < places.size(); ++axis) ++shares_[axis][stratum_of(places[axis])];
+    const std::vector<Coordinate> coordinates = coordinate_system(specs.at(specs.sample(random)));
+    for (std::size_t axis = 0; axis < coordinates.size(); ++axis) ++shares_[axis][stratum_of(coordinates[axis])];
   }
 }
 
 double Design::use(const Point& point) const {
   double sum = 0;
-  const std::vector<Place> places = (*coordinates_)(point);
-  for (std::size_t axis = 0; axis < places.size(); ++axis) {
-    const std::size_t stratum = stratum_of(places[axis]);
+  const std::vector<Coordinate> coordinates = (*coordinate_system_)(point);
+  for (std::size_t axis = 0; axis < coordinates.size(); ++axis) {
+    const std::size_t stratum = stratum_of(coordinates[axis]);
     sum += counts_[axis][stratum] / shares_[axis][stratum];
   }
   return sum;
@@ -50,8 +52,8 @@ std::optional<Point> Design::draw(Untried& untried, Random& random) {
   else
     chosen = untried.draw(random);
   if (!chosen) return chosen;
-  const std::vector<Place> places = (*coordinates_)(*chosen);
-  for (std::size_t axis = 0; axis < places.size(); ++axis) ++counts_[axis][stratum_of(places[axis])];
+  const std::vector<Coordinate> coordinates = (*coordinate_system_)(*chosen);
+  for (std::size_t axis = 0; axis < coordinates.size(); ++axis) ++counts_[axis][stratum_of(coordinates[axis])];
   return chosen;
 }
 

@@ -11,15 +11,15 @@ namespace tune {
 /// one whose values were used least so far for how many specs have them.
 class Design {
  public:
-  /// `coordinates` must outlive this.
-  Design(const Coordinates& coordinates, const ValidSpecs& specs);
+  /// `coordinate_system` must outlive this.
+  Design(const CoordinateSystem& coordinate_system, const ValidSpecs& specs);
   /// Takes a point; nullopt: none is left.
   std::optional<Point> draw(Untried& untried, Random& random);
 
  private:
   double use(const Point& point) const;
 
-  const Coordinates* coordinates_;
+  const CoordinateSystem* coordinate_system_;
   std::vector<std::vector<double>> counts_;  ///< per axis: points in each of its strata
   std::vector<std::vector<double>> shares_;  ///< and how many specs are there, of a sample
 };

@@ -11,9 +11,9 @@ constexpr std::int64_t kListedSpecs = 4'000'000;
 }  // namespace
 
 Exhaustive::Exhaustive(const ValidSpecs& specs, std::vector<Spec> first)
-    : specs_(&specs), first_(std::move(first)), walk_(specs.space()) {
+    : specs_(&specs), first_(std::move(first)), scan_(specs.space()) {
   const std::optional<std::int64_t> points = specs.space().product_size();
-  if (!points || *points <= Walk::kShort || specs.size() > kListedSpecs) return;
+  if (!points || *points <= GridScan::kShort || specs.size() > kListedSpecs) return;
   listed_.emplace();
   for (std::int64_t i = 0; i < specs.size(); ++i) listed_->push_back(specs.spec(i).mesh_idx);
   std::sort(listed_->rbegin(), listed_->rend());
@@ -37,7 +37,7 @@ std::optional<Spec> Exhaustive::next() {
     listed_->pop_back();
     return specs_->space().spec(*specs_->space().point({mesh_idx, {}}));
   }
-  while (auto spec = walk_.next())
+  while (auto spec = scan_.next())
     if (specs_->contains(specs_->point(*spec))) return spec;
   return std::nullopt;
 }

@@ -2,7 +2,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
+#include "model/grid_scan.h"
 #include "search/strategy.h"
 
 namespace tune {
@@ -21,7 +22,7 @@ class Exhaustive : public Strategy {
   const ValidSpecs* specs_;
   std::vector<Spec> first_;
   std::size_t next_first_ = 0;
-  Walk walk_;
+  GridScan scan_;
   std::optional<std::vector<std::int64_t>> listed_;  ///< every mesh_idx, last first; unset: they are walked to
 };
 

@@ -12,12 +12,12 @@ constexpr double kTiny = 1e-9;
 
 }  // namespace
 
-GaussianProcess::GaussianProcess(const Kernel& kernel, std::size_t most_points, std::size_t candidates)
+GaussianProcess::GaussianProcess(const CovarianceKernel& kernel, std::size_t most_points, std::size_t candidates)
     : kernel_(&kernel),
       most_points_(most_points),
       candidates_(candidates),
-      point_places_(most_points * kernel.axes()),
-      candidate_places_(candidates * kernel.axes()),
+      point_coordinates_(most_points * kernel.axes()),
+      candidate_coordinates_(candidates * kernel.axes()),
       factor_(most_points * most_points),
       cross_((candidates + kBlock - 1) / kBlock * kBlock * most_points),
       variances_(candidates),
@@ -30,10 +30,10 @@ void GaussianProcess::clear() {
   std::ranges::fill(variances_, 1 + kernel_->noise());
 }
 
-void GaussianProcess::add_points(std::span<const Place> places) {
-  const std::size_t first = points_, count = places.size() / kernel_->axes();
+void GaussianProcess::add_points(std::span<const Coordinate> coordinates) {
+  const std::size_t first = points_, count = coordinates.size() / kernel_->axes();
   assert(first + count <= most_points_);
-  std::ranges::copy(places, point_places_.begin() + static_cast<std::ptrdiff_t>(first * kernel_->axes()));
+  std::ranges::copy(coordinates, point_coordinates_.begin() + static_cast<std::ptrdiff_t>(first * kernel_->axes()));
   for (; points_ < first + count; ++points_) factor_point(points_);
   for (std::size_t block = 0; block * kBlock < candidates_; ++block) extend_block(block, first);
 }
@@ -58,7 +58,7 @@ void GaussianProcess::extend_block(std::size_t block, std::size_t first_row) {
   for (std::size_t row = first_row; row < points_; ++row) {
     std::array<double, kBlock> values{};
     for (std::size_t c = begin; c < end; ++c)
-      values[c - begin] = kernel_->similarity(&candidate_places_[c * kernel_->axes()], point(row));
+      values[c - begin] = kernel_->similarity(&candidate_coordinates_[c * kernel_->axes()], point(row));
     for (std::size_t j = 0; j < row; ++j) {
       const double factor = factor_column(j)[row];
       const double* const earlier = cross(block, j);
@@ -99,9 +99,10 @@ void GaussianProcess::append_target(Output& output, double target) {
   for (std::size_t c = 0; c < candidates_; ++c) output.means_[c] += solved * cross(c / kBlock, n)[c % kBlock];
 }
 
-void GaussianProcess::set_candidate(std::size_t slot, std::span<const Place> places, std::span<Output> outputs) {
-  std::ranges::copy(places, candidate_places_.begin() + static_cast<std::ptrdiff_t>(slot * kernel_->axes()));
-  for (std::size_t i = 0; i < points_; ++i) row_[i] = kernel_->similarity(places.data(), point(i));
+void GaussianProcess::set_candidate(std::size_t slot, std::span<const Coordinate> coordinates,
+                                    std::span<Output> outputs) {
+  std::ranges::copy(coordinates, candidate_coordinates_.begin() + static_cast<std::ptrdiff_t>(slot * kernel_->axes()));
+  for (std::size_t i = 0; i < points_; ++i) row_[i] = kernel_->similarity(coordinates.data(), point(i));
   double variance = 1 + kernel_->noise();
   for (std::size_t j = 0; j < points_; ++j) {
     const double* const column = factor_column(j);

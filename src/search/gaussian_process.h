@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "search/kernel.h"
+#include "search/covariance_kernel.h"
 
 namespace tune {
 
@@ -11,16 +11,16 @@ namespace tune {
 class GaussianProcess {
  public:
   /// `kernel` must outlive this; after it was fitted anew, clear() and start again.
-  GaussianProcess(const Kernel& kernel, std::size_t most_points, std::size_t candidates);
+  GaussianProcess(const CovarianceKernel& kernel, std::size_t most_points, std::size_t candidates);
 
   void clear();
   std::size_t points() const { return points_; }
   bool full() const { return points_ == most_points_; }
   std::size_t candidates() const { return candidates_; }
 
-  /// Rows of kernel.axes() places each. Precondition: there is room for them. Their targets are what is expected there,
-  /// until they are set.
-  void add_points(std::span<const Place> places);
+  /// Rows of kernel.axes() coordinates each. Precondition: there is room for them. Their targets are what is expected
+  /// there, until they are set.
+  void add_points(std::span<const Coordinate> coordinates);
 
   /// One of several functions that are alike in the same way: its targets and what they make one expect.
   class Output {
@@ -38,7 +38,7 @@ class GaussianProcess {
   void set_targets(Output& output, std::span<const double> targets);
 
   /// Puts a candidate into one of the slots 0 to candidates() - 1.
-  void set_candidate(std::size_t slot, std::span<const Place> places, std::span<Output> outputs);
+  void set_candidate(std::size_t slot, std::span<const Coordinate> coordinates, std::span<Output> outputs);
 
   /// Relative to the functions' own variances.
   double variance(std::size_t slot) const { return variances_[slot]; }
@@ -52,12 +52,12 @@ class GaussianProcess {
   double* factor_column(std::size_t column) { return &factor_[column * most_points_]; }
   /// Of factor^-1 similarities: the row of a point for a block of candidates.
   double* cross(std::size_t block, std::size_t row) { return &cross_[(block * most_points_ + row) * kBlock]; }
-  const Place* point(std::size_t row) const { return &point_places_[row * kernel_->axes()]; }
+  const Coordinate* point(std::size_t row) const { return &point_coordinates_[row * kernel_->axes()]; }
 
-  const Kernel* kernel_;
+  const CovarianceKernel* kernel_;
   std::size_t most_points_, candidates_;
   std::size_t points_ = 0;
-  std::vector<Place> point_places_, candidate_places_;
+  std::vector<Coordinate> point_coordinates_, candidate_coordinates_;
   std::vector<double> factor_;  ///< Cholesky factor of the points' similarities, by columns
   std::vector<double> cross_;   ///< by blocks of candidates, so that a block stays in the cache
   std::vector<double> variances_;

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "model/random.h"
+#include "model/values/random.h"
 
 namespace tune {
 

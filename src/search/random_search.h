@@ -12,7 +12,11 @@ class RandomSearch : public Search {
  public:
   /// `specs` must outlive this.
   RandomSearch(const ValidSpecs& specs, std::uint64_t seed, RandomOptions options)
-      : options_(options), random_(seed), untried_(specs), coordinates_(specs.space()), design_(coordinates_, specs) {}
+      : options_(options),
+        random_(seed),
+        untried_(specs),
+        coordinate_system_(specs.space()),
+        design_(coordinate_system_, specs) {}
 
   std::optional<Point> ask() override {
     return options_.latin ? design_.draw(untried_, random_) : untried_.draw(random_);
@@ -24,7 +28,7 @@ class RandomSearch : public Search {
   RandomOptions options_;
   Random random_;
   Untried untried_;
-  Coordinates coordinates_;
+  CoordinateSystem coordinate_system_;
   Design design_;
 };
 

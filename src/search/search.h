@@ -1,7 +1,7 @@
 #pragma once
 #include <optional>
 
-#include "model/valid_specs.h"
+#include "model/constraints/valid_specs.h"
 
 namespace tune {
 

@@ -19,7 +19,11 @@ class StepSearch : public Search {
  protected:
   /// `specs` must outlive this.
   StepSearch(const ValidSpecs& specs, std::uint64_t seed)
-      : random_(seed), untried_(specs), moves_(specs), coordinates_(specs.space()), design_(coordinates_, specs) {}
+      : random_(seed),
+        untried_(specs),
+        moves_(specs),
+        coordinate_system_(specs.space()),
+        design_(coordinate_system_, specs) {}
 
   /// Takes the next point of the design; nullopt: none is left.
   std::optional<Point> draw() { return design_.draw(untried_, random_); }
@@ -29,7 +33,7 @@ class StepSearch : public Search {
   Moves moves_;
 
  private:
-  Coordinates coordinates_;
+  CoordinateSystem coordinate_system_;
   Design design_;
 };
 

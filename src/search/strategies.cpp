@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "model/error.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
+#include "model/values/error.h"
 #include "search/annealing.h"
 #include "search/auto_search.h"
 #include "search/differential_evolution.h"

@@ -68,12 +68,7 @@ void adl_serializer<tune::Value>::from_json(const json& j, tune::Value& value) {
 }
 
 void adl_serializer<tune::Problem>::to_json(json& j, const tune::Problem& problem) {
-  if (const auto* gemm = std::get_if<tune::Gemm>(&problem)) {
-    j["gemm"] = *gemm;
-    // The identity of a trial is a hash of this text, and journals are older than these.
-    if (gemm->bias == tune::Bias::none) j["gemm"].erase("bias");
-    if (!gemm->fast_accum) j["gemm"].erase("fast_accum");
-  }
+  if (const auto* gemm = std::get_if<tune::Gemm>(&problem)) j["gemm"] = *gemm;
   if (const auto* custom = std::get_if<tune::Custom>(&problem)) j["custom"] = *custom;
 }
 
@@ -81,16 +76,6 @@ void adl_serializer<tune::Problem>::from_json(const json& j, tune::Problem& prob
   problem = std::monostate{};
   if (j.contains("gemm")) problem = j.at("gemm").get<tune::Gemm>();
   if (j.contains("custom")) problem = j.at("custom").get<tune::Custom>();
-}
-
-void adl_serializer<tune::MeasureRules>::to_json(json& j, const tune::MeasureRules& rules) {
-  tune::to_json(j, rules);
-  if (!rules.strict) j.erase("strict");
-  if (rules.memory_bytes == 0) j.erase("memory_bytes");
-}
-
-void adl_serializer<tune::MeasureRules>::from_json(const json& j, tune::MeasureRules& rules) {
-  tune::from_json(j, rules);
 }
 
 }  // namespace nlohmann

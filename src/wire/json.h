@@ -23,13 +23,6 @@ struct adl_serializer<tune::Problem> {
   static void from_json(const json& j, tune::Problem& problem);
 };
 
-/// Without what is not asked for: the identity of a trial is a hash of this text, and journals are older than that.
-template <>
-struct adl_serializer<tune::MeasureRules> {
-  static void to_json(json& j, const tune::MeasureRules& rules);
-  static void from_json(const json& j, tune::MeasureRules& rules);
-};
-
 }  // namespace nlohmann
 
 namespace tune {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "model/sequential.h"
+#include "model/statistics/sequential.h"
 #include "wire/json.h"
 
 namespace tune {

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/ranking.h"
+#include "model/statistics/ranking.h"
 #include "model/trial.h"
 #include "wire/messages.h"
 

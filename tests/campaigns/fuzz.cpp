@@ -18,7 +18,7 @@
 #include "fuzz_expressions.h"
 #include "fuzz_mutations.h"
 #include "fuzz_readers.h"
-#include "model/shown.h"
+#include "model/values/shown.h"
 
 // What has more than this is lost in the search for memory.
 extern "C" const char* __asan_default_options() {

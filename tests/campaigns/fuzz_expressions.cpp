@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fuzz_readers.h"
-#include "model/expression.h"
+#include "model/expression/expression.h"
 
 namespace tune::fuzz {
 namespace {

@@ -15,8 +15,8 @@
 #include "interop/recorded_space.h"
 #include "interop/t4.h"
 #include "journal.h"
-#include "model/error.h"
-#include "model/shown.h"
+#include "model/values/error.h"
+#include "model/values/shown.h"
 #include "options.h"
 #include "wire/program_result.h"
 

@@ -1,0 +1,51 @@
+#include "exec/build_service.h"
+
+#include "exec/occupancy.h"
+#include "model/values/error.h"
+
+namespace tune {
+
+void BuildService::want(const Spec& spec) {
+  if (!requests_->has_build()) return;
+  const std::string key = requests_->build_key(spec);
+  if (builder_.find(key) != nullptr) return;
+  if (requests_->hello().compiler.empty())
+    throw Error(ExitCode::environment, "no compiler for the " + std::string(to_text(requests_->hello().backend)) +
+                                           " backend was found; install one (CPU: apt-get install g++, or set CXX)");
+  builder_.want(key, requests_->build(spec));
+}
+
+const Builder::Result* BuildService::find(const Spec& spec) {
+  static const Builder::Result kNotBuilt = Artifact{};
+  return requests_->has_build() ? builder_.find(requests_->build_key(spec)) : &kNotBuilt;
+}
+
+const Builder::Result* BuildService::find_intact(const Spec& spec) {
+  if (!requests_->has_build()) return find(spec);
+  const Builder::Result* result = builder_.find_intact(requests_->build_key(spec));
+  if (result == nullptr) want(spec);
+  return result;
+}
+
+const Builder::Result* BuildService::find_intact_reference(const Spec& spec) {
+  const std::string key = requests_->reference_build_key(spec);
+  const Builder::Result* result = builder_.find_intact(key);
+  if (result != nullptr) return result;
+  builder_.want(key, requests_->reference_build(spec));
+  builder_.start_queued();
+  return nullptr;
+}
+
+// The occupancy depends on the launch, which is not part of the build, and so cannot be the builder's word.
+BuildInfo BuildService::info_of(const Spec& spec, const Artifact& artifact) const {
+  BuildInfo info = artifact.info;
+  try {
+    const auto share = occupancy(requests_->measure(spec).launches, info.properties, requests_->hello().device);
+    if (share) info.properties["occupancy"] = *share;
+  } catch (const Unlaunchable&) {
+    // The measure request will say why.
+  }
+  return info;
+}
+
+}  // namespace tune

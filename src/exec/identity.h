@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sources.h"
+#include "model/plan.h"
+#include "wire/messages.h"
+
+namespace tune {
+
+/// What builds and trials are known by, in the store and in journals: hashes of lists of fields, which are in
+/// identity.cpp, each with the reason why it belongs. How messages and files are written does not matter to them.
+///
+/// The version of the lists is wire::kProtocol, the first field of every trial. Whoever adds a field, drops one or
+/// writes one differently either keeps the hashes of the plans that did not have it, as `bias` does, or raises that
+/// version: a run then says that the trials of an older journal are of another version, and measures them again.
+/// identity_test.cpp pins the hashes of a few plans.
+class Identity {
+ public:
+  /// `sources`: of the plan's file and of what it includes.
+  Identity(const Plan& plan, const wire::Hello& hello, std::uint64_t seed, const SourceHash& sources);
+
+  /// Of an artifact: all that it is built from, with the definitions of a spec.
+  std::string of_build(std::vector<Define> defines) const;
+  /// Of the artifact of a reference kernel, which is built as `build` but for what is launched.
+  static std::string of_reference_build(const std::string& build, const Launch& kernel);
+  /// Of a trial: all that its outcome depends on.
+  std::string of_trial(std::vector<Setting> params, const std::string& build) const;
+  /// Of a trial of the vendor's library.
+  std::string of_vendor() const;
+  /// Of what is launched, among the specs of one run. Journals hold it, but no run compares it with an earlier one's.
+  static std::string of_code(const std::string& artifact_hash, const wire::MeasureRequest& request);
+
+ private:
+  std::string build_part_;    ///< what every build of the plan shares
+  std::string measure_part_;  ///< what every trial of the plan shares beyond its build
+  std::string vendor_library_;
+  Backend backend_;
+};
+
+/// The variables whose words compilers get besides those of their command line.
+inline constexpr const char* kCompilerVariables[] = {"CXX", "CC", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
+                                                     "HIPCC_COMPILE_FLAGS_APPEND"};
+
+}  // namespace tune

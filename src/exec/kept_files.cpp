@@ -1,0 +1,19 @@
+#include "exec/kept_files.h"
+
+#include "base/file.h"
+#include "model/values/error.h"
+
+namespace tune {
+namespace fs = std::filesystem;
+
+void keep_files(const fs::path& folder, const fs::path& artifact, const fs::path& source, const Failure& failure) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  for (const fs::path& file : {artifact, source})
+    if (!error && !file.empty())
+      fs::copy_file(file, folder / file.filename(), fs::copy_options::overwrite_existing, error);
+  if (error) throw Error(ExitCode::environment, "cannot keep files in " + folder.string() + ": " + error.message());
+  write_file(folder / "log.txt", failure.message + "\n" + failure.log);
+}
+
+}  // namespace tune

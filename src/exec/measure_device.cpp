@@ -1,0 +1,105 @@
+#include "exec/measure_device.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+namespace tune {
+namespace fs = std::filesystem;
+namespace {
+
+// Where the runs of all users find it, whatever their TMPDIR is.
+constexpr const char* kLockFolder = "/tmp";
+constexpr const char* kCpu = "cpu";  // the device of kernels on the CPU, and of programs
+constexpr int kRefusals = 3;         // in a row mean that the device is lost
+
+bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
+
+std::string lock_name(const ChosenDevice& device, Backend backend) {
+  return device.id.empty() && !is_gpu(backend) ? kCpu : device.id;
+}
+
+fs::path lock_folder() {
+  const char* asked = std::getenv("TUNE_LOCKS");
+  return asked != nullptr && *asked != '\0' ? asked : kLockFolder;
+}
+
+std::string lock_folder_hint() {
+  std::error_code ignored;
+  if (fs::is_directory(lock_folder(), ignored)) return "";
+  return lock_folder() == kLockFolder ? "; create the folder" : "; create the folder, or correct TUNE_LOCKS";
+}
+
+}  // namespace
+
+MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns,
+                             Say say)
+    : launcher_(&launcher),
+      requests_(&requests),
+      chosen_(std::move(chosen)),
+      say_(std::move(say)),
+      lock_(lock_folder(), turns ? lock_name(chosen_, requests.hello().backend) : "",
+            requests.plan().yaml.filename().string()) {
+  if (const std::string& problem = lock_.problem(); !problem.empty() && say_)
+    say_("warning: this run does not take turns with other runs: " + problem + lock_folder_hint());
+}
+
+WorkerProcess MeasureDevice::start(const wire::Request& request) {
+  hold_open();
+  return launcher_->start(request, chosen_.environment);
+}
+
+// While one process has a GPU open, its driver opens it to others in 8 ms instead of 95 (H200).
+void MeasureDevice::hold_open() {
+  if (holder_ == 0 && is_gpu(requests_->hello().backend)) holder_ = launcher_->start_holder(chosen_.environment);
+}
+
+bool MeasureDevice::take_turn(bool timed) {
+  waits_for_turn_ = (timed && !lock_.begin(DeviceLock::Use::timing)) || !lock_.take();
+  if (waits_for_turn_) tell_of_waiting();
+  return !waits_for_turn_;
+}
+
+void MeasureDevice::end_turn(bool more_to_time) {
+  lock_.release();
+  if (!more_to_time) lock_.end(DeviceLock::Use::timing);
+  waits_for_turn_ = false;
+}
+
+bool MeasureDevice::begin_opening() {
+  waits_to_open_ = !lock_.begin(DeviceLock::Use::opening);
+  if (waits_to_open_) tell_of_waiting();
+  return !waits_to_open_;
+}
+
+void MeasureDevice::end_opening() {
+  lock_.end(DeviceLock::Use::opening);
+  waits_to_open_ = false;
+}
+
+// Another process of this run may have been the last to take it; and whoever has just taken it has not yet written who
+// it is.
+void MeasureDevice::tell_of_waiting() {
+  const std::string holder = lock_.holder();
+  if (told_ || !say_ || holder.empty() || holder.starts_with(DeviceLock::our_name())) return;
+  const bool cpu = lock_name(chosen_, requests_->hello().backend) == kCpu;
+  say_("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(chosen_.index)) + ", used by " + holder +
+       "; --no-turns does not wait");
+  told_ = true;
+}
+
+// One process may be refused for lack of memory, or while the driver recovers from a fault.
+void MeasureDevice::note_refused(const std::string& why) {
+  if (++refused_ >= kRefusals)
+    throw_lost("the last " + std::to_string(kRefusals) + " workers could not open it: " + why);
+}
+
+void MeasureDevice::throw_lost(const std::string& why) const {
+  std::string name = requests_->hello().device.name;
+  if (!chosen_.id.empty()) name += " (device " + std::to_string(chosen_.index) + ", " + chosen_.id + ")";
+  throw DeviceLost(ExitCode::environment, name + " no longer answers: " + why +
+                                              "; the results so far are in the journal, and the same command "
+                                              "continues from there once it does");
+}
+
+}  // namespace tune

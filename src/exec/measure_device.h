@@ -1,0 +1,71 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "exec/device_lock.h"
+#include "exec/devices.h"
+#include "exec/requests.h"
+#include "exec/worker_launcher.h"
+#include "model/values/error.h"
+
+namespace tune {
+
+/// A device that nothing can be measured on any more, perhaps by the doing of what ran on it.
+class DeviceLost : public Error {
+ public:
+  using Error::Error;
+};
+
+/// One device that a run measures on: starts measure processes there, takes turns on it with other runs, and knows
+/// whether it still answers.
+class MeasureDevice {
+ public:
+  using Say = std::function<void(const std::string&)>;
+
+  /// `turns`: with other runs. `say` tells a person, and may be empty. `launcher` and `requests` must outlive this.
+  MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns, Say say);
+  MeasureDevice(const MeasureDevice&) = delete;
+
+  const ChosenDevice& chosen() const { return chosen_; }
+  ProcessHost::Clock::time_point now() const { return launcher_->now(); }
+
+  /// A process that measures, or makes the reference. Throws Error(environment).
+  WorkerProcess start(const wire::Request& request);
+  /// Whether this is the process that keeps the device open between the others.
+  bool is_holder(ProcessHost::Id id) const { return id != 0 && id == holder_; }
+
+  /// Takes the right to launch, against other runs; if something is to be `timed`, none of them opens or closes the
+  /// device meanwhile. False: not yet, ask again.
+  bool take_turn(bool timed = true);
+  /// Gives it back, or waits no longer. With `more_to_time` the others still open nothing.
+  void end_turn(bool more_to_time = false);
+  /// To be asked before a process opens or closes the device: whether no run times on it. False: not yet, ask again.
+  bool begin_opening();
+  /// All that this run wanted to open is open, and what it wanted to close is closed.
+  void end_opening();
+  /// Whether another run has what was asked for last.
+  bool waits() const { return waits_for_turn_ || waits_to_open_; }
+
+  /// What a process came to: it has opened the device, or could not, for which it is to be tried again. Once three in a
+  /// row could not, throws DeviceLost.
+  void note_opened() { refused_ = 0; }
+  void note_refused(const std::string& why);
+  /// Throws DeviceLost: nothing can be measured on it any more, and why.
+  [[noreturn]] void throw_lost(const std::string& why) const;
+
+ private:
+  void hold_open();
+  void tell_of_waiting();
+
+  const WorkerLauncher* launcher_;
+  const Requests* requests_;
+  ChosenDevice chosen_;
+  Say say_;
+  DeviceLock lock_;
+  ProcessHost::Id holder_ = 0;  ///< 0: none was started
+  bool waits_for_turn_ = false, waits_to_open_ = false;
+  bool told_ = false;  ///< a person knows that it waits
+  int refused_ = 0;    ///< processes in a row that could not open it
+};
+
+}  // namespace tune

@@ -1,0 +1,73 @@
+#pragma once
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/build_service.h"
+#include "exec/measure_device.h"
+#include "exec/reference_service.h"
+#include "exec/runner.h"
+#include "exec/scratch.h"
+
+namespace tune {
+
+struct MeasureOptions {
+  std::filesystem::path worker;  ///< executable
+  StorePlaces store;             ///< of build artifacts
+  std::filesystem::path keep;    ///< folder for what failed specs leave; empty: none
+  Deadlines deadlines;
+  int jobs = 1;                              ///< build processes at a time
+  std::vector<ChosenDevice> devices = {{}};  ///< at least one; references and finals are the first's
+  bool share_processes = false;              ///< --isolation auto
+  bool turns = true;                         ///< with other runs on the same device, the CPU among them
+  MeasureDevice::Say say;                    ///< tells a person, at once
+  /// Told of each spec of the sweep before it runs, with its device's place; on a GPU before its launches begin.
+  std::function<void(const Spec&, std::size_t device)> note_started = {};
+  /// Told when a spec that was noted waits for its turn, and so runs on none of the devices until it is noted again.
+  std::function<void()> note_waiting = {};
+};
+
+/// What sweep and finals share: the processes, the builds, the devices, and the reference result.
+class MeasureService {
+ public:
+  /// `requests` must outlive this.
+  MeasureService(const Requests& requests, MeasureOptions options,
+                 std::unique_ptr<ProcessHost> host = std::make_unique<Processes>(true));
+  ~MeasureService();
+
+  const Requests& requests() const { return *requests_; }
+  const MeasureOptions& options() const { return options_; }
+  BuildService& builds() { return builds_; }
+  const BuildService& builds() const { return builds_; }
+  ReferenceService& reference() { return reference_; }
+  const ReferenceService& reference() const { return reference_; }
+  /// Those of the options, in their order.
+  std::deque<MeasureDevice>& devices() { return devices_; }
+
+  /// Builds all that is queued. Throws Interrupted.
+  void finish_builds();
+  /// `request` as a measure process gets it.
+  wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;
+
+  /// The next event, as ProcessHost::wait, but soon enough to ask a device again that another run has.
+  std::optional<ProcessHost::Event> wait(std::optional<ProcessHost::Clock::time_point> until);
+  /// Passes on events of builds, of the reference, and of what holds devices open; false if it is none of theirs.
+  bool handle(const ProcessHost::Event& event);
+  ProcessHost::Clock::time_point now() const { return host_->now(); }
+
+ private:
+  const Requests* requests_;
+  MeasureOptions options_;
+  Scratch temporary_;
+  WorkerLauncher launcher_;
+  BuildService builds_;
+  std::deque<MeasureDevice> devices_;
+  ReferenceService reference_;
+  std::unique_ptr<ProcessHost> host_;  ///< the processes end first, because they write to the folders of the others
+};
+
+}  // namespace tune

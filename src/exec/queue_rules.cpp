@@ -1,0 +1,39 @@
+#include "exec/queue_rules.h"
+
+#include <algorithm>
+
+#include "exec/memory.h"
+
+namespace tune {
+namespace {
+
+// Opening a GPU takes 61 ms of the driver's lock (H200): a few processes keep it busy, while those that are open are
+// checked, and a batch of so many loses little at its ends. A process that is reused loads the next spec in 3 ms: one
+// beside the one that measures is enough.
+constexpr int kOpeningAtOnce = 4;
+constexpr int kLoadedAhead = 15;
+constexpr int kLoadedAheadInReused = 1;
+
+// All of them have their memory at the same time, and so has the batch before them while it leaves.
+int loaded_ahead(const Requests& requests, bool sharing, std::int64_t workspace_bytes) {
+  const int wanted = sharing ? kLoadedAheadInReused : kLoadedAhead;
+  const wire::Hello& hello = requests.hello();
+  const auto fitting = processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspace_bytes);
+  return fitting ? std::clamp(*fitting / (sharing ? 1 : 2) - 1, 0, wanted) : wanted;
+}
+
+}  // namespace
+
+bool cores_are_the_device(Backend backend) { return backend == Backend::cpu || backend == Backend::program; }
+
+DeviceQueue::Rules queue_rules(const Requests& requests, const ChosenDevice& device, bool sharing,
+                               std::int64_t workspace_bytes) {
+  const bool alone = cores_are_the_device(requests.hello().backend) || device.one_process;
+  return {.loaded_ahead = alone ? 0 : loaded_ahead(requests, sharing, workspace_bytes),
+          .opening_at_once = kOpeningAtOnce,
+          .reuse = sharing,
+          .exits_disturb = alone,
+          .batches = !alone && !sharing};
+}
+
+}  // namespace tune

@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "exec/build_service.h"
+#include "exec/measure_device.h"
+#include "exec/scratch.h"
+
+namespace tune {
+
+/// The reference result that every spec of a run is checked against, and the process that makes it on a device.
+class ReferenceService {
+ public:
+  /// All of these must outlive this.
+  ReferenceService(const Requests& requests, BuildService& builds, MeasureDevice& device)
+      : requests_(&requests), builds_(&builds), device_(&device) {}
+
+  /// Brings the result closer, using `spec` to build a reference kernel; true once it is there (or the problem has
+  /// none). Throws Unlaunchable if it cannot be made with this spec's build, Error if not at all.
+  bool ready(const Spec& spec);
+  /// Starts what needs no build: the reference of a GEMM.
+  void begin();
+  bool is_being_made() const { return process_ != nullptr && path_.empty(); }
+  /// Of its file; empty until it is ready.
+  const std::string& path() const { return path_; }
+
+  /// False: not an event of ours. Throws as MeasureDevice::note_refused, Error.
+  bool handle(const ProcessHost::Event& event);
+
+ private:
+  void make(const Spec& spec);
+  void take_end();
+  bool stays_on_device() const;
+  std::string name() const;
+  std::uint64_t bytes() const;
+
+  const Requests* requests_;
+  BuildService* builds_;
+  MeasureDevice* device_;
+  std::unique_ptr<Scratch> scratch_;        ///< outlives the process that writes there
+  std::unique_ptr<WorkerProcess> process_;  ///< stays, on a GPU, for others to copy the reference from
+  std::string path_;
+  std::string failure_;  ///< of the last attempt with some spec's build
+};
+
+}  // namespace tune

@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "exec/worker_process.h"
+
+namespace tune {
+
+/// Starts the workers of one run: knows their executable, how long they may take, and where their temporary files go.
+class WorkerLauncher {
+ public:
+  using Environment = WorkerProcess::Environment;
+
+  /// `host` must outlive this.
+  WorkerLauncher(ProcessHost& host, std::filesystem::path worker, const Deadlines& deadlines,
+                 std::filesystem::path scratch)
+      : host_(&host), worker_(std::move(worker)), deadlines_(deadlines), scratch_(std::move(scratch)) {}
+
+  /// Throws Error(environment).
+  WorkerProcess start(const wire::Request& request, Environment environment = {}) const {
+    return {*host_, worker_, request, deadlines_, scratch_, std::move(environment)};
+  }
+  /// A process that opens the device and does nothing, until it is killed. Throws Error(environment).
+  ProcessHost::Id start_holder(const Environment& environment) const {
+    Command command;
+    command.argv = {worker_.string(), "hold"};
+    command.environment = environment;
+    return host_->start(command);
+  }
+  ProcessHost::Clock::time_point now() const { return host_->now(); }
+
+ private:
+  ProcessHost* host_;
+  std::filesystem::path worker_;
+  Deadlines deadlines_;
+  std::filesystem::path scratch_;
+};
+
+}  // namespace tune

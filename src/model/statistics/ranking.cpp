@@ -1,0 +1,265 @@
+#include "model/statistics/ranking.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <tuple>
+
+namespace tune {
+namespace {
+
+bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
+
+struct Candidate {
+  const Trial* trial;
+  Merit merit;
+
+  bool early() const { return trial->measurement()->timing.stopped_early; }
+  std::int64_t mesh_idx() const { return trial->spec.mesh_idx; }
+};
+
+bool better(const Candidate& x, const Candidate& y) {
+  if (x.early() != y.early()) return y.early();
+  if (std::isfinite(x.merit.value) != std::isfinite(y.merit.value)) return std::isfinite(x.merit.value);
+  if (!std::isfinite(x.merit.value)) return x.mesh_idx() < y.mesh_idx();
+  if (x.merit.value != y.merit.value) return (x.merit.value > y.merit.value) == x.merit.maximize;
+  return x.mesh_idx() < y.mesh_idx();
+}
+
+/// What can be placed at all, best first.
+std::vector<Candidate> by_merit(std::span<const Trial> trials, std::span<const Merit> merits) {
+  assert(trials.size() == merits.size());
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Measurement* measurement = trials[i].measurement();
+    if (!measurement || !is_time(measurement->timing.median)) continue;
+    // One that was stopped early for its time alone may lack what its merit is computed from.
+    if (std::isfinite(merits[i].value) || measurement->timing.stopped_early) {
+      candidates.push_back({&trials[i], merits[i]});
+    }
+  }
+  std::sort(candidates.begin(), candidates.end(), better);
+  return candidates;
+}
+
+/// The other specs of the code of one that has a place, and those behind which they stand.
+class Places {
+ public:
+  Places(std::span<const Trial> trials, SameCode same_code, const Finals* finals) : same_(std::move(same_code)) {
+    for (const Trial& trial : trials) trials_.emplace(trial.spec.mesh_idx, &trial);
+    if (finals != nullptr)
+      for (const Finalist& finalist : finals->finalists)
+        if (finalist.label.empty()) put_first(finalist.spec.mesh_idx);
+  }
+
+  bool has_own(std::int64_t mesh_idx) const { return !same_.contains(mesh_idx); }
+
+  /// With each row those of the same code behind it.
+  std::vector<Ranked> complete(const std::vector<Ranked>& rows) const {
+    std::map<std::int64_t, std::vector<std::int64_t>> members;
+    for (const auto& [member, first] : same_) members[first].push_back(member);
+    std::vector<Ranked> all;
+    for (const Ranked& row : rows) {
+      all.push_back(row);
+      for (const std::int64_t member : members[row.trial->spec.mesh_idx]) {
+        all.push_back(row);
+        all.back().trial = trials_.at(member);
+        all.back().same_as = row.trial;
+      }
+    }
+    return all;
+  }
+
+ private:
+  /// The one that was timed stands for the others, whoever was to.
+  void put_first(std::int64_t mesh_idx) {
+    const auto found = same_.find(mesh_idx);
+    if (found == same_.end()) return;
+    const std::int64_t before = found->second;
+    same_.erase(found);
+    for (auto& [member, first] : same_)
+      if (first == before) first = mesh_idx;
+    same_.emplace(before, mesh_idx);
+  }
+
+  std::map<std::int64_t, const Trial*> trials_;
+  SameCode same_;
+};
+
+/// A spec that came through the finals.
+struct Contender {
+  Candidate candidate;
+  const Finalist* finalist;
+};
+
+std::vector<const Finalist*> finalists_of(std::span<const Contender> contenders) {
+  std::vector<const Finalist*> finalists;
+  for (const Contender& contender : contenders) finalists.push_back(contender.finalist);
+  return finalists;
+}
+
+/// Places contenders by what the rounds say. Precondition: there is one, and they are in order of merit.
+class FinalOrder {
+ public:
+  FinalOrder(std::span<const Contender> contenders, const Finals& finals, bool by_time)
+      : contenders_(contenders),
+        by_time_(by_time),
+        judge_(static_cast<std::size_t>(std::ranges::count(finals.finalists, "", &Finalist::label))),
+        leader_(by_time ? &Judge::leader_of(finalists_of(contenders)) : contenders.front().finalist),
+        winner_(choose_winner()) {}
+
+  Standing standing(const Finalist& finalist) const {
+    Standing standing;
+    const double drift = drift_since(finalist);
+    std::vector<double> seconds;
+    for (const auto& [round, value] : finalist.rounds) seconds.push_back(value * drift);
+    standing.median_seconds = median(seconds);
+    standing.seconds_interval = median_interval(seconds);
+    standing.launches = finalist.launches;
+    standing.metrics = finalist.metrics;
+    standing.ratio = standing.median_seconds / median_seconds(*winner_);
+    standing.ratio_interval = judge_.ratio_interval(finalist, *leader_);
+    standing.rounds = static_cast<int>(finalist.rounds.size());
+    standing.other_state_seconds = finalist.other_state_seconds;
+    return standing;
+  }
+
+  std::vector<Ranked> rows() const {
+    std::vector<const Contender*> order;
+    for (const Contender& contender : contenders_) order.push_back(&contender);
+    if (by_time_) std::ranges::sort(order, {}, [&](const Contender* contender) { return place_of(*contender); });
+    const bool tie = by_time_ && std::ranges::count_if(contenders_, [&](const Contender& c) { return ties(c); }) > 1;
+    std::vector<Ranked> rows;
+    for (const Contender* contender : order) {
+      Standing figures = standing(*contender->finalist);
+      if (by_time_) figures.verdict = judge_.verdict(*contender->finalist, *leader_);
+      figures.tie = tie && ties(*contender);
+      rows.push_back({contender->candidate.trial, contender->candidate.merit.value, std::move(figures)});
+    }
+    return rows;
+  }
+
+ private:
+  bool ties(const Contender& contender) const {
+    return judge_.verdict(*contender.finalist, *leader_) == Verdict::equivalent;
+  }
+
+  // Deciding ties by mesh_idx makes a second run choose the same spec where the difference is noise.
+  const Finalist* choose_winner() const {
+    if (!by_time_) return leader_;
+    const Contender* chosen = nullptr;
+    const auto place = [](const Contender& c) { return std::pair(!c.finalist->is_default, c.candidate.mesh_idx()); };
+    for (const Contender& contender : contenders_)
+      if (ties(contender) && (chosen == nullptr || place(contender) < place(*chosen))) chosen = &contender;
+    return chosen->finalist;
+  }
+
+  std::tuple<bool, bool, double, std::int64_t> place_of(const Contender& contender) const {
+    return {contender.finalist != winner_, !ties(contender), standing(*contender.finalist).median_seconds,
+            contender.candidate.mesh_idx()};
+  }
+
+  /// What the winner takes over all its rounds, over what it took in those that they shared.
+  double drift_since(const Finalist& finalist) const {
+    std::vector<double> shared;
+    for (const auto& [round, seconds] : winner_->rounds)
+      if (finalist.rounds.contains(round)) shared.push_back(seconds);
+    return shared.empty() ? 1 : median_seconds(*winner_) / median(std::move(shared));
+  }
+
+  std::span<const Contender> contenders_;
+  bool by_time_;
+  Judge judge_;
+  const Finalist* leader_;
+  const Finalist* winner_;
+};
+
+const Finalist* find_spec(const Finals* finals, std::int64_t mesh_idx) {
+  if (finals == nullptr) return nullptr;
+  for (const Finalist& finalist : finals->finalists) {
+    if (finalist.label.empty() && finalist.spec.mesh_idx == mesh_idx) return &finalist;
+  }
+  return nullptr;
+}
+
+std::vector<RankedBaseline> rank_baselines(const Finals& finals, const FinalOrder* order) {
+  std::vector<RankedBaseline> baselines;
+  for (const Finalist& finalist : finals.finalists) {
+    if (finalist.label.empty()) continue;
+    RankedBaseline baseline{finalist.label, finalist.spec, std::nullopt};
+    if (order != nullptr && finished(finalist)) baseline.standing = order->standing(finalist);
+    baselines.push_back(std::move(baseline));
+  }
+  return baselines;
+}
+
+}  // namespace
+
+Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals, SameCode same_code) {
+  const Places places(trials, std::move(same_code), finals);
+  std::vector<Contender> contenders;
+  std::vector<Ranked> failed, rest;
+  for (const Candidate& candidate : by_merit(trials, merits)) {
+    if (!places.has_own(candidate.mesh_idx())) continue;
+    const Finalist* finalist = find_spec(finals, candidate.mesh_idx());
+    Ranked row{candidate.trial, candidate.merit.value, std::nullopt};
+    if (finalist != nullptr && finished(*finalist)) {
+      contenders.push_back({candidate, finalist});
+    } else if (finalist != nullptr && finalist->failure) {
+      row.failed_in_finals = &*finalist->failure;
+      failed.push_back(row);
+    } else {
+      rest.push_back(row);
+    }
+  }
+
+  Ranking ranking;
+  std::optional<FinalOrder> order;
+  if (!contenders.empty()) order.emplace(contenders, *finals, contenders.front().candidate.merit.by_time);
+  if (order) ranking.rows = order->rows();
+  if (finals) ranking.baselines = rank_baselines(*finals, order ? &*order : nullptr);
+  for (const std::vector<Ranked>& others : {failed, rest})
+    ranking.rows.insert(ranking.rows.end(), others.begin(), others.end());
+  ranking.rows = places.complete(ranking.rows);
+  return ranking;
+}
+
+std::vector<bool> pareto_front(std::span<const std::vector<double>> costs) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    if (std::ranges::none_of(costs[i], [](double cost) { return std::isnan(cost); })) order.push_back(i);
+  std::ranges::sort(order, [&](std::size_t x, std::size_t y) { return costs[x] < costs[y]; });
+  // In lexicographic order a point can only be beaten by one before it.
+  std::vector<std::size_t> front;
+  std::vector<bool> on_front(costs.size(), false);
+  for (const std::size_t i : order) {
+    const bool beaten = std::ranges::any_of(front, [&](std::size_t other) {
+      return costs[other] != costs[i] && std::ranges::equal(costs[other], costs[i], std::less_equal<>());
+    });
+    if (beaten) continue;
+    front.push_back(i);
+    on_front[i] = true;
+  }
+  return on_front;
+}
+
+std::vector<const Trial*> choose_finalists(std::span<const Trial> trials, std::span<const Merit> merits, int top,
+                                           double margin, int limit, const SameCode& same_code) {
+  const std::vector<Candidate> candidates = by_merit(trials, merits);
+  std::map<std::int64_t, const Trial*> by_index;
+  for (const Trial& trial : trials) by_index.emplace(trial.spec.mesh_idx, &trial);
+  std::vector<const Trial*> chosen;
+  for (const Candidate& candidate : candidates) {
+    const double best = candidates.front().merit.value;
+    const bool close = std::abs(candidate.merit.value - best) <= margin * std::abs(best);
+    const int count = static_cast<int>(chosen.size());
+    if (candidate.early() || count >= limit || (count >= top && !close)) break;
+    const auto same = same_code.find(candidate.mesh_idx());
+    const Trial* trial = same == same_code.end() ? candidate.trial : by_index.at(same->second);
+    if (std::ranges::find(chosen, trial) == chosen.end()) chosen.push_back(trial);
+  }
+  return chosen;
+}
+
+}  // namespace tune

@@ -1,0 +1,81 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/statistics/finals.h"
+#include "model/statistics/same_code.h"
+#include "model/statistics/stats.h"
+#include "model/trial.h"
+
+namespace tune {
+
+/// A contender beside the winner.
+struct Standing {
+  double median_seconds = 0;  ///< over its rounds; of one that left, with the winner's drift since then
+  Interval seconds_interval;  ///< of the median, over the rounds
+  std::int64_t launches = 0;
+  std::map<std::string, double> metrics;
+  double ratio = 1;                        ///< median_seconds over the winner's
+  std::optional<Interval> ratio_interval;  ///< of the rounds' ratios to the leader's; unset: too few rounds to say
+  int rounds = 0;
+  Verdict verdict = Verdict::equivalent;  ///< beside the leader; baselines have none
+  bool tie = false;                       ///< as fast as the leader, and not alone in that
+  std::optional<double> other_state_seconds = {};
+};
+
+/// A row of the table.
+struct Ranked {
+  const Trial* trial = nullptr;
+  double objective = 0;              ///< in the objective's own unit
+  std::optional<Standing> standing;  ///< if it was a finalist, and came through the finals
+  bool on_front = false;             ///< of several objectives: nothing beats it in one without losing in another
+  const Failure* failed_in_finals = nullptr;  ///< it keeps what the sweep measured
+  const Trial* same_as = nullptr;             ///< the spec with the same code, whose figures are these
+
+  /// Whose measurement it is.
+  const Trial& timed() const { return same_as != nullptr ? *same_as : *trial; }
+};
+
+struct RankedBaseline {
+  std::string label;
+  Spec spec;
+  std::optional<Standing> standing;  ///< unset: it failed, see notes
+};
+
+/// Trials in order of merit. A NaN, a failure or an unclean end of the sweep is never placed.
+struct Ranking {
+  /// Best first: who came through the finals, who failed there, the rest, and of that the early-stopped ones last.
+  std::vector<Ranked> rows;
+  std::vector<RankedBaseline> baselines;
+};
+
+/// How good a measurement is by the run's objective, in the objective's unit, and whether more is better.
+/// Computed by the caller, because it may need expressions.
+struct Merit {
+  double value = 0;
+  bool maximize = false;
+  bool by_time = true;  ///< follows from the time alone (time, gflops): then the finals' rounds decide
+};
+
+/// Ranks measured trials: `merits[i]` belongs to `trials[i]` and is ignored for failed ones. Without finals by merit
+/// (ties: lower mesh_idx), early-stopped ones after complete ones. With finals the winner is the leader, or of those
+/// that are shown to be as fast the default or else the lowest mesh_idx; behind it stand those, then the others by
+/// their time. If the merit is not of the time, finalists stand by merit and no tie is declared. Specs of the same code
+/// stand behind the one that was timed for them. Precondition: `trials` and `merits` have the same size.
+Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals,
+             SameCode same_code = {});
+
+/// Which points are on the Pareto front: no other point is at least as good in every objective and better in one.
+/// `costs[i]` holds a point's costs, lower is better, as many for each point; a NaN keeps a point off.
+std::vector<bool> pareto_front(std::span<const std::vector<double>> costs);
+
+/// The specs that go to the finals: the best `top` complete ones and all within `margin` (0.15) of the best, at most
+/// `limit`. One stands for all of the same code, placed by the best of them.
+std::vector<const Trial*> choose_finalists(std::span<const Trial> trials, std::span<const Merit> merits, int top,
+                                           double margin, int limit, const SameCode& same_code = {});
+
+}  // namespace tune

@@ -1,0 +1,78 @@
+#include "model/statistics/stats.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+
+namespace tune {
+namespace {
+
+constexpr double kTail = 0.025;  // each side of a 95 % interval
+
+/// The largest rank r (1-based) with P(Binomial(n, 1/2) < r) <= 2.5 %; 0 if there is none. Exact while 2^-n is a
+/// normal number, beyond that by the normal approximation, which is then right to one rank.
+std::int64_t lower_rank(std::int64_t count) {
+  constexpr std::int64_t kExactLimit = 1000;
+  const auto n = static_cast<double>(count);
+  if (count > kExactLimit) return static_cast<std::int64_t>(std::floor((n - 1.959964 * std::sqrt(n)) / 2));
+  double mass = std::exp2(-n);
+  double below = 0;
+  std::int64_t rank = 0;
+  while (below + mass <= kTail) {
+    below += mass;
+    mass *= (n - static_cast<double>(rank)) / static_cast<double>(rank + 1);
+    ++rank;
+  }
+  return rank;
+}
+
+double sorted_median(const std::vector<double>& sorted) {
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : std::midpoint(sorted[middle - 1], sorted[middle]);
+}
+
+Interval sorted_interval(const std::vector<double>& sorted) {
+  const auto rank =
+      static_cast<std::size_t>(std::max<std::int64_t>(1, lower_rank(static_cast<std::int64_t>(sorted.size()))));
+  return {sorted[rank - 1], sorted[sorted.size() - rank]};
+}
+
+/// The nearest-rank percentile: the smallest value with at least 95 % of the values at or below it.
+double sorted_p95(const std::vector<double>& sorted) {
+  const std::size_t rank = (sorted.size() * 95 + 99) / 100;
+  return sorted[rank - 1];
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  assert(!values.empty());
+  std::sort(values.begin(), values.end());
+  return sorted_median(values);
+}
+
+Interval median_interval(std::vector<double> values) {
+  assert(!values.empty());
+  std::sort(values.begin(), values.end());
+  return sorted_interval(values);
+}
+
+Timing summarize(std::span<const double> seconds, bool stopped_early) {
+  assert(!seconds.empty());
+  std::vector<double> sorted(seconds.begin(), seconds.end());
+  std::sort(sorted.begin(), sorted.end());
+  const Interval interval = sorted_interval(sorted);
+  Timing timing;
+  timing.count = static_cast<std::int64_t>(sorted.size());
+  timing.median = sorted_median(sorted);
+  timing.min = sorted.front();
+  timing.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
+  timing.p95 = sorted_p95(sorted);
+  timing.ci_low = interval.low;
+  timing.ci_high = interval.high;
+  timing.stopped_early = stopped_early;
+  return timing;
+}
+
+}  // namespace tune

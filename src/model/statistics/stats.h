@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/trial.h"
+
+/// Statistics of launch times.
+namespace tune {
+
+/// The median; mean of the middle two for an even count. Precondition: not empty.
+double median(std::vector<double> values);
+
+/// A 95 % confidence interval of the median from order statistics (distribution-free). Below 6 values it is
+/// [min, max], which covers less.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+Interval median_interval(std::vector<double> values);
+
+/// All figures of a list of launch times in seconds. Precondition: not empty, all finite and positive.
+Timing summarize(std::span<const double> seconds, bool stopped_early);
+
+}  // namespace tune

@@ -1,0 +1,27 @@
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace tune {
+
+/// What `tune` exits with; the meaning of each code is part of the contract with scripts.
+enum class ExitCode {
+  ok = 0,            ///< a best (without --tune: any valid) spec exists
+  none_valid = 1,    ///< the run is complete, but no spec is valid
+  bad_input = 2,     ///< the command line or a file is wrong, and nothing was started
+  check_failed = 3,  ///< a check or comparison that was asked for failed
+  environment = 4,   ///< a worker, a compiler or a device is missing, or the disk is full
+};
+
+/// The one exception for what a user can correct. It is caught in main and printed as `tune: error: ...`.
+/// The text says where the problem is, what causes it and what to do next; several problems are separated by newlines.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+}  // namespace tune

@@ -1,0 +1,66 @@
+#include "model/values/names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace tune {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+/// Insertions, deletions and replacements that turn one word into the other, whatever the case of letters.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t replaced = diagonal + (lower(from[i - 1]) == lower(to[j - 1]) ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({replaced, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+/// At most a third of the letters may be wrong; one of two may.
+bool is_near(std::size_t distance, std::string_view a, std::string_view b) {
+  return distance * 3 <= std::max(a.size(), b.size()) + 1;
+}
+
+std::string nearest_of(std::string_view misspelled, std::span<const std::string> candidates) {
+  const std::string* best = nullptr;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(misspelled, candidate);
+    if (!is_near(distance, misspelled, candidate) || (best && distance >= best_distance)) continue;
+    best = &candidate;
+    best_distance = distance;
+  }
+  return best ? *best : std::string();
+}
+
+}  // namespace
+
+int Names::declare(std::string_view name) {
+  if (const auto slot = find(name)) return *slot;
+  names_.emplace_back(name);
+  return size() - 1;
+}
+
+std::optional<int> Names::find(std::string_view name) const {
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  if (found == names_.end()) return std::nullopt;
+  return static_cast<int>(found - names_.begin());
+}
+
+std::string Names::nearest(std::string_view misspelled) const { return nearest_of(misspelled, names_); }
+
+std::string did_you_mean(std::string_view misspelled, std::span<const std::string> candidates) {
+  const std::string nearest = nearest_of(misspelled, candidates);
+  return nearest.empty() ? nearest : fmt::format(", did you mean '{}'?", nearest);
+}
+
+}  // namespace tune

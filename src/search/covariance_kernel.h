@@ -1,0 +1,71 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "search/coordinates.h"
+
+namespace tune {
+
+/// The covariance of a Gaussian process: how similar the costs of two points are expected to be. It is a product over
+/// the axes of Matern 5/2 functions of the distance in position and, where that tells something more, of the difference
+/// in factors of two. All functions are tabulated, so that one similarity costs a few lookups.
+class CovarianceKernel {
+ public:
+  explicit CovarianceKernel(std::span<const CoordinateSystem::Axis> axes);
+
+  std::size_t axes() const { return tables_.size(); }
+  /// 1 for equal coordinates, towards 0 for distant ones.
+  double similarity(const Coordinate* a, const Coordinate* b) const {
+    double product = 1;
+    for (const Table& table : tables_) {
+      const int apart = a->position - b->position;
+      product *= table.by_position[apart < 0 ? -apart : apart];
+      if (table.has_factors_of_two) {
+        const int factors_apart = a->factors_of_two - b->factors_of_two;
+        product *= table.by_factors_of_two[factors_apart < 0 ? -factors_apart : factors_apart];
+      }
+      ++a;
+      ++b;
+    }
+    return product;
+  }
+  /// Variance of a measurement around the function, relative to the function's own.
+  double noise() const { return noise_; }
+
+  /// Chooses scales and noise that explain the targets best (marginal likelihood, coordinate search over a grid).
+  /// `coordinates` holds one row of axes() per target; the targets' mean should be near 0.
+  void fit(std::span<const Coordinate> coordinates, std::span<const double> targets);
+
+ private:
+  static constexpr std::size_t kScales = 10;
+  struct Table {
+    bool categorical = false;
+    bool has_factors_of_two = false;
+    std::size_t position_scale = 0;
+    std::size_t factors_of_two_scale = 0;
+    const double* by_position = nullptr;  ///< by distance
+    const double* by_factors_of_two = nullptr;
+  };
+  /// What all axes choose their tables from.
+  struct Tables {
+    std::array<std::array<double, kPositions>, kScales> by_position;
+    std::array<std::array<double, kFactorsOfTwo>, kScales> by_factors_of_two;
+    std::array<std::array<double, kPositions>, kScales> by_equality;
+  };
+
+  void choose_tables(Table& table) const;
+  double likelihood(std::span<const Coordinate> coordinates, std::span<const double> targets);
+  double prior() const;
+  template <typename Score>
+  bool improve(Table& table, std::size_t Table::*scale, double& best, const Score& score);
+
+  std::unique_ptr<const Tables> choices_;
+  std::vector<Table> tables_;
+  double noise_;
+  std::vector<double> matrix_;  ///< scratch
+  std::vector<double> rest_;
+};
+
+}  // namespace tune

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "exec/finals.h"
+#include "fake_host.h"
+
+namespace tune {
+namespace {
+
+class FinalsRunnerTest : public testing::Test {
+ protected:
+  FakeHost& host() { return tuning_.host(); }
+
+  /// Finals of the specs 1 to `specs`, whose results are in this order.
+  std::vector<Finalist> finals_of(std::int64_t specs, const FinalsRules& rules) {
+    std::vector<Contender> contenders;
+    for (std::int64_t i = 1; i <= specs; ++i) contenders.push_back({"", tuning_.spec(i)});
+    return FinalsRunner(*service_, contenders, rules).run([this](int round, std::size_t) { round_ = round; }).finalists;
+  }
+
+  FinalsRules by_time() {
+    FinalsRules rules;
+    rules.end = host().now() + std::chrono::hours(1);
+    return rules;
+  }
+  /// So many rounds are held, whatever they tell.
+  FinalsRules not_by_time() {
+    FinalsRules rules = by_time();
+    rules.by_time = false;
+    return rules;
+  }
+
+  FakeTuning tuning_{4};
+  std::unique_ptr<MeasureService> service_ = tuning_.service();
+  int round_ = 0;  ///< the one that ran last
+};
+
+TEST_F(FinalsRunnerTest, AllAreLoadedBeforeTheFirstIsTimed) {
+  const auto finalists = finals_of(4, not_by_time());
+  for (const Finalist& finalist : finalists) EXPECT_EQ(finalist.rounds.size(), 15u);
+  EXPECT_EQ(host().disturbed_times(), 0);
+}
+
+TEST_F(FinalsRunnerTest, WhoHasLostLeavesWhileTheOthersGoOn) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.seconds = worker.spec == 2 ? 1.5e-3 : 1e-3}; };
+  const auto finalists = finals_of(3, by_time());
+  EXPECT_GT(finalists[1].eliminated_after, 0);
+  EXPECT_EQ(finalists[0].eliminated_after, 0);
+  EXPECT_GT(finalists[0].rounds.size(), finalists[1].rounds.size());
+  EXPECT_EQ(host().disturbed_times(), 0);
+}
+
+TEST_F(FinalsRunnerTest, AFinalistThatIsGoneBetweenTwoRoundsIsStartedAgain) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.ends_after_time = worker.spec == 2 && worker.process == 1 && worker.rounds == 3};
+  };
+  const auto finalists = finals_of(3, not_by_time());
+  for (const Finalist& finalist : finalists) {
+    EXPECT_FALSE(finalist.failure);
+    EXPECT_EQ(finalist.rounds.size(), 15u);
+  }
+  EXPECT_EQ(host().processes_of, (std::map<std::int64_t, int>{{1, 1}, {2, 2}, {3, 1}}));
+}
+
+TEST_F(FinalsRunnerTest, OneThatFailsIsTriedAgainOnce) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 2}; };
+  const auto finalists = finals_of(3, not_by_time());
+  ASSERT_TRUE(finalists[1].failure);
+  EXPECT_EQ(finalists[1].failure->message, "said to have failed");
+  EXPECT_TRUE(finalists[1].rounds.empty());
+  EXPECT_EQ(host().processes_of.at(2), 2);
+  for (const std::size_t other : {0u, 2u}) EXPECT_EQ(finalists[other].rounds.size(), 15u);
+}
+
+TEST_F(FinalsRunnerTest, ADeviceThatRefusesIsNoFailureOfAFinalist) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.finds_no_device = worker.spec == 2 && worker.process <= 2};
+  };
+  EXPECT_FALSE(finals_of(3, not_by_time())[1].failure);
+  EXPECT_EQ(host().processes_of.at(2), 3);
+}
+
+TEST_F(FinalsRunnerTest, ADeviceThatRefusesThreeTimesInARowIsLost) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.finds_no_device = worker.spec == 2}; };
+  EXPECT_THROW(finals_of(3, not_by_time()), DeviceLost);
+}
+
+TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
+  host().behave = [](const FakeWorker&) { return FakeConduct{.check = {}, .time = std::chrono::seconds(1)}; };
+  FinalsRules rules = not_by_time();
+  rules.end = host().now() + std::chrono::seconds(11);
+  rules.end_is_asked_for = true;
+  const auto finalists = finals_of(4, rules);
+  for (const Finalist& finalist : finalists) EXPECT_EQ(finalist.rounds.size(), 2u);
+  EXPECT_EQ(round_, 3) << "two finalists had their turn of the third round";
+}
+
+}  // namespace
+}  // namespace tune
