@@ -217,7 +217,7 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<Contender> cont
   blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();
   parts_.progress.say(fmt::format("finals: {} contenders", count), begin);
-  FinalsRunner finals(parts_.service(), std::move(contenders), rules);
+  FinalsRunner finals(parts_.measure_service(), std::move(contenders), rules);
   Finals held = finals.run([&](int round, std::size_t left) {
     parts_.progress.set_stage(round == 0 ? fmt::format("finals: loading {} contenders", count)
                                          : fmt::format("finals: round {}, {} contenders left", round, left),

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "flow/notes.h"
+#include "model/grid_scan.h"
 #include "model/space.h"
 #include "model/statistics/finals.h"
 #include "model/trial.h"
