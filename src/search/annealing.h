@@ -4,13 +4,13 @@
 namespace tune {
 
 struct AnnealingOptions {
-  int starts = 10;         ///< points spread over the space first
-  double heat = 0.1;       ///< at first a point worse by this share is taken in one case of e
-  double cooling = 0.97;   ///< heat is multiplied by it after every point
-  double coldest = 0.005;  ///< below it, it is as hot as at first again, and starts from the best
+  int starts = 10;         ///< the number of points spread over the space first
+  double heat = 0.1;       ///< at first, a point whose cost is higher by this fraction is accepted with probability 1/e
+  double cooling = 0.97;   ///< the heat is multiplied by this factor after every point
+  double coldest = 0.005;  ///< below this heat, the search restarts from the best point with the initial heat
 };
 
-/// Simulated annealing: goes to a random neighbour if it is better, and sometimes if it is not.
+/// Simulated annealing: moves to a random neighbour if it is better, and sometimes if it is worse.
 class Annealing : public StepSearch {
  public:
   /// `specs` must outlive this.

@@ -12,7 +12,7 @@ constexpr int kAttempts = 20;
 constexpr int kCrossEvery = 3;
 constexpr int kStrayEvery = 12;
 
-// What keeps ask and tell well below 0.2 ms per point.
+// These sizes keep ask and tell well below 0.2 ms per point.
 BayesOptions small_model(int design) {
   BayesOptions options;
   options.design = design;

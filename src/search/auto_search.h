@@ -7,13 +7,13 @@
 namespace tune {
 
 struct AutoOptions {
-  int design = 10;    ///< points spread over the space first
-  int patience = 20;  ///< points without a new best, after which others than the model have a say too
+  int design = 10;    ///< the number of points spread over the space first
+  int patience = 20;  ///< after this many points without a new best, crosses and random points are tried too
 };
 
-/// The default, a portfolio for any number of points: a spread design, then a small model of cost and failure that is
-/// cheap to ask; once it finds nothing better for a while, every third point is a cross of the best ones with a step or
-/// two by the kinds of the parameters, and every twelfth is random.
+/// The default strategy, a portfolio for any number of points. It starts with a space-filling design and goes on with a
+/// small, cheap model of cost and failure. Once the model has found nothing better for a while, every third point is a
+/// cross of two of the best points followed by a step or two, and every twelfth point is random.
 class Auto : public Search {
  public:
   /// `specs` must outlive this.
@@ -31,7 +31,7 @@ class Auto : public Search {
   Moves moves_;
   Bayes model_;
   std::vector<Visited> best_;  ///< best first
-  int since_best_ = 0;         ///< points told since the last improvement
+  int since_best_ = 0;         ///< the number of results since the last improvement
   int turn_ = 0;
 };
 

@@ -14,7 +14,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNever = -1;
 constexpr double kLeastSpread = 0.02;
 constexpr double kLeastDeviation = 1e-9;
-constexpr double kLeastChance = 0.02;  ///< that a candidate works, whatever the model says
+constexpr double kLeastChance = 0.02;  ///< of a candidate not to fail, whatever the model predicts
 constexpr std::size_t kTop = 5;
 
 }  // namespace
@@ -139,7 +139,7 @@ void Bayes::set_targets() {
   if (failed_ > 0) process_.set_targets(outputs_[1], failures);
 }
 
-// The better half of what the model may hold, and the latest.
+// Half of the room goes to the best points, the rest to the latest ones.
 std::vector<std::size_t> Bayes::kept_rows() const {
   std::vector<std::size_t> rows;
   const auto room = static_cast<std::size_t>(options_.points) * 3 / 4;
@@ -193,7 +193,7 @@ void Bayes::rebuild() {
   set_targets();
 }
 
-// Steps from the best first, then variants of the best and random points in turn.
+// Takes steps from the best points first, then random points.
 std::optional<std::int64_t> Bayes::fresh() {
   while (!queue_.empty()) {
     const auto index = untried_.find(queue_.front());

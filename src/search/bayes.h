@@ -9,17 +9,17 @@
 namespace tune {
 
 struct BayesOptions {
-  int design = 10;        ///< points spread over the space before the model has its say
-  int points = 1000;      ///< most points the model holds; beyond, the best and some others
-  int candidates = 1000;  ///< points it compares at a time
-  int renewed = 50;       ///< of these replaced after every choice
-  int fit_points = 150;   ///< most points its scales are fitted to
-  double refit = 1.4;     ///< fitted again when there are so many times as many points
+  int design = 10;        ///< the number of points spread over the space before the model is used
+  int points = 1000;      ///< the most points in the model; beyond that, the best and some others are kept
+  int candidates = 1000;  ///< the number of points compared at a time
+  int renewed = 50;       ///< how many of these are replaced after every choice
+  int fit_points = 150;   ///< the most points to which the scales are fitted
+  double refit = 1.4;     ///< the scales are fitted again when the number of points has grown by this factor
 };
 
-/// Bayesian optimisation: a Gaussian process over the logarithm of the cost, another over what fails, and a pool of
-/// candidates - random ones and steps from the best points - of which the one with the largest expected improvement
-/// that is likely to work is next.
+/// Bayesian optimisation: one Gaussian process models the logarithm of the cost, another one whether a point fails. The
+/// next point is chosen from a pool of random points and steps from the best points; it is the one with the largest
+/// expected improvement, weighted with the probability that it does not fail.
 class Bayes : public Search {
  public:
   /// `specs` must outlive this.
@@ -40,7 +40,7 @@ class Bayes : public Search {
     State state = State::out;
     double cost = 0;
   };
-  /// Costs to targets: logarithms, the bad ones drawn nearer, centred.
+  /// Maps costs to targets of the model: logarithms, with bad costs compressed, centred and scaled.
   struct Warp {
     bool logarithmic = true;
     double sign = 1;
@@ -85,7 +85,7 @@ class Bayes : public Search {
   std::vector<GaussianProcess::Output> outputs_{2};  ///< cost, failing
   std::vector<std::optional<std::int64_t>> slots_;   ///< indices of candidates
   std::unordered_set<std::int64_t> pooled_;          ///< the same as a set
-  std::deque<Point> queue_;                          ///< wanted as candidates
+  std::deque<Point> queue_;                          ///< points that become candidates next
 };
 
 }  // namespace tune

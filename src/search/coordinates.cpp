@@ -39,7 +39,7 @@ std::vector<Scale> scales_of(const Space& space) {
   return scales;
 }
 
-// How far along the axis a value is, in any unit.
+// The distance of a value along its axis, in an arbitrary unit.
 double distance_along(const Scale& scale, std::size_t rank) {
   const auto number = number_of(scale.values[rank]);
   const auto first = number_of(scale.values.front());
@@ -56,7 +56,7 @@ std::uint8_t factors_of_two_in(const Value& value) {
   return factors_of_two;
 }
 
-/// `sorted` as is_sorted() says, which takes long to find out.
+/// `sorted` is the result of is_sorted(), which is expensive to compute.
 std::size_t rank_of(const Scale& scale, bool sorted, const Value& value) {
   auto from = scale.values.begin();
   if (sorted)
@@ -66,7 +66,7 @@ std::size_t rank_of(const Scale& scale, bool sorted, const Value& value) {
 
 Coordinate coordinate_of(const Scale& scale, std::size_t rank) {
   const double first = distance_along(scale, 0), last = distance_along(scale, scale.values.size() - 1);
-  // Two values that round to one position are one to a model, and still two to the search.
+  // Two values that round to the same position are equal to a model, but the search still tells them apart.
   const double along = (distance_along(scale, rank) - first) / (last - first);
   return {static_cast<std::uint16_t>(along * (kPositions - 1) + 0.5), factors_of_two_in(scale.values[rank])};
 }

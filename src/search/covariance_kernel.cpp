@@ -7,7 +7,7 @@
 namespace tune {
 namespace {
 
-/// How fast likeness falls over the whole length of an axis.
+/// Inverse length scales: how fast the similarity falls over the whole length of an axis.
 constexpr std::array kScaleValues = {0.1, 0.2, 0.4, 0.7, 1.2, 2.0, 3.5, 6.0, 10.0, 20.0};
 constexpr std::size_t kFirstScale = 4;
 constexpr std::array kNoises = {0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3};
@@ -48,8 +48,8 @@ void CovarianceKernel::choose_tables(Table& table) const {
   table.by_factors_of_two = choices_->by_factors_of_two[table.factors_of_two_scale].data();
 }
 
-// Up to a constant, with the best variance of the function put in. Cholesky by columns: the inner loops run over
-// memory in order and have no sums whose order a compiler could be tempted by.
+// The logarithm of the likelihood up to a constant, for the best variance of the function. The Cholesky factorisation
+// goes by columns, so that inner loops access memory in order and contain no sums that a compiler could reorder.
 double CovarianceKernel::likelihood(std::span<const Coordinate> coordinates, std::span<const double> targets) {
   const std::size_t n = targets.size();
   matrix_.resize(n * n);
@@ -91,7 +91,7 @@ double CovarianceKernel::prior() const {
   return sum;
 }
 
-// Walks the scale up or down for as long as that helps.
+// Moves the scale up or down as long as the score improves.
 template <typename Score>
 bool CovarianceKernel::improve(Table& table, std::size_t Table::*scale, double& best, const Score& score) {
   const auto start = static_cast<std::ptrdiff_t>(table.*scale);

@@ -7,21 +7,21 @@
 
 namespace tune {
 
-/// Points spread over the valid specs as a Latin hypercube is over a box: each next one is, of a few random ones, the
-/// one whose values were used least so far for how many specs have them.
+/// A space-filling design that spreads points over the valid specs as a Latin hypercube does over a box. Each point is
+/// the one of a few random points whose values were used least so far, relative to how many specs have these values.
 class Design {
  public:
   /// `coordinate_system` must outlive this.
   Design(const CoordinateSystem& coordinate_system, const ValidSpecs& specs);
-  /// Takes a point; nullopt: none is left.
+  /// Takes a point; nullopt if none is left.
   std::optional<Point> draw(Untried& untried, Random& random);
 
  private:
   double use(const Point& point) const;
 
   const CoordinateSystem* coordinate_system_;
-  std::vector<std::vector<double>> counts_;  ///< per axis: points in each of its strata
-  std::vector<std::vector<double>> shares_;  ///< and how many specs are there, of a sample
+  std::vector<std::vector<double>> counts_;  ///< per axis: the number of points in each stratum
+  std::vector<std::vector<double>> shares_;  ///< per axis: the number of specs of a sample in each stratum
 };
 
 }  // namespace tune

@@ -20,7 +20,7 @@ std::optional<Point> DifferentialEvolution::ask() {
   if (members_.size() < static_cast<std::size_t>(options_.population)) return draw();
   const std::size_t member = next_++ % members_.size();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    // A population that has drawn together has no differences left; steps keep it moving.
+    // A population that has converged has no differences left; random steps keep it moving.
     Point point = moves_.mutated(variant(member), attempt / 3, random_);
     if (!untried_.take(point)) continue;
     challenges_.push_back({point, member});

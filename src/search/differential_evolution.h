@@ -9,11 +9,11 @@ struct DifferentialEvolutionOptions {
   int population = 20;
   double weight = 0.7;     ///< of the difference of two members
   double crossover = 0.6;  ///< share of the values taken from the variant
-  double greed = 0.8;      ///< how far the variant is drawn towards the best
+  double greed = 0.8;      ///< how far the variant is moved towards the best member
 };
 
-/// Each member is tried against a variant of itself: itself drawn towards the best, plus a weighted difference of two
-/// others, in ranks of values; the better one stays.
+/// Differential evolution on the ranks of values: each member competes with a variant of itself, which is moved towards
+/// the best member and by a weighted difference of two others. The better of the two stays.
 class DifferentialEvolution : public StepSearch {
  public:
   /// `specs` must outlive this.
@@ -32,7 +32,7 @@ class DifferentialEvolution : public StepSearch {
 
   DifferentialEvolutionOptions options_;
   std::vector<Visited> members_;
-  std::vector<Challenge> challenges_;  ///< out
+  std::vector<Challenge> challenges_;  ///< asked for and not told yet
   std::size_t next_ = 0;
 };
 

@@ -5,7 +5,7 @@
 namespace tune {
 namespace {
 
-/// Up to this many specs fit in a list.
+/// Up to this many specs are kept in a list.
 constexpr std::int64_t kListedSpecs = 4'000'000;
 
 }  // namespace

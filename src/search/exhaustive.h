@@ -23,7 +23,7 @@ class Exhaustive : public Strategy {
   std::vector<Spec> first_;
   std::size_t next_first_ = 0;
   GridScan scan_;
-  std::optional<std::vector<std::int64_t>> listed_;  ///< every mesh_idx, last first; unset: they are walked to
+  std::optional<std::vector<std::int64_t>> listed_;  ///< every mesh_idx, last first; unset: the grid is scanned
 };
 
 }  // namespace tune

@@ -38,7 +38,7 @@ void GaussianProcess::add_points(std::span<const Coordinate> coordinates) {
   for (std::size_t block = 0; block * kBlock < candidates_; ++block) extend_block(block, first);
 }
 
-// One more row of the Cholesky factor.
+// Computes one more row of the Cholesky factor.
 void GaussianProcess::factor_point(std::size_t row) {
   for (std::size_t i = 0; i < row; ++i) row_[i] = kernel_->similarity(point(row), point(i));
   double pivot = 1 + kernel_->noise();
@@ -52,7 +52,7 @@ void GaussianProcess::factor_point(std::size_t row) {
   factor_column(row)[row] = std::sqrt(std::max(pivot, kTiny));
 }
 
-// The rows of the points from the first one on.
+// Computes the rows of the points from `first_row` on.
 void GaussianProcess::extend_block(std::size_t block, std::size_t first_row) {
   const std::size_t begin = block * kBlock, end = std::min(begin + kBlock, candidates_);
   for (std::size_t row = first_row; row < points_; ++row) {

@@ -6,11 +6,11 @@
 
 namespace tune {
 
-/// What is known of a function at a fixed number of candidates, given its values at some points: mean and variance,
-/// kept up to date as points arrive one by one, each in time proportional to points x (points + candidates).
+/// Predicts the mean and variance of a function at a fixed number of candidates from its values at some points. The
+/// predictions are updated as points arrive one by one, each in time proportional to points x (points + candidates).
 class GaussianProcess {
  public:
-  /// `kernel` must outlive this; after it was fitted anew, clear() and start again.
+  /// `kernel` must outlive this. After the kernel is fitted again, call clear() and add the points again.
   GaussianProcess(const CovarianceKernel& kernel, std::size_t most_points, std::size_t candidates);
 
   void clear();
@@ -18,11 +18,11 @@ class GaussianProcess {
   bool full() const { return points_ == most_points_; }
   std::size_t candidates() const { return candidates_; }
 
-  /// Rows of kernel.axes() coordinates each. Precondition: there is room for them. Their targets are what is expected
-  /// there, until they are set.
+  /// `coordinates` holds rows of kernel.axes() coordinates. Precondition: there is room for them. Until their targets
+  /// are set, they are taken to be the predictions.
   void add_points(std::span<const Coordinate> coordinates);
 
-  /// One of several functions that are alike in the same way: its targets and what they make one expect.
+  /// One of several functions with the same covariance: its targets and predicted means.
   class Output {
    public:
     double mean(std::size_t slot) const { return means_[slot]; }
@@ -34,7 +34,7 @@ class GaussianProcess {
     std::vector<double> targets_, solved_, means_;
     double scale_ = 1;
   };
-  /// NaN: not known; it is taken to be what the points before it make one expect. Cheap if targets were only appended.
+  /// A NaN target is unknown and taken to be its prediction. The call is cheap if targets were only appended.
   void set_targets(Output& output, std::span<const double> targets);
 
   /// Puts a candidate into one of the slots 0 to candidates() - 1.
@@ -50,7 +50,7 @@ class GaussianProcess {
   void extend_block(std::size_t block, std::size_t first_row);
   void append_target(Output& output, double target);
   double* factor_column(std::size_t column) { return &factor_[column * most_points_]; }
-  /// Of factor^-1 similarities: the row of a point for a block of candidates.
+  /// The row of a point in factor^-1 * similarities, for a block of candidates.
   double* cross(std::size_t block, std::size_t row) { return &cross_[(block * most_points_ + row) * kBlock]; }
   const Coordinate* point(std::size_t row) const { return &point_coordinates_[row * kernel_->axes()]; }
 

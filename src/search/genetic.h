@@ -7,12 +7,12 @@ namespace tune {
 
 struct GeneticOptions {
   int population = 15;
-  int tournament = 4;     ///< a parent is the best of so many
-  double mutation = 1.0;  ///< steps per child on average
+  int tournament = 4;     ///< a parent is the best of this many random members
+  double mutation = 1.0;  ///< the mean number of steps per child
 };
 
-/// A steady population of the best points so far: each next one takes every value from one of two parents, and a few
-/// steps.
+/// A steady-state genetic algorithm on the best points so far: a child takes each value from one of two parents and
+/// then makes a few steps.
 class Genetic : public StepSearch {
  public:
   /// `specs` must outlive this.

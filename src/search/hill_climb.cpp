@@ -18,7 +18,7 @@ std::optional<Point> HillClimb::ask() {
   std::optional<Point> point;
   if (starts_left_ == 0) point = next_neighbour();
   if (!point) {
-    // A summit, once nothing that could be higher is out.
+    // It is a local optimum once no neighbour is still being measured.
     if (starts_left_ == 0 && out_ == 0) {
       here_.reset();
       starts_left_ = options_.starts;

@@ -6,10 +6,10 @@
 namespace tune {
 
 struct HillClimbOptions {
-  int starts = 15;  ///< points spread over the space, of which the best is where a climb starts
+  int starts = 15;  ///< the number of points spread over the space; a climb starts from the best of them
 };
 
-/// Goes to the first neighbour that is better until there is none, then starts again elsewhere.
+/// Moves to the first better neighbour until there is none, then starts again elsewhere.
 class HillClimb : public StepSearch {
  public:
   /// `specs` must outlive this.
@@ -25,7 +25,7 @@ class HillClimb : public StepSearch {
 
   HillClimbOptions options_;
   int starts_left_;
-  int out_ = 0;  ///< asked and not told
+  int out_ = 0;  ///< the number of points asked for and not told yet
   std::optional<Visited> here_;
   std::vector<Point> neighbours_;  ///< not asked yet, the last one next
 };

@@ -5,7 +5,7 @@
 
 namespace tune {
 
-/// Given specs in their order, and no others.
+/// Asks for the given specs in their order, and for no others.
 class Listed : public Strategy {
  public:
   explicit Listed(std::deque<Spec> specs) : specs_(std::move(specs)) {}

@@ -5,9 +5,9 @@
 
 namespace tune {
 
-/// Steps from a point that make sense for the kind of each parameter: a categorical one, or one of few values, takes
-/// any other; of the others an ordinal one goes up or down by one or two values, an interval is halved towards both
-/// ends again and again, a ratio goes up and down by one, two and four steps of multiplication.
+/// Steps from a point that suit the kind of each parameter. A categorical parameter, or one with few values, takes any
+/// other value. Of the others, an ordinal one moves by one or two values, an interval moves to either end, half of the
+/// way there, a quarter, and so on, and a ratio moves by one, two or four values.
 class Moves {
  public:
   /// `specs` must outlive this.
@@ -15,12 +15,12 @@ class Moves {
 
   /// The valid points one step away, in a fixed order.
   std::vector<Point> around(const Point& point) const;
-  /// Like the point but for a few random steps; it may be the point itself, and need not be valid.
+  /// The point after a few random steps. It may be the same point again, and it need not be valid.
   Point mutated(Point point, int steps, Random& random) const;
 
-  /// Where a parameter's value stands among the others, numbers by size, from 0.
+  /// The rank of a parameter's value among its values, from 0; numbers are ranked by size.
   std::uint32_t rank(const Point& point, std::size_t parameter) const;
-  /// The value of this rank, or of the nearest rank there is.
+  /// Sets the value of this rank, or of the nearest rank that exists.
   void set_rank(Point& point, std::size_t parameter, double rank) const;
 
  private:

@@ -5,12 +5,12 @@
 
 namespace tune {
 
-/// Functions of the mathematical library whose last bit differs between machines, made of exactly rounded operations so
-/// that a search takes the same path everywhere. Good to about 1e-14 unless said otherwise.
+/// Replacements for functions of the mathematical library whose last bit differs between machines. They use correctly
+/// rounded operations only, so that a search takes the same path everywhere. The error is about 1e-14 unless stated.
 double natural_log(double x);  ///< x > 0
 double exponential(double x);
-/// What a normal variable of mean 0 and deviation 1 is expected to gain over -u: u*Phi(u) + phi(u); good to some per
-/// cent where it is tiny.
+/// The expected improvement of a standard normal variable over -u: u*Phi(u) + phi(u). The relative error is a few per
+/// cent where the value is tiny.
 double expected_gain(double u);
 
 /// Uniform in [0, 1), 53 bits.

@@ -3,7 +3,7 @@
 
 namespace tune {
 
-/// Every point in the order of the set.
+/// Asks for every point in the order of the set.
 class Ordered : public Search {
  public:
   /// `specs` must outlive this.

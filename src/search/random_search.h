@@ -4,10 +4,10 @@
 namespace tune {
 
 struct RandomOptions {
-  bool latin = true;  ///< values used evenly; else uniform over the valid specs
+  bool latin = true;  ///< spread the values evenly; otherwise draw uniformly from the valid specs
 };
 
-/// Random points, each once.
+/// Asks for random points, each once.
 class RandomSearch : public Search {
  public:
   /// `specs` must outlive this.

@@ -14,9 +14,10 @@ class Search {
   virtual ~Search() = default;
   /// A point never asked before; nullopt only when all have been.
   virtual std::optional<Point> ask() = 0;
-  /// The point will be tried on somebody else's advice, and told; false: it is not valid, or was asked for before.
+  /// Announces a point that will be tried and told though it was not asked for; false: it is invalid or was asked
+  /// before.
   virtual bool claim(const Point& point) = 0;
-  /// What a point that was asked for or claimed cost: lower is better, any sign; nullopt: it failed.
+  /// Reports the cost of a point that was asked for or claimed. Lower is better, any sign is fine; nullopt: it failed.
   virtual void tell(const Point& point, std::optional<double> cost) = 0;
 };
 

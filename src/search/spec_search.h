@@ -9,13 +9,13 @@
 
 namespace tune {
 
-/// A search as the driver's strategy: points become specs, trials become costs.
+/// Adapts a search to the driver's Strategy: it turns points into specs and trials into costs.
 class SpecSearch : public Strategy {
  public:
   /// Lower is better; nullopt: there is nothing to compare, as of a failure.
   using Cost = std::function<std::optional<double>(const Trial&)>;
 
-  /// `first` are asked for before the search has its say.
+  /// The specs in `first` are asked for before any of the search.
   SpecSearch(ValidSpecs specs, std::vector<Spec> first, Cost cost);
   /// Must be called once, with a search over specs(), before anything else.
   void set_search(std::unique_ptr<Search> search) { search_ = std::move(search); }

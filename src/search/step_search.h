@@ -10,8 +10,8 @@ struct Visited {
   double cost = 0;
 };
 
-/// What searches that go from point to point have in common: chance, what is left to try, a spread design for where
-/// they have no step to make, and steps.
+/// The base of searches that go from point to point: random numbers, the set of untried points, steps, and a design
+/// that provides a point when there is no step to make.
 class StepSearch : public Search {
  public:
   bool claim(const Point& point) override { return untried_.take(point); }

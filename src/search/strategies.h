@@ -8,7 +8,7 @@
 
 namespace tune {
 
-/// One number that a strategy can be given, by `NAME:key=value`.
+/// A numeric option of a strategy, which is set by `NAME:key=value`.
 struct StrategyOption {
   std::string key;
   double value = 0;  ///< in a table of strategies: the default
@@ -24,10 +24,10 @@ struct StrategyChoice {
   double option(std::string_view key) const;
 };
 
-/// All there are, with their defaults; `auto` first.
+/// All strategies with their defaults; `auto` comes first.
 std::vector<StrategyChoice> strategies();
 
-/// `genetic:population=30,mutation=0.5`. Throws Error(bad_input) for a name or key there is not, or a value out of
+/// Parses `genetic:population=30,mutation=0.5`. Throws Error(bad_input) for an unknown name or key, or a value out of
 /// range.
 StrategyChoice parse_strategy(const std::string& text);
 

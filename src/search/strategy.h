@@ -5,12 +5,12 @@
 
 namespace tune {
 
-/// Decides what to try next. It is asked for specs and told trials, failures too; several specs can be out at once, and
-/// it never owns the loop.
+/// Decides what to try next. It is asked for specs and told trials, failures included. Several specs can be in progress
+/// at once, and the strategy never owns the loop.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// The next spec, never one asked before; nullopt: nothing (more) to try until told something, or at all.
+  /// The next spec, never the same one twice; nullopt: there is none until more trials are told, or none at all.
   virtual std::optional<Spec> ask() = 0;
   virtual void tell(const Trial& trial) = 0;
 };

@@ -22,7 +22,7 @@ std::int64_t Untried::undrawn_index(std::int64_t position) const {
   return found == moved_.end() ? position : found->second;
 }
 
-// Fisher-Yates over a permutation of which only the changed places are stored.
+// Fisher-Yates shuffle of a permutation of which only the changed positions are stored.
 std::optional<Point> Untried::draw(Random& random) {
   while (undrawn_ > 0) {
     const auto position = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(undrawn_)));

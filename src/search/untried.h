@@ -8,7 +8,7 @@
 
 namespace tune {
 
-/// Which points of a set have not been handed out yet. Memory grows with what was handed out, not with the set.
+/// The points of a set that were not taken yet. Memory grows with the number of points taken, not with the set.
 class Untried {
  public:
   /// `specs` must outlive this.
@@ -23,9 +23,9 @@ class Untried {
   std::optional<std::int64_t> find(const Point& point) const;
   /// Takes the point if has() it.
   bool take(const Point& point);
-  /// Takes a uniformly random one; nullopt: there is none.
+  /// Takes a uniformly random point; nullopt if there is none.
   std::optional<Point> draw(Random& random);
-  /// The index of a uniformly random one, which stays; nullopt: a few attempts met only taken ones.
+  /// The index of a random untried point, which is not taken; nullopt if a few attempts found only taken ones.
   std::optional<std::int64_t> glance(Random& random) const;
 
  private:
@@ -33,7 +33,8 @@ class Untried {
 
   const ValidSpecs* specs_;
   std::unordered_set<std::int64_t> taken_;
-  /// Positions below undrawn_ hold a permutation's rest: the index of the same number, or the one noted here.
+  /// The rest of a permutation: each position below undrawn_ stands for the index of the same number, unless noted
+  /// here.
   std::unordered_map<std::int64_t, std::int64_t> moved_;
   std::int64_t undrawn_;
 };

@@ -6,7 +6,7 @@
 namespace tune {
 namespace {
 
-/// An attempt that takes more than this begins anew elsewhere; each next one may take twice as much.
+/// An attempt that takes more operations than this starts again elsewhere; each new attempt may take twice as many.
 constexpr std::int64_t kFirstAttempt = 1 << 13;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -81,7 +81,7 @@ Bounds BranchAndPrune::bounds_of(std::size_t parameter, Range range) const {
   return Bounds::of(ends);
 }
 
-/// Whether the constraints may hold somewhere in the box, as far as ranges tell.
+/// Whether interval bounds leave room for the constraints to hold somewhere in the box.
 bool BranchAndPrune::may_hold(const Box& box, std::vector<Bounds>& bounds) const {
   std::vector<const Bounds*> operands;
   for (const int part : parts_) {

@@ -9,16 +9,16 @@
 
 namespace tune {
 
-/// Finds valid points of a mapping where few of very many are: halves the values of one parameter after the other at
-/// random, and leaves a half as soon as the ranges of what the constraints compute show that they cannot hold in it.
-/// The last parameter of an equation is found as its root is.
+/// Finds valid points of a mapping in which very few of very many points are valid, by branch and prune: it bisects the
+/// ranges of values of one parameter after the other at random, and drops a half as soon as interval bounds show that
+/// the constraints cannot hold in it. The last parameter of an equation is thus found by bisection, as a root is.
 class BranchAndPrune {
  public:
   /// `space` must outlive this.
   BranchAndPrune(const Space& space, std::uint32_t mapping, Domains domains);
 
-  /// A valid point: any one can be found, but not all as probably. nullopt: there is none. Throws
-  /// WorkBudget::Exhausted.
+  /// A valid point; nullopt if there is none. Every valid point can be found, but not all with the same probability.
+  /// Throws WorkBudget::Exhausted.
   std::optional<Space::Point> find(Random& random, WorkBudget& budget);
 
  private:
@@ -37,13 +37,14 @@ class BranchAndPrune {
 
   const Space* space_;
   std::uint32_t mapping_;
-  std::vector<std::vector<std::uint32_t>> digits_;  ///< of each parameter: the values it may have, numbers ascending
+  std::vector<std::vector<std::uint32_t>> digits_;  ///< the values that each parameter may have, numbers ascending
   std::vector<std::vector<Cell>> cells_;            ///< the same values
-  std::vector<char> ascending_;                     ///< whether they are numbers of one kind
+  std::vector<char> ascending_;                     ///< per parameter: whether all values are numbers of one kind
   ExpressionGraph terms_;
-  std::vector<int> requirements_;   ///< terms that must hold
-  std::vector<int> parts_;          ///< what they are made of, each after its operands
-  std::vector<std::size_t> order_;  ///< of the parameters that something depends on: each is known before the next one
+  std::vector<int> requirements_;  ///< terms that must hold
+  std::vector<int> parts_;         ///< these terms and all their parts, each after its operands
+  std::vector<std::size_t>
+      order_;  ///< the order in which the parameters are bisected, without those on which nothing depends
 };
 
 }  // namespace tune

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t kWordBits = 32;
 constexpr std::size_t kComputedWords = 5;
-/// So many values are looked at one by one rather than halved.
+/// Ranges of up to this many values are enumerated rather than bisected.
 constexpr std::size_t kBlock = 256;
-/// What it costs to foresee one operation, in operations.
+/// The cost of bounding one operation, in operations.
 constexpr std::size_t kForesight = 32;
-/// And what it counts to keep a state.
+/// The cost of storing a state, in the same unit.
 constexpr std::size_t kMemory = 16;
 
 using Packed = std::array<std::uint32_t, kComputedWords>;
@@ -38,7 +38,7 @@ Packed pack(const Computed& outcome) {
   return {static_cast<std::uint32_t>(outcome.cell.tag), low(first), high(first), low(second), high(second)};
 }
 
-/// Which fault it was does not matter any more.
+/// The kind of fault is lost, because it does not matter any more.
 Computed unpack(const std::uint32_t* words) {
   Computed outcome;
   if (words[0] == UINT32_MAX) {
@@ -64,13 +64,13 @@ bool bit_at(const std::uint32_t* words, std::size_t index) {
   return (words[index / kWordBits] >> (index % kWordBits) & 1) != 0;
 }
 
-/// The terms that `root` is made of, itself too, each after its operands.
+/// `root` and all terms that it consists of, each after its operands.
 std::vector<int> parts_of(const ExpressionGraph& terms, int root) {
   std::vector<int> parts = {root};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::vector<int>& operands = terms[parts[i]].operands;
     parts.insert(parts.end(), operands.begin(), operands.end());
-    // A part used often would be looked into as often.
+    // Without this, a part that is used often would be expanded as often.
     if (parts.size() > 4096) {
       std::sort(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end());
       parts.erase(std::unique(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end()), parts.end());
@@ -89,7 +89,7 @@ ConstraintAutomaton::ConstraintAutomaton(const ExpressionGraph& terms, Requireme
     : requirement_(requirement), values_(std::move(values)), levels_(variables.size()) {
   for (std::size_t i = values_.size(); i-- > 0;) {
     const std::size_t after = i + 1 < levels_.size() ? levels_[i + 1].rest : 1;
-    // No more than a bound: what is larger is never tabulated.
+    // An upper bound is enough: nothing larger is ever tabulated.
     levels_[i].rest = std::min<std::size_t>(after * values_[i].size(), std::size_t{1} << 40);
     levels_[i].bounds = Bounds::of(values_[i]);
   }
@@ -109,7 +109,7 @@ ConstraintAutomaton::ConstraintAutomaton(const ExpressionGraph& terms, Requireme
   start_ = present_state(0);
 }
 
-/// The bounds of `count` values of the wide level, and of their halves.
+/// Computes the bounds of `count` values of the wide level, and of their halves.
 void ConstraintAutomaton::make_halves(std::size_t first, std::size_t count, std::size_t half) {
   if (halves_.size() <= half) halves_.resize(half + 1);
   halves_[half] = Bounds::of(std::span(values_[wide_]).subspan(first, count));
@@ -120,7 +120,7 @@ void ConstraintAutomaton::make_halves(std::size_t first, std::size_t count, std:
 
 void ConstraintAutomaton::make_columns() {
   const std::size_t from = std::min(table_from_, wide_);
-  if (from >= levels_.size() || !requirement_.holds || (levels_[from].rest < 8)) return;
+  if (from >= levels_.size() || !requirement_.must_be_true || (levels_[from].rest < 8)) return;
   std::vector<BatchEvaluator::Variable> variables;
   std::vector<const TermStep*> steps;
   for (std::size_t i = 0; i < levels_.size(); ++i) {
@@ -172,7 +172,7 @@ void ConstraintAutomaton::compile(const ExpressionGraph& terms, std::span<const 
 }
 
 const std::uint32_t* ConstraintAutomaton::row(std::size_t level, std::uint32_t state, WorkBudget& budget) {
-  assert(state != kFails && state != kHolds);
+  assert(state != kRejects && state != kAccepts);
   Level& here = levels_[level];
   const std::size_t count = values_[level].size();
   const std::size_t first = (state - 2) * count;
@@ -199,14 +199,14 @@ bool ConstraintAutomaton::satisfied_by(std::size_t value) {
   return satisfied();
 }
 
-/// Of finding the state before a variable has a value.
+/// The cost of finding the state before variable `level` is read.
 std::size_t ConstraintAutomaton::cost(std::size_t level) const {
   if (level == levels_.size()) return kForesight;
   const std::size_t table = level == table_from_ ? levels_[level].rest : kForesight;
   return table * (1 + levels_[level].steps_to_end);
 }
 
-/// Puts into the registers what a state consists of.
+/// Restores the registers that a state consists of.
 void ConstraintAutomaton::restore(std::size_t level, std::uint32_t state) {
   const Level& here = levels_[level];
   const std::uint32_t* const words = here.states.at(state - 2);
@@ -228,7 +228,7 @@ std::span<const ConstraintAutomaton::Run> ConstraintAutomaton::runs(std::size_t 
   return known;
 }
 
-/// The runs of `count` values of the wide level, whose bounds are those of `half`.
+/// Appends the runs of `count` values of the wide level, whose bounds are those of `half`.
 void ConstraintAutomaton::add_runs(std::size_t first, std::size_t count, std::size_t half, WorkBudget& budget) {
   budget.spend(cost(wide_));
   levels_[wide_].bounds = halves_[half];
@@ -248,12 +248,12 @@ void ConstraintAutomaton::add_runs(std::size_t first, std::size_t count, std::si
 }
 
 void ConstraintAutomaton::add_run(std::size_t end, bool holds) {
-  const std::uint32_t state = holds ? kHolds : kFails;
+  const std::uint32_t state = holds ? kAccepts : kRejects;
   if (runs_.empty() || runs_.back().state != state) runs_.push_back({0, state});
   runs_.back().end = static_cast<std::uint32_t>(end);
 }
 
-/// Gives the variable a value and computes what can be.
+/// Assigns the variable and computes every step that has become possible.
 void ConstraintAutomaton::set(std::size_t level, std::size_t value) {
   const Level& here = levels_[level];
   registers_[here.variable] = {values_[level][value], nullptr};
@@ -287,12 +287,12 @@ void ConstraintAutomaton::run(const TermStep& step) {
 }
 
 bool ConstraintAutomaton::satisfied() const {
-  return requirement_.holds ? registers_[root_].holds() : registers_[root_].fault == nullptr;
+  return requirement_.must_be_true ? registers_[root_].is_true() : registers_[root_].fault == nullptr;
 }
 
-/// The state of what stands in the registers before the variable `level` has a value.
+/// The state that the registers represent before variable `level` is read.
 std::uint32_t ConstraintAutomaton::present_state(std::size_t level) {
-  if (level == levels_.size()) return satisfied() ? kHolds : kFails;
+  if (level == levels_.size()) return satisfied() ? kAccepts : kRejects;
   if (level == table_from_) {
     row_.assign(words_for(levels_[level].rest), 0);
     bits_ = 0;
@@ -304,7 +304,7 @@ std::uint32_t ConstraintAutomaton::present_state(std::size_t level) {
     }
     return intern(level, row_.data());
   }
-  if (const auto met = foresee(level)) return *met ? kHolds : kFails;
+  if (const auto met = foresee(level)) return *met ? kAccepts : kRejects;
   row_.clear();
   for (const std::uint32_t live : levels_[level].live) {
     const Packed packed = pack(registers_[live]);
@@ -313,19 +313,19 @@ std::uint32_t ConstraintAutomaton::present_state(std::size_t level) {
   return levels_[level].states.intern(row_.data()) + 2;
 }
 
-/// Whether the requirement will be met whatever values come, as far as the ranges of values tell.
+/// Whether the requirement will be met whatever values follow, if interval bounds decide it.
 std::optional<bool> ConstraintAutomaton::foresee(std::size_t level) {
   know_bounds(level);
   for (std::size_t later = level; later < levels_.size(); ++later) bound_steps(later);
   return foreseen();
 }
 
-/// Of what stands in the registers.
+/// Sets the bounds of what the registers hold.
 void ConstraintAutomaton::know_bounds(std::size_t level) {
   for (const std::uint32_t live : levels_[level].live) bounds_[live] = Bounds::of(registers_[live]);
 }
 
-/// Of what will, once the variable has one of its values.
+/// Sets the bounds of what the steps of this level will compute.
 void ConstraintAutomaton::bound_steps(std::size_t level) {
   const Level& here = levels_[level];
   bounds_[here.variable] = here.bounds;
@@ -338,7 +338,7 @@ void ConstraintAutomaton::bound_steps(std::size_t level) {
 
 std::optional<bool> ConstraintAutomaton::foreseen() const {
   const Bounds& root = bounds_[root_];
-  if (!requirement_.holds) return root.may_fail ? std::nullopt : std::optional(true);
+  if (!requirement_.must_be_true) return root.may_fail ? std::nullopt : std::optional(true);
   const auto truth = root.truth();
   return truth == true && root.may_fail ? std::nullopt : truth;
 }
@@ -365,19 +365,19 @@ std::uint32_t ConstraintAutomaton::intern(std::size_t level, const std::uint32_t
   std::size_t set_bits = 0;
   for (std::size_t i = 0; i < words_for(levels_[level].rest); ++i)
     set_bits += static_cast<std::size_t>(std::popcount(row[i]));
-  if (set_bits == 0) return kFails;
-  if (set_bits == levels_[level].rest) return kHolds;
+  if (set_bits == 0) return kRejects;
+  if (set_bits == levels_[level].rest) return kAccepts;
   return levels_[level].states.intern(row) + 2;
 }
 
-/// What is left of a truth table after a value is a slice of it.
+/// The truth table after a value is a slice of the one before it.
 void ConstraintAutomaton::fill_row(std::size_t level, std::uint32_t state, std::uint32_t* next) {
   const bool last = level + 1 == levels_.size();
   const std::size_t bits = last ? 1 : levels_[level + 1].rest;
   for (std::size_t value = 0; value < values_[level].size(); ++value) {
     const std::uint32_t* const table = levels_[level].states.at(state - 2);
     if (last) {
-      next[value] = bit_at(table, value) ? kHolds : kFails;
+      next[value] = bit_at(table, value) ? kAccepts : kRejects;
       continue;
     }
     row_.assign(words_for(bits), 0);

@@ -9,13 +9,13 @@
 
 namespace tune {
 
-/// What a term must do.
+/// What is required of a term.
 struct Requirement {
   int term = -1;
-  bool holds = true;  ///< false: it need only have a value
+  bool must_be_true = true;  ///< false: the term need only have a value
 };
 
-/// How much may still be computed, in operations or so.
+/// How much may still be computed, roughly in operations.
 struct WorkBudget {
   struct Exhausted {};
   std::int64_t left = std::int64_t{1} << 29;
@@ -26,62 +26,63 @@ struct WorkBudget {
   }
 };
 
-/// How many ways to go on are all tried at once, which sees every two beginnings that are the same.
+/// Limits on truth tables, which list the outcome for all values of the remaining variables. They identify all equal
+/// states.
 struct TableLimits {
-  std::size_t rest = 32;     ///< after some variables
-  std::size_t whole = 8192;  ///< at the start
-  std::size_t wide = 64;     ///< more values than this of the last variable are looked at in runs
+  std::size_t rest = 32;     ///< the largest number of rows after some variables are assigned
+  std::size_t whole = 8192;  ///< the same before the first variable is assigned
+  std::size_t wide = 64;     ///< a last variable with more values than this is treated in runs of values
 };
 
-/// One requirement on variables that are given values one after the other. What is known of it in between is a state:
-/// two beginnings that leave the same to be decided share one (as far as that is seen), so that states are few even
-/// where beginnings are many. States are found as they are asked for. A last variable of many values is not gone
-/// through value by value: ranges of values after which the requirement is met everywhere or nowhere are found by
-/// halving.
+/// A requirement as an automaton that reads the values of its variables one after the other. Partial assignments after
+/// which the same remains to be decided share a state, as far as this is recognised, so that there are few states even
+/// for many assignments. States are computed when they are first asked for. A last variable with many values is not
+/// enumerated: bisection with interval bounds finds the runs of values for which the requirement is met everywhere or
+/// nowhere.
 class ConstraintAutomaton {
  public:
-  static constexpr std::uint32_t kFails = 0;  ///< whatever comes
-  static constexpr std::uint32_t kHolds = 1;
+  static constexpr std::uint32_t kRejects = 0;  ///< whatever values follow
+  static constexpr std::uint32_t kAccepts = 1;
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
 
-  /// Values [end of the one before, end) of a variable after which the state is the same.
+  /// The values [end of the previous run, end) of a variable lead to the same state.
   struct Run {
     std::uint32_t end;
     std::uint32_t state;
   };
 
-  /// `variables` are those of the term's support, in the order in which they are given; `values[i]` those that
+  /// `variables` are those of the term's support, in the order in which they are read; `values[i]` are the values that
   /// variables[i] may have. `terms` and the texts of values must outlive this.
   ConstraintAutomaton(const ExpressionGraph& terms, Requirement requirement, std::span<const int> variables,
                       std::vector<std::vector<Cell>> values, TableLimits limits = {});
 
   std::uint32_t start() const { return start_; }
 
-  /// Whether to ask for runs() of this level, else for row().
+  /// Whether runs() is to be called for this level; otherwise row() is.
   bool is_wide(std::size_t level) const { return level == wide_; }
 
-  /// The states after each of the values of variable `level`, kUnknown where that has not been asked for. Precondition:
-  /// `state` is of this level, and neither kFails nor kHolds. Valid until the next call for the level.
+  /// The states after each value of variable `level`; kUnknown where follow() was not called yet. Precondition:
+  /// `state` is of this level, and neither kRejects nor kAccepts. Valid until the next call for the level.
   const std::uint32_t* row(std::size_t level, std::uint32_t state, WorkBudget& budget);
-  /// One that is unknown: the state after values[level][value].
+  /// Computes an unknown entry of the row: the state after values[level][value].
   std::uint32_t follow(std::size_t level, std::uint32_t state, std::size_t value, WorkBudget& budget);
-  /// The same for all values, ascending. Precondition: as of row().
+  /// The states after all values, as ascending runs. The precondition is that of row().
   std::span<const Run> runs(std::size_t level, std::uint32_t state, WorkBudget& budget);
   /// Precondition: there is one variable.
   bool satisfied_by(std::size_t value);
-  /// Whether rows of this level are known as a whole, at little cost.
+  /// Whether rows of this level come from a truth table, which costs little.
   bool is_table(std::size_t level) const { return level >= table_from_; }
 
  private:
-  /// The time before variable `i` has a value.
+  /// The situation before variable `i` is read.
   struct Level {
     std::uint32_t variable = 0;       ///< its register
-    std::vector<TermStep> steps;      ///< what can be computed once it has one
-    std::vector<std::uint32_t> live;  ///< registers that are set before and still needed
+    std::vector<TermStep> steps;      ///< what can be computed once it is read
+    std::vector<std::uint32_t> live;  ///< registers that were set earlier and are still needed
     Bounds bounds;                    ///< of the variable's values
     std::size_t steps_to_end = 0;     ///< steps of this and all later levels
-    std::size_t rest = 1;             ///< ways to give values to this and all later variables
-    RowSet states;                    ///< without kFails and kHolds
+    std::size_t rest = 1;             ///< the number of assignments of this and all later variables
+    RowSet states;                    ///< without kRejects and kAccepts
     std::vector<std::uint32_t> next;  ///< states x values; kUnknown: not yet followed
   };
 
@@ -109,20 +110,20 @@ class ConstraintAutomaton {
   Requirement requirement_;
   std::vector<std::vector<Cell>> values_;
   std::vector<Level> levels_;   ///< one per variable
-  std::size_t table_from_ = 0;  ///< states are truth tables of the rest from this level on
+  std::size_t table_from_ = 0;  ///< from this level on, states are truth tables
   std::vector<Computed> registers_;
   std::uint32_t root_ = 0;
-  std::vector<Bounds> bounds_;  ///< of what is in the registers, now or later
+  std::vector<Bounds> bounds_;  ///< of the present or future contents of the registers
   std::vector<const Computed*> operands_;
   std::vector<const Bounds*> bounds_operands_;
   std::vector<std::uint32_t> row_;
   std::size_t bits_ = 0;
-  std::uint32_t start_ = kFails;
+  std::uint32_t start_ = kRejects;
   std::optional<BatchEvaluator> columns_;  ///< of the table, or of the wide level
   std::size_t wide_ = SIZE_MAX;            ///< the last level, if it has many values
-  std::vector<Bounds> halves_;             ///< of its values, of their first half and second half, and so on: a heap
-  std::vector<std::vector<Run>> runs_of_;  ///< of each of its states; empty: not yet asked for
-  std::vector<Run> runs_;                  ///< those that are being found
+  std::vector<Bounds> halves_;             ///< bounds of its values, of their halves, and so on, in heap order
+  std::vector<std::vector<Run>> runs_of_;  ///< per state of that level; empty: not asked for yet
+  std::vector<Run> runs_;                  ///< the ones that are being computed
 };
 
 }  // namespace tune

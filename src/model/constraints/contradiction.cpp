@@ -7,9 +7,9 @@
 namespace tune {
 namespace {
 
-/// Without the constraints that keep it small a space can be large; then a constraint is kept unproven.
+/// A space can be large without the constraints that keep it small; then a constraint is kept without proof.
 constexpr std::size_t kMostEdges = 2'000'000;
-/// For all that is looked at together.
+/// For all combinations of constraints together.
 constexpr std::int64_t kBudget = std::int64_t{1} << 29;
 
 enum class Left { none, some, unknown };

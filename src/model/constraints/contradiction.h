@@ -7,14 +7,14 @@ namespace tune {
 
 /// Why a mapping of the union has no valid spec.
 struct Contradiction {
-  std::vector<const Derived*> derived;         ///< these can be computed nowhere, or not where the others hold
-  std::vector<const Constraint*> constraints;  ///< these hold nowhere together
-  bool minimal = true;                         ///< without any one of them there would be specs
+  std::vector<const Derived*> derived;         ///< these cannot be computed anywhere that the others hold
+  std::vector<const Constraint*> constraints;  ///< these never hold together
+  bool minimal = true;                         ///< if any one of them is removed, there are valid specs
   bool operator==(const Contradiction&) const = default;
 };
 
-/// One per mapping that has parameters of all restrictions and no spec, as far as that can be found quickly. What it
-/// points to is of the space.
+/// One for each mapping that has the parameters of all restrictions but no valid spec, if this can be found quickly.
+/// The pointers refer to the space.
 std::vector<Contradiction> contradictions(const Space& space, const std::vector<Restriction>& restrictions);
 
 }  // namespace tune

@@ -16,7 +16,7 @@ class DecisionDiagram::Builder {
   /// False if there are too many edges. Throws WorkBudget::Exhausted.
   bool build() {
     for (const ScopedAutomaton& scoped : automata_)
-      if (scoped.automaton.start() == ConstraintAutomaton::kFails) return true;
+      if (scoped.automaton.start() == ConstraintAutomaton::kRejects) return true;
     nodes_.intern(nullptr);
     for (std::size_t level = 0; level < diagram_.variables_.size(); ++level)
       if (!add_layer(level)) return false;
@@ -102,7 +102,7 @@ class DecisionDiagram::Builder {
 
   void start(Transition& transition, std::uint32_t state) {
     transition.state = state;
-    if (state == ConstraintAutomaton::kHolds) return;
+    if (state == ConstraintAutomaton::kAccepts) return;
     ConstraintAutomaton& automaton = transition.scoped->automaton;
     if (automaton.is_wide(transition.level)) {
       transition.run = automaton.runs(transition.level, state, budget_).data();
@@ -116,19 +116,19 @@ class DecisionDiagram::Builder {
   bool step(std::uint32_t value, std::uint32_t& end) {
     for (Transition& transition : transitions_) {
       const std::uint32_t state = state_after(transition, value, end);
-      if (state == ConstraintAutomaton::kFails) return false;
+      if (state == ConstraintAutomaton::kRejects) return false;
       if (transition.to >= 0) row_[static_cast<std::size_t>(transition.to)] = state;
     }
     return true;
   }
 
   std::uint32_t state_after(Transition& transition, std::uint32_t value, std::uint32_t& end) {
-    if (transition.state == ConstraintAutomaton::kHolds) return ConstraintAutomaton::kHolds;
+    if (transition.state == ConstraintAutomaton::kAccepts) return ConstraintAutomaton::kAccepts;
     ConstraintAutomaton& automaton = transition.scoped->automaton;
     if (automaton.is_wide(transition.level)) {
       while (transition.run->end <= value) ++transition.run;
-      end = transition.run->state == ConstraintAutomaton::kFails ? transition.run->end
-                                                                 : std::min(end, transition.run->end);
+      end = transition.run->state == ConstraintAutomaton::kRejects ? transition.run->end
+                                                                   : std::min(end, transition.run->end);
       return transition.run->state;
     }
     end = value + 1;
@@ -158,7 +158,7 @@ std::optional<DecisionDiagram> DecisionDiagram::build(std::vector<Variable> vari
   return std::nullopt;
 }
 
-/// Counts the paths from each node, last layer first. False if they are more than 2^63 - 1.
+/// Counts the paths from each node, starting with the last layer. False if there are more than 2^63 - 1.
 bool DecisionDiagram::count() {
   if (layers_.size() < variables_.size()) return true;
   std::vector<std::int64_t> paths = {1};

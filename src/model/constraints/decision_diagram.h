@@ -31,7 +31,7 @@ class DecisionDiagram {
     std::size_t edges = std::size_t{1} << 24;
     WorkBudget budget = {};
   };
-  /// nullopt if it would have more than 2^63 - 1 paths, or take more than the limits.
+  /// nullopt if the diagram would have more than 2^63 - 1 paths or exceed the limits.
   static std::optional<DecisionDiagram> build(std::vector<Variable> variables, std::vector<ScopedAutomaton> automata,
                                               const Limits& limits);
 
@@ -48,10 +48,10 @@ class DecisionDiagram {
     std::uint32_t node;          ///< of the next layer
   };
   struct Layer {
-    std::vector<std::uint32_t> begin = {0};  ///< of each node's edges, and the end of the last one's
+    std::vector<std::uint32_t> begin = {0};  ///< where each node's edges begin, and where the last one's end
     std::vector<Edge> edges;
-    std::vector<std::int64_t> before;  ///< per edge: paths through the same node's earlier edges
-    std::vector<std::int64_t> paths;   ///< from each node of the next layer
+    std::vector<std::int64_t> before;  ///< per edge: the number of paths through earlier edges of the same node
+    std::vector<std::int64_t> paths;   ///< the number of paths from each node of the next layer
   };
 
   bool count();

@@ -26,7 +26,7 @@ class Analysis {
     return impossible_ || std::ranges::any_of(domains_, [](const auto& domain) { return domain.empty(); });
   }
 
-  /// The parameters, in groups that no requirement connects; in each and among them by their first one.
+  /// The parameters in groups that no requirement connects, ordered by their first parameters.
   std::vector<std::vector<int>> groups() const {
     std::vector<int> head(domains_.size());
     std::iota(head.begin(), head.end(), 0);
@@ -87,7 +87,7 @@ class Analysis {
       const int whole = terms_.add(constraint.expression, meaning_);
       if (is_used()) {
         for (const int term : terms_.conjuncts(whole)) {
-          // What is on the same parameters is decided together.
+          // Constraints on the same parameters are decided together.
           const auto [known, is_new] = by_support.try_emplace(terms_[term].support, term);
           if (!is_new && known->second != term) known->second = terms_.both(known->second, term);
         }
@@ -101,7 +101,7 @@ class Analysis {
     const Term& term = terms_[requirement.term];
     if (term.kind != Term::Kind::constant) {
       requirements_.push_back(requirement);
-    } else if (requirement.holds ? !term.value.holds() : term.value.fault != nullptr) {
+    } else if (requirement.must_be_true ? !term.value.is_true() : term.value.fault != nullptr) {
       impossible_ = true;
     }
   }
@@ -116,17 +116,17 @@ class Analysis {
     if (is_empty()) return;
     std::erase_if(requirements_, [&](const Requirement& requirement) {
       const std::uint32_t start = automaton(requirement, terms_[requirement.term].support).start();
-      impossible_ = impossible_ || start == ConstraintAutomaton::kFails;
-      return start == ConstraintAutomaton::kHolds;
+      impossible_ = impossible_ || start == ConstraintAutomaton::kRejects;
+      return start == ConstraintAutomaton::kAccepts;
     });
   }
 
   void restrict(const Requirement& requirement, int variable) {
     ConstraintAutomaton alone = automaton(requirement, {variable});
-    if (alone.start() == ConstraintAutomaton::kHolds) return;
+    if (alone.start() == ConstraintAutomaton::kAccepts) return;
     std::vector<std::uint32_t>& domain = domains_[index(variable)];
     std::vector<std::uint32_t> kept;
-    if (alone.start() != ConstraintAutomaton::kFails) {
+    if (alone.start() != ConstraintAutomaton::kRejects) {
       for (std::size_t i = 0; i < domain.size(); ++i)
         if (alone.satisfied_by(i)) kept.push_back(domain[i]);
     }
@@ -175,7 +175,7 @@ class Analysis {
   Domains domains_;
   DiagramProduct::Limits limits_;
   ExpressionGraph terms_;
-  std::vector<int> meaning_;  ///< of each slot
+  std::vector<int> meaning_;  ///< the term of each slot
   std::vector<Requirement> requirements_;
   bool impossible_ = false;
 };

@@ -15,28 +15,28 @@ namespace tune {
 /// Which values a mapping's parameters may have, as indices: one ascending list per parameter.
 using Domains = std::vector<std::vector<std::uint32_t>>;
 
-/// The values that restrictions leave.
+/// The values that the restrictions admit.
 Domains domains_of(const Space::Mapping& mapping, const std::vector<Restriction>& restrictions);
-/// Whether the mapping has all the parameters that are restricted.
+/// Whether the mapping has all restricted parameters.
 bool has_names(const Space::Mapping& mapping, const std::vector<Restriction>& restrictions);
 
-/// The valid points of one mapping, as a product of groups of parameters that no constraint connects. Points are
-/// numbered group by group, the last one fastest.
+/// The valid points of one mapping: the product of one decision diagram for each group of parameters that no constraint
+/// connects with another group. Points are numbered group by group, the last one fastest.
 class DiagramProduct {
  public:
   struct Limits {
-    DecisionDiagram::Limits diagram = {};  ///< of each group, before it is given up
+    DecisionDiagram::Limits diagram = {};  ///< per group; beyond them TooLarge is thrown
     TableLimits tables = {};
   };
 
-  /// With `used`, only those of the mapping's derived values and then constraints for which it is true must hold.
+  /// If `used` is given, only the derived values and, after them, the constraints for which it is true are taken.
   /// Throws TooLarge.
   DiagramProduct(const Space& space, const Space::Mapping& mapping, Domains domains, const std::vector<char>* used,
                  const Limits& limits);
   DiagramProduct(const Space& space, const Space::Mapping& mapping, Domains domains)
       : DiagramProduct(space, mapping, std::move(domains), nullptr, Limits()) {}
 
-  /// There is no small diagram of a group of parameters.
+  /// The diagram of these parameters would exceed the limits.
   struct TooLarge {
     std::vector<std::string> parameters;
   };

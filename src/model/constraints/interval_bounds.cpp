@@ -18,7 +18,7 @@ bool less(const Cell& a, const Cell& b) {
 
 bool is_finite(const Cell& cell) { return cell.tag != Cell::Tag::real || std::isfinite(cell.real); }
 
-/// The least range that holds both; nullopt for different kinds.
+/// The smallest range that contains both; nullopt if they are of different kinds.
 std::optional<Range> hull(const std::optional<Range>& a, const std::optional<Range>& b) {
   if (!a || !b || a->first.tag != b->first.tag) return std::nullopt;
   return Range{less(a->first, b->first) ? a->first : b->first, less(a->second, b->second) ? b->second : a->second};
@@ -35,7 +35,7 @@ bool positive(const Range& range) { return less(to_cell(std::int64_t{0}), range.
 bool negative(const Range& range) { return less(range.second, to_cell(std::int64_t{0})); }
 bool is_integer(const Range& range) { return range.first.tag == Cell::Tag::integer; }
 
-/// Whether the extremes of an operation lie where its operands are at their extremes.
+/// Whether an operation takes its extremes where its operands take theirs.
 bool is_monotone(BoundsRule rule, const Range& left, const Range& right) {
   switch (rule) {
     case BoundsRule::monotone:
@@ -64,7 +64,7 @@ Bounds at_corners(Op op, const Range& left, const Range& right) {
   return {range, false};
 }
 
-/// A remainder of a positive divisor: that of the quotient, where it is the same everywhere.
+/// The remainder for a positive divisor; it is exact if the quotient is the same everywhere.
 Bounds remainder(const Range& left, const Range& right) {
   if (!positive(right) || !is_integer(left) || !is_integer(right)) return kAnything;
   const std::int64_t least = left.first.integer, most = left.second.integer;
@@ -111,7 +111,7 @@ Bounds bound_two(Op op, const Bounds& left, const Bounds& right) {
   }
   if (!left.range || !right.range) return kAnything;
   Bounds result;
-  // Numbers and booleans mix in Python in too many ways.
+  // Python mixes numbers and booleans in more ways than are worth following here.
   if (left.range->first.tag == Cell::Tag::boolean || right.range->first.tag == Cell::Tag::boolean) return kAnything;
   if (is_monotone(rule, *left.range, *right.range)) result = at_corners(op, *left.range, *right.range);
   if (rule == BoundsRule::remainder) result = remainder(*left.range, *right.range);

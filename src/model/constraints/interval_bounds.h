@@ -7,20 +7,20 @@
 
 namespace tune {
 
-/// What is known of a term's value before all of its variables have one.
+/// Interval arithmetic on terms: what is known of a term's value before all its variables are assigned.
 struct Bounds {
-  /// The least and the greatest it can be, both integers, both reals or both booleans; nullopt: anything.
+  /// The least and the greatest possible value: two integers, reals or booleans; nullopt: nothing is known.
   std::optional<std::pair<Cell, Cell>> range;
   bool may_fail = true;
 
   static Bounds of(const Computed& outcome);
   static Bounds of(std::span<const Cell> values);
 
-  /// Its truth, where it has a value, if that is known.
+  /// Whether the value is true or false, if this is known.
   std::optional<bool> truth() const;
 };
 
-/// What follows for a term from what is known of its operands. It may know less than could be known, never more.
+/// The bounds of a term from those of its operands. They may be wider than necessary, but never too narrow.
 Bounds bound(const Term& term, std::span<const Bounds* const> operands);
 
 }  // namespace tune

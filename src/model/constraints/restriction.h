@@ -6,8 +6,8 @@
 
 namespace tune {
 
-/// Only points whose parameter `name` has a value that `admits` accepts (a filter, `default:`). A mapping of the union
-/// that lacks the name has none.
+/// Leaves only the points whose parameter `name` has a value that `admits` accepts (for a filter or `default:`). A
+/// mapping that lacks this parameter keeps no points.
 struct Restriction {
   std::string name;
   std::function<bool(const Value&)> admits;

@@ -5,12 +5,12 @@
 
 namespace tune {
 
-/// Rows of one width, each once, numbered in the order in which they came.
+/// A set of rows of equal width, numbered in the order in which they were added.
 class RowSet {
  public:
   explicit RowSet(std::size_t width = 0) : width_(width) {}
 
-  /// The number of a row of `width` words that lies at `row`, newly given if it was not there.
+  /// The number of the row of `width` words at `row`; the row is added if it is not in the set.
   std::uint32_t intern(const std::uint32_t* row) {
     if (2 * (count_ + 1) > places_.size()) grow();
     for (std::size_t place = hash(row) & (places_.size() - 1);; place = (place + 1) & (places_.size() - 1)) {

@@ -11,10 +11,10 @@ namespace tune {
 namespace {
 
 constexpr int kDraws = 300'000;
-/// Where draws find fewer, this many are looked for by halving.
+/// If the draws find fewer, branch and prune looks for this many.
 constexpr std::size_t kFew = 1000;
 constexpr std::int64_t kBranchAndPruneBudget = 30'000'000;
-/// A constraint that takes more than this is left to the draws.
+/// A constraint that takes more than this is left to the draws to check.
 constexpr DiagramProduct::Limits kLimits = {.diagram = {.edges = 1'000'000, .budget = {1 << 25}}, .tables = {}};
 
 struct Part {
@@ -23,7 +23,7 @@ struct Part {
   DiagramProduct points;
 };
 
-/// The points of a mapping that meet as many constraints as can be solved together, taken in their order.
+/// The points that meet as many constraints as can be solved together; constraints are tried in their order.
 DiagramProduct relaxed(const Space& space, const Space::Mapping& mapping, const Domains& domains) {
   std::vector<char> used(mapping.derived.size() + mapping.constraints.size(), 0);
   DiagramProduct solved(space, mapping, domains, &used, kLimits);
@@ -48,7 +48,7 @@ void add_by_branch_and_prune(const Space& space, const std::vector<Restriction>&
   }
   WorkBudget budget{kBranchAndPruneBudget};
   try {
-    // A mapping of few points gives the same ones again and again.
+    // A mapping with few points yields the same ones again and again.
     for (std::size_t tries = 0; tries < kFew && found.size() < std::min(wanted, kFew) && !mappings.empty(); ++tries) {
       const std::size_t turn = tries % mappings.size();
       if (auto point = mappings[turn].find(random, budget)) {

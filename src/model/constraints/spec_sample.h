@@ -7,9 +7,10 @@
 
 namespace tune {
 
-/// Valid points of a space whose constraints are too entangled to count them, the same every time, no more than
-/// `wanted`: drawn uniformly from what those constraints leave that can be solved, and kept where the others hold too.
-/// Where hardly any are, up to 1000 that halving finds, which are not uniform; there may be none even so.
+/// At most `wanted` valid points of a space whose constraints are too entangled to count its specs; the same ones every
+/// time. Points are drawn uniformly from those that meet the constraints that can be solved, and kept if the others
+/// hold too. If very few are found this way, branch and prune adds up to 1000, which are not uniform; there may still
+/// be none.
 std::vector<Space::Point> sample_points(const Space& space, const std::vector<Restriction>& restrictions,
                                         std::size_t wanted);
 

@@ -11,13 +11,13 @@
 
 namespace tune {
 
-/// The constraints entangle so many parameters that their valid combinations cannot be counted. There may be a sample.
+/// Thrown if constraints connect so many parameters that their valid combinations cannot be counted; sampling may work.
 struct TooEntangled : Error {
   explicit TooEntangled(const std::vector<std::string>& parameters);
   std::string cause;  ///< without what to do
 };
 
-/// The valid specs of a space: how many, which, and who is next to whom. Knows nothing of measurements.
+/// The valid specs of a space: how many there are, which, and their neighbours. It knows nothing of measurements.
 class ValidSpecs {
  public:
   using Point = Space::Point;
@@ -30,7 +30,7 @@ class ValidSpecs {
   const Space& space() const { return *space_; }
   /// Saturates at 2^63 - 1.
   std::int64_t size() const;
-  /// In decimals, however many.
+  /// In decimal digits, without a limit.
   std::string size_text() const;
 
   /// In a fixed order: that of the mesh for given points. Precondition: 0 <= index < size().
@@ -41,19 +41,20 @@ class ValidSpecs {
 
   Spec spec(const Point& point) const { return space_->spec(point); }
   Spec spec(std::int64_t index) const { return spec(at(index)); }
-  /// Where a spec of the grid stands. Precondition: it is of the grid, valid or not.
+  /// The point of a spec. Precondition: it is in the grid, valid or not.
   Point point(const Spec& spec) const { return *space_->point(spec); }
 
   /// Uniform. Precondition: size() > 0.
   std::int64_t sample(Random& random) const;
 
-  /// Whom a point has next to it, of the same mapping and by one parameter that differs:
-  /// - hamming: in any of its values;
-  /// - adjacent: the first valid one before and after, in the order in which its values are written;
-  /// - kind: any of a categorical one's values; of others the first valid one below and above, of interval and ratio in
-  ///   the order of the numbers.
+  /// Which points are neighbours: points of the same mapping that differ in one parameter,
+  /// - hamming: by any of its values;
+  /// - adjacent: by the first valid value before and after it, in the order in which the values are written;
+  /// - kind: by any value if it is categorical, else by the first valid value below and above it; the values of
+  /// interval
+  ///   and ratio parameters are ordered as numbers.
   enum class Neighbourhood { hamming, adjacent, kind };
-  /// The valid neighbours, without the point itself, which need not be valid; by parameter, in a fixed order.
+  /// The valid neighbours of a point, which need not be valid itself; by parameter, in a fixed order.
   std::vector<Point> neighbours(const Point& point, Neighbourhood neighbourhood) const;
 
  private:

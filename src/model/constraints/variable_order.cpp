@@ -8,7 +8,7 @@
 namespace tune {
 namespace {
 
-/// Moving one variable elsewhere is tried no more often than this.
+/// At most this many moves of a single variable are tried.
 constexpr int kMostTrials = 3000;
 /// An order that costs less than this is good enough.
 constexpr double kCheap = 2000;
@@ -47,7 +47,7 @@ class Estimate {
     }
   }
 
-  /// log2 of how many nodes there are after what is bound.
+  /// log2 of the number of nodes after the variables that are bound.
   double nodes() const {
     double by_states = 0;
     double by_values = 0;
@@ -77,8 +77,8 @@ class Estimate {
  private:
   struct State {
     std::size_t unbound = 0;
-    double rest = 0;   ///< log2 of the ways to go on
-    double begun = 0;  ///< and of those to have come here
+    double rest = 0;   ///< log2 of the number of assignments that remain
+    double begun = 0;  ///< log2 of the number of assignments so far
     bool open() const { return begun > 0 && unbound > 0; }
   };
   const std::vector<std::vector<int>>& supports_;
@@ -88,7 +88,7 @@ class Estimate {
   std::vector<State> states_;
 };
 
-/// Always the variable that leaves the fewest nodes.
+/// Binds, at each step, the variable that leaves the fewest nodes.
 std::vector<int> greedy(Estimate& estimate, std::size_t count, int first) {
   estimate.clear();
   std::vector<int> order = {first};
@@ -115,7 +115,7 @@ std::vector<int> greedy(Estimate& estimate, std::size_t count, int first) {
   return order;
 }
 
-/// Moves single variables for as long as that helps.
+/// Moves single variables as long as this lowers the cost.
 void improve(Estimate& estimate, std::vector<int>& order, double& cost) {
   int trials = 0;
   for (bool better = true; better && cost > kCheap;) {

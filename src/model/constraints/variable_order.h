@@ -3,9 +3,9 @@
 
 namespace tune {
 
-/// In which order variables should be given values so that few beginnings differ in what they leave open. `sizes[v]` is
-/// how many values v has, `supports` the variables of each condition. That of the variables themselves where another is
-/// not clearly better. A heuristic: right or wrong is not a question.
+/// The variable order of a decision diagram: a heuristic that keeps the number of different partial assignments small.
+/// `sizes[v]` is the number of values of variable v, `supports` lists the variables of each constraint. The natural
+/// order is kept unless another one is clearly better. Any order is correct; only the size of the diagram differs.
 std::vector<int> order_variables(const std::vector<std::size_t>& sizes, const std::vector<std::vector<int>>& supports);
 
 }  // namespace tune

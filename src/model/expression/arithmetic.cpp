@@ -14,8 +14,8 @@ Fault not_numbers(const Cell& left, const Cell& right) {
   return fault ? fault : not_a_number(right);
 }
 
-/// `left` becomes an integer from two integers by `integers(a, b, result)`, which says whether it overflowed, or else a
-/// real from two reals by `reals(a, b)`.
+/// Two integers are combined by `integers(a, b, result)`, which returns whether the result overflows; other numbers are
+/// combined as reals by `reals(a, b)`.
 template <class Integers, class Reals>
 Fault combine(Cell& left, const Cell& right, Integers integers, Reals reals) {
   if (integral(left, right)) {
@@ -32,7 +32,7 @@ Fault combine(Cell& left, const Cell& right, Integers integers, Reals reals) {
 /// Whether a division of integers has no 64-bit quotient. C++ leaves it undefined.
 bool division_overflows(std::int64_t dividend, std::int64_t divisor) { return divisor == -1 && dividend == INT64_MIN; }
 
-/// The divisor, if it is a number, is not zero.
+/// The fault of dividing these; null if both are numbers and the divisor is not zero.
 Fault check_divisor(const Cell& left, const Cell& right) {
   if (const Fault fault = not_numbers(left, right)) return fault;
   return right.to_real() == 0 ? kDivisionByZero : nullptr;
@@ -44,8 +44,8 @@ double floored_remainder(double dividend, double divisor) {
   return (remainder < 0) != (divisor < 0) ? remainder + divisor : remainder;
 }
 
-/// By way of the exact remainder: floor(dividend / divisor) can be one off when the quotient rounds up to an integer.
-/// The remainder that has the dividend's sign is finite for an infinite divisor too.
+/// Uses the exact remainder, because floor(dividend / divisor) is one too large when the quotient rounds up to an
+/// integer. The remainder that has the dividend's sign is finite for an infinite divisor too.
 double floored_quotient(double dividend, double divisor) {
   const double remainder = std::fmod(dividend, divisor);
   double quotient = (dividend - remainder) / divisor;
@@ -59,7 +59,7 @@ Fault integer_power(std::int64_t base, std::int64_t exponent, std::int64_t& resu
     if (exponent % 2 == 1 && __builtin_mul_overflow(result, base, &result)) return kOverflow;
     exponent /= 2;
     if (exponent == 0) return nullptr;
-    // What does not fit now is needed later: the exponent has bits left.
+    // The square is needed later, because the exponent has bits left; so its overflow is one of the result.
     if (__builtin_mul_overflow(base, base, &base)) return kOverflow;
   }
 }

@@ -9,7 +9,7 @@ namespace {
 
 using Tag = Cell::Tag;
 
-/// What the result of a step is; nullopt where that is not only integers and booleans.
+/// The kind of a step's result; nullopt if it is not always an integer or always a boolean.
 std::optional<Tag> tag_of(const Term& term, std::span<const std::optional<Tag>> operands) {
   const auto is_integer = [](const std::optional<Tag>& tag) { return tag == Tag::integer; };
   if (!std::ranges::all_of(operands, [](const auto& tag) { return tag.has_value(); })) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<Tag> tag_of(const Computed& computed) {
 
 using Loop = bool (*)(const std::int64_t* a, const std::int64_t* b, std::int64_t* result, std::size_t count);
 
-/// A loop of its own for each operator, so that the compiler can make vector instructions of it.
+/// Each operator has its own loop, so that the compiler can vectorise it.
 template <std::size_t row>
 bool apply_to_all(const std::int64_t* a, const std::int64_t* b, std::int64_t* result, std::size_t count) {
   constexpr auto on_integers = kOperators[row].on_integers;
@@ -92,7 +92,7 @@ std::optional<BatchEvaluator> BatchEvaluator::make(std::span<const Computed> sam
   return made;
 }
 
-/// False if a variable has other values than integers, or than booleans.
+/// False if the values of a variable are neither all integers nor all booleans.
 bool BatchEvaluator::lay_out(std::span<const Variable> variables) {
   std::size_t points = 1;
   for (const Variable& variable : variables) points *= variable.values.size();

@@ -8,7 +8,7 @@
 
 namespace tune {
 
-/// One operation of a term that is computed part by part; registers hold the values of the parts.
+/// One operation of a term that is computed step by step; registers hold the values of its parts.
 struct TermStep {
   const Term* term;
   std::uint32_t result;
@@ -16,28 +16,28 @@ struct TermStep {
   std::vector<std::uint32_t> operands;
 };
 
-/// Computes a term at many points at once, where all its parts are integers and booleans: one operation after the
-/// other, each over a column of values.
+/// Evaluates a term at many points at once if all its parts are integers and booleans. Each operation is applied to a
+/// whole column of values before the next one.
 class BatchEvaluator {
  public:
   using Column = std::vector<std::int64_t>;
 
-  /// A register with a value of its own at each point.
+  /// A register whose value differs from point to point.
   struct Variable {
     std::uint32_t place;
     std::span<const Cell> values;  ///< one after the other, the last variable fastest
   };
 
-  /// `samples` are what registers that no step computes may hold; `steps` are all of the term's, in their order, of
-  /// which those that depend on `variables` are computed here, at no more than `most` points at once. `steps` must
-  /// outlive this. nullopt if there are other kinds of values than integers and booleans.
+  /// `samples` are examples of what the registers hold that no step computes. `steps` are all steps of the term in
+  /// their order; those that depend on `variables` are computed here, at no more than `most` points at once. `steps`
+  /// must outlive this. nullopt if there are other kinds of values than integers and booleans.
   static std::optional<BatchEvaluator> make(std::span<const Computed> samples, std::span<const TermStep* const> steps,
                                             std::span<const Variable> variables, std::uint32_t root, std::size_t most);
   BatchEvaluator(BatchEvaluator&&) = default;
   BatchEvaluator& operator=(BatchEvaluator&&) = default;
 
-  /// The truth of the term at the points [first, first + count), the other registers being these: 0 is false. Null if a
-  /// part has no value somewhere, or is of another kind than its sample. Valid until the next call.
+  /// The truth of the term at the points [first, first + count) for these values of the other registers; 0 is false.
+  /// Null if a part has no value at some point, or is of another kind than its sample. Valid until the next call.
   const std::int64_t* truths(std::size_t first, std::size_t count, std::span<const Computed> registers);
 
  private:

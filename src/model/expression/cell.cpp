@@ -16,7 +16,7 @@ struct SetCell {
   void operator()(Pair pair) const { cell.set(pair); }
 };
 
-/// By exact values: beyond 2^53 a conversion of the integer would round.
+/// Compares exact values: converting an integer beyond 2^53 would round it.
 std::partial_ordering order(std::int64_t integer, double real) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (std::isnan(real)) return std::partial_ordering::unordered;

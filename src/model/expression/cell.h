@@ -12,7 +12,7 @@ using Fault = const char*;
 inline constexpr Fault kOverflow = "overflow";
 inline constexpr Fault kDivisionByZero = "division by zero";
 
-/// A value inside the expression machine: a Value that borrows its text, so that copying it never allocates.
+/// A value during evaluation: like Value, but it borrows its text, so that copying never allocates.
 struct Cell {
   enum class Tag : std::uint8_t { integer, real, boolean, text, pair };
   Tag tag;
@@ -70,13 +70,13 @@ inline bool truth(const Cell& cell) {
   return false;
 }
 
-/// Why `cell` cannot be computed with; null if it is a number.
+/// The fault of computing with `cell`; null if it is a number.
 Fault not_a_number(const Cell& cell);
 
 enum class Comparison : std::uint8_t { less, less_equal, greater, greater_equal, equal, not_equal };
 
-/// Python's comparisons: integers and reals by their exact values, texts and pairs in lexicographic order; what is of
-/// different kinds is unequal and has no order (a fault).
+/// Python's comparisons: numbers are compared by their exact values, texts and pairs lexicographically; values of
+/// different kinds are unequal, and ordering them is a fault.
 Fault compare(Comparison comparison, const Cell& left, const Cell& right, bool& result);
 
 /// Whether `left` is in a pair or part of a text.

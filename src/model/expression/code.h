@@ -20,7 +20,8 @@ struct Instruction {
   std::int32_t index = 0;    ///< slot, constant, list size or distance of a jump
 };
 
-/// The text an instruction stands for: [begin, end), its right operand from `right` on. For explanations only.
+/// The part [begin, end) of the text that an instruction stands for; its right operand begins at `right`. It is used in
+/// explanations only.
 struct Origin {
   std::size_t begin = 0;
   std::size_t right = 0;
@@ -47,9 +48,9 @@ struct Code {
 /// Throws ExpressionError.
 Code parse_expression(std::string_view text, const Names& names);
 
-/// The fast way through code that has to do with integers only, as most has: they stay in registers, and what is rare
-/// (another kind of value, overflow, a negative or zero divisor) makes it give up. True if `result` is the value, false
-/// if the general machine has to find it, or the failure.
+/// A fast machine for code on integers, which most code is. It keeps values in registers and gives up at anything rare:
+/// another kind of value, overflow, a negative or zero divisor. True if `result` is the value; false if the general
+/// machine has to find the value or the failure.
 bool run_integers(const Code& code, std::span<const Value> slots, Cell& result);
 
 struct Expression::Program : Code {};

@@ -8,7 +8,7 @@
 
 namespace tune {
 
-/// Writes instructions one after the other and keeps count of the stack. Knows nothing of the text's grammar.
+/// Writes instructions one after the other and keeps track of the stack size. It knows nothing of the grammar.
 class CodeWriter {
  public:
   explicit CodeWriter(std::string_view text) { code_.text = text; }
@@ -20,17 +20,17 @@ class CodeWriter {
   std::size_t emit(Instruction instruction, Origin origin, int growth);
   void emit_name(int slot, std::string_view name, Origin origin);
   void emit_constant(Value value, Origin origin);
-  /// A right operand that is one load (from instruction `right_code` on) is taken where it lies.
+  /// If the right operand (the code from `right_code` on) is a single load, the instruction reads it directly.
   void emit_binary(Op op, Origin origin, std::size_t right_code);
 
-  /// Makes the literal that is all of the code from `start` on negative; false if there is something else.
+  /// Negates the literal that the code from `start` on consists of; false if there is something else.
   bool negate_literal(std::size_t start);
 
   std::size_t emit_jump(Op op, int growth) { return emit({op}, {}, growth); }
-  /// The jump leads to the instruction that comes next.
+  /// Makes the jump lead to the instruction that comes next.
   void land(std::size_t jump);
 
-  /// What comes next stands in the place of what was just written, on the stack too, until swap() puts it before.
+  /// The code that follows will be moved before the code just written by swap(), so it starts from the same stack.
   void begin_swap() { --stack_; }
   /// Exchanges the code in [start, middle) with that in [middle, size()).
   void swap(std::size_t start, std::size_t middle);

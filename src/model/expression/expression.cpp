@@ -103,9 +103,9 @@ class Machine {
   Cell* top_;
 };
 
-/// Apart from run, so that the common way does not pay for this one's stack frame.
+/// This is separate from run(), so that the common case does not pay for the stack frame.
 [[gnu::noinline]] Cell run_machine(const Code& code, std::span<const Value> slots, EvalFailure& failure) {
-  // The cell below the first is never read; it spares the machine an empty state.
+  // The cell below the first is never read; it saves the machine a special case for an empty stack.
   const auto cells = static_cast<std::size_t>(code.stack_size) + 1;
   std::array<Cell, 32> small;
   if (cells <= small.size()) return Machine(code, slots, small.data()).run(failure);

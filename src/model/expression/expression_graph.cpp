@@ -63,12 +63,12 @@ Computed combine(const Term& term, std::span<const Computed* const> operands) {
     case Term::Kind::binary:
       return combine_two(term.op, first, *operands[1]);
     case Term::Kind::conjunction:
-      return first.holds() ? *operands[1] : first;
+      return first.is_true() ? *operands[1] : first;
     case Term::Kind::disjunction:
-      return first.fault || first.holds() ? first : *operands[1];
+      return first.fault || first.is_true() ? first : *operands[1];
     case Term::Kind::choice:
       if (first.fault) return first;
-      return first.holds() ? *operands[1] : *operands[2];
+      return first.is_true() ? *operands[1] : *operands[2];
     case Term::Kind::member:
       return combine_member(operands);
     case Term::Kind::constant:
@@ -79,7 +79,7 @@ Computed combine(const Term& term, std::span<const Computed* const> operands) {
   return {};
 }
 
-/// Turns an expression's instructions back into terms, by running them over terms.
+/// Turns the instructions of an expression back into terms by running them with terms as values.
 class ExpressionGraph::Reader {
  public:
   Reader(ExpressionGraph& terms, const Code& code, std::span<const int> meaning)
@@ -199,17 +199,17 @@ int ExpressionGraph::intern(Term term) {
   return known->second;
 }
 
-/// A term of constants is a constant, and a branch that is never taken is none.
+/// Replaces a term of constants by a constant, and a branch whose condition is constant by the operand taken.
 int ExpressionGraph::folded(Term term) {
   const auto is_constant = [this](int operand) { return (*this)[operand].kind == Term::Kind::constant; };
   const bool branches =
       term.kind == Term::Kind::conjunction || term.kind == Term::Kind::disjunction || term.kind == Term::Kind::choice;
   if (branches && is_constant(term.operands[0])) {
     const Computed& first = (*this)[term.operands[0]].value;
-    if (term.kind == Term::Kind::conjunction) return term.operands[first.holds() ? 1 : 0];
+    if (term.kind == Term::Kind::conjunction) return term.operands[first.is_true() ? 1 : 0];
     if (first.fault) return term.operands[0];
-    if (term.kind == Term::Kind::disjunction) return term.operands[first.holds() ? 0 : 1];
-    return term.operands[first.holds() ? 1 : 2];
+    if (term.kind == Term::Kind::disjunction) return term.operands[first.is_true() ? 0 : 1];
+    return term.operands[first.is_true() ? 1 : 2];
   }
   std::vector<const Computed*> values;
   for (const int operand : term.operands) {

@@ -10,14 +10,14 @@
 
 namespace tune {
 
-/// A value, or why there is none.
+/// A value, or the reason why there is none.
 struct Computed {
   Cell cell{};
   Fault fault = nullptr;
-  bool holds() const { return !fault && truth(cell); }
+  bool is_true() const { return !fault && truth(cell); }
 };
 
-/// A part of an expression. What it is made of stands before it.
+/// A node of the graph: a part of an expression. Its operands precede it.
 struct Term {
   enum class Kind : std::uint8_t { constant, variable, unary, binary, conjunction, disjunction, choice, member };
   Kind kind = Kind::constant;
@@ -28,11 +28,11 @@ struct Term {
   std::vector<int> support;   ///< sorted: the variables it depends on
 };
 
-/// What a term is where its operands are these.
+/// The value of a term from the values of its operands.
 Computed combine(const Term& term, std::span<const Computed* const> operands);
 
-/// Expressions over numbered variables as one graph: each part stands in it once, constants are folded, names stand for
-/// other terms. Borrows texts from the expressions' constants and the values given.
+/// Expressions over numbered variables as one directed acyclic graph: equal parts are one term, constants are folded,
+/// and names stand for other terms. It borrows texts from the constants of the expressions and from the values given.
 class ExpressionGraph {
  public:
   int constant(const Value& value);
@@ -41,7 +41,7 @@ class ExpressionGraph {
   int add(const Expression& expression, std::span<const int> meaning);
   /// `left and right`.
   int both(int left, int right);
-  /// ExpressionGraph that all hold exactly where this one does (a failure counts as not holding).
+  /// Terms that are all true exactly where this one is (a failure counts as false).
   std::vector<int> conjuncts(int term);
 
   const Term& operator[](int term) const { return terms_[static_cast<std::size_t>(term)]; }

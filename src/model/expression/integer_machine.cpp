@@ -11,7 +11,7 @@ class IntegerMachine {
   IntegerMachine(const Value* slots, const Value* constants, std::int64_t* stack)
       : sources_{nullptr, slots, constants}, below_(stack) {}
 
-  /// False if this is not for integers. `step` is how far to go to the next instruction.
+  /// False if the instruction needs the general machine. `step` is the distance to the next instruction.
   [[gnu::always_inline]] bool execute(const Instruction& at, std::int32_t& step) {
     std::int64_t right = top_;
     if (at.source != OperandSource::stack && !fetch(at, right)) return false;

@@ -16,7 +16,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool continues_name(char c) { return starts_name(c) || is_digit(c); }
 
-/// What users of other languages write, and what it is called here.
+/// Operators of other languages, and what to write instead.
 std::string advice(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kForeign = {
       {{"&&", "and"}, {"||", "or"}, {"!", "not"}, {"=", "=="}, {"?", "a if condition else b"}}};
@@ -93,7 +93,7 @@ Token Lexer::quoted() {
   throw ExpressionError(at_, fmt::format("expected {} before end", text_[at_]));
 }
 
-/// The longest that stands here: `**` is not two `*`.
+/// The longest symbol is taken: `**` is not two `*`.
 Token Lexer::symbol() {
   const std::string_view rest = text_.substr(at_);
   std::size_t length = std::string_view("()[],").find(rest[0]) == std::string_view::npos ? 0 : 1;

@@ -7,7 +7,7 @@
 
 namespace tune {
 
-/// One word of an expression. `text` is its spelling (names without their `$`), `value` what a literal stands for.
+/// A token. `text` is its spelling, for names without the `$`; `value` is the value of a literal.
 struct Token {
   enum class Kind { name, literal, symbol, end };
   Kind kind = Kind::end;
@@ -17,7 +17,7 @@ struct Token {
   Value value;
 };
 
-/// Cuts an expression into words, one at a time. Keywords are names here; `**`, `//`, `<=` and such are one symbol.
+/// Splits an expression into tokens, one at a time. Keywords are names here; `**`, `//`, `<=` and such are one symbol.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}

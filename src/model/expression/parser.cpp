@@ -42,7 +42,7 @@ class Parser {
   void comparison();
   void membership(std::size_t begin);
   int elements();
-  /// What stands on either side of a comparison.
+  /// Parses an operand of a comparison.
   void operand() { infix(static_cast<Syntax>(static_cast<int>(Syntax::comparison) + 1)); }
   void infix(Syntax level);
   void sign();
@@ -68,7 +68,7 @@ class Parser {
 
   void emit_unary(Op op, std::size_t begin) { writer_.emit({op}, {begin, begin, last_end_}, 0); }
 
-  /// Counts nesting while it lives: a text must not be able to exhaust the stack.
+  /// Counts the nesting depth during its lifetime, so that no text can exhaust the stack.
   struct Nesting {
     explicit Nesting(Parser& parser) : depth(parser.depth_) {
       if (depth == kMaxDepth) throw ExpressionError(parser.token_.begin, "nested too deeply");
@@ -95,7 +95,7 @@ Code Parser::parse() {
   return writer_.finish();
 }
 
-/// The condition stands second in the text and first in the code.
+/// `a if condition else b`: the condition comes second in the text and first in the code.
 void Parser::conditional() {
   const Nesting nesting(*this);
   const std::size_t start = writer_.size();
@@ -166,7 +166,7 @@ void Parser::comparison() {
   for (const std::size_t link : links) writer_.land(link);
 }
 
-/// What follows the left operand of `in` or `not in`. Python would chain it with other comparisons, to nobody's use.
+/// Parses `in` or `not in` and what follows. Unlike Python, it does not chain them with other comparisons.
 void Parser::membership(std::size_t begin) {
   const bool negated = accept("not");
   expect("in");
@@ -186,7 +186,7 @@ void Parser::membership(std::size_t begin) {
   }
 }
 
-/// The elements of a list or tuple and how many they are; -1 if it is one value in parentheses.
+/// Parses a list or tuple and returns the number of elements; -1 if it is one value in parentheses.
 int Parser::elements() {
   const bool square = at("[");
   const std::string_view close = square ? "]" : ")";
@@ -213,7 +213,7 @@ void Parser::right_operand(Op op, std::size_t begin, Operand operand) {
   writer_.emit_binary(op, {begin, right, last_end_}, right_code);
 }
 
-/// The operators with two operands that associate from the left, level by level.
+/// Parses the left-associative operators of two operands from this level on.
 void Parser::infix(Syntax level) {
   if (level == Syntax::sign) return sign();
   const auto tighter = static_cast<Syntax>(static_cast<int>(level) + 1);
@@ -237,7 +237,7 @@ void Parser::sign() {
   emit_unary(*op, begin);
 }
 
-/// Binds tighter than a sign on its left and looser than one on its right.
+/// `**` binds tighter than a sign on its left and looser than one on its right.
 void Parser::power() {
   const std::size_t begin = token_.begin;
   subscripts();

@@ -11,20 +11,20 @@
 
 namespace tune {
 
-/// Ratios this near to 1 are no difference.
+/// Ratios of times that differ from 1 by no more than this count as equal.
 inline constexpr double kEquivalence = 0.003;
 
-/// What the finals saw of one contender: a spec of the space or a baseline.
+/// The results of one contender in the finals: a spec of the space or a baseline.
 struct Finalist {
-  std::string label;                           ///< empty for a spec; "vendor", "baseline", a best.yaml's name
-  Spec spec;                                   ///< no params for the vendor
-  std::map<int, double> rounds = {};           ///< seconds by the round's number; not everybody is timed in each
-  std::int64_t launches = 0;                   ///< timed launches of all rounds together
-  std::optional<Failure> failure = {};         ///< it failed, and a spec also in a second process
-  std::map<std::string, double> metrics = {};  ///< of the round nearest to the median
-  std::vector<std::string> remarks = {};       ///< a sentence each: what a user should know though it did not fail
-  bool is_default = false;                     ///< today's configuration
-  int eliminated_after = 0;                    ///< the round after which it left, because it had lost; 0: it did not
+  std::string label;                               ///< empty for a spec; "vendor", "baseline", a best.yaml's name
+  Spec spec;                                       ///< no params for the vendor
+  std::map<int, double> rounds = {};               ///< seconds by the round's number; it is not timed in every round
+  std::int64_t launches = 0;                       ///< timed launches of all rounds together
+  std::optional<Failure> failure = {};             ///< it failed, and a spec also in a second process
+  std::map<std::string, double> metrics = {};      ///< of the round nearest to the median
+  std::vector<std::string> remarks = {};           ///< sentences that the user should read though it did not fail
+  bool is_default = false;                         ///< today's configuration
+  int eliminated_after = 0;                        ///< the round after which it was eliminated; 0: it was not
   std::optional<double> other_state_seconds = {};  ///< the median in the power state that was not asked for
 };
 
@@ -34,32 +34,32 @@ struct Finals {
   int cores = 0;                              ///< of the machine
 };
 
-/// Whether its rounds can be compared with others'.
+/// Whether the rounds of the finalist can be compared with those of others.
 bool finished(const Finalist& finalist);
 /// Precondition: finished.
 double median_seconds(const Finalist& finalist);
 /// Half the 95 % interval of its median, over the median. Precondition: finished.
 double relative_width(const Finalist& finalist);
-/// The rounds that both have, in order: how many times as long the first took.
+/// The ratios of the times of both in the rounds that both have, in order.
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other);
 
-/// What the rounds say of a spec beside the leader. `slower`: certainly, but maybe by less than kEquivalence; `lost`:
-/// by more.
+/// The verdict on a spec compared with the leader. `slower` means certainly slower, but perhaps by less than
+/// kEquivalence; `lost` means slower by more.
 enum class Verdict { open, equivalent, slower, lost };
 
-/// Decides finals. A spec far behind the leader is told by a few rounds: all ratios are beyond 1.01, and further from 1
-/// than four times what lies between them. Were the two as fast as each other, that would be a value of Student's t
-/// beyond 20 with four degrees of freedom, one case in 50,000; noise with outliers widens the spread and says nothing.
-/// The others are told by SequentialIntervals. Over all looks and all pairs of specs, the chance that two of the same
-/// speed are told apart, or that the fastest is said to have lost, is at most 5 %.
+/// Decides the finals. A spec far behind the leader is recognised after a few rounds: all ratios are above 1.01, and
+/// their distance from 1 is more than four times their spread. If the two were equally fast, this would be a value of
+/// Student's t beyond 20 with four degrees of freedom, one case in 50,000; noise with outliers only widens the spread.
+/// SequentialIntervals decide the other cases. Over all looks and all pairs of specs, the probability that two specs of
+/// equal speed are told apart, or that the fastest is said to have lost, is at most 5 %.
 class Judge {
  public:
   static constexpr int kFewest = 5;  ///< rounds before the first verdict
 
-  /// `specs`: how many began.
+  /// `specs` is the number of specs at the start.
   explicit Judge(std::size_t specs);
 
-  /// The leader: who has the lowest median of those that have not left. Precondition: all finished; not empty.
+  /// The one with the lowest median of those not eliminated. Precondition: all have finished; there is at least one.
   static const Finalist& leader_of(std::span<const Finalist* const> specs);
   Verdict verdict(const Finalist& spec, const Finalist& leader) const;
   /// Where the median of the ratios lies; nullopt if there are too few rounds to say.

@@ -7,17 +7,17 @@
 
 namespace tune {
 
-/// Confidence intervals of a median that may be looked at again and again while values come in (repeated confidence
-/// intervals: Jennison and Turnbull, Group Sequential Methods, chapter 9). They are order statistics, as those of the
-/// sign test, and so assume nothing of the values but that they are independent and have that median.
+/// Confidence intervals of a median that remain valid when they are looked at repeatedly while values arrive (repeated
+/// confidence intervals: Jennison and Turnbull, Group Sequential Methods, chapter 9). They are order statistics, like
+/// those of the sign test, and assume only that the values are independent and have that median.
 ///
-/// The chance of an error is spent over the looks by the function level * log(1 + (e - 1) t), where t is the share of
-/// the values that are there (Lan and DeMets, Biometrika 70, 1983; it resembles Pocock's boundary): what is far behind
-/// is told early, and the last looks lose little by it. The ranks are exact: they follow from the distribution of the
-/// signs' random walk, as far as no look before has ended it.
+/// The error probability is spent over the looks by the function level * log(1 + (e - 1) t), where t is the share of
+/// the values that have arrived (Lan and DeMets, Biometrika 70, 1983; it resembles Pocock's boundary). Large
+/// differences are thus recognised early, and the last looks lose little. The ranks are exact: they follow from the
+/// distribution of the random walk of the signs, given that no earlier look has ended it.
 class SequentialIntervals {
  public:
-  /// `level`: the chance that at any look the low end is above the median, and the same of the high end.
+  /// `level` is the probability that the low end is above the median at any look; it is the same for the high end.
   explicit SequentialIntervals(double level);
 
   /// How many values there are at each look, ascending.
