@@ -17,14 +17,14 @@ std::optional<Spec> GridScan::next() {
       return spec;
     }
     const std::size_t row = row_of(*step, failure);
-    // All points that share what the steps so far depend on fail here too.
+    // All points with the same values of the parameters on which the steps so far depend fail here too.
     advance(grid().steps[*step].reach);
     pruned_[row].count += position_ - here;
   }
   return std::nullopt;
 }
 
-/// Goes to the first point of the mapping; false, and on to the next mapping, if it has none.
+/// Goes to the first point of the mapping. If it has none, goes on to the next mapping and returns false.
 bool GridScan::enter() {
   const std::vector<Parameter>& parameters = space_->mappings_[point_.mapping].parameters;
   if (grid().strides[0] == 0) {
@@ -55,8 +55,8 @@ std::optional<std::size_t> GridScan::failing_step(EvalFailure& failure) {
   return std::nullopt;
 }
 
-/// To the next point at which the parameter `level`, or one before it, has another value. The ones after it stand at
-/// their first values.
+/// Goes to the next point at which the parameter `level`, or one before it, has another value. The parameters after it
+/// take their first values.
 void GridScan::advance(int level) {
   const auto stride = grid().strides[static_cast<std::size_t>(level + 1)];
   if (!stride || __builtin_add_overflow(position_, *stride, &position_)) {
@@ -81,7 +81,7 @@ void GridScan::advance(int level) {
   }
 }
 
-/// The row of pruned_ that counts this; newly made if need be.
+/// The row of pruned_ that counts this failure; it is created if there is none.
 std::size_t GridScan::row_of(std::size_t step, const EvalFailure& failure) {
   for (const Tally& tally : tallies_) {
     if (tally.mapping == point_.mapping && tally.step == step && tally.what == failure.what) return tally.row;

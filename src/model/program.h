@@ -6,11 +6,11 @@
 
 namespace tune {
 
-/// The languages that program mode has a default build rule for.
+/// The languages for which program mode has a default build rule.
 enum class Language { c, cpp, cuda, hip };
 
-/// By suffix: .c, .cpp .cc .cxx, .cu, .hip; nullopt for any other. The values of `-D` are spelled for C++ where there
-/// is a language, and verbatim for all other programs.
+/// The language by the suffix: .c, .cpp .cc .cxx, .cu, .hip; nullopt for any other. The values of `-D` are written as
+/// C++ for programs in these languages, and verbatim for all others.
 std::optional<Language> language_of(const std::filesystem::path& file);
 
 /// Whether program mode builds `file`: there is a build.command or a default rule. If not, the file itself is run (a

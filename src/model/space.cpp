@@ -15,7 +15,7 @@ std::vector<std::optional<std::int64_t>> strides_of(const std::vector<Parameter>
     const auto values = static_cast<std::int64_t>(parameters[i].values.size());
     std::int64_t stride = 0;
     const bool fits = strides[i + 1] && !__builtin_mul_overflow(*strides[i + 1], values, &stride);
-    // Without a value for one parameter there is no point, however many there would be otherwise.
+    // If one parameter has no values there are no points, whatever the others have.
     if (fits || values == 0) strides[i] = stride;
     if (!fits && values != 0) strides[i].reset();
   }
@@ -41,14 +41,14 @@ const Parameter* missing(const Space::Mapping& mapping, std::span<const Setting>
   return found == mapping.parameters.end() ? nullptr : &*found;
 }
 
-/// The first setting that is of no parameter of the mapping.
+/// The first setting whose name is not a parameter of the mapping.
 const Setting* unknown(const Space::Mapping& mapping, std::span<const Setting> settings) {
   const auto strange = [&](const Setting& setting) { return !find_parameter(mapping.parameters, setting.name); };
   const auto found = std::find_if(settings.begin(), settings.end(), strange);
   return found == settings.end() ? nullptr : &*found;
 }
 
-/// Which values of the mapping's parameters these are; nullopt if one of them is not in the grid.
+/// The indices of these values in the mapping; nullopt if one of them is not in the grid.
 std::optional<std::vector<std::uint32_t>> digits_of(const Space::Mapping& mapping, std::span<const Setting> settings) {
   std::vector<std::uint32_t> digits;
   for (const Parameter& parameter : mapping.parameters) {
@@ -61,7 +61,7 @@ std::optional<std::vector<std::uint32_t>> digits_of(const Space::Mapping& mappin
   return digits;
 }
 
-/// Says what is wrong with settings that are of no mapping, in terms of the mapping that has most of their names.
+/// Reports what is wrong with settings that fit no mapping, in terms of the mapping that has most of their names.
 [[noreturn]] void throw_mismatch(std::span<const Space::Mapping> mappings, std::span<const Setting> settings) {
   if (mappings.empty()) throw std::invalid_argument("the space has no parameters");
   const auto known = [&](const Space::Mapping& mapping) {

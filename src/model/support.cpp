@@ -9,7 +9,7 @@
 namespace tune {
 namespace {
 
-/// What can be multiplied with one type of accumulator, and what it can be stored as.
+/// Which types can be multiplied with one type of accumulator, and as which types the result can be stored.
 struct Sums {
   Type acc;
   std::vector<Type> inputs, results;

@@ -7,9 +7,9 @@
 
 namespace tune {
 
-/// What a problem has that a backend cannot fill, compute or check, and what it could have instead; nullopt: nothing.
-/// CUDA and HIP compute the same. f64 is kept to itself, integers need exact sums; results of one byte are refused,
-/// because they overflow. Automatic and program backends take everything.
+/// Which part of a problem a backend cannot fill, compute or check, and what to use instead; nullopt if it supports the
+/// problem. CUDA and HIP support the same. f64 does not mix with other types, integers need exact sums, and results of
+/// one byte are refused because they overflow. The automatic and program backends support everything.
 std::optional<std::string> unsupported(const Problem& problem, Backend backend);
 
 }  // namespace tune

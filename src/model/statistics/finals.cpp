@@ -11,7 +11,7 @@ constexpr double kError = 0.05;
 
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
-/// Each of a pair may be the one that is wronged (Bonferroni).
+/// Either of a pair may be the one that is misjudged (Bonferroni).
 double level_of(std::size_t specs) {
   const auto count = static_cast<double>(std::max<std::size_t>(specs, 2));
   return kError / (count * (count - 1));

@@ -23,7 +23,7 @@ double measured(const Measurement& measurement, const std::string& name) {
   return found == measurement.metrics.end() ? kNone : found->second;
 }
 
-/// Beside which columns of a program's one is missed.
+/// Lists the columns that a program did report, beside the missing one.
 std::string reported(const Plan& plan, const Measurement& measurement) {
   if (plan.backend != Backend::program) return "";
   std::string names;
@@ -54,8 +54,8 @@ std::string objective_named(const std::string& written, std::span<const std::str
 
 bool more_is_better(const std::string& name) {
   const std::string lower = lower_case(name);
-  const auto holds = [&](const char* part) { return lower.find(part) != std::string::npos; };
-  return holds("/s") || holds("flops") || holds("/w") || holds("/j");
+  const auto contains = [&](const char* part) { return lower.find(part) != std::string::npos; };
+  return contains("/s") || contains("flops") || contains("/w") || contains("/j");
 }
 
 Objective::Objective(const Plan& plan, std::string name) : plan_(&plan), name_(std::move(name)) {
@@ -153,7 +153,7 @@ std::vector<Value> Objective::figures(const Spec& spec, const Measurement& measu
   slots.resize(static_cast<std::size_t>(plan_->result_names.size()), kNone);
   const auto set = [&](const std::string& name, double value) {
     const auto slot = plan_->result_names.find(name);
-    // A program may report its parameters, too: they are what they are.
+    // A program may report its parameters too; they do not override the spec.
     if (slot && static_cast<std::size_t>(*slot) >= known) slots[static_cast<std::size_t>(*slot)] = value;
   };
   set("time", measurement.timing.median);

@@ -27,14 +27,14 @@ bool better(const Candidate& x, const Candidate& y) {
   return x.mesh_idx() < y.mesh_idx();
 }
 
-/// What can be placed at all, best first.
+/// The trials that can be ranked at all, best first.
 std::vector<Candidate> by_merit(std::span<const Trial> trials, std::span<const Merit> merits) {
   assert(trials.size() == merits.size());
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Measurement* measurement = trials[i].measurement();
     if (!measurement || !is_time(measurement->timing.median)) continue;
-    // One that was stopped early for its time alone may lack what its merit is computed from.
+    // A trial that was stopped early may lack the figures from which its merit is computed.
     if (std::isfinite(merits[i].value) || measurement->timing.stopped_early) {
       candidates.push_back({&trials[i], merits[i]});
     }
@@ -43,7 +43,7 @@ std::vector<Candidate> by_merit(std::span<const Trial> trials, std::span<const M
   return candidates;
 }
 
-/// The other specs of the code of one that has a place, and those behind which they stand.
+/// The other specs with the same code as a ranked one, and the specs that they follow.
 class Places {
  public:
   Places(std::span<const Trial> trials, SameCode same_code, const Finals* finals) : same_(std::move(same_code)) {
@@ -55,7 +55,7 @@ class Places {
 
   bool has_own(std::int64_t mesh_idx) const { return !same_.contains(mesh_idx); }
 
-  /// With each row those of the same code behind it.
+  /// Inserts, after each row, the specs with the same code.
   std::vector<Ranked> complete(const std::vector<Ranked>& rows) const {
     std::map<std::int64_t, std::vector<std::int64_t>> members;
     for (const auto& [member, first] : same_) members[first].push_back(member);
@@ -87,7 +87,7 @@ class Places {
   SameCode same_;
 };
 
-/// A spec that came through the finals.
+/// A spec that completed the finals.
 struct Contender {
   Candidate candidate;
   const Finalist* finalist;
@@ -99,7 +99,7 @@ std::vector<const Finalist*> finalists_of(std::span<const Contender> contenders)
   return finalists;
 }
 
-/// Places contenders by what the rounds say. Precondition: there is one, and they are in order of merit.
+/// Ranks contenders by their rounds. Precondition: there is at least one, and they are in order of merit.
 class FinalOrder {
  public:
   FinalOrder(std::span<const Contender> contenders, const Finals& finals, bool by_time)
@@ -160,7 +160,7 @@ class FinalOrder {
             contender.candidate.mesh_idx()};
   }
 
-  /// What the winner takes over all its rounds, over what it took in those that they shared.
+  /// The winner's time over all its rounds, divided by its time in the rounds that both have.
   double drift_since(const Finalist& finalist) const {
     std::vector<double> shared;
     for (const auto& [round, seconds] : winner_->rounds)
@@ -230,7 +230,7 @@ std::vector<bool> pareto_front(std::span<const std::vector<double>> costs) {
   for (std::size_t i = 0; i < costs.size(); ++i)
     if (std::ranges::none_of(costs[i], [](double cost) { return std::isnan(cost); })) order.push_back(i);
   std::ranges::sort(order, [&](std::size_t x, std::size_t y) { return costs[x] < costs[y]; });
-  // In lexicographic order a point can only be beaten by one before it.
+  // In lexicographic order, a point can only be dominated by an earlier one.
   std::vector<std::size_t> front;
   std::vector<bool> on_front(costs.size(), false);
   for (const std::size_t i : order) {

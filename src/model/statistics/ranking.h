@@ -13,7 +13,7 @@
 
 namespace tune {
 
-/// A contender beside the winner.
+/// A contender compared with the winner.
 struct Standing {
   double median_seconds = 0;  ///< over its rounds; of one that left, with the winner's drift since then
   Interval seconds_interval;  ///< of the median, over the rounds
@@ -46,35 +46,36 @@ struct RankedBaseline {
   std::optional<Standing> standing;  ///< unset: it failed, see notes
 };
 
-/// Trials in order of merit. A NaN, a failure or an unclean end of the sweep is never placed.
+/// Trials in order of merit. A NaN, a failure or an unclean end in the sweep is never ranked.
 struct Ranking {
-  /// Best first: who came through the finals, who failed there, the rest, and of that the early-stopped ones last.
+  /// Best first: those that completed the finals, those that failed there, then the rest, early-stopped ones last.
   std::vector<Ranked> rows;
   std::vector<RankedBaseline> baselines;
 };
 
-/// How good a measurement is by the run's objective, in the objective's unit, and whether more is better.
-/// Computed by the caller, because it may need expressions.
+/// How good a measurement is by the objective of the run, in its unit, and whether more is better.
+/// The caller computes it, because this may need expressions.
 struct Merit {
   double value = 0;
   bool maximize = false;
   bool by_time = true;  ///< follows from the time alone (time, gflops): then the finals' rounds decide
 };
 
-/// Ranks measured trials: `merits[i]` belongs to `trials[i]` and is ignored for failed ones. Without finals by merit
-/// (ties: lower mesh_idx), early-stopped ones after complete ones. With finals the winner is the leader, or of those
-/// that are shown to be as fast the default or else the lowest mesh_idx; behind it stand those, then the others by
-/// their time. If the merit is not of the time, finalists stand by merit and no tie is declared. Specs of the same code
-/// stand behind the one that was timed for them. Precondition: `trials` and `merits` have the same size.
+/// Ranks measured trials: `merits[i]` belongs to `trials[i]` and is ignored for failed ones. Without finals they are
+/// ranked by merit (ties by lower mesh_idx), early-stopped ones after complete ones. With finals, the winner is chosen
+/// from the leader and those shown to be as fast: it is the default if that is among them, else the lowest mesh_idx.
+/// The others of these follow, then the rest by time. If the merit does not follow from the time, finalists are ranked
+/// by merit and no tie is declared. Specs with the same code follow the one that was timed for them. Precondition: the
+/// sizes are equal.
 Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals,
              SameCode same_code = {});
 
 /// Which points are on the Pareto front: no other point is at least as good in every objective and better in one.
-/// `costs[i]` holds a point's costs, lower is better, as many for each point; a NaN keeps a point off.
+/// `costs[i]` holds the costs of point i, one per objective; lower is better. A point with a NaN is not on the front.
 std::vector<bool> pareto_front(std::span<const std::vector<double>> costs);
 
-/// The specs that go to the finals: the best `top` complete ones and all within `margin` (0.15) of the best, at most
-/// `limit`. One stands for all of the same code, placed by the best of them.
+/// The specs that enter the finals: the best `top` complete ones and all within `margin` (0.15) of the best, at most
+/// `limit`. One spec represents all with the same code, and is ranked by the best of them.
 std::vector<const Trial*> choose_finalists(std::span<const Trial> trials, std::span<const Merit> merits, int top,
                                            double margin, int limit, const SameCode& same_code = {});
 

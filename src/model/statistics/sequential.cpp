@@ -8,8 +8,8 @@
 namespace tune {
 namespace {
 
-// Nine signs are the fewest that tell two apart, sixteen the fewest that tell 24; from there on a quarter more each
-// time, as far as a person's patience and a device's drift allow.
+// Nine signs are the fewest that can tell two specs apart, sixteen the fewest for 24 specs. From there on each look has
+// a quarter more values than the last, up to what the user's patience and the drift of the device allow.
 constexpr std::array<int, 16> kLooks = {9, 10, 11, 12, 13, 14, 15, 16, 20, 25, 31, 39, 49, 62, 79, 101};
 
 double spent_at(double level, int count) {
@@ -17,7 +17,7 @@ double spent_at(double level, int count) {
   return level * std::log1p((std::numbers::e - 1) * share);
 }
 
-/// One more fair sign: `chances[i]` is that of i values below the median so far.
+/// Adds one fair sign: `chances[i]` is the probability that i values so far are below the median.
 void add_sign(std::vector<double>& chances) {
   for (std::size_t i = chances.size(); i-- > 1;) chances[i] = (chances[i] + chances[i - 1]) / 2;
   chances[0] /= 2;

@@ -11,7 +11,7 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
-/// Insertions, deletions and replacements that turn one word into the other, whatever the case of letters.
+/// The number of insertions, deletions and replacements that turn one word into the other, ignoring case.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -25,7 +25,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
-/// At most a third of the letters may be wrong; one of two may.
+/// At most a third of the letters may be wrong, or one of two.
 bool is_near(std::size_t distance, std::string_view a, std::string_view b) {
   return distance * 3 <= std::max(a.size(), b.size()) + 1;
 }

@@ -12,7 +12,7 @@ struct Range {
   char32_t first, last;
 };
 
-/// Controls, marks of direction, characters without width (but selectors of a sign's form), separators of lines, and
+/// Control characters, direction marks, characters without width (except variation selectors), line separators, and
 /// tags.
 constexpr std::array<Range, 13> kHidden = {{{0x00, 0x1F},
                                             {0x7F, 0x9F},
@@ -37,17 +37,17 @@ std::size_t length_by(unsigned char lead) {
   return lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
 }
 
-/// The shortest form of a code point that is no half of a pair.
+/// Whether the code point is in its shortest form and not a surrogate.
 bool is_proper(char32_t value, std::size_t bytes) {
   constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
   return value >= kLeast[bytes] && value <= 0x10FFFF && !(value >= 0xD800 && value <= 0xDFFF);
 }
 
-/// Tells signs from what is escaped, along a text. Joiners (U+200D) and what keeps letters apart (U+200C) are parts of
-/// signs between those that are not ASCII: in Persian, in Hindi, in joined emoji.
+/// Distinguishes visible characters from those to be escaped, along a text. Joiners (U+200D) and non-joiners (U+200C)
+/// are part of the text between characters that are not ASCII, as in Persian, in Hindi and in joined emoji.
 class SignReader {
  public:
-  /// Whether the text begins with a sign; `point` is its first code point.
+  /// Whether the text begins with a visible character; `point` is its first code point.
   bool is_sign(std::string_view text, CodePoint point) {
     const bool sign = is_part(text, point);
     behind_sign_ = sign && point.value >= 0x80;

@@ -31,7 +31,7 @@ std::optional<Number> read_all(std::string_view digits, Format... format) {
   return number;
 }
 
-/// `digits` without sign. A decimal with leading zeros is octal to some readers and decimal to others: no integer.
+/// `digits` has no sign. Leading zeros mean octal to some readers and decimal to others, so they are not an integer.
 std::optional<std::int64_t> parse_integer(std::string_view digits, bool negative) {
   const bool hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
   if (!hexadecimal && digits.size() > 1 && digits[0] == '0') return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<std::int64_t> parse_integer(std::string_view digits, bool negative
   return static_cast<std::int64_t>(negative ? -*magnitude : *magnitude);
 }
 
-/// `digits` without sign; only what has a point or an exponent, so that a huge integer stays text.
+/// `digits` has no sign. Only texts with a point or an exponent are reals, so that a huge integer stays a text.
 std::optional<double> parse_float(std::string_view digits, bool negative) {
   if (digits.empty() || !(is_digit(digits[0]) || digits[0] == '.')) return std::nullopt;
   if (digits.find_first_of(".eE") == std::string_view::npos) return std::nullopt;
@@ -65,7 +65,7 @@ std::string text_of(double number) {
   return looks_like_integer ? text + ".0" : text;
 }
 
-/// Words that YAML 1.1 or 1.2 readers take for null or a boolean.
+/// Words that readers of YAML 1.1 or 1.2 take for null or a boolean.
 bool is_reserved_word(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kWords = {"null", "true", "false", "yes", "no",
                                                              "on",   "off",  "y",     "n"};
@@ -75,7 +75,7 @@ bool is_reserved_word(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
 }
 
-/// Whether every YAML reader takes the plain text for a text, in block and in flow context. Errs on the side of no.
+/// Whether every YAML reader takes the plain scalar for a text, in block and in flow context. In doubt it is false.
 bool is_plain(std::string_view text) {
   if (text.empty() || text.back() == ' ' || is_reserved_word(text)) return false;
   const auto harmless = [](char c) {
@@ -90,7 +90,7 @@ bool is_plain(std::string_view text) {
 
 std::string shown_control(char32_t control) { return fmt::format("\\x{:02x}", static_cast<unsigned>(control)); }
 
-/// As YAML has it: escapes stand in double quotes only, and mean the same there as where they are shown.
+/// Quotes as YAML does: escapes are allowed in double quotes only, where they mean the same as in shown texts.
 std::string quoted(const std::string& text) {
   std::string out;
   if (is_shown_as_it_is(text)) {
