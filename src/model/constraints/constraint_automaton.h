@@ -87,7 +87,7 @@ class ConstraintAutomaton {
   };
 
   void restore(std::size_t level, std::uint32_t state);
-  void make_columns();
+  void make_batch();
   void make_halves(std::size_t first, std::size_t count, std::size_t half);
   void add_runs(std::size_t first, std::size_t count, std::size_t half, WorkBudget& budget);
   void add_run(std::size_t end, bool holds);
@@ -119,7 +119,7 @@ class ConstraintAutomaton {
   std::vector<std::uint32_t> row_;
   std::size_t bits_ = 0;
   std::uint32_t start_ = kRejects;
-  std::optional<BatchEvaluator> columns_;  ///< of the table, or of the wide level
+  std::optional<BatchEvaluator> batch_;    ///< of the table, or of the wide level
   std::size_t wide_ = SIZE_MAX;            ///< the last level, if it has many values
   std::vector<Bounds> halves_;             ///< bounds of its values, of their halves, and so on, in heap order
   std::vector<std::vector<Run>> runs_of_;  ///< per state of that level; empty: not asked for yet

@@ -233,7 +233,7 @@ inline Fault apply(Op op, Cell& cell) { return operator_of(op).evaluation.one(ce
 /// `left = left op right`.
 inline Fault apply(Op op, Cell& left, const Cell& right) { return operator_of(op).evaluation.two(left, right); }
 
-/// The fast way of an operator; false also where it has none. The compiler makes one jump of the rows.
+/// The fast way of an operator; false also where it has none. The compiler turns the comparisons into a jump table.
 template <std::size_t row = 0>
 [[gnu::always_inline]] inline bool apply_integers(Op op, std::int64_t a, std::int64_t b, std::int64_t& result) {
   if constexpr (row < std::size(kOperators)) {
