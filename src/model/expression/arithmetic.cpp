@@ -50,7 +50,10 @@ double floored_quotient(double dividend, double divisor) {
   const double remainder = std::fmod(dividend, divisor);
   double quotient = (dividend - remainder) / divisor;
   if (remainder != 0 && (remainder < 0) != (divisor < 0)) quotient -= 1;
-  return quotient == 0 ? std::copysign(0.0, dividend / divisor) : std::round(quotient);
+  if (quotient == 0) return std::copysign(0.0, dividend / divisor);
+  // As Python rounds it: a quotient above 2^51 can have a half, which goes down.
+  const double below = std::floor(quotient);
+  return quotient - below > 0.5 ? below + 1 : below;
 }
 
 Fault integer_power(std::int64_t base, std::int64_t exponent, std::int64_t& result) {
