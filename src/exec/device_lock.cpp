@@ -17,13 +17,13 @@
 namespace tune {
 namespace {
 
-// Bytes of the file that stand for the right to launch, and for the use of the device, which openings share. The byte
-// after each is the right to be the next who gets it. These locks belong to the open file, and end with it, whatever
-// happens to its process.
+// The bytes of the file that stand for the right to launch, and for the use of the device, which is shared by those who
+// open it. The byte after each stands for the right to be next. The locks belong to the open file and end with it,
+// whatever happens to its process.
 constexpr int kLaunch = 0, kUse = 2;
 
-constexpr std::size_t kLongestHolder = 200;  // bytes of the text that says who has taken either
-constexpr off_t kTextOfUse = 256;            // where that begins; the launch's is in front
+constexpr std::size_t kLongestHolder = 200;  // bytes of the text that says who holds one of the two
+constexpr off_t kTextOfUse = 256;            // where the text of the use begins; that of the launch comes first
 constexpr std::size_t kLongestWork = 80;
 
 off_t text_of(int byte) { return byte == kUse ? kTextOfUse : 0; }
@@ -37,7 +37,7 @@ bool set(const Descriptor& file, int byte, short type) {
   return ::fcntl(file.get(), F_OFD_SETLK, &range) == 0;
 }
 
-// Without O_CREAT first: systems protect files of others in /tmp from being opened with it.
+// The first attempt is without O_CREAT, because systems do not let users open files of others in /tmp with it.
 Descriptor open_shared(const std::filesystem::path& path) {
   for (int tries = 0; tries < 3; ++tries) {
     Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -49,7 +49,7 @@ Descriptor open_shared(const std::filesystem::path& path) {
   return Descriptor();
 }
 
-// Anyone can put something else there, and we write to it: a second name of a file that is ours, say.
+// We write to the file, and anyone could put something else there, such as a second name of one of our own files.
 bool is_plain(const Descriptor& file) {
   struct stat status {};
   return ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
@@ -89,7 +89,7 @@ bool DeviceLock::acquire(int byte, short type, bool& next) {
   next = next || set(file_, byte + 1, F_WRLCK);
   if (!next || !set(file_, byte, type)) {
     waits_for_ = byte;
-    if (errno == EAGAIN || errno == EACCES) return false;  // another has it
+    if (errno == EAGAIN || errno == EACCES) return false;  // another process holds it
     log(std::string("no turns with other runs, the lock of a device fails: ") + std::strerror(errno));
     file_.close();
     return true;
@@ -131,7 +131,7 @@ void DeviceLock::end(Use use) {
 
 std::string DeviceLock::our_name() { return "tune, pid " + std::to_string(::getpid()) + ","; }
 
-// Every user can write there.
+// Every user can write to the file, so its text is cut and cleaned.
 std::string DeviceLock::holder() const {
   std::array<char, kLongestHolder> text{};
   const ssize_t size = !file_ ? 0 : ::pread(file_.get(), text.data(), text.size(), text_of(waits_for_));

@@ -100,7 +100,7 @@ void DeviceQueue::take_answer(Slot& slot) {
   if (rules_.reuse) serve_again(slot);
 }
 
-// What it measured stands: the worker has verified it, and the device has finished all that was launched.
+// The measurement is final: the worker has verified it, and the device has finished all that was launched.
 void DeviceQueue::serve_again(Slot& slot) {
   results_.push_back(
       {slot.job->ticket, measurement_of(slot), slot.served > 0, false, std::exchange(slot.device_seconds, 0)});
@@ -113,7 +113,7 @@ void DeviceQueue::serve_again(Slot& slot) {
 
 bool DeviceQueue::quiet() const { return std::ranges::none_of(slots_, &Slot::opens_or_closes); }
 
-// To be checked, or else to be timed.
+// The next spec to be checked; if there is none, the next to be timed.
 DeviceQueue::Slots::iterator DeviceQueue::next_to_launch(wire::Go& go) {
   auto next = std::ranges::find_if(slots_, &Slot::may_launch);
   go.pause = rules_.batches;
@@ -165,7 +165,7 @@ bool DeviceQueue::handle(const ProcessHost::Event& event) {
     if (quiet()) device_->end_opening();
   }
   if (!end) return true;
-  // Its last words may have come with its end.
+  // Its last message may have come together with its end.
   if (slot->job && !slot->leaving) take_answer(*slot);
   slot->process->handle(*end);
   if (slot->launches) stop_launching(*slot);
@@ -223,7 +223,7 @@ void DeviceQueue::abandon(std::int64_t ticket) {
   if (quiet()) device_->end_opening();
 }
 
-// Who comes next on this device need not wait for those that leave.
+// The next user of the device need not wait for the processes that leave.
 void DeviceQueue::dismiss() {
   for (Slot& slot : slots_)
     if (slot.idle()) leave(slot);

@@ -13,34 +13,35 @@
 
 namespace tune {
 
-/// The measure processes of one device. Several are loaded or loading at a time, one launches, and only in the device's
-/// turn. A process measures one spec; or, where they are reused, one after the other until one fails in it.
+/// The specs that wait to be measured on one device, and the measure processes that do it. Several processes are loaded
+/// or loading at a time; one of them launches, and only while it is this run's turn on the device. A process measures
+/// one spec, or, where processes are reused, one spec after the other until one fails.
 ///
-/// Nothing is timed while another process of the queue opens or closes the device: that made medians up to 17 % longer
-/// (H200). A queue of many processes therefore works in batches: they open and are checked; then all those are timed
-/// that the check did not rule out; then they leave, and the next batch opens.
+/// Nothing is timed while another process of the queue opens or closes the device, because that made medians up to 17 %
+/// longer (H200). A queue of many processes therefore works in batches: they open the device and are checked; then all
+/// specs that the check did not rule out are timed; then the processes leave, and the next batch opens the device.
 class DeviceQueue {
  public:
   using Clock = ProcessHost::Clock;
 
   struct Rules {
-    int loaded_ahead = 0;        ///< processes beyond the one that measures
-    int opening_at_once = 1;     ///< so many of them open the device at a time
-    bool reuse = false;          ///< give a process that has measured the next spec
+    int loaded_ahead = 0;        ///< how many processes there are beside the one that measures
+    int opening_at_once = 1;     ///< how many of them open the device at a time
+    bool reuse = false;          ///< a process that has measured a spec is given the next one
     bool exits_disturb = false;  ///< no process starts before the one before it has ended
-    bool batches = false;        ///< check while others open the device
+    bool batches = false;        ///< specs are checked while other processes open the device
   };
   struct Job {
     std::int64_t ticket = 0;  ///< the caller's name for it
     wire::MeasureRequest request;
-    bool fresh = false;  ///< in a process of its own, also where they are reused
+    bool fresh = false;  ///< it is to have a process of its own, also where processes are reused
   };
   struct Result {
     std::int64_t ticket = 0;
-    std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build, and has the device's own times
+    std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build, and its times are not scaled
     bool reused = false;                         ///< the process had measured other specs before
-    bool no_device = false;                      ///< a failure to open the device: not the spec's
-    double device_seconds = 0;                   ///< in which it was launched
+    bool no_device = false;                      ///< the device could not be opened, which is not the spec's failure
+    double device_seconds = 0;                   ///< during which the spec was launched
   };
 
   /// `device` must outlive this.
@@ -49,18 +50,18 @@ class DeviceQueue {
   DeviceQueue(DeviceQueue&&) = default;
   DeviceQueue(const DeviceQueue&) = delete;
 
-  /// From now on.
+  /// They apply from now on.
   void set_rules(const Rules& rules) { rules_ = rules; }
   /// Whether there is a place for another job.
   bool has_room() const;
-  /// Whether it can be started now, which ask right before it is; `fresh` as Job::fresh. False: not yet.
+  /// Whether a job can be started now. To be asked right before it is started; `fresh` is Job::fresh.
   bool may_start(bool fresh);
   void start(Job job);
-  /// Told of a job's ticket right before it launches.
+  /// Called with a job's ticket right before it launches.
   using NoteLaunch = std::function<void(std::int64_t ticket)>;
-  /// Sends what the processes wait for; a spec that may launch now is timed as `go` says.
+  /// Sends the processes the commands that they wait for; a spec that may launch now is timed as `go` says.
   void advance(const wire::Go& go, const NoteLaunch& note);
-  /// False: not an event of ours. Throws Error(environment) if the device is lost.
+  /// Returns false if it is an event of no process of this queue. Throws Error(environment) if the device is lost.
   bool handle(const ProcessHost::Event& event);
   std::optional<Result> take_result();
   /// Kills the process that has this job, if there is one; there will be no result of it.
@@ -68,18 +69,18 @@ class DeviceQueue {
   /// Ends the processes that wait for another spec.
   void dismiss();
 
-  /// How many it has been given that have no result yet.
+  /// How many jobs have no result yet.
   int jobs() const;
-  /// Whether a process is there that is not just waiting for another spec.
+  /// Whether any process does more than wait for another spec.
   bool active() const;
-  /// Whether something is ready to launch, and it is not our turn yet.
+  /// Whether a spec is ready to launch, but it is another run's turn.
   bool waits_for_turn() const { return in_turn_ && !launched(); }
   /// The ticket of the job that is launched now.
   std::optional<std::int64_t> launched() const;
-  /// Seconds in which something was launched, the last of them until now or until when there last was.
+  /// Seconds during which something was launched, up to last_launch().
   double busy_seconds() const { return busy_seconds_; }
   Clock::time_point last_launch() const { return last_launch_; }
-  /// Of processes that have ended, and of the others so far.
+  /// The sum over all processes, including those that still run.
   StageTimes stage_times() const;
 
  private:
@@ -117,8 +118,8 @@ class DeviceQueue {
   Rules rules_;
   Slots slots_;
   std::deque<Result> results_;
-  bool in_turn_ = false;       ///< something of the device's turn is ours, or waited for
-  bool timing_batch_ = false;  ///< those that wait are timed, and none opens or closes the device
+  bool in_turn_ = false;       ///< this run has the turn on the device, or waits for it
+  bool timing_batch_ = false;  ///< the specs that wait are timed, and no process opens or closes the device
   Clock::time_point launched_at_, last_launch_;
   double busy_seconds_ = 0;
   StageTimes stage_times_;  ///< of processes that have ended

@@ -23,7 +23,7 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-// Where the user has made some devices visible, indices count those.
+// If the user has made only some devices visible, indices count those.
 std::string visible_name(Backend backend, int index) {
   const char* visible = std::getenv(visibility_variable(backend));
   const auto names = split(visible == nullptr ? "" : visible);
@@ -31,7 +31,7 @@ std::string visible_name(Backend backend, int index) {
                                                         : std::to_string(index);
 }
 
-/// Lets workers for CUDA open this device alone.
+/// Lets workers for CUDA open only this device.
 void add_gpu(ChosenDevice& device, Backend backend) {
   if (backend == Backend::cuda && !device.id.empty()) device.environment["TUNE_GPU"] = device.id;
 }

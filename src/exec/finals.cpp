@@ -14,7 +14,7 @@ namespace tune {
 namespace {
 
 constexpr int kMinRounds = 7;
-constexpr int kBaselineRounds = 15;  // tell a ratio to a per cent; what decides is between specs
+constexpr int kBaselineRounds = 15;  // are enough to know a ratio to 1 %; the decision is among the specs
 constexpr double kMostLaunchesInOtherState = 20, kSecondsInOtherState = 1;
 
 }  // namespace
@@ -32,7 +32,7 @@ struct FinalsRunner::Entry {
   std::unique_ptr<WorkerProcess> process;
   bool checked = false;  ///< in its present process
   bool tried_again = false;
-  bool beyond = false;  ///< in what follows the rounds, where no failure counts
+  bool beyond = false;  ///< the rounds are over, and failures no longer count
 
   bool active() const { return process != nullptr; }
   bool is_spec() const { return contender.label.empty(); }
@@ -42,7 +42,8 @@ struct FinalsRunner::Entry {
     rounds.erase(round);
   }
 
-  /// Those of the round nearest to the median; what only some rounds tell (energy) is the median over those.
+  /// The metrics of the round nearest to the median; those that only some rounds report (energy) are medians over
+  /// these.
   std::map<std::string, double> metrics_of_median() const {
     if (result.rounds.empty()) return {};
     const double middle = median_seconds(result);
@@ -94,7 +95,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   return result();
 }
 
-// On the CPU one after the other: loading would disturb nobody yet, but 20 at once would swap.
+// On the CPU they are loaded one after the other: loading disturbs nobody yet, but 20 at once would make it swap.
 void FinalsRunner::load_all() {
   const Backend backend = service_->requests().hello().backend;
   const bool at_once = backend == Backend::cuda || backend == Backend::hip;
@@ -111,7 +112,7 @@ void FinalsRunner::load_all() {
   }
 }
 
-// One that could not open the device is neither there nor has failed.
+// An entry whose process could not open the device is neither active nor failed, and is started again.
 void FinalsRunner::load(const std::vector<Entry*>& entries) {
   wait_for_others([&] { return device_->begin_opening(); });
   std::vector<Entry*> missing = entries;
@@ -159,7 +160,7 @@ void FinalsRunner::start(Entry& entry) {
   entry.process = std::make_unique<WorkerProcess>(device_->start(service_->complete(std::move(request), artifact)));
 }
 
-// A round that time ends is not half a round: the contenders that had it would be known better than the others.
+// A round that runs out of time is forgotten: the contenders that had their turn would be known better than the others.
 bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
   for (Entry* entry : order) {
     if (!entry->is_spec() && round_ > kBaselineRounds) continue;
@@ -175,7 +176,7 @@ bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
 
 void FinalsRunner::time_in_turn(Entry& entry) {
   const auto begin = service_->now();
-  // One that is not there has ended since its last turn.
+  // An entry that is not active has ended since its last turn.
   auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked});
   if (!measured && !rules_.end_is_asked_for) rules_.end += service_->now() - begin;
   if (!measured && may_try_again(entry)) {
@@ -204,7 +205,7 @@ std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go)
   return measured;
 }
 
-// It may have failed by chance; the vendor's library is there or is not. Who has lost is not asked for again.
+// A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.
 bool FinalsRunner::may_try_again(const Entry& entry) const {
   return entry.result.failure && !entry.tried_again && !entry.contender.is_vendor() &&
          entry.result.eliminated_after == 0;
@@ -233,7 +234,7 @@ void FinalsRunner::sample_load() {
   if (const auto running = others_running()) others_running_.push_back(*running);
 }
 
-// A process that is left there would hold memory, and its end would fall into another's launches.
+// A process that stayed would hold memory, and would end while another is launched.
 void FinalsRunner::eliminate() {
   const Finalist* first = leader();
   if (first == nullptr) return;
@@ -253,7 +254,7 @@ const Finalist* FinalsRunner::leader() const {
   return specs.empty() ? nullptr : &Judge::leader_of(specs);
 }
 
-// Settled: each spec that is left is as fast as the leader, whose time is known well. Baselines do not compete.
+// Every spec that is left is as fast as the leader, whose time is known well. Baselines do not compete.
 bool FinalsRunner::settled() const {
   const Finalist* first = leader();
   if (first == nullptr) return true;
@@ -295,7 +296,7 @@ void FinalsRunner::await(Entry& entry, Condition reached) {
   while (entry.active() && !reached()) handle_next();
 }
 
-// What waits does not run.
+// While the finals wait, no contender runs.
 template <typename Condition>
 void FinalsRunner::wait_for_others(Condition free) {
   if (free()) return;

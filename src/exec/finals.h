@@ -13,19 +13,19 @@
 
 namespace tune {
 
-/// Who meets in the finals: a spec whose artifact is in the store, or the vendor's library.
+/// A participant of the finals: a spec whose artifact is in the store, or the vendor's library.
 struct Contender {
-  /// Which algorithm of the library: what it chooses itself, or the fastest that it offers.
+  /// Which algorithm of the library: the one it chooses itself, or the fastest that it offers.
   enum class Vendor { no, first, fastest };
   std::string label;  ///< empty for a spec of the space
   Spec spec;
   Vendor vendor = Vendor::no;
-  bool is_default = false;              ///< today's configuration
-  std::optional<Failure> failure = {};  ///< why it is not to be started
+  bool is_default = false;              ///< the configuration in use today
+  std::optional<Failure> failure = {};  ///< why it must not be started
   bool is_vendor() const { return vendor != Vendor::no; }
 };
 
-/// Where the objective is not the time, and the rounds only measure.
+/// The number of rounds if the objective is not the time: they eliminate nobody.
 inline constexpr int kRoundsNotByTime = 15;
 
 struct FinalsRules {
@@ -33,22 +33,23 @@ struct FinalsRules {
 
   std::uint64_t seed = 0;
   int launches = 3;               ///< per contender and round; a program is run once
-  Clock::time_point end;          ///< no round goes on after it, but for the first
-  bool end_is_asked_for = false;  ///< else what failed and what follows the rounds is granted its time
-  bool by_time = true;            ///< who is slower has lost
+  Clock::time_point end;          ///< every round but the first is broken off then
+  bool end_is_asked_for = false;  ///< if not, failures and what follows the rounds are granted extra time
+  bool by_time = true;            ///< whoever is slower is eliminated
   double width = 0.02;  ///< rounds go on while half the interval of the leader's time is more than this share of it
-  /// Of who is left in the end one more time is taken in this state.
+  /// Whoever is left in the end is timed once more in this state.
   std::optional<PowerState> other_state;
-  /// Told of a contender right before its process is started and right before each of its turns; empty: nobody is.
+  /// Called with a contender right before its process is started and right before each of its turns; may be empty.
   std::function<void(const Contender&)> note_turn = {};
-  /// Told when the finals begin to wait for other runs: none of the contenders runs until the next turn.
+  /// Called when the finals begin to wait for other runs: none of the contenders runs until the next turn.
   std::function<void()> note_waiting = {};
 };
 
-/// Times contenders side by side: each in a fresh process, all loaded before the first is timed, then rounds in seeded
-/// random order, one at a time on the run's first device. At fixed rounds the specs that have lost to the leader leave,
-/// until each that is left is shown to be as fast, or the limits are reached. Baselines rest after some rounds. A spec
-/// that fails is started again once; one that fails again is kept with its failure.
+/// Times contenders side by side: each has a fresh process, and all are loaded before the first is timed. Then come
+/// rounds in seeded random order, in which one at a time is timed on the run's first device. At fixed rounds the specs
+/// that have lost to the leader are eliminated, until all that are left are shown to be as fast as the leader, or the
+/// limits are reached. Baselines are not timed in later rounds. A spec that fails is started again once; if it fails
+/// again, it is kept with its failure.
 class FinalsRunner {
  public:
   /// Called between events with the round that runs (0: they load) and how many contenders are left.

@@ -135,7 +135,7 @@ std::string text_of(const Gemm& gemm) {
   Fields fields;
   fields.add("a", in_quotes(to_text(gemm.a))).add("acc", in_quotes(to_text(gemm.acc))).add("alpha", number(gemm.alpha));
   fields.add("b", in_quotes(to_text(gemm.b))).add("batch", gemm.batch).add("beta", number(gemm.beta));
-  // Only where it is there: identities are older.
+  // It is written only if there is one, because journals are older than this field.
   if (gemm.bias != Bias::none) fields.add("bias", in_quotes(gemm.bias == Bias::row ? "row" : "col"));
   fields.add("c", in_quotes(to_text(gemm.c)));
   if (gemm.fast_accum) fields.add("fast_accum", flag(true));  // as `bias`
@@ -172,33 +172,33 @@ std::string text_of(const Problem& problem) {
 
 std::string text_of(const MeasureRules& rules) {
   Fields fields;
-  fields.add("cold_cache", flag(rules.cold_cache));  // data that is in the cache already makes kernels faster
-  fields.add("cutoff", number(0));                   // whatever it is: a spec that was timed in full is timed in full
-  // Measuring it takes a second, which heats the device; that of finalists is not measured in trials.
+  fields.add("cold_cache", flag(rules.cold_cache));  // kernels are faster if their data is in the cache already
+  fields.add("cutoff", number(0));  // left out: it does not change the time of a spec that is timed in full
+  // Measuring energy takes a second, which heats the device. That of finalists is not measured in trials.
   fields.add("energy", in_quotes(rules.energy == MeasureRules::Energy::always ? "always" : "never"));
-  fields.add("max_seconds", number(rules.max_seconds));  // how well the median is known, with the next and `warmup`
-  // A spec that asks for more than it may have fails. Only where it is given, as `bias`.
+  fields.add("max_seconds", number(rules.max_seconds));  // with min_launches and warmup: how well the median is known
+  // A spec that asks for more memory than it may have fails. Written only if it is given, as `bias`.
   if (rules.memory_bytes != 0) fields.add("memory_bytes", rules.memory_bytes);
   fields.add("min_launches", rules.min_launches);
   fields.add("state", in_quotes(to_text(rules.state)));        // each has its own clock
-  if (rules.strict) fields.add("strict", flag(rules.strict));  // what reads too far fails; as `bias`
+  if (rules.strict) fields.add("strict", flag(rules.strict));  // a kernel that reads too far fails; as `bias`
   return fields.add("warmup", rules.warmup).text();
 }
 
-// The constant fields are those that a message of version 1 had for other purposes.
+// The constant fields tell nothing; they are kept because the hashes of existing journals have them.
 std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   Fields fields;
   fields.add("args", "[]").add("artifact", in_quotes(""));
-  fields.add("command", list(plan.build.run, in_quotes));         // what of a program is run and timed
+  fields.add("command", list(plan.build.run, in_quotes));         // the program that is run and timed
   fields.add("command_is_shell", flag(plan.build.run_is_shell));  // the shell reads the same words differently
   fields.add("keep", in_quotes("")).add("launches", "[]");
   fields.add("measure", text_of(plan.measure));
   fields.add("problem", text_of(plan.problem));
   fields.add("reference", in_quotes("")).add("request", in_quotes("measure"));
-  fields.add("seed", std::to_string(seed));  // other inputs: another result is right
+  fields.add("seed", std::to_string(seed));  // another seed makes other inputs
   fields.add("source", in_quotes("")).add("vendor", flag(false)).add("vendor_best", flag(false));
   fields.add("workspace_bytes", 0);
-  fields.add("zero_c", flag(plan.zero_c));  // takes time in the timed region
+  fields.add("zero_c", flag(plan.zero_c));  // zeroing C takes time in the timed region
   return fields.add("zero_workspace", flag(false)).text();
 }
 
@@ -223,7 +223,7 @@ void add_launch(Hash& hash, const Launch& launch) {
     hash.add(launch.repeat->times.text()).add(launch.repeat->from).add(launch.repeat->to).add(launch.repeat->through);
 }
 
-// What the shim that calls a CPU kernel is compiled for.
+// The shim that calls a CPU kernel is compiled for these.
 void add_signatures(Hash& hash, const Plan& plan) {
   if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
     for (const Type type : {gemm->a, gemm->b, gemm->c, gemm->acc}) hash.add(to_text(type));
@@ -244,9 +244,9 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const S
   hash.add(plan.kernel);                                           // which of the file's kernels the artifact offers
   if (hello.device.arch == "native") hash.add(hello.device.name);  // what `native` means
   for (const std::string& flag : plan.build.flags) hash.add(flag);
-  // What builds read besides, by the user's word.
+  // What builds read besides, as the user says.
   for (const std::filesystem::path& file : plan.build.depends) hash.add(file.filename().string()).add(read_file(file));
-  // Further flags. NVRTC and hipRTC do not heed the environment.
+  // They add flags. NVRTC and hipRTC ignore them.
   if (hello.backend == Backend::cpu || hello.backend == Backend::program)
     for (const char* variable : kCompilerVariables)
       if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
@@ -259,23 +259,23 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const S
 std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::uint64_t seed) {
   Hash hash;
   hash.add(std::to_string(wire::kProtocol));  // the version of these lists, and of how workers measure
-  hash.add(hello.device.name);                // another model has other times, another driver too
+  hash.add(hello.device.name);                // another model has other times, and so has another driver
   hash.add(hello.device.driver);
   hash.add(text_of_measuring(plan, seed));
-  // What expressions of the launch mean, with the derived names below.
+  // With the derived names below: what the names in the expressions of launches mean.
   for (const auto& [name, value] : plan.constants) hash.add(name).add(to_text(value));
   for (const Launch& launch : plan.launches) add_launch(hash, launch);
-  // What is taken to be right.
+  // What results are checked against.
   if (plan.reference.kernel) add_launch(hash, *plan.reference.kernel);
   for (const Setting& setting : plan.reference.trusted) hash.add(setting.name).add(to_text(setting.value));
-  // Whether there is enough of it; and zeroing it takes time.
+  // A kernel may fail if it is too small, and zeroing it takes time.
   if (plan.workspace) hash.add(plan.workspace->bytes.text()).add(plan.workspace->zero ? "zero" : "");
   for (const Space::Mapping& mapping : plan.space.mappings())
     for (const Derived& derived : mapping.derived) hash.add(derived.name).add(derived.expression.text());
   return hash.hex();
 }
 
-// Beginnings of the names of variables that a vendor's library heeds, and its threads.
+// How the names of the variables begin that change what a vendor's library does.
 std::vector<std::string_view> heeded_by_vendor(Backend backend) {
   switch (backend) {
     case Backend::cpu:
@@ -365,8 +365,9 @@ std::string Identity::of_code(const std::string& artifact_hash, const wire::Meas
   Hash hash;
   hash.add(artifact_hash);
   for (const wire::KernelLaunch& launch : request.launches) add_evaluated(hash, launch);
-  hash.add(std::to_string(request.workspace_bytes));  // a larger one may lie elsewhere, and is zeroed for longer
-  for (const std::string& arg : request.args) hash.add(arg);  // of a program, which does with them what it likes
+  hash.add(
+      std::to_string(request.workspace_bytes));  // a larger one may be elsewhere in memory, and takes longer to zero
+  for (const std::string& arg : request.args) hash.add(arg);  // of a program: any of them may change what it does
   return hash.hex();
 }
 

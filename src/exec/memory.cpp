@@ -5,9 +5,8 @@
 namespace tune {
 namespace {
 
-constexpr double kContextBytes = 600e6;  // what a GPU's driver takes for a process beside its buffers
-constexpr double kFlushBytes =
-    512 << 20;  // what a worker for HIP flushes caches with; for CUDA it is small beside that
+constexpr double kContextBytes = 600e6;    // that a GPU's driver takes for a process besides its buffers
+constexpr double kFlushBytes = 512 << 20;  // with which a worker for HIP flushes caches; for CUDA it is much smaller
 constexpr double kMany = 1e6;
 
 double bytes_of_problem(const Problem& problem) {

@@ -4,7 +4,7 @@
 
 namespace tune {
 
-// Answers are told before much more is asked for: nobody waits for them.
+// Recorded trials are handed out before many more specs are asked for, because they are there already.
 int ReplayRunner::free_slots() const {
   const int left = order_.most_out - static_cast<int>(answered_.size());
   if (inner_ == nullptr) return left;

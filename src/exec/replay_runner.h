@@ -7,8 +7,8 @@
 
 namespace tune {
 
-/// How a recorded search went. One that learns proposes the same specs again only if as many are out before the first
-/// is told, and all are told in the order in which they came then.
+/// How a recorded search went. A search that learns from trials proposes the same specs again only if as many are out
+/// before the first trial comes back, and if all trials come back in the order of then.
 struct RecordedOrder {
   int most_out = 1;
   std::function<std::int64_t(const Spec&)> place = {};  ///< of a recorded spec: larger came later

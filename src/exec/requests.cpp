@@ -42,7 +42,7 @@ std::vector<std::int64_t> extents_at(const std::vector<Expression>& expressions,
   return values;
 }
 
-// What a kernel cannot be launched with; text as in `launch.block is [64, 0]`.
+// Throws if a kernel cannot be launched with these values; the text is as in `launch.block is [64, 0]`.
 void require_least(const std::vector<std::int64_t>& values, std::int64_t least, const char* what) {
   if (std::ranges::all_of(values, [&](std::int64_t value) { return value >= least; })) return;
   const bool one = values.size() == 1;
@@ -58,7 +58,7 @@ void require_launchable(const wire::KernelLaunch& launch) {
   for (const wire::Arg& arg : launch.args) require_least(arg.box, 1, "launch.args box");
 }
 
-// nullopt: a buffer of a GEMM.
+// nullopt for the buffers of a GEMM.
 std::optional<std::int64_t> bytes_of_buffer(const std::string& name, const Problem& problem, std::int64_t workspace) {
   if (name == "workspace") return workspace;
   if (const auto* custom = std::get_if<Custom>(&problem))
@@ -67,7 +67,7 @@ std::optional<std::int64_t> bytes_of_buffer(const std::string& name, const Probl
   return std::nullopt;
 }
 
-// What a step writes, the next one reads: a smaller buffer would be left on either side.
+// A step reads what the one before it wrote, so none of the buffers may be smaller.
 void require_same_sizes(const Chain& chain, const Problem& problem, std::int64_t workspace) {
   const auto wanted = bytes_of_buffer(chain.to, problem, workspace);
   for (const std::string& name : {chain.from, chain.through}) {
@@ -116,14 +116,14 @@ void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::Kernel
   launch.through = chain.through;
 }
 
-// As far as blanks tell them apart.
+// Words that blanks separate.
 std::vector<std::string> words_of(std::string text) {
   std::erase_if(text, [](char c) { return c == '\'' || c == '"'; });
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// NVRTC alone heeds no environment.
+// Only NVRTC ignores the environment.
 HeaderSearch header_search(const Plan& plan) {
   HeaderSearch search{plan.build.include, {}, std::filesystem::current_path(), plan.build.include};
   if (plan.backend == Backend::cpu) search.working_folder = plan.file.parent_path();

@@ -6,7 +6,7 @@
 
 namespace tune {
 
-/// Thrown out of a wait: someone asked the run to end with SIGINT, SIGTERM or SIGHUP.
+/// Thrown by what waits when someone ends the run by SIGINT, SIGTERM or SIGHUP.
 struct Interrupted {
   int signal = 0;
 };
@@ -24,8 +24,8 @@ class Runner {
   /// The next finished trial, or nothing by the time given. Precondition: something was started and not yet returned.
   /// Throws Interrupted, and Error(environment) as start.
   virtual std::optional<Trial> wait(Clock::time_point until) = 0;
-  /// The best so far, to which others are compared from now on: much worse specs may be measured less. By time, or by
-  /// energy where that is the objective; 0: not by this.
+  /// The best trial so far: much worse specs may be measured less from now on. They are compared by time, or by energy
+  /// if that is the objective; 0 means that they are not compared by this.
   virtual void set_best(const Trial& best, double seconds, double joules) = 0;
   virtual Activity activity() const = 0;
 };

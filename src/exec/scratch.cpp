@@ -28,7 +28,7 @@ fs::path choose_parent(std::uint64_t bytes) {
                                          " MiB in /dev/shm or TMPDIR: free some, or point TMPDIR elsewhere");
 }
 
-// Absolute: compilers run in other folders than ours.
+// The path is absolute because compilers run in other folders than ours.
 fs::path temporary_folder() {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);

@@ -22,18 +22,18 @@ struct StageTimes {
 /// Where the time of a run went: in processes side by side, on the devices, and in the finals after the sweep.
 struct Usage {
   StageTimes stages;
-  double idle_seconds = 0;  ///< in which a device had nothing to launch, of all devices together
+  double idle_seconds = 0;  ///< during which a device had nothing to launch, summed over the devices
   int devices = 1;
   double finals_seconds = 0;  ///< 0: none were held
-  double sweep_seconds = 0;   ///< until something was launched last
-  int opening_at_once = 0;    ///< processes that open a GPU side by side, of which each spec has one; 0: it has none
+  double sweep_seconds = 0;   ///< until the last launch
+  int opening_at_once = 0;    ///< processes that open a GPU at a time; 0 unless each spec has its own process
 };
 
-/// Seconds of the sweep in which GPUs were opened, about: their driver opens one after the other, and nothing is timed
-/// meanwhile. 0: each spec has no process of its own.
+/// About how many seconds of the sweep went into opening GPUs: their driver opens them for one process after the other,
+/// and nothing is timed meanwhile. 0 unless each spec has its own process.
 double opening_seconds(const Usage& usage);
 
-/// One line for a person; of a sweep that mostly opened GPUs it says what would save that.
+/// One line for a person. If most of a sweep went into opening GPUs, it says what would save that time.
 std::string to_text(const Usage& usage);
 
 }  // namespace tune

@@ -85,7 +85,7 @@ Usage WorkerRunner::usage() const {
     usage.idle_seconds += span.count() - device.queue.busy_seconds();
     usage.sweep_seconds = std::max(usage.sweep_seconds, span.count());
   }
-  // So many wait for the driver, which opens one after the other.
+  // So many processes wait for the driver, which opens the device for one after the other.
   if (!exclusive_ && !service_->options().share_processes)
     usage.opening_at_once = usage.devices * std::min(rules_of(0).opening_at_once, 1 + rules_of(0).loaded_ahead);
   return usage;
@@ -109,7 +109,7 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
   }
 }
 
-// A device that still times the common spec keeps its turn: nothing is left that it could be compared for.
+// A device that still times the common spec would keep its turn, though no spec is left that it is needed for.
 void WorkerRunner::dismiss() {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     DeviceQueue& queue = devices_[i].queue;
@@ -133,7 +133,7 @@ bool WorkerRunner::measuring() const {
   return std::ranges::any_of(devices_, [](const Device& device) { return device.queue.active(); });
 }
 
-// Until there is something to say, or to wait for: a result may make room.
+// Repeats until a trial is finished, or nothing can be done without waiting: a result may make room for the next spec.
 void WorkerRunner::pump() {
   do {
     collect_builds();
@@ -205,7 +205,7 @@ bool WorkerRunner::must_build_again(Task& task) {
   return true;
 }
 
-// Of those that can be given a spec now.
+// Of the devices that can be given a spec now.
 std::optional<std::size_t> WorkerRunner::least_busy() const {
   std::optional<std::size_t> least;
   for (std::size_t i = 0; i < devices_.size(); ++i)
@@ -215,8 +215,8 @@ std::optional<std::size_t> WorkerRunner::least_busy() const {
   return least;
 }
 
-// False: not yet, because there is nothing to check its result against, or the device is another run's for now. Throws
-// Unlaunchable.
+// Returns false if it has to wait, because there is no reference to check its result against yet, or because another
+// run has the device. Throws Unlaunchable.
 bool WorkerRunner::start_one(Task& task, std::size_t device) {
   DeviceQueue& queue = devices_[device].queue;
   wire::MeasureRequest request = service_->requests().measure(task.spec);
@@ -230,12 +230,12 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
   // Loading runs code of a kernel on the CPU. On a GPU it does not, and several are loaded at a time.
   if (exclusive_) note_started(device, task.ticket);
   queue.start({task.ticket, service_->complete(std::move(request), task.artifact), task.fresh});
-  // With a best known, another spec than that may be stopped early.
+  // Once a best time is known, any other spec may be stopped early and would be no use as the common one.
   if (!scales_.was_chosen() && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
   return task.measuring = true;
 }
 
-// Once, until something else is started on the device.
+// A spec is noted once, until something else is started on the device.
 void WorkerRunner::note_started(std::size_t device, std::int64_t ticket) {
   const auto& note = service_->options().note_started;
   const auto task = std::ranges::find(tasks_, ticket, &Task::ticket);
@@ -243,7 +243,7 @@ void WorkerRunner::note_started(std::size_t device, std::int64_t ticket) {
   if (note && !noted && task != tasks_.end() && task->asked) note(task->spec, device);
 }
 
-// What waits does not run. The note is of all devices, so those that launch are noted again.
+// A spec that waits does not run. The note applies to all devices, so those that launch are noted again.
 void WorkerRunner::note_waiting(std::size_t device) {
   if (std::exchange(devices_[device].started, kNone) == kNone || !service_->options().note_waiting) return;
   service_->options().note_waiting();
@@ -268,7 +268,7 @@ void WorkerRunner::start_common() {
   }
 }
 
-// What others have timed meanwhile cannot be compared, and is timed again.
+// What other devices have timed meanwhile cannot be compared, and is timed again.
 void WorkerRunner::drop_common() {
   scales_.drop();
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -289,7 +289,7 @@ void WorkerRunner::release_held(std::size_t device) {
   for (DeviceQueue::Result& result : std::exchange(devices_[device].held, {})) accept(device, std::move(result));
 }
 
-// Whether there were any.
+// Returns whether there were any.
 bool WorkerRunner::collect_results() {
   bool any = false;
   for (std::size_t i = 0; i < devices_.size(); ++i)
@@ -347,7 +347,7 @@ void WorkerRunner::accept_measurement(std::size_t device, Task& task, Measuremen
   finish(task, std::move(measurement), device_seconds);
 }
 
-// What a shared process measured of it, and what became of it in one of its own.
+// Compares the result of a shared process with that of a process of its own.
 void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Failure>& own) {
   const auto why = disagreement(*task.shared, own);
   if (!why || !sharing_) return;

@@ -13,13 +13,16 @@
 
 namespace tune {
 
-/// Runs specs in worker processes: a build, unless its artifact is in the store, then a measure process on one of the
-/// devices. On the CPU and for programs the cores are the device, so building and measuring take turns; on a GPU they
-/// overlap. The times of several devices are made comparable (DeviceScales); until a device's factor is known, what it
-/// has timed is held back.
-/// Where processes are shared, what fails in one is tried again in a process of its own, and so are a few of the
-/// others; what they do not confirm ends the sharing. Where an earlier run had the best so far, that spec is timed once
-/// more for it, unasked: what is left may all be too slow to be timed in full.
+/// Runs specs in worker processes: a spec is built, unless its artifact is in the store, and then measured by a process
+/// on one of the devices. On the CPU and for programs the cores are the device, so building and measuring take turns;
+/// on a GPU they overlap.
+///
+/// The times of several devices are made comparable (DeviceScales); until a device's factor is known, its results are
+/// held back. If an earlier run found the best spec so far, that spec is timed once more as the common one, although
+/// nobody asked for it: the specs that are left may all be too slow to be timed in full.
+///
+/// Where processes are shared, a spec that fails in a shared process is tried again in one of its own, and so are a few
+/// of the others. If a process of its own does not confirm a result, sharing ends.
 class WorkerRunner : public Runner {
  public:
   /// `service` must outlive this.
@@ -33,7 +36,7 @@ class WorkerRunner : public Runner {
 
   /// From now on every spec has a process of its own.
   void stop_sharing();
-  /// Why what shared processes measured is not to be trusted: `spec 3 took ...`; empty: nothing speaks against it.
+  /// Why the results of shared processes cannot be trusted, such as `spec 3 took ...`; empty if they can.
   const std::string& distrust() const { return distrust_; }
 
   /// Where the time went since this was made.
@@ -50,12 +53,12 @@ class WorkerRunner : public Runner {
     bool measuring = false;
     bool fresh = false;            ///< to be measured in a process of its own
     bool asked = true;             ///< its trial is waited for
-    std::optional<Timing> shared;  ///< what a shared process measured, where that is checked
+    std::optional<Timing> shared;  ///< the result of a shared process, if that is being checked
   };
   using Tasks = std::list<Task>;
   struct Device {
     DeviceQueue queue;
-    std::vector<DeviceQueue::Result> held = {};  ///< measured before its factor was known
+    std::vector<DeviceQueue::Result> held = {};  ///< results from before its factor was known
     std::int64_t started = -1;                   ///< the ticket that was noted last
   };
 
@@ -93,9 +96,9 @@ class WorkerRunner : public Runner {
   MeasureService* service_;
   bool exclusive_;                    ///< building would disturb measuring
   std::int64_t workspace_bytes_ = 0;  ///< the most that a spec has had so far
-  int batch_;                         ///< built specs that are worth stopping the builds for
+  int batch_;                         ///< so many built specs are worth interrupting the builds for
   bool measuring_phase_ = false;
-  bool sharing_;  ///< processes measure one spec after the other
+  bool sharing_;  ///< a process measures one spec after the other
   SpotChecks spot_checks_;
   std::string distrust_;
   wire::Go best_;  ///< how a spec is timed, by the first device's clock
