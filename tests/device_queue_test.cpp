@@ -65,6 +65,15 @@ TEST_F(QueueTest, ASlotThatEndsBetweenItsCheckAndItsLaunchFailsAlone) {
   EXPECT_FALSE(queue.launched());
 }
 
+TEST_F(QueueTest, AProcessThatEndsWhileItIsTimedHasHadTheDeviceUntilThen) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.ends_while_timed = worker.spec == 2}; };
+  DeviceQueue queue(device(), {});
+  const auto results = results_of(queue, 3);
+  ASSERT_NE(failure(results.at(2)), nullptr);
+  EXPECT_DOUBLE_EQ(results.at(2).device_seconds, 0.002 + 0.005);
+  EXPECT_DOUBLE_EQ(queue.busy_seconds(), 3 * (0.002 + 0.005));
+}
+
 TEST_F(QueueTest, AReusedProcessThatFailsIsReplacedAndSaysThatItWasReused) {
   host().behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 3}; };
   DeviceQueue queue(device(), kReuse);

@@ -98,6 +98,7 @@ void FakeHost::go(Process& process, const wire::Go& go) {
   }
   if (go.pause) return;
   note(Interval::What::times, process.worker, length + conduct.time);
+  if (conduct.ends_while_timed) return end(id, SIGKILL, length + conduct.time);
   say(id, measured(conduct), length + conduct.time);
   ++process.worker.rounds;
   if (conduct.ends_after_time) end(id, SIGKILL, length + conduct.time);

@@ -32,6 +32,7 @@ struct FakeConduct {
   bool finds_no_device = false;
   bool fails = false;             ///< its check does
   bool ends_after_check = false;  ///< killed once it has said that it waits
+  bool ends_while_timed = false;  ///< killed before it has said what it measured
   bool ends_after_time = false;   ///< killed once it has said what it measured
 };
 
