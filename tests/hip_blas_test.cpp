@@ -39,7 +39,7 @@ class HipBlas : public testing::Test {
       return "";
     } catch (const Refusal& error) {
       EXPECT_EQ(error.stage(), Stage::load);
-      EXPECT_FALSE(error.no_device());
+      EXPECT_FALSE(error.failed().no_device);
       return error.what();
     }
   }
