@@ -48,7 +48,7 @@ bool any_repeats(const Failures& before, const Failures& now) {
 Journal::Journal(fs::path path) : path_(std::move(path)) {
   std::error_code ignored;
   if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), ignored);
-  file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!file_)
     throw Error(ExitCode::environment, "cannot open the journal " + path_.string() + ": " + std::strerror(errno) +
                                            "; choose another place with --output PREFIX");

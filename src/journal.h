@@ -77,7 +77,7 @@ class Journal {
   void forget_ends(const std::string& id);
 
   std::filesystem::path path_;
-  Descriptor file_;
+  base::Descriptor file_;
   bool locked_ = false;
   std::optional<wire::RunRecord> last_run_;
   std::unordered_map<std::string, Known> trials_;

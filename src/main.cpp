@@ -15,36 +15,36 @@ namespace {
 int run(int argc, char** argv) {
   const auto options = tune::parse_options(argc, argv);
   if (!options) return 0;
-  if (options->verbose) tune::log_verbosely();
-  return static_cast<int>(tune::run(*options));
+  if (options->verbose) tune::base::log_verbosely();
+  return static_cast<int>(tune::commands::run(*options));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  tune::end_on_signals();
-  tune::open_standard_streams();
-  tune::adopt_orphans();
+  tune::base::end_on_signals();
+  tune::base::open_standard_streams();
+  tune::base::adopt_orphans();
   try {
     const int code = run(argc, argv);
-    return tune::results_arrived() ? code : static_cast<int>(tune::ExitCode::environment);
+    return tune::base::results_arrived() ? code : static_cast<int>(tune::ExitCode::environment);
   } catch (const tune::Error& error) {
-    tune::print_error(error.what());
+    tune::base::print_error(error.what());
     return static_cast<int>(error.code());
-  } catch (const tune::Interrupted& interrupted) {
-    tune::print_to_stderr(tune::kInterrupted);
+  } catch (const tune::exec::Interrupted& interrupted) {
+    tune::base::print_to_stderr(tune::base::kInterrupted);
     return 128 + interrupted.signal;
   } catch (const std::filesystem::filesystem_error& error) {
     std::error_code ignored;
     const bool gone = std::filesystem::current_path(ignored).empty();
     const std::string path = gone ? "the working folder" : error.path1().string();
-    tune::print_error(path + ": " + error.code().message() + "; mend that, or choose another file or folder");
+    tune::base::print_error(path + ": " + error.code().message() + "; mend that, or choose another file or folder");
     return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::bad_alloc&) {
-    tune::print_error("there is not enough memory; give it more, or a smaller file or grid");
+    tune::base::print_error("there is not enough memory; give it more, or a smaller file or grid");
     return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::exception& error) {
-    tune::print_error(std::string("unexpected: ") + error.what());
+    tune::base::print_error(std::string("unexpected: ") + error.what());
     return static_cast<int>(tune::ExitCode::environment);
   }
 }

@@ -64,7 +64,7 @@ void add_what_to_tune(CLI::App& app, Options& options) {
   app.add_option_function<std::string>(
          "--backend",
          [&options](const std::string& text) {
-           options.backend = parse_backend(text);
+           options.backend = config::parse_backend(text);
            if (!options.backend)
              throw CLI::ValidationError("--backend", "'" + text + "' is none of auto, cuda, hip, cpu, program");
          },
@@ -124,9 +124,9 @@ void add_processes(CLI::App& app, Options& options, const char* group) {
 
 void add_search(CLI::App& app, Options& options, const char* group) {
   std::string names;
-  for (const StrategyChoice& choice : strategies()) names += (names.empty() ? "" : " ") + choice.name;
+  for (const search::StrategyChoice& choice : search::strategies()) names += (names.empty() ? "" : " ") + choice.name;
   app.add_option_function<std::string>(
-         "--strategy", [&options](const std::string& text) { options.strategy = parse_strategy(text); },
+         "--strategy", [&options](const std::string& text) { options.strategy = search::parse_strategy(text); },
          "How specs are chosen, with options as in genetic:population=30: " + names +
              " (default: auto if there is a time budget or there are more than --max-evals specs, else exhaustive)")
       ->group(group)
@@ -315,9 +315,9 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
 }
 
 void complete(SimulateBenchOptions& bench) {
-  for (const std::string& text : bench.strategies) parse_strategy(text);
+  for (const std::string& text : bench.strategies) search::parse_strategy(text);
   if (!bench.strategies.empty()) return;
-  for (const StrategyChoice& choice : strategies())
+  for (const search::StrategyChoice& choice : search::strategies())
     if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
 }
 
@@ -358,7 +358,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::Success& done) {
     std::ostringstream text;
     app.exit(done, text, text);
-    print(text.str());
+    base::print(text.str());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input, std::string(error.what()) + "; see tune --help");

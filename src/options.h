@@ -61,7 +61,7 @@ struct Options {
 
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds
-  std::optional<StrategyChoice> strategy;
+  std::optional<search::StrategyChoice> strategy;
   std::optional<double> stop_within;  ///< 0.01: within 1 % of the best there can be
   std::optional<PowerState> state;    ///< instead of the file's
   int jobs = 0;                       ///< 0: one per core

@@ -14,7 +14,7 @@ constexpr auto kTick = std::chrono::milliseconds(250);
 
 }  // namespace
 
-Tuner::Tuner(const Objective& objective, const Requests* requests, Runner& runner, Journal* journal,
+Tuner::Tuner(const Objective& objective, const exec::Requests* requests, exec::Runner& runner, Journal* journal,
              report::Progress& progress, TunerRules rules, Now now)
     : objective_(&objective),
       requests_(requests),
@@ -24,7 +24,7 @@ Tuner::Tuner(const Objective& objective, const Requests* requests, Runner& runne
       rules_(rules),
       now_(std::move(now)) {}
 
-void Tuner::sweep(Strategy& strategy) {
+void Tuner::sweep(search::Strategy& strategy) {
   started_ = now_();
   std::int64_t asked = 0;
   std::int64_t out = 0;
@@ -109,7 +109,7 @@ void Tuner::record(const Trial& trial) {
   if (trial.recorded || journal_ == nullptr) return;
   wire::TrialRecord entry{requests_->trial_id(trial.spec), trial};
   if (auto* failure = std::get_if<Failure>(&entry.trial.outcome)) {
-    Capture log(kRecordedLog);
+    base::Capture log(kRecordedLog);
     log.add(failure->log);
     failure->log = log.text();
   }

@@ -16,6 +16,7 @@
 
 namespace tune {
 
+/// When the loop stops asking for specs, and how many it may have out at a time.
 struct TunerRules {
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds of the clock after which nothing more is started
@@ -34,14 +35,14 @@ class Tuner {
   using Now = std::function<report::Progress::Time()>;
 
   /// Without a journal nothing is recorded, and `requests` is not needed: a run that only replays another.
-  Tuner(const Objective& objective, const Requests* requests, Runner& runner, Journal* journal,
+  Tuner(const Objective& objective, const exec::Requests* requests, exec::Runner& runner, Journal* journal,
         report::Progress& progress, TunerRules rules, Now now);
 
   /// Is told every trial of the sweep, known ones too, before the strategy is. May throw Error.
   void set_listener(std::function<void(const Trial&)> listener) { listener_ = std::move(listener); }
 
   /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
-  void sweep(Strategy& strategy);
+  void sweep(search::Strategy& strategy);
   /// Tries again those of trials() of which this holds, and puts what comes of them in their places, until the time
   /// budget is spent. Returns how many. Throws as sweep.
   std::int64_t repeat(const std::function<bool(const Trial&)>& which);
@@ -64,8 +65,8 @@ class Tuner {
   bool fails_alike(const Trial& trial);
 
   const Objective* objective_;
-  const Requests* requests_;
-  Runner* runner_;
+  const exec::Requests* requests_;
+  exec::Runner* runner_;
   Journal* journal_;
   report::Progress* progress_;
   TunerRules rules_;

@@ -24,35 +24,36 @@ Gemm small_gemm() {
   gemm.ldc = 11;
   gemm.beta = 2;
   gemm.bias = Bias::col;
-  return resolved(gemm);
+  return worker::resolved(gemm);
 }
 
-Content content_of(const Gemm& gemm, std::size_t buffer) {
-  const Buffer& b = buffers_of(gemm)[buffer];
+worker::Content content_of(const Gemm& gemm, std::size_t buffer) {
+  const Buffer& b = worker::buffers_of(gemm)[buffer];
   return {b.type, b.init, kSeed, buffer};
 }
 
 /// A buffer in an arrangement.
-std::vector<float> arranged(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement) {
-  std::vector<float> data(static_cast<std::size_t>(buffers_of(gemm)[buffer].count));
-  fill(content_of(gemm, buffer), data.data(), buffers_of(gemm)[buffer].count);
-  fill_rotated(content_of(gemm, buffer), rotated_view(gemm, buffer, arrangement), data.data());
+std::vector<float> arranged(const Gemm& gemm, std::size_t buffer, const worker::Arrangement& arrangement) {
+  std::vector<float> data(static_cast<std::size_t>(worker::buffers_of(gemm)[buffer].count));
+  worker::fill(content_of(gemm, buffer), data.data(), worker::buffers_of(gemm)[buffer].count);
+  worker::fill_rotated(content_of(gemm, buffer), worker::rotated_view(gemm, buffer, arrangement), data.data());
   return data;
 }
 
 /// What a right kernel makes of an arrangement.
-std::vector<float> multiplied(const Gemm& g, const Arrangement& arrangement) {
+std::vector<float> multiplied(const Gemm& g, const worker::Arrangement& arrangement) {
   const auto a = arranged(g, 0, arrangement), b = arranged(g, 1, arrangement), bias = arranged(g, 3, arrangement);
   auto c = arranged(g, 2, arrangement);
-  const auto at = [](const MatrixView& view, std::int64_t batch, std::int64_t row, std::int64_t col) {
+  const auto at = [](const worker::MatrixView& view, std::int64_t batch, std::int64_t row, std::int64_t col) {
     return static_cast<std::size_t>(view.offset(batch, row, col));
   };
   for (std::int64_t batch = 0; batch < g.batch; ++batch)
     for (std::int64_t i = 0; i < g.m; ++i)
       for (std::int64_t j = 0; j < g.n; ++j) {
         float sum = 0;
-        for (std::int64_t p = 0; p < g.k; ++p) sum += a[at(view_a(g), batch, i, p)] * b[at(view_b(g), batch, p, j)];
-        float& element = c[at(view_c(g), batch, i, j)];
+        for (std::int64_t p = 0; p < g.k; ++p)
+          sum += a[at(worker::view_a(g), batch, i, p)] * b[at(worker::view_b(g), batch, p, j)];
+        float& element = c[at(worker::view_c(g), batch, i, j)];
         element = sum + static_cast<float>(g.beta) * element + bias[static_cast<std::size_t>(i)];
       }
   return c;
@@ -60,24 +61,24 @@ std::vector<float> multiplied(const Gemm& g, const Arrangement& arrangement) {
 
 TEST(Arrangement, HasTheResultThatTheReferenceSays) {
   const Gemm gemm = small_gemm();
-  const auto values = compute_reference(gemm, kSeed);
-  const GemmReference reference(gemm, values);
-  for (const Arrangement arrangement : {Arrangement{}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {4, 6, 5}}) {
+  const auto values = worker::compute_reference(gemm, kSeed);
+  const worker::GemmReference reference(gemm, values);
+  for (const worker::Arrangement arrangement : {worker::Arrangement{}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {4, 6, 5}}) {
     const auto c = multiplied(gemm, arrangement);
-    EXPECT_EQ(compare_gemm(gemm, c.data(), reference, Poison::nan, {arrangement, {}}).wrong, 0)
+    EXPECT_EQ(worker::compare_gemm(gemm, c.data(), reference, worker::Poison::nan, {arrangement, {}}).wrong, 0)
         << arrangement.rows << " " << arrangement.cols << " " << arrangement.depth;
     if (arrangement.rows != 0 || arrangement.cols != 0) {
-      EXPECT_GT(compare_gemm(gemm, c.data(), reference, Poison::nan).wrong, 0);
+      EXPECT_GT(worker::compare_gemm(gemm, c.data(), reference, worker::Poison::nan).wrong, 0);
     }
   }
 }
 
 TEST(Arrangement, EveryChangeOfAnInputIsFound) {
   const Gemm gemm = small_gemm();
-  const Arrangement arrangement{2, 3, 4};
-  const Buffer buffer = buffers_of(gemm)[0];
+  const worker::Arrangement arrangement{2, 3, 4};
+  const Buffer buffer = worker::buffers_of(gemm)[0];
   auto a = arranged(gemm, 0, arrangement);
-  const auto damage = [&] { return input_damage(gemm, 0, buffer, content_of(gemm, 0), a.data(), arrangement); };
+  const auto damage = [&] { return worker::input_damage(gemm, 0, buffer, content_of(gemm, 0), a.data(), arrangement); };
   EXPECT_EQ(damage(), std::nullopt);
   const float before = std::exchange(a[10], 42.0F);
   EXPECT_EQ(damage(), "input A was overwritten at element 10");
@@ -88,10 +89,10 @@ TEST(Arrangement, EveryChangeOfAnInputIsFound) {
 
 TEST(Arrangement, IsNotForMatricesThatShareElements) {
   Gemm gemm = small_gemm();
-  EXPECT_TRUE(can_be_arranged(gemm));
+  EXPECT_TRUE(worker::can_be_arranged(gemm));
   gemm.stride_a = 3;
-  EXPECT_FALSE(can_be_arranged(gemm));
-  EXPECT_FALSE(can_be_arranged(Custom()));
+  EXPECT_FALSE(worker::can_be_arranged(gemm));
+  EXPECT_FALSE(worker::can_be_arranged(Custom()));
 }
 
 }  // namespace

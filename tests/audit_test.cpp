@@ -13,15 +13,15 @@ using cli::has;
 
 Spec spec(std::int64_t t) { return {t, {{"T", Value(t), false}}}; }
 
-AuditRun run(int number, std::optional<std::int64_t> winner, std::optional<double> relative) {
-  AuditRun audited{number, 0, {}, 0.002, relative, {}, {}};
+commands::AuditRun run(int number, std::optional<std::int64_t> winner, std::optional<double> relative) {
+  commands::AuditRun audited{number, 0, {}, 0.002, relative, {}, {}};
   if (winner) audited.winner = spec(*winner);
   return audited;
 }
 
 TEST(AuditTable, CountsRunsWhoseWinnerIsMoreThanOnePerCentOffTheUsualOne) {
-  const AuditedShape shape{"x", {run(1, 1, 1.0), run(2, 2, 1.009), run(3, 1, 1.0), run(4, 3, 1.011)}};
-  const AuditFigures figures = figures_of(shape);
+  const commands::AuditedShape shape{"x", {run(1, 1, 1.0), run(2, 2, 1.009), run(3, 1, 1.0), run(4, 3, 1.011)}};
+  const commands::AuditFigures figures = commands::figures_of(shape);
   EXPECT_EQ(figures.runs, 4);
   EXPECT_EQ(figures.winners, 3);
   EXPECT_EQ(figures.changed, 1);
@@ -31,45 +31,50 @@ TEST(AuditTable, CountsRunsWhoseWinnerIsMoreThanOnePerCentOffTheUsualOne) {
 }
 
 TEST(AuditTable, AFasterWinnerThanTheUsualOneIsAChangeToo) {
-  EXPECT_EQ(figures_of(AuditedShape{"x", {run(1, 1, 1.05), run(2, 1, 1.05), run(3, 2, 1.0)}}).changed, 1);
+  EXPECT_EQ(
+      commands::figures_of(commands::AuditedShape{"x", {run(1, 1, 1.05), run(2, 1, 1.05), run(3, 2, 1.0)}}).changed, 1);
 }
 
 TEST(AuditTable, OfEquallyFrequentWinnersTheFirstIsTheUsualOne) {
-  const AuditedShape shape{"x", {run(1, 2, 1.0), run(2, 1, 1.1), run(3, 1, 1.1), run(4, 2, 1.0), run(5, 3, 1.1)}};
-  EXPECT_EQ(figures_of(shape).changed, 3);
+  const commands::AuditedShape shape{"x",
+                                     {run(1, 2, 1.0), run(2, 1, 1.1), run(3, 1, 1.1), run(4, 2, 1.0), run(5, 3, 1.1)}};
+  EXPECT_EQ(commands::figures_of(shape).changed, 3);
 }
 
 TEST(AuditTable, ARunWithoutAWinnerHasChangedWhereOthersHaveOne) {
-  const AuditFigures figures = figures_of(AuditedShape{"x", {run(1, 1, 1.0), run(2, {}, {})}});
+  const commands::AuditFigures figures =
+      commands::figures_of(commands::AuditedShape{"x", {run(1, 1, 1.0), run(2, {}, {})}});
   EXPECT_EQ(figures.changed, 1);
   EXPECT_EQ(figures.without_winner, 1);
   EXPECT_EQ(figures.known, 1);
-  const AuditFigures none = figures_of(AuditedShape{"x", {run(1, {}, {}), run(2, {}, {})}});
+  const commands::AuditFigures none =
+      commands::figures_of(commands::AuditedShape{"x", {run(1, {}, {}), run(2, {}, {})}});
   EXPECT_EQ(none.changed, 0);
   EXPECT_EQ(none.winners, 0);
 }
 
 TEST(AuditTable, AWinnerThatCouldNotBeComparedHasChanged) {
-  EXPECT_EQ(figures_of(AuditedShape{"x", {run(1, 1, 1.0), run(2, 1, 1.0), run(3, 2, {})}}).changed, 1);
+  EXPECT_EQ(commands::figures_of(commands::AuditedShape{"x", {run(1, 1, 1.0), run(2, 1, 1.0), run(3, 2, {})}}).changed,
+            1);
 }
 
 TEST(AuditTable, AllShapesCountByTheirRuns) {
-  std::vector<AuditedShape> shapes = {{"one", {run(1, 1, 1.0), run(2, 1, 1.0), run(3, 1, 1.0)}},
-                                      {"two, wide", {run(1, 1, 1.0), run(2, 2, 1.08)}}};
+  std::vector<commands::AuditedShape> shapes = {{"one", {run(1, 1, 1.0), run(2, 1, 1.0), run(3, 1, 1.0)}},
+                                                {"two, wide", {run(1, 1, 1.0), run(2, 2, 1.08)}}};
   shapes[0].runs[0].replayed = true;
   shapes[0].runs[1].replayed = false;
   shapes[0].runs[0].simulated = true;
-  const AuditFigures all = figures_of(shapes);
+  const commands::AuditFigures all = commands::figures_of(shapes);
   EXPECT_NEAR(all.mean_regret, 0.08 / 5, 1e-12);
   EXPECT_EQ(all.shapes_changed, 1);
-  const std::string text = audit_text(shapes);
+  const std::string text = commands::audit_text(shapes);
   EXPECT_TRUE(has(text, "one           3        1         0.00 %       0.00 %        0.00 %      1/2       1/1\n"));
   EXPECT_TRUE(has(text, "two, wide     2        2        50.00 %       4.00 %        8.00 %        -         -\n"));
   EXPECT_TRUE(has(text,
                   "all: winner changed beyond 1 % in 1 of 2 shapes and 1 of 5 runs (20.00 %); regret 1.60 % in the "
                   "mean, 8.00 % at worst; replayed alike 1/2, simulated alike 1/1\n"));
-  EXPECT_TRUE(has(audit_csv(shapes), "\none,1,0,1,T=1,2,0,yes,yes\n"));
-  EXPECT_TRUE(has(audit_csv(shapes), "\n\"two, wide\",2,0,2,T=2,2,0.08,,\n"));
+  EXPECT_TRUE(has(commands::audit_csv(shapes), "\none,1,0,1,T=1,2,0,yes,yes\n"));
+  EXPECT_TRUE(has(commands::audit_csv(shapes), "\n\"two, wide\",2,0,2,T=2,2,0.08,,\n"));
 }
 
 /// Audits of a recording of 40 specs, T = 1..40, that take 10, 10.1, 10.2... ms in an order that is not theirs.
@@ -95,14 +100,14 @@ class Audited : public testing::Test {
                              values + "]}, \"objective\": \"time\",\n\"cache\": {" + entries + "}\n}\n");
   }
 
-  AuditedShape audit(std::optional<double> noise) {
+  commands::AuditedShape audit(std::optional<double> noise) {
     options_.audit->noise = noise;
-    return audit_recording(options_, recording(), "run");
+    return commands::audit_recording(options_, recording(), "run");
   }
 
-  static std::vector<std::int64_t> winners(const AuditedShape& shape) {
+  static std::vector<std::int64_t> winners(const commands::AuditedShape& shape) {
     std::vector<std::int64_t> values;
-    for (const AuditRun& run : shape.runs) values.push_back(std::get<std::int64_t>(*run.winner->find("T")));
+    for (const commands::AuditRun& run : shape.runs) values.push_back(std::get<std::int64_t>(*run.winner->find("T")));
     return values;
   }
 
@@ -111,9 +116,9 @@ class Audited : public testing::Test {
 };
 
 TEST_F(Audited, WithoutNoiseTheBestIsAlwaysFound) {
-  const AuditedShape shape = audit(0);
+  const commands::AuditedShape shape = audit(0);
   EXPECT_EQ(winners(shape), std::vector<std::int64_t>(10, 6));
-  const AuditFigures figures = figures_of(shape);
+  const commands::AuditFigures figures = commands::figures_of(shape);
   EXPECT_EQ(figures.changed, 0);
   EXPECT_EQ(figures.known, 10);
   EXPECT_EQ(figures.mean_regret, 0);
@@ -123,7 +128,7 @@ TEST_F(Audited, WithoutNoiseTheBestIsAlwaysFound) {
 
 TEST_F(Audited, NoiseMakesTheWinnerChange) {
   EXPECT_EQ(winners(audit(0.001)), std::vector<std::int64_t>(10, 6));
-  const AuditFigures figures = figures_of(audit(0.3));
+  const commands::AuditFigures figures = commands::figures_of(audit(0.3));
   EXPECT_GT(figures.winners, 3);
   EXPECT_GT(figures.changed, 3);
   EXPECT_GT(figures.mean_regret, 0.01);
@@ -142,15 +147,15 @@ TEST_F(Audited, TheSameSeedGivesTheSameRuns) {
 
 TEST_F(Audited, TheFiguresOfASeedAreTheSameEverywhere) {
   options_.audit->runs = 6;
-  const AuditedShape shape = audit(0.1);
+  const commands::AuditedShape shape = audit(0.1);
   EXPECT_EQ(winners(shape), (std::vector<std::int64_t>{12, 6, 24, 6, 6, 6}));
-  EXPECT_NEAR(figures_of(shape).mean_regret, (0.01 + 0 + 0.03 + 0 + 0 + 0) / 6, 1e-9);
+  EXPECT_NEAR(commands::figures_of(shape).mean_regret, (0.01 + 0 + 0.03 + 0 + 0 + 0) / 6, 1e-9);
 }
 
 TEST_F(Audited, ASearchMissesWhatItDoesNotTry) {
   options_.max_evals = 3;
-  options_.strategy = parse_strategy("random");
-  const AuditFigures figures = figures_of(audit(0));
+  options_.strategy = search::parse_strategy("random");
+  const commands::AuditFigures figures = commands::figures_of(audit(0));
   EXPECT_GT(figures.winners, 3);
   EXPECT_GT(figures.mean_regret, 0.01);
 }
@@ -159,9 +164,9 @@ TEST_F(Audited, WhereMoreIsBetterTheRegretIsOfThat) {
   options_.objectives = {"GFLOP/s"};
   EXPECT_EQ(winners(audit(0)), std::vector<std::int64_t>(10, 6));
   options_.audit->runs = 20;
-  const AuditedShape shape = audit(0.3);
-  EXPECT_GT(figures_of(shape).winners, 3);
-  for (const AuditRun& run : shape.runs) {
+  const commands::AuditedShape shape = audit(0.3);
+  EXPECT_GT(commands::figures_of(shape).winners, 3);
+  for (const commands::AuditRun& run : shape.runs) {
     const auto t = std::get<std::int64_t>(*run.winner->find("T"));
     EXPECT_NEAR(*run.relative, 1 + 0.01 * static_cast<double>(t * 7 % 41 - 1), 1e-4);
   }
@@ -169,15 +174,15 @@ TEST_F(Audited, WhereMoreIsBetterTheRegretIsOfThat) {
 
 TEST_F(Audited, TheSizeOfTheNoiseFollowsFromRecordedIntervals) {
   const auto wide = recording(R"(, "times": [6, 7, 8, 9, 10, 11, 12, 13, 14, 15])");
-  const AuditFigures noisy = figures_of(audit_recording(options_, wide, "run"));
+  const commands::AuditFigures noisy = commands::figures_of(commands::audit_recording(options_, wide, "run"));
   EXPECT_GT(noisy.winners, 3);
   const auto narrow = recording(R"(, "times": [10, 10, 10, 10, 10, 10, 10, 10, 10, 10])");
-  EXPECT_EQ(figures_of(audit_recording(options_, narrow, "run")).winners, 1);
+  EXPECT_EQ(commands::figures_of(commands::audit_recording(options_, narrow, "run")).winners, 1);
 }
 
 TEST_F(Audited, ARecordingWithoutIntervalsNeedsTheSizeOfTheNoise) {
   const auto path = recording();
-  EXPECT_EQ(folder_.complaint([&] { audit_recording(options_, path, "run"); }),
+  EXPECT_EQ(folder_.complaint([&] { commands::audit_recording(options_, path, "run"); }),
             "run.json: the recording does not tell how certain its times are; give the size of their noise, such as "
             "--with-noise 1%");
 }
@@ -191,7 +196,7 @@ TEST_F(Audited, ARecordingWithoutAValidSpecHasNoWinners) {
 }
 )");
   options_.audit->noise = 0.01;
-  EXPECT_EQ(figures_of(audit_recording(options_, path, "none")).without_winner, 10);
+  EXPECT_EQ(commands::figures_of(commands::audit_recording(options_, path, "none")).without_winner, 10);
 }
 
 }  // namespace

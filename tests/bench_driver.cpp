@@ -45,10 +45,10 @@ double peak_mebibytes_of(const std::function<void()>& action) {
 }
 
 void bench_starting() {
-  Command command;
+  base::Command command;
   command.argv = {TUNE_FAKE_WORKER};
   const double seconds = seconds_of([&] {
-    for (int i = 0; i < kSpecs; ++i) tune::run(command);
+    for (int i = 0; i < kSpecs; ++i) tune::base::run(command);
   });
   std::printf("%-28s %6.2f ms\n", "one worker process alone", seconds * 1e3 / kSpecs);
 }

@@ -9,8 +9,8 @@
 namespace tune {
 namespace {
 
-BestResult result_of(const Plan& plan, std::int64_t mesh_idx) {
-  BestResult result;
+config::BestResult result_of(const Plan& plan, std::int64_t mesh_idx) {
+  config::BestResult result;
   result.winner = std::get<Spec>(plan.space.at(mesh_idx));
   result.seconds = 0.0012345678;
   result.interval = {0.0012, 0.0013};
@@ -57,19 +57,19 @@ class BestYaml : public testing::Test {
  protected:
   void SetUp() override { setenv("TUNE_TEST_HOME", "/somewhere", 1); }
 
-  Loaded load_best(const std::string& text) {
+  config::Loaded load_best(const std::string& text) {
     const std::vector<std::filesystem::path> yamls = {folder_.write("out/best.yaml", text)};
-    return load(yamls, without_kernel_file());
+    return config::load(yamls, without_kernel_file());
   }
-  std::string write(const Loaded& loaded, const BestResult& result) {
-    return write_best(loaded.source, loaded.plan, result, folder_.path() / "out");
+  std::string write(const config::Loaded& loaded, const config::BestResult& result) {
+    return config::write_best(loaded.source, loaded.plan, result, folder_.path() / "out");
   }
 
   TuningFolder folder_;
 };
 
 TEST_F(BestYaml, HasAFixedOrderAndFormat) {
-  const Loaded loaded = load_text(folder_, kGemm);
+  const config::Loaded loaded = load_text(folder_, kGemm);
   EXPECT_EQ(write(loaded, result_of(loaded.plan, 7)), R"yaml(name: gemm
 file: ../src/gemm.cu
 kernel: gemm
@@ -110,10 +110,10 @@ device:
 }
 
 TEST_F(BestYaml, LoadsBackAsTheOneSpec) {
-  const Loaded loaded = load_text(folder_, kGemm);
+  const config::Loaded loaded = load_text(folder_, kGemm);
   for (const std::int64_t mesh_idx : {0, 3, 7, 8, 9}) {
-    const BestResult result = result_of(loaded.plan, mesh_idx);
-    const Loaded best = load_best(write(loaded, result));
+    const config::BestResult result = result_of(loaded.plan, mesh_idx);
+    const config::Loaded best = load_best(write(loaded, result));
     EXPECT_EQ(best.plan.space.product_size(), 1);
     EXPECT_EQ(settings_of(std::get<Spec>(best.plan.space.at(std::int64_t{0}))), settings_of(result.winner));
     EXPECT_EQ(best.plan.file, loaded.plan.file);
@@ -124,35 +124,35 @@ TEST_F(BestYaml, LoadsBackAsTheOneSpec) {
 }
 
 TEST_F(BestYaml, KeepsAPowerStateThatTheCommandLineChose) {
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.state = PowerState::sustained;
   for (const char* measure : {"measure: {min_launches: 3}", "measure: {state: burst}", "let: {}"}) {
-    const Loaded loaded = load_text(folder_, cpu_file(std::string(measure) + "\n"), options);
+    const config::Loaded loaded = load_text(folder_, cpu_file(std::string(measure) + "\n"), options);
     EXPECT_EQ(load_best(write(loaded, result_of(loaded.plan, 0))).plan.measure, loaded.plan.measure) << measure;
   }
 }
 
 TEST_F(BestYaml, OfABestYamlIsTheSameText) {
-  const Loaded loaded = load_text(folder_, kGemm);
-  BestResult result = result_of(loaded.plan, 9);
+  const config::Loaded loaded = load_text(folder_, kGemm);
+  config::BestResult result = result_of(loaded.plan, 9);
   const std::string text = write(loaded, result);
-  const Loaded best = load_best(text);
+  const config::Loaded best = load_best(text);
   result.winner = std::get<Spec>(best.plan.space.at(std::int64_t{0}));
   EXPECT_EQ(write(best, result), text);
 }
 
 TEST_F(BestYaml, KeepsATextThatLooksLikeArithmetic) {
-  const Loaded loaded = load_text(folder_, kGemm);
-  const Loaded best = load_best(write(loaded, result_of(loaded.plan, 8)));
+  const config::Loaded loaded = load_text(folder_, kGemm);
+  const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 8)));
   const Value& extra = best.plan.space.mappings()[0].parameters.back().values[0];
   EXPECT_EQ(extra, Value("2*64"));
 }
 
 TEST_F(BestYaml, CarriesTheCommandLinesSizes) {
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.m = 512;
-  const Loaded loaded = load_text(folder_, kGemm, options);
-  const Loaded best = load_best(write(loaded, result_of(loaded.plan, 0)));
+  const config::Loaded loaded = load_text(folder_, kGemm, options);
+  const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 0)));
   EXPECT_EQ(std::get<Gemm>(best.plan.problem).m, 512);
 }
 
@@ -160,19 +160,19 @@ TEST_F(BestYaml, KeepsTheBackendThatWasTuned) {
   const std::string text =
       "name: x\nfile: {cuda: a.cu, cpu: a.cpp}\nkernel: f\nparams: {P: 1}\n"
       "problem: {gemm: {m: 8, n: 8, k: 8}}\nlaunch: {grid: [m], block: [1], args: [A]}\n";
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.backend = Backend::cpu;
-  const Loaded loaded = load_text(folder_, text, options);
-  const Loaded best = load_best(write(loaded, result_of(loaded.plan, 0)));
+  const config::Loaded loaded = load_text(folder_, text, options);
+  const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 0)));
   EXPECT_EQ(best.plan.backend, Backend::cpu);
   EXPECT_EQ(best.plan.file, folder_.path() / "a.cpp");
 }
 
 TEST_F(BestYaml, CarriesAProgramsCommands) {
-  const Loaded loaded = load_text(
+  const config::Loaded loaded = load_text(
       folder_,
       program_file("{P: [1, 2]}", "build: {command: \"mojo build {file} # it's\"}\nrun: ['{binary}', \"a\\tb\"]\n"));
-  const Loaded best = load_best(write(loaded, result_of(loaded.plan, 1)));
+  const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 1)));
   EXPECT_EQ(best.plan.build.command, loaded.plan.build.command);
   EXPECT_TRUE(best.plan.build.command_is_shell);
   EXPECT_EQ(best.plan.build.run, loaded.plan.build.run);
@@ -181,10 +181,10 @@ TEST_F(BestYaml, CarriesAProgramsCommands) {
 TEST_F(BestYaml, KeepsTheObjectiveOfTheCommandLine) {
   const auto objective = [this](const std::string& written, const std::vector<std::string>& given,
                                 const std::vector<std::string>& figures = {}) {
-    LoadOptions options = without_kernel_file();
+    config::LoadOptions options = without_kernel_file();
     options.objectives = given;
     options.figures = figures;
-    const Loaded loaded = load_text(folder_, cpu_file(written + "metrics: {x: 1/time}\n"), options);
+    const config::Loaded loaded = load_text(folder_, cpu_file(written + "metrics: {x: 1/time}\n"), options);
     const std::string best = write(loaded, result_of(loaded.plan, 0));
     const auto at = best.find("\nobjective: ");
     return at == std::string::npos ? "" : best.substr(at + 12, best.find('\n', at + 1) - at - 12);
@@ -198,16 +198,16 @@ TEST_F(BestYaml, KeepsTheObjectiveOfTheCommandLine) {
 }
 
 TEST_F(BestYaml, IsABaselineOfTheNextRun) {
-  const Loaded loaded = load_text(folder_, cpu_file("", "{BM: [64, 128], $S: [1, 2]}"));
+  const config::Loaded loaded = load_text(folder_, cpu_file("", "{BM: [64, 128], $S: [1, 2]}"));
   folder_.write("out/best.yaml", write(loaded, result_of(loaded.plan, 3)));
-  const Loaded next = load_text(folder_, cpu_file("baseline: out/best.yaml", "{BM: [64, 128], $S: [1, 2]}"));
+  const config::Loaded next = load_text(folder_, cpu_file("baseline: out/best.yaml", "{BM: [64, 128], $S: [1, 2]}"));
   ASSERT_EQ(next.plan.baselines.size(), 1u);
   EXPECT_EQ(std::get<Spec>(next.plan.space.at(next.plan.baselines[0].settings)).mesh_idx, 3);
 }
 
 TEST_F(BestYaml, SaysIfNothingWasChecked) {
-  const Loaded loaded = load_text(folder_, program_file("{P: 1}"));
-  BestResult result = result_of(loaded.plan, 0);
+  const config::Loaded loaded = load_text(folder_, program_file("{P: 1}"));
+  config::BestResult result = result_of(loaded.plan, 0);
   result.checked = false;
   EXPECT_NE(write(loaded, result).find("  checked: no\n"), std::string::npos);
 }
@@ -219,7 +219,7 @@ TEST(DeviceFile, ReadsBackWhatItWrote) {
       "580.159",
       "sm_90a",
       {{"a: key", "#"}, {"name", "x: y"}, {"warp_size", std::int64_t{32}}, {"memory_bandwidth", 4.8e12}}};
-  const Device read = read_device(folder.write("h200.yaml", write_device(device)));
+  const Device read = config::read_device(folder.write("h200.yaml", config::write_device(device)));
   EXPECT_EQ(read.name, device.name);
   EXPECT_EQ(read.driver, device.driver);
   EXPECT_EQ(read.arch, device.arch);
@@ -229,7 +229,7 @@ TEST(DeviceFile, ReadsBackWhatItWrote) {
 TEST(DeviceFile, SaysWhatIsMissing) {
   const TuningFolder folder;
   const std::filesystem::path path = folder.write("h200.yaml", "name: x\ndrivers: 1\narch: y\n");
-  EXPECT_EQ(folder.complaint([&] { read_device(path); }),
+  EXPECT_EQ(folder.complaint([&] { config::read_device(path); }),
             "h200.yaml:1: the device file needs 'driver:'\n"
             "h200.yaml:2: unknown key 'drivers' in the device file, did you mean 'driver'?");
 }
@@ -237,11 +237,11 @@ TEST(DeviceFile, SaysWhatIsMissing) {
 class Filters : public testing::Test {
  protected:
   std::vector<std::int64_t> passing(const std::vector<std::string>& texts) {
-    const std::vector<Filter> filters = parse_filters(texts, plan_.space);
+    const std::vector<config::Filter> filters = config::parse_filters(texts, plan_.space);
     std::vector<std::int64_t> passed;
     for (std::int64_t i = 0; i < *plan_.space.product_size(); ++i) {
       const Spec spec = std::get<Spec>(plan_.space.at(i));
-      if (matches(filters, spec)) passed.push_back(spec.mesh_idx);
+      if (config::matches(filters, spec)) passed.push_back(spec.mesh_idx);
     }
     return passed;
   }

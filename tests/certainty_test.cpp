@@ -26,7 +26,7 @@ class CertaintyTest : public testing::Test {
     ranking_.rows[row].standing->verdict = Verdict::open;
     ranking_.rows[row].standing->ratio_interval = ratio;
   }
-  Certainty certainty() const { return {ranking_, &finals_}; }
+  flow::Certainty certainty() const { return {ranking_, &finals_}; }
 
   Trial trials_[3];
   Ranking ranking_;
@@ -75,12 +75,12 @@ TEST_F(CertaintyTest, NamesTheCauseOfNoiseWhereItIsKnown) {
 
 TEST_F(CertaintyTest, IsThatOfTheSweepWithoutFinals) {
   for (Ranked& row : ranking_.rows) row.standing.reset();
-  EXPECT_EQ(Certainty(ranking_, nullptr).uncertainty(), std::nullopt) << "one launch";
+  EXPECT_EQ(flow::Certainty(ranking_, nullptr).uncertainty(), std::nullopt) << "one launch";
   Measurement measurement;
   measurement.timing = {7, 1e-3, 1e-3, 1e-3, 1e-3, 0.95e-3, 1.05e-3, false};
   trials_[0].outcome = measurement;
-  EXPECT_NEAR(*Certainty(ranking_, nullptr).uncertainty(), 0.05, 1e-12);
-  EXPECT_EQ(Certainty(ranking_, nullptr).warnings().size(), 1U);
+  EXPECT_NEAR(*flow::Certainty(ranking_, nullptr).uncertainty(), 0.05, 1e-12);
+  EXPECT_EQ(flow::Certainty(ranking_, nullptr).warnings().size(), 1U);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ fs::path Sandbox::write(const std::string& name, const std::string& text) const 
   return folder_ / name;
 }
 
-std::string Sandbox::read(const std::string& name) const { return read_file(folder_ / name); }
+std::string Sandbox::read(const std::string& name) const { return base::read_file(folder_ / name); }
 
 void Sandbox::write_gemm(const std::string& extra, const std::string& kernel) const {
   write(
@@ -130,13 +130,13 @@ int Sandbox::artifacts() const {
 Result Sandbox::tune(const std::vector<std::string>& arguments) const { return tune_from(TUNE_BIN_DIR, arguments); }
 
 Result Sandbox::tune_from(const fs::path& bin, const std::vector<std::string>& arguments) const {
-  Command command;
+  base::Command command;
   command.argv = {(bin / "tune").string()};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.environment = environment;
   command.directory = folder_;
   command.capture_limit = 16 << 20;
-  const Finished finished = run(command);
+  const base::Finished finished = base::run(command);
   return {finished.exit.signal != 0 ? 128 + finished.exit.signal : finished.exit.code, finished.output,
           finished.captured};
 }
@@ -271,7 +271,8 @@ bool Background::ended() {
 Result Background::wait() {
   if (!reaped_) ::waitpid(process_, &status_, 0);
   reaped_ = true;
-  return {WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_), read_file(out_), read_file(err_)};
+  return {WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_), base::read_file(out_),
+          base::read_file(err_)};
 }
 
 }  // namespace tune::cli

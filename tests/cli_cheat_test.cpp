@@ -113,7 +113,8 @@ TEST_F(CheatTest, NeitherReferenceNorJudgeCanBeLookedAt) {
   if (::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0)
     GTEST_SKIP() << "this system has no Landlock";
   // With a seed of its own, whose reference no other run has.
-  for (const auto& [cheat, trial] : tune({19, 20}, {"--seed", std::to_string(::getpid())})) EXPECT_EQ(outcome_text(trial), "measured") << cheat;
+  for (const auto& [cheat, trial] : tune({19, 20}, {"--seed", std::to_string(::getpid())}))
+    EXPECT_EQ(outcome_text(trial), "measured") << cheat;
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ TEST_F(Devices, OneThatStillTimesTheCommonSpecIsFreeOnceTheSweepIsOver) {
   ASSERT_TRUE(eventually([&] { return !noted("finals").empty() || run.ended(); }));
   ASSERT_FALSE(run.ended()) << run.wait().err;
   EXPECT_EQ(noted("common").size(), 1u);
-  EXPECT_TRUE(DeviceLock(sandbox_.folder(), id_ + "b").take());
-  EXPECT_FALSE(DeviceLock(sandbox_.folder(), id_ + "a").take());
+  EXPECT_TRUE(exec::DeviceLock(sandbox_.folder(), id_ + "b").take());
+  EXPECT_FALSE(exec::DeviceLock(sandbox_.folder(), id_ + "a").take());
   run.signal(SIGINT);
   EXPECT_EQ(run.wait().code, 130);
 }
@@ -417,7 +417,7 @@ TEST_F(Batches, NothingIsTimedWhileAnotherRunOpensOrClosesTheDevice) {
 TEST_F(Devices, AWaitingRunCanBeInterrupted) {
   have_devices();
   write("right");
-  DeviceLock lock(sandbox_.folder(), id_ + "a");
+  exec::DeviceLock lock(sandbox_.folder(), id_ + "a");
   ASSERT_TRUE(lock.take());
   Background run(sandbox_, command("out", {}), bin_);
   const auto waits = [&] {

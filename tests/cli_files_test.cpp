@@ -23,12 +23,12 @@ constexpr uid_t kStranger = 12345;
 class Files : public testing::Test {
  protected:
   std::string shell(const std::string& script) const {
-    Command command;
+    base::Command command;
     command.argv = {"sh", "-c", script};
     command.environment = sandbox_.environment;
     command.environment["TUNE"] = TUNE_BIN_DIR "/tune";
     command.directory = sandbox_.folder();
-    const Finished finished = run(command);
+    const base::Finished finished = base::run(command);
     return finished.output + finished.captured;
   }
   std::string path(const std::string& name) const { return (sandbox_.folder() / name).string(); }
@@ -92,11 +92,11 @@ TEST_F(StoreFiles, AnEntryLeadsNowhereElse) {
     const fs::path folder = entry(), elsewhere = sandbox_.folder() / "elsewhere.so";
     fs::rename(folder / "kernel.so", elsewhere);
     if (!link.empty()) fs::create_symlink(elsewhere, folder / link);
-    std::string record = read_file(folder / "built.json");
+    std::string record = base::read_file(folder / "built.json");
     if (link.empty()) record.replace(record.find("kernel.so"), 9, elsewhere.string());
     std::ofstream(folder / "built.json") << record;
     EXPECT_EQ(build().code, 0);
-    EXPECT_TRUE(has(read_file(folder / "built.json"), "\"artifact\":\"kernel.so\""));
+    EXPECT_TRUE(has(base::read_file(folder / "built.json"), "\"artifact\":\"kernel.so\""));
     EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder / "kernel.so"))) << "it is built again";
     fs::remove_all(path("cache"));
   }
@@ -189,10 +189,10 @@ TEST_F(StoreFiles, ABaseStoreIsReadAndNeverWritten) {
   EXPECT_EQ(build({"--base-store", "base"}).code, 0);
   EXPECT_EQ(sandbox_.artifacts(), 0);
   std::ofstream(entry("base") / "kernel.so", std::ios::app) << "damage";
-  const std::string damaged = read_file(entry("base") / "kernel.so");
+  const std::string damaged = base::read_file(entry("base") / "kernel.so");
   EXPECT_EQ(build({"--base-store", "base"}).code, 0);
   EXPECT_EQ(sandbox_.artifacts(), 1) << "what has another hash is built in the own store";
-  EXPECT_EQ(read_file(entry("base") / "kernel.so"), damaged);
+  EXPECT_EQ(base::read_file(entry("base") / "kernel.so"), damaged);
 }
 
 TEST_F(StoreFiles, WhatAKilledRunWasBuildingIsRemovedByTheNext) {

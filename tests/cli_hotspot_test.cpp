@@ -20,7 +20,7 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
 class Hotspot : public testing::Test {
  protected:
   void SetUp() override {
-    yaml_ = read_file(TUNE_SOURCE_DIR "/configs/hotspot.yaml");
+    yaml_ = base::read_file(TUNE_SOURCE_DIR "/configs/hotspot.yaml");
     replace(yaml_, "../demo/", TUNE_SOURCE_DIR "/demo/");
     replace(yaml_, "width: 4096, height: 4096, steps: 60", "width: 77, height: 50, steps: 6");
   }

@@ -12,7 +12,7 @@ namespace {
 
 // The text between ```text and ``` of the README.
 std::string transcript() {
-  const std::string readme = read_file(std::string(TUNE_SOURCE_DIR) + "/README.md");
+  const std::string readme = base::read_file(std::string(TUNE_SOURCE_DIR) + "/README.md");
   const auto begin = readme.find("```text\n"), end = readme.find("```", begin + 3);
   EXPECT_NE(end, std::string::npos);
   return readme.substr(begin, end - begin);
@@ -64,7 +64,7 @@ TEST(Readme, ShowsWhatARealRunPrints) {
 
 // The lines of the README's blocks of commands that need no device.
 std::vector<std::vector<std::string>> commands_on_recordings() {
-  std::istringstream readme(read_file(std::string(TUNE_SOURCE_DIR) + "/README.md"));
+  std::istringstream readme(base::read_file(std::string(TUNE_SOURCE_DIR) + "/README.md"));
   std::vector<std::vector<std::string>> commands;
   for (std::string line; std::getline(readme, line);) {
     if (!line.starts_with("tune ") || line.find("configs/recorded/") == std::string::npos) continue;
@@ -77,7 +77,7 @@ std::vector<std::vector<std::string>> commands_on_recordings() {
 // `#name` of every heading of a page, as GitHub makes them.
 std::set<std::string> anchors(const std::filesystem::path& page) {
   std::set<std::string> all;
-  std::istringstream lines(read_file(page));
+  std::istringstream lines(base::read_file(page));
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("#")) continue;
     std::string anchor = "#";
@@ -120,7 +120,7 @@ TEST(Manual, ItsLinksLeadSomewhere) {
   static const std::regex kLink("\\]\\(([^)#:]*)(#[^)]*)?\\)");
   int links = 0;
   for (const fs::path& page : pages) {
-    const std::string text = read_file(page);
+    const std::string text = base::read_file(page);
     for (auto match = std::sregex_iterator(text.begin(), text.end(), kLink); match != std::sregex_iterator(); ++match) {
       ++links;
       const fs::path target = (*match)[1].length() == 0 ? page : page.parent_path() / (*match)[1].str();
@@ -134,7 +134,7 @@ TEST(Manual, ItsLinksLeadSomewhere) {
 TEST(Readme, ShowsWhatASimulatedAuditPrints) {
   Sandbox sandbox;
   std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/configs", sandbox.folder() / "configs");
-  const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
+  const std::string reference = base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
   const auto begin = reference.find("$ tune audit "), line = reference.find('\n', begin);
   ASSERT_NE(begin, std::string::npos);
   auto command = words_of(reference.substr(begin, line - begin));
@@ -146,8 +146,8 @@ TEST(Readme, ShowsWhatASimulatedAuditPrints) {
 
 TEST(Readme, NamesEveryOption) {
   const std::string help = Sandbox().tune({"--help"}).out + Sandbox().tune({"audit", "--help"}).out;
-  const std::string reference = read_file(std::string(TUNE_SOURCE_DIR) + "/docs/options.md") +
-                                read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
+  const std::string reference = base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/options.md") +
+                                base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
   static const std::regex kOption("--[a-z][a-z_-]+");
   int options = 0;
   for (auto match = std::sregex_iterator(help.begin(), help.end(), kOption); match != std::sregex_iterator(); ++match) {

@@ -153,10 +153,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(Records, ADamagedTrialIsLeftOutAndMeasuredAgain) {
   sandbox_.write_script("{$T: [1, 2]}");
   const std::vector<std::pair<std::string, std::string>> damages = {
-      {R"("median":[^,}]*)", R"("median":-1)"},   {R"("median":[^,}]*)", R"("median":null)"},
-      {R"("median":[^,}]*)", R"("median":true)"}, {R"("count":[^,}]*)", R"("count":1e300)"},
-      {R"("mesh_idx":0)", R"("mesh_idx":"0")"},   {R"("params":\{[^}]*\})", R"("params":7)"},
-      {R"("seconds":[^,}]*)", R"("seconds":-3)"}, {R"("measured":\{)", R"("molten":{)"},
+      {R"("median":[^,}]*)", R"("median":-1)"},
+      {R"("median":[^,}]*)", R"("median":null)"},
+      {R"("median":[^,}]*)", R"("median":true)"},
+      {R"("count":[^,}]*)", R"("count":1e300)"},
+      {R"("mesh_idx":0)", R"("mesh_idx":"0")"},
+      {R"("params":\{[^}]*\})", R"("params":7)"},
+      {R"("seconds":[^,}]*)", R"("seconds":-3)"},
+      {R"("measured":\{)", R"("molten":{)"},
       {R"("build":\{)", R"("build":{"seconds":-1},"was":{)"}};
   ASSERT_EQ(tune({"--no-finals"}).code, 0);
   const Words whole = lines();

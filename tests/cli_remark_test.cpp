@@ -45,7 +45,7 @@ std::string unfit_openblas() {
   if (library == nullptr) return "there is no OpenBLAS";
   for (const char* kernels : {"gotoblas_PRESCOTT", "gotoblas_HASWELL"})
     if (::dlsym(library, kernels) == nullptr) return std::string("OpenBLAS has no ") + kernels;
-  const std::string cpu = read_file("/proc/cpuinfo");
+  const std::string cpu = base::read_file("/proc/cpuinfo");
   return cpu.find(" avx2 ") == cpu.npos || cpu.find(" fma ") == cpu.npos ? "this CPU has no AVX2" : "";
 }
 

@@ -337,14 +337,14 @@ TEST_F(Resume, ACompilerWhosePartWasKilledIsStartedAgainOnce) {
 class SmallDisk : public Lapse {
  protected:
   std::string on_small_disk(const std::string& script) const {
-    Command command;
+    base::Command command;
     command.argv = {"unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=1m none disk && { " + script + "; }"};
     command.environment = sandbox_.environment;
     command.environment["TUNE"] = TUNE_BIN_DIR "/tune bench.yaml --jobs 1 --output best";
     command.environment["TMPDIR"] = (sandbox_.folder() / "disk").string();
     command.directory = sandbox_.folder();
     std::filesystem::create_directory(sandbox_.folder() / "disk");
-    const Finished finished = run(command);
+    const base::Finished finished = base::run(command);
     return finished.output + finished.captured;
   }
   bool can_mount() const { return on_small_disk("echo yes") == "yes\n"; }

@@ -14,12 +14,12 @@ class Streams : public testing::Test {
  protected:
   /// What a shell script prints in which $TUNE is the program.
   std::string shell(const std::string& script) const {
-    Command command;
+    base::Command command;
     command.argv = {"/bin/sh", "-c", script};
     command.environment = sandbox_.environment;
     command.environment["TUNE"] = TUNE_BIN_DIR "/tune";
     command.directory = sandbox_.folder();
-    return run(command).output;
+    return base::run(command).output;
   }
   bool all_written(const std::string& prefix) const {
     for (const char* ending : {".csv", ".jsonl", ".yaml"})

@@ -25,7 +25,7 @@ class Turns : public testing::Test {
   /// Whether so many runs in the background have said this.
   bool said(const std::string& text, int runs = 1) const {
     for (const auto& entry : std::filesystem::directory_iterator(sandbox_.folder()))
-      runs -= entry.path().extension() == ".err" && read_file(entry.path()).find(text) != std::string::npos;
+      runs -= entry.path().extension() == ".err" && base::read_file(entry.path()).find(text) != std::string::npos;
     return runs <= 0;
   }
 
@@ -47,11 +47,11 @@ TEST_F(Turns, TwoRunsNeverTimeAtTheSameTimeAndTheWaitingOneSaysForWhom) {
   const std::string source = sandbox_.read("gemm.cpp");
   const std::size_t body = source.find("{\n") + 2, code = source.find("if (mkdir");
   sandbox_.write("gemm.cpp", source.substr(body, code - body) + source.substr(0, body) + source.substr(code));
-  DeviceLock lock(sandbox_.folder(), "cpu", "other.yaml");
-  ASSERT_TRUE(lock.begin(DeviceLock::Use::timing));
+  exec::DeviceLock lock(sandbox_.folder(), "cpu", "other.yaml");
+  ASSERT_TRUE(lock.begin(exec::DeviceLock::Use::timing));
   Background one(sandbox_, command("gemm.yaml", "one")), other(sandbox_, command("gemm.yaml", "other"));
   EXPECT_TRUE(eventually([&] { return said("waiting for the CPU", 2); })) << "both are ready to be timed";
-  lock.end(DeviceLock::Use::timing);
+  lock.end(exec::DeviceLock::Use::timing);
   const Result first = one.wait(), second = other.wait();
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_EQ(second.code, 0) << second.err;
@@ -63,20 +63,20 @@ TEST_F(Turns, TwoRunsNeverTimeAtTheSameTimeAndTheWaitingOneSaysForWhom) {
 }
 
 TEST_F(Turns, WhileAnotherTimesARunBuildsAndWaits) {
-  DeviceLock lock(sandbox_.folder(), "cpu");
-  ASSERT_TRUE(lock.begin(DeviceLock::Use::timing));
+  exec::DeviceLock lock(sandbox_.folder(), "cpu");
+  ASSERT_TRUE(lock.begin(exec::DeviceLock::Use::timing));
   sandbox_.write_gemm();
   Background run(sandbox_, command("gemm.yaml", "out"));
   EXPECT_TRUE(eventually([&] { return said("waiting for the CPU") && sandbox_.artifacts() == 4; }));
   EXPECT_TRUE(sandbox_.trials("out.jsonl").empty());
   EXPECT_FALSE(run.ended());
-  lock.end(DeviceLock::Use::timing);
+  lock.end(exec::DeviceLock::Use::timing);
   EXPECT_EQ(run.wait().code, 0);
   EXPECT_EQ(sandbox_.trials("out.jsonl").size(), 4U);
 }
 
 TEST_F(Turns, ProgramsWaitAsKernelsDo) {
-  DeviceLock lock(sandbox_.folder(), "cpu");
+  exec::DeviceLock lock(sandbox_.folder(), "cpu");
   ASSERT_TRUE(lock.take());
   sandbox_.write_script("{T: [1, 2]}");
   Background run(sandbox_, command("bench.yaml", "out"));
@@ -92,8 +92,8 @@ class EndedWhileItWaits : public Turns {
   void SetUp() override { sandbox_.write_script("{$T: [1, 2]}", "measure: {cutoff: 0}\n"); }
 
   void end(const std::vector<std::string>& more, int signal) const {
-    DeviceLock lock(sandbox_.folder(), "cpu");
-    ASSERT_TRUE(lock.begin(DeviceLock::Use::opening));  // all is loaded then, and nothing is timed
+    exec::DeviceLock lock(sandbox_.folder(), "cpu");
+    ASSERT_TRUE(lock.begin(exec::DeviceLock::Use::opening));  // all is loaded then, and nothing is timed
     const std::size_t before = notes_of_ends();
     Background run(sandbox_, command(yaml_, "out", more));
     EXPECT_TRUE(eventually([&] { return run.ended() || notes_of_ends() > before; }) && !run.ended());
@@ -151,8 +151,8 @@ TEST_F(Turns, ALockFolderThatIsNotThereIsNamedWithWhatMendsIt) {
 }
 
 TEST_F(Turns, ARunThatIsToldToWaitsForNobody) {
-  DeviceLock lock(sandbox_.folder(), "cpu");
-  ASSERT_TRUE(lock.begin(DeviceLock::Use::timing) && lock.take());
+  exec::DeviceLock lock(sandbox_.folder(), "cpu");
+  ASSERT_TRUE(lock.begin(exec::DeviceLock::Use::timing) && lock.take());
   sandbox_.write_gemm();
   const Result result = sandbox_.tune(command("gemm.yaml", "out", {"--tune", "--no-turns"}));
   EXPECT_EQ(result.code, 0) << result.err;
@@ -163,7 +163,8 @@ TEST_F(Turns, WhatARunHadIsFreeOnceItIsKilled) {
   sandbox_.write_gemm("", "for (volatile int i = 0;; i = 0) {}");
   sandbox_.write_script("{T: [1]}");
   Background holder(sandbox_, command("gemm.yaml", "out"));
-  ASSERT_TRUE(eventually([&] { return !DeviceLock(sandbox_.folder(), "cpu").begin(DeviceLock::Use::opening); }));
+  ASSERT_TRUE(
+      eventually([&] { return !exec::DeviceLock(sandbox_.folder(), "cpu").begin(exec::DeviceLock::Use::opening); }));
   Background next(sandbox_, command("bench.yaml", "next"));
   EXPECT_TRUE(eventually([&] { return said("waiting for the CPU"); }));
   holder.signal(SIGKILL);

@@ -8,17 +8,17 @@ namespace {
 constexpr double kAllowance = 1e-4;
 
 TEST(ClockCheck, AClaimThatTheJudgesClockBearsOutStands) {
-  EXPECT_EQ(clock_contradiction({}, kAllowance), std::nullopt);
-  EXPECT_EQ(clock_contradiction({{10e-3, 10.05e-3}, {11e-3, 11.02e-3}}, kAllowance), std::nullopt);
+  EXPECT_EQ(worker::clock_contradiction({}, kAllowance), std::nullopt);
+  EXPECT_EQ(worker::clock_contradiction({{10e-3, 10.05e-3}, {11e-3, 11.02e-3}}, kAllowance), std::nullopt);
 }
 
 TEST(ClockCheck, AClaimOfMuchLessIsNamed) {
-  EXPECT_EQ(clock_contradiction({{2e-4, 9.8e-3}, {2e-4, 9.8e-3}, {2e-4, 9.8e-3}}, kAllowance),
+  EXPECT_EQ(worker::clock_contradiction({{2e-4, 9.8e-3}, {2e-4, 9.8e-3}, {2e-4, 9.8e-3}}, kAllowance),
             "the kernel's process reports 0.2 ms for launches that took 9.8 ms");
 }
 
 TEST(ClockCheck, DisturbancesOfSomeLaunchesAreNoContradiction) {
-  EXPECT_EQ(clock_contradiction(
+  EXPECT_EQ(worker::clock_contradiction(
                 {{10e-3, 10.05e-3}, {10e-3, 25e-3}, {10e-3, 31e-3}, {10e-3, 10.02e-3}, {11e-3, 40e-3}, {11e-3, 41e-3}},
                 kAllowance),
             std::nullopt);
@@ -26,13 +26,13 @@ TEST(ClockCheck, DisturbancesOfSomeLaunchesAreNoContradiction) {
 
 TEST(ClockCheck, ToBeHonestInASlowerHalfDoesNotHelp) {
   EXPECT_NE(
-      clock_contradiction({{1e-3, 10e-3}, {1e-3, 10e-3}, {1e-3, 10e-3}, {10e-3, 10e-3}, {10e-3, 10e-3}, {10e-3, 10e-3}},
-                          kAllowance),
+      worker::clock_contradiction(
+          {{1e-3, 10e-3}, {1e-3, 10e-3}, {1e-3, 10e-3}, {10e-3, 10e-3}, {10e-3, 10e-3}, {10e-3, 10e-3}}, kAllowance),
       std::nullopt);
 }
 
 TEST(ClockCheck, AProcessMayClaimMoreThanItTook) {
-  EXPECT_EQ(clock_contradiction({{10e-3, 1e-3}}, kAllowance), std::nullopt);
+  EXPECT_EQ(worker::clock_contradiction({{10e-3, 1e-3}}, kAllowance), std::nullopt);
 }
 
 }  // namespace

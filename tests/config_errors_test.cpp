@@ -8,7 +8,7 @@ namespace {
 
 class BadInput : public testing::Test {
  protected:
-  std::string complaint(const std::string& text, const LoadOptions& options = without_kernel_file()) {
+  std::string complaint(const std::string& text, const config::LoadOptions& options = without_kernel_file()) {
     return folder_.complaint([&] { load_text(folder_, text, options); });
   }
   /// The complaint of a program's file whose params, on line 3, are `params`.
@@ -28,12 +28,14 @@ TEST_F(BadInput, IsExitCodeTwo) {
 
 TEST_F(BadInput, AMissingFileIsNamed) {
   const std::vector<std::filesystem::path> yamls = {folder_.path() / "none.yaml"};
-  EXPECT_EQ(folder_.complaint([&] { load(yamls, {}); }), "none.yaml: cannot be read: No such file or directory");
+  EXPECT_EQ(folder_.complaint([&] { config::load(yamls, {}); }),
+            "none.yaml: cannot be read: No such file or directory");
 }
 
 TEST_F(BadInput, AFolderIsNoFile) {
   const std::vector<std::filesystem::path> yamls = {folder_.path()};
-  EXPECT_NE(folder_.complaint([&] { load(yamls, {}); }).find("cannot be read: it is a folder"), std::string::npos);
+  EXPECT_NE(folder_.complaint([&] { config::load(yamls, {}); }).find("cannot be read: it is a folder"),
+            std::string::npos);
 }
 
 TEST_F(BadInput, AnEmptyFileSaysWhatBelongsThere) {
@@ -174,14 +176,14 @@ TEST_F(BadInput, AnUnsetEnvironmentVariableIsNamed) {
 }
 
 TEST_F(BadInput, AMissingKernelFileIsNamed) {
-  const std::string text = complaint(program_file("{P: 1}"), LoadOptions{});
+  const std::string text = complaint(program_file("{P: 1}"), config::LoadOptions{});
   EXPECT_EQ(text, "gemm.yaml:2: no such file: 'gemm.mojo' (looked for gemm.mojo)");
 }
 
 TEST_F(BadInput, AMissingFileThatTheBuildDependsOnIsNamed) {
   folder_.write("gemm.mojo", "");
   folder_.write("there.py", "");
-  EXPECT_EQ(complaint(program_file("{P: 1}", "build: {depends: [there.py, lib/absent.py]}\n"), LoadOptions{}),
+  EXPECT_EQ(complaint(program_file("{P: 1}", "build: {depends: [there.py, lib/absent.py]}\n"), config::LoadOptions{}),
             "gemm.yaml:4: no such file in build.depends: 'lib/absent.py' (looked for lib/absent.py)");
 }
 
@@ -212,7 +214,7 @@ TEST_F(BadInput, AFileWithoutBackendIsNotComplainedOfForItsNames) {
 }
 
 TEST_F(BadInput, NoPresentBackendIsTheEnvironmentsFault) {
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.present = [](Backend) { return false; };
   try {
     load_text(folder_, "name: x\nfile: {cuda: a.cu, hip: a.hip}\nkernel: f\nparams: {P: 1}\n", options);
@@ -224,7 +226,7 @@ TEST_F(BadInput, NoPresentBackendIsTheEnvironmentsFault) {
 }
 
 TEST_F(BadInput, DefaultsOfADeviceMustCoverWhatExpressionsUse) {
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.probe = [](Backend) -> Device { throw Error(ExitCode::environment, "no device"); };
   try {
     load_text(folder_, cpu_file("device_defaults: {cores: 4}\nconstraints: [BM < device.cores + device.simd_bits]"),
@@ -236,7 +238,7 @@ TEST_F(BadInput, DefaultsOfADeviceMustCoverWhatExpressionsUse) {
 }
 
 TEST_F(BadInput, ADeviceThatDoesNotTellAPropertyIsTheEnvironmentsFault) {
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.probe = [](Backend) { return Device{"box", "", "", {}}; };
   try {
     load_text(folder_, cpu_file("constraints: [BM < device.cores]"), options);
@@ -480,13 +482,13 @@ TEST_F(BadInput, FilesTunedTogetherMustAgree) {
   const std::vector<std::filesystem::path> yamls = {
       folder_.write("a.yaml", program_file("{P: 1}", "run: x\n")),
       folder_.write("b.yaml", "name: other\nfile: gemm.mojo\nparams: {Q: 1}\nrun: y\n")};
-  EXPECT_EQ(folder_.complaint([&] { load(yamls, without_kernel_file()); }),
+  EXPECT_EQ(folder_.complaint([&] { config::load(yamls, without_kernel_file()); }),
             "b.yaml:1: 'name' differs from a.yaml:1; files tuned together must share it\n"
             "b.yaml:4: 'run' differs from a.yaml:4; files tuned together must share it");
 }
 
 TEST_F(BadInput, OptionsAreNamedByTheirText) {
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.params = {"BM", "BN:[1", "P:{pow2: [3, 4]}", "Q:1", "$Q:2"};
   EXPECT_EQ(complaint(program_file("{P: 1}"), options),
             "--param BM: write NAME:VALUE or NAME:[VALUE, VALUE]\n"
@@ -500,8 +502,8 @@ TEST_F(BadInput, AShapeSaysOnlyWhatIsKnownAndAllThatIsNeeded) {
   const std::filesystem::path path = folder_.write(
       "sizes.yaml",
       "- {M: 64, NN: 48, KK: 32}\n- {M: 64, m: 64, N: 48,\n   K: 8, Q: 1}\n- {M: 1, ZZ: 1}\n- {m: 2, BM: 1}\n");
-  const std::vector<Shape> shapes = read_shapes(path);
-  LoadOptions options = without_kernel_file();
+  const std::vector<config::Shape> shapes = config::read_shapes(path);
+  config::LoadOptions options = without_kernel_file();
   const auto of_shape = [&](std::size_t index, const std::string& text) {
     options.shape = shapes.at(index);
     return complaint(text, options);
@@ -523,11 +525,11 @@ TEST_F(BadInput, AShapeSaysOnlyWhatIsKnownAndAllThatIsNeeded) {
 
 TEST_F(BadInput, ShapesMustBeMappings) {
   const std::filesystem::path path = folder_.write("sizes.yaml", "- 5\n- {M: [1, 2]}\n");
-  EXPECT_EQ(folder_.complaint([&] { read_shapes(path); }),
+  EXPECT_EQ(folder_.complaint([&] { config::read_shapes(path); }),
             "sizes.yaml:1: a shape must be a mapping of parameters, not '5'\n"
             "sizes.yaml:2: 'M' in a shape has 2 values; give one");
   const std::filesystem::path empty = folder_.write("none.yaml", "");
-  EXPECT_NE(folder_.complaint([&] { read_shapes(empty); }), "");
+  EXPECT_NE(folder_.complaint([&] { config::read_shapes(empty); }), "");
 }
 
 }  // namespace

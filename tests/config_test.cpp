@@ -47,7 +47,7 @@ std::int64_t evaluate(const Plan& plan, const Expression& expression, std::int64
 
 class Config : public testing::Test {
  protected:
-  Plan load(const std::string& text, const LoadOptions& options = without_kernel_file()) {
+  Plan load(const std::string& text, const config::LoadOptions& options = without_kernel_file()) {
     return load_text(folder_, text, options).plan;
   }
   Plan load_params(const std::string& params) { return load(program_file(params)); }
@@ -57,7 +57,7 @@ class Config : public testing::Test {
 
 TEST_F(Config, LoadsTheExample) {
   const std::vector<std::filesystem::path> yamls = {TUNE_SOURCE_DIR "/configs/example.yaml"};
-  const Plan plan = tune::load(yamls, {}).plan;
+  const Plan plan = tune::config::load(yamls, {}).plan;
   EXPECT_EQ(plan.name, "example");
   EXPECT_EQ(plan.backend, Backend::cpu);
   EXPECT_EQ(plan.space.product_size(), 2 * 3 * 2 * 2 * 2);
@@ -376,7 +376,7 @@ TEST_F(Config, ChoosesTheFirstPresentSourceOfAMapping) {
       "name: x\nfile: {cpu: a.cpp, hip: a.hip, cuda: a.cu}\nkernel: f\nparams: {P: 1}\n"
       "problem: {gemm: {m: 8, n: 8, k: 8}}\n"
       "launch: {grid: [m], block: [1], shared: 4, args: [A]}\n";
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   EXPECT_EQ(load(text, options).backend, Backend::cuda);
   options.present = [](Backend backend) { return backend != Backend::cuda; };
   EXPECT_EQ(load(text, options).backend, Backend::hip);
@@ -395,7 +395,7 @@ TEST_F(Config, NamesOfOtherBackendsDoNotApply) {
       "name: x\nfile: {cpu: a.cpp, cuda: a.cu}\nkernel: f\nparams: {P: [1, 2]}\n"
       "problem: {gemm: {m: 8, n: 8, k: 8}}\nlaunch: {grid: [m], block: [1], args: [A]}\n"
       "constraints: [P < device.warp_size]\nprune_after_build: [spills == 0, stack < 9]\n";
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.backend = Backend::cpu;
   const Plan plan = load(text, options);
   EXPECT_TRUE(plan.space.mappings()[0].constraints.empty());
@@ -418,7 +418,7 @@ TEST_F(Config, GoesByTheSuffix) {
 
 TEST_F(Config, AsksForTheDeviceOnlyIfAnExpressionNeedsIt) {
   int asked = 0;
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.probe = [&](Backend) {
     ++asked;
     return Device{"cpu", "6.1", "x86", {{"cores", std::int64_t{4}}}};
@@ -431,7 +431,7 @@ TEST_F(Config, AsksForTheDeviceOnlyIfAnExpressionNeedsIt) {
 
 TEST_F(Config, HasDefaultsForADeviceThatIsNotKnownOrDoesNotTell) {
   const std::string text = cpu_file("device_defaults: {cores: 4}\nconstraints: [BM == 16*device.cores]");
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   Device device{"cpu", "6.1", "x86", {}};
   options.probe = [&](Backend) { return device; };
   EXPECT_EQ(count_valid(load(text, options)), 1) << "it does not tell";
@@ -444,10 +444,10 @@ TEST_F(Config, HasDefaultsForADeviceThatIsNotKnownOrDoesNotTell) {
 }
 
 TEST_F(Config, TheTensorCoreDemosFollowTheDeviceAndNeedNone) {
-  LoadOptions options;
+  config::LoadOptions options;
   const auto count = [&](const char* name) {
     const std::vector<std::filesystem::path> yamls = {std::string(TUNE_SOURCE_DIR "/configs/") + name};
-    return count_valid(tune::load(yamls, options).plan);
+    return count_valid(tune::config::load(yamls, options).plan);
   };
   EXPECT_EQ(count("gemm_mma.yaml"), 312);
   EXPECT_EQ(count("gemm_wgmma.yaml"), 336);
@@ -481,7 +481,7 @@ TEST_F(Config, ReadsRulesOfBuildingAndMeasuring) {
 TEST_F(Config, TheCommandLineMayChooseThePowerState) {
   EXPECT_EQ(load(cpu_file("")).measure.state, PowerState::burst);
   EXPECT_EQ(load(cpu_file("measure: {state: sustained}")).measure.state, PowerState::sustained);
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.state = PowerState::burst;
   EXPECT_EQ(load_text(folder_, cpu_file("measure: {state: sustained}"), options).plan.measure.state, PowerState::burst);
 }
@@ -535,14 +535,14 @@ TEST_F(Config, JoinsSeveralFilesAsAUnion) {
   const std::vector<std::filesystem::path> yamls = {
       folder_.write("a.yaml", program_file("{P: [1, 2]}", "rules: [P < 2]\n")),
       folder_.write("b.yaml", program_file("[{P: [1, 2], Q: 5}]", "rules: [Q < 5]\nrun: x\n"))};
-  const Plan plan = tune::load(yamls, without_kernel_file()).plan;
+  const Plan plan = tune::config::load(yamls, without_kernel_file()).plan;
   EXPECT_EQ(plan.space.product_size(), 4);
   EXPECT_EQ(count_valid(plan), 1);
   EXPECT_EQ(plan.build.run[0], "x");
 }
 
 TEST_F(Config, ParamOptionReplacesOrAdds) {
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.params = {"BM:[32, 48]", "S:7", "$NEW:{pow2: [1, 4]}"};
   const Plan plan = load(program_file("{BM: 64, $S: [1, 2]}"), options);
   EXPECT_EQ(values(plan, "BM"), "32 48");
@@ -553,7 +553,7 @@ TEST_F(Config, ParamOptionReplacesOrAdds) {
 }
 
 TEST_F(Config, SizeOptionsChangeTheProblemOrTheParameters) {
-  LoadOptions options = without_kernel_file();
+  config::LoadOptions options = without_kernel_file();
   options.m = 512;
   options.k = 96;
   const Gemm gemm = std::get<Gemm>(load(cpu_file(""), options).problem);
@@ -570,10 +570,10 @@ TEST_F(Config, ShapesChangeTheProblemOrTheParameters) {
       folder_.write("sizes.yaml",
                     "- {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BM': 16}\n"
                     "- {M: 16, N: 16, K: 16, batch: 2} # TFLOPS: 1.0 time(us): 2.0\n");
-  const std::vector<Shape> shapes = read_shapes(path);
+  const std::vector<config::Shape> shapes = config::read_shapes(path);
   ASSERT_EQ(shapes.size(), 2u);
-  EXPECT_EQ(to_text(shapes[1]), "M=16 N=16 K=16 batch=2");
-  LoadOptions options = without_kernel_file();
+  EXPECT_EQ(config::to_text(shapes[1]), "M=16 N=16 K=16 batch=2");
+  config::LoadOptions options = without_kernel_file();
   options.shape = shapes[0];
   const Plan plan = load(cpu_file(""), options);
   const Gemm gemm = std::get<Gemm>(plan.problem);

@@ -46,7 +46,7 @@ class CpuFixture : public testing::Test {
     const std::filesystem::path output = folder_ / ("build" + std::to_string(builds_++));
     std::filesystem::create_directory(output);
     request.output = output;
-    built_ = make_backend()->build(request);
+    built_ = worker::make_backend()->build(request);
     return output / built_.artifact;
   }
 
@@ -58,10 +58,10 @@ class CpuFixture : public testing::Test {
       reference.problem = request.problem;
       reference.seed = request.seed;
       reference.output = request.reference;
-      make_backend()->reference(reference);
+      worker::make_backend()->reference(reference);
     }
     request.measure = rules_;
-    const auto backend = make_backend();
+    const auto backend = worker::make_backend();
     backend->load(request);
     return *backend->measure({}, [this](const wire::Event& event) { checked_ = std::get<wire::Checked>(event); });
   }
@@ -71,7 +71,7 @@ class CpuFixture : public testing::Test {
   static std::string refusal(Stage stage, Action action) {
     try {
       action();
-    } catch (const Refusal& refused) {
+    } catch (const worker::Refusal& refused) {
       EXPECT_EQ(to_text(refused.stage()), to_text(stage)) << refused.what();
       return refused.what();
     }

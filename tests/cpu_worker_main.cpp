@@ -8,7 +8,8 @@
 #include "kernel_runner.h"
 
 int main(int argc, char** argv) {
-  if (argc == 2 && argv[1] == std::string_view(tune::kRunKernel)) return tune::make_backend()->run_kernel();
+  if (argc == 2 && argv[1] == std::string_view(tune::worker::kRunKernel))
+    return tune::worker::make_backend()->run_kernel();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

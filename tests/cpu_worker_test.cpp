@@ -123,7 +123,7 @@ TEST_F(CpuWorker, RunsSeveralKernelsOverAZeroedWorkspace) {
 
 TEST_F(CpuWorker, SaysThatItDidNotCheckWithoutAReference) {
   const wire::MeasureRequest request = fault("right");
-  const auto backend = make_backend();
+  const auto backend = worker::make_backend();
   backend->load(request);
   EXPECT_FALSE(backend->measure({}, [](const wire::Event&) {})->checked);
 }
@@ -131,10 +131,10 @@ TEST_F(CpuWorker, SaysThatItDidNotCheckWithoutAReference) {
 TEST_F(CpuWorker, FailsWithTheCompilersFirstError) {
   wire::BuildRequest request = build_request("right");
   const std::filesystem::path source = folder_ / "broken.cpp";
-  write_file(source, "int good;\nint bad = nothing;\n");
+  base::write_file(source, "int good;\nint bad = nothing;\n");
   request.source = source;
   EXPECT_EQ(build_failure(request).substr(0, 28), "broken.cpp:2:11: error: 'not");
-  write_file(source, "#include \"absent.h\"\n");
+  base::write_file(source, "#include \"absent.h\"\n");
   EXPECT_EQ(build_failure(request), "broken.cpp:1:10: fatal error: absent.h: No such file or directory");
 }
 
@@ -202,7 +202,7 @@ TEST_F(CpuWorker, ChecksACustomProblemAgainstATrustedKernel) {
   reference.artifact = request.artifact;
   reference.launches = request.launches;
   reference.output = request.reference = folder_ / "trusted";
-  make_backend()->reference(reference);
+  worker::make_backend()->reference(reference);
   EXPECT_TRUE(measure(request).checked);
 
   build.launches[0].kernel = "scale_all_but_one";
@@ -221,7 +221,7 @@ TEST_F(CpuWorker, RefusesATimeThatNoMachineReaches) {
   build.launches = {launch("scale", {"in", "out"}, {1000})};
   build.launches[0].args.push_back(scalar_arg(0, Argument::Scalar::f64));
   const wire::MeasureRequest request = measure_request(build);
-  const auto backend = make_backend();
+  const auto backend = worker::make_backend();
   backend->load(request);
   const std::string text = refusal(Stage::measure, [&] { backend->measure({}, [](const wire::Event&) {}); });
   EXPECT_TRUE(text.starts_with("faster than the device can be: ")) << text;
@@ -234,8 +234,8 @@ TEST_F(CpuWorker, VerifiesEveryLaunchAlsoWithoutBeingAskedToCheck) {
   wire::ReferenceRequest reference;
   reference.problem = request.problem;
   reference.output = with_reference.reference;
-  make_backend()->reference(reference);
-  const auto backend = make_backend();
+  worker::make_backend()->reference(reference);
+  const auto backend = worker::make_backend();
   backend->load(with_reference);
   EXPECT_EQ(first_line(refusal(Stage::check,
                                [&] { backend->measure({.launches = 5, .check = false}, [](const wire::Event&) {}); })),
@@ -243,7 +243,7 @@ TEST_F(CpuWorker, VerifiesEveryLaunchAlsoWithoutBeingAskedToCheck) {
 }
 
 TEST_F(CpuWorker, DescribesTheMachineByTheDocumentedNames) {
-  const wire::Hello hello = make_backend()->probe();
+  const wire::Hello hello = worker::make_backend()->probe();
   EXPECT_EQ(hello.backend, Backend::cpu);
   std::vector<std::string_view> names;
   for (const auto& [name, value] : hello.device.properties) names.push_back(name);

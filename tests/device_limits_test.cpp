@@ -20,13 +20,13 @@ class DeviceLimits : public testing::Test {
  protected:
   /// Reasons and counts of what is pruned of P = 1, 2, 3, 4 with this launch.
   std::map<std::string, std::int64_t> pruned(const std::string& launch, const Device& device = kHopper) {
-    LoadOptions options = without_kernel_file();
+    config::LoadOptions options = without_kernel_file();
     options.limits = [&](Backend) { return device; };
-    const Loaded loaded = load_text(folder_,
-                                    "name: g\nfile: g.cu\nkernel: g\nproblem: {gemm: {m: 8, n: 8, k: 8}}\n"
-                                    "params: {P: [1, 2, 3, 4]}\nlaunch: {args: [A], " +
-                                        launch + "}\n",
-                                    options);
+    const config::Loaded loaded = load_text(folder_,
+                                            "name: g\nfile: g.cu\nkernel: g\nproblem: {gemm: {m: 8, n: 8, k: 8}}\n"
+                                            "params: {P: [1, 2, 3, 4]}\nlaunch: {args: [A], " +
+                                                launch + "}\n",
+                                            options);
     GridScan scan(loaded.plan.space);
     while (scan.next()) {
     }

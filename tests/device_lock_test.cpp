@@ -12,18 +12,18 @@
 namespace tune {
 namespace {
 
-using Use = DeviceLock::Use;
+using Use = exec::DeviceLock::Use;
 
 class TwoRuns : public testing::Test {
  protected:
   TuningFolder folder_;
-  DeviceLock one{folder_.path(), "gpu"}, two{folder_.path(), "gpu"};
+  exec::DeviceLock one{folder_.path(), "gpu"}, two{folder_.path(), "gpu"};
 };
 
 TEST_F(TwoRuns, WhoeverWaitsIsNext) {
   EXPECT_TRUE(one.take());
   EXPECT_FALSE(two.take());
-  EXPECT_TRUE(two.holder().starts_with(DeviceLock::our_name() + " user ")) << two.holder();
+  EXPECT_TRUE(two.holder().starts_with(exec::DeviceLock::our_name() + " user ")) << two.holder();
   one.release();
   EXPECT_FALSE(one.take());
   EXPECT_TRUE(two.take());
@@ -88,7 +88,7 @@ TEST_F(TwoRuns, LaunchInTurnsWhileOneOpens) {
 
 TEST_F(TwoRuns, AreFreeOfOneThatHasEnded) {
   {
-    DeviceLock third(folder_.path(), "gpu");
+    exec::DeviceLock third(folder_.path(), "gpu");
     EXPECT_TRUE(third.begin(Use::timing));
     EXPECT_FALSE(one.begin(Use::opening));
   }
@@ -96,7 +96,7 @@ TEST_F(TwoRuns, AreFreeOfOneThatHasEnded) {
 }
 
 TEST_F(TwoRuns, AreToldWhoHasItAndSinceWhen) {
-  DeviceLock third(folder_.path(), "gpu", "gemm.yaml");
+  exec::DeviceLock third(folder_.path(), "gpu", "gemm.yaml");
   EXPECT_TRUE(third.take());
   EXPECT_FALSE(one.take());
   EXPECT_TRUE(std::regex_search(one.holder(), std::regex(", gemm\\.yaml, since [0-9]{2}:[0-9]{2}:[0-9]{2}$")))
@@ -117,22 +117,22 @@ TEST_F(TwoRuns, AreToldNothingBeforeTheHolderIsWrittenThere) {
 TEST_F(TwoRuns, WriteToNoFileThatHasAnotherNameToo) {
   std::ofstream(folder_.path() / "mine") << "of value";
   std::filesystem::create_hard_link(folder_.path() / "mine", folder_.path() / "tune-cpu.lock");
-  DeviceLock lock(folder_.path(), "cpu");
+  exec::DeviceLock lock(folder_.path(), "cpu");
   EXPECT_NE(lock.problem().find("is no ordinary file with one name; remove it"), std::string::npos) << lock.problem();
   EXPECT_TRUE(lock.take()) << "and there are no turns";
-  EXPECT_EQ(read_file(folder_.path() / "mine"), "of value");
+  EXPECT_EQ(base::read_file(folder_.path() / "mine"), "of value");
 }
 
 TEST_F(TwoRuns, FollowNoLink) {
   std::ofstream(folder_.path() / "mine") << "of value";
   std::filesystem::create_symlink("mine", folder_.path() / "tune-cpu.lock");
-  DeviceLock lock(folder_.path(), "cpu");
+  exec::DeviceLock lock(folder_.path(), "cpu");
   EXPECT_NE(lock.problem().find("cannot be opened"), std::string::npos) << lock.problem();
-  EXPECT_EQ(read_file(folder_.path() / "mine"), "of value");
+  EXPECT_EQ(base::read_file(folder_.path() / "mine"), "of value");
 }
 
 TEST(DeviceLock, WithoutAnIdKeepsOneRunFromOpeningWhatItTimes) {
-  DeviceLock lock("", ""), other("", "");
+  exec::DeviceLock lock("", ""), other("", "");
   EXPECT_TRUE(lock.begin(Use::timing));
   EXPECT_FALSE(lock.begin(Use::opening));
   EXPECT_TRUE(other.begin(Use::opening));

@@ -12,7 +12,7 @@ Measurement measured(double seconds) {
 }
 
 TEST(DeviceScales, TheFirstDeviceIsTheMeasureOfAll) {
-  DeviceScales scales(2);
+  exec::DeviceScales scales(2);
   EXPECT_TRUE(scales.known(0));
   EXPECT_EQ(scales.factor(0), 1);
   EXPECT_TRUE(scales.takes_specs(0));
@@ -21,7 +21,7 @@ TEST(DeviceScales, TheFirstDeviceIsTheMeasureOfAll) {
 }
 
 TEST(DeviceScales, AFactorIsTheRatioOfTheTwoTimesOfTheCommonSpec) {
-  DeviceScales scales(3);
+  exec::DeviceScales scales(3);
   scales.choose(5, {});
   EXPECT_TRUE(scales.is_common(5));
   EXPECT_FALSE(scales.lacks_common(0));
@@ -40,7 +40,7 @@ TEST(DeviceScales, AFactorIsTheRatioOfTheTwoTimesOfTheCommonSpec) {
 }
 
 TEST(DeviceScales, AFailureCountsOnceTheFirstDeviceCouldTimeTheCommonSpec) {
-  DeviceScales scales(2);
+  exec::DeviceScales scales(2);
   scales.choose(5, {});
   scales.take(1, Failure{Stage::check, Cause::reported, "wrong", ""});
   EXPECT_EQ(scales.failure(1), nullptr);
@@ -51,7 +51,7 @@ TEST(DeviceScales, AFailureCountsOnceTheFirstDeviceCouldTimeTheCommonSpec) {
 }
 
 TEST(DeviceScales, OfACommonSpecThatIsDroppedNothingIsKept) {
-  DeviceScales scales(2);
+  exec::DeviceScales scales(2);
   scales.choose(5, {});
   scales.take(1, measured(2e-3));
   scales.begin(1);

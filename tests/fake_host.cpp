@@ -1,6 +1,7 @@
 #include "fake_host.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <stdexcept>
 
@@ -25,7 +26,7 @@ std::int64_t number_of(const wire::MeasureRequest& request) {
 
 }  // namespace
 
-ProcessHost::Id FakeHost::start(const Command& command) {
+base::ProcessHost::Id FakeHost::start(const base::Command& command) {
   Process& process = processes_[++last_];
   process.mode = command.argv.at(1);
   process.worker.id = last_;
@@ -79,7 +80,7 @@ void FakeHost::load(const FakeWorker& worker) {
   const auto length = worker.served > 0 ? FakeConduct::Duration(0) : conduct.open;
   if (worker.served == 0) note(Interval::What::opens, worker, length);
   if (!conduct.finds_no_device) return say(worker.id, wire::Loaded{}, length);
-  say(worker.id, wire::Failed{Stage::load, "no device", true}, length);
+  say(worker.id, wire::Failed{.stage = Stage::load, .message = "no device", .no_device = true}, length);
   end(worker.id, 0, length);
 }
 
@@ -111,7 +112,7 @@ void FakeHost::say(Id id, const wire::Event& event, Clock::duration after) {
 }
 
 void FakeHost::end(Id id, int signal, Clock::duration after) {
-  Exit exit;
+  base::Exit exit;
   exit.signal = signal;
   coming_.emplace(now_ + after, Ended{id, exit, ""});
 }
@@ -121,7 +122,7 @@ void FakeHost::note(Interval::What what, const FakeWorker& worker, Clock::durati
 }
 
 // What a process has not yet said when it ends is never heard.
-std::optional<ProcessHost::Event> FakeHost::wait(std::optional<Clock::time_point> until) {
+std::optional<base::ProcessHost::Event> FakeHost::wait(std::optional<Clock::time_point> until) {
   while (!coming_.empty() && (!until || coming_.begin()->first <= *until)) {
     now_ = std::max(now_, coming_.begin()->first);
     Event event = std::move(coming_.extract(coming_.begin()).mapped());
@@ -156,11 +157,11 @@ FakeTuning::FakeTuning(int specs, Backend backend) {
   hello.backend = plan_.backend = backend;
   hello.compiler = "fake";
   hello.device.name = "card";
-  requests_ = std::make_unique<Requests>(plan_, hello, 0);
+  requests_ = std::make_unique<exec::Requests>(plan_, hello, 0);
 }
 
-std::unique_ptr<MeasureService> FakeTuning::service(int devices, bool share_processes) {
-  MeasureOptions options;
+std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool share_processes) {
+  exec::MeasureOptions options;
   options.worker = "worker";
   options.store = {path_ / "store", true, {}};
   options.jobs = 4;
@@ -169,7 +170,7 @@ std::unique_ptr<MeasureService> FakeTuning::service(int devices, bool share_proc
   options.devices.clear();
   for (int i = 0; i < devices; ++i)
     options.devices.push_back({i, "card " + std::to_string(i), false, {{"FAKE_DEVICE", std::to_string(i)}}});
-  return std::make_unique<MeasureService>(*requests_, std::move(options), std::move(next_host_));
+  return std::make_unique<exec::MeasureService>(*requests_, std::move(options), std::move(next_host_));
 }
 
 }  // namespace tune

@@ -15,7 +15,7 @@ namespace tune {
 
 /// A measure process of FakeHost.
 struct FakeWorker {
-  ProcessHost::Id id = 0;
+  base::ProcessHost::Id id = 0;
   std::int64_t spec = 0;  ///< the value of the parameter N of what it measures
   int process = 1;        ///< which of the processes that were started for this spec it is, from 1 on
   int served = 0;         ///< specs that it has measured before
@@ -37,7 +37,7 @@ struct FakeConduct {
 };
 
 /// Builds at once, makes a reference in 1 ms, and measures as it is told.
-class FakeHost : public ProcessHost {
+class FakeHost : public base::ProcessHost {
  public:
   struct Interval {
     enum class What { opens, times, closes } what;
@@ -50,7 +50,7 @@ class FakeHost : public ProcessHost {
   std::vector<Interval> intervals;
   std::map<std::int64_t, int> processes_of;  ///< how many measure processes each spec has had
 
-  Id start(const Command& command) override;
+  Id start(const base::Command& command) override;
   void send(Id id, std::string_view line) override;
   void set_deadline(Id, std::optional<Clock::duration>) override {}
   void kill(Id id) override;
@@ -88,10 +88,10 @@ class FakeTuning {
   explicit FakeTuning(int specs, Backend backend = Backend::cuda);
 
   Spec spec(std::int64_t number) const { return std::get<Spec>(plan_.space.at(number - 1)); }
-  const Requests& requests() const { return *requests_; }
+  const exec::Requests& requests() const { return *requests_; }
   const std::filesystem::path& folder() const { return path_; }
   /// `devices` of one model, which take no turns with other runs.
-  std::unique_ptr<MeasureService> service(int devices = 1, bool share_processes = false);
+  std::unique_ptr<exec::MeasureService> service(int devices = 1, bool share_processes = false);
   /// That of the service.
   FakeHost& host() { return *host_; }
 
@@ -99,7 +99,7 @@ class FakeTuning {
   TuningFolder folder_;
   std::filesystem::path path_ = folder_.path();
   Plan plan_;
-  std::unique_ptr<Requests> requests_;
+  std::unique_ptr<exec::Requests> requests_;
   std::unique_ptr<FakeHost> next_host_ = std::make_unique<FakeHost>();
   FakeHost* host_ = next_host_.get();
 };

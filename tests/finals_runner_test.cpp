@@ -13,26 +13,28 @@ class FinalsRunnerTest : public testing::Test {
   FakeHost& host() { return tuning_.host(); }
 
   /// Finals of the specs 1 to `specs`, whose results are in this order.
-  std::vector<Finalist> finals_of(std::int64_t specs, const FinalsRules& rules) {
-    std::vector<Contender> contenders;
+  std::vector<Finalist> finals_of(std::int64_t specs, const exec::FinalsRules& rules) {
+    std::vector<exec::Contender> contenders;
     for (std::int64_t i = 1; i <= specs; ++i) contenders.push_back({"", tuning_.spec(i)});
-    return FinalsRunner(*service_, contenders, rules).run([this](int round, std::size_t) { round_ = round; }).finalists;
+    return exec::FinalsRunner(*service_, contenders, rules)
+        .run([this](int round, std::size_t) { round_ = round; })
+        .finalists;
   }
 
-  FinalsRules by_time() {
-    FinalsRules rules;
+  exec::FinalsRules by_time() {
+    exec::FinalsRules rules;
     rules.end = host().now() + std::chrono::hours(1);
     return rules;
   }
   /// So many rounds are held, whatever they tell.
-  FinalsRules not_by_time() {
-    FinalsRules rules = by_time();
+  exec::FinalsRules not_by_time() {
+    exec::FinalsRules rules = by_time();
     rules.by_time = false;
     return rules;
   }
 
   FakeTuning tuning_{4};
-  std::unique_ptr<MeasureService> service_ = tuning_.service();
+  std::unique_ptr<exec::MeasureService> service_ = tuning_.service();
   int round_ = 0;  ///< the one that ran last
 };
 
@@ -83,12 +85,12 @@ TEST_F(FinalsRunnerTest, ADeviceThatRefusesIsNoFailureOfAFinalist) {
 
 TEST_F(FinalsRunnerTest, ADeviceThatRefusesThreeTimesInARowIsLost) {
   host().behave = [](const FakeWorker& worker) { return FakeConduct{.finds_no_device = worker.spec == 2}; };
-  EXPECT_THROW(finals_of(3, not_by_time()), DeviceLost);
+  EXPECT_THROW(finals_of(3, not_by_time()), exec::DeviceLost);
 }
 
 TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
   host().behave = [](const FakeWorker&) { return FakeConduct{.check = {}, .time = std::chrono::seconds(1)}; };
-  FinalsRules rules = not_by_time();
+  exec::FinalsRules rules = not_by_time();
   rules.end = host().now() + std::chrono::seconds(11);
   rules.end_is_asked_for = true;
   const auto finalists = finals_of(4, rules);

@@ -83,7 +83,7 @@ const char* cpp_name(Type type) {
 }
 
 wire::KernelLaunch launch_of(const Gemm& gemm) {
-  const Gemm g = resolved(gemm);
+  const Gemm g = worker::resolved(gemm);
   wire::KernelLaunch launch;
   launch.kernel = g.bias == Bias::none ? "gemm" : "gemm_bias";
   for (const char* buffer : {"A", "B", "C"}) launch.args.push_back(buffer_arg(buffer));
@@ -228,8 +228,9 @@ TEST_F(GemmTable, TheWorkerRefusesWhatTheDriverShouldHave) {
   wire::BuildRequest request;
   request.problem = gemm;
   EXPECT_TRUE(refusal(Stage::build, [&] { build(request); }).starts_with("the cpu backend has no tf32"));
-  EXPECT_TRUE(
-      refusal(Stage::load, [&] { make_backend()->load(request_of(gemm)); }).starts_with("the cpu backend has no tf32"));
+  EXPECT_TRUE(refusal(Stage::load, [&] {
+                worker::make_backend()->load(request_of(gemm));
+              }).starts_with("the cpu backend has no tf32"));
 }
 
 }  // namespace

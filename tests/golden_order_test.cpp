@@ -9,10 +9,10 @@ namespace tune {
 namespace {
 
 // The order of the first 150 points, each told before the next, as one number.
-std::uint64_t order_of(const StrategyChoice& choice) {
+std::uint64_t order_of(const search::StrategyChoice& choice) {
   const Space space = tiles();
   const ValidSpecs specs(space);
-  const auto search = make_search(choice, specs, 42);
+  const auto search = search::make_search(choice, specs, 42);
   std::uint64_t hash = 0;
   for (int i = 0; i < 150; ++i) {
     const auto point = search->ask();
@@ -30,7 +30,7 @@ TEST(GoldenOrder, IsTheSameForEveryInstructionSet) {
       {"annealing", 17463830960844232720u}, {"hill_climb", 6997597798890064723u},
       {"random", 2495300177102495459u},     {"exhaustive", 15333474697149712289u},
   };
-  for (const StrategyChoice& choice : strategies()) {
+  for (const search::StrategyChoice& choice : search::strategies()) {
     ASSERT_TRUE(golden.contains(choice.name)) << choice.name;
     EXPECT_EQ(order_of(choice), golden.at(choice.name)) << choice.name;
   }

@@ -26,7 +26,7 @@ TEST(GpuElements, FillAsTheHostDoesBitForBit) {
   for (const Type type : kHostTypes)
     for (const Init init : kInits) {
       std::vector<std::byte> host(static_cast<std::size_t>(kCount * size_of(type))), device(host.size());
-      fill({type, init, 7, 1}, host.data(), kCount);
+      worker::fill({type, init, 7, 1}, host.data(), kCount);
       const auto key = generator::key(7, 1);
       for (gpu::Bits i = 0; i < kCount; ++i)
         gpu::write(element(type), device.data(), i, gpu::element(element(type), source(init), key, i));
@@ -37,8 +37,8 @@ TEST(GpuElements, FillAsTheHostDoesBitForBit) {
 TEST(GpuElements, EveryShortCodeIsTheHostsNumber) {
   for (gpu::Bits code = 0; code < 0x10000; ++code) {
     const auto bits = static_cast<std::uint16_t>(code);
-    for (const auto& [type, host] :
-         {std::pair{gpu::Element::f16, to_double(Half{bits})}, std::pair{gpu::Element::bf16, to_double(Bf16{bits})}}) {
+    for (const auto& [type, host] : {std::pair{gpu::Element::f16, worker::to_double(worker::Half{bits})},
+                                     std::pair{gpu::Element::bf16, worker::to_double(worker::Bf16{bits})}}) {
       const double value = gpu::decode(type, code);
       if (std::isnan(host))
         EXPECT_TRUE(std::isnan(value)) << code;
@@ -52,7 +52,7 @@ TEST(GpuElements, EveryShortCodeIsTheHostsNumber) {
 TEST(GpuElements, HalvesAreRoundedAsTheHostRoundsThem) {
   for (const float x : {0x1p-24F, 0x1p-25F, 0x1.8p-25F, 0x1.004p0F, 0x1.002p0F, 0x1.006p0F, 65504.0F, 0x1.ffcp-15F,
                         0x1.ffep-15F, -0x1.8p-24F, -3.14159F})
-    EXPECT_EQ(gpu::to_short(x, gpu::format_of(gpu::Element::f16)), round_to_half(x).bits) << x;
+    EXPECT_EQ(gpu::to_short(x, gpu::format_of(gpu::Element::f16)), worker::round_to_half(x).bits) << x;
 }
 
 TEST(GpuElements, Fp8IsAsTheFormatsSay) {

@@ -208,7 +208,7 @@ constexpr int kHashed = 3000;
 
 gpu::Bits hash_on_host(Type type, Init init) {
   std::vector<std::byte> data(static_cast<std::size_t>(kHashed * size_of(type)));
-  fill({type, init, 7, 1}, data.data(), kHashed);
+  worker::fill({type, init, 7, 1}, data.data(), kHashed);
   gpu::Bits hash = 0;
   for (gpu::Bits i = 0; i < kHashed; ++i)
     hash = generator::mix(hash + gpu::read(static_cast<gpu::Element>(type), data.data(), i));

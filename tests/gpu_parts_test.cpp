@@ -16,7 +16,7 @@ namespace {
 class Card {
  public:
   Card(double hz, double highest, double per_rest) : hz_(hz), highest_(highest), per_rest_(per_rest) {}
-  BurstClock::Rest rest() {
+  worker::BurstClock::Rest rest() {
     return [this](double) {
       ++rests_;
       return hz_ = std::min(highest_, hz_ + per_rest_);
@@ -28,7 +28,7 @@ class Card {
 
 TEST(BurstClock, TakesWhatRanAtTheClockOfShortWork) {
   Card card(1980e6, 1980e6, 0);
-  BurstClock clock(1980e6, card.rest());
+  worker::BurstClock clock(1980e6, card.rest());
   EXPECT_TRUE(clock.accepts(1980e6));
   EXPECT_TRUE(clock.accepts(1965e6));
   EXPECT_TRUE(clock.accepts(0)) << "a device that does not tell";
@@ -37,7 +37,7 @@ TEST(BurstClock, TakesWhatRanAtTheClockOfShortWork) {
 
 TEST(BurstClock, RestsUntilACappedClockIsBack) {
   Card card(1500e6, 1980e6, 100e6);
-  BurstClock clock(1980e6, card.rest());
+  worker::BurstClock clock(1980e6, card.rest());
   EXPECT_FALSE(clock.accepts(1500e6));
   EXPECT_EQ(card.rests_, 5);
   EXPECT_TRUE(clock.accepts(card.hz_));
@@ -45,9 +45,9 @@ TEST(BurstClock, RestsUntilACappedClockIsBack) {
 
 TEST(BurstClock, SettlesForWhatTheDeviceGrants) {
   Card card(1200e6, 1200e6, 0);
-  BurstClock clock(1980e6, card.rest());
+  worker::BurstClock clock(1980e6, card.rest());
   EXPECT_FALSE(clock.accepts(1200e6));
-  EXPECT_EQ(card.rests_, BurstClock::kIdleSteps);
+  EXPECT_EQ(card.rests_, worker::BurstClock::kIdleSteps);
   EXPECT_EQ(clock.target_hz(), 1200e6);
   EXPECT_TRUE(clock.accepts(1195e6));
 }
@@ -62,7 +62,7 @@ std::optional<int> winner(const std::vector<double>& seconds, std::map<int, int>
     now += time;
     return time;
   };
-  return fastest_of(static_cast<int>(seconds.size()), {launch, [&] { return now; }});
+  return worker::fastest_of(static_cast<int>(seconds.size()), {launch, [&] { return now; }});
 }
 
 TEST(Race, TheFastestWins) { EXPECT_EQ(winner({3, 2, 1, 2}), 2); }
@@ -100,21 +100,21 @@ Gemm gemm(Type type) {
 
 // By the data sheet an H200 does 989 TFLOP/s of dense bf16 at 1830 MHz.
 TEST(Peak, IsAboveWhatDataSheetsSay) {
-  const double bf16 = peak_flops("sm_90a", 132, 1.83e9, gemm(Type::bf16));
+  const double bf16 = worker::peak_flops("sm_90a", 132, 1.83e9, gemm(Type::bf16));
   EXPECT_GT(bf16, 989e12);
   EXPECT_LT(bf16, 1.3 * 989e12);
-  EXPECT_GT(peak_flops("sm_90", 132, 1.83e9, gemm(Type::e4m3)), 1979e12);
-  EXPECT_GT(peak_flops("sm_80", 108, 1.41e9, gemm(Type::f16)), 312e12);
-  EXPECT_GT(peak_flops("gfx90a", 110, 1.7e9, gemm(Type::f16)), 191e12);
-  EXPECT_EQ(peak_flops("gfx9999", 110, 1.7e9, gemm(Type::f16)), 0) << "not known, and not judged";
+  EXPECT_GT(worker::peak_flops("sm_90", 132, 1.83e9, gemm(Type::e4m3)), 1979e12);
+  EXPECT_GT(worker::peak_flops("sm_80", 108, 1.41e9, gemm(Type::f16)), 312e12);
+  EXPECT_GT(worker::peak_flops("gfx90a", 110, 1.7e9, gemm(Type::f16)), 191e12);
+  EXPECT_EQ(worker::peak_flops("gfx9999", 110, 1.7e9, gemm(Type::f16)), 0) << "not known, and not judged";
 }
 
 TEST(Roofline, WhatMayStayInACacheNeedsNoTime) {
   Gemm flat = gemm(Type::bf16);
   flat.m = 1;
   const double bytes = flat.bytes();
-  EXPECT_TRUE(faster_than_possible(flat, 0.9 * bytes / 4e12, 0, 4e12));
-  EXPECT_FALSE(faster_than_possible(flat, 0.9 * bytes / 4e12, 0, 4e12, 0.2 * bytes));
+  EXPECT_TRUE(worker::faster_than_possible(flat, 0.9 * bytes / 4e12, 0, 4e12));
+  EXPECT_FALSE(worker::faster_than_possible(flat, 0.9 * bytes / 4e12, 0, 4e12, 0.2 * bytes));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class HipBlas : public testing::Test {
     try {
       EXPECT_NE(blas::Library::open(places).handle, nullptr);
       return "";
-    } catch (const Refusal& error) {
+    } catch (const worker::Refusal& error) {
       EXPECT_EQ(error.stage(), Stage::load);
       EXPECT_FALSE(error.failed().no_device);
       return error.what();
@@ -114,7 +114,7 @@ TEST_F(HipBlas, NamesWhatItAnswers) {
   EXPECT_NO_THROW(library.check(blas::kSuccess));
   EXPECT_EQ(library.text(static_cast<blas::Status>(7)), "HIPBLAS_STATUS_NOT_SUPPORTED");
   EXPECT_EQ(library.text(static_cast<blas::Status>(99)), "status 99");
-  EXPECT_THROW(library.check(static_cast<blas::Status>(7)), GpuError);
+  EXPECT_THROW(library.check(static_cast<blas::Status>(7)), worker::GpuError);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST_F(JournalLock, IsNotNeededWhereFilesHaveNone) {
 
 TEST_F(JournalLock, WhatCannotBeReadForWantOfDescriptorsIsNotCut) {
   Journal(path()).append(wire::RunRecord{});
-  const std::string before = read_file(path());
+  const std::string before = base::read_file(path());
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
   const int next = ::dup(0);
@@ -69,14 +69,14 @@ TEST_F(JournalLock, WhatCannotBeReadForWantOfDescriptorsIsNotCut) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_more), 0);
   EXPECT_THROW(Journal journal(path()), Error);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
-  EXPECT_EQ(read_file(path()), before);
+  EXPECT_EQ(base::read_file(path()), before);
 }
 
 TEST_F(JournalLock, ATornLineIsCutWithAndWithoutOne) {
   for (const int error : {0, ENOLCK}) {
     refusal = error;
     Journal(path()).append(wire::RunRecord{});
-    write_file(path(), read_file(path()) + "{\"record\": \"tri");
+    base::write_file(path(), base::read_file(path()) + "{\"record\": \"tri");
     Journal(path()).append(trial("a"));
     const Journal journal(path());
     EXPECT_NE(journal.find("a"), nullptr);
@@ -91,7 +91,7 @@ TEST_F(JournalLock, AClearedJournalKnowsNothingAndTakesRecords) {
     journal.append(trial("a"));
     journal.clear();
     EXPECT_EQ(journal.find("a"), nullptr);
-    EXPECT_EQ(read_file(path()), "");
+    EXPECT_EQ(base::read_file(path()), "");
     journal.append(wire::RunRecord{});
     journal.append(trial("b"));
   }
@@ -169,9 +169,9 @@ TEST_F(JournalOfEnds, AnEndThatIsNotedIsNone) {
     journal.append(wire::RunRecord{});
     journal.append(wire::StartedRecord{"a"});
     journal.note_end();
-    const std::string text = read_file(path());
+    const std::string text = base::read_file(path());
     journal.note_end();
-    EXPECT_EQ(read_file(path()), text) << "nothing runs any more";
+    EXPECT_EQ(base::read_file(path()), text) << "nothing runs any more";
   }
   EXPECT_EQ(ends_of("a"), 0);
 }

@@ -49,7 +49,7 @@ inline Space tiles() {
 
 /// Made of integers, so that it is the same everywhere; deepest at BM 64, BN 128, STAGES 3, WARPS 8, RASTER 1,
 /// UNROLL 4.
-inline std::optional<double> tiles_cost(const Point& point) {
+inline std::optional<double> tiles_cost(const search::Point& point) {
   const auto off = [&](std::size_t i, std::int64_t best) {
     const std::int64_t apart = static_cast<std::int64_t>(point.digits[i]) - best;
     return apart * apart;

@@ -18,40 +18,42 @@ struct FakeLibrary {
   unsigned clock = 1980, memory_clock = 3201, milliwatts = 702'500, limit = 700'000, celsius = 61;
   unsigned long long throttle = 0x4 | 0x1 | 0x2, millijoules = 1'234'567;
   unsigned split = 0;
-  std::map<unsigned, NvmlField> fields;
+  std::map<unsigned, worker::NvmlField> fields;
   int status = 0;
 };
 FakeLibrary fake;
 
-constexpr Uuid uuid(unsigned char last) {
-  Uuid uuid{};
+constexpr worker::Uuid uuid(unsigned char last) {
+  worker::Uuid uuid{};
   uuid.back() = last;
   return uuid;
 }
-constexpr Uuid kCard = uuid(1), kInstance = uuid(2), kStranger = uuid(3);
-NvmlFunctions::Device device() { return reinterpret_cast<NvmlFunctions::Device>(&fake); }
-NvmlFunctions::Device instance() { return reinterpret_cast<NvmlFunctions::Device>(&fake.split); }
+constexpr worker::Uuid kCard = uuid(1), kInstance = uuid(2), kStranger = uuid(3);
+worker::NvmlFunctions::Device device() { return reinterpret_cast<worker::NvmlFunctions::Device>(&fake); }
+worker::NvmlFunctions::Device instance() { return reinterpret_cast<worker::NvmlFunctions::Device>(&fake.split); }
 
-NvmlField milliwatts(NvmlField::Type type, unsigned long long value) {
-  NvmlField field;
+worker::NvmlField milliwatts(worker::NvmlField::Type type, unsigned long long value) {
+  worker::NvmlField field;
   field.type = type;
   field.wide = value;
   return field;
 }
 
 template <typename Number>
-int answer(NvmlFunctions::Device asked, Number value, Number* out) {
+int answer(worker::NvmlFunctions::Device asked, Number value, Number* out) {
   if (asked != device()) return 2;
   *out = value;
   return fake.status;
 }
 
-NvmlFunctions functions() {
-  using F = NvmlFunctions;
+worker::NvmlFunctions functions() {
+  using F = worker::NvmlFunctions;
   F f;
   f.init = [] { return 0; };
   f.device_by_uuid = [](const char* text, F::Device* out) {
-    *out = text == uuid_text("GPU", kCard) ? device() : text == uuid_text("MIG", kInstance) ? instance() : nullptr;
+    *out = text == worker::uuid_text("GPU", kCard)       ? device()
+           : text == worker::uuid_text("MIG", kInstance) ? instance()
+                                                         : nullptr;
     return *out != nullptr ? 0 : 6;
   };
   f.mig_mode = [](F::Device d, unsigned* current, unsigned* pending) {
@@ -66,7 +68,7 @@ NvmlFunctions functions() {
     return answer(d, which == F::kSmClock ? fake.clock : fake.memory_clock, mhz);
   };
   f.power = [](F::Device d, unsigned* out) { return answer(d, fake.milliwatts, out); };
-  f.fields = [](F::Device d, int count, NvmlField* field) {
+  f.fields = [](F::Device d, int count, worker::NvmlField* field) {
     const auto known = fake.fields.find(field->id);
     if (d != device() || count != 1) return 2;
     const unsigned id = field->id;
@@ -88,31 +90,31 @@ class NvmlTest : public testing::Test {
 };
 
 TEST_F(NvmlTest, TellsClocksPowerTemperatureAndReasons) {
-  const auto nvml = Nvml::find(functions(), kCard);
+  const auto nvml = worker::Nvml::find(functions(), kCard);
   ASSERT_NE(nvml, nullptr);
-  const Conditions now = nvml->conditions();
+  const worker::Conditions now = nvml->conditions();
   EXPECT_EQ(now.clock_mhz, 1980);
   EXPECT_EQ(now.memory_clock_mhz, 3201);
   EXPECT_EQ(now.power_w, 702.5);
   EXPECT_EQ(now.temperature_c, 61);
-  EXPECT_EQ(now.throttle, Throttle::power_cap) << "idleness and clocks that were asked for are no throttling";
+  EXPECT_EQ(now.throttle, worker::Throttle::power_cap) << "idleness and clocks that were asked for are no throttling";
   EXPECT_EQ(nvml->power_limit_w(), 700);
   EXPECT_DOUBLE_EQ(nvml->joules().value(), 1234.567);
 }
 
 TEST_F(NvmlTest, IsAbsentWithoutLibraryOrDevice) {
-  EXPECT_EQ(Nvml::find(NvmlFunctions(), kCard), nullptr);
-  EXPECT_EQ(Nvml::find(functions(), kStranger), nullptr);
-  NvmlFunctions broken = functions();
+  EXPECT_EQ(worker::Nvml::find(worker::NvmlFunctions(), kCard), nullptr);
+  EXPECT_EQ(worker::Nvml::find(functions(), kStranger), nullptr);
+  worker::NvmlFunctions broken = functions();
   broken.init = [] { return 9; };
-  EXPECT_EQ(Nvml::find(broken, kCard), nullptr);
+  EXPECT_EQ(worker::Nvml::find(broken, kCard), nullptr);
 }
 
 TEST_F(NvmlTest, LeavesOutWhatItIsNotTold) {
-  NvmlFunctions old = functions();
+  worker::NvmlFunctions old = functions();
   old.energy = nullptr;
   old.throttle_reasons = nullptr;
-  const auto nvml = Nvml::find(old, kCard);
+  const auto nvml = worker::Nvml::find(old, kCard);
   EXPECT_FALSE(nvml->joules());
   EXPECT_FALSE(nvml->conditions().throttle);
   EXPECT_TRUE(nvml->conditions().clock_mhz);
@@ -122,28 +124,28 @@ TEST_F(NvmlTest, LeavesOutWhatItIsNotTold) {
 }
 
 TEST_F(NvmlTest, PowerIsThatOfTheMomentWhereItIsTold) {
-  const auto nvml = Nvml::find(functions(), kCard);
-  auto& field = fake.fields[NvmlField::kInstantPower];
-  field = milliwatts(NvmlField::kUnsigned, 0xffff'ffff'0000'0000 | 121'250);  // above it, what was there before
+  const auto nvml = worker::Nvml::find(functions(), kCard);
+  auto& field = fake.fields[worker::NvmlField::kInstantPower];
+  field = milliwatts(worker::NvmlField::kUnsigned, 0xffff'ffff'0000'0000 | 121'250);  // above it, what was there before
   EXPECT_EQ(nvml->conditions().power_w, 121.25);
-  field = milliwatts(NvmlField::kUnsignedLongLong, 98'000);
+  field = milliwatts(worker::NvmlField::kUnsignedLongLong, 98'000);
   EXPECT_EQ(nvml->conditions().power_w, 98);
   field.type = 0;
   EXPECT_EQ(nvml->conditions().power_w, 702.5) << "a type that power cannot have: the average";
-  field = milliwatts(NvmlField::kUnsigned, 98'000);
+  field = milliwatts(worker::NvmlField::kUnsigned, 98'000);
   field.status = 3;
   EXPECT_EQ(nvml->conditions().power_w, 702.5) << "a card that does not tell: the average";
 }
 
 TEST_F(NvmlTest, OfAnInstanceTellsWhatItSharesWithItsCard) {
   fake.split = 1;
-  fake.fields[NvmlField::kInstantPower] = milliwatts(NvmlField::kUnsigned, 121'250);
-  for (const Uuid& uuid : {kInstance, kCard}) {
-    const auto nvml = Nvml::find(functions(), uuid);
+  fake.fields[worker::NvmlField::kInstantPower] = milliwatts(worker::NvmlField::kUnsigned, 121'250);
+  for (const worker::Uuid& uuid : {kInstance, kCard}) {
+    const auto nvml = worker::Nvml::find(functions(), uuid);
     ASSERT_NE(nvml, nullptr);
     EXPECT_EQ(nvml->conditions().clock_mhz, 1980);
     EXPECT_EQ(nvml->conditions().temperature_c, 61);
-    EXPECT_EQ(nvml->conditions().throttle, Throttle::power_cap);
+    EXPECT_EQ(nvml->conditions().throttle, worker::Throttle::power_cap);
     EXPECT_FALSE(nvml->conditions().power_w) << "the card's, and so of other instances too";
     EXPECT_FALSE(nvml->power_limit_w());
     EXPECT_FALSE(nvml->joules());
@@ -151,22 +153,23 @@ TEST_F(NvmlTest, OfAnInstanceTellsWhatItSharesWithItsCard) {
 }
 
 TEST_F(NvmlTest, IsAbsentForAnInstanceOfAnUnknownCard) {
-  NvmlFunctions old = functions();
+  worker::NvmlFunctions old = functions();
   old.card_of = nullptr;
-  EXPECT_EQ(Nvml::find(old, kInstance), nullptr);
+  EXPECT_EQ(worker::Nvml::find(old, kInstance), nullptr);
 }
 
 TEST_F(NvmlTest, UuidsAreWrittenAsTheLibraryWritesThem) {
-  const Uuid bytes = {0xa9, 0x41, 0x67, 0x67, 0x16, 0x40, 0x06, 0x1f, 0xcf, 0x76, 0x17, 0x5b, 0x73, 0x82, 0xc2, 0x77};
-  EXPECT_EQ(uuid_text("GPU", bytes), "GPU-a9416767-1640-061f-cf76-175b7382c277");
+  const worker::Uuid bytes = {0xa9, 0x41, 0x67, 0x67, 0x16, 0x40, 0x06, 0x1f,
+                              0xcf, 0x76, 0x17, 0x5b, 0x73, 0x82, 0xc2, 0x77};
+  EXPECT_EQ(worker::uuid_text("GPU", bytes), "GPU-a9416767-1640-061f-cf76-175b7382c277");
 }
 
-class FakeMonitor : public Monitor {
+class FakeMonitor : public worker::Monitor {
  public:
-  Conditions conditions() const override { return ++looks, now; }
+  worker::Conditions conditions() const override { return ++looks, now; }
   std::optional<double> joules() const override { return std::nullopt; }
   std::optional<double> power_limit_w() const override { return std::nullopt; }
-  Conditions now;
+  worker::Conditions now;
   mutable int looks = 0;
 };
 
@@ -174,7 +177,7 @@ class ObserverTest : public testing::Test {
  protected:
   FakeMonitor monitor_;
   double clock_ = 0;
-  Observer observer_{&monitor_, [this] { return clock_; }};
+  worker::Observer observer_{&monitor_, [this] { return clock_; }};
 };
 
 TEST_F(ObserverTest, LooksNowAndThen) {
@@ -185,19 +188,19 @@ TEST_F(ObserverTest, LooksNowAndThen) {
 
 TEST_F(ObserverTest, SaysWhatItSawLastAndEveryReasonToThrottle) {
   monitor_.now.clock_mhz = 1980;
-  monitor_.now.throttle = Throttle::power_cap;
+  monitor_.now.throttle = worker::Throttle::power_cap;
   observer_.look();
   clock_ += 1;
   monitor_.now = {};
   monitor_.now.clock_mhz = 1455;
-  monitor_.now.throttle = Throttle::hardware;
+  monitor_.now.throttle = worker::Throttle::hardware;
   observer_.look();
   EXPECT_EQ(observer_.metrics(), (std::map<std::string, double>{{"clock_mhz", 1455}, {"throttle", 4 + 8}}));
   EXPECT_FALSE(observer_.saw_heat());
 }
 
 TEST_F(ObserverTest, ANewStartForgets) {
-  monitor_.now.throttle = Throttle::hardware_heat;
+  monitor_.now.throttle = worker::Throttle::hardware_heat;
   observer_.look();
   EXPECT_TRUE(observer_.saw_heat());
   observer_.start();
@@ -207,7 +210,7 @@ TEST_F(ObserverTest, ANewStartForgets) {
 }
 
 TEST_F(ObserverTest, WithoutAMonitorNothingIsSeen) {
-  Observer blind(nullptr, [] { return 0.0; });
+  worker::Observer blind(nullptr, [] { return 0.0; });
   blind.look();
   EXPECT_TRUE(blind.metrics().empty());
   EXPECT_FALSE(blind.saw_heat());
@@ -215,10 +218,10 @@ TEST_F(ObserverTest, WithoutAMonitorNothingIsSeen) {
 
 TEST_F(ObserverTest, WhatWasTimedInHeatIsTimedAgain) {
   int pauses = 0, runs = 0;
-  const CoolTimer cool(
+  const worker::CoolTimer cool(
       observer_, [this] { return clock_; }, [&](double) { ++pauses; });
   const auto time = [&] {
-    monitor_.now.throttle = ++runs == 1 ? Throttle::software_heat : Throttle::power_cap;
+    monitor_.now.throttle = ++runs == 1 ? worker::Throttle::software_heat : worker::Throttle::power_cap;
     observer_.look();
     return runs;
   };
@@ -228,15 +231,15 @@ TEST_F(ObserverTest, WhatWasTimedInHeatIsTimedAgain) {
 
 TEST_F(ObserverTest, AHotDeviceDoesNotHoldARunUpForever) {
   int runs = 0;
-  monitor_.now.throttle = Throttle::hardware_heat;
-  const CoolTimer cool(
+  monitor_.now.throttle = worker::Throttle::hardware_heat;
+  const worker::CoolTimer cool(
       observer_, [this] { return clock_; }, [](double) {});
-  EXPECT_EQ(cool.run(1, 60, [&] { return observer_.look(), ++runs; }), 1 + CoolTimer::kMostRepeats);
+  EXPECT_EQ(cool.run(1, 60, [&] { return observer_.look(), ++runs; }), 1 + worker::CoolTimer::kMostRepeats);
 }
 
 TEST_F(ObserverTest, NothingIsTimedAgainThatMightNotBeDoneInTime) {
-  monitor_.now.throttle = Throttle::hardware_heat;
-  const CoolTimer cool(
+  monitor_.now.throttle = worker::Throttle::hardware_heat;
+  const worker::CoolTimer cool(
       observer_, [this] { return clock_; }, [this](double seconds) { clock_ += seconds; });
   for (const auto& [seconds, expected] : {std::pair{0.1, 4}, {11., 4}, {12., 3}, {15., 2}, {20., 1}, {59., 1}}) {
     int runs = 0;
@@ -252,8 +255,8 @@ TEST_F(ObserverTest, NothingIsTimedAgainThatMightNotBeDoneInTime) {
 }
 
 TEST_F(ObserverTest, ARepeatMayTakeLongerThanWhatWasCutShort) {
-  monitor_.now.throttle = Throttle::hardware_heat;
-  const CoolTimer cool(
+  monitor_.now.throttle = worker::Throttle::hardware_heat;
+  const worker::CoolTimer cool(
       observer_, [this] { return clock_; }, [this](double seconds) { clock_ += seconds; });
   int runs = 0;
   cool.run(15, clock_ + 30, [&] { return clock_ += 0.001, observer_.look(), ++runs; });
@@ -263,8 +266,8 @@ TEST_F(ObserverTest, ARepeatMayTakeLongerThanWhatWasCutShort) {
 /// A kernel on a device whose counter steps every 0.1 s, on a clock that nothing but launches moves.
 class EnergyTest : public testing::Test {
  protected:
-  std::optional<EnergyMeter::Result> run(double limit = 0) {
-    const EnergyMeter meter(
+  std::optional<worker::EnergyMeter::Result> run(double limit = 0) {
+    const worker::EnergyMeter meter(
         [this](std::int64_t count) {
           launches_ += count;
           const double end = clock_ + static_cast<double>(count) * seconds_;
@@ -324,13 +327,13 @@ TEST_F(EnergyTest, OfAHopelessKernelIsMeasuredNoLongerThanThatTakesToSee) {
 TEST_F(EnergyTest, IsUnknownWithoutACounterThatSteps) {
   steps_ = false;
   EXPECT_FALSE(run());
-  EXPECT_LT(clock_, 50 + 2 * EnergyMeter::kPatience);
+  EXPECT_LT(clock_, 50 + 2 * worker::EnergyMeter::kPatience);
   answers_ = false;
   EXPECT_FALSE(run());
 }
 
 TEST_F(EnergyTest, OnlyAKernelThatWouldNeedLessThanADeviceAtRestIsHopelessByItsTime) {
-  EXPECT_DOUBLE_EQ(hopeless_seconds(0.7, 700), 0.01);
+  EXPECT_DOUBLE_EQ(worker::hopeless_seconds(0.7, 700), 0.01);
 }
 
 }  // namespace

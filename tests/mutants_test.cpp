@@ -31,13 +31,13 @@ struct Kind {
 using F64 = Kind<double, double, double, Type::f64, Type::f64, Type::f64>;
 using F32 = Kind<float, float, float, Type::f32, Type::f32, Type::f32>;
 using F32InF64 = Kind<float, double, float, Type::f32, Type::f64, Type::f32>;
-using F16 = Kind<Half, float, Half, Type::f16, Type::f32, Type::f16>;
-using F16ToF32 = Kind<Half, float, float, Type::f16, Type::f32, Type::f32>;
-using Bf16s = Kind<Bf16, float, Bf16, Type::bf16, Type::f32, Type::bf16>;
-using Bf16ToF32 = Kind<Bf16, float, float, Type::bf16, Type::f32, Type::f32>;
-using Tf32s = Kind<Tf32, float, float, Type::tf32, Type::f32, Type::f32>;
-using E4m3ToBf16 = Kind<E4m3, float, Bf16, Type::e4m3, Type::f32, Type::bf16>;
-using E5m2ToF32 = Kind<E5m2, float, float, Type::e5m2, Type::f32, Type::f32>;
+using F16 = Kind<worker::Half, float, worker::Half, Type::f16, Type::f32, Type::f16>;
+using F16ToF32 = Kind<worker::Half, float, float, Type::f16, Type::f32, Type::f32>;
+using Bf16s = Kind<worker::Bf16, float, worker::Bf16, Type::bf16, Type::f32, Type::bf16>;
+using Bf16ToF32 = Kind<worker::Bf16, float, float, Type::bf16, Type::f32, Type::f32>;
+using Tf32s = Kind<worker::Tf32, float, float, Type::tf32, Type::f32, Type::f32>;
+using E4m3ToBf16 = Kind<worker::E4m3, float, worker::Bf16, Type::e4m3, Type::f32, Type::bf16>;
+using E5m2ToF32 = Kind<worker::E5m2, float, float, Type::e5m2, Type::f32, Type::f32>;
 using S8ToF32 = Kind<std::int8_t, std::int32_t, float, Type::s8, Type::s32, Type::f32>;
 using S8 = Kind<std::int8_t, std::int32_t, std::int32_t, Type::s8, Type::s32, Type::s32>;
 
@@ -57,18 +57,18 @@ class Mutants : public testing::Test {
     g.a = g.b = K::input;
     g.acc = K::accumulator;
     g.c = K::output;
-    gemm_ = resolved(g);
+    gemm_ = worker::resolved(g);
     a_ = input(0, kSize * k);
     b_ = input(1, kSize * k);
-    reference_ = compute_reference(gemm_, kSeed);
+    reference_ = worker::compute_reference(gemm_, kSeed);
   }
 
   /// Widened once, because a half takes the host long to convert.
   std::vector<Acc> input(std::uint64_t buffer, std::int64_t count) const {
     std::vector<In> elements(static_cast<std::size_t>(count));
-    fill({gemm_.a, gemm_.init, kSeed, buffer}, elements.data(), count);
+    worker::fill({gemm_.a, gemm_.init, kSeed, buffer}, elements.data(), count);
     std::vector<Acc> result;
-    for (const In& element : elements) result.push_back(static_cast<Acc>(to_double(element)));
+    for (const In& element : elements) result.push_back(static_cast<Acc>(worker::to_double(element)));
     return result;
   }
   Acc a(std::int64_t row, std::int64_t p) const { return a_[static_cast<std::size_t>(row * gemm_.k + p)]; }
@@ -136,19 +136,19 @@ class Mutants : public testing::Test {
   }
   template <typename T>
   static Acc narrowed(Acc x) {
-    return static_cast<Acc>(to_double(rounded<T>(static_cast<double>(x))));
+    return static_cast<Acc>(worker::to_double(worker::rounded<T>(static_cast<double>(x))));
   }
 
   std::vector<Out> product(const Sum& kernel) const {
     std::vector<Out> c(kSize * kSize);
     for (std::int64_t i = 0; i < kSize * kSize; ++i)
-      c[static_cast<std::size_t>(i)] = rounded<Out>(static_cast<double>(kernel(i / kSize, i % kSize)));
+      c[static_cast<std::size_t>(i)] = worker::rounded<Out>(static_cast<double>(kernel(i / kSize, i % kSize)));
     return c;
   }
-  Deviation deviation(const std::vector<Out>& c) const {
-    return compare_gemm(gemm_, c.data(), GemmReference(gemm_, reference_), Poison::nan);
+  worker::Deviation deviation(const std::vector<Out>& c) const {
+    return worker::compare_gemm(gemm_, c.data(), worker::GemmReference(gemm_, reference_), worker::Poison::nan);
   }
-  Deviation deviation(const Sum& kernel) const { return deviation(product(kernel)); }
+  worker::Deviation deviation(const Sum& kernel) const { return deviation(product(kernel)); }
 
   Gemm gemm_;
   std::vector<Acc> a_, b_;
@@ -164,7 +164,7 @@ constexpr std::int64_t kDepths[] = {128, 8192, 65536};
 /// Tensor cores keep so little of a sum of fp8 products that in the longest one a few terms make no difference.
 template <typename K>
 bool shows_few_terms(std::int64_t k) {
-  return k < 65536 || significand_bits<typename K::Input>() > significand_bits<E4m3>();
+  return k < 65536 || worker::significand_bits<typename K::Input>() > worker::significand_bits<worker::E4m3>();
 }
 
 TYPED_TEST(Mutants, HonestKernelsPassInAnyOrderOfSummation) {
@@ -181,7 +181,7 @@ TYPED_TEST(Mutants, HonestKernelsPassInAnyOrderOfSummation) {
 
 TYPED_TEST(Mutants, TensorCoresPass) {
   if constexpr (!std::is_integral_v<typename TypeParam::Input> &&
-                significand_bits<typename TypeParam::Input>() < significand_bits<float>()) {
+                worker::significand_bits<typename TypeParam::Input>() < worker::significand_bits<float>()) {
     for (const std::int64_t k : kDepths) {
       this->prepare(k);
       for (const std::int64_t step : {4, 8, 16})
@@ -240,7 +240,8 @@ TYPED_TEST(Mutants, OneWrongElementFails) {
 }
 
 TYPED_TEST(Mutants, AccumulationInTheStorageTypeFailsWhereItIsNotDeclared) {
-  if constexpr (significand_bits<typename TypeParam::Input>() < significand_bits<typename TypeParam::Accumulator>()) {
+  if constexpr (worker::significand_bits<typename TypeParam::Input>() <
+                worker::significand_bits<typename TypeParam::Accumulator>()) {
     for (const std::int64_t k : kDepths) {
       this->prepare(k);
       EXPECT_GT(this->deviation([&](auto i, auto j) { return this->summed_in_storage_type(i, j); }).wrong, 0) << k;
@@ -250,8 +251,8 @@ TYPED_TEST(Mutants, AccumulationInTheStorageTypeFailsWhereItIsNotDeclared) {
 
 // Tensor cores read f32 as tf32, and f64 is easily lost to a literal of type float.
 TYPED_TEST(Mutants, InputsRoundedToAShorterTypeFail) {
-  using Shorter = std::conditional_t<std::is_same_v<typename TypeParam::Input, double>, float, Tf32>;
-  if constexpr (significand_bits<typename TypeParam::Input>() > significand_bits<Shorter>()) {
+  using Shorter = std::conditional_t<std::is_same_v<typename TypeParam::Input, double>, float, worker::Tf32>;
+  if constexpr (worker::significand_bits<typename TypeParam::Input>() > worker::significand_bits<Shorter>()) {
     for (const std::int64_t k : kDepths) {
       this->prepare(k);
       EXPECT_GT(this->deviation([&](auto i, auto j) { return this->template from_shorter<Shorter>(i, j); }).wrong, 0)

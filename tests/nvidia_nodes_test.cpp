@@ -25,13 +25,13 @@ class NvidiaNodes : public testing::Test {
   }
   std::vector<std::string> all() const {
     std::vector<std::string> names;
-    for (const fs::path& node : nvidia_nodes(folder_.path() / "dev")) names.push_back(node.filename());
+    for (const fs::path& node : worker::nvidia_nodes(folder_.path() / "dev")) names.push_back(node.filename());
     std::ranges::sort(names);
     return names;
   }
   std::vector<std::string> others_of(const std::string& uuid) const {
     std::vector<std::string> names;
-    for (const fs::path& node : nodes_of_other_gpus(uuid, folder_.path() / "gpus", folder_.path() / "dev"))
+    for (const fs::path& node : worker::nodes_of_other_gpus(uuid, folder_.path() / "gpus", folder_.path() / "dev"))
       names.push_back(node.filename());
     return names;
   }
@@ -87,7 +87,7 @@ TEST_F(NvidiaNodes, RenouncedCannotBeOpenedWhileAllElseCan) {
   bool possible = false;
   int renounced = 0, kept = -1, elsewhere = -1, null = -1;
   std::thread([&] {
-    possible = renounce({fs::canonical(other)});
+    possible = worker::renounce({fs::canonical(other)});
     renounced = why_not(other);
     kept = why_not(own);
     elsewhere = why_not(beside);
@@ -106,7 +106,7 @@ TEST_F(NvidiaNodes, InARenouncedFolderCannotBeOpened) {
   bool possible = false;
   int renounced = 0;
   std::thread([&] {
-    possible = renounce({fs::canonical(node.parent_path())});
+    possible = worker::renounce({fs::canonical(node.parent_path())});
     renounced = why_not(node);
   }).join();
   if (!possible) GTEST_SKIP() << "this system has no Landlock";
@@ -122,9 +122,9 @@ TEST_F(NvidiaNodes, AreRenouncedWhateverTheStandardStreamsAre) {
   const fs::path node = folder_.write("dev/nvidia0", "0");
   bool possible = false, beside_streams = false;
   int full = 0;
-  std::thread([&] { possible = renounce({fs::canonical(node)}); }).join();
+  std::thread([&] { possible = worker::renounce({fs::canonical(node)}); }).join();
   std::thread([&] {
-    beside_streams = renounce({"/dev/full"});
+    beside_streams = worker::renounce({"/dev/full"});
     full = why_not("/dev/full");
   }).join();
   ::dup2(input, STDIN_FILENO);

@@ -21,7 +21,7 @@ double of(std::vector<std::int64_t> block, double registers, double shared, std:
   wire::KernelLaunch launch;
   launch.block = std::move(block);
   launch.shared = dynamic;
-  return occupancy({launch}, {{"registers", registers}, {"shared", shared}}, hopper()).value();
+  return exec::occupancy({launch}, {{"registers", registers}, {"shared", shared}}, hopper()).value();
 }
 
 TEST(Occupancy, RegistersLimitIt) {
@@ -40,8 +40,8 @@ TEST(Occupancy, SmallBlocksAreLimitedByTheirNumber) { EXPECT_EQ(of({32}, 16, 0),
 TEST(Occupancy, ABlockThatDoesNotFitIsNone) { EXPECT_EQ(of({1024}, 128, 0), 0); }
 
 TEST(Occupancy, IsUnknownWithoutTheDevicesLimits) {
-  EXPECT_FALSE(occupancy({wire::KernelLaunch()}, {{"registers", 32}, {"shared", 0}}, Device()).has_value());
-  EXPECT_FALSE(occupancy({wire::KernelLaunch()}, {}, hopper()).has_value());
+  EXPECT_FALSE(exec::occupancy({wire::KernelLaunch()}, {{"registers", 32}, {"shared", 0}}, Device()).has_value());
+  EXPECT_FALSE(exec::occupancy({wire::KernelLaunch()}, {}, hopper()).has_value());
 }
 
 double on(const char* arch, std::int64_t block, double registers, std::int64_t shared = 0) {
@@ -50,7 +50,7 @@ double on(const char* arch, std::int64_t block, double registers, std::int64_t s
   launch.shared = shared;
   Device device;
   device.arch = arch;
-  return occupancy({launch}, {{"registers", registers}, {"shared", 0}}, device).value();
+  return exec::occupancy({launch}, {{"registers", registers}, {"shared", 0}}, device).value();
 }
 
 // What clang 14 prints for a kernel of so many registers, in waves per SIMD.
@@ -75,14 +75,16 @@ TEST(Occupancy, OnAmdsDevicesLdsAndGroupsLimitIt) {
 TEST(Occupancy, IsUnknownOnOtherArchitecturesOfAmd) {
   Device device = hopper();
   device.arch = "gfx1030";
-  EXPECT_FALSE(occupancy({wire::KernelLaunch()}, {{"registers", 32}, {"shared", 0}}, device).has_value());
+  EXPECT_FALSE(exec::occupancy({wire::KernelLaunch()}, {{"registers", 32}, {"shared", 0}}, device).has_value());
 }
 
 TEST(Memory, ProcessesFitByTheBuffersOfTheProblem) {
   Gemm gemm;
   gemm.m = gemm.n = gemm.k = 16384;
   Device device;
-  const auto fitting = [&](auto workspaces) { return processes_that_fit(Backend::cuda, gemm, device, workspaces); };
+  const auto fitting = [&](auto workspaces) {
+    return exec::processes_that_fit(Backend::cuda, gemm, device, workspaces);
+  };
   EXPECT_FALSE(fitting(0).has_value());
   device.properties["memory_bytes"] = std::int64_t{24} << 30;
   EXPECT_EQ(fitting(0), 3);
@@ -101,12 +103,12 @@ TEST(Memory, OnTheCpuThereIsNoContextAndAProgramKnowsItself) {
   gemm.m = gemm.n = gemm.k = 8;
   Device device;
   device.properties["memory_bytes"] = std::int64_t{4} << 30;
-  EXPECT_LT(processes_that_fit(Backend::hip, gemm, device), 12);
-  EXPECT_GT(processes_that_fit(Backend::cpu, gemm, device), 1000);
+  EXPECT_LT(exec::processes_that_fit(Backend::hip, gemm, device), 12);
+  EXPECT_GT(exec::processes_that_fit(Backend::cpu, gemm, device), 1000);
   gemm.m = gemm.n = gemm.k = 40000;
-  EXPECT_EQ(processes_that_fit(Backend::cpu, gemm, device), 1);
-  EXPECT_FALSE(processes_that_fit(Backend::program, gemm, device).has_value());
-  EXPECT_FALSE(processes_that_fit(Backend::program, gemm, device, std::vector<std::int64_t>{0, 0}).has_value());
+  EXPECT_EQ(exec::processes_that_fit(Backend::cpu, gemm, device), 1);
+  EXPECT_FALSE(exec::processes_that_fit(Backend::program, gemm, device).has_value());
+  EXPECT_FALSE(exec::processes_that_fit(Backend::program, gemm, device, std::vector<std::int64_t>{0, 0}).has_value());
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ const std::set<std::string> kAvx512 = {"sse2",     "avx",      "avx2",     "fma"
                                        "avx512cd", "avx512bw", "avx512dq", "avx512vl"};
 const std::set<std::string> kAll = {"SkylakeX", "Haswell"};
 
-std::string advice(const OpenBlas& library, const std::set<std::string>& features) {
-  return openblas_advice(library, features).value_or("");
+std::string advice(const worker::OpenBlas& library, const std::set<std::string>& features) {
+  return worker::openblas_advice(library, features).value_or("");
 }
 
 TEST(OpenBlas, OldKernelsOnANewerCpuAreSaidWithTheRemedy) {

@@ -21,8 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Command shell(const std::string& script) {
-  Command command;
+base::Command shell(const std::string& script) {
+  base::Command command;
   command.argv = {"/bin/sh", "-c", script};
   return command;
 }
@@ -30,25 +30,25 @@ Command shell(const std::string& script) {
 // Everything a child says until it has ended.
 struct Story {
   std::vector<std::string> lines;
-  Processes::Ended ended;
+  base::Processes::Ended ended;
 };
 
-Story follow(Processes& processes, Processes::Id id) {
+Story follow(base::Processes& processes, base::Processes::Id id) {
   Story story;
   for (;;) {
-    const auto event = processes.wait(Processes::Clock::now() + 30s);
+    const auto event = processes.wait(base::Processes::Clock::now() + 30s);
     if (!event) throw std::runtime_error("the child did not end");
-    if (const auto* line = std::get_if<Processes::Line>(&*event); line && line->id == id)
+    if (const auto* line = std::get_if<base::Processes::Line>(&*event); line && line->id == id)
       story.lines.push_back(line->text);
-    if (const auto* ended = std::get_if<Processes::Ended>(&*event); ended && ended->id == id) {
+    if (const auto* ended = std::get_if<base::Processes::Ended>(&*event); ended && ended->id == id) {
       story.ended = *ended;
       return story;
     }
   }
 }
 
-Story follow(const Command& command, std::optional<Processes::Clock::duration> deadline = {}) {
-  Processes processes(false);
+Story follow(const base::Command& command, std::optional<base::Processes::Clock::duration> deadline = {}) {
+  base::Processes processes(false);
   const auto id = processes.start(command);
   if (deadline) processes.set_deadline(id, deadline);
   return follow(processes, id);
@@ -71,7 +71,7 @@ TEST(Processes, ReportsLinesStderrAndExitCode) {
   EXPECT_EQ(story.lines, (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(story.ended.captured, "log\n");
   EXPECT_EQ(story.ended.exit.code, 3);
-  EXPECT_EQ(to_text(story.ended.exit), "exit code 3");
+  EXPECT_EQ(base::to_text(story.ended.exit), "exit code 3");
 }
 
 TEST(Processes, KeepsALastLineWithoutNewline) {
@@ -81,7 +81,7 @@ TEST(Processes, KeepsALastLineWithoutNewline) {
 TEST(Processes, TellsASignalFromAnExitCode) {
   const Story story = follow(shell("kill -SEGV $$"));
   EXPECT_EQ(story.ended.exit.signal, SIGSEGV);
-  EXPECT_EQ(to_text(story.ended.exit), "killed by signal 11 (segmentation fault)");
+  EXPECT_EQ(base::to_text(story.ended.exit), "killed by signal 11 (segmentation fault)");
 }
 
 TEST(Processes, EndOfPipeIsNotTheEndOfTheProcess) {
@@ -110,7 +110,7 @@ TEST(Processes, KillsTheWholeGroupAtTheDeadline) {
 }
 
 TEST(Processes, ADeadlineCanBeTakenBack) {
-  Processes processes(false);
+  base::Processes processes(false);
   const auto id = processes.start(shell("sleep 0.3"));
   processes.set_deadline(id, 100ms);
   processes.set_deadline(id, std::nullopt);
@@ -118,7 +118,7 @@ TEST(Processes, ADeadlineCanBeTakenBack) {
 }
 
 TEST(Processes, SendsLines) {
-  Processes processes(false);
+  base::Processes processes(false);
   const auto id = processes.start(shell("read a; read b; echo $b $a"));
   processes.send(id, "x");
   processes.send(id, "y");
@@ -126,14 +126,14 @@ TEST(Processes, SendsLines) {
 }
 
 TEST(Processes, SurvivesAChildThatClosesItsStdin) {
-  Processes processes(false);
+  base::Processes processes(false);
   const auto id = processes.start(shell("exec <&-; echo ready; sleep 0.2"));
   for (int i = 0; i < 100; ++i) processes.send(id, std::string(10000, 'x'));
   EXPECT_TRUE(follow(processes, id).ended.exit.clean());
 }
 
 TEST(Processes, GivesChildrenNoOtherChildsPipes) {
-  Processes processes(false);
+  base::Processes processes(false);
   const auto reader = processes.start(shell("read line; echo end"));
   const auto holder = processes.start(shell("sleep 60"));
   // If the second child had inherited the first one's stdin, closing ours would not be an end of file.
@@ -144,7 +144,7 @@ TEST(Processes, GivesChildrenNoOtherChildsPipes) {
 }
 
 TEST(Processes, CutsAFloodInTheMiddle) {
-  Command command = shell("echo first >&2; head -c 50000000 /dev/zero | tr '\\0' x >&2; echo last >&2");
+  base::Command command = shell("echo first >&2; head -c 50000000 /dev/zero | tr '\\0' x >&2; echo last >&2");
   command.capture_limit = 1000;
   const std::string captured = follow(command).ended.captured;
   EXPECT_LT(captured.size(), 1100u);
@@ -156,20 +156,20 @@ TEST(Processes, CutsAFloodInTheMiddle) {
 TEST(Processes, LeavesNoChildBehind) {
   int pid = 0;
   {
-    Processes processes(false);
+    base::Processes processes(false);
     processes.start(shell("echo $$; sleep 60"));
     const auto event = processes.wait(std::nullopt);
-    pid = std::stoi(std::get<Processes::Line>(*event).text);
+    pid = std::stoi(std::get<base::Processes::Line>(*event).text);
   }
   expect_gone(pid);
 }
 
 TEST(Processes, TurnsASignalToUsIntoAnEvent) {
-  Processes processes(true);
+  base::Processes processes(true);
   ::raise(SIGTERM);
-  const auto event = processes.wait(Processes::Clock::now() + 10s);
+  const auto event = processes.wait(base::Processes::Clock::now() + 10s);
   ASSERT_TRUE(event);
-  EXPECT_EQ(std::get<Processes::Interrupted>(*event).signal, SIGTERM);
+  EXPECT_EQ(std::get<base::Processes::Interrupted>(*event).signal, SIGTERM);
 }
 
 TEST(Processes, GivesASignalThatNobodyWaitedForItsEarlierEffect) {
@@ -179,15 +179,15 @@ TEST(Processes, GivesASignalThatNobodyWaitedForItsEarlierEffect) {
   action.sa_handler = [](int) { seen = seen + 1; };
   ::sigaction(SIGTERM, &action, &before);
   {
-    Processes processes(true);
+    base::Processes processes(true);
     ::raise(SIGTERM);
   }
   EXPECT_EQ(seen, 1);
   {
-    Processes processes(true);
+    base::Processes processes(true);
     processes.start(shell("sleep 60 & echo; wait"));
     ::raise(SIGTERM);
-    for (auto event = processes.wait(std::nullopt); !std::holds_alternative<Processes::Line>(*event);)
+    for (auto event = processes.wait(std::nullopt); !std::holds_alternative<base::Processes::Line>(*event);)
       event = processes.wait(std::nullopt);
     EXPECT_EQ(seen, 1);
     ::raise(SIGTERM);
@@ -198,10 +198,10 @@ TEST(Processes, GivesASignalThatNobodyWaitedForItsEarlierEffect) {
 
 TEST(Processes, NamesAProgramThatCannotBeStarted) {
   const auto message_of = [](const std::string& program) -> std::string {
-    Command command;
+    base::Command command;
     command.argv = {program};
     try {
-      Processes(false).start(command);
+      base::Processes(false).start(command);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::environment);
       return error.what();
@@ -237,7 +237,7 @@ TEST(Processes, NamesTheLimitOfProcessesThatItMet) {
     ::setrlimit(RLIMIT_NPROC, &none);
     if (::getuid() == 0 && ::setuid(65534) != 0) return "cannot become a user with limits";  // root has none
     try {
-      Processes(false).start(shell("exit 0"));
+      base::Processes(false).start(shell("exit 0"));
     } catch (const Error& error) {
       return error.what();
     }
@@ -250,7 +250,7 @@ TEST(Processes, NamesTheLimitOfProcessesThatItMet) {
 
 TEST(Processes, EndsWhatLeftItsGroupWhereItAdoptsOrphans) {
   const std::string pid = in_another_process([]() -> std::string {
-    if (!adopt_orphans()) return "0";
+    if (!base::adopt_orphans()) return "0";
     const Story story = follow(shell("setsid sleep 60 & echo $!; exit 0"));
     return alive(std::stoi(story.lines.at(0))) ? "still there" : "gone";
   });
@@ -258,14 +258,14 @@ TEST(Processes, EndsWhatLeftItsGroupWhereItAdoptsOrphans) {
 }
 
 TEST(Descendants, AreFoundInTheSystemsListAndWithoutIt) {
-  Processes processes(false);
+  base::Processes processes(false);
   processes.start(shell("sleep 60 & echo; wait"));
   processes.wait(std::nullopt);
-  const std::vector<pid_t> children = children_of(::getpid());
+  const std::vector<pid_t> children = base::children_of(::getpid());
   ASSERT_EQ(children.size(), 1u);
-  EXPECT_EQ(search_children_of(::getpid()), children);
-  EXPECT_EQ(children_of(children[0]).size(), 1u);
-  EXPECT_EQ(search_children_of(children[0]), children_of(children[0]));
+  EXPECT_EQ(base::search_children_of(::getpid()), children);
+  EXPECT_EQ(base::children_of(children[0]).size(), 1u);
+  EXPECT_EQ(base::search_children_of(children[0]), base::children_of(children[0]));
 }
 
 TEST(Descendants, AreNotAdoptedByWhoHasChildrenAlready) {
@@ -274,29 +274,29 @@ TEST(Descendants, AreNotAdoptedByWhoHasChildrenAlready) {
                 ::sleep(60);
                 ::_exit(0);
               }
-              const std::string answer = adopt_orphans() || adopts_orphans() ? "adopts" : "does not";
-              for (const pid_t child : children_of(::getpid())) ::kill(child, SIGKILL);
+              const std::string answer = base::adopt_orphans() || base::adopts_orphans() ? "adopts" : "does not";
+              for (const pid_t child : base::children_of(::getpid())) ::kill(child, SIGKILL);
               return answer;
             }),
             "does not");
 }
 
 TEST(Processes, RunReturnsOutputAndStatus) {
-  const Finished finished = run(shell("echo out; echo err >&2; exit 4"));
+  const base::Finished finished = base::run(shell("echo out; echo err >&2; exit 4"));
   EXPECT_EQ(finished.output, "out\n");
   EXPECT_EQ(finished.captured, "err\n");
   EXPECT_EQ(finished.exit.code, 4);
 }
 
 TEST(Capture, KeepsAllThatFits) {
-  Capture capture(10);
+  base::Capture capture(10);
   capture.add("12345");
   capture.add("67890");
   EXPECT_EQ(capture.text(), "1234567890");
 }
 
 TEST(Capture, KeepsHeadAndTail) {
-  Capture capture(4);
+  base::Capture capture(4);
   capture.add("ab");
   capture.add(std::string(100, 'x'));
   capture.add("yz");

@@ -42,11 +42,11 @@ class ProgramWorker : public testing::Test {
 
   void build(const std::string& source) {
     build_.source = measure_.source = source;
-    measure_.artifact = folder_ / "out" / make_backend()->build(build_).artifact;
+    measure_.artifact = folder_ / "out" / worker::make_backend()->build(build_).artifact;
   }
 
   wire::Measured measure() const {
-    const auto backend = make_backend();
+    const auto backend = worker::make_backend();
     backend->load(measure_);
     return *backend->measure({}, [](const wire::Event&) {});
   }
@@ -60,7 +60,7 @@ class ProgramWorker : public testing::Test {
   static std::string refusal(Stage stage, Action action) {
     try {
       action();
-    } catch (const Refusal& refused) {
+    } catch (const worker::Refusal& refused) {
       EXPECT_EQ(to_text(refused.stage()), to_text(stage));
       return refused.what();
     }
@@ -72,7 +72,7 @@ class ProgramWorker : public testing::Test {
   static wire::Failed failed(Action action) {
     try {
       action();
-    } catch (const Refusal& refused) {
+    } catch (const worker::Refusal& refused) {
       return refused.failed();
     }
     ADD_FAILURE() << "accepted";
@@ -197,7 +197,8 @@ TEST_F(ProgramWorker, ACommandThatDropsDefinesOrFlagsIsRefused) {
 TEST_F(ProgramWorker, AFileWithoutRuleAsksForABuildCommand) {
   measure_.source = write("bench.mojo", "");
   build_.source = measure_.source;
-  EXPECT_NE(refusal(Stage::build, [&] { make_backend()->build(build_); }).find("set build.command"), std::string::npos);
+  EXPECT_NE(refusal(Stage::build, [&] { worker::make_backend()->build(build_); }).find("set build.command"),
+            std::string::npos);
   EXPECT_NE(fault_of_environment([&] { measure(); }).find("set build.command"), std::string::npos);
 }
 
@@ -208,7 +209,7 @@ constexpr auto kShowsArguments = "for word in \"$@\"; do printf '<%s>' \"$word\"
 TEST_F(ProgramWorker, ArgumentsReachTheProgramVerbatim) {
   measure_.args = kWeird;
   for (const bool shell : {false, true}) {
-    measure_.command = shell ? Words{"{file} {args}"} : Words{"{file}", "{args}"};
+    measure_.command = shell ? worker::Words{"{file} {args}"} : worker::Words{"{file}", "{args}"};
     measure_.command_is_shell = shell;
     testing::internal::CaptureStderr();
     run_script(kShowsArguments);
@@ -220,10 +221,11 @@ TEST_F(ProgramWorker, ArgumentsReachTheProgramVerbatim) {
 TEST_F(ProgramWorker, DefinesReachTheBuildVerbatim) {
   build_.defines = {{"T", "it's $HOME \"x\""}, {"N", "(-1)"}};
   for (const bool shell : {false, true}) {
-    build_.command = shell ? Words{"{file} {binary} {defines}"} : Words{"{file}", "{binary}", "{defines}"};
+    build_.command =
+        shell ? worker::Words{"{file} {binary} {defines}"} : worker::Words{"{file}", "{binary}", "{defines}"};
     build_.command_is_shell = shell;
     build(script("out=$1; shift; printf '<%s>' \"$@\" > \"$out\""));
-    EXPECT_EQ(read_file(binary()), "<-DT=it's $HOME \"x\"><-DN=(-1)>");
+    EXPECT_EQ(base::read_file(binary()), "<-DT=it's $HOME \"x\"><-DN=(-1)>");
   }
 }
 
@@ -249,7 +251,7 @@ TEST_F(ProgramWorker, ARunThatDropsArgumentsIsRefused) {
 
 TEST_F(ProgramWorker, AnEarlierResultIsNeverTakenForThisRuns) {
   measure_.source = script("test -e \"$0.ran\" || echo '{\"time\": 1}' > \"$TUNE_RESULT\"; touch \"$0.ran\"");
-  const auto backend = make_backend();
+  const auto backend = worker::make_backend();
   backend->load(measure_);
   const auto once = [&] { return *backend->measure({}, [](const wire::Event&) {}); };
   EXPECT_EQ(once().timing.median, 1);
@@ -293,7 +295,7 @@ TEST_F(ProgramWorker, WhatAProgramPrintsGoesIntoTheLog) {
 }
 
 TEST_F(ProgramWorker, ProbeDescribesTheMachine) {
-  const auto hello = make_backend()->probe();
+  const auto hello = worker::make_backend()->probe();
   EXPECT_EQ(hello.backend, tune::Backend::program);
   EXPECT_EQ(hello.device.arch, "native");
   EXPECT_FALSE(hello.device.name.empty());
@@ -303,17 +305,19 @@ TEST_F(ProgramWorker, ProbeDescribesTheMachine) {
 }
 
 TEST(ProgramCommand, NamesTheArchitectureUnlessTheFlagsDo) {
-  const auto has = [](const Words& words, const char* word) { return std::ranges::find(words, word) != words.end(); };
-  EXPECT_TRUE(has(default_build_command(Language::cuda, "", {}), "-arch=native"));
-  EXPECT_TRUE(has(default_build_command(Language::cuda, "sm_90a", {}), "arch=compute_90a,code=sm_90a"));
-  EXPECT_FALSE(has(default_build_command(Language::cuda, "native", {"-arch=sm_80"}), "-arch=native"));
-  EXPECT_TRUE(has(default_build_command(Language::hip, "gfx90a", {}), "--offload-arch=gfx90a"));
+  const auto has = [](const worker::Words& words, const char* word) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  EXPECT_TRUE(has(worker::default_build_command(Language::cuda, "", {}), "-arch=native"));
+  EXPECT_TRUE(has(worker::default_build_command(Language::cuda, "sm_90a", {}), "arch=compute_90a,code=sm_90a"));
+  EXPECT_FALSE(has(worker::default_build_command(Language::cuda, "native", {"-arch=sm_80"}), "-arch=native"));
+  EXPECT_TRUE(has(worker::default_build_command(Language::hip, "gfx90a", {}), "--offload-arch=gfx90a"));
 }
 
 TEST(ProgramCommand, ReplacesPlaceholdersInsideWordsAndLeavesOtherBraces) {
-  const Placeholders placeholders = {{"file", {"a.cu"}}, {"flags", {"-x", "-y"}}};
-  EXPECT_EQ(expand_command({"-o={file}", "${file}", "{print}", "{", "[{flags}]"}, false, placeholders),
-            (Words{"-o=a.cu", "${file}", "{print}", "{", "[-x -y]"}));
+  const worker::Placeholders placeholders = {{"file", {"a.cu"}}, {"flags", {"-x", "-y"}}};
+  EXPECT_EQ(worker::expand_command({"-o={file}", "${file}", "{print}", "{", "[{flags}]"}, false, placeholders),
+            (worker::Words{"-o=a.cu", "${file}", "{print}", "{", "[-x -y]"}));
 }
 
 }  // namespace

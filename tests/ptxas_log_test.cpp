@@ -22,7 +22,7 @@ ptxas info    : Function properties for _Z6helperv
 )";
 
 TEST(PtxasLog, TellsTheResourcesOfEachKernel) {
-  const auto kernels = read_ptxas_log(kLog);
+  const auto kernels = worker::read_ptxas_log(kLog);
   ASSERT_EQ(kernels.size(), 2U);
   EXPECT_EQ(kernels.at("gemm").registers, 155);
   EXPECT_EQ(kernels.at("gemm").spills, 32);
@@ -31,10 +31,10 @@ TEST(PtxasLog, TellsTheResourcesOfEachKernel) {
   EXPECT_EQ(kernels.at("reduce").shared, 0);
 }
 
-TEST(PtxasLog, DoesNotCountOtherFunctionsForAKernel) { EXPECT_EQ(read_ptxas_log(kLog).at("reduce").spills, 0); }
+TEST(PtxasLog, DoesNotCountOtherFunctionsForAKernel) { EXPECT_EQ(worker::read_ptxas_log(kLog).at("reduce").spills, 0); }
 
 TEST(PtxasLog, KnowsNoKernelInALogWithoutOne) {
-  EXPECT_TRUE(read_ptxas_log("gemm.cu(1): error: expected a \";\"\n").empty());
+  EXPECT_TRUE(worker::read_ptxas_log("gemm.cu(1): error: expected a \";\"\n").empty());
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ const std::string kOldFailure = R"(
 const std::string kNewFailure = R"(
 "64,b,true": {"BM": 64, "MODE": "b", "FLAG": true, "__error__": "RuntimeFailedConfig", "benchmark_time": 10},)";
 
-Recording read(const std::string& text) { return parse_recording(text, "run.json"); }
+interop::Recording read(const std::string& text) { return interop::parse_recording(text, "run.json"); }
 
 std::string complaint(const std::string& text) {
   try {
@@ -40,14 +40,14 @@ std::string complaint(const std::string& text) {
   return {};
 }
 
-const Measurement& measurement(const Recording& recording, std::size_t index) {
+const Measurement& measurement(const interop::Recording& recording, std::size_t index) {
   return std::get<Measurement>(recording.trials.at(index).outcome);
 }
 
 TEST(Recording, ReadsAClosedKernelTunerCache) {
-  const Recording recording =
+  const interop::Recording recording =
       read(kHeader + kFirst + kOldFailure + kNewFailure.substr(0, kNewFailure.size() - 1) + "}\n}\n");
-  EXPECT_EQ(recording.format, Recording::Format::kernel_tuner);
+  EXPECT_EQ(recording.format, interop::Recording::Format::kernel_tuner);
   EXPECT_EQ(recording.device.name, "NVIDIA A100");
   EXPECT_EQ(recording.kernel, "gemm");
   EXPECT_EQ(recording.problem, "4096x64");
@@ -68,7 +68,7 @@ TEST(Recording, ReadsAClosedKernelTunerCache) {
 }
 
 TEST(Recording, ReadsBothFormsOfFailure) {
-  const Recording recording = read(kHeader + kFirst + kOldFailure + kNewFailure);
+  const interop::Recording recording = read(kHeader + kFirst + kOldFailure + kNewFailure);
   const auto& old_form = std::get<Failure>(recording.trials.at(1).outcome);
   EXPECT_EQ(old_form.stage, Stage::build);
   EXPECT_EQ(old_form.message, "CompilationFailedConfig");
@@ -96,7 +96,7 @@ TEST(Recording, TheObjectiveOfACacheMayBeAListOrMissing) {
 TEST(Recording, TheLastEntryOfASpecCounts) {
   std::string again = kFirst;
   again.replace(again.find("\"time\": 2.0"), 11, "\"time\": 8.0");
-  const Recording recording = read(kHeader + kFirst + kOldFailure + again);
+  const interop::Recording recording = read(kHeader + kFirst + kOldFailure + again);
   ASSERT_EQ(recording.trials.size(), 2u);
   EXPECT_DOUBLE_EQ(measurement(recording, 0).timing.median, 8e-3);
 }
@@ -136,7 +136,7 @@ TEST(Recording, NoLineOfTheRecordedJournalsIsDamaged) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(TUNE_SOURCE_DIR "/configs/recorded")) {
     if (entry.path().extension() != ".jsonl") continue;
     ++journals;
-    const Recording recording = read_recording(entry.path());
+    const interop::Recording recording = interop::read_recording(entry.path());
     EXPECT_EQ(recording.damaged.texts(recording.file), std::vector<std::string>{});
     EXPECT_FALSE(recording.finals && recording.has_older_finals);
   }
@@ -154,8 +154,8 @@ TEST(Recording, ReadsT4InItsDialects) {
            end;
   };
   for (const char* times : {R"("compilation": 100, "benchmark": 50)", R"("compilation_time": 100, "validation": 50)"}) {
-    const Recording recording = read(t4(times, "]}"));
-    EXPECT_EQ(recording.format, Recording::Format::t4);
+    const interop::Recording recording = read(t4(times, "]}"));
+    EXPECT_EQ(recording.format, interop::Recording::Format::t4);
     ASSERT_EQ(recording.trials.size(), 3u);
     EXPECT_DOUBLE_EQ(measurement(recording, 0).timing.median, 2e-3);
     EXPECT_DOUBLE_EQ(measurement(recording, 0).metrics.at("GB/s"), 7);
@@ -181,10 +181,10 @@ std::string trial_record(int bm, double seconds) {
 }
 
 TEST(Recording, OfAJournalIsTheLastRunsProblem) {
-  const Recording recording =
+  const interop::Recording recording =
       read(run_record("8x8x8") + trial_record(16, 0.1) + trial_record(32, 0.2) + run_record("9x9x9") +
            trial_record(16, 0.3) + run_record("8x8x8") + trial_record(64, 0.4) + "{\"record\": \"tri");
-  EXPECT_EQ(recording.format, Recording::Format::journal);
+  EXPECT_EQ(recording.format, interop::Recording::Format::journal);
   EXPECT_EQ(recording.problem, "8x8x8");
   ASSERT_EQ(recording.trials.size(), 3u);
   EXPECT_DOUBLE_EQ(measurement(recording, 0).timing.median, 0.1);
@@ -196,7 +196,7 @@ TEST(Recording, OfAJournalIsTheLastRunsProblem) {
 TEST(Recording, OfAnOlderJournalHasTheTimesOfTheFirstDevice) {
   std::string trial = trial_record(16, 0.5);
   trial.insert(trial.find("\"build\""), "\"device\": \"GPU-b\", \"scale\": 0.5, ");
-  const Recording recording = read(run_record("8x8x8") + trial);
+  const interop::Recording recording = read(run_record("8x8x8") + trial);
   EXPECT_DOUBLE_EQ(measurement(recording, 0).timing.median, 0.25);
   EXPECT_DOUBLE_EQ(measurement(recording, 0).scaled, 0.5);
 }
@@ -227,27 +227,27 @@ std::string bzipped(std::string text) {
 TEST(Recording, IsReadFromGzipAndBzip2) {
   const TuningFolder folder;
   const std::string text = kHeader + kFirst + kOldFailure;
-  EXPECT_EQ(read_recording(folder.write("a.json", text)).trials.size(), 2u);
-  EXPECT_EQ(read_recording(folder.write("a.json.gz", gzipped(text))).trials.size(), 2u);
-  EXPECT_EQ(read_recording(folder.write("a.json.bz2", bzipped(text))).trials.size(), 2u);
-  EXPECT_THROW(read_recording(folder.path() / "none.json"), Error);
-  EXPECT_THROW(read_recording(folder.path()), Error);
+  EXPECT_EQ(interop::read_recording(folder.write("a.json", text)).trials.size(), 2u);
+  EXPECT_EQ(interop::read_recording(folder.write("a.json.gz", gzipped(text))).trials.size(), 2u);
+  EXPECT_EQ(interop::read_recording(folder.write("a.json.bz2", bzipped(text))).trials.size(), 2u);
+  EXPECT_THROW(interop::read_recording(folder.path() / "none.json"), Error);
+  EXPECT_THROW(interop::read_recording(folder.path()), Error);
 }
 
 TEST(Recording, IsReadFromAllStreamsOfACompressedFile) {
   const TuningFolder folder;
   const std::string begin = kHeader + kFirst;
   const auto gz = folder.write("a.gz", gzipped(begin) + gzipped(kOldFailure));
-  EXPECT_EQ(read_recording(gz).trials.size(), 2u);
+  EXPECT_EQ(interop::read_recording(gz).trials.size(), 2u);
   const auto bz2 = folder.write("a.bz2", bzipped(begin) + bzipped(kOldFailure) + bzipped(kNewFailure));
-  EXPECT_EQ(read_recording(bz2).trials.size(), 3u);
+  EXPECT_EQ(interop::read_recording(bz2).trials.size(), 3u);
 }
 
 TEST(Recording, SaysWhereACompressedFileIsCut) {
   const TuningFolder folder;
   const std::string gz = gzipped(kHeader + kFirst), bz2 = bzipped(kHeader + kFirst), more = bzipped(kOldFailure);
   const auto expect_cut = [&](const std::string& bytes) {
-    const std::string said = folder.complaint([&] { read_recording(folder.write("a.json", bytes)); });
+    const std::string said = folder.complaint([&] { interop::read_recording(folder.write("a.json", bytes)); });
     EXPECT_TRUE(has(said, fmt::format("a.json: cannot be read: it is damaged before byte {}: the file ends within it",
                                       bytes.size())));
   };
@@ -261,7 +261,7 @@ TEST(Recording, SaysWhereACompressedFileIsDamaged) {
   const TuningFolder folder;
   const std::string text = kHeader + kFirst + kOldFailure;
   const auto complaint_of = [&](const std::string& bytes) {
-    return folder.complaint([&] { read_recording(folder.write("a.json", bytes)); });
+    return folder.complaint([&] { interop::read_recording(folder.write("a.json", bytes)); });
   };
   std::string gz = gzipped(text), bz2 = bzipped(text);
   gz[gz.size() / 2] ^= 0x55;
@@ -278,7 +278,7 @@ const std::string kCsv =
     "stage,cause,reason\n";
 
 TEST(Recording, ReadsACsvFilesTextsAsTheyStand) {
-  const Recording recording = read(kCsv + "0,x,ok,16,\"[a, \"\"b\"\"\n\x1b\",1,1,1,1,,,7,yes,0,,,\n");
+  const interop::Recording recording = read(kCsv + "0,x,ok,16,\"[a, \"\"b\"\"\n\x1b\",1,1,1,1,,,7,yes,0,,,\n");
   ASSERT_EQ(recording.trials.size(), 1u);
   EXPECT_EQ(recording.trials[0].settings[1].value, Value(std::string("[a, \"b\"\n\x1b")));
 }
@@ -294,10 +294,10 @@ TEST(Recording, RefusesACsvFileOfAnotherShape) {
 }
 
 TEST(Recording, AFigureThatIsCalledLikeAParameterDoesNotReplaceIt) {
-  Recording recording = read(kHeader + kFirst + kOldFailure);
+  interop::Recording recording = read(kHeader + kFirst + kOldFailure);
   std::get<Measurement>(recording.trials[0].outcome).metrics["BM"] = 0.5;
   recording.objectives = {"BM"};
-  const Recording again = read(to_kernel_tuner(recording, "2026-01-01"));
+  const interop::Recording again = read(interop::to_kernel_tuner(recording, "2026-01-01"));
   EXPECT_EQ(again.trials.at(0).settings[0].value, Value(std::int64_t{16}));
   EXPECT_EQ(again.trials.at(1).settings[0].value, Value(std::int64_t{32}));
   EXPECT_EQ(measurement(again, 0).metrics.at("BM (reported)"), 0.5);
@@ -305,11 +305,11 @@ TEST(Recording, AFigureThatIsCalledLikeAParameterDoesNotReplaceIt) {
 }
 
 TEST(Recording, AFigureThatIsCalledLikeAKeyOfTheFormatDoesNotReplaceIt) {
-  Recording recording = read(kHeader + kFirst + kOldFailure);
+  interop::Recording recording = read(kHeader + kFirst + kOldFailure);
   for (const char* name : {"times", "timestamp", "message"})
     std::get<Measurement>(recording.trials[0].outcome).metrics[name] = 0.5;
   recording.objectives = {"times"};
-  const Recording again = read(to_kernel_tuner(recording, "2026-01-01"));
+  const interop::Recording again = read(interop::to_kernel_tuner(recording, "2026-01-01"));
   for (const char* name : {"times (reported)", "timestamp (reported)", "message (reported)"})
     EXPECT_EQ(measurement(again, 0).metrics.at(name), 0.5) << name;
   EXPECT_EQ(measurement(again, 0).timing.median, measurement(recording, 0).timing.median);
@@ -330,14 +330,14 @@ TEST(Recording, RefusesNumbersThatCouldNotBeWrittenAgain) {
 TEST(Recording, ReadsKeysWithoutTheirEscapes) {
   const std::string text = R"({"device_name": "x", "kernel_name": "y", "problem_size": "z",
     "tune_params_keys": ["B\"M"], "tune_params": {"B\u0022M": [1]}, "cache": {"1": {"B\u0022M": 1, "time": 2.0})";
-  const Recording recording = read(text);
+  const interop::Recording recording = read(text);
   EXPECT_EQ(recording.parameters[0].name, "B\"M");
   EXPECT_EQ(recording.trials[0].settings[0].name, "B\"M");
 }
 
 TEST(RecordedTrials, AreFoundByValuesInAnyOrderAndType) {
-  const Recording recording = read(kHeader + kFirst + kOldFailure);
-  const RecordedTrials trials(recording);
+  const interop::Recording recording = read(kHeader + kFirst + kOldFailure);
+  const interop::RecordedTrials trials(recording);
   const std::vector<Setting> first = {{"MODE", std::string("a")}, {"BM", 16.0}, {"FLAG", std::int64_t{1}}};
   EXPECT_EQ(trials.find(first), &recording.trials[0]);
   const std::vector<Setting> without = {{"BM", std::int64_t{32}}, {"MODE", std::string("a")}};

@@ -11,7 +11,7 @@ namespace {
 constexpr double kBuildSeconds = 120, kRunSeconds = 60;
 
 bool lapses(const Failure& failure, bool repeated = false) {
-  return has_lapsed(failure, repeated, kBuildSeconds, kRunSeconds);
+  return flow::has_lapsed(failure, repeated, kBuildSeconds, kRunSeconds);
 }
 
 Failure failed(const FailureFacts& facts, Stage stage = Stage::measure) {

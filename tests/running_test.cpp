@@ -11,7 +11,7 @@ namespace {
 
 // Wherever the system tells it at all, as Linux does.
 TEST(OthersRunning, CountsAThreadThatIsBusy) {
-  if (!others_running()) GTEST_SKIP() << "no /proc/loadavg";
+  if (!base::others_running()) GTEST_SKIP() << "no /proc/loadavg";
   std::atomic<bool> stop = false;
   std::thread busy([&] {
     while (!stop) {
@@ -19,7 +19,7 @@ TEST(OthersRunning, CountsAThreadThatIsBusy) {
   });
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   int running = 0;
-  while (running < 1 && std::chrono::steady_clock::now() < end) running = *others_running();
+  while (running < 1 && std::chrono::steady_clock::now() < end) running = *base::others_running();
   EXPECT_GE(running, 1);
   stop = true;
   busy.join();

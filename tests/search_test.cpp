@@ -13,19 +13,19 @@ namespace {
 
 std::vector<std::string> names() {
   std::vector<std::string> found;
-  for (const StrategyChoice& choice : strategies()) found.push_back(choice.name);
+  for (const search::StrategyChoice& choice : search::strategies()) found.push_back(choice.name);
   return found;
 }
 
-std::unique_ptr<Search> make(const std::string& text, const ValidSpecs& specs, std::uint64_t seed = 1) {
-  return make_search(parse_strategy(text), specs, seed);
+std::unique_ptr<search::Search> make(const std::string& text, const ValidSpecs& specs, std::uint64_t seed = 1) {
+  return search::make_search(search::parse_strategy(text), specs, seed);
 }
 
-using Cost = std::optional<double> (*)(const Point&);
+using Cost = std::optional<double> (*)(const search::Point&);
 
 /// What a search asks for when each point is told before the next.
-std::vector<Point> path(Search& search, Cost cost, std::size_t most) {
-  std::vector<Point> points;
+std::vector<search::Point> path(search::Search& search, Cost cost, std::size_t most) {
+  std::vector<search::Point> points;
   while (points.size() < most) {
     auto point = search.ask();
     if (!point) break;
@@ -35,9 +35,9 @@ std::vector<Point> path(Search& search, Cost cost, std::size_t most) {
   return points;
 }
 
-double best_of(const std::vector<Point>& points) {
+double best_of(const std::vector<search::Point>& points) {
   double best = std::numeric_limits<double>::infinity();
-  for (const Point& point : points) best = std::min(best, tiles_cost(point).value_or(best));
+  for (const search::Point& point : points) best = std::min(best, tiles_cost(point).value_or(best));
   return best;
 }
 
@@ -68,7 +68,7 @@ TEST_P(EveryStrategy, TriesAllWhenAllFail) {
   const Space space = Grid::space({{{"X", Kind::ratio, {1, 2, 4, 8}}, {"Y", Kind::interval, Grid::range(20)}}});
   const ValidSpecs specs(space);
   EXPECT_EQ(path(
-                *make(GetParam(), specs), [](const Point&) { return std::optional<double>(); }, 1000)
+                *make(GetParam(), specs), [](const search::Point&) { return std::optional<double>(); }, 1000)
                 .size(),
             80u);
 }
@@ -77,26 +77,27 @@ TEST_P(EveryStrategy, TriesAllWhenAllCostTheSameWhateverTheSign) {
   const Space space = Grid::space({{{"X", Kind::ratio, {1, 2, 4, 8}}, {"Y", Kind::interval, Grid::range(20)}}});
   const ValidSpecs specs(space);
   for (const Cost cost :
-       {Cost([](const Point&) { return std::optional(0.0); }), Cost([](const Point&) { return std::optional(-1.0); }),
-        Cost([](const Point& p) { return std::optional(static_cast<double>(p.digits[0]) - 1); })})
+       {Cost([](const search::Point&) { return std::optional(0.0); }),
+        Cost([](const search::Point&) { return std::optional(-1.0); }),
+        Cost([](const search::Point& p) { return std::optional(static_cast<double>(p.digits[0]) - 1); })})
     EXPECT_EQ(path(*make(GetParam(), specs), cost, 1000).size(), 80u);
 }
 
 TEST_P(EveryStrategy, KnowsASpaceOfOneSpecAndOneOfNone) {
   const Space space = Grid::space({{{"X", Kind::ratio, {4}}, {"Y", Kind::categorical, {1}}}});
   EXPECT_EQ(path(
-                *make(GetParam(), ValidSpecs(space)), [](const Point&) { return std::optional(1.0); }, 10)
+                *make(GetParam(), ValidSpecs(space)), [](const search::Point&) { return std::optional(1.0); }, 10)
                 .size(),
             1u);
-  EXPECT_FALSE(make(GetParam(), ValidSpecs(space, std::vector<Point>{}))->ask());
+  EXPECT_FALSE(make(GetParam(), ValidSpecs(space, std::vector<search::Point>{}))->ask());
 }
 
 TEST_P(EveryStrategy, HasManyPointsOutAtOnceAndIsToldInAnyOrder) {
   const Space space = tiles();
   const ValidSpecs specs(space);
   const auto search = make(GetParam(), specs);
-  std::set<Point> seen;
-  std::vector<Point> out;
+  std::set<search::Point> seen;
+  std::vector<search::Point> out;
   Random random(3);
   for (int i = 0; i < 300; ++i) {
     auto point = search->ask();
@@ -114,7 +115,7 @@ TEST_P(EveryStrategy, LeavesToOthersWhatIsClaimed) {
   const Space space = tiles();
   const ValidSpecs specs(space);
   const auto search = make(GetParam(), specs);
-  const Point claimed = specs.at(0);
+  const search::Point claimed = specs.at(0);
   EXPECT_TRUE(search->claim(claimed));
   EXPECT_FALSE(search->claim(claimed));
   search->tell(claimed, 1000);
@@ -127,7 +128,7 @@ TEST_P(EveryStrategy, SearchesAUnionOfMappingsWithParametersOfTheirOwn) {
   const Space space = Grid::space({{{"X", Kind::ratio, {1, 2, 4}}, {"A", Kind::ordinal, Grid::range(9)}},
                                    {{"X", Kind::ratio, {2, 4, 8}}, {"B", Kind::categorical, Grid::range(7)}}});
   const ValidSpecs specs(space);
-  const auto cost = [](const Point& p) { return std::optional(10.0 + p.mapping + p.digits[0] * p.digits[1]); };
+  const auto cost = [](const search::Point& p) { return std::optional(10.0 + p.mapping + p.digits[0] * p.digits[1]); };
   EXPECT_EQ(path(*make(GetParam(), specs), cost, 1000).size(), 48u);
 }
 
@@ -138,7 +139,7 @@ TEST_P(EveryStrategy, StartsAtOnceInASpaceOfATrillionSpecs) {
                                     {"D", Kind::categorical, Grid::range(1000)}}});
   const ValidSpecs specs(space);
   ASSERT_EQ(specs.size(), 1'000'000'000'000);
-  const auto cost = [](const Point& p) { return std::optional(1.0 + p.digits[0] + p.digits[1] + p.digits[2]); };
+  const auto cost = [](const search::Point& p) { return std::optional(1.0 + p.digits[0] + p.digits[1] + p.digits[2]); };
   const auto points = path(*make(GetParam(), specs), cost, 60);
   EXPECT_EQ(std::set(points.begin(), points.end()).size(), 60u);
 }
@@ -160,11 +161,11 @@ TEST_P(EveryStrategy, IsNoWorseThanRandomOnATiledKernel) {
 TEST(Auto, KeepsAwayFromWhatFails) {
   const Space space = tiles();
   const ValidSpecs specs(space);
-  const Cost cost = [](const Point& p) {
+  const Cost cost = [](const search::Point& p) {
     return p.digits[0] + p.digits[1] >= 3 ? std::optional<double>() : std::optional(100.0 - p.digits[0] - p.digits[1]);
   };
   int failed = 0;
-  for (const Point& point : path(*make("auto", specs), cost, 100)) failed += !cost(point);
+  for (const search::Point& point : path(*make("auto", specs), cost, 100)) failed += !cost(point);
   EXPECT_LT(failed, 30);  // 62 % of the specs fail
 }
 
@@ -173,8 +174,8 @@ TEST(RandomSearch, UsesValuesEvenlyUnlessToldNotTo) {
   const ValidSpecs specs(space);
   const auto largest_count = [&](const std::string& strategy) {
     std::vector<int> counts(8);
-    for (const Point& point : path(
-             *make(strategy, specs), [](const Point&) { return std::optional(1.0); }, 80))
+    for (const search::Point& point : path(
+             *make(strategy, specs), [](const search::Point&) { return std::optional(1.0); }, 80))
       ++counts[point.digits[0]];
     return *std::ranges::max_element(counts);
   };
@@ -184,7 +185,7 @@ TEST(RandomSearch, UsesValuesEvenlyUnlessToldNotTo) {
 
 std::string complaint(const std::string& text) {
   try {
-    parse_strategy(text);
+    search::parse_strategy(text);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::bad_input);
     return error.what();
@@ -193,9 +194,9 @@ std::string complaint(const std::string& text) {
 }
 
 TEST(Strategies, AreChosenByNameWithOptions) {
-  EXPECT_EQ(parse_strategy("genetic:population=30,mutation=0.5").option("population"), 30);
-  EXPECT_EQ(parse_strategy("genetic:population=30,mutation=0.5").option("mutation"), 0.5);
-  EXPECT_EQ(parse_strategy("genetic").option("tournament"), 4);
+  EXPECT_EQ(search::parse_strategy("genetic:population=30,mutation=0.5").option("population"), 30);
+  EXPECT_EQ(search::parse_strategy("genetic:population=30,mutation=0.5").option("mutation"), 0.5);
+  EXPECT_EQ(search::parse_strategy("genetic").option("tournament"), 4);
 }
 
 TEST(Strategies, SayWhatIsWrongWithANameOrAnOption) {

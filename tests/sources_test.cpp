@@ -25,16 +25,16 @@ class Sources : public testing::Test {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
-  HeaderSearch search(const std::vector<std::string>& flags = {}) const {
-    HeaderSearch search{{}, {}, folder_};
-    add_flags(search, flags);
+  base::HeaderSearch search(const std::vector<std::string>& flags = {}) const {
+    base::HeaderSearch search{{}, {}, folder_};
+    base::add_flags(search, flags);
     return search;
   }
   /// Whether a change of a file of the folder changes the hash of a.cpp.
-  bool follows(const std::string& file, const HeaderSearch& search) const {
-    const std::string before = hash_sources(folder_ / "a.cpp", search).hex;
-    write(file, read_file(folder_ / file) + "// changed\n");
-    return hash_sources(folder_ / "a.cpp", search).hex != before;
+  bool follows(const std::string& file, const base::HeaderSearch& search) const {
+    const std::string before = base::hash_sources(folder_ / "a.cpp", search).hex;
+    write(file, base::read_file(folder_ / file) + "// changed\n");
+    return base::hash_sources(folder_ / "a.cpp", search).hex != before;
   }
   fs::path folder_;
 };
@@ -85,8 +85,8 @@ TEST_F(Sources, FoldersOfTheEnvironmentAreSearched) {
   write("inc/c.h", "1");
   for (const char* name : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
     ::setenv(name, ("/none:" + (folder_ / "inc").string()).c_str(), 1);
-    HeaderSearch found = search();
-    add_environment(found);
+    base::HeaderSearch found = search();
+    base::add_environment(found);
     EXPECT_TRUE(follows("inc/c.h", found)) << name;
     ::unsetenv(name);
   }
@@ -100,27 +100,28 @@ TEST_F(Sources, EveryHeaderOfANameCounts) {
 }
 
 TEST_F(Sources, AnIncludeByAMacroIsNamed) {
-  EXPECT_EQ(hash_sources(write("a.cpp", "#include \"b.h\"\n#include <c>\n#include\n"), search()).macro_include, "");
+  EXPECT_EQ(base::hash_sources(write("a.cpp", "#include \"b.h\"\n#include <c>\n#include\n"), search()).macro_include,
+            "");
   write("b.h", "\n  # include HEADER\n");
-  EXPECT_EQ(hash_sources(folder_ / "a.cpp", search()).macro_include, "b.h:2");
+  EXPECT_EQ(base::hash_sources(folder_ / "a.cpp", search()).macro_include, "b.h:2");
 }
 
 TEST_F(Sources, AnIncludeByAMacroIsNamedOfTheUsersOwnHeadersOnly) {
   const fs::path source = write("src/a.cpp", "#include <b.h>\n");
   write("library/b.h", "#include HEADER\n");
-  const HeaderSearch library = search({"-Ilibrary"});
-  EXPECT_EQ(hash_sources(source, library).macro_include, "");
-  HeaderSearch own = library;
+  const base::HeaderSearch library = search({"-Ilibrary"});
+  EXPECT_EQ(base::hash_sources(source, library).macro_include, "");
+  base::HeaderSearch own = library;
   own.own = {folder_ / "library"};
-  EXPECT_EQ(hash_sources(source, own).macro_include, "b.h:1");
+  EXPECT_EQ(base::hash_sources(source, own).macro_include, "b.h:1");
 }
 
 TEST_F(Sources, HeadersMayIncludeEachOther) {
   write("b.h", "#include \"a.h\"\n");
-  EXPECT_EQ(hash_sources(write("a.h", "#include \"b.h\"\n"), search()).hex.size(), 32u);
+  EXPECT_EQ(base::hash_sources(write("a.h", "#include \"b.h\"\n"), search()).hex.size(), 32u);
 }
 
-TEST_F(Sources, AMissingSourceIsNamed) { EXPECT_THROW(hash_sources(folder_ / "none.cpp", search()), Error); }
+TEST_F(Sources, AMissingSourceIsNamed) { EXPECT_THROW(base::hash_sources(folder_ / "none.cpp", search()), Error); }
 
 }  // namespace
 }  // namespace tune

@@ -6,7 +6,7 @@ namespace tune {
 namespace {
 
 int chosen(std::uint64_t seed, int specs) {
-  SpotChecks checks(seed);
+  exec::SpotChecks checks(seed);
   int count = 0;
   for (int i = 0; i < specs; ++i) count += checks.next();
   return count;
@@ -22,7 +22,7 @@ TEST(SpotChecks, ChooseOneOfTheFirstTwentyAndThenOneOfEveryFifty) {
 
 TEST(SpotChecks, ChooseBySeed) {
   const auto first = [](std::uint64_t seed) {
-    SpotChecks checks(seed);
+    exec::SpotChecks checks(seed);
     int place = 0;
     while (!checks.next()) ++place;
     return place;
@@ -42,7 +42,7 @@ Timing timing(double median, double low = 0, double high = 0, bool early = false
 }
 
 std::optional<std::string> disagreement(const Timing& shared, const Timing& own) {
-  return tune::disagreement(shared, Measurement{.timing = own, .metrics = {}, .build = {}});
+  return tune::exec::disagreement(shared, Measurement{.timing = own, .metrics = {}, .build = {}});
 }
 
 TEST(Disagreement, IsMoreThanTheIntervalsAndFivePercentExplain) {
@@ -72,7 +72,7 @@ TEST(Disagreement, SaysBothTimes) {
 }
 
 TEST(Disagreement, IsAFailureInAProcessOfItsOwn) {
-  EXPECT_EQ(tune::disagreement(timing(1e-3), Failure{Stage::check, Cause::reported, "wrong\nat 0", ""}),
+  EXPECT_EQ(tune::exec::disagreement(timing(1e-3), Failure{Stage::check, Cause::reported, "wrong\nat 0", ""}),
             "could be measured in a process that others had used, but fails in one of its own: wrong");
 }
 

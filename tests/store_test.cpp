@@ -63,8 +63,8 @@ std::string complaint(const std::function<void()>& action) {
 }
 
 TEST_F(StoreTest, FindsOnlyWhatWasCommitted) {
-  const Store store({folder / "store", false, {}});
-  const HeldFolder begun = store.begin("key");
+  const base::Store store({folder / "store", false, {}});
+  const base::HeldFolder begun = store.begin("key");
   EXPECT_TRUE(store.find("key").empty());
   std::ofstream(begun.path() / "artifact") << "bytes";
   const fs::path entry = store.commit(begun.path(), "key");
@@ -74,15 +74,15 @@ TEST_F(StoreTest, FindsOnlyWhatWasCommitted) {
 }
 
 TEST_F(StoreTest, KeepsNothingOfADiscardedBuild) {
-  const Store store({folder / "store", false, {}});
+  const base::Store store({folder / "store", false, {}});
   store.discard(store.begin("key").path());
   EXPECT_TRUE(store.find("key").empty());
   EXPECT_TRUE(fs::is_empty(folder / "store"));
 }
 
 TEST_F(StoreTest, TheFirstOfTwoBuildersWins) {
-  const Store store({folder / "store", false, {}});
-  const HeldFolder first = store.begin("key"), second = store.begin("key");
+  const base::Store store({folder / "store", false, {}});
+  const base::HeldFolder first = store.begin("key"), second = store.begin("key");
   std::ofstream(first.path() / "artifact") << "first";
   std::ofstream(second.path() / "artifact") << "second";
   store.commit(first.path(), "key");
@@ -93,7 +93,7 @@ TEST_F(StoreTest, TheFirstOfTwoBuildersWins) {
 
 TEST_F(StoreTest, TheOwnEntryStandsBeforeTheBaseStoresWhichStaysAsItIs) {
   write("base/key/artifact", "base");
-  const Store store({folder / "store", false, folder / "base"});
+  const base::Store store({folder / "store", false, folder / "base"});
   ASSERT_EQ(store.find("key"), std::vector{folder / "base" / "key"});
   EXPECT_EQ(store.read(store.find("key").front(), "artifact"), "base");
   store.discard(folder / "base" / "key");
@@ -102,7 +102,7 @@ TEST_F(StoreTest, TheOwnEntryStandsBeforeTheBaseStoresWhichStaysAsItIs) {
 }
 
 TEST_F(StoreTest, ReadsNothingOutsideOfAnEntry) {
-  const Store store({folder / "store", false, {}});
+  const base::Store store({folder / "store", false, {}});
   write("secret", "text");
   const fs::path entry = store.commit(store.begin("key").path(), "key");
   fs::create_symlink(folder / "secret", entry / "link");
@@ -114,34 +114,34 @@ TEST_F(StoreTest, ReadsNothingOutsideOfAnEntry) {
 }
 
 TEST_F(StoreTest, RemovesWhatAKilledBuildLeft) {
-  const Store store({folder / "store", false, {}});
-  const HeldFolder held = store.begin("held");
+  const base::Store store({folder / "store", false, {}});
+  const base::HeldFolder held = store.begin("held");
   const fs::path abandoned = store.begin("key").path(), users = folder / "store" / "tmp.mine";
   fs::create_directories(users);
-  const Store next({folder / "store", false, {}});
+  const base::Store next({folder / "store", false, {}});
   EXPECT_FALSE(fs::exists(abandoned));
   EXPECT_TRUE(fs::exists(held.path()));
   EXPECT_TRUE(fs::exists(users));
 }
 
 TEST_F(StoreTest, RemovesWhatAnEarlierVersionLeftADayAgo) {
-  const std::string name = "store/tmp." + Hash().hex();
+  const std::string name = "store/tmp." + base::Hash().hex();
   const fs::path old = write(name + ".AbCdEf/file", "text").parent_path();
   const fs::path fresh = write(name + ".FeDcBa/file", "text").parent_path();
   const fs::path users = write("store/tmp.mine/file", "text").parent_path();
   for (const fs::path& path : {old, users})
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(25));
   for (const fs::path& path : {old, fresh, users}) fs::permissions(path, fs::perms(0700));
-  const Store store({folder / "store", false, {}});
+  const base::Store store({folder / "store", false, {}});
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(fresh)) << "it may be in use, and that version locked none";
   EXPECT_TRUE(fs::exists(users));
 }
 
 TEST_F(StoreTest, AnEntryOfANamedStoreIsForOthersWhateverTheUmask) {
-  const Store store({folder / "store", true, {}});
+  const base::Store store({folder / "store", true, {}});
   ::umask(077);
-  const HeldFolder begun = store.begin("key");
+  const base::HeldFolder begun = store.begin("key");
   std::ofstream(begun.path() / "artifact") << "bytes";
   std::ofstream(begun.path() / "program") << "bytes";
   fs::permissions(begun.path() / "program", fs::perms::owner_exec, fs::perm_options::add);
@@ -158,7 +158,7 @@ TEST_F(StoreTest, AnEntryOfANamedStoreIsForOthersWhateverTheUmask) {
 TEST_F(StoreTest, NamesAFolderItCannotWrite) {
   write("file", "");
   try {
-    const Store store({folder / "file" / "store", false, {}});
+    const base::Store store({folder / "file" / "store", false, {}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::environment);
@@ -171,7 +171,7 @@ TEST_F(HeldFolders, RemoveNothingThatAnotherProgramMade) {
   fs::permissions(folder / "run-data", fs::perms::owner_all);
   fs::create_directories(folder / "elsewhere");
   fs::create_directory_symlink(folder / "elsewhere", folder / "run-link");
-  HeldFolder::remove_abandoned(folder, "run-");
+  base::HeldFolder::remove_abandoned(folder, "run-");
   EXPECT_TRUE(fs::exists(folder / "run-data/file"));
   EXPECT_TRUE(fs::exists(folder / "elsewhere"));
 }
@@ -183,7 +183,7 @@ class Sweepers {
     for (pid_t& process : processes_) {
       process = ::fork();
       while (process == 0) {
-        HeldFolder::remove_abandoned(folder, "run-");
+        base::HeldFolder::remove_abandoned(folder, "run-");
         std::this_thread::sleep_for(std::chrono::microseconds(10));  // without a pause they leave nobody a folder
       }
     }
@@ -205,7 +205,7 @@ TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
   const Sweepers sweepers(folder);
   int gone = 0;
   for (int i = 0; i < 400; ++i) {
-    const HeldFolder held(folder, "run-", "");
+    const base::HeldFolder held(folder, "run-", "");
     gone += fs::exists(held.path()) ? 0 : 1;
     std::this_thread::sleep_for(std::chrono::microseconds(100));
     gone += fs::exists(held.path()) ? 0 : 1;
@@ -217,8 +217,8 @@ TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
 
 TEST_F(HeldFolders, AreMadeWhereFoldersHaveNoLinks) {
   links_are_not_counted = true;
-  EXPECT_EQ(complaint([&] { const HeldFolder held(folder, "run-", ""); }), "");
-  EXPECT_EQ(complaint([&] { write_file(folder / "file", "text"); }), "");
+  EXPECT_EQ(complaint([&] { const base::HeldFolder held(folder, "run-", ""); }), "");
+  EXPECT_EQ(complaint([&] { base::write_file(folder / "file", "text"); }), "");
   links_are_not_counted = false;
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2);
 }
@@ -226,7 +226,7 @@ TEST_F(HeldFolders, AreMadeWhereFoldersHaveNoLinks) {
 TEST_F(HeldFolders, AreNotTriedForever) {
   const std::string name = "run-" + std::to_string(::getpid()) + "-";
   for (int i = 0; i < 100; ++i) fs::create_directory(folder / (name + std::to_string(i)));
-  EXPECT_EQ(complaint([&] { const HeldFolder held(folder, "run-", "; next"); }),
+  EXPECT_EQ(complaint([&] { const base::HeldFolder held(folder, "run-", "; next"); }),
             "cannot create " + (folder / name).string() + "99: File exists; next");
 }
 
@@ -235,7 +235,7 @@ TEST_F(Trusting, AFolderThatOthersCanWriteIsNamed) {
   const auto of = [&](fs::perms mode) {
     fs::create_directories(folder / "open" / "store");
     fs::permissions(folder / "open", mode);
-    return complaint([&] { Trust("; next").walk_to(folder / "open" / "store"); });
+    return complaint([&] { base::Trust("; next").walk_to(folder / "open" / "store"); });
   };
   EXPECT_EQ(of(fs::perms(0755)), "");
   EXPECT_EQ(of(fs::perms(0777)), (folder / "open").string() + " can be written by every user; next");
@@ -247,33 +247,34 @@ TEST_F(Trusting, AFolderThatOthersCanWriteIsNamed) {
 TEST_F(Trusting, LinksAreFollowedBeforeAFolderIsChecked) {
   fs::create_directories(folder / "store");
   fs::create_directory_symlink(folder / "store", folder / "link");
-  EXPECT_EQ(Trust("").walk_to(folder / "link"), fs::canonical(folder / "store"));
+  EXPECT_EQ(base::Trust("").walk_to(folder / "link"), fs::canonical(folder / "store"));
 }
 
 TEST_F(Trusting, WhatAnotherUserOwnsIsNamedWithItsOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
   fs::create_directories(folder / "theirs" / "store");
   ASSERT_EQ(::chown((folder / "theirs").c_str(), 12345, 12345), 0);
-  EXPECT_EQ(complaint([&] { Trust("; next").walk_to(folder / "theirs" / "store"); }),
+  EXPECT_EQ(complaint([&] { base::Trust("; next").walk_to(folder / "theirs" / "store"); }),
             (folder / "theirs").string() + " belongs to another user (uid 12345); next");
 }
 
 TEST_F(Files, NoMoreThanTheBoundIsRead) {
-  EXPECT_EQ(read_file(write("file", "text"), 4), "text");
-  EXPECT_NE(complaint([&] { read_file("/dev/zero", 1 << 20); }).find("is longer than 1 MiB"), std::string::npos);
+  EXPECT_EQ(base::read_file(write("file", "text"), 4), "text");
+  EXPECT_NE(complaint([&] { base::read_file("/dev/zero", 1 << 20); }).find("is longer than 1 MiB"), std::string::npos);
   fs::resize_file(folder / "file", 5 << 20);
-  EXPECT_NE(complaint([&] { read_file(folder / "file", 4 << 20); }).find("is longer than 4 MiB"), std::string::npos);
+  EXPECT_NE(complaint([&] { base::read_file(folder / "file", 4 << 20); }).find("is longer than 4 MiB"),
+            std::string::npos);
 }
 
 TEST_F(Files, APipeIsWaitedForAsLongAsAProgramHasItOpen) {
   const fs::path pipe = folder / "pipe";
   constexpr std::chrono::milliseconds kShort(20);
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(complaint([&] { read_file(pipe, 4, kShort); }),
+  EXPECT_EQ(complaint([&] { base::read_file(pipe, 4, kShort); }),
             pipe.string() +
                 ": cannot be read: no program has opened this pipe to write into it; give a regular file, "
                 "or start its writer");
-  Descriptor writer(::open(pipe.c_str(), O_RDWR | O_CLOEXEC));
+  base::Descriptor writer(::open(pipe.c_str(), O_RDWR | O_CLOEXEC));
   std::thread slow([&] {
     for (const char* word : {"te", "xt"}) {
       std::this_thread::sleep_for(5 * kShort);
@@ -282,7 +283,7 @@ TEST_F(Files, APipeIsWaitedForAsLongAsAProgramHasItOpen) {
     std::this_thread::sleep_for(5 * kShort);
     writer.close();
   });
-  EXPECT_EQ(complaint([&] { EXPECT_EQ(read_file(pipe, 4, kShort), "text"); }), "");
+  EXPECT_EQ(complaint([&] { EXPECT_EQ(base::read_file(pipe, 4, kShort), "text"); }), "");
   slow.join();
 }
 
@@ -290,29 +291,29 @@ TEST_F(Files, AWriterFollowsNoLinkAndTakesOverWhatAKilledOneLeft) {
   write("victim", "precious");
   fs::create_symlink(folder / "victim", folder / "out.tune-tmp");
   write("out.tune-tmp1", "torn");
-  write_file(folder / "out", "text");
-  EXPECT_EQ(read_file(folder / "out"), "text");
-  EXPECT_EQ(read_file(folder / "victim"), "precious");
+  base::write_file(folder / "out", "text");
+  EXPECT_EQ(base::read_file(folder / "out"), "text");
+  EXPECT_EQ(base::read_file(folder / "victim"), "precious");
   EXPECT_FALSE(fs::exists(folder / "out.tune-tmp1"));
 }
 
 TEST_F(Files, OnlyRegularFilesAreReplaced) {
   fs::create_symlink("/dev/null", folder / "device");
-  EXPECT_NE(complaint([&] { write_file(folder / "device", "text"); }).find("it is a device"), std::string::npos);
+  EXPECT_NE(complaint([&] { base::write_file(folder / "device", "text"); }).find("it is a device"), std::string::npos);
   EXPECT_TRUE(fs::is_symlink(folder / "device"));
 }
 
 TEST_F(StoreTest, WritesAFileAsAWholeOrNotAtAll) {
-  write_file(folder / "out", "text");
-  EXPECT_EQ(read_file(folder / "out"), "text");
-  EXPECT_THROW(write_file(folder / "none" / "out", "text"), Error);
+  base::write_file(folder / "out", "text");
+  EXPECT_EQ(base::read_file(folder / "out"), "text");
+  EXPECT_THROW(base::write_file(folder / "none" / "out", "text"), Error);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
 }
 
 TEST_F(Hashing, TellsPartsApart) {
-  EXPECT_NE(Hash().add("ab").add("c").hex(), Hash().add("a").add("bc").hex());
-  EXPECT_EQ(Hash().add("ab").hex(), Hash().add("ab").hex());
-  EXPECT_EQ(Hash().hex().size(), 32u);
+  EXPECT_NE(base::Hash().add("ab").add("c").hex(), base::Hash().add("a").add("bc").hex());
+  EXPECT_EQ(base::Hash().add("ab").hex(), base::Hash().add("ab").hex());
+  EXPECT_EQ(base::Hash().hex().size(), 32u);
 }
 
 }  // namespace

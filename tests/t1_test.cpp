@@ -29,7 +29,7 @@ const std::string kT1 = R"json({
 
 Plan plan_of(const TuningFolder& folder, const std::string& text) {
   folder.write("add.cu", "");
-  return load(std::vector{folder.write("t1.json", text)}, {}).plan;
+  return config::load(std::vector{folder.write("t1.json", text)}, {}).plan;
 }
 
 std::string complaint(const std::string& text) {

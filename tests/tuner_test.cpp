@@ -12,7 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Takes any number of specs, and gives them back in the order they came in.
-class EagerRunner : public Runner {
+class EagerRunner : public exec::Runner {
  public:
   int free_slots() const override { return 100; }
   void start(const Spec& spec) override { out_.push_back(spec); }
@@ -32,7 +32,7 @@ class EagerRunner : public Runner {
   std::size_t most_out_ = 0;
 };
 
-class Counting : public Strategy {
+class Counting : public search::Strategy {
  public:
   std::optional<Spec> ask() override { return asked_ < 20 ? std::optional(Spec{asked_++, {}}) : std::nullopt; }
   void tell(const Trial&) override { ++told_; }

@@ -48,17 +48,17 @@ class TuningFolder {
   std::filesystem::path folder_;
 };
 
-inline LoadOptions without_kernel_file() {
-  LoadOptions options;
+inline config::LoadOptions without_kernel_file() {
+  config::LoadOptions options;
   options.file_must_exist = false;
   return options;
 }
 
 /// Loads one tuning file named gemm.yaml; its kernel file need not exist.
-inline Loaded load_text(const TuningFolder& folder, const std::string& text,
-                        const LoadOptions& options = without_kernel_file()) {
+inline config::Loaded load_text(const TuningFolder& folder, const std::string& text,
+                                const config::LoadOptions& options = without_kernel_file()) {
   const std::vector<std::filesystem::path> yamls = {folder.write("gemm.yaml", text)};
-  return load(yamls, options);
+  return config::load(yamls, options);
 }
 
 /// A tuning file for a CPU kernel with one parameter, and more keys.

@@ -25,7 +25,7 @@ Trial timed(std::int64_t t, double seconds) {
 }
 
 /// Spec T takes T seconds of the test's clock. One of them may end the run.
-class CountingRunner : public Runner {
+class CountingRunner : public exec::Runner {
  public:
   explicit CountingRunner(Time& clock) : clock_(&clock) {}
   int free_slots() const override { return trial_ ? 0 : 1; }
@@ -51,38 +51,38 @@ class TuningTest : public testing::Test {
  protected:
   TuningTest() { results_.tuned = true; }
 
-  Results sweep(Journal* journal = nullptr) {
+  flow::Results sweep(Journal* journal = nullptr) {
     Tuner tuner(objective_, nullptr, runner_, nullptr, progress_, {}, [this] { return clock_; });
-    const Tuning tuning = {.loaded = loaded_,
-                           .objective = objective_,
-                           .results = results_,
-                           .tuner = tuner,
-                           .strategy = strategy_,
-                           .progress = progress_,
-                           .now = [this] { return clock_; },
-                           .started = {},
-                           .journal = journal,
-                           .decide = [&] { decided_with_ = tuner.trials().size(); },
-                           .last_note = [this] { findings_.notes.journal_is_at("there"); },
-                           .silent = true};
-    return sweep_and_print(tuning, findings_);
+    const flow::Tuning tuning = {.loaded = loaded_,
+                                 .objective = objective_,
+                                 .results = results_,
+                                 .tuner = tuner,
+                                 .strategy = strategy_,
+                                 .progress = progress_,
+                                 .now = [this] { return clock_; },
+                                 .started = {},
+                                 .journal = journal,
+                                 .decide = [&] { decided_with_ = tuner.trials().size(); },
+                                 .last_note = [this] { findings_.notes.journal_is_at("there"); },
+                                 .silent = true};
+    return flow::sweep_and_print(tuning, findings_);
   }
 
   TuningFolder folder_;
-  Loaded loaded_ = load_text(folder_, program_file("{T: [3, 1, 2]}"));
+  config::Loaded loaded_ = load_text(folder_, program_file("{T: [3, 1, 2]}"));
   Objective objective_{loaded_.plan};
   Time clock_{};
   CountingRunner runner_{clock_};
   std::ostringstream screen_;
   report::Progress progress_{screen_, {}, 3, clock_};
-  Listed strategy_{{spec(3), spec(1), spec(2)}};
-  ResultsRules results_;
-  Findings findings_;
+  search::Listed strategy_{{spec(3), spec(1), spec(2)}};
+  flow::ResultsRules results_;
+  flow::Findings findings_;
   std::size_t decided_with_ = 0;
 };
 
 TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
-  const Results results = sweep();
+  const flow::Results results = sweep();
   EXPECT_EQ(findings_.elapsed_seconds, 6);
   EXPECT_EQ(results.winner(), std::pair(1.0, std::int64_t{0}));
   EXPECT_EQ(decided_with_, 3u);
@@ -105,36 +105,37 @@ TEST_F(TuningTest, ThatEndsEarlyWithoutAJournalSaysNothing) {
 }
 
 TEST_F(TuningTest, MeetsADemandOrExitsWithAnotherCode) {
-  const Results results = sweep();
-  const Outputs outputs(OutputRules{});
-  Exporter exporter(outputs, loaded_.plan, objective_, {});
-  EXPECT_EQ(write_results(results, outputs, {}, exporter, {}), ExitCode::ok);
-  Demands demands;
+  const flow::Results results = sweep();
+  const flow::Outputs outputs(flow::OutputRules{});
+  flow::Exporter exporter(outputs, loaded_.plan, objective_, {});
+  EXPECT_EQ(flow::write_results(results, outputs, {}, exporter, {}), ExitCode::ok);
+  flow::Demands demands;
   demands.noise = 0.02;  // of single times without finals nothing is known
-  EXPECT_EQ(write_results(results, outputs, {}, exporter, demands), ExitCode::check_failed);
+  EXPECT_EQ(flow::write_results(results, outputs, {}, exporter, demands), ExitCode::check_failed);
 }
 
 /// Finalists of three specs that took 1, 1.1 and 1.2 s, and a baseline.
 class ContendersTest : public testing::Test {
  protected:
-  std::vector<std::int64_t> values(const std::vector<Contender>& contenders) const {
+  std::vector<std::int64_t> values(const std::vector<exec::Contender>& contenders) const {
     std::vector<std::int64_t> values;
-    for (const Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
+    for (const exec::Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
     return values;
   }
-  void cut(double seconds_left) { cut_to_time(contenders_, trials_, seconds_left, notes_); }
+  void cut(double seconds_left) { flow::cut_to_time(contenders_, trials_, seconds_left, notes_); }
 
   std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
-  Contenders contenders_{{{"", spec(1)}, {"", spec(2)}, {"", spec(3)}}, {{"vendor", {}, Contender::Vendor::first}}};
-  Notes notes_;
+  flow::Contenders contenders_{{{"", spec(1)}, {"", spec(2)}, {"", spec(3)}},
+                               {{"vendor", {}, exec::Contender::Vendor::first}}};
+  flow::Notes notes_;
 };
 
 TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs) {
   TuningFolder folder;
-  const Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
+  const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
   const Objective objective(loaded.plan);
-  EXPECT_EQ(values(choose_specs(trials_, objective, {}, 2)), (std::vector<std::int64_t>{1, 2}));
-  const std::vector<Contender> chosen = choose_specs(trials_, objective, spec(4), 2);
+  EXPECT_EQ(values(flow::choose_specs(trials_, objective, {}, 2)), (std::vector<std::int64_t>{1, 2}));
+  const std::vector<exec::Contender> chosen = flow::choose_specs(trials_, objective, spec(4), 2);
   EXPECT_EQ(values(chosen), (std::vector<std::int64_t>{1, 4, 2}));
   EXPECT_TRUE(chosen[1].is_default);
 }
@@ -162,16 +163,18 @@ TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
 /// A grid of 1.5e6 specs.
 class GridTest : public testing::Test {
  protected:
-  std::optional<Grid> examine(const GridRules& rules) { return examine_grid(rules, loaded_.plan, {}, notes_); }
+  std::optional<flow::Grid> examine(const flow::GridRules& rules) {
+    return flow::examine_grid(rules, loaded_.plan, {}, notes_);
+  }
 
   TuningFolder folder_;
-  Loaded loaded_ =
+  config::Loaded loaded_ =
       load_text(folder_, program_file("{T: {range: [1, 1500, 1]}, U: {range: [1, 1000, 1]}}", "default: {T: 0}\n"));
-  Notes notes_;
+  flow::Notes notes_;
 };
 
 TEST_F(GridTest, OfMoreThanAMillionSpecsNeedsABound) {
-  GridRules rules;
+  flow::GridRules rules;
   rules.file = "big.yaml";
   EXPECT_EQ(folder_.complaint([&] { examine(rules); }).substr(0, 60),
             "big.yaml: the space has 1500000 valid specs, more than 10^6;");
@@ -180,7 +183,7 @@ TEST_F(GridTest, OfMoreThanAMillionSpecsNeedsABound) {
 }
 
 TEST_F(GridTest, IsNotExaminedForOneSpecOfVeryMany) {
-  GridRules rules;
+  flow::GridRules rules;
   rules.one_spec = true;
   EXPECT_FALSE(examine(rules));
 }

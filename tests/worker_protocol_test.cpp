@@ -19,7 +19,7 @@ constexpr auto kPatience = 60s;  // for things that must happen, on the slowest 
 class WorkerProtocol : public CpuFixture {
  protected:
   void start(const std::vector<std::string>& arguments) {
-    Command command;
+    base::Command command;
     command.argv = {TUNE_WORKER_CPU};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     id_ = processes_.start(command);
@@ -32,10 +32,10 @@ class WorkerProtocol : public CpuFixture {
   /// The next event; nullopt when the process has ended, which `ended_` then tells of.
   std::optional<wire::Event> next() {
     for (;;) {
-      const auto event = processes_.wait(Processes::Clock::now() + kPatience);
+      const auto event = processes_.wait(base::Processes::Clock::now() + kPatience);
       if (!event) throw std::runtime_error("the worker says nothing");
-      if (const auto* line = std::get_if<Processes::Line>(&*event)) return wire::decode_event(line->text);
-      if (const auto* ended = std::get_if<Processes::Ended>(&*event)) {
+      if (const auto* line = std::get_if<base::Processes::Line>(&*event)) return wire::decode_event(line->text);
+      if (const auto* ended = std::get_if<base::Processes::Ended>(&*event)) {
         ended_ = *ended;
         return std::nullopt;
       }
@@ -52,8 +52,8 @@ class WorkerProtocol : public CpuFixture {
   void expect_end(int code, int signal) {
     const auto event = next();
     EXPECT_FALSE(event.has_value()) << wire::encode(*event);
-    EXPECT_EQ(ended_.exit.code, code) << to_text(ended_.exit);
-    EXPECT_EQ(ended_.exit.signal, signal) << to_text(ended_.exit);
+    EXPECT_EQ(ended_.exit.code, code) << base::to_text(ended_.exit);
+    EXPECT_EQ(ended_.exit.signal, signal) << base::to_text(ended_.exit);
   }
   void expect_failure(Stage stage, const std::string& text) {
     const auto failed = expect<wire::Failed>();
@@ -83,7 +83,7 @@ class WorkerProtocol : public CpuFixture {
     wire::ReferenceRequest reference;
     reference.problem = gemm;
     reference.output = request.reference;
-    make_backend()->reference(reference);
+    worker::make_backend()->reference(reference);
     return request;
   }
 
@@ -97,9 +97,9 @@ class WorkerProtocol : public CpuFixture {
     send(wire::Command(wire::Go{}));
   }
 
-  Processes processes_{false};
-  Processes::Id id_ = 0;
-  Processes::Ended ended_;
+  base::Processes processes_{false};
+  base::Processes::Id id_ = 0;
+  base::Processes::Ended ended_;
 };
 
 TEST_F(WorkerProtocol, AFolderThatCannotBeWrittenIsTheMachinesFault) {
@@ -139,8 +139,8 @@ TEST_F(WorkerProtocol, OnceRunsEverythingWithoutCommands) {
 }
 
 TEST_F(WorkerProtocol, ARequestWithoutANewlineIsARequest) {
-  write_file(folder_ / "request", wire::encode(wire::Request(request_for("right"))));
-  Command command;
+  base::write_file(folder_ / "request", wire::encode(wire::Request(request_for("right"))));
+  base::Command command;
   command.argv = {"/bin/sh", "-c",
                   "exec '" TUNE_WORKER_CPU "' measure --once < '" + (folder_ / "request").string() + "'"};
   id_ = processes_.start(command);
@@ -172,9 +172,10 @@ bool is_dead(const std::string& pid) {
 
 TEST_F(WorkerProtocol, TheEndOfStdinEndsTheCompilerToo) {
   const std::string pid_file = folder_ / "pid", compiler = folder_ / "c++";
-  write_file(compiler, "#!/bin/sh\necho $$ > '" + pid_file + "' && touch '" + pid_file + ".done'\nexec sleep 1000\n");
+  base::write_file(compiler,
+                   "#!/bin/sh\necho $$ > '" + pid_file + "' && touch '" + pid_file + ".done'\nexec sleep 1000\n");
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
-  Command command;
+  base::Command command;
   // In a session of its own, so that the end of the compiler is the worker's doing and not this test's.
   command.argv = {"setsid", "--wait", TUNE_WORKER_CPU, "build"};
   command.environment = {{"CXX", compiler}};
@@ -185,15 +186,15 @@ TEST_F(WorkerProtocol, TheEndOfStdinEndsTheCompilerToo) {
   request.problem = Gemm();
   send(wire::Request(request));
   while (!std::filesystem::exists(pid_file + ".done"))
-    ASSERT_FALSE(processes_.wait(Processes::Clock::now() + 10ms)) << "the worker said something";
-  std::string pid = read_file(pid_file);
+    ASSERT_FALSE(processes_.wait(base::Processes::Clock::now() + 10ms)) << "the worker said something";
+  std::string pid = base::read_file(pid_file);
   pid.pop_back();
   EXPECT_FALSE(is_dead(pid));
   processes_.close_stdin(id_);
   EXPECT_FALSE(next().has_value());
-  for (const auto end = Processes::Clock::now() + kPatience; !is_dead(pid);) {
-    ASSERT_LT(Processes::Clock::now(), end) << "the compiler lives on";
-    processes_.wait(Processes::Clock::now() + 10ms);
+  for (const auto end = base::Processes::Clock::now() + kPatience; !is_dead(pid);) {
+    ASSERT_LT(base::Processes::Clock::now(), end) << "the compiler lives on";
+    processes_.wait(base::Processes::Clock::now() + 10ms);
   }
 }
 

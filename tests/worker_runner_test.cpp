@@ -29,14 +29,14 @@ class WorkerRunnerTest : public testing::Test {
   }
 
   FakeTuning tuning_{40};
-  std::unique_ptr<MeasureService> service_;
-  std::optional<WorkerRunner> runner_;
+  std::unique_ptr<exec::MeasureService> service_;
+  std::optional<exec::WorkerRunner> runner_;
 };
 
 std::string message_of(const std::function<void()>& action) {
   try {
     action();
-  } catch (const DeviceLost& error) {
+  } catch (const exec::DeviceLost& error) {
     return error.what();
   }
   return "";
@@ -51,7 +51,7 @@ TEST_F(WorkerRunnerTest, EverySpecBecomesATrial) {
 }
 
 TEST_F(WorkerRunnerTest, WhatFailsInAReusedProcessIsTriedAgainInAFreshOne) {
-  std::set<ProcessHost::Id> failed;  // the second process is idle when the third spec fails in the first
+  std::set<base::ProcessHost::Id> failed;  // the second process is idle when the third spec fails in the first
   host().behave = [&](const FakeWorker& worker) {
     const bool fails = worker.spec == 3 && worker.served > 0;
     if (fails) failed.insert(worker.id);

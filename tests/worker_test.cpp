@@ -33,43 +33,44 @@ TEST(KernelMemory, CachesOfAContainerAreFree) {
   std::string pattern = (std::filesystem::temp_directory_path() / "tune-XXXXXX").string();
   ASSERT_TRUE(::mkdtemp(pattern.data()));
   const std::filesystem::path folder = pattern;
-  EXPECT_FALSE(left_in_container(folder)) << "no such files";
+  EXPECT_FALSE(worker::left_in_container(folder)) << "no such files";
   std::ofstream(folder / "memory.max") << "max\n";
-  EXPECT_FALSE(left_in_container(folder));
+  EXPECT_FALSE(worker::left_in_container(folder));
   std::ofstream(folder / "memory.max") << "1000\n";
   std::ofstream(folder / "memory.current") << "900\n";
-  EXPECT_EQ(left_in_container(folder), 100);
+  EXPECT_EQ(worker::left_in_container(folder), 100);
   std::ofstream(folder / "memory.stat") << "anon 200\nfile 600\ninactive_anon 1\nactive_anon 2\ninactive_file "
                                            "300\nactive_file 250\nslab_reclaimable 50\n";
-  EXPECT_EQ(left_in_container(folder), 700);
+  EXPECT_EQ(worker::left_in_container(folder), 700);
   std::ofstream(folder / "memory.current") << "500\n";
-  EXPECT_EQ(left_in_container(folder), 1000) << "the files were read at different times";
+  EXPECT_EQ(worker::left_in_container(folder), 1000) << "the files were read at different times";
   std::filesystem::remove_all(folder);
 }
 
 TEST(Elements, RoundToNearestEven) {
-  EXPECT_EQ(rounded<Bf16>(1.0).bits, 0x3f80);
-  EXPECT_EQ(rounded<Bf16>(1.0 + 0x1p-8).bits, 0x3f80) << "a tie goes to the even neighbour";
-  EXPECT_EQ(rounded<Bf16>(1.0 + 3 * 0x1p-8).bits, 0x3f82) << "a tie goes to the even neighbour";
-  EXPECT_EQ(rounded<Bf16>(1.0 + 0x1.1p-8).bits, 0x3f81);
-  EXPECT_EQ(rounded<Bf16>(-0x1.ffp0).bits, 0xc000) << "the carry goes into the exponent";
-  EXPECT_EQ(to_double(rounded<Tf32>(1.0 + 0x1p-11)), 1.0);
-  EXPECT_EQ(to_double(rounded<Half>(2049.0)), 2048.0);
-  EXPECT_EQ(to_double(rounded<Half>(2051.0)), 2052.0);
+  EXPECT_EQ(worker::rounded<worker::Bf16>(1.0).bits, 0x3f80);
+  EXPECT_EQ(worker::rounded<worker::Bf16>(1.0 + 0x1p-8).bits, 0x3f80) << "a tie goes to the even neighbour";
+  EXPECT_EQ(worker::rounded<worker::Bf16>(1.0 + 3 * 0x1p-8).bits, 0x3f82) << "a tie goes to the even neighbour";
+  EXPECT_EQ(worker::rounded<worker::Bf16>(1.0 + 0x1.1p-8).bits, 0x3f81);
+  EXPECT_EQ(worker::rounded<worker::Bf16>(-0x1.ffp0).bits, 0xc000) << "the carry goes into the exponent";
+  EXPECT_EQ(worker::to_double(worker::rounded<worker::Tf32>(1.0 + 0x1p-11)), 1.0);
+  EXPECT_EQ(worker::to_double(worker::rounded<worker::Half>(2049.0)), 2048.0);
+  EXPECT_EQ(worker::to_double(worker::rounded<worker::Half>(2051.0)), 2052.0);
 }
 
 TEST(Elements, EveryHalfIsReadAndRoundedAsTheCompilerDoesIt) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const Half half{static_cast<std::uint16_t>(bits)};
+    const worker::Half half{static_cast<std::uint16_t>(bits)};
     const auto expected = static_cast<double>(std::bit_cast<_Float16>(half.bits));
     if (std::isnan(expected)) {
-      EXPECT_TRUE(std::isnan(to_double(half)));
+      EXPECT_TRUE(std::isnan(worker::to_double(half)));
       continue;
     }
-    EXPECT_EQ(to_double(half), expected);
+    EXPECT_EQ(worker::to_double(half), expected);
     for (const double factor : {1.0, 1 + 0x1p-11, 1 + 0x1p-12, 1 + 3 * 0x1p-12}) {
       const auto value = static_cast<float>(expected * factor);
-      EXPECT_EQ(to_double(round_to_half(value)), static_cast<double>(static_cast<_Float16>(value))) << value;
+      EXPECT_EQ(worker::to_double(worker::round_to_half(value)), static_cast<double>(static_cast<_Float16>(value)))
+          << value;
     }
   }
 }
@@ -86,7 +87,7 @@ TEST(Inputs, AreTheSameNumbersForEver) {
 
 std::vector<double> values(Init init, Type type, std::int64_t count, std::uint64_t buffer = 0) {
   std::vector<double> result(static_cast<std::size_t>(count));
-  generate({type, init, 42, buffer}, 0, count, result.data());
+  worker::generate({type, init, 42, buffer}, 0, count, result.data());
   return result;
 }
 
@@ -125,7 +126,7 @@ TEST(Inputs, IotaCountsAsFarAsTheTypeCanWithoutGaps) {
 TEST(Inputs, DifferBetweenSeedsAndBuffers) {
   EXPECT_NE(values(Init::uniform, Type::f32, 10, 0), values(Init::uniform, Type::f32, 10, 1));
   double other_seed = 0;
-  generate({Type::f32, Init::uniform, 43, 0}, 0, 1, &other_seed);
+  worker::generate({Type::f32, Init::uniform, 43, 0}, 0, 1, &other_seed);
   EXPECT_NE(other_seed, values(Init::uniform, Type::f32, 1)[0]);
 }
 
@@ -133,44 +134,44 @@ TEST(Inputs, FillWritesWhatGenerateSaysInEveryType) {
   constexpr std::int64_t kCount = 200'001;  // many chunks, and more than one thread's share
   for (const Type type :
        {Type::f64, Type::f32, Type::tf32, Type::f16, Type::bf16, Type::e4m3, Type::e5m2, Type::s32, Type::s8}) {
-    const Content content{type, Init::normal, 5, 1};
+    const worker::Content content{type, Init::normal, 5, 1};
     std::vector<std::byte> data(static_cast<std::size_t>(kCount * size_of(type)));
-    fill(content, data.data(), kCount);
-    EXPECT_EQ(first_difference(content, data.data(), 0, kCount), std::nullopt);
+    worker::fill(content, data.data(), kCount);
+    EXPECT_EQ(worker::first_difference(content, data.data(), 0, kCount), std::nullopt);
     double part = 0;
-    generate(content, 150'000, 1, &part);
-    with_type(type, [&](auto tag) {
-      EXPECT_EQ(to_double(reinterpret_cast<const typename decltype(tag)::type*>(data.data())[150'000]), part);
+    worker::generate(content, 150'000, 1, &part);
+    worker::with_type(type, [&](auto tag) {
+      EXPECT_EQ(worker::to_double(reinterpret_cast<const typename decltype(tag)::type*>(data.data())[150'000]), part);
     });
   }
 }
 
 TEST(Inputs, TheFirstOfSeveralDifferencesIsFound) {
-  const Content content{Type::f32, Init::uniform, 5, 1};
+  const worker::Content content{Type::f32, Init::uniform, 5, 1};
   std::vector<float> data(300'000);
-  fill(content, data.data(), 300'000);
+  worker::fill(content, data.data(), 300'000);
   data[1234] = data[250'000] = 7;
-  EXPECT_EQ(first_difference(content, data.data(), 0, 300'000), 1234);
-  EXPECT_EQ(first_difference(content, data.data(), 1235, 300'000 - 1235), 250'000);
+  EXPECT_EQ(worker::first_difference(content, data.data(), 0, 300'000), 1234);
+  EXPECT_EQ(worker::first_difference(content, data.data(), 1235, 300'000 - 1235), 250'000);
 }
 
 /// A buffer in a file of its own, all poisoned.
-GuardedBuffer guarded(const char* name, std::size_t bytes) {
-  const Descriptor file(::memfd_create(name, MFD_CLOEXEC));
-  EXPECT_EQ(::ftruncate(file.get(), static_cast<off_t>(GuardedBuffer::footprint(bytes))), 0);
-  GuardedBuffer buffer(name, bytes, file.get(), 0);
+worker::GuardedBuffer guarded(const char* name, std::size_t bytes) {
+  const base::Descriptor file(::memfd_create(name, MFD_CLOEXEC));
+  EXPECT_EQ(::ftruncate(file.get(), static_cast<off_t>(worker::GuardedBuffer::footprint(bytes))), 0);
+  worker::GuardedBuffer buffer(name, bytes, file.get(), 0);
   buffer.poison_all();
   return buffer;
 }
 
 TEST(GuardedBuffer, FindsNothingWhereNothingWasWritten) {
-  const GuardedBuffer buffer = guarded("C", 10);
+  const worker::GuardedBuffer buffer = guarded("C", 10);
   std::fill_n(buffer.data(), 10, std::byte{1});
   EXPECT_EQ(buffer.intrusion(), std::nullopt);
 }
 
 TEST(GuardedBuffer, SaysWhatWasWrittenOnWhichSide) {
-  const GuardedBuffer behind = guarded("C", 10), before = guarded("A", 10);
+  const worker::GuardedBuffer behind = guarded("C", 10), before = guarded("A", 10);
   std::fill_n(behind.data() + 10, 12, std::byte{1});
   EXPECT_EQ(behind.intrusion(), "guard band hit: 12 bytes written past the end of C, first at +0");
   before.data()[-3] = std::byte{1};
@@ -178,18 +179,18 @@ TEST(GuardedBuffer, SaysWhatWasWrittenOnWhichSide) {
 }
 
 TEST(GuardedBufferDeathTest, AWriteFarOutsideEndsTheProcess) {
-  const GuardedBuffer buffer = guarded("C", 10);
+  const worker::GuardedBuffer buffer = guarded("C", 10);
   volatile std::byte* const data = buffer.data();
   EXPECT_EXIT(data[1 << 20] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(data[-(1 << 20)] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST(GuardedBuffer, IsPoisonedWithNaNOfEveryFloatType) {
-  const GuardedBuffer buffer = guarded("C", 64);
+  const worker::GuardedBuffer buffer = guarded("C", 64);
   EXPECT_TRUE(std::isnan(*reinterpret_cast<const double*>(buffer.data())));
   EXPECT_TRUE(std::isnan(*reinterpret_cast<const float*>(buffer.data())));
-  EXPECT_TRUE(std::isnan(to_double(*reinterpret_cast<const Half*>(buffer.data()))));
-  EXPECT_TRUE(std::isnan(to_double(*reinterpret_cast<const Bf16*>(buffer.data()))));
+  EXPECT_TRUE(std::isnan(worker::to_double(*reinterpret_cast<const worker::Half*>(buffer.data()))));
+  EXPECT_TRUE(std::isnan(worker::to_double(*reinterpret_cast<const worker::Bf16*>(buffer.data()))));
 }
 
 /// A small GEMM and the right answer, in C's own layout.
@@ -198,18 +199,20 @@ struct Case {
   std::vector<double> reference;
   std::vector<float> c;
 
-  explicit Case(Gemm g) : gemm(resolved(g)), reference(compute_reference(gemm, 3)) {
-    c.resize(static_cast<std::size_t>(view_c(gemm).extent()));
-    poison(std::as_writable_bytes(std::span(c)), Poison::nan);
-    const auto right = GemmReference(gemm, reference).c;
+  explicit Case(Gemm g) : gemm(worker::resolved(g)), reference(worker::compute_reference(gemm, 3)) {
+    c.resize(static_cast<std::size_t>(worker::view_c(gemm).extent()));
+    worker::poison(std::as_writable_bytes(std::span(c)), worker::Poison::nan);
+    const auto right = worker::GemmReference(gemm, reference).c;
     for (std::int64_t i = 0; i < gemm.batch * gemm.m * gemm.n; ++i)
       at(i / (gemm.m * gemm.n), i / gemm.n % gemm.m, i % gemm.n) =
           static_cast<float>(right[static_cast<std::size_t>(i)]);
   }
   float& at(std::int64_t batch, std::int64_t row, std::int64_t col) {
-    return c[static_cast<std::size_t>(view_c(gemm).offset(batch, row, col))];
+    return c[static_cast<std::size_t>(worker::view_c(gemm).offset(batch, row, col))];
   }
-  Deviation compare() const { return compare_gemm(gemm, c.data(), GemmReference(gemm, reference), Poison::nan); }
+  worker::Deviation compare() const {
+    return worker::compare_gemm(gemm, c.data(), worker::GemmReference(gemm, reference), worker::Poison::nan);
+  }
 };
 
 Gemm small_gemm() {
@@ -221,7 +224,7 @@ Gemm small_gemm() {
 }
 
 TEST(Check, ARightResultPasses) {
-  const Deviation deviation = Case(small_gemm()).compare();
+  const worker::Deviation deviation = Case(small_gemm()).compare();
   EXPECT_EQ(deviation.elements, 600);
   EXPECT_EQ(deviation.wrong, 0);
   EXPECT_LE(deviation.largest_ratio, 1);
@@ -230,7 +233,7 @@ TEST(Check, ARightResultPasses) {
 TEST(Check, ANaNIsWrong) {
   Case wrong(small_gemm());
   wrong.at(0, 2, 3) = static_cast<float>(kNaN);
-  const Deviation deviation = wrong.compare();
+  const worker::Deviation deviation = wrong.compare();
   EXPECT_EQ(deviation.wrong, 1);
   EXPECT_EQ(deviation.nans, 1);
   EXPECT_EQ(deviation.unwritten, 0);
@@ -251,9 +254,9 @@ TEST(Check, AnInfinityIsWrong) {
 
 TEST(Check, UnwrittenElementsAreCounted) {
   Case wrong(small_gemm());
-  poison(std::as_writable_bytes(std::span(wrong.c).subspan(590, 10)), Poison::nan);
+  worker::poison(std::as_writable_bytes(std::span(wrong.c).subspan(590, 10)), worker::Poison::nan);
   EXPECT_EQ(wrong.compare().unwritten, 10);
-  EXPECT_EQ(describe(wrong.compare(), "C"),
+  EXPECT_EQ(worker::describe(wrong.compare(), "C"),
             "C was not fully written\n10 of 600 elements are wrong (1.67 %), 10 never written, or only added to, first "
             "at row "
             "19, column 20, all within row 19, columns 20-29");
@@ -265,10 +268,10 @@ TEST(Check, SaysHowManyHowFarAndWhere) {
   gemm.layout_c = Layout::col;
   Case wrong(gemm);
   wrong.at(1, 4, 9) = wrong.at(2, 3, 7) = 1000;
-  const Deviation deviation = wrong.compare();
+  const worker::Deviation deviation = wrong.compare();
   EXPECT_EQ(deviation.wrong, 2);
   EXPECT_NEAR(deviation.largest_error, 1000, 50);
-  const std::string text = describe(deviation, "C");
+  const std::string text = worker::describe(deviation, "C");
   EXPECT_EQ(text.substr(0, text.find('\n')), "wrong result in C");
   EXPECT_NE(text.find("first at row 4, column 9, matrix 1, all within rows 3-4, columns 7-9, matrices 1-2"),
             std::string::npos)
@@ -282,7 +285,8 @@ TEST(Check, PaddingBetweenRowsAndMatricesMustStayAsItWas) {
   gemm.stride_c = 32 * 20 + 7;
   Case kernel(gemm);
   const auto damage = [&kernel] {
-    return padding_damage("C", Type::f32, kernel.c.data(), view_c(kernel.gemm), std::nullopt, Poison::nan);
+    return worker::padding_damage("C", Type::f32, kernel.c.data(), worker::view_c(kernel.gemm), std::nullopt,
+                                  worker::Poison::nan);
   };
   EXPECT_EQ(damage(), std::nullopt);
   kernel.c[32 * 20 + 3] = 0;
@@ -294,14 +298,14 @@ TEST(Check, PaddingBetweenRowsAndMatricesMustStayAsItWas) {
 TEST(Check, PaddingOfAnUpdatedMatrixMustKeepItsContent) {
   Gemm gemm = small_gemm();
   gemm.ldc = 32;
-  const MatrixView view = view_c(resolved(gemm));
-  const Content content{Type::f32, Init::uniform, 1, 2};
+  const worker::MatrixView view = worker::view_c(worker::resolved(gemm));
+  const worker::Content content{Type::f32, Init::uniform, 1, 2};
   std::vector<float> c(static_cast<std::size_t>(view.extent()));
-  fill(content, c.data(), view.extent());
+  worker::fill(content, c.data(), view.extent());
   c[0] = 5;
-  EXPECT_EQ(padding_damage("C", Type::f32, c.data(), view, content, Poison::nan), std::nullopt);
+  EXPECT_EQ(worker::padding_damage("C", Type::f32, c.data(), view, content, worker::Poison::nan), std::nullopt);
   c[30] = 5;
-  EXPECT_EQ(padding_damage("C", Type::f32, c.data(), view, content, Poison::nan),
+  EXPECT_EQ(worker::padding_damage("C", Type::f32, c.data(), view, content, worker::Poison::nan),
             "padding of C was overwritten at element 30");
 }
 
@@ -312,7 +316,8 @@ TEST(Check, InterleavedMatricesHaveNoPadding) {
   gemm.stride_c = 30;
   Case kernel(gemm);
   EXPECT_EQ(kernel.compare().wrong, 0);
-  EXPECT_EQ(padding_damage("C", Type::f32, kernel.c.data(), view_c(kernel.gemm), std::nullopt, Poison::nan),
+  EXPECT_EQ(worker::padding_damage("C", Type::f32, kernel.c.data(), worker::view_c(kernel.gemm), std::nullopt,
+                                   worker::Poison::nan),
             std::nullopt);
 }
 
@@ -320,7 +325,7 @@ TEST(Multiply, AgreesWithTheDefinitionForAllShapesAndStrides) {
   for (const auto& [m, n, k] : {std::tuple(1, 1, 1), {5, 7, 3}, {65, 9, 300}, {130, 33, 513}}) {
     const auto a = values(Init::uniform, Type::f64, m * k, 0), b = values(Init::uniform, Type::f64, k * n, 1);
     std::vector<double> product(static_cast<std::size_t>(m * n));
-    multiply({a.data(), 1, m}, {b.data(), n, 1}, m, n, k, product.data());
+    worker::multiply({a.data(), 1, m}, {b.data(), n, 1}, m, n, k, product.data());
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) {
         long double sum = 0;
@@ -337,14 +342,14 @@ class ReferenceFiles : public testing::Test {
     ASSERT_TRUE(::mkdtemp(pattern.data()));
     folder_ = pattern;
     path_ = folder_ / "reference";
-    write_reference(path_, identity_, values_);
+    worker::write_reference(path_, identity_, values_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string refusal(const std::string& identity) const {
     try {
-      const ReferenceFile file(path_, identity);
-    } catch (const Refusal& refused) {
+      const worker::ReferenceFile file(path_, identity);
+    } catch (const worker::Refusal& refused) {
       const std::string text = refused.what();
       return text.substr(text.rfind(": ") + 2);
     }
@@ -352,12 +357,12 @@ class ReferenceFiles : public testing::Test {
   }
 
   std::filesystem::path folder_, path_;
-  std::string identity_ = reference_identity(small_gemm(), 1);
+  std::string identity_ = worker::reference_identity(small_gemm(), 1);
   std::vector<double> values_ = {1, 2, kNaN, 4};
 };
 
 TEST_F(ReferenceFiles, HoldWhatWasWrittenForTheirOwnerOnly) {
-  const ReferenceFile file(path_, identity_);
+  const worker::ReferenceFile file(path_, identity_);
   EXPECT_EQ(file.values().size(), 4U);
   EXPECT_EQ(file.values()[3], 4);
   struct stat status {};
@@ -367,14 +372,14 @@ TEST_F(ReferenceFiles, HoldWhatWasWrittenForTheirOwnerOnly) {
 }
 
 TEST_F(ReferenceFiles, OfAnotherProblemOrSeedAreRefused) {
-  EXPECT_EQ(refusal(reference_identity(small_gemm(), 2)), "it belongs to another problem or seed");
+  EXPECT_EQ(refusal(worker::reference_identity(small_gemm(), 2)), "it belongs to another problem or seed");
   Gemm other = small_gemm();
   other.beta = 1;
-  EXPECT_EQ(refusal(reference_identity(other, 1)), "it belongs to another problem or seed");
+  EXPECT_EQ(refusal(worker::reference_identity(other, 1)), "it belongs to another problem or seed");
 }
 
 TEST_F(ReferenceFiles, ThatAreDamagedAreRefused) {
-  const std::string bytes = read_file(path_);
+  const std::string bytes = base::read_file(path_);
   const auto with = [&](std::string text) {
     std::ofstream(path_, std::ios::binary) << text;
     return refusal(identity_);
@@ -394,7 +399,7 @@ class SamplerTest : public testing::Test {
  protected:
   Timing run(const wire::Go& go, double first, std::function<double(int)> seconds) {
     launches_ = 0;
-    Sampler sampler(
+    worker::Sampler sampler(
         rules_, go,
         [this, seconds] {
           const double time = seconds(launches_++);
@@ -409,7 +414,7 @@ class SamplerTest : public testing::Test {
   }
 
   MeasureRules rules_;
-  Sampler::First first_;
+  worker::Sampler::First first_;
   double clock_ = 100;
   int launches_ = 0;
 };
@@ -520,9 +525,9 @@ TEST_F(SamplerTest, AfterOtherLaunchesOneDecidesAlone) {
 
 TEST(DecidesAlone, BeyondFourTimesTheBest) {
   const MeasureRules rules;
-  EXPECT_TRUE(decides_alone(rules, {.best_seconds = 0.001}, 0.0041));
-  EXPECT_FALSE(decides_alone(rules, {.best_seconds = 0.001}, 0.0039));
-  EXPECT_FALSE(decides_alone(rules, {}, 1)) << "nothing to be slower than";
+  EXPECT_TRUE(worker::decides_alone(rules, {.best_seconds = 0.001}, 0.0041));
+  EXPECT_FALSE(worker::decides_alone(rules, {.best_seconds = 0.001}, 0.0039));
+  EXPECT_FALSE(worker::decides_alone(rules, {}, 1)) << "nothing to be slower than";
 }
 
 TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {

@@ -6,7 +6,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace tune {
+namespace tune::worker {
 
 void reset_arithmetic() { std::fesetenv(FE_DFL_ENV); }
 
@@ -18,4 +18,4 @@ bool has_default_arithmetic() {
   return std::fegetround() == FE_TONEAREST;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

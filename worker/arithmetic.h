@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tune {
+namespace tune::worker {
 
 /// Gives this thread the arithmetic that a program starts with: rounding to nearest, denormal numbers, no traps.
 void reset_arithmetic();
@@ -8,4 +8,4 @@ void reset_arithmetic();
 /// Whether it has that.
 bool has_default_arithmetic();
 
-}  // namespace tune
+}  // namespace tune::worker

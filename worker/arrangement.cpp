@@ -7,7 +7,7 @@
 
 #include "parallel.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::int64_t kGrain = 1 << 16;  // elements that are worth a thread
@@ -87,4 +87,4 @@ std::optional<std::int64_t> first_rotated_difference(const Content& content, con
   return first == kNone ? std::nullopt : std::optional(first);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

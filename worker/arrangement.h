@@ -5,7 +5,7 @@
 #include "inputs.h"
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Another GEMM with the same numbers at other places, whose result is known without another reference. The rows of A
 /// are rotated by `rows`, the columns of B by `cols`, and C before the launch and the bias by both: element (i, j) of
@@ -35,4 +35,4 @@ void fill_rotated(const Content& content, const RotatedView& rotated, void* data
 std::optional<std::int64_t> first_rotated_difference(const Content& content, const RotatedView& rotated,
                                                      const void* data);
 
-}  // namespace tune
+}  // namespace tune::worker

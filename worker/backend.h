@@ -8,7 +8,7 @@
 
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// What ends a worker with `failed`: an expected way for a spec to fail, with the stage it failed in.
 class Refusal : public std::runtime_error {
@@ -69,4 +69,4 @@ class WorkerBackend {
 /// The executable's own backend: each tune-worker-* links exactly one definition.
 std::unique_ptr<WorkerBackend> make_backend();
 
-}  // namespace tune
+}  // namespace tune::worker

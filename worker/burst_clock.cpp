@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::worker {
 
 bool BurstClock::accepts(double clock_hz) {
   const auto reached = [this](double hz) { return hz >= (1 - kTolerance) * target_hz_; };
@@ -18,4 +18,4 @@ bool BurstClock::accepts(double clock_hz) {
   return false;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

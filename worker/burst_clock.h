@@ -1,7 +1,7 @@
 #pragma once
 #include <functional>
 
-namespace tune {
+namespace tune::worker {
 
 /// Keeps what is timed in the power state `burst`: at the clock that a device grants to short work. Under long, heavy
 /// work a power cap lowers it (on an H200 a bf16 product of 8192^3 goes from 1.37 to 1.56 ms within 100 launches), so
@@ -29,4 +29,4 @@ class BurstClock {
   Rest rest_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

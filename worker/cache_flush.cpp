@@ -12,7 +12,7 @@
 #include <vector>
 #endif
 
-namespace tune {
+namespace tune::worker {
 
 #if defined(__x86_64__)
 namespace {
@@ -53,4 +53,4 @@ void flush_caches(std::span<const std::byte>) {
 
 #endif
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -2,10 +2,10 @@
 #include <cstddef>
 #include <span>
 
-namespace tune {
+namespace tune::worker {
 
 /// Writes a range back to memory and removes it from all caches, on all cores: clflushopt or clflush on x86. Other
 /// processors have no such instruction for users; there the caches are swept by reading twice what they can hold.
 void flush_caches(std::span<const std::byte> range);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -16,7 +16,7 @@
 
 #include "base/descendants.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr int kHighDescriptor = 100;  // beyond what kernels and their libraries open or close by number
@@ -35,7 +35,7 @@ bool is_done(const std::string& line) {
 }
 
 [[noreturn]] void end_group() {
-  end_all_below_us();
+  base::end_all_below_us();
   // Compilers that we started are in our group. Run by hand we may be in a shell's group, which is not ours to end.
   if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);
   ::_exit(1);
@@ -130,8 +130,8 @@ void Channel::leave(const std::optional<wire::Event>& last) {
   stay_if_ending();
   if (last) say(*last);
   std::fflush(nullptr);
-  end_all_below_us();
+  base::end_all_below_us();
   ::_exit(0);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

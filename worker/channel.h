@@ -8,7 +8,7 @@
 
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The worker's end of the protocol. Takes stdin and stdout for itself: from its construction on, what kernels print
 /// goes to stderr, the captured log, and what they read is empty. A thread reads from the start and ends all that this
@@ -48,4 +48,4 @@ class Channel {
   Input input_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -12,7 +12,7 @@
 #include "elements.h"
 #include "parallel.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 using Index = Deviation::Index;
@@ -217,4 +217,4 @@ std::optional<std::string> padding_damage(const std::string& buffer, Type type, 
   return fmt::format("padding of {} was overwritten at element {}", buffer, *at);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

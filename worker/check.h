@@ -11,7 +11,7 @@
 #include "layout.h"
 #include "reference.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// What the comparison of an output with its reference found. An error is |out - ref|.
 struct Deviation {
@@ -74,4 +74,4 @@ std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, con
 std::optional<std::string> padding_damage(const std::string& buffer, Type type, const void* data,
                                           const MatrixView& view, const std::optional<Content>& before, Poison pattern);
 
-}  // namespace tune
+}  // namespace tune::worker

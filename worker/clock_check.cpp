@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr double kPrecision = 0.005;
@@ -25,4 +25,4 @@ std::optional<std::string> clock_contradiction(std::vector<TimedLaunch> launches
                      1e3 * median.seen);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tune::worker {
 
 /// One launch: the seconds that the kernel's process says it took, and those that passed on the judge's clock from its
 /// command to the answer, without those in which either had to wait for a core.
@@ -19,4 +19,4 @@ struct TimedLaunch {
 /// claim, which is how precisely times are known.
 std::optional<std::string> clock_contradiction(std::vector<TimedLaunch> launches, double allowance);
 
-}  // namespace tune
+}  // namespace tune::worker

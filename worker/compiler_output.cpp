@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 // GCC's compiler proper, the linker below GCC, and a part of Clang.
@@ -21,7 +21,7 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 }  // namespace
 
-FailureFacts facts_of_build(const Exit& exit, std::string_view output) {
+FailureFacts facts_of_build(const base::Exit& exit, std::string_view output) {
   FailureFacts facts = facts_of_end(exit.code, exit.signal);
   if (std::ranges::any_of(kKilledPart, [&](std::string_view words) { return contains(output, words); }))
     facts.machine_suspected = true;
@@ -34,4 +34,4 @@ int room_error_of_build(std::string_view output) {
   return 0;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

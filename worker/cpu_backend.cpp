@@ -19,7 +19,7 @@
 #include "support.h"
 #include "verifier.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 // Launches are limited by the time that they take themselves, and all that belongs to them by so many times that.
@@ -42,7 +42,7 @@ class CpuBackend final : public WorkerBackend {
   void reference(const wire::ReferenceRequest& request) override;
   void load(const wire::MeasureRequest& request) override;
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
-  int run_kernel() override { return tune::run_kernel(); }
+  int run_kernel() override { return tune::worker::run_kernel(); }
 
  private:
   std::vector<double> outputs() const;
@@ -235,4 +235,4 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
 
 std::unique_ptr<WorkerBackend> make_backend() { return std::make_unique<CpuBackend>(); }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -21,7 +21,7 @@
 #include "model/values/error.h"
 #include "support.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,15 +39,16 @@ std::vector<std::string> compiler() {
   return result;
 }
 
-Finished run_compiler(std::vector<std::string> argv, const fs::path& directory) try {
-  Command command;
+base::Finished run_compiler(std::vector<std::string> argv, const fs::path& directory) try {
+  base::Command command;
   command.argv = std::move(argv);
   command.directory = directory;
   command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain() and compiler_output.h
   command.own_group = false;
-  return run(command);
-} catch (const NoProgram& error) {
-  throw NoProgram(error.code(), fmt::format("no compiler: {}; install a C++20 compiler or set CXX", error.what()));
+  return base::run(command);
+} catch (const base::NoProgram& error) {
+  throw base::NoProgram(error.code(),
+                        fmt::format("no compiler: {}; install a C++20 compiler or set CXX", error.what()));
 }
 
 std::vector<std::string> command_line(const wire::BuildRequest& request, const fs::path& artifact) {
@@ -72,9 +73,9 @@ std::string first_error(const std::string& output) {
 }
 
 /// The first line of a build's failure: the first error, without what is the same for all files or is about the shim.
-std::string explain(const wire::BuildRequest& request, const Finished& finished) {
+std::string explain(const wire::BuildRequest& request, const base::Finished& finished) {
   std::string line = first_error(finished.captured);
-  if (line.empty()) return fmt::format("{}: {}", compiler().front(), to_text(finished.exit));
+  if (line.empty()) return fmt::format("{}: {}", compiler().front(), base::to_text(finished.exit));
   const fs::path source(request.source);
   const bool in_shim = line.find(kShim) != line.npos;
   for (const wire::KernelLaunch& launch : request.launches)
@@ -87,7 +88,7 @@ std::string explain(const wire::BuildRequest& request, const Finished& finished)
   return line;
 }
 
-[[noreturn]] void refuse(const wire::BuildRequest& request, const Finished& finished) {
+[[noreturn]] void refuse(const wire::BuildRequest& request, const base::Finished& finished) {
   const std::string line = explain(request, finished), &output = finished.captured;
   const std::string_view cut = output.size() > kDetail ? "\n[more in the log]" : "";
   throw Refusal(wire::Failed{.stage = Stage::build,
@@ -98,7 +99,7 @@ std::string explain(const wire::BuildRequest& request, const Finished& finished)
 
 /// Bytes of the .text section; 0 if the file is not a 64-bit ELF object.
 double code_bytes(const fs::path& object) {
-  const std::string file = read_file(object);
+  const std::string file = base::read_file(object);
   Elf64_Ehdr header;
   if (file.size() < sizeof header || !file.starts_with("\177ELF\2")) return 0;
   std::memcpy(&header, file.data(), sizeof header);
@@ -136,9 +137,9 @@ double stack_bytes(const fs::path& folder) {
 std::string cpp_compiler_version() try {
   std::vector<std::string> argv = compiler();
   argv.emplace_back("--version");
-  const Finished finished = run_compiler(std::move(argv), "");
+  const base::Finished finished = run_compiler(std::move(argv), "");
   return finished.exit.clean() ? finished.output.substr(0, finished.output.find('\n')) : "";
-} catch (const NoProgram&) {
+} catch (const base::NoProgram&) {
   return "";
 }
 
@@ -146,13 +147,13 @@ wire::Built build_shared_object(const wire::BuildRequest& request) {
   require_supported(request.problem, Backend::cpu, Stage::build);
   const auto start = std::chrono::steady_clock::now();
   const fs::path folder = request.output, artifact = folder / "kernel.so";
-  write_file(folder / kShim, shim_source(request));
+  base::write_file(folder / kShim, shim_source(request));
   // In the source's folder, which is what relative paths among the flags mean.
-  const Finished finished = run_compiler(command_line(request, artifact), fs::path(request.source).parent_path());
+  const base::Finished finished = run_compiler(command_line(request, artifact), fs::path(request.source).parent_path());
   std::fputs(finished.captured.c_str(), stderr);
   if (!finished.exit.clean()) refuse(request, finished);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   return {"kernel.so", spent.count(), {{"code", code_bytes(artifact)}, {"stack", stack_bytes(folder)}}};
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// First line of `$CXX --version` (c++ if CXX is not set); empty if there is no compiler.
 std::string cpp_compiler_version();
@@ -13,4 +13,4 @@ std::string cpp_compiler_version();
 /// `stack`, bytes of the largest frame. Throws Refusal; `no compiler: ...` is no fault of the kernel.
 wire::Built build_shared_object(const wire::BuildRequest& request);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -6,7 +6,7 @@
 #include "backend.h"
 #include "cpu_shim.h"
 
-namespace tune {
+namespace tune::worker {
 
 SharedObject::SharedObject(const std::vector<std::string>& names) {
   std::string reasons;
@@ -82,4 +82,4 @@ void CpuKernel::launch() const {
   for (const Call& call : calls_) call.function(call.arguments.data());
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -5,7 +5,7 @@
 
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// A shared object opened with dlopen. It stays until the process ends, because its threads and the exceptions that it
 /// throws may outlive this.
@@ -60,4 +60,4 @@ class CpuKernel {
   std::vector<Call> calls_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -8,7 +8,7 @@
 
 #include "cpu_probe.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr double kHertz = 6.5e9;
@@ -51,4 +51,4 @@ double cpu_most_flops(const Problem& problem) {
 
 double cpu_most_bandwidth() { return cores() * kBandwidthOfCore; }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -1,7 +1,7 @@
 #pragma once
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Upper bounds of what this machine can do, for worker/roofline.h: they are meant to be above every CPU that there is,
 /// not near this one.
@@ -12,4 +12,4 @@ double cpu_most_flops(const Problem& problem);
 /// Bytes a second between all cores and the memory.
 double cpu_most_bandwidth();
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -6,7 +6,7 @@
 #include "backend.h"
 #include "cache_flush.h"
 
-namespace tune {
+namespace tune::worker {
 
 CpuMemory::CpuMemory(std::vector<GuardedBuffer> buffers, const Verifier& verifier)
     : verifier_(verifier), buffers_(std::move(buffers)) {
@@ -52,4 +52,4 @@ double CpuMemory::verify(const LaunchSetting& setting) const {
   return largest;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -5,7 +5,7 @@
 #include "guarded_buffer.h"
 #include "verifier.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// What a launch finds in memory. Every launch has another one, so that what was right in one is wrong in the next.
 struct LaunchSetting {
@@ -40,4 +40,4 @@ class CpuMemory {
   Arrangement arrangement_;             ///< that the inputs have
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -13,7 +13,7 @@
 #include "base/store.h"
 #include "program_host.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 /// The first processor's lines of /proc/cpuinfo; empty where there is none.
@@ -37,7 +37,7 @@ std::string arch(const std::map<std::string, std::string>& facts) {
   utsname system{};
   ::uname(&system);
   const auto fact = [&](const char* name) { return facts.contains(name) ? facts.at(name) : std::string("?"); };
-  const std::string features = Hash().add(fact("flags")).add(fact("Features")).hex().substr(0, 8);
+  const std::string features = base::Hash().add(fact("flags")).add(fact("Features")).hex().substr(0, 8);
   return fmt::format("{} {}.{}.{} {}", system.machine, fact("cpu family"), fact("model"), fact("stepping"), features);
 }
 
@@ -61,4 +61,4 @@ std::set<std::string> cpu_features() {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -4,7 +4,7 @@
 
 #include "model/device.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// This machine as a device: `cores`, cache and memory sizes in bytes, `simd_bits`, `name`. `arch` tells CPUs apart
 /// that -march=native builds different code for.
@@ -12,4 +12,4 @@ Device probe_cpu();
 /// What the operating system lets programs use of an x86 CPU, by its names: avx2, fma. Empty elsewhere.
 std::set<std::string> cpu_features();
 
-}  // namespace tune
+}  // namespace tune::worker

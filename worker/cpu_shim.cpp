@@ -8,7 +8,7 @@
 #include "backend.h"
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 struct TypedArgument {
@@ -111,4 +111,4 @@ std::string shim_source(const wire::BuildRequest& request) {
   return text;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The name of the function that makes launch number `index`.
 std::string shim_symbol(std::size_t index);
@@ -13,4 +13,4 @@ std::string shim_symbol(std::size_t index);
 /// against the kernel's parameters. Throws Refusal for arguments that the CPU has not.
 std::string shim_source(const wire::BuildRequest& request);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -11,7 +11,7 @@
 #include "model/problem.h"
 
 /// The element types as the host computes with them: conversion from and to double, with one rounding to nearest even.
-namespace tune {
+namespace tune::worker {
 
 /// IEEE's binary16. Its bits are converted here, because without F16C compilers call a slow library function for each.
 struct Half {
@@ -136,4 +136,4 @@ decltype(auto) with_type(Type type, F&& f) {
   throw std::invalid_argument("no such type");
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr double kLeastShareOfPower = 0.1;
@@ -56,4 +56,4 @@ double hopeless_seconds(double best_joules, double power_limit_w) {
   return best_joules / (kLeastShareOfPower * power_limit_w);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-namespace tune {
+namespace tune::worker {
 
 /// How much energy one launch takes, from a counter of the device that steps only about ten times a second. Knows
 /// neither devices nor clocks: both are functions, so that a test decides what a launch takes.
@@ -43,4 +43,4 @@ class EnergyMeter {
 /// a tenth of the power it is held to (an idle H200 with a context takes a sixth).
 double hopeless_seconds(double best_joules, double power_limit_w);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <cstddef>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::size_t kHandlerStack = 64 << 10;
@@ -103,4 +103,4 @@ void report_faults(volatile FaultNote& note, const std::vector<const std::vector
   ::sigaction(SIGSEGV, &action, nullptr);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -6,7 +6,7 @@
 
 #include "guarded_buffer.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// A buffer without its memory.
 struct Extent {
@@ -32,4 +32,4 @@ std::string to_text(const FaultNote& note, const std::vector<Extent>& buffers);
 /// once for each set of addresses, in the same order. Both must stay. One at a time.
 void report_faults(volatile FaultNote& note, const std::vector<const std::vector<GuardedBuffer>*>& buffers);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -8,7 +8,7 @@
 #include "elements.h"
 #include "gpu_tensor_map.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 template <typename T>
@@ -73,4 +73,4 @@ GpuArgument make_argument(const Gpu& gpu, const wire::Arg& arg, const Problem& p
   return pack_factor(arg.number, gemm->acc);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

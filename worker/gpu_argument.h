@@ -6,7 +6,7 @@
 #include "gpu_device.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The value of one parameter of a kernel: an address, a number or a tensor map, which has the strictest alignment.
 struct alignas(64) GpuArgument {
@@ -19,4 +19,4 @@ using AddressOf = std::function<gpu::Address(const std::string& buffer)>;
 /// Throws Refusal of the load stage for what cannot be passed.
 GpuArgument make_argument(const Gpu& gpu, const wire::Arg& arg, const Problem& problem, const AddressOf& address);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -32,7 +32,7 @@
 #include "support.h"
 #include "verifier.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr double kLoadingCode = 0.001;  // seconds that loading a kernel's code may add to its first launch
@@ -48,7 +48,7 @@ constexpr int kEnergyRounds = 3;                 // of the finals that measure e
 /// What the reference process left, or else compiled now: a worker that is run by hand may have no reference.
 std::string helpers_code(const std::string& reference, const std::string& arch) {
   const auto file = helpers_beside(reference);
-  return !reference.empty() && std::filesystem::exists(file) ? read_file(file) : compile_gpu_helpers(arch);
+  return !reference.empty() && std::filesystem::exists(file) ? base::read_file(file) : compile_gpu_helpers(arch);
 }
 
 /// Requests with the same key need the same memory, but for the workspace, and are verified alike.
@@ -127,7 +127,7 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
   gpu_.emplace();
   const std::string code = compile_gpu_helpers(gpu_->arch());
   helpers_.emplace(*gpu_, code);
-  write_file(helpers_beside(request.output), code);
+  base::write_file(helpers_beside(request.output), code);
   const std::string identity = reference_identity(request.problem, request.seed);
   if (const auto* gemm = std::get_if<Gemm>(&request.problem)) {
     const std::vector<double> values = compute_reference_on(*gpu_, *helpers_, *gemm, request.seed);
@@ -413,4 +413,4 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
 
 std::unique_ptr<WorkerBackend> make_backend() { return std::make_unique<GpuBackend>(); }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -13,7 +13,7 @@
 #include "gpu_elements.h"
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::size_t kWorkspace = 32 << 20;  // what cuBLASLt recommends for Hopper, and hipBLASLt's samples give it
@@ -203,4 +203,4 @@ std::unique_ptr<GpuBlas> open_gpu_blas(const Gpu& gpu, const Gemm& gemm, const A
   }
 }
 
-}  // namespace tune
+}  // namespace tune::worker

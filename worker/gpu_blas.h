@@ -4,7 +4,7 @@
 #include "gpu_argument.h"
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The vendor's own GEMM for one problem. Its library has several algorithms, in the order of its own guess: the first
 /// is what a plain call gets.
@@ -26,4 +26,4 @@ class GpuBlas {
 /// Refusal of the load stage if there is no library that can be used or it has no such GEMM, GpuError.
 std::unique_ptr<GpuBlas> open_gpu_blas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most);
 
-}  // namespace tune
+}  // namespace tune::worker

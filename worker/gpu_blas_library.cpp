@@ -11,10 +11,10 @@
 namespace tune::blas {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) { throw Refusal(Stage::load, text); }
+[[noreturn]] void refuse(const std::string& text) { throw worker::Refusal(Stage::load, text); }
 
-GpuLibrary take_first(std::vector<std::string>& places) try {
-  GpuLibrary library(places);
+worker::GpuLibrary take_first(std::vector<std::string>& places) try {
+  worker::GpuLibrary library(places);
   places.erase(places.begin(), std::ranges::find(places, library.place()) + 1);
   return library;
 } catch (const std::runtime_error& error) {
@@ -27,10 +27,10 @@ GpuLibrary take_first(std::vector<std::string>& places) try {
 void Library::check(Status status) const {
   const auto message = [&] { return fmt::format("{}: {}", kName, text(status)); };
   if (status == kNotSupported) throw NotSupported(message());
-  if (status != kSuccess) throw GpuError(message());
+  if (status != kSuccess) throw worker::GpuError(message());
 }
 
-std::vector<std::string> Library::places() { return places_of(kLibraries); }
+std::vector<std::string> Library::places() { return worker::places_of(kLibraries); }
 
 std::string Library::likely_file() {
   std::error_code error;
@@ -40,7 +40,7 @@ std::string Library::likely_file() {
 }
 
 Library Library::open(std::vector<std::string>& places) {
-  const GpuLibrary file = take_first(places);
+  const worker::GpuLibrary file = take_first(places);
   Library library;
   library.place = file.place();
   std::string objection;

@@ -8,9 +8,9 @@
 namespace tune::blas {
 
 /// An algorithm that the library offers for a problem and then does not launch for it.
-class NotSupported : public GpuError {
+class NotSupported : public worker::GpuError {
  public:
-  using GpuError::GpuError;
+  using worker::GpuError::GpuError;
 };
 
 /// The vendor's GEMM library and its context. Opened at run time, where the driver and the compiler are looked for, and

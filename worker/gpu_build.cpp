@@ -16,7 +16,7 @@
 #include "gpu_vendor.h"
 #include "ptxas_log.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,7 +77,7 @@ GpuCompiler open_compiler() try { return {}; } catch (const std::runtime_error& 
 
 GpuCompiler::Result compile(const GpuCompiler& compiler, const wire::BuildRequest& request) try {
   const fs::path source(request.source);
-  return compiler.compile(source.filename().string(), read_file(source), request.arch,
+  return compiler.compile(source.filename().string(), base::read_file(source), request.arch,
                           compiler_options(request, compiler));
 } catch (const std::runtime_error& error) {
   throw Refusal(Stage::build, error.what());
@@ -98,9 +98,9 @@ wire::Built build_gpu_code(const wire::BuildRequest& request) {
   wire::Built built;
   built.artifact = gpu::kArtifact;
   built.properties = properties(request, result);
-  write_file(fs::path(request.output) / gpu::kArtifact, result.code);
+  base::write_file(fs::path(request.output) / gpu::kArtifact, result.code);
   built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return built;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

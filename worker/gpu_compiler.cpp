@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
@@ -59,4 +59,4 @@ GpuCompiler::Result GpuCompiler::compile(const std::string& name, const std::str
   return result;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

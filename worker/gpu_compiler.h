@@ -4,7 +4,7 @@
 
 #include "gpu_vendor.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The run-time compiler: source text to code for one architecture, in this process, with or without a GPU.
 class GpuCompiler {
@@ -38,4 +38,4 @@ class GpuCompiler {
   GpuCompilerLibrary library_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -8,7 +8,7 @@
 #include "backend.h"
 #include "gpu_vendor.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr double kMiB = 1 << 20;
@@ -157,4 +157,4 @@ std::vector<std::size_t> GpuModule::parameter_sizes(const std::string& name) con
   return gpu::parameter_sizes(gpu_->driver(), function(name), code_, name);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

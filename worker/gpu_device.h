@@ -11,7 +11,7 @@
 #include "gpu_library.h"
 #include "uuid.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// A call that the device refused, or a fault of a kernel, which the next call reports. The first line says what.
 class GpuError : public std::runtime_error {
@@ -151,4 +151,4 @@ class GpuModule {
   gpu::Module module_ = nullptr;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -11,7 +11,7 @@
 #include "gpu_elements.h"
 #include "gpu_sources.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 using gpu::Bits;
@@ -182,4 +182,4 @@ void GpuHelpers::flush(gpu::Address data, std::size_t bytes) const {
   launch_over("tune_flush", static_cast<std::int64_t>(parts), data, parts, result_.address());
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -9,7 +9,7 @@
 #include "inputs.h"
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The code of gpu_kernels.cu for one architecture. Throws std::runtime_error if it cannot be compiled.
 std::string compile_gpu_helpers(const std::string& arch);
@@ -87,4 +87,4 @@ class GpuHelpers {
   mutable DeviceMemory result_;  ///< what kernels that return something write to
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -10,7 +10,7 @@
 #include "base/store.h"
 #include "gpu_vendor.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::size_t kCopies = 8;
@@ -34,7 +34,7 @@ GpuKernel::GpuKernel(const Gpu& gpu, const std::string& artifact, std::vector<wi
     : gpu_(&gpu),
       launches_(std::move(launches)),
       problem_(std::move(problem)),
-      code_(read_file(artifact)),
+      code_(base::read_file(artifact)),
       artifact_(artifact) {
   load_copy();
   for (const wire::KernelLaunch& rules : launches_) {
@@ -129,4 +129,4 @@ void GpuKernel::launch() {
   for (Call& call : calls_) gpu_->launch(call.launch, call.pointers.data(), call.text);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -5,7 +5,7 @@
 
 #include "gpu_argument.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The launches of a built artifact, bound to their arguments. What can be known before a launch is verified: the
 /// kernels' parameters against the arguments, and threads and shared memory against the device's limits.
@@ -51,4 +51,4 @@ class GpuKernel {
   std::vector<Call> calls_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

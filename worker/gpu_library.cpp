@@ -8,7 +8,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ std::optional<std::string> display_driver_version() try {
   return std::nullopt;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

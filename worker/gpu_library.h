@@ -7,7 +7,7 @@
 
 #include "gpu_api.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// A shared library, open until the process ends.
 class GpuLibrary {
@@ -58,4 +58,4 @@ std::vector<std::filesystem::path> toolkits();
 /// The display driver's own version (580.95.05), which CUDA's does not tell; nullopt if NVML is absent.
 std::optional<std::string> display_driver_version();
 
-}  // namespace tune
+}  // namespace tune::worker

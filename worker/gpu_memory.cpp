@@ -10,7 +10,7 @@
 #include "gpu_vendor.h"
 #include "reference.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr const char* kWorkspace = "workspace";
@@ -268,4 +268,4 @@ InputChange GpuMemory::change_on_host() const {
   return change;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -10,7 +10,7 @@
 #include "verifier.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The buffers of one problem and the workspace on a device, each between two guard bands, and what has to happen to
 /// them around a launch. The device decides whether they are right; only what is not is copied to the host, which says
@@ -96,4 +96,4 @@ class GpuMemory {
   gpu::Pair turned_{-1, -1};
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -2,11 +2,11 @@
 
 #include "nvml.h"
 
-namespace tune {
+namespace tune::worker {
 
 // An AMD device is one that NVML does not know.
 std::unique_ptr<Monitor> open_monitor(const GpuHandle& device) {
   return Nvml::find(NvmlFunctions::open(), device.uuid());
 }
 
-}  // namespace tune
+}  // namespace tune::worker

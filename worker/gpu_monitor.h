@@ -4,9 +4,9 @@
 #include "gpu_device.h"
 #include "monitor.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The gauges of a device; null if no management library is there that knows it.
 std::unique_ptr<Monitor> open_monitor(const GpuHandle& device);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -11,7 +11,7 @@
 #include "gpu_monitor.h"
 #include "uuid.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::pair<const char*, gpu::Attribute> kProperties[] = {
@@ -95,4 +95,4 @@ wire::Hello probe_gpu(Backend backend) {
   return hello;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -6,7 +6,7 @@
 #include "inputs.h"
 #include "reference.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 std::size_t bytes(std::int64_t doubles) { return static_cast<std::size_t>(doubles) * sizeof(double); }
@@ -47,4 +47,4 @@ std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpe
   return values;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

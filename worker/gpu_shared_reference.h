@@ -5,7 +5,7 @@
 
 #include "gpu_device.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// A reference that the process that made it keeps on the device, so that other processes copy it from there (1 ms for
 /// 2 GB on an H200) instead of reading it from its file. A file beside the reference's says where it is. Kernels that
@@ -23,4 +23,4 @@ struct SharedReference {
   static std::optional<SharedReference> copy(const std::filesystem::path& reference, const Gpu& gpu);
 };
 
-}  // namespace tune
+}  // namespace tune::worker

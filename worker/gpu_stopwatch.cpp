@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr double kLeastHold = 100e-6;  // seconds in which clocks can be read well enough
@@ -81,4 +81,4 @@ double GpuStopwatch::rest(double seconds) {
   return clock_between(watch.held, watch.released);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 
 #include "gpu_helpers.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Times launches by events around them. Until all that is to be timed is queued, a kernel of one thread holds the
 /// device, so that no time of the host lies between the events and the device does not idle, which would make what
@@ -40,4 +40,4 @@ class GpuStopwatch {
   GpuEvent start_, stop_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -2,7 +2,7 @@
 #include "gpu_device.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The descriptor of a buffer for the tensor memory accelerator: a matrix, innermost dimension first, with the batch as
 /// third dimension if `box` has three entries; a custom problem's buffer is a vector. Outside of it the kernel reads
@@ -10,4 +10,4 @@ namespace tune {
 /// such thing.
 gpu::TensorMap make_tensor_map(const Gpu& gpu, const wire::Arg& arg, const Problem& problem, gpu::Address address);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -7,7 +7,7 @@
 #include "gpu_tensor_map.h"
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 CUtensorMapDataType data_type(Type type) {
@@ -105,4 +105,4 @@ gpu::TensorMap make_tensor_map(const Gpu& gpu, const wire::Arg& arg, const Probl
                             tensor.strides.empty() ? 0 : tensor.strides.front()));
 }
 
-}  // namespace tune
+}  // namespace tune::worker

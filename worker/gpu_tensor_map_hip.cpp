@@ -1,10 +1,10 @@
 #include "backend.h"
 #include "gpu_tensor_map.h"
 
-namespace tune {
+namespace tune::worker {
 
 gpu::TensorMap make_tensor_map(const Gpu&, const wire::Arg& arg, const Problem&, gpu::Address) {
   throw Refusal(Stage::load, "tma " + arg.buffer + ": HIP devices have no tensor memory accelerator");
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -7,7 +7,7 @@
 #include "measure.h"
 #include "model/statistics/stats.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr double kWake = 2e-3;      // seconds after which a device that idled is as fast as one that did not (H200)
@@ -110,4 +110,4 @@ void GpuTimer::launch_unverified(std::int64_t count, bool vary_each) {
   }
 }
 
-}  // namespace tune
+}  // namespace tune::worker

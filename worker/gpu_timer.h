@@ -7,7 +7,7 @@
 #include "gpu_memory.h"
 #include "gpu_stopwatch.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Launches of one spec on the device: every one has inputs of its own, writes to poisoned memory, and is verified.
 /// What is timed is timed in one power state.
@@ -64,4 +64,4 @@ class GpuTimer {
   std::vector<double> clocks_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require(CompilerStatus status, const GpuCompilerLibrary& compiler) {
+void require(CompilerStatus status, const worker::GpuCompilerLibrary& compiler) {
   if (status != kCompiled) throw std::runtime_error(fmt::format("NVRTC: {}", compiler.error_text(status)));
 }
 
@@ -22,7 +22,7 @@ void require(CompilerStatus status, const GpuCompilerLibrary& compiler) {
 
 const char* const kNoContraction = "--fmad=false";
 
-std::string describe(const GpuDriver& driver, Status status) {
+std::string describe(const worker::GpuDriver& driver, Status status) {
   const char *name = nullptr, *text = nullptr;
   driver.error_name(status, &name);
   driver.error_text(status, &text);
@@ -34,7 +34,7 @@ std::string device_advice() { return ""; }
 /// Where NVRTC finds a device it opens all of them, under a lock that all processes share: 476 builds took 64 s on a
 /// machine with four H200s instead of 1.9 s.
 void renounce_devices() {
-  if (const auto nodes = nvidia_nodes(); !nodes.empty()) renounce(nodes);
+  if (const auto nodes = worker::nvidia_nodes(); !nodes.empty()) worker::renounce(nodes);
 }
 
 /// CUDA opens all GPUs that it can, though it shows only those of CUDA_VISIBLE_DEVICES, and each takes it 20 ms of a
@@ -42,11 +42,11 @@ void renounce_devices() {
 void see_one_gpu_alone(const char* uuid) {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr && std::string_view(visible).starts_with("MIG-")) return;
-  const auto others = nodes_of_other_gpus(uuid);
-  if (!others.empty() && renounce(others)) ::setenv("CUDA_VISIBLE_DEVICES", uuid, 1);
+  const auto others = worker::nodes_of_other_gpus(uuid);
+  if (!others.empty() && worker::renounce(others)) ::setenv("CUDA_VISIBLE_DEVICES", uuid, 1);
 }
 
-Status open(const GpuDriver& driver, Device& device) {
+Status open(const worker::GpuDriver& driver, Device& device) {
   if (const char* uuid = std::getenv("TUNE_GPU")) see_one_gpu_alone(uuid);
   // Halves the time that a context takes; kernels of one stream need no more than one queue.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
@@ -54,25 +54,25 @@ Status open(const GpuDriver& driver, Device& device) {
   return status == kSuccess ? driver.device(&device, 0) : status;
 }
 
-Status enter(const GpuDriver& driver, Device device) {
+Status enter(const worker::GpuDriver& driver, Device device) {
   Context context = nullptr;
   const Status status = driver.retain_context(&context, device);
   return status == kSuccess ? driver.set_context(context) : status;
 }
 
 /// The architecture's own instructions (wgmma, TMA) where it has some, from 9.0 on.
-std::string architecture(const GpuHandle& gpu) {
+std::string architecture(const worker::GpuHandle& gpu) {
   const int major = gpu.attribute(kComputeMajor);
   return fmt::format("sm_{}{}{}", major, gpu.attribute(kComputeMinor), major >= 9 ? "a" : "");
 }
 
-std::string driver_version(const GpuDriver& driver) {
+std::string driver_version(const worker::GpuDriver& driver) {
   int version = 0;
   driver.version(&version);
-  return display_driver_version().value_or(fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10));
+  return worker::display_driver_version().value_or(fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10));
 }
 
-std::vector<std::size_t> parameter_sizes(const GpuDriver& driver, Function function, const std::string&,
+std::vector<std::size_t> parameter_sizes(const worker::GpuDriver& driver, Function function, const std::string&,
                                          const std::string&) {
   std::vector<std::size_t> sizes;
   std::size_t offset = 0, size = 0;
@@ -80,7 +80,7 @@ std::vector<std::size_t> parameter_sizes(const GpuDriver& driver, Function funct
   return sizes;
 }
 
-Status allow(const GpuDriver& driver, const GpuLaunch& launch) {
+Status allow(const worker::GpuDriver& driver, const worker::GpuLaunch& launch) {
   Status status = kSuccess;
   const auto set = [&](auto attribute, int value) {
     if (status == kSuccess) status = driver.set_function_attribute(launch.function, attribute, value);
@@ -90,7 +90,7 @@ Status allow(const GpuDriver& driver, const GpuLaunch& launch) {
   return status;
 }
 
-Status launch(const GpuDriver& driver, const GpuLaunch& launch, void** arguments) {
+Status launch(const worker::GpuDriver& driver, const worker::GpuLaunch& launch, void** arguments) {
   CUlaunchConfig config{};
   std::tie(config.gridDimX, config.gridDimY, config.gridDimZ) = std::tuple_cat(launch.grid);
   std::tie(config.blockDimX, config.blockDimY, config.blockDimZ) = std::tuple_cat(launch.block);
@@ -106,15 +106,15 @@ Status launch(const GpuDriver& driver, const GpuLaunch& launch, void** arguments
   return driver.launch(&config, launch.function, arguments, nullptr);
 }
 
-Status forget_kept_lines(const GpuDriver& driver) { return driver.forget_persisting(); }
+Status forget_kept_lines(const worker::GpuDriver& driver) { return driver.forget_persisting(); }
 
-std::string version(const GpuCompilerLibrary& compiler) {
+std::string version(const worker::GpuCompilerLibrary& compiler) {
   int major = 0, minor = 0;
   require(compiler.version(&major, &minor), compiler);
   return fmt::format("NVRTC {}.{}", major, minor);
 }
 
-std::vector<std::string> architectures(const GpuCompilerLibrary& compiler) {
+std::vector<std::string> architectures(const worker::GpuCompilerLibrary& compiler) {
   int count = 0;
   require(compiler.architecture_count(&count), compiler);
   std::vector<int> numbers(static_cast<std::size_t>(count));
@@ -129,13 +129,13 @@ std::vector<std::string> architectures(const GpuCompilerLibrary& compiler) {
 }
 
 /// Those beside the compiler's library, or else of a toolkit.
-std::vector<std::string> includes(const GpuCompilerLibrary& compiler) {
+std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler) {
   std::vector<fs::path> candidates;
   std::error_code error;
   for (fs::path folder = fs::canonical(compiler.path, error).parent_path(); folder.has_relative_path();
        folder = folder.parent_path())
     candidates.push_back(folder / "include");
-  for (const fs::path& root : toolkits()) candidates.push_back(root / "include");
+  for (const fs::path& root : worker::toolkits()) candidates.push_back(root / "include");
   candidates.emplace_back(TUNE_TOOLKIT_INCLUDES);
   for (const fs::path& folder : candidates)
     if (fs::exists(folder / "cuda_fp16.h", error)) return {folder.string(), (folder / "cccl").string()};
@@ -146,8 +146,8 @@ std::vector<std::string> options_for(const std::string& arch) {
   return {"--gpu-architecture=" + arch, "--ptxas-options=-v"};
 }
 
-std::map<std::string, KernelResources> resources(const std::string&, const std::string& log) {
-  return read_ptxas_log(log);
+std::map<std::string, worker::KernelResources> resources(const std::string&, const std::string& log) {
+  return worker::read_ptxas_log(log);
 }
 
 }  // namespace tune::gpu

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
@@ -86,7 +86,7 @@ GuardedBuffer& GuardedBuffer::operator=(GuardedBuffer&& other) noexcept {
 std::span<std::byte> GuardedBuffer::band_behind() const { return {data_ + bytes_, mapping_ + mapped_ - kMoat}; }
 
 std::optional<std::string> GuardedBuffer::intrusion() const {
-  return tune::intrusion(name_, band_before(), band_behind(), bytes_);
+  return tune::worker::intrusion(name_, band_before(), band_behind(), bytes_);
 }
 
 std::optional<std::string> intrusion(const std::string& name, std::span<const std::byte> before,
@@ -107,4 +107,4 @@ void poison(std::span<std::byte> bytes, Poison pattern) {
     std::memcpy(bytes.data() + at, block.data(), std::min(block.size(), bytes.size() - at));
 }
 
-}  // namespace tune
+}  // namespace tune::worker

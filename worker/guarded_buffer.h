@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace tune {
+namespace tune::worker {
 
 /// Memory for one argument of a kernel, a part of a file that several processes map: page-aligned, with a guard band on
 /// each side and inaccessible memory beyond those, so that a near miss is found afterwards and a far one ends the
@@ -69,4 +69,4 @@ inline std::byte poison_at(std::size_t offset, Poison pattern) {
   return static_cast<std::byte>(offset % 2 == 0 ? word & 0xff : word >> 8);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -10,7 +10,7 @@
 #include "generator.h"
 #include "parallel.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::int64_t kGrain = 1 << 16;  // elements that are worth a thread
@@ -126,4 +126,4 @@ std::optional<std::int64_t> first_difference_of_part(const Content& content, std
   return result;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

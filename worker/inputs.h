@@ -4,7 +4,7 @@
 
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// What a buffer holds before a launch: element i is a function of (seed, buffer, i) alone, where i is the element's
 /// offset from the buffer's start, padding included. Nothing is stored, so inputs are verified by making them again.
@@ -35,4 +35,4 @@ std::optional<std::int64_t> first_difference(const Content& content, const void*
 std::optional<std::int64_t> first_difference_of_part(const Content& content, std::int64_t first, std::int64_t count,
                                                      const void* part);
 
-}  // namespace tune
+}  // namespace tune::worker

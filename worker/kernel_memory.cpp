@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
@@ -63,4 +63,4 @@ std::int64_t limit_memory(std::int64_t bytes) {
   return ::setrlimit(RLIMIT_DATA, &limit) == 0 ? bytes : 0;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace tune {
+namespace tune::worker {
 
 /// Keeps this process, and each that it starts, from taking more memory than so many bytes beside what it has; what it
 /// asks for beyond is refused, so that it fails instead of the machine. Memory that is reserved counts, stacks of
@@ -15,4 +15,4 @@ std::int64_t limit_memory(std::int64_t bytes);
 /// nullopt: it has no limit.
 std::optional<std::int64_t> left_in_container(const std::filesystem::path& cgroup);
 
-}  // namespace tune
+}  // namespace tune::worker

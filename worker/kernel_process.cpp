@@ -23,7 +23,7 @@
 #include "kernel_runner.h"
 #include "measure.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr int kTrials = 5;
@@ -102,12 +102,12 @@ pid_t start_process(int room) {
   const DefaultSignals signals;
   pid_t process = 0;
   const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), signals.get(), arguments, environ);
-  if (error != 0) throw Refusal(Stage::load, "cannot start the kernel's process: " + why_not_started(error));
+  if (error != 0) throw Refusal(Stage::load, "cannot start the kernel's process: " + base::why_not_started(error));
   return process;
 }
 
 [[noreturn]] void end_like(const siginfo_t& end) {
-  end_all_below_us();
+  base::end_all_below_us();
   if (end.si_code == CLD_EXITED) ::_exit(end.si_status);
   const rlimit no_core{};
   ::setrlimit(RLIMIT_CORE, &no_core);  // the kernel's process has left its own, where cores are wanted
@@ -126,7 +126,7 @@ KernelProcess::KernelProcess(KernelRoom& room, const std::filesystem::path& hidd
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
   room_.set_text(hidden.string());
   process_ = start_process(room.file());
-  started_ = StartedChild(process_);
+  started_ = base::StartedChild(process_);
   its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
   our_delay_ = RunDelay("/proc/thread-self/schedstat");
   await_turn(++turns_);
@@ -245,8 +245,8 @@ void KernelProcess::require_stopped() {
 }
 
 void KernelProcess::end_what_it_started() const {
-  end_descendants(process_);
-  end_orphans();
+  base::end_descendants(process_);
+  base::end_orphans();
 }
 
-}  // namespace tune
+}  // namespace tune::worker

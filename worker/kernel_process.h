@@ -10,7 +10,7 @@
 #include "kernel_room.h"
 #include "run_delay.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The process that a kernel runs in, seen from its judge. It is another execution of our own program, and inherits
 /// nothing but the room and stderr. Between launches all its threads are stopped: what they have not done when a launch
@@ -50,9 +50,9 @@ class KernelProcess {
   KernelRoom& room_;
   Stage stage_ = Stage::load;
   pid_t process_ = 0;  ///< 0: it has ended
-  StartedChild started_;
+  base::StartedChild started_;
   std::uint32_t turns_ = 0;  ///< that it has taken
   RunDelay its_delay_, our_delay_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

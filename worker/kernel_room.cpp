@@ -12,7 +12,7 @@
 
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 wire::MeasureRequest for_launches(wire::MeasureRequest request) {
@@ -42,7 +42,7 @@ KernelRoom::KernelRoom(const wire::MeasureRequest& request) : request_(for_launc
   std::size_t total = head;
   total += buffers_bytes() * (request_.measure.strict ? kAddresses : 1);
   require_memory(total);
-  file_ = Descriptor(::memfd_create("tune-kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  file_ = base::Descriptor(::memfd_create("tune-kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file_ || ::ftruncate(file_.get(), static_cast<off_t>(total)) != 0 ||
       ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     throw std::bad_alloc();
@@ -53,7 +53,7 @@ KernelRoom::KernelRoom(const wire::MeasureRequest& request) : request_(for_launc
   std::ranges::copy(text, reinterpret_cast<char*>(notes_ + 1));
 }
 
-KernelRoom::KernelRoom(Descriptor file) : file_(std::move(file)) {
+KernelRoom::KernelRoom(base::Descriptor file) : file_(std::move(file)) {
   map_notes(sizeof(KernelNotes));
   const std::size_t text = notes_->request_bytes;
   ::munmap(std::exchange(notes_, nullptr), mapped_);
@@ -111,4 +111,4 @@ std::vector<GuardedBuffer> KernelRoom::map(std::uint32_t addresses) const {
   return buffers;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

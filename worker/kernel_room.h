@@ -10,7 +10,7 @@
 #include "guarded_buffer.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// The first page of what a kernel's process and its judge share. The judge writes what is to be done, the process what
 /// became of it; a kernel can write to it too, so that a judge relies on none of it.
@@ -42,7 +42,7 @@ class KernelRoom {
   /// The judge's: takes the memory, whose size nobody can change any more. Throws std::bad_alloc.
   explicit KernelRoom(const wire::MeasureRequest& request);
   /// The kernel's process's.
-  explicit KernelRoom(Descriptor file);
+  explicit KernelRoom(base::Descriptor file);
   ~KernelRoom();
   KernelRoom(const KernelRoom&) = delete;
   KernelRoom& operator=(const KernelRoom&) = delete;
@@ -69,7 +69,7 @@ class KernelRoom {
   /// Of one set of addresses.
   std::size_t buffers_bytes() const;
 
-  Descriptor file_;
+  base::Descriptor file_;
   KernelNotes* notes_ = nullptr;
   std::size_t mapped_ = 0;  ///< bytes of the notes and the request
   wire::MeasureRequest request_;
@@ -78,4 +78,4 @@ class KernelRoom {
 /// Name of the buffer that is the workspace.
 inline constexpr const char* kWorkspace = "workspace";
 
-}  // namespace tune
+}  // namespace tune::worker

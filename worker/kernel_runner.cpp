@@ -32,7 +32,7 @@
 #include "nvidia_nodes.h"
 #include "vendor_blas.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::size_t kLine = 64;
@@ -179,9 +179,9 @@ class KernelRunner {
 int run_kernel() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "tune-kernel");
-  KernelRoom room{Descriptor(kRoomDescriptor)};
+  KernelRoom room{base::Descriptor(kRoomDescriptor)};
   if (::getppid() != room.notes().judge) return 0;  // it died before it could take us with it
-  SignalBounds::of_this_process().enter();
+  base::SignalBounds::of_this_process().enter();
   // Where the system has Landlock. It also keeps us from looking into processes outside, our judge among them.
   const std::string hidden = room.text();
   renounce(hidden.empty() ? std::vector<std::filesystem::path>() : std::vector<std::filesystem::path>{hidden});
@@ -190,4 +190,4 @@ int run_kernel() {
   KernelRunner(room, limit_memory(room.request().measure.memory_bytes)).obey();
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tune {
+namespace tune::worker {
 
 /// The mode of our program that is a kernel's process, and the descriptor that its room has there.
 inline constexpr const char* kRunKernel = "run-kernel";
@@ -10,4 +10,4 @@ inline constexpr int kRoomDescriptor = 3;
 /// other, with all its threads stopped in between. Returns its exit code if it is not a judge's.
 int run_kernel();
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -1,6 +1,6 @@
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 MatrixView view(std::int64_t batch, std::int64_t stride, std::int64_t rows, std::int64_t cols, Layout layout,
@@ -50,4 +50,4 @@ std::vector<Buffer> buffers_of(const Problem& problem) {
   return buffers;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

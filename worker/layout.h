@@ -4,7 +4,7 @@
 
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Where a batch of matrices lies in memory, in elements: (batch, row, col) is at the offset below.
 struct MatrixView {
@@ -30,4 +30,4 @@ MatrixView view_c(const Gemm& gemm);
 /// declared.
 std::vector<Buffer> buffers_of(const Problem& problem);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -14,7 +14,7 @@
 #include "kernel_runner.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr const char* kHelp =
@@ -174,18 +174,19 @@ Channel::Input input_of(const Options& options) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::worker
 
 int main(int argc, char** argv) {
-  if (argc == 2 && argv[1] == std::string_view(tune::kRunKernel)) return tune::make_backend()->run_kernel();
+  if (argc == 2 && argv[1] == std::string_view(tune::worker::kRunKernel))
+    return tune::worker::make_backend()->run_kernel();
   const std::string_view program = argc > 0 ? argv[0] : "tune-worker";
-  const auto options = tune::parse({argv + 1, argv + argc});
+  const auto options = tune::worker::parse({argv + 1, argv + argc});
   if (!options || options->mode == "help") {
-    fmt::print(options ? stdout : stderr, fmt::runtime(tune::kHelp), program.substr(program.rfind('/') + 1));
+    fmt::print(options ? stdout : stderr, fmt::runtime(tune::worker::kHelp), program.substr(program.rfind('/') + 1));
     return options ? 0 : 2;
   }
-  tune::adopt_orphans();
-  tune::Channel channel(tune::input_of(*options));
-  const auto backend = tune::make_backend();
-  channel.leave(tune::Session(*options, *backend, channel).run());
+  tune::base::adopt_orphans();
+  tune::worker::Channel channel(tune::worker::input_of(*options));
+  const auto backend = tune::worker::make_backend();
+  channel.leave(tune::worker::Session(*options, *backend, channel).run());
 }

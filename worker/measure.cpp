@@ -7,7 +7,7 @@
 
 #include "model/statistics/stats.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr double kSingleLaunchFactor = 4;
@@ -107,4 +107,4 @@ std::uint64_t nanoseconds_now() {
   return static_cast<std::uint64_t>(now.count());
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -6,7 +6,7 @@
 
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// How often a kernel is launched, and when its time is known well enough. Knows nothing of kernels and clocks: both
 /// are functions, so that a test decides what a launch takes.
@@ -66,4 +66,4 @@ double seconds_now();
 /// The same without arithmetic on floating-point numbers, whose rules a kernel may have changed.
 std::uint64_t nanoseconds_now();
 
-}  // namespace tune
+}  // namespace tune::worker

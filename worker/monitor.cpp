@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace tune {
+namespace tune::worker {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::map<std::string, double> Observer::metrics() const {
   return metrics;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tune {
+namespace tune::worker {
 
 /// What a device says of itself at one moment; nullopt: it does not say.
 struct Conditions {
@@ -98,4 +98,4 @@ class CoolTimer {
   std::function<void(double)> sleep_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

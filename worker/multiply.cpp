@@ -13,7 +13,7 @@
 #define TUNE_CLONES
 #endif
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::int64_t kRows = 4, kCols = 8;           // of C in registers
@@ -87,4 +87,4 @@ void multiply(const DoubleMatrix& a, const DoubleMatrix& b, std::int64_t m, std:
   });
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-namespace tune {
+namespace tune::worker {
 
 /// A matrix of doubles with any strides, in elements.
 struct DoubleMatrix {
@@ -15,4 +15,4 @@ struct DoubleMatrix {
 void multiply(const DoubleMatrix& a, const DoubleMatrix& b, std::int64_t m, std::int64_t n, std::int64_t k,
               double* product);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -13,7 +13,7 @@
 
 #include "base/descriptor.h"
 
-namespace tune {
+namespace tune::worker {
 namespace fs = std::filesystem;
 namespace {
 
@@ -47,7 +47,7 @@ bool allow_all_but(const std::vector<fs::path>& files, const fs::path& folder, i
       if (!allow_all_but(files, path, rules)) return false;
       continue;
     }
-    const Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    const base::Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
     if (!parent && errno == ENOENT) continue;  // it has just gone
     const landlock_path_beneath_attr rule = {kOpening, parent.get()};
     if (!parent || ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) return false;
@@ -86,10 +86,10 @@ std::vector<fs::path> nvidia_nodes(const fs::path& devices) {
 bool renounce(const std::vector<fs::path>& paths) {
   landlock_ruleset_attr handled{};
   handled.handled_access_fs = kOpening;
-  const Descriptor rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
+  const base::Descriptor rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
   if (!rules) return false;
   return allow_all_but(paths, "/", rules.get()) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

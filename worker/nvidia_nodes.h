@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tune::worker {
 
 /// The device nodes of all NVIDIA GPUs but the one with this UUID (`GPU-...`). Empty: there are no others, or the
 /// kernel module does not tell. `driver` is its folder of GPUs, `devices` that of the nodes.
@@ -18,4 +18,4 @@ std::vector<std::filesystem::path> nvidia_nodes(const std::filesystem::path& dev
 /// 5.13). No path holds a link. False: the system cannot do that, and they still can.
 bool renounce(const std::vector<std::filesystem::path>& paths);
 
-}  // namespace tune
+}  // namespace tune::worker

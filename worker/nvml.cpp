@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 /// A figure that the library gives in `unit`; nullopt if it has no such function or does not answer.
@@ -107,4 +107,4 @@ std::vector<int> Nvml::processes() const {
   return pids;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -4,7 +4,7 @@
 #include "monitor.h"
 #include "uuid.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// One figure that the library is asked for by its number; laid out as its nvmlFieldValue_t.
 struct NvmlField {
@@ -70,4 +70,4 @@ class Nvml final : public Monitor {
   NvmlFunctions::Device device_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

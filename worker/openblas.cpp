@@ -6,7 +6,7 @@
 #include <cctype>
 #include <initializer_list>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 enum class Vectors { older, avx2, avx512 };
@@ -58,4 +58,4 @@ std::optional<std::string> openblas_advice(const OpenBlas& library, const std::s
   return std::nullopt;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-namespace tune {
+namespace tune::worker {
 
 /// What an OpenBLAS says of its kernels. A library for x86-64 holds kernels for several CPUs, which it calls cores, and
 /// takes those that it knows by the CPU's model number: of one that is newer than itself it may think that it is old.
@@ -19,4 +19,4 @@ struct OpenBlas {
 /// can be done, or the core is one that we do not know. `cpu_features` are named as in /proc/cpuinfo.
 std::optional<std::string> openblas_advice(const OpenBlas& library, const std::set<std::string>& cpu_features);
 
-}  // namespace tune
+}  // namespace tune::worker

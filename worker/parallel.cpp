@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-namespace tune {
+namespace tune::worker {
 
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
@@ -17,4 +17,4 @@ void parallel_for(std::int64_t count, std::int64_t grain,
   body(0, count / parts);
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 // Operations (a multiplication and an addition are two) that a multiprocessor does per cycle with dense 16-bit inputs:
@@ -44,4 +44,4 @@ double peak_flops(const std::string& arch, int multiprocessors, double clock_hz,
   return kMargin * rate->half * relative * multiprocessors * clock_hz;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

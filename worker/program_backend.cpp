@@ -16,7 +16,7 @@
 #include "program_run.h"
 #include "wire/program_result.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,10 +93,10 @@ void require_executable(const fs::path& file) {
 // The program's result file, if it wrote one.
 std::optional<std::string> text_of(const fs::path& result) {
   if (!fs::exists(result)) return std::nullopt;
-  if (const std::string kind = kind_of_file(result); !kind.empty())
+  if (const std::string kind = base::kind_of_file(result); !kind.empty())
     throw Refusal(Stage::measure, "the result file is " + kind + "; a program writes a regular file");
   if (fs::file_size(result) > kResultLimit) throw Refusal(Stage::measure, "the result file is larger than 1 MiB");
-  return read_file(result);
+  return base::read_file(result);
 }
 
 class ProgramBackend final : public WorkerBackend {
@@ -177,7 +177,7 @@ wire::ProgramResult ProgramBackend::run_program() const {
   task.is_artifact = !request_.artifact.empty() && !task.is_shell && task.command.front() == "{binary}";
   task.environment = {{"TUNE_RESULT", result.string()}};
   task.memory_bytes = request_.measure.memory_bytes;
-  const Finished finished = run_or_refuse(task);
+  const base::Finished finished = run_or_refuse(task);
   return wire::read_program_result(text_of(result), finished.output);
 }
 
@@ -194,4 +194,4 @@ std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const 
 
 std::unique_ptr<WorkerBackend> make_backend() { return std::make_unique<ProgramBackend>(); }
 
-}  // namespace tune
+}  // namespace tune::worker

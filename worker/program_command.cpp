@@ -8,7 +8,7 @@
 #include <functional>
 #include <sstream>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 // The known placeholder that starts at text[at], without its braces; empty if none does.
@@ -139,4 +139,4 @@ Words command_from_environment(const char* name, const std::string& fallback) {
   return words.empty() ? Words{fallback} : words;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

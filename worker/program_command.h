@@ -7,8 +7,9 @@
 
 #include "model/program.h"
 
-namespace tune {
+namespace tune::worker {
 
+/// The words of a command, or what a placeholder stands for.
 using Words = std::vector<std::string>;
 /// What `{name}` stands for in a command: any number of words.
 using Placeholders = std::map<std::string, Words, std::less<>>;
@@ -32,4 +33,4 @@ Words default_run_command(const std::filesystem::path& source, bool built);
 /// The words of $NAME, or `fallback` if it is unset or blank: "ccache g++" is two.
 Words command_from_environment(const char* name, const std::string& fallback);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -9,7 +9,7 @@
 #include "base/process.h"
 #include "program_command.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 std::string cpu_model(const std::string& otherwise) {
@@ -23,12 +23,12 @@ std::string cpu_model(const std::string& otherwise) {
 
 std::string output_of(Words argv) try {
   argv.emplace_back("--version");
-  Command command;
+  base::Command command;
   command.argv = std::move(argv);
   command.own_group = false;
-  const Finished finished = run(command);
+  const base::Finished finished = base::run(command);
   return finished.exit.clean() ? finished.output : "";
-} catch (const NoProgram&) {
+} catch (const base::NoProgram&) {
   return "";
 }
 
@@ -67,4 +67,4 @@ std::string compiler_versions() {
   return all;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 
 #include "model/device.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// This machine: the CPU's model, the kernel's release, and the properties `cores`, `memory_bytes` and `name`.
 Device host_device();
@@ -12,4 +12,4 @@ Device host_device();
 /// Empty if there is none, which scripts do not mind.
 std::string compiler_versions();
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -12,11 +12,11 @@
 #include "compiler_output.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 // A shell reports the signal that killed its command as an exit code of 128 and more.
-Exit seen_through_shell(Exit exit, bool is_shell) {
+base::Exit seen_through_shell(base::Exit exit, bool is_shell) {
   if (is_shell && exit.signal == 0 && exit.code > 128) exit.signal = std::exchange(exit.code, 0) - 128;
   return exit;
 }
@@ -34,16 +34,16 @@ std::string telling_line(std::string_view text) {
   return std::string(last.substr(0, 300));
 }
 
-std::string message_of(const Task& task, const Exit& exit, const Finished& finished) {
+std::string message_of(const Task& task, const base::Exit& exit, const base::Finished& finished) {
   const std::string limit = task.memory_bytes == 0
                                 ? ""
                                 : fmt::format("; its memory is limited to {} MiB by --memory", task.memory_bytes >> 20);
-  if (exit.signal != 0) return fmt::format("{} was {}{}", task.what, to_text(exit), limit);
+  if (exit.signal != 0) return fmt::format("{} was {}{}", task.what, base::to_text(exit), limit);
   const std::string line = telling_line(finished.captured.empty() ? finished.output : finished.captured);
-  return fmt::format("{} ended with {}{}{}{}", task.what, to_text(exit), line.empty() ? "" : ": ", line, limit);
+  return fmt::format("{} ended with {}{}{}{}", task.what, base::to_text(exit), line.empty() ? "" : ": ", line, limit);
 }
 
-[[noreturn]] void refuse(const Task& task, const Exit& exit, const Finished& finished) {
+[[noreturn]] void refuse(const Task& task, const base::Exit& exit, const base::Finished& finished) {
   wire::Failed failed{task.stage, message_of(task, exit, finished), facts_of_end(exit.code, exit.signal)};
   if (task.stage == Stage::build) {
     const std::string output = finished.output + finished.captured;
@@ -59,9 +59,9 @@ bool is_trusted_with_signals() {
   return value != nullptr && value == std::string_view("1");
 }
 
-Finished start(const Task& task, const Command& command) {
+base::Finished start(const Task& task, const base::Command& command) {
   try {
-    return run(command);
+    return base::run(command);
   } catch (const Error& error) {
     if (!task.is_artifact) throw;
     throw Refusal(task.stage, error.what());
@@ -70,18 +70,18 @@ Finished start(const Task& task, const Command& command) {
 
 }  // namespace
 
-Finished run_or_refuse(const Task& task) {
-  Command command;
+base::Finished run_or_refuse(const Task& task) {
+  base::Command command;
   command.argv = expand_command(task.command, task.is_shell, task.placeholders);
   command.environment = task.environment;
   command.own_group = false;
   command.signals_others = task.stage == Stage::build || is_trusted_with_signals();
-  Finished finished = start(task, command);
+  base::Finished finished = start(task, command);
   for (const auto* text : {&finished.output, &finished.captured}) std::fwrite(text->data(), 1, text->size(), stderr);
   std::fflush(stderr);
-  const Exit exit = seen_through_shell(finished.exit, task.is_shell);
+  const base::Exit exit = seen_through_shell(finished.exit, task.is_shell);
   if (!exit.clean()) refuse(task, exit, finished);
   return finished;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

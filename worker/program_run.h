@@ -7,7 +7,7 @@
 #include "model/trial.h"
 #include "program_command.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// A command of program mode: the build, or the program itself.
 struct Task {
@@ -25,6 +25,6 @@ struct Task {
 /// cannot signal what is outside. What it prints goes on into our stderr, bounded. Throws Refusal in its stage if it
 /// crashes or exits with another code than 0; the message has the signal, or the code and the line of its output that
 /// explains most. Throws Error(environment) if it cannot be started, unless it was built.
-Finished run_or_refuse(const Task& task);
+base::Finished run_or_refuse(const Task& task);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 /// The text between the first `'` after `mark` and the next one.
@@ -46,4 +46,4 @@ std::map<std::string, KernelResources> read_ptxas_log(std::string_view log) {
   return kernels;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

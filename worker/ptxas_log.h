@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace tune {
+namespace tune::worker {
 
 /// What the assembler's `-v` lines say of one kernel.
 struct KernelResources {
@@ -15,4 +15,4 @@ struct KernelResources {
 /// Resources by kernel, out of a compiler's log with `--ptxas-options=-v`; other lines are skipped.
 std::map<std::string, KernelResources> read_ptxas_log(std::string_view log);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -6,7 +6,7 @@
 
 #include "model/statistics/stats.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr int kRounds = 11;
@@ -67,4 +67,4 @@ std::optional<int> fastest_of(int count, const Race& race) {
   return runners.front().algorithm == 0 && !beats(*best, runners.front()) ? 0 : best->algorithm;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

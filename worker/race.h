@@ -2,7 +2,7 @@
 #include <functional>
 #include <optional>
 
-namespace tune {
+namespace tune::worker {
 
 /// What a race between the vendor library's algorithms knows of the world.
 struct Race {
@@ -17,4 +17,4 @@ struct Race {
 /// faster by more than 0.3 % in the median and in four of five rounds. nullopt: all fail.
 std::optional<int> fastest_of(int count, const Race& race);
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -9,7 +9,7 @@
 #include "multiply.h"
 #include "parallel.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::uint64_t kBiasBuffer = 3;
@@ -149,4 +149,4 @@ double custom_tolerance(const Custom& problem, Type type) {
   return problem.tolerance > 0 ? problem.tolerance : std::sqrt(unit_roundoff(type));
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -7,7 +7,7 @@
 
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// What a right result is. Made once per problem and seed, never by the kernel under test.
 ///
@@ -71,4 +71,4 @@ class GemmTolerance {
 /// The tolerance relative to the largest element of a custom problem's buffer.
 double custom_tolerance(const Custom& problem, Type type);
 
-}  // namespace tune
+}  // namespace tune::worker

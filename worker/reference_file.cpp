@@ -15,7 +15,7 @@
 #include "base/descriptor.h"
 #include "base/store.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'T', 'U', 'N', 'E', 'R', 'E', 'F', '1'};
@@ -44,16 +44,16 @@ std::string reference_identity(const Problem& problem, std::uint64_t seed) {
   wire::ReferenceRequest request;
   request.problem = problem;
   request.seed = seed;
-  return Hash().add(wire::encode(wire::Request(request))).hex();
+  return base::Hash().add(wire::encode(wire::Request(request))).hex();
 }
 
 void write_reference(const std::filesystem::path& path, const std::string& identity, std::span<const double> values) {
   Header header;
   header.count = values.size();
   header.identity = digits(identity);
-  header.checksum = digits(Hash().add(text(values)).hex());
+  header.checksum = digits(base::Hash().add(text(values)).hex());
   const std::string temporary = fmt::format("{}.tmp{}", path.string(), ::getpid());
-  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  base::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   const std::string_view head(reinterpret_cast<const char*>(&header), sizeof header);
   const bool written = file.write(head) && file.write(text(values)) && file.close();
   if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return;
@@ -66,7 +66,7 @@ ReferenceFile::ReferenceFile(const std::filesystem::path& path, const std::strin
   const auto refuse = [&path](const char* why) {
     throw Refusal(Stage::load, fmt::format("cannot use the reference {}: {}", path.string(), why));
   };
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) refuse(std::strerror(errno));
   if (static_cast<std::size_t>(status.st_size) < sizeof(Header)) refuse("it is cut short");
@@ -78,7 +78,7 @@ ReferenceFile::ReferenceFile(const std::filesystem::path& path, const std::strin
   if (header.magic != kMagic) refuse("it is no reference file of this version");
   if (mapped_ != sizeof(Header) + header.count * sizeof(double)) refuse("it is cut short");
   if (header.identity != digits(identity)) refuse("it belongs to another problem or seed");
-  if (header.checksum != digits(Hash().add(text(values())).hex())) refuse("its checksum is wrong");
+  if (header.checksum != digits(base::Hash().add(text(values())).hex())) refuse("its checksum is wrong");
 }
 
 ReferenceFile::~ReferenceFile() {
@@ -90,4 +90,4 @@ std::span<const double> ReferenceFile::values() const {
   return {reinterpret_cast<const double*>(header + 1), header->count};
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -6,7 +6,7 @@
 
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Names the problem and the seed that a reference belongs to.
 std::string reference_identity(const Problem& problem, std::uint64_t seed);
@@ -33,4 +33,4 @@ class ReferenceFile {
   std::size_t mapped_ = 0;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -7,7 +7,7 @@
 
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 struct Work {
@@ -53,4 +53,4 @@ std::optional<std::string> faster_than_possible(const Problem& problem, double s
   return beyond(std::max(0.0, work.bytes - cached), seconds, bandwidth, "B/s", "memory's bandwidth");
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -4,7 +4,7 @@
 
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Why a launch of `seconds` cannot have done the whole work of the problem: `faster than the device can be: 0.0156 ms
 /// would be 137 TFLOP/s, and its peak is below 67 TFLOP/s`. nullopt: nothing contradicts the time.
@@ -17,4 +17,4 @@ namespace tune {
 std::optional<std::string> faster_than_possible(const Problem& problem, double seconds, double peak_flops,
                                                 double bandwidth, double cached = 0);
 
-}  // namespace tune
+}  // namespace tune::worker

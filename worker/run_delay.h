@@ -3,7 +3,7 @@
 
 #include "base/descriptor.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// How long a thread has had to wait for a core, all in all, as the system counts it.
 class RunDelay {
@@ -17,7 +17,7 @@ class RunDelay {
   double seconds() const;
 
  private:
-  Descriptor file_;
+  base::Descriptor file_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

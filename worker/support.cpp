@@ -3,7 +3,7 @@
 #include "backend.h"
 #include "model/support.h"
 
-namespace tune {
+namespace tune::worker {
 
 void require_supported(const Problem& problem, Backend backend, Stage stage) {
   if (std::holds_alternative<std::monostate>(problem)) throw Refusal(stage, "a kernel needs a `problem`");
@@ -21,4 +21,4 @@ wire::MeasureRequest measure_request(const wire::ReferenceRequest& request) {
   return result;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

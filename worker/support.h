@@ -1,7 +1,7 @@
 #pragma once
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Throws Refusal with what the backend has not; the driver asks the same before it starts anything.
 void require_supported(const Problem& problem, Backend backend, Stage stage);
@@ -9,4 +9,4 @@ void require_supported(const Problem& problem, Backend backend, Stage stage);
 /// What a reference kernel is loaded and launched by, like any other.
 wire::MeasureRequest measure_request(const wire::ReferenceRequest& request);
 
-}  // namespace tune
+}  // namespace tune::worker

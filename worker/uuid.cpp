@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace tune {
+namespace tune::worker {
 
 std::string uuid_text(const std::string& prefix, const Uuid& uuid) {
   std::string text = prefix;
@@ -13,4 +13,4 @@ std::string uuid_text(const std::string& prefix, const Uuid& uuid) {
   return text;
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -2,11 +2,12 @@
 #include <array>
 #include <string>
 
-namespace tune {
+namespace tune::worker {
 
+/// The identifier of a GPU, as its driver reports it.
 using Uuid = std::array<unsigned char, 16>;
 
 /// As vendors' tools write it: a prefix such as GPU, then 8-4-4-4-12 digits, with `-` between.
 std::string uuid_text(const std::string& prefix, const Uuid& uuid);
 
-}  // namespace tune
+}  // namespace tune::worker

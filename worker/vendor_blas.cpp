@@ -12,7 +12,7 @@
 #include "layout.h"
 #include "openblas.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 // The part of the CBLAS interface that is used; its header need not be installed.
@@ -78,4 +78,4 @@ void VendorGemm::launch() const {
     multiply<double>(library_.symbol<CblasGemm<double>>("cblas_dgemm"));
 }
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -5,7 +5,7 @@
 #include "cpu_kernel.h"
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// OpenBLAS's own GEMM, opened at run time: f32 and f64, on as many cores as it takes by itself, a batch one after the
 /// other.
@@ -29,4 +29,4 @@ class VendorGemm {
   std::vector<std::string> remarks_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -9,7 +9,7 @@
 #include "base/store.h"
 #include "layout.h"
 
-namespace tune {
+namespace tune::worker {
 namespace {
 
 Problem with_strides(const Problem& problem) {
@@ -121,13 +121,13 @@ std::span<const double> Verifier::reference_of(std::size_t index) const {
 void Verifier::keep(std::size_t index, const void* data, const Variation& variation) const {
   const Buffer& buffer = buffers_[index];
   std::filesystem::create_directories(keep_);
-  write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
-             bytes_of(data, buffer.count, size_of(buffer.type)));
+  base::write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
+                   bytes_of(data, buffer.count, size_of(buffer.type)));
   const auto* gemm = std::get_if<Gemm>(&problem_);
   const std::vector<double> right = gemm ? expected_of(*gemm, GemmReference(*gemm, reference()).c, variation)
                                          : std::vector<double>(reference_of(index).begin(), reference_of(index).end());
-  write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
-             bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));
+  base::write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
+                   bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));
 }
 
-}  // namespace tune
+}  // namespace tune::worker

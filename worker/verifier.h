@@ -11,7 +11,7 @@
 #include "reference_file.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::worker {
 
 /// Decides whether what a kernel left in memory is right. Knows the problem's buffers by their numbers (see
 /// `buffers_of`), what they hold before a launch, and the reference; takes host copies, so that every backend can use
@@ -54,4 +54,4 @@ class Verifier {
   mutable std::unique_ptr<const ReferenceFile> reference_;
 };
 
-}  // namespace tune
+}  // namespace tune::worker

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::base {
 
 void Capture::add(std::string_view text) {
   total_ += text.size();
@@ -20,4 +20,4 @@ std::string Capture::text() const {
   return head_ + "\n... " + std::to_string(cut) + " bytes cut ...\n" + std::string(tail);
 }
 
-}  // namespace tune
+}  // namespace tune::base

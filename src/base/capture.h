@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace tune {
+namespace tune::base {
 
 /// Keeps the first and the last half of what is added, up to a limit in bytes, whatever the amount.
 class Capture {
@@ -20,4 +20,4 @@ class Capture {
   std::string tail_;
 };
 
-}  // namespace tune
+}  // namespace tune::base

@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-namespace tune {
+namespace tune::base {
 namespace {
 
 constexpr int kPasses = 100;  // in a row, after orphans of orphans
@@ -156,4 +156,4 @@ void end_all_below_us() {
   if (adopts_orphans()) end_descendants(::getpid());
 }
 
-}  // namespace tune
+}  // namespace tune::base

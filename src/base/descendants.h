@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace tune {
+namespace tune::base {
 
 /// What was started from this process, directly or not, however far it went: a process that leaves its group and its
 /// session, and whose parent ends, still comes back to the nearest process above it that adopts orphans.
@@ -41,4 +41,4 @@ void end_descendants(pid_t root);
 /// The same below this process, for its last moment, if it adopts orphans.
 void end_all_below_us();
 
-}  // namespace tune
+}  // namespace tune::base

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tune {
+namespace tune::base {
 
 /// What the system knows by a number, such as an open file: closed when this ends. Functions that fail set errno.
 class Descriptor {
@@ -41,4 +41,4 @@ class Descriptor {
   int fd_;
 };
 
-}  // namespace tune
+}  // namespace tune::base

@@ -11,7 +11,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::base {
 namespace fs = std::filesystem;
 namespace {
 
@@ -137,4 +137,4 @@ void write_file(const fs::path& path, std::string_view text) {
   if (!file.close()) fail(std::strerror(errno));
 }
 
-}  // namespace tune
+}  // namespace tune::base

@@ -7,7 +7,7 @@
 
 #include "base/descriptor.h"
 
-namespace tune {
+namespace tune::base {
 
 /// The most that is read of a file, unless its reader says less; of a pipe or a device it is 64 MiB at most.
 inline constexpr std::uintmax_t kLongestFile = std::uintmax_t{4} << 30;
@@ -34,4 +34,4 @@ bool leads_to(const std::filesystem::path& path, const Descriptor& file);
 /// that was killed left there is removed. Throws Error(environment) with the path and the cause.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-}  // namespace tune
+}  // namespace tune::base

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::base {
 namespace fs = std::filesystem;
 namespace {
 
@@ -81,4 +81,4 @@ void HeldFolder::remove_abandoned(const fs::path& parent, const std::string& pre
   }
 }
 
-}  // namespace tune
+}  // namespace tune::base

@@ -4,7 +4,7 @@
 
 #include "base/descriptor.h"
 
-namespace tune {
+namespace tune::base {
 
 /// A folder that a run makes for itself, and on which it holds a lock, so that other runs see that it is in use. What a
 /// killed run leaves has no lock. It is told from folders of others by its mode, which it gets once it is locked.
@@ -26,4 +26,4 @@ class HeldFolder {
   Descriptor lock_;
 };
 
-}  // namespace tune
+}  // namespace tune::base

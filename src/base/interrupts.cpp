@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace tune {
+namespace tune::base {
 namespace {
 
 // Only what a handler may call.
@@ -29,4 +29,4 @@ void end_on_signals() {
   }
 }
 
-}  // namespace tune
+}  // namespace tune::base

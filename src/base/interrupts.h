@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tune {
+namespace tune::base {
 
 /// What the person is told who interrupted a run.
 inline constexpr const char* kInterrupted = "tune: interrupted; the same command continues from here";
@@ -9,4 +9,4 @@ inline constexpr const char* kInterrupted = "tune: interrupted; the same command
 /// exit code of an interrupted run. While a Processes object catches them, they become its events instead.
 void end_on_signals();
 
-}  // namespace tune
+}  // namespace tune::base

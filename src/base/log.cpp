@@ -5,7 +5,7 @@
 
 #include "model/values/shown.h"
 
-namespace tune {
+namespace tune::base {
 
 void log_verbosely() {
   auto logger = spdlog::stderr_logger_st("tune");
@@ -16,4 +16,4 @@ void log_verbosely() {
 
 void log(std::string_view text) { spdlog::debug(shown_line(text)); }
 
-}  // namespace tune
+}  // namespace tune::base

@@ -31,7 +31,7 @@
 #include "base/descriptor.h"
 #include "base/signal_bounds.h"
 
-namespace tune {
+namespace tune::base {
 namespace {
 
 namespace asio = boost::asio;
@@ -474,4 +474,4 @@ std::string to_text(const Exit& exit) {
   return "killed by signal " + std::to_string(exit.signal) + " (" + name + ")";
 }
 
-}  // namespace tune
+}  // namespace tune::base

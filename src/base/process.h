@@ -11,7 +11,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::base {
 
 /// How a process ended.
 struct Exit {
@@ -118,4 +118,4 @@ struct Finished {
 /// Runs one command to its end. Throws as Processes::start.
 Finished run(const Command& command);
 
-}  // namespace tune
+}  // namespace tune::base

@@ -3,7 +3,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-namespace tune {
+namespace tune::base {
 namespace {
 
 constexpr std::uintmax_t kSmall = 64 * 1024;
@@ -20,4 +20,4 @@ bool is_full(const std::filesystem::path& folder) {
   return (system.f_blocks > 0 && blocks * system.f_frsize < kSmall) || (system.f_files > 0 && files == 0);
 }
 
-}  // namespace tune
+}  // namespace tune::base

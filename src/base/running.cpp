@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace tune {
+namespace tune::base {
 
 // Not the average of getloadavg, which still holds the builds of a minute ago.
 std::optional<int> others_running() {
@@ -15,4 +15,4 @@ std::optional<int> others_running() {
   return std::max(running - 1, 0);
 }
 
-}  // namespace tune
+}  // namespace tune::base

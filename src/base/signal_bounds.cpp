@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tune {
+namespace tune::base {
 namespace {
 
 /// As linux/landlock.h has it since 6.12; the headers that we are built with may be older than the system we run on.
@@ -127,4 +127,4 @@ SignalBounds SignalBounds::sparing(const std::vector<pid_t>& processes, const st
 
 bool SignalBounds::enter() const { return enter_scope() || enter_filter(filter_); }
 
-}  // namespace tune
+}  // namespace tune::base

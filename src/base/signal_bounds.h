@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tune {
+namespace tune::base {
 
 /// Keeps a process from signalling others. Where the system has Landlock's signal scope (Linux 6.12), it and what it
 /// starts can signal each other, and nothing else. Elsewhere a filter of system calls (seccomp) stands in for that,
@@ -28,4 +28,4 @@ class SignalBounds {
   std::vector<sock_filter> filter_;
 };
 
-}  // namespace tune
+}  // namespace tune::base

@@ -10,7 +10,7 @@
 
 #include "base/store.h"
 
-namespace tune {
+namespace tune::base {
 namespace fs = std::filesystem;
 namespace {
 
@@ -148,4 +148,4 @@ SourceHash hash_sources(const fs::path& source, const HeaderSearch& search) {
   return {hash.hex(), closure.macro_include()};
 }
 
-}  // namespace tune
+}  // namespace tune::base

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tune::base {
 
 /// Where a compiler finds headers, beyond the folders of the source and of the including header.
 struct HeaderSearch {
@@ -32,4 +32,4 @@ struct SourceHash {
 /// Throws Error(bad_input) if a file cannot be read.
 SourceHash hash_sources(const std::filesystem::path& source, const HeaderSearch& search);
 
-}  // namespace tune
+}  // namespace tune::base

@@ -13,7 +13,7 @@
 #include "base/descriptor.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::base {
 namespace fs = std::filesystem;
 namespace {
 
@@ -159,4 +159,4 @@ void Store::discard(const fs::path& begun) const {
   if (begun.parent_path() == places_.folder) fs::remove_all(begun, ignored);
 }
 
-}  // namespace tune
+}  // namespace tune::base

@@ -9,7 +9,7 @@
 #include "base/held_folder.h"
 #include "base/trust.h"
 
-namespace tune {
+namespace tune::base {
 
 /// 128-bit hash in 32 hex digits (XXH3). The parts are hashed with their lengths, so that ("ab","c") != ("a","bc").
 class Hash {
@@ -60,4 +60,4 @@ class Store {
   std::optional<Trust> trust_;  ///< of the own store, unless it is named
 };
 
-}  // namespace tune
+}  // namespace tune::base

@@ -12,7 +12,7 @@
 
 #include "model/values/shown.h"
 
-namespace tune {
+namespace tune::base {
 namespace {
 
 // Why stdout takes no more text, or 0. stdio itself remembers that it does not, but not why.
@@ -61,4 +61,4 @@ void print_error(std::string_view text) {
   for (std::string line; std::getline(lines, line);) print_to_stderr("tune: error: " + line);
 }
 
-}  // namespace tune
+}  // namespace tune::base

@@ -1,7 +1,7 @@
 #pragma once
 #include <string_view>
 
-namespace tune {
+namespace tune::base {
 
 // Where this program prints: results on stdout, all else on stderr. Nothing here throws because a stream takes no text:
 // when the terminal, the disk or the reader is gone, a run still writes its files and returns its exit code. Hidden
@@ -20,4 +20,4 @@ void print_to_stderr(std::string_view line);
 /// Every problem of a text on a line of its own, so that scripts can grep for the prefix.
 void print_error(std::string_view text);
 
-}  // namespace tune
+}  // namespace tune::base

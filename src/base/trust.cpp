@@ -12,7 +12,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::base {
 namespace fs = std::filesystem;
 namespace {
 
@@ -72,4 +72,4 @@ void Trust::step_to(const fs::path& path, const struct stat& status) {
   unreachable_ = unreachable_ || (S_ISDIR(status.st_mode) && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0);
 }
 
-}  // namespace tune
+}  // namespace tune::base

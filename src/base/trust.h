@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace tune {
+namespace tune::base {
 
 /// Whether other users can change a file, found out on the way to it from the root: all folders must be this user's or
 /// root's, and only they may write there. Excepted are folders such as /tmp, where nobody can rename what is another's,
@@ -26,4 +26,4 @@ class Trust {
   bool anyones_ = false;      ///< other users may have made what lies here
 };
 
-}  // namespace tune
+}  // namespace tune::base

@@ -13,7 +13,7 @@
 #include "exec/runner.h"
 #include "flow/outputs.h"
 
-namespace tune {
+namespace tune::commands {
 namespace fs = std::filesystem;
 namespace {
 
@@ -44,10 +44,10 @@ std::string heading(const Options& options) {
 }
 
 fs::path csv_of(const Options& options) {
-  OutputRules rules = output_rules(options);
+  flow::OutputRules rules = output_rules(options);
   rules.journal = false;  // there is none of the audit itself
   rules.best = false;
-  const Outputs outputs(rules);
+  const flow::Outputs outputs(rules);
   std::vector<fs::path> inputs = options.yaml;
   inputs.insert(inputs.end(), options.audit->recordings.begin(), options.audit->recordings.end());
   for (const auto& file : {options.shapes, options.device_file})
@@ -57,8 +57,8 @@ fs::path csv_of(const Options& options) {
 }
 
 void print_table(const Options& options, const std::vector<AuditedShape>& shapes) {
-  if (!shapes.empty()) print(heading(options) + audit_text(shapes));
-  flush_results();
+  if (!shapes.empty()) base::print(heading(options) + audit_text(shapes));
+  base::flush_results();
 }
 
 ExitCode judge(const AuditOptions& audit, const AuditFigures& all) {
@@ -66,7 +66,7 @@ ExitCode judge(const AuditOptions& audit, const AuditFigures& all) {
   ExitCode code = ExitCode::ok;
   const auto require = [&](const char* option, const std::optional<double>& limit, const char* what, double found) {
     if (!limit || found <= *limit) return;
-    print_error(fmt::format("{} is {:.3g} %, more than {} {:.3g}%", what, 100 * found, option, 100 * *limit));
+    base::print_error(fmt::format("{} is {:.3g} %, more than {} {:.3g}%", what, 100 * found, option, 100 * *limit));
     code = ExitCode::check_failed;
   };
   require("--max-flips", audit.max_flips, "the share of runs whose winner changed beyond 1 %", all.changed_share());
@@ -103,9 +103,9 @@ ExitCode audit(const Options& options) {
   std::vector<AuditedShape> shapes;
   try {
     options.audit->recordings.empty() ? audit_tunings(options, shapes) : audit_recordings(options, shapes);
-  } catch (const Interrupted& interrupted) {
+  } catch (const exec::Interrupted& interrupted) {
     print_table(options, shapes);
-    print_to_stderr("tune: interrupted; the same command with --continue goes on from here");
+    base::print_to_stderr("tune: interrupted; the same command with --continue goes on from here");
     return static_cast<ExitCode>(128 + interrupted.signal);
   } catch (...) {
     print_table(options, shapes);
@@ -115,9 +115,9 @@ ExitCode audit(const Options& options) {
   if (!csv.empty()) {
     std::error_code ignored;  // whoever writes the file says why it cannot
     if (csv.has_parent_path()) fs::create_directories(csv.parent_path(), ignored);
-    write_file(csv, audit_csv(shapes));
+    base::write_file(csv, audit_csv(shapes));
   }
   return judge(*options.audit, figures_of(shapes));
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -6,7 +6,7 @@
 #include "commands/audit_table.h"
 #include "options.h"
 
-namespace tune {
+namespace tune::commands {
 
 /// The simulated tunings of one recording, each with noise of its own. Throws Error(bad_input).
 AuditedShape audit_recording(const Options& options, const std::filesystem::path& recording, const std::string& name);
@@ -16,4 +16,4 @@ AuditedShape audit_recording(const Options& options, const std::filesystem::path
 /// their regret. A shape is added to `done` when it is through. Throws Error, Interrupted.
 void audit_tunings(const Options& options, std::vector<AuditedShape>& done);
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -8,7 +8,7 @@
 #include "model/statistics/ranking.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 constexpr double kInterval = 2 * 1.959964;  // the width of a 95 % interval, in standard deviations
@@ -77,7 +77,7 @@ double NoisyTuning::size_of(const Timing& timing) const {
 double NoisyTuning::round_size(const Known& known) const {
   if (size_) return *size_;
   const auto launches = static_cast<double>(known.measurement.timing.count);
-  return known.size * std::sqrt(std::max(launches / FinalsRules().launches, 1.0));
+  return known.size * std::sqrt(std::max(launches / exec::FinalsRules().launches, 1.0));
 }
 
 double NoisyTuning::factor(double size) { return std::exp(size * normal(random_)); }
@@ -92,7 +92,8 @@ Outcome NoisyTuning::answer(const Spec& spec, const Outcome& recorded, const Obj
 
 const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Objective& objective) {
   const std::vector<Merit> merits = merits_of(trials, objective);
-  const auto chosen = choose_finalists(trials, merits, finalists_, kFinalsMargin, std::max(kMostFinalists, finalists_));
+  const auto chosen =
+      choose_finalists(trials, merits, finalists_, flow::kFinalsMargin, std::max(flow::kMostFinalists, finalists_));
   const Ranking sweep = rank(trials, merits, nullptr);
   if (chosen.size() < 2) return sweep.rows.empty() ? nullptr : sweep.rows.front().trial;
   Finals finals;
@@ -103,7 +104,7 @@ const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Objective&
   }
   const bool by_time = merit_of(finalists.front(), objective).by_time;
   const Judge judge(finalists.size());
-  for (int round = 1; round <= (by_time ? SequentialIntervals::looks().back() : kRoundsNotByTime); ++round) {
+  for (int round = 1; round <= (by_time ? SequentialIntervals::looks().back() : exec::kRoundsNotByTime); ++round) {
     time_once(finals, finalists, objective, round);
     if (by_time && round >= Judge::kFewest && decide(judge, finals, round)) break;
   }
@@ -122,4 +123,4 @@ void NoisyTuning::time_once(Finals& finals, std::vector<Trial>& finalists, const
   }
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -10,7 +10,7 @@
 #include "model/trial.h"
 #include "model/values/random.h"
 
-namespace tune {
+namespace tune::commands {
 
 /// A tuning on a recording as if its times were measured anew: every answer is the recorded one times a random factor,
 /// and the winner is decided by finals of such times, as real ones are. The factors are log-normal and independent of
@@ -46,4 +46,4 @@ class NoisyTuning {
   std::map<std::int64_t, Known> known_;  ///< by mesh_idx
 };
 
-}  // namespace tune
+}  // namespace tune::commands

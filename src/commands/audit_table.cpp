@@ -9,7 +9,7 @@
 #include "report/csv.h"
 #include "report/text.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 constexpr double kChanged = 0.01;
@@ -149,4 +149,4 @@ std::string audit_csv(const std::vector<AuditedShape>& shapes) {
   return text;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -6,7 +6,7 @@
 
 #include "model/space.h"
 
-namespace tune {
+namespace tune::commands {
 
 /// One of the tunings that an audit repeats.
 struct AuditRun {
@@ -57,4 +57,4 @@ std::string audit_text(const std::vector<AuditedShape>& shapes);
 /// A row per run: shape, run, seed, the winner's mesh_idx, parameters and time, its regret, replay, simulate.
 std::string audit_csv(const std::vector<AuditedShape>& shapes);
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -9,7 +9,7 @@
 #include "commands/simulate.h"
 #include "commands/tune.h"
 
-namespace tune {
+namespace tune::commands {
 namespace fs = std::filesystem;
 namespace {
 
@@ -35,7 +35,7 @@ class TuningAudit {
         workers_(find_workers(options)),
         prefix_(options.output ? options.output->string() : prefix_in_state_folder()) {
     if (options.shapes)
-      for (const Shape& shape : read_shapes(*options.shapes)) shapes_.emplace_back(shape);
+      for (const config::Shape& shape : config::read_shapes(*options.shapes)) shapes_.emplace_back(shape);
     else
       shapes_.emplace_back(std::nullopt);
     // What is wrong with any shape is said before the first is tuned.
@@ -57,19 +57,19 @@ class TuningAudit {
   }
 
  private:
-  using ShapeOrNone = std::optional<Shape>;
+  using ShapeOrNone = std::optional<config::Shape>;
 
   std::string prefix_in_state_folder() const {
-    fs::path journal = Outputs(output_rules(*options_)).journal;
+    fs::path journal = flow::Outputs(output_rules(*options_)).journal;
     return journal.replace_extension("").string() + "-audit";
   }
 
   static std::string name_of(const Target& target, const ShapeOrNone& shape) {
-    return shape ? to_text(*shape) : target.plan().name;
+    return shape ? config::to_text(*shape) : target.plan().name;
   }
 
   void say(const std::string& text) const {
-    if (!options_->quiet) print_to_stderr("audit: " + text);
+    if (!options_->quiet) base::print_to_stderr("audit: " + text);
   }
 
   Options numbered(int number) const {
@@ -106,10 +106,10 @@ class TuningAudit {
 
   // A shape without a valid spec does not end the audit; a fault of the machine does.
   static Tuned execute(const Options& options, Target& target, const TuneOrders& orders) try {
-    return tune::tune(options, target, orders);
+    return tune::commands::tune(options, target, orders);
   } catch (const Error& error) {
     if (error.code() != ExitCode::none_valid) throw;
-    print_to_stderr(error.what());
+    base::print_to_stderr(error.what());
     return {};
   }
 
@@ -130,7 +130,7 @@ class TuningAudit {
     const Tuned tuned = execute(options, target, orders());
     const fs::path& journal = target.outputs.journal;
     if (tuned.rows.empty()) {
-      print_to_stderr("audit: this run found no valid spec; its journal tells why: " + journal.string());
+      base::print_to_stderr("audit: this run found no valid spec; its journal tells why: " + journal.string());
       return std::nullopt;
     }
     const Ranked& first = tuned.rows.front();
@@ -167,7 +167,7 @@ class TuningAudit {
     if (audit_->exhaustive && !specs.empty()) {
       say(audited.name + ": every spec in full");
       Options options = unbounded("-exhaustive");
-      options.strategy = parse_strategy("exhaustive");
+      options.strategy = search::parse_strategy("exhaustive");
       Target target(options, workers_, shape);
       const Tuned tuned = execute(options, target, in_full({}));
       if (!tuned.rows.empty()) specs.emplace(identity(tuned.rows.front().trial->spec), tuned.rows.front().trial->spec);
@@ -204,7 +204,7 @@ class TuningAudit {
 
   const Options* options_;
   const AuditOptions* audit_;
-  Workers workers_;
+  exec::Workers workers_;
   std::string prefix_;
   std::vector<ShapeOrNone> shapes_;
   std::vector<std::string> names_;  ///< of the shapes
@@ -214,4 +214,4 @@ class TuningAudit {
 
 void audit_tunings(const Options& options, std::vector<AuditedShape>& done) { TuningAudit(options).run(done); }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -7,17 +7,18 @@
 #include "commands/rules.h"
 #include "report/losses.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 /// Queues the specs' builds. Those that cannot be launched are lost.
-std::vector<Spec> queue_builds(Strategy& strategy, std::size_t most, MeasureService& service, std::vector<Trial>& lost) {
+std::vector<Spec> queue_builds(search::Strategy& strategy, std::size_t most, exec::MeasureService& service,
+                               std::vector<Trial>& lost) {
   std::vector<Spec> queued;
   for (auto spec = strategy.ask(); spec && queued.size() + lost.size() < most; spec = strategy.ask()) {
     try {
       service.builds().want(*spec);
       queued.push_back(std::move(*spec));
-    } catch (const Unlaunchable& error) {
+    } catch (const exec::Unlaunchable& error) {
       Trial& trial = lost.emplace_back();
       trial.spec = std::move(*spec);
       trial.outcome = Failure{Stage::start, Cause::reported, error.what(), {}};
@@ -27,10 +28,10 @@ std::vector<Spec> queue_builds(Strategy& strategy, std::size_t most, MeasureServ
 }
 
 /// What became of a build, if the spec is lost.
-std::optional<Outcome> loss(const Spec& spec, MeasureService& service) {
-  const Builder::Result& result = *service.builds().find(spec);
+std::optional<Outcome> loss(const Spec& spec, exec::MeasureService& service) {
+  const exec::Builder::Result& result = *service.builds().find(spec);
   if (const auto* failure = std::get_if<Failure>(&result)) return *failure;
-  BuildInfo info = service.builds().info_of(spec, std::get<Artifact>(result));
+  BuildInfo info = service.builds().info_of(spec, std::get<exec::Artifact>(result));
   auto reason = service.requests().pruned_after_build(spec, info);
   if (!reason) return std::nullopt;
   return PrunedAfterBuild{std::move(*reason), std::move(info)};
@@ -39,12 +40,12 @@ std::optional<Outcome> loss(const Spec& spec, MeasureService& service) {
 }  // namespace
 
 ExitCode build_only(const Options& options, Target& target) {
-  Findings findings;
-  const std::optional<Grid> grid = target.grid(options, findings);
+  flow::Findings findings;
+  const std::optional<flow::Grid> grid = target.grid(options, findings);
   if (!options.spec) grid->require_specs(options.yaml.front().string());
-  const Requests requests(target.plan(), target.hello(), options.seed);
-  const auto strategy = strategy_for(search_rules(options), target.plan(), grid, target.objective);
-  MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
+  const exec::Requests requests(target.plan(), target.hello(), options.seed);
+  const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  exec::MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
   const auto most = static_cast<std::size_t>(options.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<Trial> lost;
   const std::vector<Spec> queued = queue_builds(*strategy, most, service, lost);
@@ -52,9 +53,9 @@ ExitCode build_only(const Options& options, Target& target) {
   service.finish_builds();
   for (const Spec& spec : queued)
     if (auto outcome = loss(spec, service)) lost.push_back({spec, std::move(*outcome)});
-  print(fmt::format("{}Number of valid built specs: {} (out of {})\n",
-                    report::losses_text(lost, reproducing_command(options)), tried - lost.size(), tried));
+  base::print(fmt::format("{}Number of valid built specs: {} (out of {})\n",
+                          report::losses_text(lost, reproducing_command(options)), tried - lost.size(), tried));
   return lost.size() < tried ? ExitCode::ok : ExitCode::none_valid;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

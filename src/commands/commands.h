@@ -7,7 +7,7 @@
 #include "model/values/error.h"
 #include "options.h"
 
-namespace tune {
+namespace tune::commands {
 
 // What a user can ask for: one function each, in a file of its name. All throw Error, and Interrupted where processes
 // run.
@@ -44,4 +44,4 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
 /// that was asked for is not met; none_valid: no run found a valid spec.
 ExitCode audit(const Options& options);
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -13,10 +13,10 @@
 #include "model/values/shown.h"
 #include "report/csv.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
-using Format = Recording::Format;
+using Format = interop::Recording::Format;
 
 Format format_of(const ConvertOptions& options) {
   const std::string name = options.to ? *options.to : options.output.filename().string();
@@ -29,14 +29,14 @@ Format format_of(const ConvertOptions& options) {
                                        "it with --to journal, kernel-tuner, t4 or csv");
 }
 
-std::string to_csv(const Recording& recording) {
+std::string to_csv(const interop::Recording& recording) {
   std::ostringstream text;
   std::vector<std::string> names;
   for (const Parameter& parameter : recording.parameters) names.push_back(parameter.name);
   std::vector<report::Column> columns;
-  for (const std::string& figure : figures_of(recording)) columns.push_back(report::measured_column(figure));
+  for (const std::string& figure : interop::figures_of(recording)) columns.push_back(report::measured_column(figure));
   std::vector<Trial> trials;
-  for (const RecordedTrial& trial : recording.trials)
+  for (const interop::RecordedTrial& trial : recording.trials)
     trials.push_back({Spec{std::ssize(trials), trial.settings}, trial.outcome, 0, true});
   report::Csv csv(text, recording.kernel, std::move(names), std::move(columns),
                   {report::devices_of(trials) > 1, false, report::any_shared(trials)});
@@ -51,31 +51,31 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
   std::error_code ignored;
   if (std::filesystem::equivalent(options.input, options.output, ignored))
     throw Error(ExitCode::bad_input, options.output.string() + ": the output is also the input");
-  const Recording recording = read_recording(options.input);
-  for (const std::string& text : recording.damaged.texts(recording.file)) print_to_stderr("note: " + text);
+  const interop::Recording recording = interop::read_recording(options.input);
+  for (const std::string& text : recording.damaged.texts(recording.file)) base::print_to_stderr("note: " + text);
   std::string text;
   switch (format) {
     case Format::journal:
-      text = to_journal(recording, command);
+      text = interop::to_journal(recording, command);
       break;
     case Format::kernel_tuner:
-      text = to_kernel_tuner(recording, timestamp());
+      text = interop::to_kernel_tuner(recording, flow::timestamp());
       break;
     case Format::t4:
-      text = to_t4(recording, timestamp());
+      text = interop::to_t4(recording, flow::timestamp());
       break;
     case Format::csv:
       text = to_csv(recording);
       break;
   }
   if (options.output.has_parent_path()) std::filesystem::create_directories(options.output.parent_path(), ignored);
-  write_file(options.output, text);
+  base::write_file(options.output, text);
   const std::string report =
       fmt::format("{}: {} specs of {}{}", options.output.string(), recording.trials.size(),
                   recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,
                   recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name));
-  print(shown_line(report) + "\n");
+  base::print(shown_line(report) + "\n");
   return ExitCode::ok;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -6,13 +6,14 @@
 #include "report/losses.h"
 #include "report/text.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 ExitCode count(const Options& options, const Target& target) {
-  const ValidSpecs specs(target.plan().space, restrictions(target.filters));
+  const ValidSpecs specs(target.plan().space, config::restrictions(target.filters));
   const bool bounded = options.max_evals && *options.max_evals < specs.size();
-  print(fmt::format("Number of valid specs: {}\n", bounded ? std::to_string(*options.max_evals) : specs.size_text()));
+  base::print(
+      fmt::format("Number of valid specs: {}\n", bounded ? std::to_string(*options.max_evals) : specs.size_text()));
   return specs.size() > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
 
@@ -20,9 +21,9 @@ ExitCode count(const Options& options, const Target& target) {
 
 ExitCode dry_run(const Options& options, Target& target) {
   if (options.quiet && !options.spec) return count(options, target);
-  Findings findings;
-  const std::optional<Grid> grid = target.grid(options, findings);
-  const auto strategy = strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  flow::Findings findings;
+  const std::optional<flow::Grid> grid = target.grid(options, findings);
+  const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
   std::int64_t count = 0;
   for (auto spec = strategy->ask(); spec; spec = strategy->ask()) {
     if (options.max_evals && count == *options.max_evals) break;
@@ -30,11 +31,11 @@ ExitCode dry_run(const Options& options, Target& target) {
     if (options.quiet) continue;
     std::vector<std::string> names;
     for (const Setting& setting : spec->params) names.push_back(setting.name);
-    if (!print(fmt::format("{:>9} {}\n", spec->mesh_idx, report::settings_text(*spec, names)))) break;
+    if (!base::print(fmt::format("{:>9} {}\n", spec->mesh_idx, report::settings_text(*spec, names)))) break;
   }
-  if (!options.quiet) print(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
-  print(fmt::format("Number of valid specs: {}\n", count));
+  if (!options.quiet) base::print(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
+  base::print(fmt::format("Number of valid specs: {}\n", count));
   return count > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

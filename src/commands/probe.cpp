@@ -3,12 +3,12 @@
 #include "commands/rules.h"
 #include "config/device_file.h"
 
-namespace tune {
+namespace tune::commands {
 
 ExitCode probe(const Options& options) {
-  Workers workers = find_workers(options);
-  print(write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
+  exec::Workers workers = find_workers(options);
+  base::print(config::write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
   return ExitCode::ok;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -8,7 +8,7 @@
 
 #include "flow/places.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 // No longer than the clock can count.
@@ -16,8 +16,8 @@ std::chrono::duration<double> limit_of(double seconds) { return std::chrono::dur
 
 }  // namespace
 
-LoadOptions load_options(const Options& options) {
-  LoadOptions load;
+config::LoadOptions load_options(const Options& options) {
+  config::LoadOptions load;
   load.params = options.params;
   load.m = options.m;
   load.n = options.n;
@@ -27,8 +27,8 @@ LoadOptions load_options(const Options& options) {
   return load;
 }
 
-GridRules grid_rules(const Options& options) {
-  GridRules rules;
+flow::GridRules grid_rules(const Options& options) {
+  flow::GridRules rules;
   rules.file = options.yaml.front().string();
   rules.one_spec = options.spec.has_value();
   rules.bounded = options.max_evals || options.time_budget;
@@ -37,8 +37,8 @@ GridRules grid_rules(const Options& options) {
   return rules;
 }
 
-SearchRules search_rules(const Options& options) {
-  SearchRules rules;
+flow::SearchRules search_rules(const Options& options) {
+  flow::SearchRules rules;
   rules.spec = options.spec;
   rules.in_mesh_order = options.dry_run || options.build_only;
   rules.default_first = options.tune;
@@ -49,9 +49,9 @@ SearchRules search_rules(const Options& options) {
   return rules;
 }
 
-MachineRules machine_rules(const Options& options, const Outputs& outputs) {
-  using Need = MachineRules::Need;
-  MachineRules rules;
+flow::MachineRules machine_rules(const Options& options, const flow::Outputs& outputs) {
+  using Need = flow::MachineRules::Need;
+  flow::MachineRules rules;
   rules.need = options.build_only ? Need::compiler : options.dry_run ? Need::names : Need::device;
   rules.journal = outputs.journal;
   rules.device_file = options.device_file;
@@ -60,8 +60,8 @@ MachineRules machine_rules(const Options& options, const Outputs& outputs) {
   return rules;
 }
 
-ResumeRules resume_rules(const Options& options) {
-  ResumeRules rules;
+flow::ResumeRules resume_rules(const Options& options) {
+  flow::ResumeRules rules;
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
   rules.failures_again = options.retry_failed || options.spec || options.keep;
   rules.share_processes = options.share_processes;
@@ -71,8 +71,8 @@ ResumeRules resume_rules(const Options& options) {
   return rules;
 }
 
-OutputRules output_rules(const Options& options, std::string suffix) {
-  OutputRules rules;
+flow::OutputRules output_rules(const Options& options, std::string suffix) {
+  flow::OutputRules rules;
   rules.prefix = options.output;
   rules.kt_cache = options.kt_cache;
   rules.t4 = options.t4;
@@ -82,15 +82,15 @@ OutputRules output_rules(const Options& options, std::string suffix) {
   return rules;
 }
 
-ResultsRules results_rules(const Options& options) {
-  ResultsRules rules;
+flow::ResultsRules results_rules(const Options& options) {
+  flow::ResultsRules rules;
   rules.command = reproducing_command(options);
   rules.tuned = options.tune;
   rules.top = options.top;
   return rules;
 }
 
-Demands demands(const Options& options) { return {options.compare, options.noise}; }
+flow::Demands demands(const Options& options) { return {options.compare, options.noise}; }
 
 report::ProgressStyle progress_style(const Options& options) {
   report::ProgressStyle style;
@@ -101,10 +101,10 @@ report::ProgressStyle progress_style(const Options& options) {
   return style;
 }
 
-MeasureOptions measure_options(const Options& options, const Workers& workers, Backend backend) {
-  MeasureOptions measure;
+exec::MeasureOptions measure_options(const Options& options, const exec::Workers& workers, Backend backend) {
+  exec::MeasureOptions measure;
   measure.worker = workers.require(backend);
-  if (const std::filesystem::path cache = cache_folder(); !cache.empty()) measure.store.folder = cache / "store";
+  if (const std::filesystem::path cache = flow::cache_folder(); !cache.empty()) measure.store.folder = cache / "store";
   if (options.store) measure.store = {*options.store, true, {}};
   if (options.base_store) measure.store.base = *options.base_store;
   if (options.keep) measure.keep = *options.keep;
@@ -119,7 +119,9 @@ int jobs(const Options& options) {
   return options.jobs > 0 ? options.jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-Workers find_workers(const Options& options) { return {folder_of_executable(), limit_of(options.timeout_run)}; }
+exec::Workers find_workers(const Options& options) {
+  return {flow::folder_of_executable(), limit_of(options.timeout_run)};
+}
 
 std::vector<std::string> reproducing_command(const Options& options) {
   std::vector<std::string> words = {"tune"};
@@ -147,4 +149,4 @@ std::vector<std::string> reproducing_command(const Options& options) {
   return words;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -1,6 +1,6 @@
 #include "commands/commands.h"
 
-namespace tune {
+namespace tune::commands {
 
 ExitCode run(const Options& options) {
   if (options.audit) return audit(options);
@@ -13,4 +13,4 @@ ExitCode run(const Options& options) {
   return for_each_shape(options, tune);
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -5,35 +5,37 @@
 #include "commands/rules.h"
 #include "model/values/shown.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 // A shape for which there is no spec does not keep the others from being tuned.
-ExitCode run_shape(const Options& options, Workers& workers, const Shape& shape, TargetCommand command) try {
+ExitCode run_shape(const Options& options, exec::Workers& workers, const config::Shape& shape,
+                   TargetCommand command) try {
   Target target(options, workers, shape);
   return command(options, target);
 } catch (const Error& error) {
   if (error.code() != ExitCode::none_valid) throw;
-  print_error(error.what());
+  base::print_error(error.what());
   return error.code();
 }
 
 }  // namespace
 
 ExitCode for_each_shape(const Options& options, TargetCommand command) {
-  Workers workers = find_workers(options);
+  exec::Workers workers = find_workers(options);
   if (!options.shapes) {
     Target target(options, workers);
     return command(options, target);
   }
-  const std::vector<Shape> shapes = read_shapes(*options.shapes);
-  for (const Shape& shape : shapes) Target(options, workers, shape);  // what is wrong with any is said before the first
+  const std::vector<config::Shape> shapes = config::read_shapes(*options.shapes);
+  for (const config::Shape& shape : shapes)
+    Target(options, workers, shape);  // what is wrong with any is said before the first
   ExitCode worst = ExitCode::ok;
-  for (const Shape& shape : shapes) {
-    print(shown_line(to_text(shape)) + "\n");
+  for (const config::Shape& shape : shapes) {
+    base::print(shown_line(config::to_text(shape)) + "\n");
     worst = std::max(worst, run_shape(options, workers, shape, command));
   }
   return worst;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

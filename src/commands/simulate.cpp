@@ -13,17 +13,17 @@
 #include "interop/recorded_space.h"
 #include "search/listed.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
-RecordedPlanRules plan_rules(const Options& options) {
+flow::RecordedPlanRules plan_rules(const Options& options) {
   return {*options.simulate, options.yaml, load_options(options), options.device_file};
 }
 
-Outputs outputs_of(const Options& options) {
-  OutputRules rules = output_rules(options);
+flow::Outputs outputs_of(const Options& options) {
+  flow::OutputRules rules = output_rules(options);
   rules.journal = false;
-  Outputs outputs(rules);
+  flow::Outputs outputs(rules);
   std::vector<std::filesystem::path> inputs = options.yaml;
   inputs.push_back(*options.simulate);
   outputs.must_not_be(inputs);
@@ -37,31 +37,32 @@ report::ProgressStyle no_progress() {
 }
 
 /// Those that pass the filters: of the tuning file's grid, or of what was recorded.
-ValidSpecs wanted_specs(const Options& options, const Plan& plan, const Recording& recording, Findings& findings) {
-  const std::vector<Filter> filters = parse_filters(options.filters, plan.space);
+ValidSpecs wanted_specs(const Options& options, const Plan& plan, const interop::Recording& recording,
+                        flow::Findings& findings) {
+  const std::vector<config::Filter> filters = config::parse_filters(options.filters, plan.space);
   if (!options.yaml.empty()) {
-    Grid grid(plan, filters, false);
+    flow::Grid grid(plan, filters, false);
     findings.pruned = grid.pruned;
     findings.default_spec = grid.default_spec;
     if (grid.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + grid.why_empty());
     return std::move(grid.specs);
   }
-  std::vector<Space::Point> points = points_of(recording, plan.space);
-  std::erase_if(points, [&](const Space::Point& point) { return !matches(filters, plan.space.spec(point)); });
+  std::vector<Space::Point> points = interop::points_of(recording, plan.space);
+  std::erase_if(points, [&](const Space::Point& point) { return !config::matches(filters, plan.space.spec(point)); });
   return {plan.space, std::move(points)};
 }
 
-std::unique_ptr<Strategy> strategy_of(const Options& options, const ValidSpecs& specs, const Plan& plan,
-                                      const Objective& objective) {
-  const SearchRules rules = search_rules(options);
-  if (wants_search(rules, specs.size())) return make_strategy(rules, specs, {}, objective);
+std::unique_ptr<search::Strategy> strategy_of(const Options& options, const ValidSpecs& specs, const Plan& plan,
+                                              const Objective& objective) {
+  const flow::SearchRules rules = search_rules(options);
+  if (flow::wants_search(rules, specs.size())) return flow::make_strategy(rules, specs, {}, objective);
   std::deque<Spec> listed;
   for (std::int64_t i = 0; i < specs.size(); ++i)
     if (Spec spec = specs.spec(i); !options.spec || spec.mesh_idx == *options.spec) listed.push_back(std::move(spec));
   if (listed.empty())
     throw Error(ExitCode::bad_input,
                 fmt::format("no spec of {} is left to be simulated", plan.yaml.filename().string()));
-  return std::make_unique<Listed>(std::move(listed));
+  return std::make_unique<search::Listed>(std::move(listed));
 }
 
 TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
@@ -75,9 +76,9 @@ TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
 
 /// A tuning on a recorded run, ready to begin. What is made first is needed by what follows.
 struct Simulation {
-  explicit Simulation(const Options& options, Replay::Change change = {})
-      : recording(read_recording(*options.simulate)),
-        loaded(load_recorded_plan(recording, plan_rules(options))),
+  explicit Simulation(const Options& options, flow::Replay::Change change = {})
+      : recording(interop::read_recording(*options.simulate)),
+        loaded(flow::load_recorded_plan(recording, plan_rules(options))),
         objective(loaded.plan),
         outputs(outputs_of(options)),
         specs(wanted_specs(options, loaded.plan, recording, findings)),
@@ -87,28 +88,28 @@ struct Simulation {
         strategy(strategy_of(options, specs, loaded.plan, objective)),
         progress(std::cerr, no_progress(), std::nullopt, replay.now()),
         runner([this](const Spec& spec) { return replay.answer(spec); },
-               [this]() -> Runner& { throw replay.unknown({}); }),
+               [this]() -> exec::Runner& { throw replay.unknown({}); }),
         tuner(objective, nullptr, runner, nullptr, progress, tuner_rules(options, enough),
               [this] { return replay.now(); }) {}
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  Recording recording;
-  Loaded loaded;
+  interop::Recording recording;
+  config::Loaded loaded;
   Objective objective;
-  Outputs outputs;
-  Findings findings;
+  flow::Outputs outputs;
+  flow::Findings findings;
   ValidSpecs specs;
-  Replay replay;
+  flow::Replay replay;
   std::optional<double> enough;  ///< a merit that is near enough to the best recorded one
-  std::unique_ptr<Strategy> strategy;
+  std::unique_ptr<search::Strategy> strategy;
   report::Progress progress;
-  ReplayRunner runner;
+  exec::ReplayRunner runner;
   Tuner tuner;
 };
 
 /// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
-void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, Findings& findings) {
+void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, flow::Findings& findings) {
   for (Finalist& finalist : finals.finalists) {
     if (!finalist.label.empty()) continue;
     const auto point = space.point(Spec{-1, finalist.spec.params});
@@ -124,18 +125,18 @@ void take_finals(Finals finals, const Space& space, std::span<const Trial> trial
   findings.finals = std::move(finals);
 }
 
-void note_recording(const Recording& recording, bool finals_wanted, Findings& findings) {
-  Notes& notes = findings.notes;
+void note_recording(const interop::Recording& recording, bool finals_wanted, flow::Findings& findings) {
+  flow::Notes& notes = findings.notes;
   if (finals_wanted && recording.has_older_finals) notes.recorded_finals_are_of_an_older_version(recording.file);
   notes.said(recording.damaged.texts(recording.file));
   notes.results_are_simulated(findings.trials.size(), recording.trials.size(), recording.file, recording.device.name);
 }
 
 const Trial* choose(const Options& options, const SimulationHooks& hooks, Simulation& simulation) {
-  Findings& findings = simulation.findings;
+  flow::Findings& findings = simulation.findings;
   findings.trials = std::move(simulation.tuner.trials());
   if (hooks.choose) return hooks.choose(findings.trials, simulation.objective);
-  const Results results(results_rules(options), simulation.loaded, simulation.objective, findings);
+  const flow::Results results(results_rules(options), simulation.loaded, simulation.objective, findings);
   return results.any() ? results.rows().front().trial : nullptr;
 }
 
@@ -143,10 +144,10 @@ const Trial* choose(const Options& options, const SimulationHooks& hooks, Simula
 
 ExitCode simulate(const Options& options) {
   Simulation simulation(options);
-  const Recording& recording = simulation.recording;
-  Findings& findings = simulation.findings;
+  const interop::Recording& recording = simulation.recording;
+  flow::Findings& findings = simulation.findings;
   Tuner& tuner = simulation.tuner;
-  Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device);
+  flow::Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device);
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
   const bool finals_wanted = options.tune && options.finals;
@@ -155,18 +156,18 @@ ExitCode simulate(const Options& options) {
       take_finals(*recording.finals, simulation.loaded.plan.space, tuner.trials(), findings);
   };
   const auto last_note = [&] { note_recording(recording, finals_wanted, findings); };
-  const Tuning tuning = {.loaded = simulation.loaded,
-                         .objective = simulation.objective,
-                         .results = results_rules(options),
-                         .tuner = tuner,
-                         .strategy = *simulation.strategy,
-                         .progress = simulation.progress,
-                         .now = [&] { return simulation.replay.now(); },
-                         .started = {},
-                         .decide = decide,
-                         .last_note = last_note};
-  const Results results = sweep_and_print(tuning, findings);
-  return write_results(results, simulation.outputs, recording.device, exporter, demands(options));
+  const flow::Tuning tuning = {.loaded = simulation.loaded,
+                               .objective = simulation.objective,
+                               .results = results_rules(options),
+                               .tuner = tuner,
+                               .strategy = *simulation.strategy,
+                               .progress = simulation.progress,
+                               .now = [&] { return simulation.replay.now(); },
+                               .started = {},
+                               .decide = decide,
+                               .last_note = last_note};
+  const flow::Results results = flow::sweep_and_print(tuning, findings);
+  return flow::write_results(results, simulation.outputs, recording.device, exporter, demands(options));
 }
 
 std::optional<SimulatedWinner> simulated_winner(const Options& options, const SimulationHooks& hooks) {
@@ -183,4 +184,4 @@ std::optional<SimulatedWinner> simulated_winner(const Options& options, const Si
   return SimulatedWinner{*chosen, best->maximize ? best->value / own->value : own->value / best->value};
 }
 
-}  // namespace tune
+}  // namespace tune::commands

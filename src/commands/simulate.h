@@ -7,12 +7,12 @@
 #include "model/statistics/objective.h"
 #include "options.h"
 
-namespace tune {
+namespace tune::commands {
 
 /// What an audit changes in a simulated tuning.
 struct SimulationHooks {
   /// What the tuning is told of a spec instead of what was recorded; unset: that itself.
-  Replay::Change answer;
+  flow::Replay::Change answer;
   /// The winner among what the tuning was told, nullptr if there is none; unset: the one that `--simulate` prints.
   std::function<const Trial*(std::span<const Trial>, const Objective&)> choose;
 };
@@ -27,4 +27,4 @@ struct SimulatedWinner {
 /// and Error(bad_input) for an objective that is 0 or negative.
 std::optional<SimulatedWinner> simulated_winner(const Options& options, const SimulationHooks& hooks);
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -13,7 +13,7 @@
 #include "model/constraints/valid_specs.h"
 #include "model/statistics/objective.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 constexpr const char* kUniform = "random:latin=0";
@@ -25,9 +25,9 @@ class Landscape {
  public:
   explicit Landscape(const std::filesystem::path& path)
       : name_(path.filename().string()),
-        recording_(read_recording(path)),
-        space_(space_of(recording_)),
-        points_(points_of(recording_, space_)),
+        recording_(interop::read_recording(path)),
+        space_(interop::space_of(recording_)),
+        points_(interop::points_of(recording_, space_)),
         specs_(space_, points_),
         costs_(points_.size()) {
     const std::string& objective = recording_.objectives.front();
@@ -52,7 +52,7 @@ class Landscape {
   }
 
   const ValidSpecs& specs() const { return specs_; }
-  std::optional<double> cost(const Point& point) const {
+  std::optional<double> cost(const search::Point& point) const {
     return costs_[static_cast<std::size_t>(*specs_.index_of(point))];
   }
   /// Optimum over found, or found over optimum where more is better: 1 at the optimum.
@@ -64,7 +64,7 @@ class Landscape {
 
  private:
   std::string name_;
-  Recording recording_;
+  interop::Recording recording_;
   Space space_;
   std::vector<Space::Point> points_;
   ValidSpecs specs_;
@@ -88,10 +88,10 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-Course follow(const Landscape& landscape, const StrategyChoice& choice, std::uint64_t seed,
+Course follow(const Landscape& landscape, const search::StrategyChoice& choice, std::uint64_t seed,
               const std::vector<std::int64_t>& budgets) {
   Course course;
-  const auto search = make_search(choice, landscape.specs(), seed);
+  const auto search = search::make_search(choice, landscape.specs(), seed);
   double best = 0;
   for (const std::int64_t budget : budgets) {
     while (course.asked < budget) {
@@ -147,8 +147,8 @@ class Bench {
   explicit Bench(const SimulateBenchOptions& options) : options_(options), budgets_(options.budgets) {
     std::ranges::sort(budgets_);
     for (const auto& path : options.recordings) landscapes_.push_back(std::make_unique<Landscape>(path));
-    for (const std::string& text : options.strategies) choices_.push_back(parse_strategy(text));
-    choices_.push_back(parse_strategy(kUniform));
+    for (const std::string& text : options.strategies) choices_.push_back(search::parse_strategy(text));
+    choices_.push_back(search::parse_strategy(kUniform));
     courses_.resize(landscapes_.size() * choices_.size());
     for (auto& courses : courses_) courses.resize(static_cast<std::size_t>(options.seeds));
   }
@@ -234,8 +234,8 @@ class Bench {
   const SimulateBenchOptions& options_;
   std::vector<std::int64_t> budgets_;
   std::vector<std::unique_ptr<Landscape>> landscapes_;
-  std::vector<StrategyChoice> choices_;       ///< the last one is uniform random
-  std::vector<std::vector<Course>> courses_;  ///< by landscape and choice: one per seed
+  std::vector<search::StrategyChoice> choices_;  ///< the last one is uniform random
+  std::vector<std::vector<Course>> courses_;     ///< by landscape and choice: one per seed
 };
 
 }  // namespace
@@ -243,8 +243,8 @@ class Bench {
 ExitCode simulate_bench(const SimulateBenchOptions& options) {
   Bench bench(options);
   bench.run();
-  print(bench.text());
+  base::print(bench.text());
   return ExitCode::ok;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -8,18 +8,18 @@
 #include "commands/rules.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
-std::string file_suffix(const std::optional<Shape>& shape) {
+std::string file_suffix(const std::optional<config::Shape>& shape) {
   std::string suffix;
   if (shape)
     for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
   return suffix;
 }
 
-Loaded load_for(const Options& options, const std::optional<Shape>& shape, Machine& machine) {
-  LoadOptions load_rules = load_options(options);
+config::Loaded load_for(const Options& options, const std::optional<config::Shape>& shape, flow::Machine& machine) {
+  config::LoadOptions load_rules = load_options(options);
   load_rules.shape = shape;
   load_rules.state = options.state;
   if (!options.dry_run && !options.build_only) load_rules.run_seconds = options.timeout_run;
@@ -27,7 +27,7 @@ Loaded load_for(const Options& options, const std::optional<Shape>& shape, Machi
   load_rules.present = [&](Backend backend) { return machine.present(backend); };
   load_rules.limits = [&](Backend backend) { return machine.limiting_device(backend); };
   load_rules.probe = [&](Backend backend) { return machine.device(backend); };
-  return load(options.yaml, load_rules);
+  return config::load(options.yaml, load_rules);
 }
 
 // What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.
@@ -56,25 +56,25 @@ std::vector<std::filesystem::path> input_files(const Options& options, const Pla
 
 }  // namespace
 
-Target::Target(const Options& options, Workers& its_workers, const std::optional<Shape>& shape)
+Target::Target(const Options& options, exec::Workers& its_workers, const std::optional<config::Shape>& shape)
     : workers(its_workers),
       started(std::chrono::steady_clock::now()),
       outputs(output_rules(options, file_suffix(shape))),
       machine(machine_rules(options, outputs), workers),
       loaded(load_for(options, shape, machine)),
       objective(loaded.plan),
-      filters(parse_filters(options.filters, loaded.plan.space)) {
+      filters(config::parse_filters(options.filters, loaded.plan.space)) {
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
   outputs.must_not_be(input_files(options, loaded.plan));
 }
 
-std::optional<Grid> Target::grid(const Options& options, Findings& findings) const {
-  std::optional<Grid> grid = examine_grid(grid_rules(options), plan(), filters, findings.notes);
+std::optional<flow::Grid> Target::grid(const Options& options, flow::Findings& findings) const {
+  std::optional<flow::Grid> grid = flow::examine_grid(grid_rules(options), plan(), filters, findings.notes);
   if (!grid) return grid;
   findings.pruned = grid->pruned;
   findings.default_spec = grid->default_spec;
   return grid;
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -13,29 +13,29 @@
 #include "options.h"
 #include "report/progress.h"
 
-namespace tune {
+namespace tune::commands {
 
 /// A tuning file as the command line wants it: what is to be listed, built or tuned, for which machine, and where the
 /// results go.
 struct Target {
   /// Reads the tuning file, for one problem of --shapes if there are several, and probes the device if its expressions
   /// need it; writes nothing. `workers` must outlive this. Throws Error.
-  Target(const Options& options, Workers& workers, const std::optional<Shape>& shape = std::nullopt);
+  Target(const Options& options, exec::Workers& workers, const std::optional<config::Shape>& shape = std::nullopt);
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
   const Plan& plan() const { return loaded.plan; }
   const wire::Hello& hello() { return machine.hello(plan().backend); }
   /// The grid, of which the findings are told what prunes points and what its user is to know. Throws Error(bad_input).
-  std::optional<Grid> grid(const Options& options, Findings& findings) const;
+  std::optional<flow::Grid> grid(const Options& options, flow::Findings& findings) const;
 
-  Workers& workers;
+  exec::Workers& workers;
   report::Progress::Time started;
-  Outputs outputs;
-  Machine machine;
-  Loaded loaded;
+  flow::Outputs outputs;
+  flow::Machine machine;
+  config::Loaded loaded;
   Objective objective;
-  std::vector<Filter> filters;
+  std::vector<config::Filter> filters;
 };
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -16,7 +16,7 @@
 #include "model/problem_size.h"
 #include "search/listed.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 constexpr double kReservedForFinals = 30;       // seconds, of a time budget, but no more than a quarter of it
@@ -28,41 +28,41 @@ std::chrono::steady_clock::duration ticks(double seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-std::unique_ptr<Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
-                                      const std::optional<Grid>& grid) {
-  if (orders.only.empty()) return strategy_for(search_rules(options), target.plan(), grid, target.objective);
-  return std::make_unique<Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
+std::unique_ptr<search::Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
+                                              const std::optional<flow::Grid>& grid) {
+  if (orders.only.empty()) return flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
 }
 
-std::int64_t count_of(const Options& options, const TuneOrders& orders, const std::optional<Grid>& grid) {
+std::int64_t count_of(const Options& options, const TuneOrders& orders, const std::optional<flow::Grid>& grid) {
   if (!orders.only.empty()) return std::ssize(orders.only);
   const std::int64_t count = options.spec ? 1 : grid->specs.size();
   return std::min(count, options.max_evals.value_or(count));
 }
 
 TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const Target& target,
-                       const std::optional<Grid>& grid, const Device& device, std::size_t devices) {
+                       const std::optional<flow::Grid>& grid, const Device& device, std::size_t devices) {
   TunerRules rules;
   rules.max_evals = options.max_evals;
   rules.time_budget = options.time_budget;
   if (rules.time_budget && options.tune && options.finals)
     *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(kReservedForFinals));
   if (options.stop_within)
-    rules.enough = merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
+    rules.enough = flow::merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = options.tune && !orders.in_full;
   rules.keep_going = options.keep_going;
   rules.jobs = jobs(options);
-  if (!options.spec && wants_search(search_rules(options), grid->specs.size()))
+  if (!options.spec && flow::wants_search(search_rules(options), grid->specs.size()))
     rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
   return rules;
 }
 
-FinalsStageRules finals_rules(const Options& options, bool one_process, report::Progress::Time sweep_began) {
-  FinalsStageRules rules;
+flow::FinalsStageRules finals_rules(const Options& options, bool one_process, report::Progress::Time sweep_began) {
+  flow::FinalsStageRules rules;
   rules.finalists = options.finalists;
   rules.seed = options.seed;
   rules.again = [&options](const Failure& failure, bool repeated) {
-    return options.retry_failed || has_lapsed(failure, repeated, options.timeout_build, options.timeout_run);
+    return options.retry_failed || flow::has_lapsed(failure, repeated, options.timeout_build, options.timeout_run);
   };
   rules.one_process = one_process;
   rules.hold = options.finals;
@@ -73,42 +73,42 @@ FinalsStageRules finals_rules(const Options& options, bool one_process, report::
   return rules;
 }
 
-void require_journal(const Outputs& outputs) {
+void require_journal(const flow::Outputs& outputs) {
   if (!outputs.journal.empty()) return;
   throw Error(ExitCode::environment,
               "there is no folder for the journal: HOME is not set and this user has no home; give --output PREFIX, "
               "or set XDG_STATE_HOME");
 }
 
-void note_journal(const Journal& journal, Notes& notes) {
+void note_journal(const Journal& journal, flow::Notes& notes) {
   if (!journal.locked()) notes.journal_cannot_be_locked(journal.path());
   notes.said(journal.damaged().texts(journal.path().string()));
   if (const auto foreign = journal.foreign()) notes.trials_are_of_another_version(journal.path(), *foreign);
 }
 
-void note_machine(const Machine& machine, const Requests& requests, Notes& notes) {
+void note_machine(const flow::Machine& machine, const exec::Requests& requests, flow::Notes& notes) {
   notes.said(requests.hello().remarks);
   if (!requests.remark().empty()) notes.said(requests.remark());
   if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
 }
 
 void begin_run(Journal& journal, const Options& options, const TuneOrders& orders, const Target& target,
-               const Requests& requests, Notes& notes) {
+               const exec::Requests& requests, flow::Notes& notes) {
   if (orders.anew) journal.clear();
   note_journal(journal, notes);
   note_machine(target.machine, requests, notes);
   if (!target.machine.probe_failure().empty()) return;
   const Plan& plan = target.plan();
-  journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, host_name(), ::getpid(), requests.hello(),
-                                 problem_size_text(plan.problem, plan.constants)});
+  journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, flow::host_name(), ::getpid(),
+                                 requests.hello(), problem_size_text(plan.problem, plan.constants)});
 }
 
 /// Throws Error(environment) if the machine could not be probed.
-MeasureOptions measuring_options(const Options& options, const Target& target, const Requests& requests,
-                                  const std::vector<ChosenDevice>& devices, Journal& journal,
-                                  report::Progress& progress) {
+exec::MeasureOptions measuring_options(const Options& options, const Target& target, const exec::Requests& requests,
+                                       const std::vector<exec::ChosenDevice>& devices, Journal& journal,
+                                       report::Progress& progress) {
   if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
-  MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
+  exec::MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
   measure.devices = devices;
   measure.say = [&progress](const std::string& text) { progress.say(text, now()); };
   measure.note_started = [&requests, &journal](const Spec& spec, std::size_t device) {
@@ -118,11 +118,11 @@ MeasureOptions measuring_options(const Options& options, const Target& target, c
   return measure;
 }
 
-void print_usage(const Measuring& measuring, double finals_seconds) {
+void print_usage(const flow::Measuring& measuring, double finals_seconds) {
   if (measuring.started_runner() == nullptr) return;
-  Usage usage = measuring.started_runner()->usage();
+  exec::Usage usage = measuring.started_runner()->usage();
   usage.finals_seconds = finals_seconds;
-  print_to_stderr(to_text(usage));
+  base::print_to_stderr(exec::to_text(usage));
 }
 
 }  // namespace
@@ -130,60 +130,61 @@ void print_usage(const Measuring& measuring, double finals_seconds) {
 Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const Plan& plan = target.plan();
   Tuned tuned;
-  Findings& findings = tuned.findings;
-  const std::optional<Grid> grid = target.grid(options, findings);
+  flow::Findings& findings = tuned.findings;
+  const std::optional<flow::Grid> grid = target.grid(options, findings);
   if (!options.spec) grid->require_specs(options.yaml.front().string());
   const auto strategy = strategy_of(options, orders, target, grid);
 
   const wire::Hello& machine = target.hello();
-  const std::vector<ChosenDevice> devices = choose_devices(options.devices, machine);
+  const std::vector<exec::ChosenDevice> devices = exec::choose_devices(options.devices, machine);
   const TunerRules rules = tuner_rules(options, orders, target, grid, machine.device, devices.size());
-  Exporter exporter(target.outputs, plan, target.objective, machine.device);
+  flow::Exporter exporter(target.outputs, plan, target.objective, machine.device);
   target.objective.require(machine.device);
 
   require_journal(target.outputs);
-  const Requests requests(plan, machine, options.seed);
+  const exec::Requests requests(plan, machine, options.seed);
   Journal journal(target.outputs.journal);
   begin_run(journal, options, orders, target, requests, findings.notes);
 
   report::Progress progress(std::cerr, progress_style(options), count_of(options, orders, grid), now());
-  Measuring measuring(requests,
-                      [&] { return measuring_options(options, target, requests, devices, journal, progress); });
-  Resume resume(journal, requests, target.objective, resume_rules(options));
-  ReplayRunner runner([&](const Spec& spec) { return resume.answer(spec); },
-                      [&]() -> Runner& { return measuring.runner(); }, resume.order(rules.most_out));
+  flow::Measuring measuring(requests,
+                            [&] { return measuring_options(options, target, requests, devices, journal, progress); });
+  flow::Resume resume(journal, requests, target.objective, resume_rules(options));
+  exec::ReplayRunner runner([&](const Spec& spec) { return resume.answer(spec); },
+                            [&]() -> exec::Runner& { return measuring.runner(); }, resume.order(rules.most_out));
   Tuner tuner(target.objective, &requests, runner, &journal, progress, rules, now);
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
   const auto sweep_began = now();
-  FinalsStage::Parts parts = {plan,    target.objective, requests,
-                              journal, progress,         [&]() -> MeasureService& { return measuring.service(); }};
+  flow::FinalsStage::Parts parts = {plan,     target.objective,
+                                    requests, journal,
+                                    progress, [&]() -> exec::MeasureService& { return measuring.service(); }};
   const auto decide = [&] {
-    remeasure_distrusted(tuner, measuring, resume, findings.notes);
+    flow::remeasure_distrusted(tuner, measuring, resume, findings.notes);
     if (!options.tune) return;
-    FinalsStage(parts, finals_rules(options, devices.front().one_process, sweep_began), findings).hold(tuner);
-    if (!findings.finals) confirm_best(tuner, measuring, resume, target.objective);
+    flow::FinalsStage(parts, finals_rules(options, devices.front().one_process, sweep_began), findings).hold(tuner);
+    if (!findings.finals) flow::confirm_best(tuner, measuring, resume, target.objective);
   };
   const auto last_note = [&] {
-    note_other_device(findings.trials, devices.front().id, findings.notes);
+    flow::note_other_device(findings.trials, devices.front().id, findings.notes);
     if (!options.output) findings.notes.journal_is_at(journal.path());
   };
-  const Tuning tuning = {.loaded = target.loaded,
-                         .objective = target.objective,
-                         .results = results_rules(options),
-                         .tuner = tuner,
-                         .strategy = *strategy,
-                         .progress = progress,
-                         .now = now,
-                         .started = target.started,
-                         .journal = &journal,
-                         .decide = decide,
-                         .last_note = last_note,
-                         .silent = orders.silent};
-  const Results results = sweep_and_print(tuning, findings);
+  const flow::Tuning tuning = {.loaded = target.loaded,
+                               .objective = target.objective,
+                               .results = results_rules(options),
+                               .tuner = tuner,
+                               .strategy = *strategy,
+                               .progress = progress,
+                               .now = now,
+                               .started = target.started,
+                               .journal = &journal,
+                               .decide = decide,
+                               .last_note = last_note,
+                               .silent = orders.silent};
+  const flow::Results results = flow::sweep_and_print(tuning, findings);
   if (!options.quiet) print_usage(measuring, findings.finals_seconds);
   journal.flush(true);
-  tuned.code = write_results(results, target.outputs, machine.device, exporter, demands(options));
+  tuned.code = flow::write_results(results, target.outputs, machine.device, exporter, demands(options));
   tuned.rows = results.rows();
   tuned.started_workers = measuring.started();
   return tuned;
@@ -191,4 +192,4 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
 
 ExitCode tune(const Options& options, Target& target) { return tune(options, target, {}).code; }
 
-}  // namespace tune
+}  // namespace tune::commands

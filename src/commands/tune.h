@@ -7,7 +7,7 @@
 #include "model/values/error.h"
 #include "options.h"
 
-namespace tune {
+namespace tune::commands {
 
 /// What an audit asks of a tuning beyond the command line.
 struct TuneOrders {
@@ -20,7 +20,7 @@ struct TuneOrders {
 /// What a tuning came to.
 struct Tuned {
   ExitCode code = ExitCode::none_valid;
-  Findings findings;
+  flow::Findings findings;
   std::vector<Ranked> rows;      ///< the specs that were ranked, best first; they point into the findings
   bool started_workers = false;  ///< something was built or timed: not all of it was known
 };
@@ -29,4 +29,4 @@ struct Tuned {
 /// the tuning early; that is thrown on.
 Tuned tune(const Options& options, Target& target, const TuneOrders& orders);
 
-}  // namespace tune
+}  // namespace tune::commands

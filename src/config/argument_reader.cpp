@@ -7,7 +7,7 @@
 #include "config/fields.h"
 #include "model/expression/expression.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -85,4 +85,4 @@ std::optional<Argument> read_argument(const Node& node, const ArgumentContext& c
   return {};
 }
 
-}  // namespace tune
+}  // namespace tune::config

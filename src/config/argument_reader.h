@@ -7,7 +7,7 @@
 #include "config/node.h"
 #include "model/plan.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Reads an expression, named in complaints by the second argument; nullopt after a complaint.
 using ExpressionReader = std::function<std::optional<Expression>(const Node&, std::string_view)>;
@@ -23,4 +23,4 @@ struct ArgumentContext {
 std::optional<Argument> read_argument(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
                                       Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

@@ -9,7 +9,7 @@
 #include "model/expression/expression.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 const Parameter* find(const ParameterMapping& mapping, const std::string& name) {
@@ -148,4 +148,4 @@ std::vector<Setting> read_default(const Node& node, const std::vector<ParameterM
   return settings;
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -7,7 +7,7 @@
 #include "config/params.h"
 #include "model/plan.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Reads `baseline:`: vendor, a mapping of parameters, a best.yaml's path, or a list of these. `has_vendor`: the
 /// problem is one that vendor libraries have a routine for.
@@ -23,4 +23,4 @@ std::vector<Setting> read_point(const Node& node, std::string_view what, const s
 /// Reads `default:`: one value for some of the parameters.
 std::vector<Setting> read_default(const Node& node, const std::vector<ParameterMapping>& mappings, Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

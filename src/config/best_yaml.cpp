@@ -10,7 +10,7 @@
 #include "config/values.h"
 #include "model/statistics/objective.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 class BestWriter {
@@ -204,4 +204,4 @@ std::string write_best(const Source& source, const Plan& plan, const BestResult&
   return BestWriter(source, plan, result, folder).write();
 }
 
-}  // namespace tune
+}  // namespace tune::config

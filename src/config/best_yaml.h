@@ -8,7 +8,7 @@
 #include "model/statistics/stats.h"
 #include "model/trial.h"
 
-namespace tune {
+namespace tune::config {
 
 /// A spec that none beats in one of several objectives without losing in another, and its figures.
 struct FrontPoint {
@@ -38,4 +38,4 @@ struct BestResult {
 std::string write_best(const Source& source, const Plan& plan, const BestResult& result,
                        const std::filesystem::path& folder);
 
-}  // namespace tune
+}  // namespace tune::config

@@ -13,7 +13,7 @@
 #include "config/shell_text.h"
 #include "model/expression/expression.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 using Placeholders = std::vector<std::string>;
@@ -235,4 +235,4 @@ void read_command(const Node& node, std::string_view what, std::vector<std::stri
   }
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -5,8 +5,9 @@
 
 #include "config/problems.h"
 
-namespace tune {
+namespace tune::config {
 
+/// A YAML value: node.h.
 struct Node;
 
 /// Reads `run` or `build.command` (`what`): a list is argv, a string is for /bin/sh. Complains of an empty one, of
@@ -14,4 +15,4 @@ struct Node;
 void read_command(const Node& node, std::string_view what, std::vector<std::string>& command, bool& is_shell,
                   Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

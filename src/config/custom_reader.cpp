@@ -7,7 +7,7 @@
 #include "config/fields.h"
 #include "config/gemm_reader.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 class CustomReader {
@@ -107,4 +107,4 @@ Custom read_custom(const Node& node, Scope& scope, std::map<std::string, Value>&
   return CustomReader(node, scope, constants, problems).read();
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -8,7 +8,7 @@
 #include "config/fields.h"
 #include "model/values/value.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 std::string text_at(const Fields& fields, std::string_view key) {
@@ -66,4 +66,4 @@ std::string write_device(const Device& device) {
   return text;
 }
 
-}  // namespace tune
+}  // namespace tune::config

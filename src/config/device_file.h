@@ -7,7 +7,7 @@
 #include "config/node.h"
 #include "model/device.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Reads what write_device wrote, or a hand-written file of the same form: {name, driver, arch, properties}.
 /// Throws Error(bad_input).
@@ -19,4 +19,4 @@ std::map<std::string, Value> read_properties(const Node& node, std::string_view 
 /// A device as the YAML of --device-file.
 std::string write_device(const Device& device);
 
-}  // namespace tune
+}  // namespace tune::config

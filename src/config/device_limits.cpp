@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 // The same for all devices of the last ten years (CUDA programming guide, "Technical Specifications per Compute
@@ -92,4 +92,4 @@ std::vector<Constraint> device_limits(std::span<const Launch> launches, Backend 
   return found;
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -4,7 +4,7 @@
 #include "model/values/shown.h"
 #include "model/values/value.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 /// A character that means something at the start of a scalar; some of them only before a blank.
@@ -73,4 +73,4 @@ std::string to_yaml(const Node& node) {
   return on_one_line(node) ? inline_text(node) + '\n' : block(node, 0);
 }
 
-}  // namespace tune
+}  // namespace tune::config

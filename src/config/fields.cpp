@@ -8,7 +8,7 @@
 #include "model/expression/expression.h"
 #include "model/values/value.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 /// The value of a scalar that is a number or an arithmetic expression without names.
@@ -112,4 +112,4 @@ std::optional<std::size_t> read_choice(const Node& node, std::string_view what, 
   return {};
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -9,7 +9,7 @@
 
 #include "config/node.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Whether `text` is `[A-Za-z_][A-Za-z0-9_]*`.
 bool is_identifier(std::string_view text);
@@ -52,4 +52,4 @@ std::vector<const Node*> as_list(const Node& node);
 std::optional<std::size_t> read_choice(const Node& node, std::string_view what, const std::vector<std::string>& choices,
                                        Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

@@ -8,7 +8,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 constexpr std::array<Backend, 3> kByPreference = {Backend::cuda, Backend::hip, Backend::cpu};
@@ -192,4 +192,4 @@ std::filesystem::path resolve(const Node& node, const std::filesystem::path& fol
   return join(folder, expand(node.text, node.place, problems));
 }
 
-}  // namespace tune
+}  // namespace tune::config

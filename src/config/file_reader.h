@@ -7,7 +7,7 @@
 #include "config/fields.h"
 #include "config/load.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Which source is tuned, and by which backend.
 struct FileSection {
@@ -33,4 +33,4 @@ std::optional<std::string> literal_path(const std::string& text);
 /// absolute.
 std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

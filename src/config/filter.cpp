@@ -9,7 +9,7 @@
 #include "config/values.h"
 #include "model/expression/expression.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 std::string without_blanks(std::string text) {
@@ -105,4 +105,4 @@ bool matches(std::span<const Filter> filters, const Spec& spec) {
   });
 }
 
-}  // namespace tune
+}  // namespace tune::config

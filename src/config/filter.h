@@ -6,7 +6,7 @@
 #include "model/constraints/restriction.h"
 #include "model/space.h"
 
-namespace tune {
+namespace tune::config {
 
 /// One --filter: specs whose parameter `name` is `value`.
 struct Filter {
@@ -23,4 +23,4 @@ bool matches(std::span<const Filter> filters, const Spec& spec);
 /// The same as one restriction per name. `filters` must outlive them.
 std::vector<Restriction> restrictions(std::span<const Filter> filters);
 
-}  // namespace tune
+}  // namespace tune::config

@@ -8,7 +8,7 @@
 
 #include "config/fields.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 /// Kernels take sizes as `int`; larger ones could not be told to them.
@@ -208,4 +208,4 @@ std::optional<Init> read_init(const Node& node, std::string_view what, Problems&
   return choice ? std::optional(static_cast<Init>(*choice)) : std::nullopt;
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -7,7 +7,7 @@
 #include "model/problem.h"
 #include "model/values/value.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Reads `gemm: {m, n, k, a, b, c, acc, layout, alpha, beta, batch, lda.., stride_a.., bias, init}`. Defaults: a f32, b
 /// as a, c as a (s32 for s8, f32 for tf32, bf16 for fp8), acc f32 (f64 for f64, s32 for s8), all row-major, tight, no
@@ -22,4 +22,4 @@ std::map<std::string, Value> constants_of(const Gemm& gemm);
 std::optional<Type> read_type(const Node& node, std::string_view what, Problems& problems);
 std::optional<Init> read_init(const Node& node, std::string_view what, Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

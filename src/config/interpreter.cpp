@@ -13,7 +13,7 @@
 #include "model/support.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 const std::string kDevice = "device.";
@@ -383,4 +383,4 @@ std::vector<Value> Interpreter::fixed_values() const {
   return values;
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -6,7 +6,7 @@
 #include "config/problem_reader.h"
 #include "config/scope.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Turns one tuning file into a plan, section by section; every section adds the names that later ones may use.
 class Interpreter {
@@ -57,4 +57,4 @@ class Interpreter {
   Plan plan_;
 };
 
-}  // namespace tune
+}  // namespace tune::config

@@ -7,7 +7,7 @@
 #include "config/argument_reader.h"
 #include "config/fields.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
@@ -181,4 +181,4 @@ Launch read_reference_launch(const Node& node, const LaunchContext& context, Sco
   return LaunchReader(context, read, problems).read_launch(fields);
 }
 
-}  // namespace tune
+}  // namespace tune::config

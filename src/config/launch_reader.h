@@ -7,7 +7,7 @@
 #include "config/scope.h"
 #include "model/plan.h"
 
-namespace tune {
+namespace tune::config {
 
 /// What launches may refer to.
 struct LaunchContext {
@@ -31,4 +31,4 @@ LaunchSection read_launches(const Node& node, const LaunchContext& context, Scop
 /// Reads a reference kernel's launch, which must not depend on the spec.
 Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

@@ -3,7 +3,7 @@
 #include "config/interpreter.h"
 #include "config/source.h"
 
-namespace tune {
+namespace tune::config {
 
 Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options) {
   Problems problems;
@@ -21,4 +21,4 @@ std::optional<Backend> parse_backend(std::string_view text) {
   return {};
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -13,7 +13,7 @@
 #include "model/device.h"
 #include "model/plan.h"
 
-namespace tune {
+namespace tune::config {
 
 /// What the command line changes in a tuning file, and whom to ask about this machine.
 struct LoadOptions {
@@ -52,4 +52,4 @@ Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& opt
 /// `auto`, `cuda`, `hip`, `cpu` or `program`.
 std::optional<Backend> parse_backend(std::string_view text);
 
-}  // namespace tune
+}  // namespace tune::config

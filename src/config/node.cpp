@@ -7,7 +7,7 @@
 
 #include "model/values/shown.h"
 
-namespace tune {
+namespace tune::config {
 
 const Node* Node::find(std::string_view key) const {
   for (const Entry& entry : entries)
@@ -87,4 +87,4 @@ std::string describe(const Node& node) {
   return {};
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -6,8 +6,9 @@
 
 #include "config/problems.h"
 
-namespace tune {
+namespace tune::config {
 
+/// A key and its value in a mapping: below.
 struct Entry;
 
 /// A YAML value as the user wrote it: texts verbatim, keys in order, every node with its place. Aliases are copied in.
@@ -65,4 +66,4 @@ Node read_yaml(const std::filesystem::path& path, Problems& problems);
 /// The node as YAML text, block style at the top and each part below as it was written; ends with a newline.
 std::string to_yaml(const Node& node);
 
-}  // namespace tune
+}  // namespace tune::config

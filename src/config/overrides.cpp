@@ -10,7 +10,7 @@
 #include "config/values.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 Place command_line(const std::string& option) { return {std::make_shared<const std::string>(option), 0, 0}; }
@@ -191,4 +191,4 @@ void apply_overrides(const LoadOptions& options, Node& root, Problems& problems)
   }
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -8,7 +8,7 @@
 #include "config/fields.h"
 #include "config/values.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 ParameterMapping read_mapping(const Node& node, bool in_list,
@@ -99,4 +99,4 @@ std::vector<Setting> read_settings(const Node& node, std::string_view what,
   return settings;
 }
 
-}  // namespace tune
+}  // namespace tune::config

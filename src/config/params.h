@@ -7,7 +7,7 @@
 #include "config/node.h"
 #include "model/space.h"
 
-namespace tune {
+namespace tune::config {
 
 /// One mapping of `params:` as written.
 struct ParameterMapping {
@@ -30,4 +30,4 @@ std::optional<Parameter> read_parameter(const Node& key, const Node& value, Prob
 std::vector<Setting> read_settings(const Node& node, std::string_view what,
                                    const std::vector<ParameterMapping>& mappings, Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

@@ -14,7 +14,7 @@
 #include "model/values/shown.h"
 #include "model/values/value.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 /// Aliases are copied in, so a few lines of nested aliases could stand for any number of nodes. What is written out
@@ -212,7 +212,7 @@ Node parse_yaml(const std::string& text, const std::string& file, Problems& prob
 }
 
 Node read_yaml(const std::filesystem::path& path, Problems& problems) {
-  return parse_yaml(read_file(path, kMostBytes), path.string(), problems);
+  return parse_yaml(base::read_file(path, kMostBytes), path.string(), problems);
 }
 
-}  // namespace tune
+}  // namespace tune::config

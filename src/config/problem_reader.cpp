@@ -6,7 +6,7 @@
 #include "config/fields.h"
 #include "config/gemm_reader.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 ProblemSection gemm_section(const Gemm& gemm, Scope& scope) {
@@ -45,4 +45,4 @@ std::vector<std::string> buffer_names(const Problem& problem) {
   return names;
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -6,7 +6,7 @@
 #include "config/scope.h"
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::config {
 
 /// `problem:`, and the names it adds to every scope.
 struct ProblemSection {
@@ -25,4 +25,4 @@ ProblemSection assume_gemm(Scope& scope);
 /// The buffers a kernel's arguments may name.
 std::vector<std::string> buffer_names(const Problem& problem);
 
-}  // namespace tune
+}  // namespace tune::config

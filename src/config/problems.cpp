@@ -7,7 +7,7 @@
 #include "model/values/error.h"
 #include "model/values/shown.h"
 
-namespace tune {
+namespace tune::config {
 
 std::string to_text(const Place& place) {
   return place.line > 0 ? fmt::format("{}:{}", *place.file, place.line) : *place.file;
@@ -35,4 +35,4 @@ void Problems::throw_if_any() const {
   throw Error(ExitCode::bad_input, text);
 }
 
-}  // namespace tune
+}  // namespace tune::config

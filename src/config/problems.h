@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tune::config {
 
 /// Where a text stands in a user's file, 1-based. Line 0: it came from the command line, and `file` names the option.
 struct Place {
@@ -34,4 +34,4 @@ class Problems {
   std::vector<Problem> problems_;
 };
 
-}  // namespace tune
+}  // namespace tune::config

@@ -10,7 +10,7 @@
 #include "config/fields.h"
 #include "config/file_reader.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 constexpr double kTimed = 0.9;  // of what a spec is given; in the rest it is checked
@@ -204,4 +204,4 @@ std::vector<ConditionNode> read_conditions(const Node& node, std::string_view wh
   return conditions;
 }
 
-}  // namespace tune
+}  // namespace tune::config

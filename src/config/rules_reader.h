@@ -8,7 +8,7 @@
 #include "config/scope.h"
 #include "model/plan.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Reads `build:`. Relative folders and files are relative to `folder`; `defines` name `constants`. With
 /// `files_must_exist` it complains of files in `depends` that do not.
@@ -38,4 +38,4 @@ struct ConditionNode {
 /// {if, because}; without either the reason is the condition itself.
 std::vector<ConditionNode> read_conditions(const Node& node, std::string_view what, Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 /// `unknown name 'BMM', did you mean 'BM'?` with the expression put before the advice.
@@ -159,4 +159,4 @@ bool Scope::only_elsewhere(const Expression& expression) const {
 
 std::vector<Value> Scope::values() const { return values_; }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -10,7 +10,7 @@
 #include "model/expression/expression.h"
 #include "model/space.h"
 
-namespace tune {
+namespace tune::config {
 
 /// The names of one tuning file: which hold for the whole run, which only in some mappings of the union, and which
 /// not here at all (a property of another backend). Reads expressions over them; complains of unknown names.
@@ -77,4 +77,4 @@ class Scope {
   std::vector<int> used_device_slots_;
 };
 
-}  // namespace tune
+}  // namespace tune::config

@@ -5,7 +5,7 @@
 #include "config/node.h"
 #include "config/params.h"
 
-namespace tune {
+namespace tune::config {
 
 std::string to_text(const Shape& shape) {
   std::string text;
@@ -30,4 +30,4 @@ std::vector<Shape> read_shapes(const std::filesystem::path& path) {
   return shapes;
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -6,7 +6,7 @@
 #include "config/problems.h"
 #include "model/space.h"
 
-namespace tune {
+namespace tune::config {
 
 /// One problem to tune for: a mapping of a --shapes file. A gemm takes M N K (either case, all three), rowMajorA and
 /// rowMajorB (T or N) and its own keys such as batch; a custom problem takes its sizes; a program takes M N K rowMajorA
@@ -24,4 +24,4 @@ std::string to_text(const Shape& shape);
 /// Throws Error(bad_input).
 std::vector<Shape> read_shapes(const std::filesystem::path& path);
 
-}  // namespace tune
+}  // namespace tune::config

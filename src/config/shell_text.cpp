@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 class ShellReader {
@@ -159,4 +159,4 @@ std::vector<Standing> standings(std::string_view command) { return ShellReader(c
 
 bool separates_words(char c) { return std::string_view(" \t\n;&|()<>").find(c) != std::string_view::npos; }
 
-}  // namespace tune
+}  // namespace tune::config

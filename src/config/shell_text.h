@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tune {
+namespace tune::config {
 
 /// How a POSIX shell reads a byte of a command.
 enum class Standing {
@@ -24,4 +24,4 @@ std::vector<Standing> standings(std::string_view command);
 /// Whether a byte of a command separates words.
 bool separates_words(char c);
 
-}  // namespace tune
+}  // namespace tune::config

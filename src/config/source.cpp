@@ -6,7 +6,7 @@
 #include "config/t1.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 std::filesystem::path folder_of(const std::filesystem::path& yaml) {
@@ -90,4 +90,4 @@ std::vector<Node*> parameter_mappings(Node& root) {
   return mappings;
 }
 
-}  // namespace tune
+}  // namespace tune::config

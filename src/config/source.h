@@ -3,7 +3,7 @@
 
 #include "config/load.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Reads and joins tuning files. Throws Error(bad_input) for a file that cannot be read or is no mapping.
 Source read_source(std::span<const std::filesystem::path> yamls, Problems& problems);
@@ -14,4 +14,4 @@ void apply_overrides(const LoadOptions& options, Node& root, Problems& problems)
 /// The nodes of `params:` in a tuning file, one per mapping of the union.
 std::vector<Node*> parameter_mappings(Node& root);
 
-}  // namespace tune
+}  // namespace tune::config

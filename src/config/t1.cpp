@@ -10,7 +10,7 @@
 #include "model/expression/expression.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 constexpr std::array<std::string_view, 3> kAxes = {"X", "Y", "Z"};
@@ -346,4 +346,4 @@ bool is_t1(const Node& root) {
 
 Node from_t1(const Node& root, Problems& problems) { return T1Reader(root, problems).read(); }
 
-}  // namespace tune
+}  // namespace tune::config

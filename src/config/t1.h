@@ -1,7 +1,7 @@
 #pragma once
 #include "config/node.h"
 
-namespace tune {
+namespace tune::config {
 
 /// Whether a document is a tuning problem in the T1 format (`ConfigurationSpace`, `KernelSpecification`), which Kernel
 /// Tuner and KTT read.
@@ -12,4 +12,4 @@ bool is_t1(const Node& root);
 /// `Budget` are left to the command line. Complains of what tune has no counterpart for.
 Node from_t1(const Node& root, Problems& problems);
 
-}  // namespace tune
+}  // namespace tune::config

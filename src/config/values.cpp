@@ -10,7 +10,7 @@
 #include "config/fields.h"
 #include "model/expression/expression.h"
 
-namespace tune {
+namespace tune::config {
 namespace {
 
 constexpr double kMaxValues = 1'000'000;
@@ -212,4 +212,4 @@ Node to_node(const Value& value, const Place& place) {
   return node;
 }
 
-}  // namespace tune
+}  // namespace tune::config

@@ -6,7 +6,7 @@
 #include "config/node.h"
 #include "model/space.h"
 
-namespace tune {
+namespace tune::config {
 
 /// The values of one parameter and what arithmetic between them means.
 struct ValueSet {
@@ -28,4 +28,4 @@ std::optional<Value> evaluate_text(const std::string& text);
 /// The node that reads back as exactly this value in `params:`.
 Node to_node(const Value& value, const Place& place);
 
-}  // namespace tune
+}  // namespace tune::config

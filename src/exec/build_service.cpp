@@ -3,7 +3,7 @@
 #include "exec/occupancy.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::exec {
 
 void BuildService::want(const Spec& spec) {
   if (!requests_->has_build()) return;
@@ -48,4 +48,4 @@ BuildInfo BuildService::info_of(const Spec& spec, const Artifact& artifact) cons
   return info;
 }
 
-}  // namespace tune
+}  // namespace tune::exec

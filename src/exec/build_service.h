@@ -2,13 +2,13 @@
 #include "exec/builder.h"
 #include "exec/requests.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// The builds of a run's specs: which artifact a spec needs, whether it is there, and what is known of it.
 class BuildService {
  public:
   /// `requests` and `launcher` must outlive this.
-  BuildService(const Requests& requests, const WorkerLauncher& launcher, StorePlaces store, int jobs)
+  BuildService(const Requests& requests, const WorkerLauncher& launcher, base::StorePlaces store, int jobs)
       : requests_(&requests), builder_(launcher, std::move(store), jobs) {}
 
   Builder& builder() { return builder_; }
@@ -32,4 +32,4 @@ class BuildService {
   Builder builder_;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -8,7 +8,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::exec {
 namespace fs = std::filesystem;
 namespace {
 
@@ -18,17 +18,17 @@ constexpr const char* kRecord = "built.json";
 
 void write_record(const fs::path& folder, const wire::Built& built) {
   std::ofstream file(folder / kRecord);
-  file << encode(wire::Event(built)) << '\n' << hash_file(folder / built.artifact);
+  file << encode(wire::Event(built)) << '\n' << base::hash_file(folder / built.artifact);
   file.close();
   if (!file)
     throw Error(ExitCode::environment, "cannot write " + (folder / kRecord).string() + ": " + std::strerror(errno));
 }
 
-std::optional<Artifact> read_entry(const Store& store, const fs::path& entry, const std::string& key) try {
+std::optional<Artifact> read_entry(const base::Store& store, const fs::path& entry, const std::string& key) try {
   const std::string record = store.read(entry, kRecord);
   const std::size_t newline = record.find('\n');
   const auto built = std::get<wire::Built>(wire::decode_event(record.substr(0, newline)));
-  const std::string hash = Hash().add(store.read(entry, built.artifact)).hex();
+  const std::string hash = base::Hash().add(store.read(entry, built.artifact)).hex();
   if (newline == std::string::npos || record.substr(newline + 1) != hash) return std::nullopt;
   return Artifact{entry / built.artifact, {key, hash, 0, built.properties}};
 } catch (const Error& error) {
@@ -40,17 +40,17 @@ std::optional<Artifact> read_entry(const Store& store, const fs::path& entry, co
 
 }  // namespace
 
-Builder::Builder(const WorkerLauncher& launcher, StorePlaces store, int jobs)
+Builder::Builder(const WorkerLauncher& launcher, base::StorePlaces store, int jobs)
     : launcher_(&launcher), places_(std::move(store)), jobs_(jobs) {}
 
 Builder::~Builder() {
-  for (const HeldFolder& folder : kept_) store_->discard(folder.path());
+  for (const base::HeldFolder& folder : kept_) store_->discard(folder.path());
   for (const auto& [id, job] : running_) store_->discard(job.folder.path());
 }
 
 // Programs that are not built need none.
-Store& Builder::store() {
-  if (store_ == nullptr) store_ = std::make_unique<Store>(places_);
+base::Store& Builder::store() {
+  if (store_ == nullptr) store_ = std::make_unique<base::Store>(places_);
   return *store_;
 }
 
@@ -96,14 +96,14 @@ void Builder::start_queued() {
     job.folder = store().begin(job.key);
     job.request.output = job.folder.path().string();
     job.process = std::make_unique<WorkerProcess>(launcher_->start(job.request));
-    const ProcessHost::Id id = job.process->id();
+    const base::ProcessHost::Id id = job.process->id();
     running_.emplace(id, std::move(job));
   }
 }
 
-bool Builder::handle(const ProcessHost::Event& event) {
-  const auto* line = std::get_if<ProcessHost::Line>(&event);
-  const auto* ended = std::get_if<ProcessHost::Ended>(&event);
+bool Builder::handle(const base::ProcessHost::Event& event) {
+  const auto* line = std::get_if<base::ProcessHost::Line>(&event);
+  const auto* ended = std::get_if<base::ProcessHost::Ended>(&event);
   const auto found = running_.find(line ? line->id : ended ? ended->id : 0);
   if (found == running_.end()) return false;
   if (line) found->second.process->handle(*line);
@@ -148,4 +148,4 @@ Builder::Result Builder::result_of(const Job& job) const {
   return std::move(*artifact);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

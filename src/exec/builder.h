@@ -12,7 +12,7 @@
 #include "base/store.h"
 #include "exec/worker_launcher.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// A built file in the store.
 struct Artifact {
@@ -27,7 +27,7 @@ class Builder {
   using Result = std::variant<Artifact, Failure>;
 
   /// `launcher` must outlive this. `jobs`: processes at a time.
-  Builder(const WorkerLauncher& launcher, StorePlaces store, int jobs);
+  Builder(const WorkerLauncher& launcher, base::StorePlaces store, int jobs);
   /// What is being built is discarded; its processes must have ended.
   ~Builder();
   Builder(const Builder&) = delete;
@@ -46,12 +46,12 @@ class Builder {
   double seconds() const { return seconds_; }
 
   /// Passes a process event on; false if it is none of ours. After an Ended a result may be there.
-  bool handle(const ProcessHost::Event& event);
+  bool handle(const base::ProcessHost::Event& event);
 
  private:
   struct Job {
     std::string key;
-    HeldFolder folder;
+    base::HeldFolder folder;
     wire::BuildRequest request;
     std::unique_ptr<WorkerProcess> process;
   };
@@ -63,22 +63,22 @@ class Builder {
   };
   static Stamp stamp_of(const Result& result);
   const Result& remember(const std::string& key, Result result);
-  Store& store();
+  base::Store& store();
   void finish(Job& job);
   Result result_of(const Job& job) const;
 
   const WorkerLauncher* launcher_;
-  StorePlaces places_;
-  std::unique_ptr<Store> store_;  ///< once something is to be built
+  base::StorePlaces places_;
+  std::unique_ptr<base::Store> store_;  ///< once something is to be built
   int jobs_;
   std::deque<Job> queue_;
   std::set<std::string> pending_;  ///< keys queued or running
-  std::map<ProcessHost::Id, Job> running_;
+  std::map<base::ProcessHost::Id, Job> running_;
   /// Of artifacts of this run alone, where the store has another user's entry that cannot be used or replaced.
-  std::vector<HeldFolder> kept_;
+  std::vector<base::HeldFolder> kept_;
   std::map<std::string, Result> results_;
   std::map<std::string, Stamp> stamps_;  ///< of results_
   double seconds_ = 0;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 // The bytes of the file that stand for the right to launch, and for the use of the device, which is shared by those who
@@ -28,7 +28,7 @@ constexpr std::size_t kLongestWork = 80;
 
 off_t text_of(int byte) { return byte == kUse ? kTextOfUse : 0; }
 
-bool set(const Descriptor& file, int byte, short type) {
+bool set(const base::Descriptor& file, int byte, short type) {
   struct flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
@@ -38,19 +38,19 @@ bool set(const Descriptor& file, int byte, short type) {
 }
 
 // The first attempt is without O_CREAT, because systems do not let users open files of others in /tmp with it.
-Descriptor open_shared(const std::filesystem::path& path) {
+base::Descriptor open_shared(const std::filesystem::path& path) {
   for (int tries = 0; tries < 3; ++tries) {
-    Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    base::Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (file || errno != ENOENT) return file;
-    file = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    file = base::Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (file) ::fchmod(file.get(), 0666);
     if (file || errno != EEXIST) return file;
   }
-  return Descriptor();
+  return base::Descriptor();
 }
 
 // We write to the file, and anyone could put something else there, such as a second name of one of our own files.
-bool is_plain(const Descriptor& file) {
+bool is_plain(const base::Descriptor& file) {
   struct stat status {};
   return ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
 }
@@ -90,7 +90,7 @@ bool DeviceLock::acquire(int byte, short type, bool& next) {
   if (!next || !set(file_, byte, type)) {
     waits_for_ = byte;
     if (errno == EAGAIN || errno == EACCES) return false;  // another process holds it
-    log(std::string("no turns with other runs, the lock of a device fails: ") + std::strerror(errno));
+    base::log(std::string("no turns with other runs, the lock of a device fails: ") + std::strerror(errno));
     file_.close();
     return true;
   }
@@ -100,7 +100,7 @@ bool DeviceLock::acquire(int byte, short type, bool& next) {
   holder.resize(std::min(holder.size(), kLongestHolder - 1));
   holder += '\n';
   if (::pwrite(file_.get(), holder.data(), holder.size(), text_of(byte)) != static_cast<ssize_t>(holder.size()))
-    log("cannot write to the lock of a device");
+    base::log("cannot write to the lock of a device");
   return true;
 }
 
@@ -142,4 +142,4 @@ std::string DeviceLock::holder() const {
   return holder;
 }
 
-}  // namespace tune
+}  // namespace tune::exec

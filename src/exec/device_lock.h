@@ -5,7 +5,7 @@
 
 #include "base/descriptor.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// A lock by which the `tune` processes of a machine share one of its devices: they take turns to launch, and none
 /// opens or closes the device while another times something on it. Among the processes that wait, one is next, and the
@@ -44,7 +44,7 @@ class DeviceLock {
  private:
   bool acquire(int byte, short type, bool& next);
 
-  Descriptor file_;
+  base::Descriptor file_;
   std::string problem_;
   std::string user_and_work_;
   bool next_ = false;  ///< no other process can be the next to launch
@@ -54,4 +54,4 @@ class DeviceLock {
   int waits_for_ = 0;  ///< the byte that could not be locked last
 };
 
-}  // namespace tune
+}  // namespace tune::exec

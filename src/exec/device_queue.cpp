@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tune {
+namespace tune::exec {
 
 DeviceQueue::DeviceQueue(MeasureDevice& device, Rules rules)
     : device_(&device), rules_(rules), last_launch_(device.now()) {}
@@ -153,10 +153,10 @@ void DeviceQueue::end_turn() {
   if (std::exchange(in_turn_, false)) device_->end_turn();
 }
 
-bool DeviceQueue::handle(const ProcessHost::Event& event) {
-  const auto* line = std::get_if<ProcessHost::Line>(&event);
-  const auto* end = std::get_if<ProcessHost::Ended>(&event);
-  const ProcessHost::Id id = line ? line->id : end ? end->id : 0;
+bool DeviceQueue::handle(const base::ProcessHost::Event& event) {
+  const auto* line = std::get_if<base::ProcessHost::Line>(&event);
+  const auto* end = std::get_if<base::ProcessHost::Ended>(&event);
+  const base::ProcessHost::Id id = line ? line->id : end ? end->id : 0;
   const auto slot = std::ranges::find_if(slots_, [id](const Slot& s) { return s.process->id() == id; });
   if (slot == slots_.end()) return false;
   if (line) {
@@ -231,4 +231,4 @@ void DeviceQueue::dismiss() {
   device_->end_opening();
 }
 
-}  // namespace tune
+}  // namespace tune::exec

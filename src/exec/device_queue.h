@@ -11,7 +11,7 @@
 
 #include "exec/measure_device.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// The specs that wait to be measured on one device, and the measure processes that do it. Several processes are loaded
 /// or loading at a time; one of them launches, and only while it is this run's turn on the device. A process measures
@@ -22,7 +22,7 @@ namespace tune {
 /// specs that the check did not rule out are timed; then the processes leave, and the next batch opens the device.
 class DeviceQueue {
  public:
-  using Clock = ProcessHost::Clock;
+  using Clock = base::ProcessHost::Clock;
 
   struct Rules {
     int loaded_ahead = 0;        ///< how many processes there are beside the one that measures
@@ -62,7 +62,7 @@ class DeviceQueue {
   /// Sends the processes the commands that they wait for; a spec that may launch now is timed as `go` says.
   void advance(const wire::Go& go, const NoteLaunch& note);
   /// Returns false if it is an event of no process of this queue. Throws Error(environment) if the device is lost.
-  bool handle(const ProcessHost::Event& event);
+  bool handle(const base::ProcessHost::Event& event);
   std::optional<Result> take_result();
   /// Kills the process that has this job, if there is one; there will be no result of it.
   void abandon(std::int64_t ticket);
@@ -125,4 +125,4 @@ class DeviceQueue {
   StageTimes stage_times_;  ///< of processes that have ended
 };
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tune {
+namespace tune::exec {
 
 void DeviceScales::choose(std::int64_t ticket, std::optional<double> seconds) {
   ticket_ = ticket;
@@ -35,4 +35,4 @@ const Failure* DeviceScales::failure(std::size_t device) const {
   return one.known || !seconds_ || !one.outcome ? nullptr : std::get_if<Failure>(&*one.outcome);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

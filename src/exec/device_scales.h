@@ -6,7 +6,7 @@
 
 #include "model/trial.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// Makes the times of several devices comparable, since cards of one model differ by per cents. One spec that the first
 /// device measures is the common one: every other device measures it too, and its factor is the ratio of the two times.
@@ -61,4 +61,4 @@ class DeviceScales {
   bool was_chosen_ = false;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

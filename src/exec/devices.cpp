@@ -9,7 +9,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 const char* visibility_variable(Backend backend) {
@@ -84,4 +84,4 @@ std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names
   return chosen;
 }
 
-}  // namespace tune
+}  // namespace tune::exec

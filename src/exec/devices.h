@@ -6,7 +6,7 @@
 
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// A device that measure processes run on.
 struct ChosenDevice {
@@ -21,4 +21,4 @@ struct ChosenDevice {
 /// several devices are compared, so they must be of one model. Throws Error(bad_input).
 std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names, const wire::Hello& hello);
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -10,7 +10,7 @@
 #include "base/running.h"
 #include "model/values/random.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 constexpr int kMinRounds = 7;
@@ -231,7 +231,7 @@ void FinalsRunner::time_in_other_state() {
 }
 
 void FinalsRunner::sample_load() {
-  if (const auto running = others_running()) others_running_.push_back(*running);
+  if (const auto running = base::others_running()) others_running_.push_back(*running);
 }
 
 // A process that stayed would hold memory, and would end while another is launched.
@@ -308,11 +308,12 @@ void FinalsRunner::handle_next() {
   tick_(round_, static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e->active(); })));
   const auto event = service_->wait(service_->now() + std::chrono::milliseconds(100));
   if (!event) return;
-  if (const auto* interrupted = std::get_if<ProcessHost::Interrupted>(&*event)) throw Interrupted{interrupted->signal};
+  if (const auto* interrupted = std::get_if<base::ProcessHost::Interrupted>(&*event))
+    throw Interrupted{interrupted->signal};
   if (service_->handle(*event)) return;
-  const auto* line = std::get_if<ProcessHost::Line>(&*event);
-  const auto* ended = std::get_if<ProcessHost::Ended>(&*event);
-  const ProcessHost::Id id = line ? line->id : ended->id;
+  const auto* line = std::get_if<base::ProcessHost::Line>(&*event);
+  const auto* ended = std::get_if<base::ProcessHost::Ended>(&*event);
+  const base::ProcessHost::Id id = line ? line->id : ended->id;
   for (const auto& entry : entries_) {
     if (!entry->active() || entry->process->id() != id) continue;
     if (line) entry->process->handle(*line);
@@ -329,4 +330,4 @@ void FinalsRunner::handle_next() {
   }
 }
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -11,7 +11,7 @@
 #include "exec/runner.h"
 #include "model/statistics/finals.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// A participant of the finals: a spec whose artifact is in the store, or the vendor's library.
 struct Contender {
@@ -94,4 +94,4 @@ class FinalsRunner {
   std::vector<double> others_running_;  ///< at the end of each round
 };
 
-}  // namespace tune
+}  // namespace tune::exec

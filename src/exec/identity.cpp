@@ -10,7 +10,7 @@
 
 #include "base/store.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 // --- The notation of problems and measuring rules: {"name":value,...}, with the fields in the order of their names.
@@ -205,7 +205,7 @@ std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
 // --- Hashes of what a plan's builds, or its trials, share.
 
 // The expressions are those that the parameters are put into: all of them decide how a spec is launched.
-void add_launch(Hash& hash, const Launch& launch) {
+void add_launch(base::Hash& hash, const Launch& launch) {
   hash.add(launch.kernel);
   if (launch.condition) hash.add("if").add(launch.condition->text());
   for (const auto* extents : {&launch.grid, &launch.block, &launch.cluster}) {
@@ -224,7 +224,7 @@ void add_launch(Hash& hash, const Launch& launch) {
 }
 
 // The shim that calls a CPU kernel is compiled for these.
-void add_signatures(Hash& hash, const Plan& plan) {
+void add_signatures(base::Hash& hash, const Plan& plan) {
   if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
     for (const Type type : {gemm->a, gemm->b, gemm->c, gemm->acc}) hash.add(to_text(type));
   if (const auto* custom = std::get_if<Custom>(&plan.problem))
@@ -236,8 +236,8 @@ void add_signatures(Hash& hash, const Plan& plan) {
   }
 }
 
-std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const SourceHash& sources) {
-  Hash hash;
+std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const base::SourceHash& sources) {
+  base::Hash hash;
   hash.add(sources.hex);                                           // the code, with all headers
   hash.add(hello.compiler);                                        // another version makes other code
   hash.add(hello.device.arch);                                     // as does another architecture
@@ -245,7 +245,8 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const S
   if (hello.device.arch == "native") hash.add(hello.device.name);  // what `native` means
   for (const std::string& flag : plan.build.flags) hash.add(flag);
   // What builds read besides, as the user says.
-  for (const std::filesystem::path& file : plan.build.depends) hash.add(file.filename().string()).add(read_file(file));
+  for (const std::filesystem::path& file : plan.build.depends)
+    hash.add(file.filename().string()).add(base::read_file(file));
   // They add flags. NVRTC and hipRTC ignore them.
   if (hello.backend == Backend::cpu || hello.backend == Backend::program)
     for (const char* variable : kCompilerVariables)
@@ -257,7 +258,7 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const S
 }
 
 std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::uint64_t seed) {
-  Hash hash;
+  base::Hash hash;
   hash.add(std::to_string(wire::kProtocol));  // the version of these lists, and of how workers measure
   hash.add(hello.device.name);                // another model has other times, and so has another driver
   hash.add(hello.device.driver);
@@ -302,12 +303,12 @@ std::vector<std::string> environment_of_vendor(Backend backend) {
   return found;
 }
 
-void add_numbers(Hash& hash, const std::vector<std::int64_t>& numbers) {
+void add_numbers(base::Hash& hash, const std::vector<std::int64_t>& numbers) {
   for (const std::int64_t value : numbers) hash.add(std::to_string(value));
   hash.add("");
 }
 
-void add_evaluated(Hash& hash, const wire::KernelLaunch& launch) {
+void add_evaluated(base::Hash& hash, const wire::KernelLaunch& launch) {
   hash.add(launch.kernel);
   add_numbers(hash, launch.grid);
   add_numbers(hash, launch.block);
@@ -324,7 +325,7 @@ void add_evaluated(Hash& hash, const wire::KernelLaunch& launch) {
 
 }  // namespace
 
-Identity::Identity(const Plan& plan, const wire::Hello& hello, std::uint64_t seed, const SourceHash& sources)
+Identity::Identity(const Plan& plan, const wire::Hello& hello, std::uint64_t seed, const base::SourceHash& sources)
     : build_part_(hash_of_building(plan, hello, sources)),
       measure_part_(hash_of_measuring(plan, hello, seed)),
       vendor_library_(hello.vendor_library),
@@ -332,14 +333,14 @@ Identity::Identity(const Plan& plan, const wire::Hello& hello, std::uint64_t see
 
 std::string Identity::of_build(std::vector<Define> defines) const {
   std::ranges::sort(defines, {}, &Define::name);  // the order of the parameters in the file does not matter
-  Hash hash;
+  base::Hash hash;
   hash.add(build_part_);
   for (const Define& define : defines) hash.add(define.name).add(define.value);
   return hash.hex();
 }
 
 std::string Identity::of_reference_build(const std::string& build, const Launch& kernel) {
-  Hash hash;
+  base::Hash hash;
   hash.add(build).add("reference");
   add_launch(hash, kernel);
   return hash.hex();
@@ -347,14 +348,14 @@ std::string Identity::of_reference_build(const std::string& build, const Launch&
 
 std::string Identity::of_trial(std::vector<Setting> params, const std::string& build) const {
   std::ranges::sort(params, {}, &Setting::name);
-  Hash hash;
+  base::Hash hash;
   hash.add(measure_part_).add(build);
   for (const Setting& setting : params) hash.add(setting.name).add(to_text(setting.value));
   return hash.hex();
 }
 
 std::string Identity::of_vendor() const {
-  Hash hash;
+  base::Hash hash;
   hash.add(measure_part_).add("vendor");
   hash.add(vendor_library_);  // the name of its file, which tells the version
   for (const std::string& variable : environment_of_vendor(backend_)) hash.add(variable);
@@ -362,7 +363,7 @@ std::string Identity::of_vendor() const {
 }
 
 std::string Identity::of_code(const std::string& artifact_hash, const wire::MeasureRequest& request) {
-  Hash hash;
+  base::Hash hash;
   hash.add(artifact_hash);
   for (const wire::KernelLaunch& launch : request.launches) add_evaluated(hash, launch);
   hash.add(
@@ -371,4 +372,4 @@ std::string Identity::of_code(const std::string& artifact_hash, const wire::Meas
   return hash.hex();
 }
 
-}  // namespace tune
+}  // namespace tune::exec

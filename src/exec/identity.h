@@ -8,7 +8,7 @@
 #include "model/plan.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// What builds and trials are known by, in the store and in journals: hashes of lists of fields, which are in
 /// identity.cpp, each with the reason why it belongs. How messages and files are written does not matter to them.
@@ -20,7 +20,7 @@ namespace tune {
 class Identity {
  public:
   /// `sources`: of the plan's file and of what it includes.
-  Identity(const Plan& plan, const wire::Hello& hello, std::uint64_t seed, const SourceHash& sources);
+  Identity(const Plan& plan, const wire::Hello& hello, std::uint64_t seed, const base::SourceHash& sources);
 
   /// Of an artifact: all that it is built from, with the definitions of a spec.
   std::string of_build(std::vector<Define> defines) const;
@@ -44,4 +44,4 @@ class Identity {
 inline constexpr const char* kCompilerVariables[] = {"CXX", "CC", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
                                                      "HIPCC_COMPILE_FLAGS_APPEND"};
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::exec {
 namespace fs = std::filesystem;
 
 void keep_files(const fs::path& folder, const fs::path& artifact, const fs::path& source, const Failure& failure) {
@@ -13,7 +13,7 @@ void keep_files(const fs::path& folder, const fs::path& artifact, const fs::path
     if (!error && !file.empty())
       fs::copy_file(file, folder / file.filename(), fs::copy_options::overwrite_existing, error);
   if (error) throw Error(ExitCode::environment, "cannot keep files in " + folder.string() + ": " + error.message());
-  write_file(folder / "log.txt", failure.message + "\n" + failure.log);
+  base::write_file(folder / "log.txt", failure.message + "\n" + failure.log);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace tune {
+namespace tune::exec {
 namespace fs = std::filesystem;
 namespace {
 
@@ -102,4 +102,4 @@ void MeasureDevice::throw_lost(const std::string& why) const {
                                               "continues from there once it does");
 }
 
-}  // namespace tune
+}  // namespace tune::exec

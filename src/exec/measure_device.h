@@ -8,7 +8,7 @@
 #include "exec/worker_launcher.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// A device that nothing can be measured on any more, perhaps by the doing of what ran on it.
 class DeviceLost : public Error {
@@ -27,12 +27,12 @@ class MeasureDevice {
   MeasureDevice(const MeasureDevice&) = delete;
 
   const ChosenDevice& chosen() const { return chosen_; }
-  ProcessHost::Clock::time_point now() const { return launcher_->now(); }
+  base::ProcessHost::Clock::time_point now() const { return launcher_->now(); }
 
   /// A process that measures, or makes the reference. Throws Error(environment).
   WorkerProcess start(const wire::Request& request);
   /// Whether this is the process that keeps the device open between the others.
-  bool is_holder(ProcessHost::Id id) const { return id != 0 && id == holder_; }
+  bool is_holder(base::ProcessHost::Id id) const { return id != 0 && id == holder_; }
 
   /// Takes the right to launch, against other runs; if something is to be `timed`, none of them opens or closes the
   /// device meanwhile. False: not yet, ask again.
@@ -62,10 +62,10 @@ class MeasureDevice {
   ChosenDevice chosen_;
   Say say_;
   DeviceLock lock_;
-  ProcessHost::Id holder_ = 0;  ///< 0: none was started
+  base::ProcessHost::Id holder_ = 0;  ///< 0: none was started
   bool waits_for_turn_ = false, waits_to_open_ = false;
   bool told_ = false;  ///< a person knows that it waits
   int refused_ = 0;    ///< processes in a row that could not open it
 };
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
@@ -18,7 +18,8 @@ std::deque<MeasureDevice> devices_of(const WorkerLauncher& launcher, const Reque
 
 }  // namespace
 
-MeasureService::MeasureService(const Requests& requests, MeasureOptions options, std::unique_ptr<ProcessHost> host)
+MeasureService::MeasureService(const Requests& requests, MeasureOptions options,
+                               std::unique_ptr<base::ProcessHost> host)
     : requests_(&requests),
       options_(std::move(options)),
       launcher_(*host, options_.worker, options_.deadlines, temporary_.folder()),
@@ -34,7 +35,7 @@ void MeasureService::finish_builds() {
   builder.start_queued();
   while (builder.running() > 0) {
     const auto event = host_->wait(std::nullopt);
-    if (const auto* interrupted = std::get_if<ProcessHost::Interrupted>(&*event))
+    if (const auto* interrupted = std::get_if<base::ProcessHost::Interrupted>(&*event))
       throw Interrupted{interrupted->signal};
     handle(*event);
     builder.start_queued();
@@ -47,19 +48,20 @@ wire::MeasureRequest MeasureService::complete(wire::MeasureRequest request, cons
   return request;
 }
 
-std::optional<ProcessHost::Event> MeasureService::wait(std::optional<ProcessHost::Clock::time_point> until) {
+std::optional<base::ProcessHost::Event> MeasureService::wait(
+    std::optional<base::ProcessHost::Clock::time_point> until) {
   if (std::ranges::none_of(devices_, &MeasureDevice::waits)) return host_->wait(until);
   const auto soon = now() + kTurnPoll;
   return host_->wait(until ? std::min(*until, soon) : soon);
 }
 
-bool MeasureService::handle(const ProcessHost::Event& event) {
+bool MeasureService::handle(const base::ProcessHost::Event& event) {
   if (builds_.builder().handle(event)) return true;
-  const auto* line = std::get_if<ProcessHost::Line>(&event);
-  const auto* ended = std::get_if<ProcessHost::Ended>(&event);
-  const ProcessHost::Id id = line ? line->id : ended ? ended->id : 0;
+  const auto* line = std::get_if<base::ProcessHost::Line>(&event);
+  const auto* ended = std::get_if<base::ProcessHost::Ended>(&event);
+  const base::ProcessHost::Id id = line ? line->id : ended ? ended->id : 0;
   return std::ranges::any_of(devices_, [&](const MeasureDevice& device) { return device.is_holder(id); }) ||
          reference_.handle(event);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -13,11 +13,12 @@
 #include "exec/runner.h"
 #include "exec/scratch.h"
 
-namespace tune {
+namespace tune::exec {
 
+/// How the worker processes of a run are started, and who is told of what they do.
 struct MeasureOptions {
   std::filesystem::path worker;  ///< executable
-  StorePlaces store;             ///< of build artifacts
+  base::StorePlaces store;       ///< of build artifacts
   std::filesystem::path keep;    ///< folder for what failed specs leave; empty: none
   Deadlines deadlines;
   int jobs = 1;                              ///< build processes at a time
@@ -36,7 +37,7 @@ class MeasureService {
  public:
   /// `requests` must outlive this.
   MeasureService(const Requests& requests, MeasureOptions options,
-                 std::unique_ptr<ProcessHost> host = std::make_unique<Processes>(true));
+                 std::unique_ptr<base::ProcessHost> host = std::make_unique<base::Processes>(true));
   ~MeasureService();
 
   const Requests& requests() const { return *requests_; }
@@ -54,10 +55,10 @@ class MeasureService {
   wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;
 
   /// The next event, as ProcessHost::wait, but soon enough to ask a device again that another run has.
-  std::optional<ProcessHost::Event> wait(std::optional<ProcessHost::Clock::time_point> until);
+  std::optional<base::ProcessHost::Event> wait(std::optional<base::ProcessHost::Clock::time_point> until);
   /// Passes on events of builds, of the reference, and of what holds devices open; false if it is none of theirs.
-  bool handle(const ProcessHost::Event& event);
-  ProcessHost::Clock::time_point now() const { return host_->now(); }
+  bool handle(const base::ProcessHost::Event& event);
+  base::ProcessHost::Clock::time_point now() const { return host_->now(); }
 
  private:
   const Requests* requests_;
@@ -67,7 +68,8 @@ class MeasureService {
   BuildService builds_;
   std::deque<MeasureDevice> devices_;
   ReferenceService reference_;
-  std::unique_ptr<ProcessHost> host_;  ///< the processes end first, because they write to the folders of the others
+  std::unique_ptr<base::ProcessHost>
+      host_;  ///< the processes end first, because they write to the folders of the others
 };
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 constexpr double kContextBytes = 600e6;    // that a GPU's driver takes for a process besides its buffers
@@ -50,4 +50,4 @@ std::optional<int> processes_that_fit(Backend backend, const Problem& problem, c
   return std::max(fitting, 1);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

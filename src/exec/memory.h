@@ -6,7 +6,7 @@
 #include "model/device.h"
 #include "model/problem.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// How many processes fit into the device's memory at a time, each with the problem loaded and with this much
 /// workspace; room for one more is left for whatever else is on the device. At least 1. nullopt if the size of the
@@ -18,4 +18,4 @@ std::optional<int> processes_that_fit(Backend backend, const Problem& problem, c
 std::optional<int> processes_that_fit(Backend backend, const Problem& problem, const Device& device,
                                       std::span<const std::int64_t> workspace_bytes);
 
-}  // namespace tune
+}  // namespace tune::exec

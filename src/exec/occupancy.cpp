@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 constexpr std::int64_t kRegisterUnit = 256;     // registers are given to warps in this many
@@ -88,4 +88,4 @@ std::optional<double> occupancy(const std::vector<wire::KernelLaunch>& launches,
   return least_of(launches, registers->second, shared->second, *limits);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -7,7 +7,7 @@
 #include "model/device.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// The share of a multiprocessor's threads that its resident blocks fill, 0 to 1, by the rules of NVIDIA's devices
 /// (CUDA programming guide, "Multiprocessor level"), and of AMD's gfx906, gfx908 and gfx90a (LLVM's AMDGPU backend,
@@ -16,4 +16,4 @@ namespace tune {
 std::optional<double> occupancy(const std::vector<wire::KernelLaunch>& launches,
                                 const std::map<std::string, double>& properties, const Device& device);
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -4,7 +4,7 @@
 
 #include "exec/memory.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 // Opening a GPU takes 61 ms of the driver's lock (H200): a few processes keep it busy, while those that are open are
@@ -36,4 +36,4 @@ DeviceQueue::Rules queue_rules(const Requests& requests, const ChosenDevice& dev
           .batches = !alone && !sharing};
 }
 
-}  // namespace tune
+}  // namespace tune::exec

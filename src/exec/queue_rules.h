@@ -4,7 +4,7 @@
 #include "exec/device_queue.h"
 #include "exec/requests.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// Whether builds and measurements of this backend disturb each other.
 bool cores_are_the_device(Backend backend);
@@ -14,4 +14,4 @@ bool cores_are_the_device(Backend backend);
 DeviceQueue::Rules queue_rules(const Requests& requests, const ChosenDevice& device, bool sharing,
                                std::int64_t workspace_bytes);
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -4,7 +4,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 /// There is nothing to compare its results with.
@@ -64,9 +64,9 @@ bool ReferenceService::stays_on_device() const {
          std::holds_alternative<Gemm>(requests_->plan().problem) && !device_->chosen().one_process;
 }
 
-bool ReferenceService::handle(const ProcessHost::Event& event) {
-  const auto* line = std::get_if<ProcessHost::Line>(&event);
-  const auto* ended = std::get_if<ProcessHost::Ended>(&event);
+bool ReferenceService::handle(const base::ProcessHost::Event& event) {
+  const auto* line = std::get_if<base::ProcessHost::Line>(&event);
+  const auto* ended = std::get_if<base::ProcessHost::Ended>(&event);
   if (process_ == nullptr || process_->id() != (line ? line->id : ended ? ended->id : 0)) return false;
   if (line) process_->handle(*line);
   if (ended) process_->handle(*ended);
@@ -93,4 +93,4 @@ void ReferenceService::take_end() {
   path_ = (scratch_->folder() / "reference").string();
 }
 
-}  // namespace tune
+}  // namespace tune::exec

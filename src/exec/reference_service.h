@@ -7,7 +7,7 @@
 #include "exec/measure_device.h"
 #include "exec/scratch.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// The reference result that every spec of a run is checked against, and the process that makes it on a device.
 class ReferenceService {
@@ -26,7 +26,7 @@ class ReferenceService {
   const std::string& path() const { return path_; }
 
   /// False: not an event of ours. Throws as MeasureDevice::note_refused, Error.
-  bool handle(const ProcessHost::Event& event);
+  bool handle(const base::ProcessHost::Event& event);
 
  private:
   void make(const Spec& spec);
@@ -44,4 +44,4 @@ class ReferenceService {
   std::string failure_;  ///< of the last attempt with some spec's build
 };
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::exec {
 
 // Recorded trials are handed out before many more specs are asked for, because they are there already.
 int ReplayRunner::free_slots() const {
@@ -38,4 +38,4 @@ void ReplayRunner::set_best(const Trial& best, double seconds, double joules) {
 
 Activity ReplayRunner::activity() const { return inner_ == nullptr ? Activity{} : inner_->activity(); }
 
-}  // namespace tune
+}  // namespace tune::exec

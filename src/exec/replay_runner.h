@@ -5,7 +5,7 @@
 
 #include "exec/runner.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// How a recorded search went. A search that learns from trials proposes the same specs again only if as many are out
 /// before the first trial comes back, and if all trials come back in the order of then.
@@ -41,4 +41,4 @@ class ReplayRunner : public Runner {
   std::multimap<std::int64_t, Trial> answered_;  ///< by place
 };
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -9,7 +9,7 @@
 
 #include "model/program.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 constexpr std::int64_t kMostRepeats = 100'000;
@@ -124,15 +124,15 @@ std::vector<std::string> words_of(std::string text) {
 }
 
 // Only NVRTC ignores the environment.
-HeaderSearch header_search(const Plan& plan) {
-  HeaderSearch search{plan.build.include, {}, std::filesystem::current_path(), plan.build.include};
+base::HeaderSearch header_search(const Plan& plan) {
+  base::HeaderSearch search{plan.build.include, {}, std::filesystem::current_path(), plan.build.include};
   if (plan.backend == Backend::cpu) search.working_folder = plan.file.parent_path();
-  add_flags(search, plan.build.flags);
-  add_flags(search, plan.build.command_is_shell ? words_of(plan.build.command.front()) : plan.build.command);
+  base::add_flags(search, plan.build.flags);
+  base::add_flags(search, plan.build.command_is_shell ? words_of(plan.build.command.front()) : plan.build.command);
   if (plan.backend == Backend::cuda) return search;
-  add_environment(search);
+  base::add_environment(search);
   for (const char* variable : kCompilerVariables)
-    if (const char* value = std::getenv(variable)) add_flags(search, words_of(value));
+    if (const char* value = std::getenv(variable)) base::add_flags(search, words_of(value));
   return search;
 }
 
@@ -143,7 +143,7 @@ Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
       hello_(std::move(hello)),
       seed_(seed),
       has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
-      sources_(hash_sources(plan.file, header_search(plan))),
+      sources_(base::hash_sources(plan.file, header_search(plan))),
       identity_(plan, hello_, seed, sources_) {}
 
 std::string Requests::remark() const {
@@ -295,4 +295,4 @@ std::optional<std::string> Requests::pruned_after_build(const Spec& spec, const 
   return std::nullopt;
 }
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -11,7 +11,7 @@
 #include "model/trial.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// A spec cannot be launched because its launch has no value, as if its grid divides by zero: it fails, the run goes
 /// on.
@@ -70,8 +70,8 @@ class Requests {
   wire::Hello hello_;
   std::uint64_t seed_;
   bool has_build_;
-  SourceHash sources_;
+  base::SourceHash sources_;
   Identity identity_;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

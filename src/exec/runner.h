@@ -4,7 +4,7 @@
 
 #include "model/trial.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// Thrown by what waits when someone ends the run by SIGINT, SIGTERM or SIGHUP.
 struct Interrupted {
@@ -30,4 +30,4 @@ class Runner {
   virtual Activity activity() const = 0;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

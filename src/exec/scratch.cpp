@@ -6,7 +6,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::exec {
 namespace fs = std::filesystem;
 namespace {
 
@@ -42,8 +42,8 @@ Scratch::Scratch() : Scratch(temporary_folder()) {}
 Scratch::Scratch(std::uint64_t bytes) : Scratch(choose_parent(bytes)) {}
 
 Scratch::Scratch(const fs::path& parent) {
-  HeldFolder::remove_abandoned(parent, kPrefix);
-  folder_ = HeldFolder(parent, kPrefix, "; point TMPDIR elsewhere");
+  base::HeldFolder::remove_abandoned(parent, kPrefix);
+  folder_ = base::HeldFolder(parent, kPrefix, "; point TMPDIR elsewhere");
 }
 
 Scratch::~Scratch() {
@@ -51,4 +51,4 @@ Scratch::~Scratch() {
   fs::remove_all(folder_.path(), ignored);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -4,7 +4,7 @@
 
 #include "base/held_folder.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// A private folder for files that live as long as this run. It is removed with the object; folders of runs that were
 /// killed are removed by the next run.
@@ -23,7 +23,7 @@ class Scratch {
  private:
   explicit Scratch(const std::filesystem::path& parent);
 
-  HeldFolder folder_;
+  base::HeldFolder folder_;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

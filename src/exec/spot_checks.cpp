@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 constexpr std::uint64_t kStretch = 50;
@@ -46,4 +46,4 @@ std::optional<std::string> disagreement(const Timing& shared, const std::variant
                      shared.median * 1e3, own.median * 1e3);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

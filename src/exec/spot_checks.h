@@ -7,7 +7,7 @@
 #include "model/trial.h"
 #include "model/values/random.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// Chooses the specs that are measured again in a process of their own after a shared process has measured them: a
 /// random one of the first 20, and then one of every 50. The choice depends on the seed alone.
@@ -31,4 +31,4 @@ class SpotChecks {
 /// take twice as long from one launch to the next.
 std::optional<std::string> disagreement(const Timing& shared, const std::variant<Measurement, Failure>& own);
 
-}  // namespace tune
+}  // namespace tune::exec

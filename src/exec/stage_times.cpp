@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::exec {
 
 double opening_seconds(const Usage& usage) {
   if (usage.opening_at_once == 0) return 0;
@@ -29,4 +29,4 @@ std::string to_text(const Usage& usage) {
           : "");
 }
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -5,7 +5,7 @@
 
 #include "model/trial.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// Seconds that processes spent in each stage, not counting those in which they waited for the driver.
 struct StageTimes {
@@ -36,4 +36,4 @@ double opening_seconds(const Usage& usage);
 /// One line for a person. If most of a sweep went into opening GPUs, it says what would save that time.
 std::string to_text(const Usage& usage);
 
-}  // namespace tune
+}  // namespace tune::exec

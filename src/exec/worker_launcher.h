@@ -5,7 +5,7 @@
 
 #include "exec/worker_process.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// Starts the workers of one run: knows their executable, how long they may take, and where their temporary files go.
 class WorkerLauncher {
@@ -13,7 +13,7 @@ class WorkerLauncher {
   using Environment = WorkerProcess::Environment;
 
   /// `host` must outlive this.
-  WorkerLauncher(ProcessHost& host, std::filesystem::path worker, const Deadlines& deadlines,
+  WorkerLauncher(base::ProcessHost& host, std::filesystem::path worker, const Deadlines& deadlines,
                  std::filesystem::path scratch)
       : host_(&host), worker_(std::move(worker)), deadlines_(deadlines), scratch_(std::move(scratch)) {}
 
@@ -22,19 +22,19 @@ class WorkerLauncher {
     return {*host_, worker_, request, deadlines_, scratch_, std::move(environment)};
   }
   /// A process that opens the device and does nothing, until it is killed. Throws Error(environment).
-  ProcessHost::Id start_holder(const Environment& environment) const {
-    Command command;
+  base::ProcessHost::Id start_holder(const Environment& environment) const {
+    base::Command command;
     command.argv = {worker_.string(), "hold"};
     command.environment = environment;
     return host_->start(command);
   }
-  ProcessHost::Clock::time_point now() const { return host_->now(); }
+  base::ProcessHost::Clock::time_point now() const { return host_->now(); }
 
  private:
-  ProcessHost* host_;
+  base::ProcessHost* host_;
   std::filesystem::path worker_;
   Deadlines deadlines_;
   std::filesystem::path scratch_;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -10,7 +10,7 @@
 #include "base/room.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 const char* mode_of(const wire::Request& request) {
@@ -19,8 +19,8 @@ const char* mode_of(const wire::Request& request) {
   return "measure";
 }
 
-ProcessHost::Clock::duration ticks(std::chrono::duration<double> seconds) {
-  return std::chrono::duration_cast<ProcessHost::Clock::duration>(seconds);
+base::ProcessHost::Clock::duration ticks(std::chrono::duration<double> seconds) {
+  return std::chrono::duration_cast<base::ProcessHost::Clock::duration>(seconds);
 }
 
 std::string seconds_text(std::chrono::duration<double> seconds) {
@@ -39,8 +39,9 @@ std::filesystem::path make_folder(const std::filesystem::path& parent) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(ProcessHost& processes, const std::filesystem::path& worker, const wire::Request& request,
-                             const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment)
+WorkerProcess::WorkerProcess(base::ProcessHost& processes, const std::filesystem::path& worker,
+                             const wire::Request& request, const Deadlines& deadlines,
+                             const std::filesystem::path& scratch, Environment environment)
     : processes_(&processes),
       temporary_(make_folder(scratch)),
       deadlines_(deadlines),
@@ -50,12 +51,12 @@ WorkerProcess::WorkerProcess(ProcessHost& processes, const std::filesystem::path
   if (const auto* build = std::get_if<wire::BuildRequest>(&request)) output_ = build->output;
   if (const auto* measure = std::get_if<wire::MeasureRequest>(&request))
     runs_program_ = measure->launches.empty() && !measure->vendor;
-  Command command;
+  base::Command command;
   command.argv = {worker.string(), mode_of(request)};
   command.environment = std::move(environment);
   command.environment["TMPDIR"] = temporary_.string();
   id_ = processes.start(command);
-  log(fmt::format("worker {} {}: started", id_, mode_of(request)));
+  base::log(fmt::format("worker {} {}: started", id_, mode_of(request)));
   processes.send(id_, encode(request));
   processes.set_deadline(id_, ticks(measures_ ? deadlines.run : deadlines.build));
 }
@@ -96,8 +97,8 @@ void WorkerProcess::count(Stage stage) {
 
 std::optional<wire::Measured> WorkerProcess::take_measured() { return std::exchange(measured_, std::nullopt); }
 
-void WorkerProcess::handle(const ProcessHost::Line& line) {
-  log(fmt::format("worker {}: {}", id_, line.text));
+void WorkerProcess::handle(const base::ProcessHost::Line& line) {
+  base::log(fmt::format("worker {}: {}", id_, line.text));
   if (!complaint_.empty()) return;
   try {
     std::visit([this](const auto& event) { accept(event); }, wire::decode_event(line.text));
@@ -173,7 +174,7 @@ void WorkerProcess::accept(const wire::Failed& failed) {
   stage_ = failed.stage;
 }
 
-void WorkerProcess::handle(const ProcessHost::Ended& ended) {
+void WorkerProcess::handle(const base::ProcessHost::Ended& ended) {
   ended_ = true;
   judge(ended);
   const bool needs_room = failure_ && failure_->cause != Cause::timed_out && (!output_.empty() || runs_program_);
@@ -184,7 +185,7 @@ void WorkerProcess::handle(const ProcessHost::Ended& ended) {
   const std::string lack = needs_room ? lack_of_room(was_full) : "";
   if (was_full && lack.empty()) note_filled_disk();
   if (!answered_ || built_) count(stage_);
-  log(fmt::format("worker {}: {}", id_, to_text(ended.exit)));
+  base::log(fmt::format("worker {}: {}", id_, base::to_text(ended.exit)));
   if (failure_ && failure_->cause == Cause::reported && failed_->environment)
     throw Error(ExitCode::environment,
                 failure_->message + "; the same command continues from here once that is mended");
@@ -195,7 +196,7 @@ void WorkerProcess::handle(const ProcessHost::Ended& ended) {
 
 std::string WorkerProcess::full_disk() const {
   for (const auto& folder : {output_.parent_path(), temporary_.parent_path()})
-    if (!folder.empty() && is_full(folder)) return folder.string();
+    if (!folder.empty() && base::is_full(folder)) return folder.string();
   return "";
 }
 
@@ -214,10 +215,10 @@ void WorkerProcess::note_filled_disk() {
   failure_->facts.machine_suspected = true;
 }
 
-void WorkerProcess::judge(const ProcessHost::Ended& ended) {
-  const Exit& exit = ended.exit;
+void WorkerProcess::judge(const base::ProcessHost::Ended& ended) {
+  const base::Exit& exit = ended.exit;
   if (exit.unreaped) {
-    failure_ = judged(ended, Cause::timed_out, to_text(exit));
+    failure_ = judged(ended, Cause::timed_out, base::to_text(exit));
   } else if (exit.timed_out) {
     const std::chrono::duration<double> limit = stage_ == Stage::build ? deadlines_.build : deadlines_.run;
     failure_ = judged(ended, Cause::timed_out, "no answer within " + seconds_text(limit));
@@ -225,7 +226,7 @@ void WorkerProcess::judge(const ProcessHost::Ended& ended) {
   } else if (!complaint_.empty()) {
     failure_ = judged(ended, Cause::protocol, complaint_);
   } else if (!exit.clean()) {
-    failure_ = judged(ended, Cause::crashed, to_text(exit));
+    failure_ = judged(ended, Cause::crashed, base::to_text(exit));
     failure_->facts = facts_of_end(exit.code, exit.signal);
   } else if (failed_) {
     failure_ = judged(ended, Cause::reported, failed_->message);
@@ -237,8 +238,8 @@ void WorkerProcess::judge(const ProcessHost::Ended& ended) {
   }
 }
 
-Failure WorkerProcess::judged(const ProcessHost::Ended& ended, Cause cause, const std::string& message) const {
+Failure WorkerProcess::judged(const base::ProcessHost::Ended& ended, Cause cause, const std::string& message) const {
   return {stage_, cause, message, ended.captured};
 }
 
-}  // namespace tune
+}  // namespace tune::exec

@@ -10,7 +10,7 @@
 #include "model/trial.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// How long a worker may take in each part of its life before it is killed.
 struct Deadlines {
@@ -26,19 +26,19 @@ class WorkerProcess {
 
   /// Starts it on a request, with `environment` added to ours. TMPDIR is a folder of its own in `scratch`, which goes
   /// with it: compilers and programs that are killed do not tidy up. Throws Error(environment) if it cannot be started.
-  WorkerProcess(ProcessHost& processes, const std::filesystem::path& worker, const wire::Request& request,
+  WorkerProcess(base::ProcessHost& processes, const std::filesystem::path& worker, const wire::Request& request,
                 const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment = {});
 
-  ProcessHost::Id id() const { return id_; }
+  base::ProcessHost::Id id() const { return id_; }
   /// Load, go, next or done: the next event it owes us has the run deadline.
   void send(wire::Command command);
 
   /// Its end still comes.
   void kill() { processes_->kill(id_); }
 
-  void handle(const ProcessHost::Line& line);
+  void handle(const base::ProcessHost::Line& line);
   /// Throws Error(environment) if it failed by no fault of the spec, nor of the device.
-  void handle(const ProcessHost::Ended& ended);
+  void handle(const base::ProcessHost::Ended& ended);
 
   bool said_hello() const { return hello_; }
   bool loaded() const { return loaded_; }
@@ -69,16 +69,16 @@ class WorkerProcess {
   void count(Stage stage);
   void expect(bool in_order, const char* event);
   void complain(const std::string& what);
-  void judge(const ProcessHost::Ended& ended);
+  void judge(const base::ProcessHost::Ended& ended);
   std::string full_disk() const;
   std::string lack_of_room(bool was_full) const;
-  Failure judged(const ProcessHost::Ended& ended, Cause cause, const std::string& message) const;
+  Failure judged(const base::ProcessHost::Ended& ended, Cause cause, const std::string& message) const;
   void note_filled_disk();
 
-  ProcessHost* processes_;
+  base::ProcessHost* processes_;
   std::filesystem::path temporary_;  ///< its TMPDIR
   std::filesystem::path output_;     ///< the folder of what it builds; empty: it builds nothing
-  ProcessHost::Id id_;
+  base::ProcessHost::Id id_;
   Deadlines deadlines_;
   bool measures_;  ///< a measure process, which goes through stages
   bool runs_program_ = false;
@@ -96,7 +96,7 @@ class WorkerProcess {
   bool ended_ = false;
   std::optional<Failure> failure_;
   StageTimes stage_times_;
-  ProcessHost::Clock::time_point asked_;  ///< since when it owes us an event
+  base::ProcessHost::Clock::time_point asked_;  ///< since when it owes us an event
 };
 
-}  // namespace tune
+}  // namespace tune::exec

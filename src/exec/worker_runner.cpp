@@ -8,7 +8,7 @@
 #include "exec/kept_files.h"
 #include "exec/queue_rules.h"
 
-namespace tune {
+namespace tune::exec {
 namespace {
 
 constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device times
@@ -103,7 +103,7 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
     const auto event = service_->wait(until);
     if (!event && service_->now() >= until) return std::nullopt;
     if (!event || service_->handle(*event)) continue;
-    if (const auto* interrupted = std::get_if<ProcessHost::Interrupted>(&*event))
+    if (const auto* interrupted = std::get_if<base::ProcessHost::Interrupted>(&*event))
       throw Interrupted{interrupted->signal};
     std::ranges::any_of(devices_, [&](Device& device) { return device.queue.handle(*event); });
   }
@@ -376,4 +376,4 @@ void WorkerRunner::keep(const Task& task, const Failure& failure) const {
     keep_files(folder / std::to_string(task.spec.mesh_idx), task.artifact, service_->requests().plan().file, failure);
 }
 
-}  // namespace tune
+}  // namespace tune::exec

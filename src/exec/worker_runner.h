@@ -11,7 +11,7 @@
 #include "exec/runner.h"
 #include "exec/spot_checks.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// Runs specs in worker processes: a spec is built, unless its artifact is in the store, and then measured by a process
 /// on one of the devices. On the CPU and for programs the cores are the device, so building and measuring take turns;
@@ -111,4 +111,4 @@ class WorkerRunner : public Runner {
   std::deque<Trial> finished_;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

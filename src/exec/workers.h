@@ -8,7 +8,7 @@
 #include "model/device.h"
 #include "wire/messages.h"
 
-namespace tune {
+namespace tune::exec {
 
 /// The worker executables of this installation and what they say of this machine. Each is probed at most once.
 class Workers {
@@ -38,4 +38,4 @@ class Workers {
   std::map<Backend, wire::Hello> hellos_;
 };
 
-}  // namespace tune
+}  // namespace tune::exec

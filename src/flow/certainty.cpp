@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 constexpr double kWide = 0.02;
@@ -101,4 +101,4 @@ std::optional<std::string> Certainty::too_uncertain(double limit) const {
                      why.empty() ? "" : ", while " + why);
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -6,7 +6,7 @@
 
 #include "model/statistics/ranking.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// How certain it is which spec is the best, and what keeps it from being more certain.
 class Certainty {
@@ -36,4 +36,4 @@ class Certainty {
   const Finals* finals_;
 };
 
-}  // namespace tune
+}  // namespace tune::flow

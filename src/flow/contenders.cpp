@@ -4,7 +4,7 @@
 
 #include "exec/memory.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 /// So many; the first spec and the baselines come first.
@@ -16,19 +16,19 @@ void cut(Contenders& contenders, std::size_t most) {
 
 }  // namespace
 
-std::vector<Contender> Contenders::all() const {
-  std::vector<Contender> both = specs;
+std::vector<exec::Contender> Contenders::all() const {
+  std::vector<exec::Contender> both = specs;
   both.insert(both.end(), baselines.begin(), baselines.end());
   return both;
 }
 
-std::vector<Contender> choose_specs(std::span<const Trial> trials, const Objective& objective,
-                                    const std::optional<Spec>& today, int finalists) {
+std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Objective& objective,
+                                          const std::optional<Spec>& today, int finalists) {
   std::vector<Merit> merits;
   for (const Trial& trial : trials)
     merits.push_back(trial.measurement() ? objective.merit(trial.spec, *trial.measurement()) : Merit{});
   const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
-  std::vector<Contender> contenders;
+  std::vector<exec::Contender> contenders;
   for (const Trial* trial :
        choose_finalists(trials, merits, finalists, kFinalsMargin, std::max(kMostFinalists, finalists), same))
     contenders.push_back({"", trial->spec});
@@ -36,19 +36,20 @@ std::vector<Contender> choose_specs(std::span<const Trial> trials, const Objecti
   const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
   // Right behind the best: what memory or time do not hold is cut from the end.
   const bool leads = is_default(contenders.front().spec);
-  std::erase_if(contenders, [&](const Contender& contender) { return is_default(contender.spec); });
+  std::erase_if(contenders, [&](const exec::Contender& contender) { return is_default(contender.spec); });
   for (const Trial& trial : trials)
     if (is_default(trial.spec) && trial.measurement())
-      contenders.insert(contenders.begin() + (leads ? 0 : 1), {"", trial.spec, Contender::Vendor::no, true});
+      contenders.insert(contenders.begin() + (leads ? 0 : 1), {"", trial.spec, exec::Contender::Vendor::no, true});
   return contenders;
 }
 
-std::vector<Contender> try_baselines(Tuner& tuner, const Plan& plan, Notes& notes) {
-  std::vector<Contender> baselines;
+std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, Notes& notes) {
+  std::vector<exec::Contender> baselines;
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
-      baselines.push_back({baseline.label, {}, Contender::Vendor::first});
-      if (plan.backend != Backend::cpu) baselines.push_back({baseline.label + " best", {}, Contender::Vendor::fastest});
+      baselines.push_back({baseline.label, {}, exec::Contender::Vendor::first});
+      if (plan.backend != Backend::cpu)
+        baselines.push_back({baseline.label + " best", {}, exec::Contender::Vendor::fastest});
       continue;
     }
     const auto point = plan.space.at(std::span(baseline.settings));
@@ -68,17 +69,17 @@ std::vector<Contender> try_baselines(Tuner& tuner, const Plan& plan, Notes& note
 }
 
 // All of them have their memory at the same time. First comes the best spec, then come the baselines.
-void cut_to_memory(Contenders& contenders, const Requests& requests, bool one_process, Notes& notes) {
+void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, Notes& notes) {
   const auto& [specs, baselines] = contenders;
   std::vector<std::int64_t> workspaces;
-  const auto add = [&](const Contender& contender) {
+  const auto add = [&](const exec::Contender& contender) {
     workspaces.push_back(contender.is_vendor() ? 0 : requests.measure(contender.spec).workspace_bytes);
   };
   add(specs.front());
   std::ranges::for_each(baselines, add);
   std::ranges::for_each(specs.begin() + 1, specs.end(), add);
   const wire::Hello& hello = requests.hello();
-  auto fitting = processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspaces);
+  auto fitting = exec::processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspaces);
   if (one_process) fitting = 1;
   const std::size_t all = contenders.count();
   if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
@@ -95,7 +96,7 @@ void cut_to_memory(Contenders& contenders, const Requests& requests, bool one_pr
 // A round costs no more than the sweep did; of a baseline, as much as of the best.
 void cut_to_time(Contenders& contenders, std::span<const Trial> trials, double seconds_left, Notes& notes) {
   const auto& [specs, baselines] = contenders;
-  const auto cost = [&](const Contender& contender) {
+  const auto cost = [&](const exec::Contender& contender) {
     const auto trial =
         std::ranges::find(trials, contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
     return std::max(trial->measure_seconds, trial->measurement()->timing.median);
@@ -116,4 +117,4 @@ void cut_to_time(Contenders& contenders, std::span<const Trial> trials, double s
   cut(contenders, std::max<std::size_t>(most, 1));
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -9,7 +9,7 @@
 #include "model/problem_size.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 constexpr const char* kRate = "GFLOP/s";
@@ -59,11 +59,11 @@ Exporter::Exporter(const Outputs& outputs, const Plan& plan, const Objective& ob
   outputs.make_folders();
   const std::string& first = recording_.objectives.front();
   if (first != "time" && std::ranges::find(figures, first) == figures.end()) figures.push_back(first);
-  cache_ = std::make_unique<KernelTunerCache>(outputs.kt_cache, recording_, std::move(figures));
+  cache_ = std::make_unique<interop::KernelTunerCache>(outputs.kt_cache, recording_, std::move(figures));
 }
 
-RecordedTrial Exporter::recorded(const Trial& trial) const {
-  RecordedTrial recorded{trial.spec.params, trial.outcome, 0, trial.measure_seconds};
+interop::RecordedTrial Exporter::recorded(const Trial& trial) const {
+  interop::RecordedTrial recorded{trial.spec.params, trial.outcome, 0, trial.measure_seconds};
   if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
     recorded.build_seconds = pruned->build.seconds;
   auto* measurement = std::get_if<Measurement>(&recorded.outcome);
@@ -82,7 +82,7 @@ RecordedTrial Exporter::recorded(const Trial& trial) const {
 
 void Exporter::add(const Trial& trial) {
   if (!cache_ && t4_.empty()) return;
-  RecordedTrial entry = recorded(trial);
+  interop::RecordedTrial entry = recorded(trial);
   if (cache_) cache_->add(entry, timestamp());
   if (!t4_.empty()) recording_.trials.push_back(std::move(entry));
 }
@@ -93,7 +93,7 @@ void Exporter::finish() {
   if (t4_.empty()) return;
   std::error_code ignored;  // writing says why
   if (t4_.has_parent_path()) std::filesystem::create_directories(t4_.parent_path(), ignored);
-  write_file(t4_, to_t4(recording_, timestamp()));
+  base::write_file(t4_, interop::to_t4(recording_, timestamp()));
 }
 
-}  // namespace tune
+}  // namespace tune::flow

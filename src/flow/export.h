@@ -5,7 +5,7 @@
 #include "interop/kernel_tuner_cache.h"
 #include "model/statistics/objective.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// What a run writes for other tools: a Kernel Tuner cache while it goes on (--kt-cache), T4 results at its end (--t4).
 class Exporter {
@@ -19,13 +19,13 @@ class Exporter {
   void finish();
 
  private:
-  RecordedTrial recorded(const Trial& trial) const;
+  interop::RecordedTrial recorded(const Trial& trial) const;
 
   std::filesystem::path t4_;
   const Plan* plan_;
   const Objective* objective_;
-  Recording recording_;
-  std::unique_ptr<KernelTunerCache> cache_;
+  interop::Recording recording_;
+  std::unique_ptr<interop::KernelTunerCache> cache_;
 };
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -13,7 +13,7 @@
 #include "flow/resume.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 constexpr double kFinalsSeconds = 30;
@@ -81,7 +81,7 @@ void FinalsStage::decide(Tuner& tuner) {
   if (contenders.count() < 2) return;
   const std::string id = finals_id(contenders.all());
   if (restore(id, contenders.all())) return;
-  const FinalsRules rules = finals_rules(tuner);
+  const exec::FinalsRules rules = finals_rules(tuner);
   if (rules.end_is_asked_for)
     cut_to_time(contenders, tuner.trials(), std::chrono::duration<double>(rules.end - now()).count(), notes);
   if (contenders.count() < 2) return;
@@ -119,7 +119,7 @@ void FinalsStage::add_notes() {
   }
 }
 
-FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
+exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
   const auto begin = now();
   double seconds = kFinalsSeconds;
   if (parts_.plan.backend == Backend::program) {
@@ -127,7 +127,7 @@ FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
     seconds = std::max(seconds, sweep);
   }
-  FinalsRules rules;
+  exec::FinalsRules rules;
   rules.seed = rules_.seed;
   rules.by_time = parts_.objective.by_time();
   if (rules_.noise) rules.width = *rules_.noise;
@@ -142,17 +142,17 @@ FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
   return rules;
 }
 
-std::string FinalsStage::contender_id(const Contender& contender) const {
-  const Requests& requests = parts_.requests;
+std::string FinalsStage::contender_id(const exec::Contender& contender) const {
+  const exec::Requests& requests = parts_.requests;
   return contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec));
 }
 
 // It stands for who takes part and how, so that the same finals are not held twice.
-std::string FinalsStage::finals_id(const std::vector<Contender>& contenders) const {
+std::string FinalsStage::finals_id(const std::vector<exec::Contender>& contenders) const {
   std::vector<std::string> ids;
-  for (const Contender& contender : contenders) ids.push_back(contender_id(contender));
+  for (const exec::Contender& contender : contenders) ids.push_back(contender_id(contender));
   std::sort(ids.begin(), ids.end());
-  Hash hash;
+  base::Hash hash;
   if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
   for (const std::string& id : ids) hash.add(id);
   for (const auto& limit : {rules_.budget, rules_.time_budget, rules_.noise})
@@ -160,7 +160,7 @@ std::string FinalsStage::finals_id(const std::vector<Contender>& contenders) con
   return hash.hex();
 }
 
-bool FinalsStage::same_contender(const Contender& contender, const Finalist& finalist) const {
+bool FinalsStage::same_contender(const exec::Contender& contender, const Finalist& finalist) const {
   if (contender.label != finalist.label) return false;
   return contender.is_vendor() || parts_.requests.trial_id(contender.spec) == parts_.requests.trial_id(finalist.spec);
 }
@@ -175,12 +175,12 @@ const Finals* FinalsStage::recorded(const std::string& id) const {
 }
 
 // The grid may have changed since then, but not those who took part. False: there are none, or a contender is unknown.
-bool FinalsStage::restore(const std::string& id, const std::vector<Contender>& contenders) {
+bool FinalsStage::restore(const std::string& id, const std::vector<exec::Contender>& contenders) {
   const Finals* before = recorded(id);
   if (before == nullptr) return false;
   Finals finals = *before;
   for (Finalist& finalist : finals.finalists) {
-    const auto same = [&](const Contender& contender) { return same_contender(contender, finalist); };
+    const auto same = [&](const exec::Contender& contender) { return same_contender(contender, finalist); };
     const auto found = std::ranges::find_if(contenders, same);
     if (found == contenders.end()) return false;
     finalist.spec = found->spec;
@@ -192,32 +192,33 @@ bool FinalsStage::restore(const std::string& id, const std::vector<Contender>& c
 
 // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has ended
 // in these finals, every turn is recorded too, to tell which contender ends them: there are thousands of turns.
-void FinalsStage::blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules) {
+void FinalsStage::blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders,
+                                 exec::FinalsRules& rules) {
   const bool suspicious = parts_.journal.ends_of(id) > 0;
-  const auto turn_of = [this, id](const Contender& contender) { return id + "/" + contender_id(contender); };
+  const auto turn_of = [this, id](const exec::Contender& contender) { return id + "/" + contender_id(contender); };
   const auto noted = std::make_shared<bool>(false);
   rules.note_waiting = [this, noted] {
     *noted = false;
     parts_.journal.note_end();
   };
-  rules.note_turn = [this, noted, suspicious, id, turn_of](const Contender& contender) {
+  rules.note_turn = [this, noted, suspicious, id, turn_of](const exec::Contender& contender) {
     const bool was_noted = std::exchange(*noted, true);
     if (suspicious || !was_noted) parts_.journal.append(wire::StartedRecord{suspicious ? turn_of(contender) : id});
   };
   if (!suspicious) return;
-  for (Contender& contender : contenders) {
+  for (exec::Contender& contender : contenders) {
     const Failure failure = run_ended_while_it_ran();
     if (parts_.journal.ends_of(turn_of(contender)) >= kMostEnds && !rules_.again(failure, true))
       contender.failure = failure;
   }
 }
 
-void FinalsStage::hold_finals(const std::string& id, std::vector<Contender> contenders, FinalsRules rules) {
+void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules) {
   const auto begin = now();
   blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();
   parts_.progress.say(fmt::format("finals: {} contenders", count), begin);
-  FinalsRunner finals(parts_.measure_service(), std::move(contenders), rules);
+  exec::FinalsRunner finals(parts_.measure_service(), std::move(contenders), rules);
   Finals held = finals.run([&](int round, std::size_t left) {
     parts_.progress.set_stage(round == 0 ? fmt::format("finals: loading {} contenders", count)
                                          : fmt::format("finals: round {}, {} contenders left", round, left),
@@ -231,4 +232,4 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<Contender> cont
   parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -9,7 +9,7 @@
 #include "report/progress.h"
 #include "tuner.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// What the end of a tuning is to be like.
 struct FinalsStageRules {
@@ -34,10 +34,10 @@ class FinalsStage {
   struct Parts {
     const Plan& plan;
     const Objective& objective;
-    const Requests& requests;
+    const exec::Requests& requests;
     Journal& journal;
     report::Progress& progress;
-    std::function<MeasureService&()> measure_service;
+    std::function<exec::MeasureService&()> measure_service;
   };
 
   /// Finals and notes go to `findings`, whose default_spec is today's configuration.
@@ -49,20 +49,20 @@ class FinalsStage {
 
  private:
   void decide(Tuner& tuner);
-  FinalsRules finals_rules(const Tuner& tuner) const;
-  void hold_finals(const std::string& id, std::vector<Contender> contenders, FinalsRules rules);
-  void blame_for_ends(const std::string& id, std::vector<Contender>& contenders, FinalsRules& rules);
-  bool restore(const std::string& id, const std::vector<Contender>& contenders);
+  exec::FinalsRules finals_rules(const Tuner& tuner) const;
+  void hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules);
+  void blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders, exec::FinalsRules& rules);
+  bool restore(const std::string& id, const std::vector<exec::Contender>& contenders);
   const Finals* recorded(const std::string& id) const;
   void note_default(Tuner& tuner);
   void add_notes();
-  std::string contender_id(const Contender& contender) const;
-  std::string finals_id(const std::vector<Contender>& contenders) const;
-  bool same_contender(const Contender& contender, const Finalist& finalist) const;
+  std::string contender_id(const exec::Contender& contender) const;
+  std::string finals_id(const std::vector<exec::Contender>& contenders) const;
+  bool same_contender(const exec::Contender& contender, const Finalist& finalist) const;
 
   Parts parts_;
   FinalsStageRules rules_;
   Findings* findings_;
 };
 
-}  // namespace tune
+}  // namespace tune::flow

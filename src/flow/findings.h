@@ -8,7 +8,7 @@
 #include "model/statistics/finals.h"
 #include "model/trial.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// What a run found, before it is put in order.
 struct Findings {
@@ -21,4 +21,4 @@ struct Findings {
   double finals_seconds = 0;  ///< of the finals, if this run held them
 };
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -10,7 +10,7 @@
 #include "model/values/error.h"
 #include "report/losses.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 /// Valid specs of a run that nothing bounds.
@@ -76,9 +76,9 @@ std::string text_of(const Contradiction& contradiction) {
 
 }  // namespace
 
-Grid::Grid(const Plan& its_plan, std::span<const Filter> filters, bool may_sample)
+Grid::Grid(const Plan& its_plan, std::span<const config::Filter> filters, bool may_sample)
     : plan(&its_plan),
-      wanted(restrictions(filters)),
+      wanted(config::restrictions(filters)),
       specs(specs_of(its_plan.space, wanted, may_sample, uncounted)),
       pruned(scan(its_plan.space)),
       default_spec(find_default(its_plan, wanted)) {
@@ -111,7 +111,7 @@ std::string points_text(const Space& space) {
   return space.product_size() ? fmt::format("{}", *space.product_size()) : "more than 2^63";
 }
 
-std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const Filter> filters,
+std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const config::Filter> filters,
                                  Notes& notes) {
   const std::optional<std::int64_t> points = plan.space.product_size();
   if (rules.one_spec && !(points && *points <= GridScan::kShort)) return std::nullopt;
@@ -136,4 +136,4 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
   return grid;
 }
 
-}  // namespace tune
+}  // namespace tune::flow

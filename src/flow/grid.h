@@ -10,7 +10,7 @@
 #include "model/grid_scan.h"
 #include "model/plan.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// What a run has to know of its grid.
 struct GridRules {
@@ -25,7 +25,7 @@ struct GridRules {
 struct Grid {
   /// Looks at the plan's grid and filters; `plan` must outlive it. Where the specs cannot be counted, throws
   /// TooEntangled unless it `may_sample`.
-  Grid(const Plan& plan, std::span<const Filter> filters, bool may_sample);
+  Grid(const Plan& plan, std::span<const config::Filter> filters, bool may_sample);
 
   /// Why there is no spec, one problem per line: what pruned the points, and constraints that contradict each other.
   std::string why_empty() const;
@@ -42,10 +42,10 @@ struct Grid {
 
 /// The grid as a run begins with it; nullopt: one spec of a large grid, which is run without knowing the others. Adds
 /// what the user is to know to `notes`. `plan` must outlive it. Throws Error(bad_input) if there are too many specs.
-std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const Filter> filters,
+std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const config::Filter> filters,
                                  Notes& notes);
 
 /// How many points a grid has.
 std::string points_text(const Space& space);
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -10,12 +10,12 @@
 #include "journal.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::flow {
 
 using Need = MachineRules::Need;
 
-Machine::Machine(MachineRules rules, Workers& workers) : rules_(std::move(rules)), workers_(&workers) {
-  if (rules_.device_file) from_file_ = read_device(*rules_.device_file);
+Machine::Machine(MachineRules rules, exec::Workers& workers) : rules_(std::move(rules)), workers_(&workers) {
+  if (rules_.device_file) from_file_ = config::read_device(*rules_.device_file);
 }
 
 // What is only built is built for an architecture, and a dry run need not have the device.
@@ -50,7 +50,7 @@ const wire::Hello& Machine::hello(Backend backend) {
 // The probe describes the first device there is; the first that the user names may be of another model.
 void Machine::describe_chosen(wire::Hello& hello) const {
   if (!rules_.devices) return;
-  const ChosenDevice device = choose_devices(rules_.devices, hello).front();
+  const exec::ChosenDevice device = exec::choose_devices(rules_.devices, hello).front();
   if (device.index > 0) hello.device = workers_->describe(hello.backend, device.environment);
 }
 
@@ -72,4 +72,4 @@ wire::Hello Machine::hello_for_building(Backend backend) const {
   return hello;
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -5,7 +5,7 @@
 
 #include "exec/workers.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// How much of a machine a run needs.
 struct MachineRules {
@@ -26,7 +26,7 @@ struct MachineRules {
 class Machine {
  public:
   /// `workers` must outlive this. Throws Error(bad_input) for a bad device file.
-  Machine(MachineRules rules, Workers& workers);
+  Machine(MachineRules rules, exec::Workers& workers);
 
   bool present(Backend backend) const { return from_file_ || workers_->present(backend); }
   /// Where the tuning file's expressions take their device from. Throws Error.
@@ -43,10 +43,10 @@ class Machine {
   void describe_chosen(wire::Hello& hello) const;
 
   MachineRules rules_;
-  Workers* workers_;
+  exec::Workers* workers_;
   std::optional<Device> from_file_;
   std::optional<wire::Hello> hello_;
   std::string probe_failure_;
 };
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -2,21 +2,21 @@
 
 #include "model/statistics/ranking.h"
 
-namespace tune {
+namespace tune::flow {
 
-MeasureService& Measuring::service() {
-  if (!service_) service_ = std::make_unique<MeasureService>(*requests_, options_());
+exec::MeasureService& Measuring::service() {
+  if (!service_) service_ = std::make_unique<exec::MeasureService>(*requests_, options_());
   return *service_;
 }
 
-WorkerRunner& Measuring::runner() {
-  if (!runner_) runner_ = std::make_unique<WorkerRunner>(service());
+exec::WorkerRunner& Measuring::runner() {
+  if (!runner_) runner_ = std::make_unique<exec::WorkerRunner>(service());
   return *runner_;
 }
 
 // What took more than twice as long as a best that is not to be trusted may be good.
 void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume, Notes& notes) {
-  const WorkerRunner* const runner = measuring.started_runner();
+  const exec::WorkerRunner* const runner = measuring.started_runner();
   if (runner == nullptr || runner->distrust().empty()) return;
   resume.set_repeating(true);
   const std::int64_t count = tuner.repeat([](const Trial& trial) {
@@ -43,4 +43,4 @@ void confirm_best(Tuner& tuner, Measuring& measuring, Resume& resume, const Obje
   }
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -7,27 +7,27 @@
 #include "flow/resume.h"
 #include "tuner.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// Builds and times what nothing else can answer. Nothing is started before the first such spec.
 class Measuring {
  public:
   /// `requests` must outlive this. `options` is asked once.
-  Measuring(const Requests& requests, std::function<MeasureOptions()> options)
+  Measuring(const exec::Requests& requests, std::function<exec::MeasureOptions()> options)
       : requests_(&requests), options_(std::move(options)) {}
 
-  MeasureService& service();
-  WorkerRunner& runner();
+  exec::MeasureService& service();
+  exec::WorkerRunner& runner();
   /// Whether something was started.
   bool started() const { return service_ != nullptr; }
   /// Null before runner() was called.
-  const WorkerRunner* started_runner() const { return runner_.get(); }
+  const exec::WorkerRunner* started_runner() const { return runner_.get(); }
 
  private:
-  const Requests* requests_;
-  std::function<MeasureOptions()> options_;
-  std::unique_ptr<MeasureService> service_;
-  std::unique_ptr<WorkerRunner> runner_;
+  const exec::Requests* requests_;
+  std::function<exec::MeasureOptions()> options_;
+  std::unique_ptr<exec::MeasureService> service_;
+  std::unique_ptr<exec::WorkerRunner> runner_;
 };
 
 /// If shared processes turned out to measure wrong, measures all that they measured again, each spec in a process of
@@ -36,4 +36,4 @@ void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resu
 /// Measures the best spec, and what becomes the best then, in a process of its own. Throws as Tuner::sweep.
 void confirm_best(Tuner& tuner, Measuring& measuring, Resume& resume, const Objective& objective);
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -2,7 +2,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 /// Bytes per second; 0: not known.
@@ -24,4 +24,4 @@ double merit_near_memory_bound(double share, const Plan& plan, const Objective& 
   return objective.maximize() ? flops_of(plan.problem) / seconds / 1e9 * (1 - share) : seconds / (1 - share);
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -4,7 +4,7 @@
 
 #include "model/values/shown.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 std::string named(const std::string& label) { return label.starts_with("baseline") ? label : "baseline " + label; }
@@ -120,4 +120,4 @@ void Notes::results_are_simulated(std::size_t specs, std::size_t recorded, const
                    device.empty() ? "" : " on " + device));
 }
 
-}  // namespace tune
+}  // namespace tune::flow

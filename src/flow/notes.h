@@ -7,7 +7,7 @@
 
 #include "journal.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// Every note that a run may have for its user, in the order in which they are given. (The warnings of how sure the
 /// best is are those of Certainty.)
@@ -63,4 +63,4 @@ class Notes {
   std::vector<std::string> texts_;
 };
 
-}  // namespace tune
+}  // namespace tune::flow

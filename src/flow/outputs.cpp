@@ -10,7 +10,7 @@
 #include "model/values/error.h"
 #include "report/csv.h"
 
-namespace tune {
+namespace tune::flow {
 namespace fs = std::filesystem;
 namespace {
 
@@ -35,7 +35,7 @@ std::string safe_name(const std::string& text) {
   std::string name = text.substr(0, kLongest);
   for (char& c : name)
     if (c <= ' ' || c > '~' || c == '/') c = c == ' ' ? ' ' : '_';
-  return name == text ? name : name + "-" + Hash().add(text).hex().substr(0, 12);
+  return name == text ? name : name + "-" + base::Hash().add(text).hex().substr(0, 12);
 }
 
 std::vector<std::string> parameter_names(const Space& space) {
@@ -68,7 +68,7 @@ Outputs::Outputs(const OutputRules& rules) {
   }
   if (!rules.journal || rules.yamls.empty() || state_folder().empty()) return;
   // One journal per tuning file, so that the same command finds what was tried.
-  Hash names;
+  base::Hash names;
   std::error_code ignored;  // whoever reads the file says why it cannot
   for (const fs::path& yaml : rules.yamls) names.add(fs::weakly_canonical(yaml, ignored).string());
   journal =
@@ -92,7 +92,7 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
   for (const Output& output : outputs) {
     if (output.path.empty()) continue;
     // A journal may be appended to a device.
-    const std::string kind = kind_of_file(output.path);
+    const std::string kind = base::kind_of_file(output.path);
     if (!kind.empty() && (output.path != journal || kind != "a device")) refuse(output, kind);
     for (const fs::path& input : inputs)
       if (same_file(input, output.path)) refuse(output, "also an input of this run");
@@ -127,7 +127,7 @@ void write_csv(const fs::path& path, const Space& space, const report::Summary& 
   for (std::int64_t i = 0; i < points && points <= GridScan::kShort; ++i)
     if (const auto point = space.at(i); const auto* rejection = std::get_if<Rejection>(&point))
       csv.add_pruned(rejection->point, rejection->reason);
-  write_file(path, text.str());
+  base::write_file(path, text.str());
 }
 
-}  // namespace tune
+}  // namespace tune::flow

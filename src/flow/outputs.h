@@ -6,7 +6,7 @@
 
 #include "report/summary.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// Which files a run is to write.
 struct OutputRules {
@@ -36,4 +36,4 @@ struct Outputs {
 /// Throws Error(environment).
 void write_csv(const std::filesystem::path& path, const Space& space, const report::Summary& summary);
 
-}  // namespace tune
+}  // namespace tune::flow

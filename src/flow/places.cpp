@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace tune {
+namespace tune::flow {
 namespace fs = std::filesystem;
 namespace {
 
@@ -43,4 +43,4 @@ std::string timestamp() {
                      micros);
 }
 
-}  // namespace tune
+}  // namespace tune::flow

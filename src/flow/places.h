@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <string>
 
-namespace tune {
+namespace tune::flow {
 
 /// Where this program's executable lies.
 std::filesystem::path folder_of_executable();
@@ -14,4 +14,4 @@ std::string host_name();
 /// The time of day as `2026-11-21 10:44:42.236642+00:00`.
 std::string timestamp();
 
-}  // namespace tune
+}  // namespace tune::flow

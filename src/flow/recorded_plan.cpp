@@ -8,11 +8,11 @@
 #include "interop/recorded_space.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
-void set_objectives(Plan& plan, const Recording& recording, const std::vector<std::string>& written) {
-  std::vector<std::string> known = figures_of(recording);
+void set_objectives(Plan& plan, const interop::Recording& recording, const std::vector<std::string>& written) {
+  std::vector<std::string> known = interop::figures_of(recording);
   known.push_back("time");
   for (const Metric& metric : plan.metrics) known.push_back(metric.name);
   std::vector<std::string> names;
@@ -26,12 +26,12 @@ void set_objectives(Plan& plan, const Recording& recording, const std::vector<st
   plan.other_objectives.assign(names.begin() + 1, names.end());
 }
 
-Loaded plan_of_files(const Recording& recording, const RecordedPlanRules& rules) {
-  LoadOptions options = rules.load;
-  options.figures = figures_of(recording);
+config::Loaded plan_of_files(const interop::Recording& recording, const RecordedPlanRules& rules) {
+  config::LoadOptions options = rules.load;
+  options.figures = interop::figures_of(recording);
   options.file_must_exist = false;
   std::optional<Device> from_file;
-  if (rules.device_file) from_file = read_device(*rules.device_file);
+  if (rules.device_file) from_file = config::read_device(*rules.device_file);
   options.probe = [&](Backend) {
     if (from_file) return *from_file;
     if (!recording.device.properties.empty()) return recording.device;
@@ -39,38 +39,38 @@ Loaded plan_of_files(const Recording& recording, const RecordedPlanRules& rules)
                                          ": the recording does not tell the properties of its device, "
                                          "which an expression uses; give them with --device-file");
   };
-  Loaded loaded = load(rules.yamls, options);
+  config::Loaded loaded = config::load(rules.yamls, options);
   // Who replays a recording without saying what for wants what it was recorded for.
   const bool silent = options.objectives.empty() && loaded.source.root.find("objective") == nullptr;
-  if (silent && recording.format != Recording::Format::journal)
+  if (silent && recording.format != interop::Recording::Format::journal)
     set_objectives(loaded.plan, recording, recording.objectives);
   return loaded;
 }
 
-Loaded plan_of_recording(const Recording& recording, const RecordedPlanRules& rules) {
-  const LoadOptions& options = rules.load;
+config::Loaded plan_of_recording(const interop::Recording& recording, const RecordedPlanRules& rules) {
+  const config::LoadOptions& options = rules.load;
   if (!options.params.empty() || options.m || options.n || options.k)
     throw Error(ExitCode::bad_input, "--param, -m, -n and -k change a tuning file's grid; give it with --yaml");
-  Loaded loaded;
+  config::Loaded loaded;
   loaded.plan.name = recording.kernel.empty() ? rules.recording.stem().string() : recording.kernel;
   loaded.plan.yaml = rules.recording;
   loaded.plan.file_as_written = rules.recording.string();
-  loaded.plan.space = space_of(recording);
+  loaded.plan.space = interop::space_of(recording);
   loaded.source.folder = std::filesystem::absolute(rules.recording).parent_path();
-  loaded.source.root = make_mapping({});
-  loaded.source.root.set("name", make_text(loaded.plan.name, {}));
+  loaded.source.root = config::make_mapping({});
+  loaded.source.root.set("name", config::make_text(loaded.plan.name, {}));
   set_objectives(loaded.plan, recording, options.objectives.empty() ? recording.objectives : options.objectives);
   return loaded;
 }
 
-void must_be_of_the_same_kernel(const Plan& plan, const Recording& recording) {
+void must_be_of_the_same_kernel(const Plan& plan, const interop::Recording& recording) {
   if (recording.kernel.empty() || recording.kernel == plan.name || recording.kernel == plan.kernel) return;
   throw Error(ExitCode::bad_input, fmt::format("{}: the recording is of '{}', and {} tunes '{}'{}", recording.file,
                                                recording.kernel, plan.yaml.filename().string(), plan.name,
                                                plan.kernel.empty() ? "" : fmt::format(" (kernel '{}')", plan.kernel)));
 }
 
-void must_have_the_same_parameters(const Plan& plan, const Recording& recording) {
+void must_have_the_same_parameters(const Plan& plan, const interop::Recording& recording) {
   std::vector<std::string> names;
   for (const Space::Mapping& mapping : plan.space.mappings())
     for (const Parameter& parameter : mapping.parameters) names.push_back(parameter.name);
@@ -88,11 +88,11 @@ void must_have_the_same_parameters(const Plan& plan, const Recording& recording)
 
 }  // namespace
 
-Loaded load_recorded_plan(const Recording& recording, const RecordedPlanRules& rules) {
-  Loaded loaded = rules.yamls.empty() ? plan_of_recording(recording, rules) : plan_of_files(recording, rules);
+config::Loaded load_recorded_plan(const interop::Recording& recording, const RecordedPlanRules& rules) {
+  config::Loaded loaded = rules.yamls.empty() ? plan_of_recording(recording, rules) : plan_of_files(recording, rules);
   must_be_of_the_same_kernel(loaded.plan, recording);
   must_have_the_same_parameters(loaded.plan, recording);
   return loaded;
 }
 
-}  // namespace tune
+}  // namespace tune::flow

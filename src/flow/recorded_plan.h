@@ -6,18 +6,18 @@
 #include "config/load.h"
 #include "interop/recording.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// What a recorded run is replayed for.
 struct RecordedPlanRules {
   std::filesystem::path recording;                   ///< its file
   std::vector<std::filesystem::path> yamls;          ///< none: the space is what was recorded
-  LoadOptions load;                                  ///< what the command line changes in them
+  config::LoadOptions load;                          ///< what the command line changes in them
   std::optional<std::filesystem::path> device_file;  ///< instead of the recorded device
 };
 
 /// The plan that a recording can answer: that of tuning files, or of the recording itself. Throws Error(bad_input) if
 /// the recording is of another kernel or of other parameters.
-Loaded load_recorded_plan(const Recording& recording, const RecordedPlanRules& rules);
+config::Loaded load_recorded_plan(const interop::Recording& recording, const RecordedPlanRules& rules);
 
-}  // namespace tune
+}  // namespace tune::flow

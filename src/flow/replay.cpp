@@ -8,13 +8,13 @@
 #include "interop/recorded_space.h"
 #include "report/text.h"
 
-namespace tune {
+namespace tune::flow {
 
-Replay::Replay(const Recording& recording, const Plan& plan, const Objective& objective, Change change)
+Replay::Replay(const interop::Recording& recording, const Plan& plan, const Objective& objective, Change change)
     : recording_(&recording), plan_(&plan), objective_(&objective), change_(std::move(change)), trials_(recording) {}
 
 Trial Replay::answer(const Spec& spec) {
-  const RecordedTrial* recorded = trials_.find(spec.params);
+  const interop::RecordedTrial* recorded = trials_.find(spec.params);
   if (recorded == nullptr) throw unknown(spec);
   const double seconds = recorded->build_seconds + recorded->measure_seconds;
   clock_ += std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(std::min(seconds, 1e6)));
@@ -40,7 +40,7 @@ std::optional<Merit> Replay::merit(const Spec& spec) const {
 
 std::optional<Merit> Replay::best(const ValidSpecs& specs) const {
   std::optional<Merit> best;
-  for (const Space::Point& point : points_of(*recording_, plan_->space)) {
+  for (const Space::Point& point : interop::points_of(*recording_, plan_->space)) {
     if (!specs.contains(point)) continue;
     const auto recorded = merit(specs.spec(point));
     if (recorded && (!best || (recorded->maximize ? recorded->value > best->value : recorded->value < best->value)))
@@ -56,4 +56,4 @@ std::optional<double> Replay::near_best(const ValidSpecs& specs, double share) c
   return scaled_down ? recorded->value * (1 - share) : recorded->value / (1 - share);
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -8,7 +8,7 @@
 #include "model/values/error.h"
 #include "report/progress.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// Answers specs from a recorded run. Its seconds pass on a clock of their own, and it knows the best there can be.
 class Replay {
@@ -18,7 +18,7 @@ class Replay {
   using Change = std::function<Outcome(const Spec&, const Outcome& recorded, const Objective&)>;
 
   /// `recording`, `plan` and `objective` must outlive this. `change` may be empty.
-  Replay(const Recording& recording, const Plan& plan, const Objective& objective, Change change = {});
+  Replay(const interop::Recording& recording, const Plan& plan, const Objective& objective, Change change = {});
 
   /// Throws Error(bad_input) for a spec that is not in the recording.
   Trial answer(const Spec& spec);
@@ -35,12 +35,12 @@ class Replay {
   std::optional<double> near_best(const ValidSpecs& specs, double share) const;
 
  private:
-  const Recording* recording_;
+  const interop::Recording* recording_;
   const Plan* plan_;
   const Objective* objective_;
   Change change_;
-  RecordedTrials trials_;
+  interop::RecordedTrials trials_;
   Time clock_{};
 };
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -12,7 +12,7 @@
 #include "report/csv.h"
 #include "report/table.h"
 
-namespace tune {
+namespace tune::flow {
 namespace fs = std::filesystem;
 namespace {
 
@@ -29,7 +29,7 @@ int terminal_width() {
 
 }  // namespace
 
-Results::Results(ResultsRules rules, const Loaded& loaded, const Objective& objective, const Findings& findings)
+Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective, const Findings& findings)
     : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), findings_(&findings) {
   summary_.name = loaded.plan.name;
   summary_.file = loaded.plan.file_as_written;
@@ -119,11 +119,11 @@ void Results::mark_front(Ranking& ranking) const {
   for (std::size_t i = 0; i < costs.size(); ++i) ranking.rows[i].on_front = on_front[i];
 }
 
-std::vector<FrontPoint> Results::front() const {
-  std::vector<FrontPoint> points;
+std::vector<config::FrontPoint> Results::front() const {
+  std::vector<config::FrontPoint> points;
   for (const Ranked& row : summary_.ranking.rows) {
     if (!row.on_front) continue;
-    FrontPoint point{row.trial->spec, {}};
+    config::FrontPoint point{row.trial->spec, {}};
     for (const Objective& objective : objectives_)
       point.objectives.emplace_back(objective.name(), objective.merit(row.trial->spec, decided(*row.trial)).value);
     points.push_back(std::move(point));
@@ -176,10 +176,10 @@ std::pair<double, std::int64_t> Results::winner() const {
 
 std::string Results::text() const { return report::result_text(summary_); }
 
-BestResult Results::best(const Device& device) const {
+config::BestResult Results::best(const Device& device) const {
   const Ranked& row = summary_.ranking.rows.front();
   const Measurement& sweep = *row.trial->measurement();
-  BestResult best;
+  config::BestResult best;
   best.winner = row.trial->spec;
   best.seconds = winner().first;
   best.interval = row.standing ? row.standing->seconds_interval : Interval{sweep.timing.ci_low, sweep.timing.ci_high};
@@ -204,7 +204,7 @@ void Results::write_files(const Outputs& outputs, const Device& device) const {
   if (!outputs.csv.empty()) write_csv(outputs.csv, loaded_->plan.space, summary_);
   if (outputs.best.empty() || !any()) return;
   const fs::path folder = fs::absolute(outputs.best).parent_path();
-  write_file(outputs.best, write_best(loaded_->source, loaded_->plan, best(device), folder));
+  base::write_file(outputs.best, config::write_best(loaded_->source, loaded_->plan, best(device), folder));
 }
 
-}  // namespace tune
+}  // namespace tune::flow

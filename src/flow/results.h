@@ -13,7 +13,7 @@
 #include "model/statistics/ranking.h"
 #include "report/summary.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// What the results of a run look like.
 struct ResultsRules {
@@ -26,7 +26,7 @@ struct ResultsRules {
 class Results {
  public:
   /// What it refers to must outlive this.
-  Results(ResultsRules rules, const Loaded& loaded, const Objective& objective, const Findings& findings);
+  Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective, const Findings& findings);
 
   /// The specs of the table, best first.
   const std::vector<Ranked>& rows() const { return summary_.ranking.rows; }
@@ -48,12 +48,12 @@ class Results {
   void warn();
   std::map<std::int64_t, std::string> unranked() const;
   void mark_front(Ranking& ranking) const;
-  std::vector<FrontPoint> front() const;
+  std::vector<config::FrontPoint> front() const;
   std::vector<report::Column> columns() const;
-  BestResult best(const Device& device) const;
+  config::BestResult best(const Device& device) const;
 
   ResultsRules rules_;
-  const Loaded* loaded_;
+  const config::Loaded* loaded_;
   const Objective* objective_;
   const Findings* findings_;
   std::optional<Certainty> certainty_;  ///< of a tuning that found something
@@ -61,4 +61,4 @@ class Results {
   report::Summary summary_;
 };
 
-}  // namespace tune
+}  // namespace tune::flow

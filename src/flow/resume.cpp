@@ -5,7 +5,7 @@
 
 #include "tuner.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 bool cuts_slow_specs(const ResumeRules& rules, const Objective& objective, const Plan& plan) {
@@ -34,7 +34,7 @@ bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, dou
   return !repeated && facts.machine_suspected;
 }
 
-std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
+std::optional<Trial> recall(const Spec& spec, const Journal& journal, const exec::Requests& requests,
                             const Objective& objective, const ResumeRules& rules) {
   const std::string id = requests.trial_id(spec);
   const wire::TrialRecord* record = journal.find(id);
@@ -66,7 +66,7 @@ Failure run_ended_while_it_ran() {
           {}};
 }
 
-std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const Requests& requests,
+std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const exec::Requests& requests,
                                  const ResumeRules& rules) {
   if (rules.failures_again || journal.ends_of(requests.trial_id(spec)) < kMostEnds) return std::nullopt;
   return Trial{spec, run_ended_while_it_ran()};
@@ -85,10 +85,10 @@ std::optional<Trial> Resume::answer(const Spec& spec) {
   return trial;
 }
 
-RecordedOrder Resume::order(std::int64_t most_out) const {
+exec::RecordedOrder Resume::order(std::int64_t most_out) const {
   if (most_out == TunerRules().most_out) return {};
   return {static_cast<int>(most_out),
           [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -9,7 +9,7 @@
 #include "journal.h"
 #include "model/statistics/objective.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// Which of the recorded outcomes hold for a run too.
 struct ResumeRules {
@@ -30,14 +30,14 @@ bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, dou
 /// What the journal knows of a spec, where that holds for a run with these rules too; nullopt: it is to be tried. A
 /// failure does not hold if it is to be seen again or has lapsed, a time that was cut short not if this run cuts none,
 /// one of a shared process not if each spec of this run has its own, and what prune_after_build says is judged anew.
-std::optional<Trial> recall(const Spec& spec, const Journal& journal, const Requests& requests,
+std::optional<Trial> recall(const Spec& spec, const Journal& journal, const exec::Requests& requests,
                             const Objective& objective, const ResumeRules& rules);
 
 /// What an outcome that never came is recorded as.
 Failure run_ended_while_it_ran();
 
 /// That failure of a spec that ran when two earlier runs ended, see Journal::ends_of; nullopt: it is to be tried.
-std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const Requests& requests,
+std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const exec::Requests& requests,
                                  const ResumeRules& rules);
 
 /// Notes how many recorded times are another device's than that of this id, the run's first. Cards of one model are one
@@ -48,23 +48,23 @@ void note_other_device(std::span<const Trial> trials, const std::string& id, Not
 class Resume {
  public:
   /// All of it must outlive this.
-  Resume(Journal& journal, const Requests& requests, const Objective& objective, ResumeRules rules)
+  Resume(Journal& journal, const exec::Requests& requests, const Objective& objective, ResumeRules rules)
       : journal_(&journal), requests_(&requests), objective_(&objective), rules_(rules) {}
 
   /// What the journal says of a spec, and of one that ended earlier runs, which is recorded; nullopt: it is to be
   /// tried.
   std::optional<Trial> answer(const Spec& spec);
   /// In which order a search was told what the journal knows, if at most so many specs were out.
-  RecordedOrder order(std::int64_t most_out) const;
+  exec::RecordedOrder order(std::int64_t most_out) const;
   /// Whether specs are measured again, whatever the journal says of them.
   void set_repeating(bool repeating) { repeating_ = repeating; }
 
  private:
   Journal* journal_;
-  const Requests* requests_;
+  const exec::Requests* requests_;
   const Objective* objective_;
   ResumeRules rules_;
   bool repeating_ = false;
 };
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -11,7 +11,7 @@
 #include "search/spec_search.h"
 #include "search/strategies.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 std::optional<double> cost_of(const Objective& objective, const Trial& trial) {
@@ -22,7 +22,7 @@ std::optional<double> cost_of(const Objective& objective, const Trial& trial) {
   return merit.maximize ? -merit.value : merit.value;
 }
 
-std::unique_ptr<Strategy> only_spec(std::int64_t mesh_idx, const Space& space) {
+std::unique_ptr<search::Strategy> only_spec(std::int64_t mesh_idx, const Space& space) {
   const auto size = space.product_size();
   if (mesh_idx < 0 || (size && mesh_idx >= *size))
     throw Error(ExitCode::bad_input,
@@ -32,7 +32,7 @@ std::unique_ptr<Strategy> only_spec(std::int64_t mesh_idx, const Space& space) {
   if (const auto* rejection = std::get_if<Rejection>(&point))
     throw Error(ExitCode::bad_input,
                 fmt::format("--spec {} is pruned: {}; --dry-run lists the valid specs", mesh_idx, rejection->reason));
-  return std::make_unique<Listed>(std::deque{std::get<Spec>(point)});
+  return std::make_unique<search::Listed>(std::deque{std::get<Spec>(point)});
 }
 
 }  // namespace
@@ -43,22 +43,22 @@ bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size) {
   return rules.time_budget || (rules.max_evals && (!size || *rules.max_evals < *size));
 }
 
-std::unique_ptr<Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
-                                        const Objective& objective) {
-  auto strategy = std::make_unique<SpecSearch>(std::move(specs), std::move(first),
-                                               [&objective](const Trial& trial) { return cost_of(objective, trial); });
-  const StrategyChoice choice = rules.strategy ? *rules.strategy : strategies().front();
-  strategy->set_search(make_search(choice, strategy->specs(), rules.seed));
+std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
+                                                const Objective& objective) {
+  auto strategy = std::make_unique<search::SpecSearch>(
+      std::move(specs), std::move(first), [&objective](const Trial& trial) { return cost_of(objective, trial); });
+  const search::StrategyChoice choice = rules.strategy ? *rules.strategy : search::strategies().front();
+  strategy->set_search(search::make_search(choice, strategy->specs(), rules.seed));
   return strategy;
 }
 
-std::unique_ptr<Strategy> strategy_for(const SearchRules& rules, const Plan& plan, const std::optional<Grid>& grid,
-                                       const Objective& objective) {
+std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const Plan& plan,
+                                               const std::optional<Grid>& grid, const Objective& objective) {
   if (rules.spec) return only_spec(*rules.spec, plan.space);
   std::vector<Spec> first;
   if (rules.default_first && grid->default_spec) first.push_back(*grid->default_spec);
   if (wants_search(rules, grid->specs.size())) return make_strategy(rules, grid->specs, std::move(first), objective);
-  return std::make_unique<Exhaustive>(grid->specs, std::move(first));
+  return std::make_unique<search::Exhaustive>(grid->specs, std::move(first));
 }
 
-}  // namespace tune
+}  // namespace tune::flow

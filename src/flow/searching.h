@@ -10,14 +10,14 @@
 #include "search/strategies.h"
 #include "search/strategy.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// Which specs a run is to try, and in which order.
 struct SearchRules {
   std::optional<std::int64_t> spec;  ///< this one alone, by its mesh_idx
   bool in_mesh_order = false;        ///< without measuring there is nothing that a search could go by
   bool default_first = false;
-  std::optional<StrategyChoice> strategy;  ///< unset: `auto` where a search is wanted
+  std::optional<search::StrategyChoice> strategy;  ///< unset: `auto` where a search is wanted
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds
   std::uint64_t seed = 0;
@@ -29,12 +29,12 @@ bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size);
 
 /// The strategy of the rules (or `auto`) over `specs`. It asks for those of `first` before the others and optimizes
 /// `objective`, which must outlive it.
-std::unique_ptr<Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
-                                        const Objective& objective);
+std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
+                                                const Objective& objective);
 
 /// What a run tries: the one spec, what a search asks for, or all in mesh order. `grid` is there unless one spec was
 /// asked for; it and `objective` must outlive the strategy. Throws Error(bad_input).
-std::unique_ptr<Strategy> strategy_for(const SearchRules& rules, const Plan& plan, const std::optional<Grid>& grid,
-                                       const Objective& objective);
+std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const Plan& plan,
+                                               const std::optional<Grid>& grid, const Objective& objective);
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -7,7 +7,7 @@
 #include "exec/measure_service.h"
 #include "model/statistics/same_code.h"
 
-namespace tune {
+namespace tune::flow {
 namespace {
 
 void note_end(const Tuning& tuning) {
@@ -21,10 +21,10 @@ void try_specs(const Tuning& tuning) try {
   // After a systematic failure specs are still out, and there is nothing to decide.
   if (tuning.tuner.systematic_failure().empty()) tuning.decide();
   note_end(tuning);
-} catch (const Interrupted& interrupted) {
+} catch (const exec::Interrupted& interrupted) {
   if (interrupted.signal == SIGINT) note_end(tuning);
   throw;
-} catch (const DeviceLost&) {
+} catch (const exec::DeviceLost&) {
   throw;
 } catch (...) {
   note_end(tuning);
@@ -50,8 +50,8 @@ Results print_results(const Tuning& tuning, Findings& findings) {
   if (tuning.results.tuned && results.any()) tuning.progress.set_best(results.winner().first, results.winner().second);
   tuning.progress.finish(tuning.now());
   if (tuning.silent) return results;
-  print(results.text());
-  flush_results();
+  base::print(results.text());
+  base::flush_results();
   return results;
 }
 
@@ -79,10 +79,10 @@ ExitCode write_results(const Results& results, const Outputs& outputs, const Dev
   exporter.finish();
   if (demands.right_results && results.any_wrong()) return ExitCode::check_failed;
   if (const auto why = demands.noise ? results.too_uncertain(*demands.noise) : std::nullopt) {
-    print_error(*why);
+    base::print_error(*why);
     return ExitCode::check_failed;
   }
   return results.any() ? ExitCode::ok : ExitCode::none_valid;
 }
 
-}  // namespace tune
+}  // namespace tune::flow

@@ -11,16 +11,16 @@
 #include "search/strategy.h"
 #include "tuner.h"
 
-namespace tune {
+namespace tune::flow {
 
 /// A tuning from its first spec to its files, whoever answers the specs: workers, a journal or a recording.
 struct Tuning {
-  const Loaded& loaded;
+  const config::Loaded& loaded;
   const Objective& objective;
   ResultsRules results;
 
   Tuner& tuner;
-  Strategy& strategy;
+  search::Strategy& strategy;
   report::Progress& progress;
   Tuner::Now now;  ///< the clock
   report::Progress::Time started;
@@ -45,4 +45,4 @@ struct Demands {
 ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter,
                        const Demands& demands);
 
-}  // namespace tune
+}  // namespace tune::flow

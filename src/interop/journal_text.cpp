@@ -2,7 +2,7 @@
 
 #include "wire/records.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 std::string id_of(const RecordedTrial& trial) {
@@ -35,4 +35,4 @@ std::string to_journal(const Recording& recording, const std::vector<std::string
   return text;
 }
 
-}  // namespace tune
+}  // namespace tune::interop

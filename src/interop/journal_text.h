@@ -4,10 +4,10 @@
 
 #include "interop/recording.h"
 
-namespace tune {
+namespace tune::interop {
 
 /// A recording as a journal: it can be simulated and converted, but no run continues it, because it does not know
 /// sources, flags and compilers.
 std::string to_journal(const Recording& recording, const std::vector<std::string>& command);
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -7,7 +7,7 @@
 
 #include "wire/json.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -151,4 +151,4 @@ std::vector<double> to_numbers(std::string_view json) {
   return numbers;
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -8,7 +8,7 @@
 
 #include "model/values/value.h"
 
-namespace tune {
+namespace tune::interop {
 
 /// A text that is not what it should be, and where it is not. what() says why.
 class BadJson : public std::runtime_error {
@@ -63,4 +63,4 @@ inline bool is_number(std::string_view json) {
 }
 inline bool is_string(std::string_view json) { return !json.empty() && json[0] == '"'; }
 
-}  // namespace tune
+}  // namespace tune::interop

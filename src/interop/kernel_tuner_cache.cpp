@@ -18,7 +18,7 @@
 #include "model/values/error.h"
 #include "wire/json.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 using ordered_json = nlohmann::ordered_json;
@@ -161,9 +161,9 @@ std::string to_kernel_tuner(const Recording& recording, const std::string& times
 
 KernelTunerCache::KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures)
     : path_(std::move(path)), kind_(std::move(kind)), figures_(std::move(figures)) {
-  if (const std::string other = kind_of_file(path_); !other.empty())
+  if (const std::string other = base::kind_of_file(path_); !other.empty())
     throw Error(ExitCode::bad_input, path_.string() + " is " + other + "; choose another --kt-cache FILE");
-  file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file_) fail(std::strerror(errno));
   begin();
 }
@@ -295,4 +295,4 @@ void KernelTunerCache::fail(const std::string& why) const {
               "cannot write " + path_.string() + ": " + why + "; mend that, or choose another --kt-cache FILE");
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -6,7 +6,7 @@
 #include "base/descriptor.h"
 #include "interop/recording.h"
 
-namespace tune {
+namespace tune::interop {
 
 /// The text of a Kernel Tuner cache file, piece by piece: a closed file is head, entries with a comma after each but
 /// the last, foot. Kernel Tuner reads it in its simulation mode, and its dashboard shows it: the objective is one name,
@@ -54,10 +54,10 @@ class KernelTunerCache {
   std::vector<std::string> figures_;
   bool figures_fixed_ = false;          ///< by the first spec that was measured
   std::map<std::string, bool> failed_;  ///< by the entry's key: whether its last entry is a failure
-  Descriptor file_;
+  base::Descriptor file_;
   bool closed_ = false;
   bool ends_in_comma_ = false;
   std::int64_t end_ = 0;  ///< where the next entry goes
 };
 
-}  // namespace tune
+}  // namespace tune::interop

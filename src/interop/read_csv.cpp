@@ -7,7 +7,7 @@
 
 #include "interop/recording_text.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 using Row = std::vector<std::string>;
@@ -167,4 +167,4 @@ class CsvReader {
 
 Recording read_csv(std::string_view text) { return CsvReader(text).read(); }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -4,7 +4,7 @@
 #include "interop/recording_text.h"
 #include "wire/records.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 /// What has to be the same for two runs to be parts of one recording.
@@ -77,4 +77,4 @@ Recording read_journal(std::string_view text) {
   return recording;
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -8,7 +8,7 @@
 
 #include "interop/recording_text.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 std::vector<std::string> to_names(std::string_view json) {
@@ -185,4 +185,4 @@ Recording read_kernel_tuner(std::string_view text) {
   return recording;
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -6,7 +6,7 @@
 
 #include "interop/recording_text.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 /// Units of the file: seconds per unit.
@@ -172,4 +172,4 @@ Recording read_t4(std::string_view text) {
   return recording;
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -4,7 +4,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::interop {
 
 Space space_of(const Recording& recording) {
   Names names;
@@ -36,4 +36,4 @@ std::vector<std::string> figures_of(const Recording& recording) {
   return {names.begin(), names.end()};
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -4,7 +4,7 @@
 #include "interop/recording.h"
 #include "model/space.h"
 
-namespace tune {
+namespace tune::interop {
 
 /// The space of a recording: its parameters and their values. Precondition: every trial has all of them.
 Space space_of(const Recording& recording);
@@ -14,4 +14,4 @@ std::vector<Space::Point> points_of(const Recording& recording, const Space& spa
 /// Every name that a measurement of the recording has a figure under.
 std::vector<std::string> figures_of(const Recording& recording);
 
-}  // namespace tune
+}  // namespace tune::interop

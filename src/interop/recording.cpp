@@ -13,7 +13,7 @@
 #include "model/values/error.h"
 #include "model/values/shown.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 bool is_numeric(const Value& value) {
@@ -216,4 +216,4 @@ const RecordedTrial* RecordedTrials::find(std::span<const Setting> settings) con
   return found == by_key_.end() ? nullptr : found->second;
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -12,7 +12,7 @@
 #include "model/trial.h"
 #include "wire/records.h"
 
-namespace tune {
+namespace tune::interop {
 
 /// What one spec did in a recorded run, and what it cost. Times other than the median may be the median itself where
 /// the recording holds no more; figures other than the time stand in Measurement::metrics under the recording's own
@@ -64,4 +64,4 @@ class RecordedTrials {
   std::unordered_map<std::string, const RecordedTrial*> by_key_;
 };
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -6,7 +6,7 @@
 #include "interop/json_text.h"
 #include "interop/recording.h"
 
-namespace tune {
+namespace tune::interop {
 
 /// Where on which line the complaint is: every reader's errors come out as these.
 [[noreturn]] void throw_bad_recording(const std::string& file, std::string_view text, const char* at,
@@ -33,4 +33,4 @@ std::optional<Cause> cause_named(std::string_view name);
 /// Adds a value to those of a parameter if it is new; adds the parameter if that is.
 void add_value(std::vector<Parameter>& parameters, const Setting& setting);
 
-}  // namespace tune
+}  // namespace tune::interop

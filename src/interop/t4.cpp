@@ -4,7 +4,7 @@
 
 #include "wire/json.h"
 
-namespace tune {
+namespace tune::interop {
 namespace {
 
 using ordered_json = nlohmann::ordered_json;
@@ -73,4 +73,4 @@ std::string to_t4(const Recording& recording, const std::string& timestamp) {
   return text + "\n]}\n";
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -3,10 +3,10 @@
 
 #include "interop/recording.h"
 
-namespace tune {
+namespace tune::interop {
 
 /// T4 results: the schema's members, and both spellings of those that Kernel Tuner writes in its own way. Device,
 /// kernel and problem, for which the schema has no place, stand in `metadata`.
 std::string to_t4(const Recording& recording, const std::string& timestamp);
 
-}  // namespace tune
+}  // namespace tune::interop

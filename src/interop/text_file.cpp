@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::interop {
 namespace fs = std::filesystem;
 namespace {
 
@@ -83,7 +83,7 @@ void read_stream(bz_stream& stream, std::size_t size, std::string& text) {
 }
 
 std::string read_bzip2(const fs::path& path) {
-  std::string packed = read_file(path, kMostBytes - 1);
+  std::string packed = base::read_file(path, kMostBytes - 1);
   std::string text;
   for (std::size_t begin = 0; begin < packed.size();) {
     bz_stream stream{};
@@ -104,13 +104,13 @@ std::string read_text(const fs::path& path) {
     throw Error(ExitCode::bad_input, path.string() + ": cannot be read: " + why);
   };
   // It is opened twice, which a pipe cannot be.
-  if (const std::string kind = kind_of_file(path); !kind.empty()) fail("it is " + kind + "; give a regular file");
+  if (const std::string kind = base::kind_of_file(path); !kind.empty()) fail("it is " + kind + "; give a regular file");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail(std::strerror(errno));
   try {
     const Packing packing = packing_of(stream);
     if (packing == Packing::gzip) return read_gzip(path);
-    return packing == Packing::bzip2 ? read_bzip2(path) : read_file(path);
+    return packing == Packing::bzip2 ? read_bzip2(path) : base::read_file(path);
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
@@ -126,4 +126,4 @@ bool is_compressed(const fs::path& path) {
   return packing_of(stream) != Packing::none;
 }
 
-}  // namespace tune
+}  // namespace tune::interop

@@ -4,7 +4,7 @@
 
 #include "search/numbers.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr int kAttempts = 30;
@@ -46,4 +46,4 @@ void Annealing::cool() {
   here_ = best_;
 }
 
-}  // namespace tune
+}  // namespace tune::search

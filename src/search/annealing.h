@@ -1,8 +1,9 @@
 #pragma once
 #include "search/step_search.h"
 
-namespace tune {
+namespace tune::search {
 
+/// The options of simulated annealing.
 struct AnnealingOptions {
   int starts = 10;         ///< the number of points spread over the space first
   double heat = 0.1;       ///< at first, a point whose cost is higher by this fraction is accepted with probability 1/e
@@ -29,4 +30,4 @@ class Annealing : public StepSearch {
   std::optional<Visited> here_, best_;
 };
 
-}  // namespace tune
+}  // namespace tune::search

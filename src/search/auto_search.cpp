@@ -4,7 +4,7 @@
 
 #include "search/numbers.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr std::size_t kMembers = 12;
@@ -63,4 +63,4 @@ void Auto::tell(const Point& point, std::optional<double> cost) {
   if (best_.size() > kMembers) best_.pop_back();
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -4,8 +4,9 @@
 #include "search/bayes.h"
 #include "search/step_search.h"
 
-namespace tune {
+namespace tune::search {
 
+/// The options of the default strategy.
 struct AutoOptions {
   int design = 10;    ///< the number of points spread over the space first
   int patience = 20;  ///< after this many points without a new best, crosses and random points are tried too
@@ -35,4 +36,4 @@ class Auto : public Search {
   int turn_ = 0;
 };
 
-}  // namespace tune
+}  // namespace tune::search

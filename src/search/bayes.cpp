@@ -7,7 +7,7 @@
 
 #include "search/numbers.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -243,4 +243,4 @@ void Bayes::renew(std::vector<double> scores) {
   for (std::size_t i = 0; i < count; ++i) fill(order[i]);
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -6,8 +6,9 @@
 #include "search/gaussian_process.h"
 #include "search/moves.h"
 
-namespace tune {
+namespace tune::search {
 
+/// The options of Bayesian optimisation.
 struct BayesOptions {
   int design = 10;        ///< the number of points spread over the space before the model is used
   int points = 1000;      ///< the most points in the model; beyond that, the best and some others are kept
@@ -88,4 +89,4 @@ class Bayes : public Search {
   std::deque<Point> queue_;                          ///< points that become candidates next
 };
 
-}  // namespace tune
+}  // namespace tune::search

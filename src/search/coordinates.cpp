@@ -5,7 +5,7 @@
 
 #include "search/numbers.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 /// All values that parameters of one name have in any mapping.
@@ -117,4 +117,4 @@ std::vector<Coordinate> CoordinateSystem::operator()(const Space::Point& point) 
   return coordinates;
 }
 
-}  // namespace tune
+}  // namespace tune::search

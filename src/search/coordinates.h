@@ -6,7 +6,7 @@
 
 #include "model/space.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Where a value lies on its axis. `factors_of_two` says how often the value can be divided by two, because hardware
 /// treats 48 and 80 more like 16 than like 64.
@@ -42,4 +42,4 @@ class CoordinateSystem {
   std::vector<std::vector<Column>> columns_;  ///< per mapping
 };
 
-}  // namespace tune
+}  // namespace tune::search

@@ -4,7 +4,7 @@
 
 #include "search/numbers.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 /// Inverse length scales: how fast the similarity falls over the whole length of an axis.
@@ -136,4 +136,4 @@ void CovarianceKernel::fit(std::span<const Coordinate> coordinates, std::span<co
   }
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -6,7 +6,7 @@
 
 #include "search/coordinates.h"
 
-namespace tune {
+namespace tune::search {
 
 /// The covariance of a Gaussian process: how similar the costs of two points are expected to be. It is a product over
 /// the axes of Matern 5/2 functions of the distance in position and, where that tells something more, of the difference
@@ -68,4 +68,4 @@ class CovarianceKernel {
   std::vector<double> rest_;
 };
 
-}  // namespace tune
+}  // namespace tune::search

@@ -1,6 +1,6 @@
 #include "search/design.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr int kStrata = 16;
@@ -57,4 +57,4 @@ std::optional<Point> Design::draw(Untried& untried, Random& random) {
   return chosen;
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -5,7 +5,7 @@
 #include "search/coordinates.h"
 #include "search/untried.h"
 
-namespace tune {
+namespace tune::search {
 
 /// A space-filling design that spreads points over the valid specs as a Latin hypercube does over a box. Each point is
 /// the one of a few random points whose values were used least so far, relative to how many specs have these values.
@@ -24,4 +24,4 @@ class Design {
   std::vector<std::vector<double>> shares_;  ///< per axis: the number of specs of a sample in each stratum
 };
 
-}  // namespace tune
+}  // namespace tune::search

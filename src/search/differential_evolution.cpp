@@ -5,7 +5,7 @@
 
 #include "search/numbers.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr int kAttempts = 30;
@@ -58,4 +58,4 @@ void DifferentialEvolution::tell(const Point& point, std::optional<double> cost)
   challenges_.erase(challenge);
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -3,8 +3,9 @@
 
 #include "search/step_search.h"
 
-namespace tune {
+namespace tune::search {
 
+/// The options of differential evolution.
 struct DifferentialEvolutionOptions {
   int population = 20;
   double weight = 0.7;     ///< of the difference of two members
@@ -36,4 +37,4 @@ class DifferentialEvolution : public StepSearch {
   std::size_t next_ = 0;
 };
 
-}  // namespace tune
+}  // namespace tune::search

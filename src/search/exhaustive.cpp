@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 /// Up to this many specs are kept in a list.
@@ -42,4 +42,4 @@ std::optional<Spec> Exhaustive::next() {
   return std::nullopt;
 }
 
-}  // namespace tune
+}  // namespace tune::search

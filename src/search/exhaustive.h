@@ -6,7 +6,7 @@
 #include "model/grid_scan.h"
 #include "search/strategy.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Every valid spec in mesh order, after those of `first`. `specs` must outlive it.
 class Exhaustive : public Strategy {
@@ -26,4 +26,4 @@ class Exhaustive : public Strategy {
   std::optional<std::vector<std::int64_t>> listed_;  ///< every mesh_idx, last first; unset: the grid is scanned
 };
 
-}  // namespace tune
+}  // namespace tune::search

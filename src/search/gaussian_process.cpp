@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cmath>
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr double kTiny = 1e-9;
@@ -120,4 +120,4 @@ void GaussianProcess::set_candidate(std::size_t slot, std::span<const Coordinate
   }
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -4,7 +4,7 @@
 
 #include "search/covariance_kernel.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Predicts the mean and variance of a function at a fixed number of candidates from its values at some points. The
 /// predictions are updated as points arrive one by one, each in time proportional to points x (points + candidates).
@@ -64,4 +64,4 @@ class GaussianProcess {
   std::vector<double> row_;  ///< scratch
 };
 
-}  // namespace tune
+}  // namespace tune::search

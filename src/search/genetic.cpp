@@ -4,7 +4,7 @@
 
 #include "search/numbers.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr int kAttempts = 40;
@@ -49,4 +49,4 @@ void Genetic::tell(const Point& point, std::optional<double> cost) {
   if (members_.size() > static_cast<std::size_t>(options_.population)) members_.pop_back();
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -3,8 +3,9 @@
 
 #include "search/step_search.h"
 
-namespace tune {
+namespace tune::search {
 
+/// The options of the genetic algorithm.
 struct GeneticOptions {
   int population = 15;
   int tournament = 4;     ///< a parent is the best of this many random members
@@ -30,4 +31,4 @@ class Genetic : public StepSearch {
   std::vector<Visited> members_;  ///< best first
 };
 
-}  // namespace tune
+}  // namespace tune::search

@@ -1,6 +1,6 @@
 #include "search/hill_climb.h"
 
-namespace tune {
+namespace tune::search {
 
 HillClimb::HillClimb(const ValidSpecs& specs, std::uint64_t seed, HillClimbOptions options)
     : StepSearch(specs, seed), options_(options), starts_left_(options.starts) {}
@@ -47,4 +47,4 @@ void HillClimb::stand_on(Visited place) {
   shuffle(neighbours_, random_);
 }
 
-}  // namespace tune
+}  // namespace tune::search

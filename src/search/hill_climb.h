@@ -3,8 +3,9 @@
 
 #include "search/step_search.h"
 
-namespace tune {
+namespace tune::search {
 
+/// The options of the hill climb.
 struct HillClimbOptions {
   int starts = 15;  ///< the number of points spread over the space; a climb starts from the best of them
 };
@@ -30,4 +31,4 @@ class HillClimb : public StepSearch {
   std::vector<Point> neighbours_;  ///< not asked yet, the last one next
 };
 
-}  // namespace tune
+}  // namespace tune::search

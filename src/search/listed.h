@@ -3,7 +3,7 @@
 
 #include "search/strategy.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Asks for the given specs in their order, and for no others.
 class Listed : public Strategy {
@@ -22,4 +22,4 @@ class Listed : public Strategy {
   std::deque<Spec> specs_;
 };
 
-}  // namespace tune
+}  // namespace tune::search

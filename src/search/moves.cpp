@@ -4,7 +4,7 @@
 #include <numeric>
 #include <optional>
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr std::size_t kShort = 32;
@@ -92,4 +92,4 @@ void Moves::set_rank(Point& point, std::size_t parameter, double rank) const {
   point.digits[parameter] = order[static_cast<std::size_t>(std::clamp(rank, 0.0, last))];
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -3,7 +3,7 @@
 
 #include "search/search.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Steps from a point that suit the kind of each parameter. A categorical parameter, or one with few values, takes any
 /// other value. Of the others, an ordinal one moves by one or two values, an interval moves to either end, half of the
@@ -37,4 +37,4 @@ class Moves {
   std::vector<std::vector<std::size_t>> movable_;  ///< per mapping: parameters with several values
 };
 
-}  // namespace tune
+}  // namespace tune::search

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr double kLn2 = 0.6931471805599453;
@@ -48,4 +48,4 @@ double expected_gain(double u) {
   return u * (u < 0 ? tail : 1 - tail) + density;
 }
 
-}  // namespace tune
+}  // namespace tune::search

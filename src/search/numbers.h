@@ -3,7 +3,7 @@
 
 #include "model/values/random.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Replacements for functions of the mathematical library whose last bit differs between machines. They use correctly
 /// rounded operations only, so that a search takes the same path everywhere. The error is about 1e-14 unless stated.
@@ -18,4 +18,4 @@ inline double uniform(Random& random) { return static_cast<double>(random.next()
 
 inline bool chance(Random& random, double probability) { return uniform(random) < probability; }
 
-}  // namespace tune
+}  // namespace tune::search

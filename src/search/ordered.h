@@ -1,7 +1,7 @@
 #pragma once
 #include "search/untried.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Asks for every point in the order of the set.
 class Ordered : public Search {
@@ -24,4 +24,4 @@ class Ordered : public Search {
   std::int64_t next_ = 0;
 };
 
-}  // namespace tune
+}  // namespace tune::search

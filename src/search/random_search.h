@@ -1,8 +1,9 @@
 #pragma once
 #include "search/design.h"
 
-namespace tune {
+namespace tune::search {
 
+/// The options of random search.
 struct RandomOptions {
   bool latin = true;  ///< spread the values evenly; otherwise draw uniformly from the valid specs
 };
@@ -32,4 +33,4 @@ class RandomSearch : public Search {
   Design design_;
 };
 
-}  // namespace tune
+}  // namespace tune::search

@@ -3,8 +3,9 @@
 
 #include "model/constraints/valid_specs.h"
 
-namespace tune {
+namespace tune::search {
 
+/// A point of the space as indices: which mapping of the union, and which value of each of its parameters.
 using Point = ValidSpecs::Point;
 
 /// Decides which point of a set of valid specs to try next. Any number of points may be out at once, and they may be
@@ -21,4 +22,4 @@ class Search {
   virtual void tell(const Point& point, std::optional<double> cost) = 0;
 };
 
-}  // namespace tune
+}  // namespace tune::search

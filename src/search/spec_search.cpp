@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tune {
+namespace tune::search {
 
 SpecSearch::SpecSearch(ValidSpecs specs, std::vector<Spec> first, Cost cost)
     : specs_(std::move(specs)), first_(std::move(first)), cost_(std::move(cost)) {}
@@ -19,4 +19,4 @@ std::optional<Spec> SpecSearch::ask() {
 
 void SpecSearch::tell(const Trial& trial) { search_->tell(specs_.point(trial.spec), cost_(trial)); }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -7,7 +7,7 @@
 #include "search/search.h"
 #include "search/strategy.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Adapts a search to the driver's Strategy: it turns points into specs and trials into costs.
 class SpecSearch : public Strategy {
@@ -32,4 +32,4 @@ class SpecSearch : public Strategy {
   Cost cost_;
 };
 
-}  // namespace tune
+}  // namespace tune::search

@@ -2,7 +2,7 @@
 #include "search/design.h"
 #include "search/moves.h"
 
-namespace tune {
+namespace tune::search {
 
 /// A point that was tried.
 struct Visited {
@@ -37,4 +37,4 @@ class StepSearch : public Search {
   Design design_;
 };
 
-}  // namespace tune
+}  // namespace tune::search

@@ -16,7 +16,7 @@
 #include "search/ordered.h"
 #include "search/random_search.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr double kMostWhole = 5'000;
@@ -144,4 +144,4 @@ std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpe
   return std::make_unique<Ordered>(specs);
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -6,7 +6,7 @@
 
 #include "search/search.h"
 
-namespace tune {
+namespace tune::search {
 
 /// A numeric option of a strategy, which is set by `NAME:key=value`.
 struct StrategyOption {
@@ -34,4 +34,4 @@ StrategyChoice parse_strategy(const std::string& text);
 /// The same seed gives the same points on every machine. `specs` must outlive it.
 std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpecs& specs, std::uint64_t seed);
 
-}  // namespace tune
+}  // namespace tune::search

@@ -3,7 +3,7 @@
 
 #include "model/trial.h"
 
-namespace tune {
+namespace tune::search {
 
 /// Decides what to try next. It is asked for specs and told trials, failures included. Several specs can be in progress
 /// at once, and the strategy never owns the loop.
@@ -15,4 +15,4 @@ class Strategy {
   virtual void tell(const Trial& trial) = 0;
 };
 
-}  // namespace tune
+}  // namespace tune::search

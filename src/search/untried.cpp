@@ -1,6 +1,6 @@
 #include "search/untried.h"
 
-namespace tune {
+namespace tune::search {
 namespace {
 
 constexpr int kAttempts = 4;
@@ -44,4 +44,4 @@ std::optional<std::int64_t> Untried::glance(Random& random) const {
   return std::nullopt;
 }
 
-}  // namespace tune
+}  // namespace tune::search

@@ -6,7 +6,7 @@
 
 #include "search/search.h"
 
-namespace tune {
+namespace tune::search {
 
 /// The points of a set that were not taken yet. Memory grows with the number of points taken, not with the set.
 class Untried {
@@ -39,4 +39,4 @@ class Untried {
   std::int64_t undrawn_;
 };
 
-}  // namespace tune
+}  // namespace tune::search

@@ -70,8 +70,8 @@ bool refuses_only_properly(const std::string& file, Read read) {
   }
 }
 
-LoadOptions load_options() {
-  LoadOptions options;
+config::LoadOptions load_options() {
+  config::LoadOptions options;
   options.file_must_exist = false;
   options.probe = [](Backend) {
     Device device{"fuzz", "1", "sm_90a", {}};
@@ -108,21 +108,21 @@ std::optional<Spec> some_spec(const Space& space) {
 }
 
 /// The best YAML of what was loaded is a tuning file of that spec and source.
-void check_best(const Loaded& loaded, const fs::path& folder) {
+void check_best(const config::Loaded& loaded, const fs::path& folder) {
   const auto spec = some_spec(loaded.plan.space);
   if (!spec) return;
-  BestResult result;
+  config::BestResult result;
   result.winner = *spec;
   result.seconds = 1e-3;
   result.device = {"a \"device\"\n", "1: x", "#", {}};
-  const std::string text = write_best(loaded.source, loaded.plan, result, folder / "out $x");
+  const std::string text = config::write_best(loaded.source, loaded.plan, result, folder / "out $x");
   const fs::path best = folder / "out $x/best.yaml";
   write(best, text);
-  Loaded again;
+  config::Loaded again;
   try {
-    LoadOptions options = load_options();
+    config::LoadOptions options = load_options();
     options.limits = nullptr;
-    again = load(std::vector{best}, options);
+    again = config::load(std::vector{best}, options);
   } catch (const Error& error) {
     throw Finding(fmt::format("best.yaml does not read back: {}\n{}", error.what(), text));
   }
@@ -133,21 +133,21 @@ void check_best(const Loaded& loaded, const fs::path& folder) {
     throw Finding(fmt::format("best.yaml is of {}, not {}", again.plan.file.string(), loaded.plan.file.string()));
 }
 
-bool same_texts(const Node& x, const Node& y) {
+bool same_texts(const config::Node& x, const config::Node& y) {
   return x.kind == y.kind && x.text == y.text && std::ranges::equal(x.items, y.items, same_texts) &&
-         std::ranges::equal(x.entries, y.entries, [](const Entry& a, const Entry& b) {
+         std::ranges::equal(x.entries, y.entries, [](const config::Entry& a, const config::Entry& b) {
            return same_texts(a.key, b.key) && same_texts(a.value, b.value);
          });
 }
 
 void check_yaml(const std::string& text) {
-  Problems problems;
-  const Node node = parse_yaml(text, "fuzz.yaml", problems);
+  config::Problems problems;
+  const config::Node node = config::parse_yaml(text, "fuzz.yaml", problems);
   if (problems.any()) return;
-  const std::string written = to_yaml(node);
+  const std::string written = config::to_yaml(node);
   try {
-    Problems none;
-    if (!same_texts(node, parse_yaml(written, "written.yaml", none)) || none.any())
+    config::Problems none;
+    if (!same_texts(node, config::parse_yaml(written, "written.yaml", none)) || none.any())
       throw Finding("written YAML reads back as another:\n" + written);
   } catch (const Error& error) {
     throw Finding(fmt::format("written YAML does not read back: {}\n{}", error.what(), written));
@@ -165,15 +165,15 @@ Reader tuning_reader(std::string name, std::vector<std::string> seeds, const fs:
               } catch (const Error& error) {
                 check_message(error.what());
               }
-              const Loaded loaded = load(std::vector{file}, load_options());
+              const config::Loaded loaded = config::load(std::vector{file}, load_options());
               check_best(loaded, folder);
             });
           }};
 }
 
-void check_same_trials(const Recording& recording, const std::string& written, const char* format) {
+void check_same_trials(const interop::Recording& recording, const std::string& written, const char* format) {
   try {
-    const Recording again = parse_recording(written, "written");
+    const interop::Recording again = interop::parse_recording(written, "written");
     if (again.trials.size() != recording.trials.size())
       throw Finding(fmt::format("as {} it has {} trials, not {}:\n{}", format, again.trials.size(),
                                 recording.trials.size(), written));
@@ -183,14 +183,14 @@ void check_same_trials(const Recording& recording, const std::string& written, c
 }
 
 void check_recording(const std::string& text) {
-  const Recording recording = parse_recording(text, "fuzz.rec");
-  const RecordedTrials trials(recording);
-  for (const RecordedTrial& trial : recording.trials) trials.find(trial.settings);
-  check_same_trials(recording, to_journal(recording, {"tune", "convert"}), "a journal");
-  check_same_trials(recording, to_t4(recording, "2026-01-01"), "T4");
-  check_same_trials(recording, to_kernel_tuner(recording, "2026-01-01"), "a Kernel Tuner cache");
-  const Space space = space_of(recording);
-  points_of(recording, space);
+  const interop::Recording recording = interop::parse_recording(text, "fuzz.rec");
+  const interop::RecordedTrials trials(recording);
+  for (const interop::RecordedTrial& trial : recording.trials) trials.find(trial.settings);
+  check_same_trials(recording, interop::to_journal(recording, {"tune", "convert"}), "a journal");
+  check_same_trials(recording, interop::to_t4(recording, "2026-01-01"), "T4");
+  check_same_trials(recording, interop::to_kernel_tuner(recording, "2026-01-01"), "a Kernel Tuner cache");
+  const Space space = interop::space_of(recording);
+  interop::points_of(recording, space);
   some_spec(space);
 }
 
@@ -205,10 +205,10 @@ Reader cache_reader(const fs::path& folder) {
   return {"kt-cache", {corpus("kernel_tuner.json")}, [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
-              Recording kind = parse_recording(corpus("kernel_tuner.json"), "corpus");
-              const RecordedTrial trial = kind.trials.front();
+              interop::Recording kind = interop::parse_recording(corpus("kernel_tuner.json"), "corpus");
+              const interop::RecordedTrial trial = kind.trials.front();
               kind.trials.clear();
-              KernelTunerCache cache(file, kind, {"GFLOP/s"});
+              interop::KernelTunerCache cache(file, kind, {"GFLOP/s"});
               cache.add(trial, "2026-01-01");
             });
           }};
@@ -236,7 +236,8 @@ Reader shapes_reader(const fs::path& folder) {
           [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
-              for (const Shape& shape : read_shapes(file)) check_message(shown_line(to_text(shape)));
+              for (const config::Shape& shape : config::read_shapes(file))
+                check_message(shown_line(config::to_text(shape)));
             });
           }};
 }
@@ -246,12 +247,12 @@ Reader device_reader(const fs::path& folder) {
   return {"device", {corpus("device.yaml")}, [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
-              const Device device = read_device(file);
-              write(file, write_device(device));
-              const Device again = read_device(file);
+              const Device device = config::read_device(file);
+              write(file, config::write_device(device));
+              const Device again = config::read_device(file);
               if (again.name != device.name || again.driver != device.driver || again.arch != device.arch ||
                   again.properties != device.properties)
-                throw Finding("a device reads back as another:\n" + write_device(device));
+                throw Finding("a device reads back as another:\n" + config::write_device(device));
             });
           }};
 }
@@ -315,15 +316,15 @@ Reader override_reader(const fs::path& folder) {
   return {"overrides",
           {"TILE:[8, 16]\nMODE:row\nNEW:[1, 2.5, a]\nSHAPE:[2, 1]\n", "TILE=8\nMODE=a b\nSHAPE=[2,1]\n"},
           [file](const std::string& text) {
-            LoadOptions options = load_options();
+            config::LoadOptions options = load_options();
             std::istringstream lines(text);
             std::vector<std::string> filters;
             for (std::string line; std::getline(lines, line);)
               (line.find('=') == std::string::npos ? options.params : filters).push_back(line);
             return refuses_only_properly("", [&] {
-              const Loaded loaded = load(std::vector{file}, options);
-              const auto parsed = parse_filters(filters, loaded.plan.space);
-              if (const auto spec = some_spec(loaded.plan.space)) matches(parsed, *spec);
+              const config::Loaded loaded = config::load(std::vector{file}, options);
+              const auto parsed = config::parse_filters(filters, loaded.plan.space);
+              if (const auto spec = some_spec(loaded.plan.space)) config::matches(parsed, *spec);
             });
           }};
 }
@@ -335,7 +336,8 @@ Reader baseline_reader(const fs::path& folder) {
   write(file, corpus("program.yaml"));
   return {"baseline", {corpus("best.yaml")}, [file, best](const std::string& text) {
             write(best, text);
-            return refuses_only_properly(best.parent_path().string(), [&] { load(std::vector{file}, load_options()); });
+            return refuses_only_properly(best.parent_path().string(),
+                                         [&] { config::load(std::vector{file}, load_options()); });
           }};
 }
 
