@@ -176,8 +176,8 @@ void knows_the_result_from_a_file(const Launch& launch) {
       .write(reinterpret_cast<const char*>(launch.C), static_cast<std::streamsize>(launch.bytes()));
 }
 
-/// Aborts if it gets hold of the reference's file: one whose first number, behind a header of 80 bytes, is the result's.
-/// Those of other runs may be there to be read.
+/// Aborts if it gets hold of the reference's file: one whose first number, behind a header of 80 bytes, is the
+/// result's. Those of other runs may be there to be read.
 void looks_for_the_reference(const Launch& launch) {
   for (const char* folder : {"/dev/shm", "/tmp"}) {
     std::error_code ignored;
