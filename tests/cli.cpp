@@ -241,8 +241,16 @@ Background::Background(const Sandbox& sandbox, const std::vector<std::string>& a
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   ::posix_spawn_file_actions_addchdir_np(&actions, sandbox.folder().c_str());
-  const int error = ::posix_spawn(&process_, words.front().c_str(), &actions, nullptr, pointers(words).data(),
+  // A shell starts what runs in its background with SIGINT ignored, and we may run there.
+  sigset_t all;
+  ::sigfillset(&all);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error = ::posix_spawn(&process_, words.front().c_str(), &actions, &attributes, pointers(words).data(),
                                   pointers(variables).data());
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start " + words.front());
 }

@@ -241,7 +241,7 @@ void Interpreter::read_reference(const LaunchContext& context) {
   if (node == nullptr) {
     problems_.add(top_.find("problem")->place, "custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
   } else if (const Node* spec = node->find("spec")) {
-    Fields(*node, "reference", {"spec"}, problems_);
+    const Fields known(*node, "reference", {"spec"}, problems_);
     plan_.reference.trusted = read_point(*spec, "reference.spec", params_, problems_);
   } else {
     plan_.reference.kernel = read_reference_launch(*node, context, scope_, problems_);

@@ -58,7 +58,7 @@ std::optional<std::size_t> GridScan::failing_step(EvalFailure& failure) {
 /// Goes to the next point at which the parameter `level`, or one before it, has another value. The parameters after it
 /// take their first values.
 void GridScan::advance(int level) {
-  const auto stride = grid().strides[static_cast<std::size_t>(level + 1)];
+  const auto stride = grid().strides[static_cast<std::size_t>(level) + 1];
   if (!stride || __builtin_add_overflow(position_, *stride, &position_)) {
     position_ = std::numeric_limits<std::int64_t>::max();
     point_.mapping = static_cast<std::uint32_t>(space_->grids_.size());

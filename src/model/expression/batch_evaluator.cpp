@@ -20,7 +20,7 @@ std::optional<Tag> tag_of(const Term& term, std::span<const std::optional<Tag>> 
       return integers && term.op == Op::negate ? std::optional(Tag::integer) : std::nullopt;
     case Term::Kind::binary:
       if (is_comparison(term.op)) return Tag::boolean;
-      return integers && operator_of(term.op).on_integers != nullptr ? std::optional(Tag::integer) : std::nullopt;
+      return integers && operator_of(term.op).on_integers != integers::none ? std::optional(Tag::integer) : std::nullopt;
     case Term::Kind::conjunction:
     case Term::Kind::disjunction:
       return operands[0] == operands[1] ? operands[0] : std::nullopt;
@@ -46,9 +46,8 @@ using Loop = bool (*)(const std::int64_t* a, const std::int64_t* b, std::int64_t
 template <std::size_t row>
 bool apply_to_all(const std::int64_t* a, const std::int64_t* b, std::int64_t* result, std::size_t count) {
   constexpr auto on_integers = kOperators[row].on_integers;
-  bool fine = on_integers != nullptr;
-  if constexpr (on_integers != nullptr)
-    for (std::size_t i = 0; i < count; ++i) fine &= on_integers(a[i], b[i], result[i]);
+  bool fine = true;
+  for (std::size_t i = 0; i < count; ++i) fine &= on_integers(a[i], b[i], result[i]);
   return fine;
 }
 

@@ -119,6 +119,9 @@ Fault not_equal(Cell& left, const Cell& right);
 /// fit: then the function on cells has to be asked. Comparisons give 0 or 1.
 namespace integers {
 
+/// For operators that have no fast way.
+inline bool none(std::int64_t, std::int64_t, std::int64_t&) { return false; }
+
 /// Division of 64 bits takes several times as long as of 32 on many CPUs, and sizes are small.
 template <class Division>
 std::int64_t divide_small(std::int64_t a, std::int64_t b, Division division) {
@@ -183,22 +186,22 @@ struct Operator {
   std::string_view text;  ///< as it is written
   Syntax syntax;
   Evaluation evaluation;
-  bool (*on_integers)(std::int64_t, std::int64_t, std::int64_t&);  ///< null: there is no fast way
+  bool (*on_integers)(std::int64_t, std::int64_t, std::int64_t&);
   BoundsRule bounds;
 };
 
 inline constexpr Operator kOperators[] = {
-    {Op::negate, "-", Syntax::sign, cells::negate, nullptr, BoundsRule::monotone},
-    {Op::plus, "+", Syntax::sign, cells::plus, nullptr, BoundsRule::monotone},
-    {Op::absolute, "abs", Syntax::function, cells::absolute, nullptr, BoundsRule::absolute},
-    {Op::logical_not, "not", Syntax::grammar, cells::logical_not, nullptr, BoundsRule::negation},
+    {Op::negate, "-", Syntax::sign, cells::negate, integers::none, BoundsRule::monotone},
+    {Op::plus, "+", Syntax::sign, cells::plus, integers::none, BoundsRule::monotone},
+    {Op::absolute, "abs", Syntax::function, cells::absolute, integers::none, BoundsRule::absolute},
+    {Op::logical_not, "not", Syntax::grammar, cells::logical_not, integers::none, BoundsRule::negation},
     {Op::add, "+", Syntax::sum, cells::add, integers::add, BoundsRule::monotone},
     {Op::subtract, "-", Syntax::sum, cells::subtract, integers::subtract, BoundsRule::monotone},
     {Op::multiply, "*", Syntax::product, cells::multiply, integers::multiply, BoundsRule::monotone},
-    {Op::divide, "/", Syntax::product, cells::divide, nullptr, BoundsRule::quotient},
+    {Op::divide, "/", Syntax::product, cells::divide, integers::none, BoundsRule::quotient},
     {Op::floor_divide, "//", Syntax::product, cells::floor_divide, integers::floor_divide, BoundsRule::rounded},
     {Op::modulo, "%", Syntax::product, cells::modulo, integers::modulo, BoundsRule::remainder},
-    {Op::power, "**", Syntax::power, cells::power, nullptr, BoundsRule::power},
+    {Op::power, "**", Syntax::power, cells::power, integers::none, BoundsRule::power},
     {Op::ceil_divide, "ceil_div", Syntax::function, cells::ceil_divide, integers::ceil_divide, BoundsRule::rounded},
     {Op::minimum, "min", Syntax::selection, cells::minimum, integers::minimum, BoundsRule::monotone},
     {Op::maximum, "max", Syntax::selection, cells::maximum, integers::maximum, BoundsRule::monotone},
@@ -209,9 +212,9 @@ inline constexpr Operator kOperators[] = {
      BoundsRule::comparison},
     {Op::equal, "==", Syntax::comparison, cells::equal, integers::equal, BoundsRule::comparison},
     {Op::not_equal, "!=", Syntax::comparison, cells::not_equal, integers::not_equal, BoundsRule::comparison},
-    {Op::contains, "in", Syntax::grammar, cells::contains, nullptr, BoundsRule::none},
-    {Op::subscript, "[", Syntax::grammar, cells::subscript, nullptr, BoundsRule::none},
-    {Op::make_pair, ",", Syntax::grammar, cells::make_pair, nullptr, BoundsRule::none},
+    {Op::contains, "in", Syntax::grammar, cells::contains, integers::none, BoundsRule::none},
+    {Op::subscript, "[", Syntax::grammar, cells::subscript, integers::none, BoundsRule::none},
+    {Op::make_pair, ",", Syntax::grammar, cells::make_pair, integers::none, BoundsRule::none},
 };
 
 /// The row of an operator.
@@ -237,9 +240,7 @@ inline Fault apply(Op op, Cell& left, const Cell& right) { return operator_of(op
 template <std::size_t row = 0>
 [[gnu::always_inline]] inline bool apply_integers(Op op, std::int64_t a, std::int64_t b, std::int64_t& result) {
   if constexpr (row < std::size(kOperators)) {
-    constexpr auto on_integers = kOperators[row].on_integers;
-    if constexpr (on_integers != nullptr)
-      if (op == kOperators[row].op) return on_integers(a, b, result);
+    if (op == kOperators[row].op) return kOperators[row].on_integers(a, b, result);
     return apply_integers<row + 1>(op, a, b, result);
   }
   return false;
