@@ -20,7 +20,8 @@ std::optional<Tag> tag_of(const Term& term, std::span<const std::optional<Tag>> 
       return integers && term.op == Op::negate ? std::optional(Tag::integer) : std::nullopt;
     case Term::Kind::binary:
       if (is_comparison(term.op)) return Tag::boolean;
-      return integers && operator_of(term.op).on_integers != integers::none ? std::optional(Tag::integer) : std::nullopt;
+      return integers && operator_of(term.op).on_integers != integers::none ? std::optional(Tag::integer)
+                                                                            : std::nullopt;
     case Term::Kind::conjunction:
     case Term::Kind::disjunction:
       return operands[0] == operands[1] ? operands[0] : std::nullopt;
