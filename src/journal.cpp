@@ -171,7 +171,7 @@ void Journal::count_ends() {
   for (const auto& [device, id] : std::exchange(running_, {})) ++ends_[id];
 }
 
-// Of finals also those of their contenders.
+// Finals also forget the ends of their contenders.
 void Journal::forget_ends(const std::string& id) {
   const auto is_of = [&](const std::string& other) { return other == id || other.starts_with(id + "/"); };
   std::erase_if(running_, [&](const auto& running) { return is_of(running.second); });

@@ -321,7 +321,7 @@ void complete(SimulateBenchOptions& bench) {
     if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
 }
 
-/// Of every option that takes a path, for the command and its subcommand.
+/// Refuses empty paths in every option that takes a path, for the command and its subcommand.
 void refuse_empty_paths(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();

@@ -26,7 +26,7 @@ struct SimulateBenchOptions {
   int jobs = 0;            ///< 0: one per core
 };
 
-/// `tune audit`, beside the options of the tunings that it repeats.
+/// The options of `tune audit`, in addition to those of the tunings that it repeats.
 struct AuditOptions {
   std::vector<std::filesystem::path> recordings;  ///< --simulate; empty: real tunings
   int runs = 10;

@@ -25,7 +25,7 @@ struct RotatedView {
   std::int64_t rows = 0, cols = 0;
 };
 
-/// Of the buffer with this number. Precondition: a resolved problem that can be arranged.
+/// The view of the buffer with this number. Precondition: a resolved problem that can be arranged.
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement);
 
 /// Fills the matrices with the content rotated. The padding between them is left as it is.

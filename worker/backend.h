@@ -22,14 +22,14 @@ class Refusal : public std::runtime_error {
   wire::Failed failed_;
 };
 
-/// The device could not be opened, which is no fault of the spec.
+/// The device could not be opened, for which the spec is not to blame.
 class NoDevice : public Refusal {
  public:
   explicit NoDevice(const std::string& message)
       : Refusal(wire::Failed{.stage = Stage::load, .message = message, .no_device = true}) {}
 };
 
-/// There was no memory, in the stage that the worker is in. The machine is suspected unless the limit is the user's.
+/// Memory ran out in the stage that the worker is in. The machine is suspected unless the user has set the limit.
 class OutOfMemory : public std::runtime_error {
  public:
   OutOfMemory(const std::string& message, bool machine_suspected)
@@ -51,7 +51,7 @@ class WorkerBackend {
   virtual Backend kind() const = 0;
   /// Describes device and compiler without opening a context.
   virtual wire::Hello probe() = 0;
-  /// Keeps the device open until the process ends, where that makes it sooner opened by others.
+  /// Keeps the device open until the process ends, if that lets other processes open it faster.
   virtual void hold() {}
   virtual wire::Built build(const wire::BuildRequest& request) = 0;
   virtual void reference(const wire::ReferenceRequest& request) = 0;
@@ -59,10 +59,12 @@ class WorkerBackend {
   virtual bool keeps_reference() const { return false; }
   /// Takes the artifact and all memory; launches nothing.
   virtual void load(const wire::MeasureRequest& request) = 0;
-  /// Fills, checks (reports Checked on the way) and times. nullopt: it has checked and pauses. Where `go.pause` is not
-  /// for, because nothing can be done meanwhile, it is ignored.
+  /// Fills the buffers, checks the spec (and reports Checked then) and times it. Returns nullopt if the spec has only
+  /// been checked and now waits for another `go`. A backend that cannot do anything useful meanwhile ignores
+  /// `go.pause`.
   virtual std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) = 0;
-  /// What a process does that such a backend has started for its kernels; returns the exit code. Without a channel.
+  /// Runs a separate process that a backend has started for its kernels, and which has no protocol channel. Returns the
+  /// exit code.
   virtual int run_kernel() { return 2; }
 };
 

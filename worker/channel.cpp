@@ -30,7 +30,7 @@ bool is_done(const std::string& line) {
   try {
     return std::holds_alternative<wire::Done>(wire::decode_command(line));
   } catch (const wire::Malformed&) {
-    return false;  // the request, or something that `next`'s caller will complain of
+    return false;  // the request, or something that `next`'s caller will report
   }
 }
 

@@ -35,12 +35,12 @@ struct InputChange {
   std::vector<double> rows, cols;
   std::int64_t batches = 1;
 
-  /// Of one element. Precondition: not empty.
+  /// The change of one element of the result. Precondition: the change is not empty.
   double at(const Gemm& gemm, std::int64_t batch, std::int64_t row, std::int64_t col) const;
 };
 
-/// How the inputs of one launch differ from those that the reference is of: on the CPU matrices are arranged in another
-/// way, on GPUs a few numbers are changed.
+/// How the inputs of one launch differ from those that the reference was computed from: on the CPU the matrices are
+/// arranged in another way, on GPUs a few numbers are changed.
 struct Variation {
   Arrangement arrangement = {};
   InputChange change = {};
@@ -61,11 +61,12 @@ std::string describe(const Deviation& deviation, const std::string& buffer);
 /// `input A was overwritten at element 17`.
 std::string overwritten_text(const std::string& buffer, std::int64_t element);
 
-/// The same, if it is not what it was filled with.
+/// That text, if the buffer no longer holds what it was filled with; nullopt if it does.
 std::optional<std::string> input_damage(const std::string& buffer, const Content& content, const void* data,
                                         std::int64_t count);
 
-/// The same of a GEMM's input, rotated. Precondition: a resolved problem that can be arranged.
+/// Does the same for a GEMM input whose rows or columns are rotated. Precondition: a resolved problem that can be
+/// arranged.
 std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, const Buffer& buffer,
                                         const Content& content, const void* data, const Arrangement& arrangement);
 

@@ -22,7 +22,7 @@
 namespace tune::worker {
 namespace {
 
-// Launches are limited by the time that they take themselves, and all that belongs to them by so many times that.
+// The limits on time count the launches themselves; everything around them may take at most this many times as long.
 constexpr double kMostForJudging = 4;
 constexpr double kShareOfDeadline = 0.8;
 
@@ -149,7 +149,7 @@ void CpuBackend::require_lasting_result() {
   }
 }
 
-/// A setting that no kernel can foresee. Outputs come in all states that there are every few launches.
+/// A setting that no kernel can foresee. Within a few launches, outputs have had all possible initial states.
 LaunchSetting CpuBackend::surprise() {
   const bool arranged = can_be_arranged(verifier_->problem());
   if (states_.empty()) {
@@ -188,8 +188,8 @@ wire::Checked CpuBackend::check() {
   return checked;
 }
 
-/// The seconds that were spent in launches. A part of all seconds since `start` where those are many more, so that
-/// there is an answer in time.
+/// The seconds that were spent in launches, or a part of all the seconds since `start` if that is more, so that the
+/// answer comes in time.
 double CpuBackend::clock(const wire::Go& go, double start) const {
   double most = kMostForJudging;
   if (go.answer_within > 0 && request_.measure.max_seconds > 0)
@@ -198,7 +198,7 @@ double CpuBackend::clock(const wire::Go& go, double start) const {
 }
 
 void CpuBackend::refuse_false_clock() {
-  // Of a few launches all may have been disturbed.
+  // If there are only a few launches, all of them may have been disturbed.
   const double most = 0.1 + 2 * request_.measure.max_seconds;
   while (clock_contradiction(launches_, allowance_) && launches_.size() < kEnoughLaunches && spent_ < most)
     launch(surprise());

@@ -11,7 +11,7 @@ namespace tune::worker {
 /// throws may outlive this.
 class SharedObject {
  public:
-  /// Opens the first of `names` that there is. Throws Refusal of the load stage with the loader's reasons.
+  /// Opens the first of `names` that is available. Throws Refusal of the load stage with the loader's reasons.
   explicit SharedObject(const std::vector<std::string>& names);
 
   bool has(const std::string& symbol) const;

@@ -3,8 +3,8 @@
 
 namespace tune::worker {
 
-/// Upper bounds of what this machine can do, for worker/roofline.h: they are meant to be above every CPU that there is,
-/// not near this one.
+/// Upper bounds of what this machine can do, for worker/roofline.h. They are meant to be above what any existing CPU
+/// can do, not near what this one can.
 
 /// Operations a second on all cores, for the types of a problem.
 double cpu_most_flops(const Problem& problem);

@@ -25,7 +25,7 @@ class EnergyMeter {
     bool stopped_early = false;  ///< more than the limit, and so measured no longer than that took to see
   };
 
-  /// `launch` starts so many launches and waits for those of the call before, so that the device is never idle.
+  /// `launch` starts this many launches and waits for those of the previous call, so that the device is never idle.
   /// `counter` is in joules, `now` in seconds.
   EnergyMeter(std::function<void(std::int64_t)> launch, std::function<std::optional<double>()> counter, Seconds now);
 

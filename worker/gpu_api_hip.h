@@ -27,7 +27,7 @@ inline constexpr const char* kArtifact = "kernel.hsaco";
 inline constexpr const char* kToolkitVariables[] = {"ROCM_PATH", "HIP_PATH"};
 inline constexpr const char* kToolkit = "/opt/rocm";
 inline constexpr bool kDriverInToolkit = true;
-// Those of one release go together: the newest that there is of each.
+// Libraries of one release belong together: the newest available one of each kind is taken.
 inline constexpr const char* kDriverLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                                    "libamdhip64.so"};
 // Up to ROCm 5.2 the compiler is a part of the run time.
@@ -131,7 +131,7 @@ inline constexpr CompilerStatus kCompiled = HIPRTC_SUCCESS;
   X(code_size, hiprtcGetCodeSize)      \
   X(code, hiprtcGetCode)
 
-// Of the library that hipRTC generates code with and loads when it needs it.
+// Functions of the library with which hipRTC generates code, and which hipRTC loads when it needs it.
 #define TUNE_GPU_GENERATOR(X)                    \
   X(architecture_count, amd_comgr_get_isa_count) \
   X(architecture, amd_comgr_get_isa_name)

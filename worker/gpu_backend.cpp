@@ -224,7 +224,7 @@ void GpuBackend::move() {
   lay(GpuMemory::Place::first);
 }
 
-// Those that fail, or multiply wrongly, are out.
+// Algorithms that fail or multiply wrongly are not chosen.
 void GpuBackend::choose_fastest_algorithm() {
   const auto launch = [this](int algorithm, bool first) -> std::optional<double> {
     vendor_->choose(algorithm);
@@ -365,7 +365,7 @@ void GpuBackend::refuse_impossible(const Timing& timing) const {
   if (reason) throw Refusal(Stage::measure, *reason);
 }
 
-/// Of the finals, where remarks are heard.
+/// Adds remarks in the finals, because only theirs are reported.
 void GpuBackend::add_remarks(const wire::Go& go, wire::Measured& measured) const {
   if (!in_finals_ || !go.check) return;
   if (vendor_) measured.remarks.push_back(vendor_->library());

@@ -26,8 +26,8 @@ struct Library {
   static std::vector<std::string> places();
   /// The file behind the first of these that has an absolute path; its name has the version. Empty: there is none.
   static std::string likely_file();
-  /// The first that there is; `places` keeps those after it. Throws Refusal of the load stage if there is none, it is
-  /// one that is not known, or it does not start.
+  /// Opens the first available library; `places` keeps those after it. Throws Refusal of the load stage if there is
+  /// none, or if that library is unknown or does not start.
   static Library open(std::vector<std::string>& places);
   /// Throws GpuError, NotSupported.
   void check(Status status) const;

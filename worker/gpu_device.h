@@ -58,7 +58,7 @@ class Gpu {
   void check(gpu::Status status, const std::string& detail = "") const;
   /// `arguments` point to the values. Throws GpuError if the device cannot launch this; `detail` is for its text.
   void launch(const GpuLaunch& launch, void** arguments, const std::string& detail = "") const;
-  /// Waits for all that was launched. Throws GpuError with a kernel's fault.
+  /// Waits until all launches have finished. Throws GpuError with a kernel's fault.
   void synchronize() const { check(driver().synchronize()); }
 
  private:
@@ -69,7 +69,7 @@ class Gpu {
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  /// `purpose` is for the message that there is not enough. Throws GpuError.
+  /// `purpose` is for the message that memory is insufficient. Throws GpuError.
   DeviceMemory(const Gpu& gpu, std::size_t bytes, const std::string& purpose);
   ~DeviceMemory();
   DeviceMemory(DeviceMemory&& other) noexcept;

@@ -69,7 +69,7 @@ class GpuHelpers {
   /// A number that depends on all of it. Precondition: `bytes` is a multiple of 8.
   std::uint64_t digest(gpu::Address data, std::size_t bytes) const;
 
-  /// Keeps the device busy for at least and at most so many seconds, in between until `go` is set.
+  /// Keeps the device busy until `go` is set, but for at least `least` and at most `most` seconds.
   void hold(gpu::Address go, double least, double most, gpu::Address watch) const;
   /// Notes the clocks after a launch.
   void look(gpu::Address watch) const;

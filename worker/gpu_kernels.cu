@@ -293,8 +293,8 @@ __device__ Stamp stamp() { return {nanoseconds(), static_cast<Bits>(clock64())};
 
 }  // namespace
 
-/// Keeps the device busy, at next to no power, for at least and at most so many nanoseconds, and between these until
-/// the host sets *go. One thread.
+/// Keeps the device busy, at next to no power, until the host sets *go, but for at least `least` and at most `most`
+/// nanoseconds. Launched with one thread.
 extern "C" __global__ void tune_hold(const volatile int* go, Bits least, Bits most, Watch* watch) {
   const Stamp held = stamp();
   for (Bits passed = 0; passed < least || (passed < most && *go == 0);) passed = nanoseconds() - held.nanoseconds;

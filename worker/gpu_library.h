@@ -12,7 +12,7 @@ namespace tune::worker {
 /// A shared library, open until the process ends.
 class GpuLibrary {
  public:
-  /// Opens the first of `places` that there is. Throws std::runtime_error with the loader's reason.
+  /// Opens the first of `places` that is available. Throws std::runtime_error with the loader's reason.
   explicit GpuLibrary(const std::vector<std::string>& places);
   const std::string& place() const { return place_; }
   /// Throws std::runtime_error if the library has no such symbol.

@@ -99,7 +99,7 @@ void GpuMemory::describe_outputs() {
   }
 }
 
-/// As compare_gemm and compare_custom judge.
+/// The comparison follows the same rules as compare_gemm and compare_custom.
 GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
   const Buffer& buffer = verifier_.buffers()[index];
   GpuHelpers::Comparison result;

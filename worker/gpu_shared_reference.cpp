@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<char, 8> kMagic = {'T', 'U', 'N', 'E', 'S', 'H', 'R', '1'};
 
-/// What the file beside a reference holds.
+/// The contents of the file next to a reference.
 struct Offer {
   std::array<char, 8> magic{};
   Uuid device{};

@@ -8,8 +8,8 @@
 namespace tune::worker {
 
 /// A reference that the process that made it keeps on the device, so that other processes copy it from there (1 ms for
-/// 2 GB on an H200) instead of reading it from its file. A file beside the reference's says where it is. Kernels that
-/// are measured never see that memory: what a process has opened it closes after the copy.
+/// 2 GB on an H200) instead of reading it from its file. A file next to the reference's tells where it is. Kernels that
+/// are measured never see that memory, because a process closes it again after the copy.
 struct SharedReference {
   DeviceMemory memory;  ///< a copy of our own
   std::uint64_t digest = 0;
@@ -19,7 +19,8 @@ struct SharedReference {
   /// processes.
   static bool offer(const std::filesystem::path& reference, const Gpu& gpu, const DeviceMemory& memory,
                     std::uint64_t digest, double largest_addend);
-  /// Copies what is offered beside this reference on this device; nullopt: nothing that can be opened. Throws GpuError.
+  /// Copies the memory that the file next to this reference offers on this device; nullopt if there is none that can be
+  /// opened. Throws GpuError.
   static std::optional<SharedReference> copy(const std::filesystem::path& reference, const Gpu& gpu);
 };
 

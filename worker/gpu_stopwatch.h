@@ -26,7 +26,7 @@ class GpuStopwatch {
   /// device is not held for it.
   Reading time_first(const std::function<void()>& launch);
 
-  /// Keeps the device awake, at next to no power, for so many seconds. Returns a multiprocessor's clock in Hz.
+  /// Keeps the device awake, at next to no power, for this many seconds. Returns a multiprocessor's clock in Hz.
   double rest(double seconds);
 
  private:

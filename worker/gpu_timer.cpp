@@ -62,7 +62,8 @@ bool GpuTimer::counts(const Reading& reading) {
   return state_ != PowerState::burst || burst_.accepts(reading.idle_clock_hz);
 }
 
-// What does not count after several repeats is taken as it is: a device that will not settle is measured all the same.
+// A sample that still does not count after several repeats is accepted, so that a device that does not settle is
+// measured anyway.
 double GpuTimer::sample() {
   for (int repeats = 0;; ++repeats) {
     if (state_ == PowerState::sustained) launch();

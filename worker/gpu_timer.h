@@ -30,13 +30,13 @@ class GpuTimer {
   double first();
   /// One launch in the power state, in seconds. Throws as first().
   double sample();
-  /// Brings the device into the power state: wakes it, or keeps it busy until its clock has settled. `busy`: for how
+  /// Brings the device into the power state: wakes it, or keeps it busy until its clock has settled. `busy` is for how
   /// many seconds it has just worked.
   void enter_state(double busy = 0);
 
-  /// Of all launches so far, over their tolerance.
+  /// The largest error of all launches so far, divided by its tolerance.
   double max_error() const { return max_error_; }
-  /// Of the launches since the last call, in MHz; 0: not known.
+  /// The clock of the launches since the last call, in MHz; 0 if it is not known.
   double take_clock_mhz();
 
   /// Launches of which verify_last() verifies the last. Each has inputs of its own, or the last one alone.

@@ -128,7 +128,7 @@ std::vector<std::string> architectures(const worker::GpuCompilerLibrary& compile
   return names;
 }
 
-/// Those beside the compiler's library, or else of a toolkit.
+/// The include folders next to the compiler's library, or else those of a toolkit.
 std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler) {
   std::vector<fs::path> candidates;
   std::error_code error;

@@ -71,7 +71,7 @@ std::string version(const worker::GpuCompilerLibrary& compiler) {
   return fmt::format("hipRTC of {}", (error ? compiler.path : file).filename().string());
 }
 
-/// Those of the code generator under hipRTC. Asked for another one, hipRTC 5.2 aborts.
+/// The architectures of the code generator that hipRTC uses. hipRTC 5.2 aborts if it is asked for another one.
 std::vector<std::string> architectures(const worker::GpuCompilerLibrary& compiler) {
   std::size_t count = 0;
   if (compiler.architecture_count(&count) != 0) throw std::runtime_error("hipRTC names no architectures");

@@ -17,7 +17,7 @@ std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZ
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Bytes of a guard band that are no longer as they were, and the first and last of them.
+/// How many bytes of a guard band have changed, and the first and last of them.
 struct Written {
   std::size_t count = 0, first = 0, last = 0;
 };

@@ -18,7 +18,7 @@ std::optional<std::int64_t> number_of(const std::filesystem::path& file) {
   return std::ifstream(file) >> number ? std::optional(number) : std::nullopt;
 }
 
-/// Of the pages that count as taken, those that are given up before anything fails.
+/// The bytes of those pages that count as taken but are given up before any request fails.
 std::int64_t reclaimable_bytes(const std::filesystem::path& cgroup) {
   std::ifstream file(cgroup / "memory.stat");
   std::int64_t sum = 0, bytes = 0;
@@ -27,7 +27,7 @@ std::int64_t reclaimable_bytes(const std::filesystem::path& cgroup) {
   return sum;
 }
 
-/// Of the machine, and of the container that we are in.
+/// The bytes available on the machine and in the container that we are in, whichever is less.
 std::int64_t available_bytes() {
   std::int64_t machine = kAll;
   std::ifstream file("/proc/meminfo");

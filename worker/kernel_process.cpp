@@ -140,7 +140,7 @@ KernelProcess::~KernelProcess() {
   ::waitid(P_PID, static_cast<id_t>(process_), &end, WEXITED);
 }
 
-/// Waits until it has carried out so many commands. Where a kernel has stopped its process, that is for ever.
+/// Waits until the process has carried out this many commands: for ever if a kernel has stopped its process.
 void KernelProcess::await_turn(std::uint32_t turns) {
   volatile KernelNotes& notes = room_.notes();
   for (std::uint32_t now = notes.turns; now != turns; now = notes.turns) {

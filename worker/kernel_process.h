@@ -12,10 +12,10 @@
 
 namespace tune::worker {
 
-/// The process that a kernel runs in, seen from its judge. It is another execution of our own program, and inherits
-/// nothing but the room and stderr. Between launches all its threads are stopped: what they have not done when a launch
-/// returns is missing. Where it ends by itself, so do we, in the same way, unless more is known than that: the driver
-/// sees how a kernel ended.
+/// The process that a kernel runs in, as its judge sees it. It executes our own program once more, and inherits nothing
+/// but the room and stderr. Between launches all its threads are stopped, so work that is unfinished when a launch
+/// returns is missing from the result. If the process ends by itself, this process ends in the same way (unless a
+/// better message is known), so that the driver sees how the kernel ended.
 class KernelProcess {
  public:
   /// `hidden` is a file that the process must not be able to read; empty: none. `room` outlives this.
@@ -24,20 +24,22 @@ class KernelProcess {
   KernelProcess(const KernelProcess&) = delete;
   KernelProcess& operator=(const KernelProcess&) = delete;
 
-  /// Loads the kernel. Returns what is to be known of it: remarks, one a line. Throws Refusal, and as launch does.
+  /// Loads the kernel. Returns remarks on it, one per line. Throws Refusal, and what `launch` throws.
   std::string load();
-  /// Throws OutOfMemory, or std::runtime_error with what the kernel throws. `foul_heap`: memory that the kernel takes
-  /// from the heap holds NaN then, which takes time.
+  /// Throws OutOfMemory, or std::runtime_error with the text of what the kernel throws. With `foul_heap`, memory that
+  /// the kernel takes from the heap is filled with NaNs first, which takes time.
   TimedLaunch launch(std::uint32_t addresses, bool foul_heap);
-  /// Lets it go on for a while without a launch.
+  /// Lets the process run for a while without a launch.
   void rest();
-  /// Whether a launch has left another rounding mode or the like than it found.
+  /// Whether a launch has returned with a changed floating-point environment, such as another rounding mode.
   bool changed_arithmetic() const;
-  /// How far the clocks of an honest process may lie apart: from launches of nothing, before the kernel is loaded.
+  /// How many seconds the two clocks of an honest process may differ by. It is measured with empty commands, before the
+  /// kernel is loaded.
   double allowance();
   /// Throws Refusal if anything has happened to the process since the last launch.
   void require_stopped();
-  /// Kills what the kernel has started outside its process, which no stop reaches: others are measured while we wait.
+  /// Kills the processes that the kernel has started. They are not stopped between launches, and would disturb other
+  /// specs, which are measured while this one waits.
   void end_what_it_started() const;
 
  private:
@@ -51,7 +53,7 @@ class KernelProcess {
   Stage stage_ = Stage::load;
   pid_t process_ = 0;  ///< 0: it has ended
   base::StartedChild started_;
-  std::uint32_t turns_ = 0;  ///< that it has taken
+  std::uint32_t turns_ = 0;  ///< how many commands it has carried out
   RunDelay its_delay_, our_delay_;
 };
 

@@ -12,8 +12,8 @@
 
 namespace tune::worker {
 
-/// The first page of what a kernel's process and its judge share. The judge writes what is to be done, the process what
-/// became of it; a kernel can write to it too, so that a judge relies on none of it.
+/// The beginning of the memory that a kernel's process and its judge share. The judge writes what is to be done, and
+/// the process writes what came of it. A kernel can write there too, so the judge relies on none of it.
 struct KernelNotes {
   enum class Command : std::uint32_t { nothing, load, touch, launch, rest };
   enum class Outcome : std::uint32_t { done, refused, threw, out_of_memory };
@@ -23,50 +23,51 @@ struct KernelNotes {
   std::uint32_t addresses = 0;  ///< which of the buffers' addresses the launch gets: below KernelRoom::kAddresses
   std::atomic<std::uint32_t> orders = 0, turns = 0;  ///< commands that were given and carried out; futexes
   Outcome outcome = Outcome::done;
-  std::uint32_t fouls_heap = 0;          ///< whether heap memory that the kernel takes is filled with what nobody wants
+  std::uint32_t fouls_heap = 0;          ///< whether memory that the kernel takes from the heap is filled with NaNs
   std::uint64_t start = 0, end = 0;      ///< of the launch, in nanoseconds of the process's clock
-  std::uint32_t changed_arithmetic = 0;  ///< the kernel has left this thread another one than it found
+  std::uint32_t changed_arithmetic = 0;  ///< the kernel returned with a changed floating-point environment
   FaultNote fault;
   std::uint64_t request_bytes = 0;
-  /// First the file that the process must not read; then what it refused or threw, or what is to be known of what it
-  /// loaded.
+  /// At first the path of the file that the process must not read; later the text of what it refused or threw, or the
+  /// remarks on what it loaded.
   std::array<char, 4096> text = {};
 };
 
 /// Memory that a kernel's process and its judge share: the notes, the request for its launches, and the buffers of its
-/// problem with their workspace. Holds nothing that says what is right.
+/// problem with their workspace. Nothing in it tells which results are right.
 class KernelRoom {
  public:
   static constexpr std::uint32_t kAddresses = 2;
 
-  /// The judge's: takes the memory, whose size nobody can change any more. Throws std::bad_alloc.
+  /// Creates the memory, in the judge; its size is sealed then. Throws std::bad_alloc.
   explicit KernelRoom(const wire::MeasureRequest& request);
-  /// The kernel's process's.
+  /// Attaches to the memory, in the kernel's process.
   explicit KernelRoom(base::Descriptor file);
   ~KernelRoom();
   KernelRoom(const KernelRoom&) = delete;
   KernelRoom& operator=(const KernelRoom&) = delete;
 
   int file() const { return file_.get(); }
-  /// Nothing can be mapped any more.
+  /// Closes the descriptor; after that nothing more can be mapped.
   void close_file() { file_.close(); }
   volatile KernelNotes& notes() const { return *notes_; }
   std::string text() const;
-  /// As much of it as there is room for.
+  /// Stores the text, cut to the space available.
   void set_text(const std::string& text);
-  /// Without the reference, and all else that no launch needs.
+  /// The request without the reference and without the other things that a launch does not need.
   const wire::MeasureRequest& request() const { return request_; }
-  /// The buffers by number, and then the workspace.
+  /// The extents of all buffers in their order, and then that of the workspace.
   std::vector<Extent> extents() const;
-  /// Maps the buffers, by number and then the workspace, at addresses of their own every time. `addresses` is below
-  /// kAddresses: where buffers have protected ends the first ones have them at their starts, the second ones, which are
-  /// other memory, at their ends; else it does not matter.
+  /// Maps all buffers and then the workspace, at new addresses with each call. `addresses` is below kAddresses. If
+  /// buffers have protected ends (`strict`), it chooses one of two separate sets of memory: in set 0 inaccessible
+  /// memory lies right before each buffer, in set 1 right behind it. Otherwise there is one set, and it does not
+  /// matter.
   std::vector<GuardedBuffer> map(std::uint32_t addresses) const;
 
  private:
   void map_notes(std::size_t bytes);
   GuardedBuffer::Place place(std::uint32_t addresses) const;
-  /// Of one set of addresses.
+  /// The size of one set of buffers.
   std::size_t buffers_bytes() const;
 
   base::Descriptor file_;
@@ -75,7 +76,7 @@ class KernelRoom {
   wire::MeasureRequest request_;
 };
 
-/// Name of the buffer that is the workspace.
+/// The name under which the workspace stands among the buffers.
 inline constexpr const char* kWorkspace = "workspace";
 
 }  // namespace tune::worker

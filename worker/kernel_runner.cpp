@@ -182,7 +182,8 @@ int run_kernel() {
   KernelRoom room{base::Descriptor(kRoomDescriptor)};
   if (::getppid() != room.notes().judge) return 0;  // it died before it could take us with it
   base::SignalBounds::of_this_process().enter();
-  // Where the system has Landlock. It also keeps us from looking into processes outside, our judge among them.
+  // This takes effect if the system has Landlock, which also keeps us from looking into other processes such as our
+  // judge.
   const std::string hidden = room.text();
   renounce(hidden.empty() ? std::vector<std::filesystem::path>() : std::vector<std::filesystem::path>{hidden});
   room.set_text("");

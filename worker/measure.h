@@ -15,21 +15,21 @@ namespace tune::worker {
 /// (`Go::launches`, the finals) that many launches are timed after it. Otherwise:
 /// - A first launch of more than four times the best time so far (and more than `cutoff` times) is the only one; beyond
 ///   `cutoff` times the best there are three, and the fastest decides. A short first launch is repeated before it is
-///   held against a spec, because thread pools, page faults and other processes weigh that much. Where others have gone
-///   before and clocks are steady, as on a GPU, it decides alone beyond `cutoff` times the best.
-/// - After the warm-up, launches are timed until the 95 % confidence interval of the median is within 0.5 % on either
-///   side. Limits, the earlier overriding the later: that whole interval lies beyond `cutoff` times the best
-///   (`stopped_early`); `max_seconds` have passed; `min_launches` are not reached. Where slow specs are cut, one whose
-///   whole interval lies beyond 1.05 times the best needs no more than these: it cannot win.
+///   held against a spec, because thread pools, page faults and other processes weigh that much. On a GPU, where
+///   earlier launches have warmed up the device, one launch beyond `cutoff` times the best is enough.
+/// - After the warm-up, at least `min_launches` are timed, and until the 95 % confidence interval of the median is
+///   within 0.5 % on either side. If slow specs are stopped early, a spec whose whole interval lies beyond 1.05 times
+///   the best need not be timed so precisely, because it cannot win. The timing stops even before `min_launches` when
+///   the whole interval lies beyond `cutoff` times the best (`stopped_early`), or else when `max_seconds` have passed.
 class Sampler {
  public:
   using Seconds = std::function<double()>;
 
-  /// How far the first launch that is told to run() can be trusted.
+  /// How far the first launch, whose time is passed to run(), can be trusted.
   struct First {
     double short_seconds = 0.1;  ///< a launch of less is repeated before it counts against a spec
-    int launches = 1;            ///< so many have gone before, it included; of two and more it decides alone, and an
-                                 ///< exact count needs no others to warm up
+    int launches = 1;            ///< how many launches there have been, including it. If there are two or more, it
+                                 ///< decides alone, and they count towards the warm-up of an exact count
   };
 
   /// `launch` prepares and runs one launch and returns its time; `now` is a clock, in seconds.
@@ -58,12 +58,12 @@ class Sampler {
   std::vector<double> times_;
 };
 
-/// Whether a launch that took so long decides alone: the kernel cannot be among the best.
+/// Whether a single launch of this duration suffices to tell that the kernel cannot be among the best.
 bool decides_alone(const MeasureRules& rules, const wire::Go& go, double seconds);
 
 /// A clock that is never set back.
 double seconds_now();
-/// The same without arithmetic on floating-point numbers, whose rules a kernel may have changed.
+/// The same clock in integer nanoseconds, because a kernel may have changed the floating-point environment.
 std::uint64_t nanoseconds_now();
 
 }  // namespace tune::worker

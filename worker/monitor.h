@@ -73,7 +73,7 @@ class CoolTimer {
   static constexpr int kMostRepeats = 3;
   static constexpr double kPause = 1;  ///< seconds
 
-  /// `now` is a clock in seconds, `sleep` waits for so many.
+  /// `now` is a clock in seconds, `sleep` waits for a number of seconds.
   CoolTimer(Observer& observer, Observer::Seconds now, std::function<void(double)> sleep)
       : observer_(&observer), now_(std::move(now)), sleep_(std::move(sleep)) {}
 

@@ -5,8 +5,8 @@
 
 namespace tune::worker {
 
-/// The device nodes of all NVIDIA GPUs but the one with this UUID (`GPU-...`). Empty: there are no others, or the
-/// kernel module does not tell. `driver` is its folder of GPUs, `devices` that of the nodes.
+/// The device nodes of all NVIDIA GPUs but the one with this UUID (`GPU-...`). Empty if there are no others or
+/// the kernel module does not tell. `driver` is the module's folder of GPUs, `devices` is the folder of the nodes.
 std::vector<std::filesystem::path> nodes_of_other_gpus(const std::string& uuid,
                                                        const std::filesystem::path& driver = "/proc/driver/nvidia/gpus",
                                                        const std::filesystem::path& devices = "/dev");

@@ -47,7 +47,7 @@ struct NvmlFunctions {
   int (*energy)(Device, unsigned long long* millijoules) = nullptr;     ///< nvmlDeviceGetTotalEnergyConsumption
   int (*processes)(Device, unsigned* count, NvmlProcess*) = nullptr;    ///< nvmlDeviceGetComputeRunningProcesses_v3
 
-  /// Of libnvidia-ml.so.1, which stays open; all null if there is none.
+  /// The functions of libnvidia-ml.so.1, which stays open; all are null if there is no such library.
   static NvmlFunctions open();
 };
 

@@ -33,7 +33,7 @@ bool beats(const Runner& runner, const Runner& first) {
   return kSame * median(runner.times) < median(first.times) && won >= kShare * static_cast<double>(first.times.size());
 }
 
-/// Those that can be launched.
+/// The algorithms that can be launched.
 std::vector<Runner> starters(int count, const Race& race) {
   std::vector<Runner> runners;
   const double start = race.now();

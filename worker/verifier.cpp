@@ -17,7 +17,7 @@ Problem with_strides(const Problem& problem) {
   return problem;
 }
 
-/// Of what has a NaN in every poisoned element, one run says enough.
+/// Whether every poisoned element of this type is a NaN. If so, one launch is enough to check the output.
 bool has_nan(Type type) { return unit_roundoff(type) != 0 && size_of(type) > 1; }
 
 void refuse_if(const std::optional<std::string>& damage) {
@@ -40,7 +40,7 @@ std::vector<double> rotated_rows(const Gemm& gemm, std::span<const double> c, co
   return result;
 }
 
-/// The same of a launch whose inputs varied.
+/// The expected result of a launch whose inputs varied.
 std::vector<double> expected_of(const Gemm& gemm, std::span<const double> c, const Variation& variation) {
   std::vector<double> result = rotated_rows(gemm, c, variation.arrangement);
   if (variation.change.rows.empty()) return result;

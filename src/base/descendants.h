@@ -5,15 +5,17 @@
 
 namespace tune::base {
 
-/// What was started from this process, directly or not, however far it went: a process that leaves its group and its
-/// session, and whose parent ends, still comes back to the nearest process above it that adopts orphans.
+/// Finds and ends all descendants of this process. A process that has left its group and session, and whose parent has
+/// exited, becomes a child of the nearest ancestor that adopts orphans.
 
-/// From now on this process does. To be called before it starts any. False: it has children already, those of a shell
-/// that became this program, whose orphans are not ours to end.
+/// Makes this process adopt orphans (PR_SET_CHILD_SUBREAPER). Call it before any child is started. Returns false if the
+/// process already has children: those of a shell that replaced itself with this program, whose orphans are not ours to
+/// kill.
 bool adopt_orphans();
 bool adopts_orphans();
 
-/// A child that we started ourselves: no orphan, for as long as this lives. Made and ended by one thread.
+/// A child that we started ourselves, and which is not an orphan as long as this object lives. All these objects must
+/// be made and destroyed by one thread.
 class StartedChild {
  public:
   StartedChild() = default;
@@ -26,19 +28,19 @@ class StartedChild {
   pid_t process_ = 0;
 };
 
-/// The children of a process that were not reaped yet, in no order.
+/// The children of a process that have not been reaped yet, in no particular order.
 std::vector<pid_t> children_of(pid_t process);
-/// The same among all processes, for a system that does not list them (CONFIG_PROC_CHILDREN).
+/// Finds these children among all processes, for a system that does not list them (without CONFIG_PROC_CHILDREN).
 std::vector<pid_t> search_children_of(pid_t process);
 
-/// Kills what came to this process without being a StartedChild, and reaps it. True: none is left, or none that may be
-/// killed; false: some are still dying, ask again.
+/// Kills and reaps the children of this process that are not a StartedChild. Returns true if none is left, or only
+/// those that we may not kill; false if some are still dying, so that it must be called again.
 bool end_orphans();
 
-/// Kills all that is below `root`, but not `root` itself, until nothing of it runs or a second is over. `root` adopts
-/// orphans, and starts nothing meanwhile.
+/// Kills all descendants of `root`, but not `root` itself, until none of them runs or a second has passed. `root` must
+/// adopt orphans, and must not start anything meanwhile.
 void end_descendants(pid_t root);
-/// The same below this process, for its last moment, if it adopts orphans.
+/// Kills all descendants of this process, which is about to end, if it adopts orphans.
 void end_all_below_us();
 
 }  // namespace tune::base

@@ -39,7 +39,7 @@ std::string kind_of(mode_t mode) {
   fail_to_read(path, "it is longer than " + size_text(most) + ", the limit for such a file; give another one");
 }
 
-/// Waits for something to read, or for the last writer of a pipe to leave it. False: neither came.
+/// Waits for something to read, or for the last writer of a pipe to leave it. Returns false if neither happens.
 bool ready(int fd, std::chrono::milliseconds patience) {
   pollfd waiting{fd, POLLIN, 0};
   int count = 0;
@@ -57,7 +57,8 @@ bool removed_left_over(const std::string& name) {
   return ours && ::unlink(name.c_str()) == 0;
 }
 
-/// A new and locked file beside `path`, whose name goes into `name`. None, and errno is set: there can be none.
+/// Creates and locks a new file next to `path`, and stores its name in `name`. Returns none and sets errno if that
+/// fails.
 Descriptor create_beside(const fs::path& path, std::string& name) {
   for (int i = 0; i < kNames; ++i) {
     name = path.string() + kTemporary + (i > 0 ? std::to_string(i) : "");

@@ -23,7 +23,7 @@ std::string kind_of_file(const std::filesystem::path& path);
 std::string read_file(const std::filesystem::path& path, std::uintmax_t most = kLongestFile,
                       std::chrono::milliseconds patience = kPatience);
 
-/// The same of a file that is open; of a pipe, without waiting (O_NONBLOCK).
+/// Reads a file that is open; a pipe is read without waiting (O_NONBLOCK).
 std::string read_file(const Descriptor& file, const std::filesystem::path& path, std::uintmax_t most = kLongestFile,
                       std::chrono::milliseconds patience = kPatience);
 

@@ -28,8 +28,8 @@ bool is_older_than_a_day(const struct stat& status) {
   return std::chrono::system_clock::now() - changed > std::chrono::hours(24);
 }
 
-/// A folder of this user's that no run holds, locked, so that none takes it while it is removed; none: it is no such
-/// folder. Where the file system has no locks, a folder is in use for a day.
+/// Locks a folder of this user that no run holds, so that no run takes it while it is removed. Returns none if it is
+/// not such a folder. If the file system does not support locks, a folder counts as in use for a day.
 Descriptor lock_abandoned(const fs::path& path, bool known) {
   Descriptor folder = open_folder(path);
   struct stat status {};

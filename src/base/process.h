@@ -18,7 +18,7 @@ struct Exit {
   int code = 0;
   int signal = 0;          ///< not 0: killed by it, and `code` means nothing
   bool timed_out = false;  ///< we killed it at its deadline
-  bool unreaped = false;   ///< it, or what it started, was still there 10 s after SIGKILL (stuck in the kernel)
+  bool unreaped = false;   ///< it or a descendant still existed 10 s after SIGKILL (stuck in the kernel)
   bool clean() const { return code == 0 && signal == 0 && !timed_out && !unreaped; }
 };
 
@@ -34,10 +34,10 @@ struct Command {
   std::filesystem::path directory;                 ///< empty: ours
   std::size_t capture_limit = 64 * 1024;           ///< captured output beyond it is cut in the middle
   bool own_group = true;                           ///< a process group of its own, killed as one; false: stays in ours
-  bool signals_others = true;                      ///< false: as far as the system can keep it from that (SignalBounds)
+  bool signals_others = true;                      ///< false: kept from that as far as the system can (SignalBounds)
 };
 
-/// A program cannot be started because it is not there, or is none.
+/// A program cannot be started because the file does not exist or is not a program.
 class NoProgram : public Error {
  public:
   using Error::Error;
@@ -72,11 +72,12 @@ class ProcessHost {
   /// Starts a child. Throws NoProgram naming the program; or Error(environment), with the limit that was met, if the
   /// system cannot start it.
   virtual Id start(const Command& command) = 0;
-  /// Writes a line to its stdin; a child that no longer reads is no error.
+  /// Writes a line to its stdin. It is not an error if the child no longer reads.
   virtual void send(Id id, std::string_view line) = 0;
-  /// From now on; replaces any earlier deadline. nullopt: none. At the deadline its group is killed.
+  /// Sets a deadline, counted from now, which replaces any earlier one; nullopt removes it. At the deadline the child's
+  /// group is killed.
   virtual void set_deadline(Id id, std::optional<Clock::duration> from_now) = 0;
-  /// Kills its group. Its Ended follows.
+  /// Kills the child's group. Its Ended event follows.
   virtual void kill(Id id) = 0;
 
   /// The next event; nullopt when `until` has passed first.

@@ -3,7 +3,7 @@
 
 namespace tune::base {
 
-/// How many threads run on this machine now besides the caller; nullopt where the system does not tell.
+/// How many threads other than the caller run on this machine now; nullopt if the system does not tell.
 std::optional<int> others_running();
 
 }  // namespace tune::base

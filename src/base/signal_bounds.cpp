@@ -49,8 +49,8 @@ sock_filter if_equal(std::uint32_t value, std::size_t otherwise_skip) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, static_cast<std::uint8_t>(otherwise_skip));
 }
 
-/// For one system call: what it is asked for by the argument at `offset` has the answer `listed` if it is among the
-/// values, else `other`.
+/// Adds the rules of one system call: it gets the answer `listed` if its argument at `offset` is among the values, and
+/// `other` if it is not.
 void add_call(std::vector<sock_filter>& filter, std::uint32_t call, std::uint32_t offset,
               const std::vector<std::uint32_t>& values, std::uint32_t listed, std::uint32_t other) {
   filter.push_back(if_equal(call, 2 * values.size() + 2));
@@ -62,8 +62,8 @@ void add_call(std::vector<sock_filter>& filter, std::uint32_t call, std::uint32_
   filter.push_back(answer(other));
 }
 
-/// `foreign` is the answer to calls of another architecture that the processor knows as well, and to what makes signals
-/// of a file go to some process. Nobody joins the closed groups.
+/// `foreign` is returned for system calls of the other ABIs of this CPU, and for the calls that direct a file's SIGIO
+/// to a process. Nobody can join the closed groups.
 std::vector<sock_filter> make_filter(const std::vector<std::uint32_t>& targets, std::uint32_t listed,
                                      std::uint32_t other, std::uint32_t foreign,
                                      const std::vector<std::uint32_t>& closed_groups) {
@@ -78,7 +78,7 @@ std::vector<sock_filter> make_filter(const std::vector<std::uint32_t>& targets, 
   return filter;
 }
 
-/// The administrator need not promise it.
+/// Takes the step, if need be after promising to gain no privileges, which an administrator need not do.
 bool after_promise(bool (*step)(const void*), const void* argument) {
   return step(argument) || (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && step(argument));
 }
@@ -97,7 +97,7 @@ bool enter_scope() {
   return entered;
 }
 
-// Systems before 5.16 would make what runs under a filter slower, and so what is measured.
+// Linux before 5.16 would otherwise slow down everything that runs under a filter, and with it what is measured.
 bool enter_filter(const std::vector<sock_filter>& filter) {
   const sock_fprog program = {static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
   return !filter.empty() &&
@@ -115,7 +115,7 @@ SignalBounds SignalBounds::of_this_process() {
 }
 
 SignalBounds SignalBounds::sparing(const std::vector<pid_t>& processes, const std::vector<pid_t>& groups) {
-  // To kill(2) 0 is the caller's own group: one of these, until it leaves that.
+  // For kill(2), 0 means the caller's own group, which is one of these until it leaves it.
   std::vector<std::uint32_t> targets = {static_cast<std::uint32_t>(-1), 0}, closed;
   for (const pid_t process : processes) targets.push_back(static_cast<std::uint32_t>(process));
   for (const pid_t group : groups) {

@@ -17,9 +17,9 @@ class SignalBounds {
   /// by number, and these groups, which it cannot join either; and it refuses signals to one's own group by number 0.
   static SignalBounds sparing(const std::vector<pid_t>& processes, const std::vector<pid_t>& groups);
 
-  /// From now on, for this thread and what it starts; there is no way back. A file with more rights than the user's
-  /// (sudo) gives none from then on, unless the user is root. May be called between fork and exec. False: the system
-  /// has neither.
+  /// Applies the bounds to this thread and to what it starts from now on; they cannot be lifted. From then on a program
+  /// with more rights than the user's (sudo) does not get them, unless the user is root. May be called between fork and
+  /// exec. Returns false if the system has neither mechanism.
   bool enter() const;
 
  private:

@@ -93,7 +93,7 @@ void let_others_read(const fs::path& folder) {
   add(folder, S_IRUSR | S_IRGRP | S_IROTH);
 }
 
-/// A folder that is no link.
+/// Whether this is a folder, and not a link to one.
 bool is_folder(const fs::path& path, struct stat& status) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }

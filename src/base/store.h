@@ -31,21 +31,21 @@ std::string hash_file(const std::filesystem::path& path);
 /// Where build artifacts lie.
 struct StorePlaces {
   std::filesystem::path folder;
-  bool named = false;          ///< by the user, who trusts whoever can write there; else nobody else may
-  std::filesystem::path base;  ///< another store, which is read only and trusted as one that is named; empty: none
+  bool named = false;          ///< the user chose it, and trusts all who can write to it; if not, nobody else may
+  std::filesystem::path base;  ///< another store, only read, and trusted like a named one; empty: none
 };
 
 /// Build artifacts by key: one folder per key, made under a temporary name and renamed, never changed afterwards.
 class Store {
  public:
   /// Makes the folder, and removes what killed builds left there. Throws Error(environment) if it cannot be written, or
-  /// is not named and others can write there.
+  /// if it is not `named` and others can write to it.
   explicit Store(StorePlaces places);
 
   /// The folders of this key's entries, the own store's before the base store's.
   std::vector<std::filesystem::path> find(std::string_view key) const;
-  /// The bytes of an entry's file `name`. Throws Error(bad_input) if it cannot be read, is not a regular file in the
-  /// entry's own folder, Error(environment) if another user can change it.
+  /// The bytes of an entry's file `name`. Throws Error(bad_input) if it cannot be read or is not a regular file in the
+  /// entry's own folder, and Error(environment) if another user can change it.
   std::string read(const std::filesystem::path& entry, const std::string& name) const;
   /// An empty temporary folder in the store, to build into. It is removed by a later run if this one is killed.
   HeldFolder begin(std::string_view key) const;

@@ -7,13 +7,13 @@ namespace tune::base {
 // when the terminal, the disk or the reader is gone, a run still writes its files and returns its exit code. Hidden
 // characters in what others wrote are escaped here (model/values/shown.h).
 
-/// Call first: closed streams become /dev/null, and writing to a pipe without a reader is no signal.
+/// Must be called first. Closed streams become /dev/null, and writing to a pipe without a reader raises no signal.
 void open_standard_streams();
-/// Prints results. False: stdout takes no more text, now or before.
+/// Prints results. Returns false if stdout takes no more text, now or since an earlier call.
 bool print(std::string_view text);
 /// Sends on what was printed.
 void flush_results();
-/// Whether all that was printed went out, or its reader left early (`| head`) of its own will. Complains if not.
+/// Whether all that was printed went out, or its reader left early (`| head`) of its own will. Reports it if not.
 bool results_arrived();
 /// Prints a line on stderr; its loss changes nothing.
 void print_to_stderr(std::string_view line);

@@ -21,7 +21,7 @@ std::string name_of(uid_t user) {
   return (known != nullptr ? std::string(known->pw_name) + ", " : "") + "uid " + std::to_string(user);
 }
 
-// Many systems give each user such a group, and let it write to all that the user makes.
+// Many systems give each user a group of their own, and let it write to everything that the user makes.
 bool is_own_group(gid_t group) {
   const passwd* user = ::getpwuid(::geteuid());
   const std::string name = user != nullptr && user->pw_gid == group ? user->pw_name : "";
@@ -29,7 +29,7 @@ bool is_own_group(gid_t group) {
   return !name.empty() && known != nullptr && name == known->gr_name && *known->gr_mem == nullptr;
 }
 
-/// In a user namespace all users that it does not map look like this one, root among them; none: all are mapped.
+/// In a user namespace, all users that it does not map look like this one, root among them. nullopt if all are mapped.
 std::optional<uid_t> unmapped_user() {
   std::uint64_t inside = 0, outside = 0, count = 0;
   constexpr std::uint64_t kAll = 4294967295;
@@ -58,7 +58,7 @@ fs::path Trust::walk_to(const fs::path& folder) {
 void Trust::step_to(const fs::path& path, const struct stat& status) {
   std::string why;
   const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
-  // That one is taken for root, but for what lies where every user can make folders.
+  // The unmapped user is taken for root, except for folders that lie where every user can make some.
   const bool roots = status.st_uid == 0 ||
                      (S_ISDIR(status.st_mode) && !anyones_ && std::optional<uid_t>(status.st_uid) == unmapped_user());
   if (status.st_uid != ::geteuid() && !roots)

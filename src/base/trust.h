@@ -6,10 +6,10 @@
 
 namespace tune::base {
 
-/// Whether other users can change a file, found out on the way to it from the root: all folders must be this user's or
-/// root's, and only they may write there. Excepted are folders such as /tmp, where nobody can rename what is another's,
-/// groups that only this user is in, and what lies in a folder that others cannot enter. In a user namespace without
-/// root the folders of users that it does not map are taken for root's.
+/// Checks whether other users could change or replace a file. Every folder from the root to the file must belong to
+/// this user or root, and nobody else may write to it. There are three exceptions: sticky folders such as /tmp, where
+/// nobody can rename files of other users; groups whose only member is this user; and everything inside a folder that
+/// others cannot enter. In a user namespace without root, folders of users that it does not map are taken for root's.
 class Trust {
  public:
   /// `advice` ends the text of every error.
@@ -17,12 +17,12 @@ class Trust {
 
   /// Goes from the root to a folder and returns its path without links. Throws Error(environment).
   std::filesystem::path walk_to(const std::filesystem::path& folder);
-  /// Goes on to what lies in the folder last gone to, and is no link. Throws Error(environment).
+  /// Checks an entry of the folder that was reached last; it must not be a link. Throws Error(environment).
   void step_to(const std::filesystem::path& path, const struct stat& status);
 
  private:
   std::string advice_;
-  bool unreachable_ = false;  ///< for others
+  bool unreachable_ = false;  ///< others cannot enter a folder above
   bool anyones_ = false;      ///< other users may have made what lies here
 };
 

@@ -44,7 +44,7 @@ std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& obj
   return merits;
 }
 
-/// Those that have lost leave. Whether each that is left is as fast as the leader.
+/// Eliminates the finalists that have lost. Returns whether each of the others is as fast as the leader.
 bool decide(const Judge& judge, Finals& finals, int round) {
   std::vector<const Finalist*> left;
   for (const Finalist& finalist : finals.finalists)

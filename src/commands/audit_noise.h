@@ -18,7 +18,7 @@ namespace tune::commands {
 class NoisyTuning {
  public:
   /// `size`: the standard deviation of a time, as a share of it; unset: each spec's confidence interval tells it.
-  /// `file` is what complaints call the recording. The same seed gives the same times.
+  /// `file` is the name of the recording in messages. The same seed gives the same times.
   NoisyTuning(std::optional<double> size, int finalists, std::uint64_t seed, std::string file);
 
   /// What the tuning is told of a spec. Throws Error(bad_input) if the size is not known.

@@ -10,7 +10,7 @@
 namespace tune::commands {
 namespace {
 
-/// Queues the specs' builds. Those that cannot be launched are lost.
+/// Queues the builds of the specs. Specs that cannot be launched fail, and are added to `lost`.
 std::vector<Spec> queue_builds(search::Strategy& strategy, std::size_t most, exec::MeasureService& service,
                                std::vector<Trial>& lost) {
   std::vector<Spec> queued;
@@ -27,7 +27,7 @@ std::vector<Spec> queue_builds(search::Strategy& strategy, std::size_t most, exe
   return queued;
 }
 
-/// What became of a build, if the spec is lost.
+/// Why a spec is lost after its build: the build failed, or a rule prunes it. nullopt if the spec is valid.
 std::optional<Outcome> loss(const Spec& spec, exec::MeasureService& service) {
   const exec::Builder::Result& result = *service.builds().find(spec);
   if (const auto* failure = std::get_if<Failure>(&result)) return *failure;

@@ -8,7 +8,7 @@
 namespace tune::commands {
 namespace {
 
-// A shape for which there is no spec does not keep the others from being tuned.
+// A shape without any spec does not prevent the others from being tuned.
 ExitCode run_shape(const Options& options, exec::Workers& workers, const config::Shape& shape,
                    TargetCommand command) try {
   Target target(options, workers, shape);

@@ -36,7 +36,7 @@ report::ProgressStyle no_progress() {
   return style;
 }
 
-/// Those that pass the filters: of the tuning file's grid, or of what was recorded.
+/// The specs that pass the filters, from the tuning file's grid or from the recorded ones.
 ValidSpecs wanted_specs(const Options& options, const Plan& plan, const interop::Recording& recording,
                         flow::Findings& findings) {
   const std::vector<config::Filter> filters = config::parse_filters(options.filters, plan.space);

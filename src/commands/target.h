@@ -15,8 +15,8 @@
 
 namespace tune::commands {
 
-/// A tuning file as the command line wants it: what is to be listed, built or tuned, for which machine, and where the
-/// results go.
+/// A tuning file together with the options of the command line: what is listed, built or tuned, for which machine, and
+/// where the results go.
 struct Target {
   /// Reads the tuning file, for one problem of --shapes if there are several, and probes the device if its expressions
   /// need it; writes nothing. `workers` must outlive this. Throws Error.
@@ -26,7 +26,8 @@ struct Target {
 
   const Plan& plan() const { return loaded.plan; }
   const wire::Hello& hello() { return machine.hello(plan().backend); }
-  /// The grid, of which the findings are told what prunes points and what its user is to know. Throws Error(bad_input).
+  /// Returns the grid, and adds the reasons why points are pruned and the notes for the user to `findings`. Throws
+  /// Error(bad_input).
   std::optional<flow::Grid> grid(const Options& options, flow::Findings& findings) const;
 
   exec::Workers& workers;

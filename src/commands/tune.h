@@ -12,8 +12,8 @@ namespace tune::commands {
 /// What an audit asks of a tuning beyond the command line.
 struct TuneOrders {
   bool silent = false;     ///< prints no results
-  bool anew = false;       ///< forgets what its journal holds
-  bool in_full = false;    ///< slow specs are timed as long as the others
+  bool anew = false;       ///< starts with an empty journal
+  bool in_full = false;    ///< times slow specs in full
   std::vector<Spec> only;  ///< the specs to try; empty: what the options ask for
 };
 
@@ -22,11 +22,11 @@ struct Tuned {
   ExitCode code = ExitCode::none_valid;
   flow::Findings findings;
   std::vector<Ranked> rows;      ///< the specs that were ranked, best first; they point into the findings
-  bool started_workers = false;  ///< something was built or timed: not all of it was known
+  bool started_workers = false;  ///< something was built or timed, because not everything was known
 };
 
-/// Tries the specs and reports and writes what it found. Results are printed also when an error or an interruption ends
-/// the tuning early; that is thrown on.
+/// Tries the specs, and reports and writes what it found. If an error or an interruption ends the tuning early, the
+/// results are printed too, and then the exception is rethrown.
 Tuned tune(const Options& options, Target& target, const TuneOrders& orders);
 
 }  // namespace tune::commands

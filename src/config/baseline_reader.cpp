@@ -40,7 +40,7 @@ std::vector<std::string> names_of(const std::vector<ParameterMapping>& mappings)
   return names;
 }
 
-/// The one mapping of a best.yaml's params; null after a complaint.
+/// The only mapping of a best.yaml's params; null if there is not exactly one, which is reported.
 const Node* find_params(const Node& root, Problems& problems) {
   const Node* params = root.find("params");
   if (params != nullptr && params->is_list() && params->items.size() == 1) params = &params->items[0];

@@ -16,7 +16,7 @@ struct FrontPoint {
   std::vector<std::pair<std::string, double>> objectives;
 };
 
-/// What a best.yaml says of the winner besides its parameters.
+/// What a best.yaml tells about the winner in addition to its parameters.
 struct BestResult {
   Spec winner;
   double seconds = 0;
@@ -31,10 +31,10 @@ struct BestResult {
   Device device;
 };
 
-/// The winner as a tuning file of one spec, with `result:` and `device:` besides: everything that shapes the build, the
-/// launch and the measurement is carried over, what chooses between specs (constraints, default, baseline) is not.
-/// Paths are relative to `folder`, the folder of the file to be written. The same winner gives the same text but for
-/// the measured numbers. Measured numbers have six significant digits.
+/// Writes the winner as a tuning file of one spec, with `result:` and `device:` in addition. Everything that affects
+/// the build, the launch and the measurement is carried over; what chooses between specs (constraints, default,
+/// baseline) is not. Paths are relative to `folder`, the folder of the file to be written. The same winner always gives
+/// the same text except for the measured numbers, which have six significant digits.
 std::string write_best(const Source& source, const Plan& plan, const BestResult& result,
                        const std::filesystem::path& folder);
 

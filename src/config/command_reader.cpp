@@ -82,7 +82,7 @@ std::string_view remedy_of(Standing standing) {
   return quotes ? "remove the quotes" : "move it out of there";
 }
 
-/// Whether other characters of the same word stand beside it.
+/// Whether the placeholder is next to other characters of the same word.
 bool is_joined(const std::string& text, const Placeholder& placeholder) {
   const std::size_t end = placeholder.at + placeholder.name.size() + 2;
   const bool before = placeholder.at > 0 && !separates_words(text[placeholder.at - 1]);

@@ -45,7 +45,7 @@ class CustomReader {
         problems_->add(entry.key.place, fmt::format("'{}' cannot be a size's name", name));
       } else {
         const auto size = scope_->read_constant_integer(entry.value, fmt::format("size {}", name));
-        // After a complaint the name is declared all the same, so that its uses are not complained of too.
+        // After an error the name is declared anyway, so that its uses are not reported too.
         scope_->add_constant(name, size.value_or(1));
         constants_->emplace(name, size.value_or(1));
       }

@@ -14,15 +14,16 @@ namespace tune::config {
 /// Whether `text` is `[A-Za-z_][A-Za-z0-9_]*`.
 bool is_identifier(std::string_view text);
 
-/// A mapping with a fixed set of keys. Complains of another kind of node and of unknown keys when made.
+/// A mapping with a fixed set of keys. The constructor reports a node of another kind and unknown keys.
 class Fields {
  public:
-  /// `what` is how complaints call the mapping: `launch`. A node of another kind counts as a mapping without entries.
+  /// `what` is the name of the mapping in messages, such as `launch`. A node of another kind counts as a mapping
+  /// without entries.
   Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys, Problems& problems);
 
-  /// The value of a key, or null. A key without a value is complained of and null.
+  /// The value of a key, or null. A key without a value is reported, and gives null too.
   const Node* find(std::string_view key) const;
-  /// As `find`, but a missing key is complained of.
+  /// Does what `find` does, and also reports a missing key.
   const Node* require(std::string_view key) const;
 
   const std::string& what() const { return what_; }
@@ -35,7 +36,7 @@ class Fields {
   Problems* problems_;
 };
 
-/// Scalars of a type. Each complains of anything else, naming `what`, and then returns nullopt.
+/// These read scalars of one type. Each reports anything else, naming `what`, and then returns nullopt.
 std::optional<std::string> read_text(const Node& node, std::string_view what, Problems& problems);
 std::optional<bool> read_bool(const Node& node, std::string_view what, Problems& problems);
 /// A number, or an arithmetic expression without names such as 64*1024.
@@ -48,7 +49,7 @@ std::vector<std::string> read_texts(const Node& node, std::string_view what, Pro
 /// The nodes of a list; any other node counts as a list of one.
 std::vector<const Node*> as_list(const Node& node);
 
-/// The one of `choices` that the node is, by its index; anything else is complained of with the choices.
+/// The index of the choice that the node names. Anything else is reported together with the choices.
 std::optional<std::size_t> read_choice(const Node& node, std::string_view what, const std::vector<std::string>& choices,
                                        Problems& problems);
 

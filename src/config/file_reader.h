@@ -11,7 +11,7 @@ namespace tune::config {
 
 /// Which source is tuned, and by which backend.
 struct FileSection {
-  std::optional<Backend> backend;  ///< unset after a complaint
+  std::optional<Backend> backend;  ///< unset if it is invalid, which is reported
   std::vector<Backend> others;     ///< backends of the file's other sources
   std::filesystem::path file;      ///< absolute
   std::string as_written;
@@ -29,8 +29,8 @@ std::string without_references(const std::string& path);
 /// The path that a tuning file means by `text`; nullopt if it names a variable.
 std::optional<std::string> literal_path(const std::string& text);
 
-/// A path of the file: $VAR and ${VAR} replaced (an unset one is complained of), $$ is a $; relative to `folder`,
-/// absolute.
+/// Reads a path, and returns it as an absolute one: $VAR and ${VAR} are replaced (an unset variable is reported), $$
+/// becomes $, and a relative path starts at `folder`.
 std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems);
 
 }  // namespace tune::config

@@ -14,13 +14,15 @@ struct Filter {
   Value value;
 };
 
-/// Reads NAME=VALUE texts. Throws Error(bad_input) for a name that is no parameter, and for a value it never has.
+/// Reads NAME=VALUE texts. Throws Error(bad_input) for a name that is not a parameter, and for a value that the
+/// parameter never has.
 std::vector<Filter> parse_filters(std::span<const std::string> texts, const Space& space);
 
-/// Whether a spec passes: the values given for one name are or-ed, names are and-ed. Filters do not change mesh_idx.
+/// Whether a spec passes the filters: the values given for one name are or-ed, names are and-ed. Filters do not change
+/// mesh_idx.
 bool matches(std::span<const Filter> filters, const Spec& spec);
 
-/// The same as one restriction per name. `filters` must outlive them.
+/// The filters as one restriction per name. `filters` must outlive them.
 std::vector<Restriction> restrictions(std::span<const Filter> filters);
 
 }  // namespace tune::config

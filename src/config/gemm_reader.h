@@ -18,7 +18,7 @@ Gemm read_gemm(const Node& node, Problems& problems);
 /// layout_b layout_c.
 std::map<std::string, Value> constants_of(const Gemm& gemm);
 
-/// Reads a type's short name, and how a buffer is filled; nullopt after a complaint.
+/// These read a type's short name, and how a buffer is filled. They return nullopt if it is invalid, which is reported.
 std::optional<Type> read_type(const Node& node, std::string_view what, Problems& problems);
 std::optional<Init> read_init(const Node& node, std::string_view what, Problems& problems);
 

@@ -92,7 +92,7 @@ void Interpreter::read_heading() {
   plan_.file = file_.file;
   plan_.file_as_written = file_.as_written;
   plan_.backend = file_.backend.value_or(Backend::automatic);
-  // Without a backend any backend's names may be meant: they are not complained of.
+  // Without a backend the names of any backend may be meant, so they are not reported.
   if (!file_.backend) file_.others = {Backend::cuda, Backend::hip, Backend::cpu, Backend::program};
 }
 
@@ -158,7 +158,7 @@ void Interpreter::read_derived() {
                       fmt::format("cannot evaluate let {}: {}", name, expression->explain(failure, {})));
     }
     for (std::size_t i = 0; i < mappings_.size(); ++i) {
-      // After a complaint the name is declared all the same, so that its uses are not complained of too.
+      // After an error the name is declared anyway, so that its uses are not reported too.
       if (expression && !scope_.known_in(i, *expression)) continue;
       scope_.add_to_mapping(i, name);
       if (expression) mappings_[i].derived.push_back({name, *expression});
@@ -223,7 +223,7 @@ void Interpreter::read_launch() {
       problems_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
     return;
   }
-  // Without a backend every entry would be complained of for the wrong reason.
+  // Without a backend every entry would be reported for the wrong reason.
   if (!file_.backend) return;
   const LaunchContext context = launch_context();
   if (top_.require("launch") != nullptr) {

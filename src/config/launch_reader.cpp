@@ -56,7 +56,7 @@ class LaunchReader {
                                [&](Backend b) { return std::ranges::find(wanted, b) != wanted.end(); });
   }
 
-  /// The entry if it means something to this backend; complains if it means nothing to any backend of this file.
+  /// The entry if it has a meaning for this backend; reports it if it has none for any backend of this file.
   const Node* gpu_only(const Fields& fields, std::string_view key) {
     const Node* node = fields.find(key);
     if (node == nullptr) return nullptr;

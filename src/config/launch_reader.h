@@ -12,7 +12,7 @@ namespace tune::config {
 /// What launches may refer to.
 struct LaunchContext {
   Backend backend = Backend::cpu;
-  std::vector<Backend> others;  ///< backends of the same file's other sources: their entries are no mistake
+  std::vector<Backend> others;  ///< backends of the file's other sources; their entries are not an error
   std::string kernel;           ///< of an entry that names none
   std::vector<std::string> buffers;
   bool gemm = false;               ///< alpha and beta are arguments of their own type

@@ -23,9 +23,9 @@ struct LoadOptions {
   std::optional<Backend> backend;        ///< instead of `backend:`
   std::vector<std::string> objectives;   ///< instead of `objective:`; the first one decides
   std::optional<PowerState> state;       ///< instead of `measure: state:`
-  std::vector<std::string> figures;      ///< names that measurements have besides: columns of a recording
+  std::vector<std::string> figures;      ///< additional names of measured values: columns of a recording
   std::optional<double> run_seconds;     ///< --timeout-run, where specs are timed
-  bool file_must_exist = true;           ///< complain if the kernel file is missing
+  bool file_must_exist = true;           ///< report it if the kernel file is missing
   std::function<bool(Backend)> present;  ///< can this backend run here? Unset: any can
   std::function<Device(Backend)> probe;  ///< called at most once, and only if an expression uses device.*
   /// The device whose limits prune the launches of a GPU's kernels; nullopt: none is known. Called at most once.

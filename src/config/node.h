@@ -47,20 +47,20 @@ Node make_text(const std::string& text, const Place& place);
 Node make_mapping(const Place& place);
 Node make_list(const Place& place);
 
-/// Gives the node and all within it one place: of a text that is no file of its own.
+/// Gives the node and everything within it one place, for a text that is not a file of its own.
 void relocate(Node& node, const Place& place);
 
 /// Same kinds, texts and structure; places, comments and styles are not compared.
 bool same(const Node& x, const Node& y);
 
-/// `a mapping`, `a list`, `'text'`, `nothing`: what a complaint calls the node.
+/// `a mapping`, `a list`, `'text'`, `nothing`: what messages call the node.
 std::string describe(const Node& node);
 
-/// Reads one YAML document. `file` is what places call it. Complains of duplicate keys and of keys that are no text;
-/// throws Error(bad_input) for malformed YAML and several documents. An empty text is a null node.
+/// Reads one YAML document. `file` is its name in places. Reports duplicate keys and keys that are not a text; throws
+/// Error(bad_input) for malformed YAML and for several documents. An empty text gives a null node.
 Node parse_yaml(const std::string& text, const std::string& file, Problems& problems);
 
-/// The same for a file. Throws Error(bad_input) if it cannot be read.
+/// Reads a file with `parse_yaml`. Throws Error(bad_input) if it cannot be read.
 Node read_yaml(const std::filesystem::path& path, Problems& problems);
 
 /// The node as YAML text, block style at the top and each part below as it was written; ends with a newline.

@@ -17,7 +17,7 @@ Place command_line(const std::string& option) { return {std::make_shared<const s
 
 constexpr std::array<std::string_view, 14> kGemmKeys = {"m",   "n", "k", "batch", "lda",      "ldb",      "ldc",
                                                         "acc", "a", "b", "c",     "stride_a", "stride_b", "stride_c"};
-/// tune_gemm's; a program that does not have them among its parameters gets them all the same.
+/// The names of tune_gemm; a program that does not have them among its parameters gets them anyway.
 constexpr std::array<std::string_view, 5> kProgramNames = {"M", "N", "K", "rowMajorA", "rowMajorB"};
 
 template <class Array>

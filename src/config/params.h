@@ -18,15 +18,16 @@ struct ParameterMapping {
 /// Reads `params:`: a mapping, or a list of mappings. Values are a scalar, a list, {pow2: [a, b]},
 /// {range: [a, b, step]} or {values: [...], kind: ...}; equal values are kept once. The kind is, unless given: ratio
 /// for pow2, interval for range, ordinal for lists of numbers, categorical for anything else.
-/// `taken` says what already bears a name ("a built-in function"), or nothing.
+/// `taken` tells what already has a name ("a built-in function"), and returns an empty text if nothing has.
 std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
                                           Problems& problems);
 
-/// Reads one parameter; `key` may begin with `$`. nullopt after a complaint of its name; no values after one of those.
+/// Reads one parameter; `key` may begin with `$`. Returns nullopt if the name is invalid, and a parameter without
+/// values if the values are invalid; both are reported.
 std::optional<Parameter> read_parameter(const Node& key, const Node& value, Problems& problems);
 
-/// Reads a mapping of one value per name (`default:`, a baseline). [2, 1] is one value of those that `mappings` give
-/// pairs.
+/// Reads a mapping of one value per name (`default:`, a baseline). [2, 1] is a single value if `mappings` give that
+/// parameter pairs.
 std::vector<Setting> read_settings(const Node& node, std::string_view what,
                                    const std::vector<ParameterMapping>& mappings, Problems& problems);
 

@@ -19,7 +19,7 @@ struct ProblemSection {
 /// is filled in: types by type of a, leading dimensions and strides tight.
 ProblemSection read_problem(const Node& node, Scope& scope, Problems& problems);
 
-/// A gemm without sizes: stands for a problem that could not be read, so that its names are not complained of too.
+/// Returns a gemm without sizes in place of a problem that could not be read, so that its names are not reported too.
 ProblemSection assume_gemm(Scope& scope);
 
 /// The buffers a kernel's arguments may name.

@@ -11,7 +11,7 @@
 namespace tune::config {
 
 /// Reads `build:`. Relative folders and files are relative to `folder`; `defines` name `constants`. With
-/// `files_must_exist` it complains of files in `depends` that do not.
+/// `files_must_exist` it reports files in `depends` that do not exist.
 BuildRules read_build(const Node& node, const std::filesystem::path& folder,
                       const std::map<std::string, Value>& constants, bool program_mode, bool files_must_exist,
                       Problems& problems);

@@ -12,35 +12,35 @@
 
 namespace tune::config {
 
-/// The names of one tuning file: which hold for the whole run, which only in some mappings of the union, and which
-/// not here at all (a property of another backend). Reads expressions over them; complains of unknown names.
+/// The names of one tuning file: some are valid for the whole run, some only in some mappings of the union, and some
+/// not here at all (a property of another backend). Reads expressions over them, and reports unknown names.
 class Scope {
  public:
   explicit Scope(Problems& problems) : problems_(&problems) {}
 
   /// A name with one value for the whole run.
   void add_constant(const std::string& name, Value value);
-  /// `device.*`: those of `chosen` are known, those that only `others` have are known nowhere.
+  /// Adds the names `device.*`: those of `chosen` are known, those that only `others` have are known nowhere.
   void add_device(Backend chosen, std::span<const Backend> others);
   /// A mapping of `params:`; the returned index stands for it below.
   std::size_t add_mapping(const Place& place, std::span<const Parameter> parameters);
   /// A name that mapping `mapping` knows.
   void add_to_mapping(std::size_t mapping, const std::string& name);
-  /// A name that is given its value after the space: a property of a build, a figure of a measurement.
+  /// A name whose value is known only after the spec has been chosen: a property of its build, or a measured figure.
   void add_result(const std::string& name);
-  /// A name of another backend's builds.
+  /// A name that exists only for another backend's builds.
   void add_elsewhere(const std::string& name) { names_.declare(name); }
 
   bool declares(std::string_view name) const { return names_.find(name).has_value(); }
   const Names& names() const { return names_; }
   std::size_t mappings() const { return mappings_.size(); }
 
-  /// nullopt after a complaint: no text, no expression, or a name declared nowhere. `what` as in
-  /// `unknown name 'x' in constraint 'x > 1'`.
+  /// Returns nullopt, and reports why, if the node is not a text or not an expression, or has an undeclared name.
+  /// `what` is what the message calls the expression, such as `constraint` in `unknown name 'x' in constraint 'x > 1'`.
   std::optional<Expression> read(const Node& node, std::string_view what);
-  /// As `read`, and complains of a name that some mapping lacks.
+  /// Does what `read` does, and also reports a name that some mapping lacks.
   std::optional<Expression> read_for_all(const Node& node, std::string_view what);
-  /// As `read`, and complains of a name that depends on the point.
+  /// Does what `read` does, and also reports a name that depends on the point.
   std::optional<Expression> read_fixed(const Node& node, std::string_view what);
   /// The value of an expression over constants only.
   std::optional<double> read_constant_number(const Node& node, std::string_view what);

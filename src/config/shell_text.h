@@ -18,7 +18,8 @@ enum class Standing {
   evaluated,  ///< an argument of `eval`
 };
 
-/// Of each byte of a command. What only some shells have (arrays, here-strings) is read as its nearest relative.
+/// The standing of each byte of a command. Syntax that only some shells have (arrays, here-strings) is read as the most
+/// similar syntax of sh.
 std::vector<Standing> standings(std::string_view command);
 
 /// Whether a byte of a command separates words.

@@ -5,7 +5,7 @@
 
 namespace tune::config {
 
-/// Reads and joins tuning files. Throws Error(bad_input) for a file that cannot be read or is no mapping.
+/// Reads and joins tuning files. Throws Error(bad_input) for a file that cannot be read or is not a mapping.
 Source read_source(std::span<const std::filesystem::path> yamls, Problems& problems);
 
 /// Changes a tuning file as the command line says, before anything of it is interpreted.

@@ -140,7 +140,7 @@ class T1Reader {
     return list;
   }
 
-  /// A null node if the text is no YAML.
+  /// Returns a null node if the text is not YAML.
   static Node parse_list(const std::string& text, const Node& node) {
     Problems ignored;
     Node list;

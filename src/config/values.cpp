@@ -19,7 +19,7 @@ bool is_number(const Value& value) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
 }
 
-/// The readers of one parameter's values; they complain with its name.
+/// Reads the values of one parameter; error messages have its name.
 class ValueReader {
  public:
   ValueReader(const std::string& name, Problems& problems) : name_(name), problems_(&problems) {}

@@ -19,10 +19,10 @@ bool is_scalar_pair(const Node& node);
 /// A list with this one item.
 Node list_of(Node item);
 
-/// Reads what stands after a parameter's name; see read_params. nullopt after a complaint.
+/// Reads what follows a parameter's name; see read_params. Returns nullopt if it is invalid, which is reported.
 std::optional<ValueSet> read_values(const Node& node, const std::string& name, Problems& problems);
 
-/// The number or truth that a text such as `2*64` stands for; nullopt if it is no arithmetic.
+/// The number or truth value of a text such as `2*64`; nullopt if the text is not arithmetic.
 std::optional<Value> evaluate_text(const std::string& text);
 
 /// The node that reads back as exactly this value in `params:`.

@@ -14,14 +14,16 @@ class BuildService {
   Builder& builder() { return builder_; }
   const Builder& builder() const { return builder_; }
 
-  /// Queues a spec's build if it needs one that is not there. Throws Unlaunchable, Error(environment).
+  /// Queues a spec's build if the spec needs one that does not exist yet. Throws Unlaunchable, Error(environment).
   void want(const Spec& spec);
-  /// Null while the build is to be done; an Artifact without path for a program that is not built.
+  /// The result of a spec's build; null if the build is not finished. A program that is not built has an Artifact
+  /// without a path.
   const Builder::Result* find(const Spec& spec);
-  /// The same right before the artifact is loaded: null also if it is gone or has changed since it was built. What is
-  /// missing is queued to be built. Throws as want.
+  /// Does what `find` does, right before the artifact is loaded: returns null also if it is gone or has changed since
+  /// it was built. A missing artifact is queued to be built. Throws what `want` throws.
   const Builder::Result* find_intact(const Spec& spec);
-  /// The same of the reference kernel built with the parameters of `spec`, whose build is started if it is missing.
+  /// Does what `find_intact` does for the reference kernel built with the parameters of `spec`, and starts its build if
+  /// the artifact is missing.
   const Builder::Result* find_intact_reference(const Spec& spec);
 
   /// What is known of a spec's build: what its artifact tells, and the occupancy that follows from it and the launch.

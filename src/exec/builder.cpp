@@ -12,8 +12,9 @@ namespace tune::exec {
 namespace fs = std::filesystem;
 namespace {
 
-// What the worker said of the build and the artifact's hash stand beside it, so that an entry is complete in itself.
-// Nothing is flushed to disk, which would cost more than all else here: what a power failure tears has another hash.
+// This file lies next to the artifact. It has what the worker reported about the build, and the artifact's hash, so
+// that an entry is complete in itself. Nothing is flushed to disk, which would cost more than everything else here: a
+// file that a power failure has damaged has another hash.
 constexpr const char* kRecord = "built.json";
 
 void write_record(const fs::path& folder, const wire::Built& built) {

@@ -28,13 +28,13 @@ class Builder {
 
   /// `launcher` must outlive this. `jobs`: processes at a time.
   Builder(const WorkerLauncher& launcher, base::StorePlaces store, int jobs);
-  /// What is being built is discarded; its processes must have ended.
+  /// Discards unfinished builds; their processes must have ended.
   ~Builder();
   Builder(const Builder&) = delete;
 
   /// The result of a key that was built, is in the store, or failed; null if it still has to be built.
   const Result* find(const std::string& key);
-  /// The same right before an artifact is loaded: null also if the file is gone or has changed since.
+  /// Does what `find` does, right before an artifact is loaded: returns null also if the file is gone or has changed.
   const Result* find_intact(const std::string& key);
   /// Queues a build unless its key is already known, queued or running.
   void want(const std::string& key, const wire::BuildRequest& request);
@@ -45,7 +45,7 @@ class Builder {
   /// Seconds in build processes that have ended.
   double seconds() const { return seconds_; }
 
-  /// Passes a process event on; false if it is none of ours. After an Ended a result may be there.
+  /// Handles a process event; returns false if it is not one of ours. After an Ended event a result may be available.
   bool handle(const base::ProcessHost::Event& event);
 
  private:
@@ -55,7 +55,8 @@ class Builder {
     wire::BuildRequest request;
     std::unique_ptr<WorkerProcess> process;
   };
-  /// Which file an artifact was when its hash was taken: what is written to or replaced is another.
+  /// Identifies the state of an artifact's file when it was hashed; a file that has been written or replaced since then
+  /// has another stamp.
   struct Stamp {
     std::uint64_t inode = 0;
     std::int64_t bytes = 0, seconds = 0, nanoseconds = 0;  ///< the times are those of the last change
@@ -69,12 +70,13 @@ class Builder {
 
   const WorkerLauncher* launcher_;
   base::StorePlaces places_;
-  std::unique_ptr<base::Store> store_;  ///< once something is to be built
+  std::unique_ptr<base::Store> store_;  ///< made when something is to be built
   int jobs_;
   std::deque<Job> queue_;
   std::set<std::string> pending_;  ///< keys queued or running
   std::map<base::ProcessHost::Id, Job> running_;
-  /// Of artifacts of this run alone, where the store has another user's entry that cannot be used or replaced.
+  /// Folders of artifacts that only this run uses, because the store has another user's entry, which can neither be
+  /// used nor replaced.
   std::vector<base::HeldFolder> kept_;
   std::map<std::string, Result> results_;
   std::map<std::string, Stamp> stamps_;  ///< of results_

@@ -8,9 +8,9 @@
 namespace tune::exec {
 
 /// A lock by which the `tune` processes of a machine share one of its devices: they take turns to launch, and none
-/// opens or closes the device while another times something on it. Among the processes that wait, one is next, and the
-/// present owner cannot take the lock again before it. Whatever a process holds is released when it ends, however it
-/// ends. There are no turns on a device without an id, nor where the file system has no locks.
+/// opens or closes the device while another times something on it. One of the waiting processes is next, and the
+/// current owner cannot take the lock again before it. When a process ends in any way, everything that it holds is
+/// released. There are no turns on a device without an id, nor if the file system does not support locks.
 class DeviceLock {
  public:
   /// These exclude each other: any number of processes open or close the device, or one times something on it.
@@ -23,22 +23,23 @@ class DeviceLock {
   /// there are turns.
   const std::string& problem() const { return problem_; }
 
-  /// Takes the turn if it is free; if not, this waits for it from now on, and is to be called again.
+  /// Takes the turn if it is free. If it is not, this process waits for it from now on, and must call again.
   bool take();
-  /// Gives it back, or stops waiting for it.
+  /// Gives the turn back, or stops waiting for it.
   void release();
 
-  /// Begins this use unless another process uses the device in the other way; if so, this waits as `take` does. Whoever
-  /// opens the device calls it again before opening more, so that a process that wants to time something comes in
-  /// between; if it is refused then, it ends the use once all is open. Whoever times does not open.
+  /// Begins this use unless another process uses the device in the other way; if so, this waits as `take` does. A run
+  /// that opens the device calls begin(opening) again before it opens more, so that a run that wants to time something
+  /// gets its turn in between. If that call is refused, it ends its use once everything that it has started to open is
+  /// open. A run that is timing must not open the device.
   bool begin(Use use);
-  /// Ends this use if it is the present one, and stops waiting.
+  /// Ends this use if it is the current one, and stops waiting.
   void end(Use use);
 
-  /// Who has what this one waits for, as it says itself: `tune, pid 123, user ada, gemm.yaml, since 12:03:04`. Empty if
-  /// that is not written yet.
+  /// The process that holds what this one waits for, in its own words: `tune, pid 123, user ada, gemm.yaml, since
+  /// 12:03:04`. Empty if it has not written them yet.
   std::string holder() const;
-  /// How that text begins where it is this process: `tune, pid 123,`.
+  /// The beginning of that text if this process is the holder: `tune, pid 123,`.
   static std::string our_name();
 
  private:

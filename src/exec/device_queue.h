@@ -25,7 +25,7 @@ class DeviceQueue {
   using Clock = base::ProcessHost::Clock;
 
   struct Rules {
-    int loaded_ahead = 0;        ///< how many processes there are beside the one that measures
+    int loaded_ahead = 0;        ///< how many processes there are in addition to the one that measures
     int opening_at_once = 1;     ///< how many of them open the device at a time
     bool reuse = false;          ///< a process that has measured a spec is given the next one
     bool exits_disturb = false;  ///< no process starts before the one before it has ended

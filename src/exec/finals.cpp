@@ -20,7 +20,7 @@ constexpr double kMostLaunchesInOtherState = 20, kSecondsInOtherState = 1;
 }  // namespace
 
 struct FinalsRunner::Entry {
-  /// What one round told besides the time.
+  /// The results of one round other than the time.
   struct Round {
     std::int64_t launches = 0;
     std::map<std::string, double> metrics;

@@ -15,7 +15,7 @@ namespace tune::exec {
 
 /// A participant of the finals: a spec whose artifact is in the store, or the vendor's library.
 struct Contender {
-  /// Which algorithm of the library: the one it chooses itself, or the fastest that it offers.
+  /// Which of the library's algorithms is timed: the one it chooses itself, or the fastest that it offers.
   enum class Vendor { no, first, fastest };
   std::string label;  ///< empty for a spec of the space
   Spec spec;
@@ -33,11 +33,11 @@ struct FinalsRules {
 
   std::uint64_t seed = 0;
   int launches = 3;               ///< per contender and round; a program is run once
-  Clock::time_point end;          ///< every round but the first is broken off then
-  bool end_is_asked_for = false;  ///< if not, failures and what follows the rounds are granted extra time
-  bool by_time = true;            ///< whoever is slower is eliminated
+  Clock::time_point end;          ///< after this time every round but the first is aborted
+  bool end_is_asked_for = false;  ///< the user set it; if not, failures and the steps after the rounds get extra time
+  bool by_time = true;            ///< contenders that are slower are eliminated
   double width = 0.02;  ///< rounds go on while half the interval of the leader's time is more than this share of it
-  /// Whoever is left in the end is timed once more in this state.
+  /// Contenders that remain at the end are timed once more in this power state.
   std::optional<PowerState> other_state;
   /// Called with a contender right before its process is started and right before each of its turns; may be empty.
   std::function<void(const Contender&)> note_turn = {};
@@ -47,9 +47,9 @@ struct FinalsRules {
 
 /// Times contenders side by side: each has a fresh process, and all are loaded before the first is timed. Then come
 /// rounds in seeded random order, in which one at a time is timed on the run's first device. At fixed rounds the specs
-/// that have lost to the leader are eliminated, until all that are left are shown to be as fast as the leader, or the
-/// limits are reached. Baselines are not timed in later rounds. A spec that fails is started again once; if it fails
-/// again, it is kept with its failure.
+/// that have lost to the leader are eliminated, until all the remaining ones are shown to be as fast as the leader, or
+/// the limits are reached. Baselines are not timed in later rounds. A spec that fails is started again once; if it
+/// fails again, it is kept with its failure.
 class FinalsRunner {
  public:
   /// Called between events with the round that runs (0: they load) and how many contenders are left.
@@ -57,7 +57,7 @@ class FinalsRunner {
 
   FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules);
   ~FinalsRunner();
-  /// Throws as Runner::wait; DeviceLost.
+  /// Throws what Runner::wait throws, and DeviceLost.
   Finals run(const Tick& tick);
 
  private:

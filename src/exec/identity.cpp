@@ -244,7 +244,7 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const b
   hash.add(plan.kernel);                                           // which of the file's kernels the artifact offers
   if (hello.device.arch == "native") hash.add(hello.device.name);  // what `native` means
   for (const std::string& flag : plan.build.flags) hash.add(flag);
-  // What builds read besides, as the user says.
+  // The files that builds also read, as the user says.
   for (const std::filesystem::path& file : plan.build.depends)
     hash.add(file.filename().string()).add(base::read_file(file));
   // They add flags. NVRTC and hipRTC ignore them.

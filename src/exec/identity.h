@@ -22,15 +22,16 @@ class Identity {
   /// `sources`: of the plan's file and of what it includes.
   Identity(const Plan& plan, const wire::Hello& hello, std::uint64_t seed, const base::SourceHash& sources);
 
-  /// Of an artifact: all that it is built from, with the definitions of a spec.
+  /// The key of an artifact: a hash of everything that it is built from, with the definitions of a spec.
   std::string of_build(std::vector<Define> defines) const;
-  /// Of the artifact of a reference kernel, which is built as `build` but for what is launched.
+  /// The key of a reference kernel's artifact, which is built as `build` is, except that `kernel` is launched.
   static std::string of_reference_build(const std::string& build, const Launch& kernel);
-  /// Of a trial: all that its outcome depends on.
+  /// The identity of a trial: a hash of everything that its outcome depends on.
   std::string of_trial(std::vector<Setting> params, const std::string& build) const;
-  /// Of a trial of the vendor's library.
+  /// The identity of a trial of the vendor's library.
   std::string of_vendor() const;
-  /// Of what is launched, among the specs of one run. Journals hold it, but no run compares it with an earlier one's.
+  /// Identifies what is launched, among the specs of one run. Journals hold it, but no run compares it with an earlier
+  /// run's.
   static std::string of_code(const std::string& artifact_hash, const wire::MeasureRequest& request);
 
  private:
@@ -40,7 +41,7 @@ class Identity {
   Backend backend_;
 };
 
-/// The variables whose words compilers get besides those of their command line.
+/// The environment variables whose words compilers get in addition to those of their command line.
 inline constexpr const char* kCompilerVariables[] = {"CXX", "CC", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
                                                      "HIPCC_COMPILE_FLAGS_APPEND"};
 

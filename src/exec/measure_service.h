@@ -46,10 +46,10 @@ class MeasureService {
   const BuildService& builds() const { return builds_; }
   ReferenceService& reference() { return reference_; }
   const ReferenceService& reference() const { return reference_; }
-  /// Those of the options, in their order.
+  /// The devices of the options, in their order.
   std::deque<MeasureDevice>& devices() { return devices_; }
 
-  /// Builds all that is queued. Throws Interrupted.
+  /// Finishes all queued builds. Throws Interrupted.
   void finish_builds();
   /// `request` as a measure process gets it.
   wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;

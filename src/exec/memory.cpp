@@ -5,7 +5,7 @@
 namespace tune::exec {
 namespace {
 
-constexpr double kContextBytes = 600e6;    // that a GPU's driver takes for a process besides its buffers
+constexpr double kContextBytes = 600e6;    // taken by a GPU's driver for each process in addition to its buffers
 constexpr double kFlushBytes = 512 << 20;  // with which a worker for HIP flushes caches; for CUDA it is much smaller
 constexpr double kMany = 1e6;
 

@@ -7,9 +7,9 @@
 namespace tune::exec {
 namespace {
 
-// Opening a GPU takes 61 ms of the driver's lock (H200): a few processes keep it busy, while those that are open are
-// checked, and a batch of so many loses little at its ends. A process that is reused loads the next spec in 3 ms: one
-// beside the one that measures is enough.
+// Opening a GPU holds the driver's lock for 61 ms (H200). A few processes keep that lock busy while those that have
+// opened the GPU are checked, and a batch of this many loses little time at its ends. A process that is reused loads
+// the next spec in 3 ms, so one in addition to the one that measures is enough.
 constexpr int kOpeningAtOnce = 4;
 constexpr int kLoadedAhead = 15;
 constexpr int kLoadedAheadInReused = 1;

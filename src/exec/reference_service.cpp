@@ -7,7 +7,7 @@
 namespace tune::exec {
 namespace {
 
-/// There is nothing to compare its results with.
+/// Whether there is nothing to compare its results with.
 bool checks_itself(const Plan& plan) {
   return plan.backend == Backend::program || std::holds_alternative<std::monostate>(plan.problem);
 }

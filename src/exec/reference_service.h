@@ -16,16 +16,17 @@ class ReferenceService {
   ReferenceService(const Requests& requests, BuildService& builds, MeasureDevice& device)
       : requests_(&requests), builds_(&builds), device_(&device) {}
 
-  /// Brings the result closer, using `spec` to build a reference kernel; true once it is there (or the problem has
-  /// none). Throws Unlaunchable if it cannot be made with this spec's build, Error if not at all.
+  /// Does the next step towards the reference result, building a reference kernel with the parameters of `spec` if
+  /// there is one. Returns true when the reference is ready, or the problem needs none. Throws Unlaunchable if the
+  /// reference cannot be made with this spec's build, Error if it cannot be made at all.
   bool ready(const Spec& spec);
-  /// Starts what needs no build: the reference of a GEMM.
+  /// Starts to make the reference of a GEMM, which does not need a build.
   void begin();
   bool is_being_made() const { return process_ != nullptr && path_.empty(); }
-  /// Of its file; empty until it is ready.
+  /// The path of the reference's file; empty until it is ready.
   const std::string& path() const { return path_; }
 
-  /// False: not an event of ours. Throws as MeasureDevice::note_refused, Error.
+  /// Returns false if the event is not one of ours. Throws what MeasureDevice::note_refused throws, and Error.
   bool handle(const base::ProcessHost::Event& event);
 
  private:
@@ -41,7 +42,7 @@ class ReferenceService {
   std::unique_ptr<Scratch> scratch_;        ///< outlives the process that writes there
   std::unique_ptr<WorkerProcess> process_;  ///< stays, on a GPU, for others to copy the reference from
   std::string path_;
-  std::string failure_;  ///< of the last attempt with some spec's build
+  std::string failure_;  ///< why the last attempt, with some spec's build, failed
 };
 
 }  // namespace tune::exec

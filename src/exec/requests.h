@@ -13,14 +13,15 @@
 
 namespace tune::exec {
 
-/// A spec cannot be launched because its launch has no value, as if its grid divides by zero: it fails, the run goes
-/// on.
+/// A spec cannot be launched because an expression of its launch cannot be evaluated, for example because its grid
+/// divides by zero. The spec fails, and the run goes on.
 class Unlaunchable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a worker is asked to do for one spec, and what builds and trials of specs are known by (Identity).
+/// Makes the requests that a worker gets for one spec, and the keys that identify builds and trials of specs
+/// (Identity).
 class Requests {
  public:
   /// Reads the source and its headers. Throws Error(bad_input) if the source cannot be read.

@@ -18,42 +18,43 @@ struct Deadlines {
   std::chrono::duration<double> run{60};  ///< each of start, load, and check with measure
 };
 
-/// One worker process seen from the driver: holds what it said to the protocol, and says at its end what became of it.
-/// The owner passes it the events of its id.
+/// One worker process as the driver sees it: checks that what it says follows the protocol, and tells after its end how
+/// it ended. The owner passes it the events of its id.
 class WorkerProcess {
  public:
   using Environment = std::map<std::string, std::string>;
 
-  /// Starts it on a request, with `environment` added to ours. TMPDIR is a folder of its own in `scratch`, which goes
-  /// with it: compilers and programs that are killed do not tidy up. Throws Error(environment) if it cannot be started.
+  /// Starts the process with a request, and with `environment` added to ours. Its TMPDIR is a folder of its own in
+  /// `scratch`, which is deleted when the process ends, because compilers and programs that are killed leave temporary
+  /// files. Throws Error(environment) if the process cannot be started.
   WorkerProcess(base::ProcessHost& processes, const std::filesystem::path& worker, const wire::Request& request,
                 const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment = {});
 
   base::ProcessHost::Id id() const { return id_; }
-  /// Load, go, next or done: the next event it owes us has the run deadline.
+  /// Sends a command (load, go, next or done); the worker must answer within the run deadline.
   void send(wire::Command command);
 
-  /// Its end still comes.
+  /// Kills the process; its Ended event still follows.
   void kill() { processes_->kill(id_); }
 
   void handle(const base::ProcessHost::Line& line);
-  /// Throws Error(environment) if it failed by no fault of the spec, nor of the device.
+  /// Throws Error(environment) if the worker failed, but neither the spec nor the device is to blame.
   void handle(const base::ProcessHost::Ended& ended);
 
   bool said_hello() const { return hello_; }
   bool loaded() const { return loaded_; }
-  /// It has been checked and waits for another go.
+  /// Whether its spec has been checked and it waits for another go.
   bool waits() const { return waits_; }
-  /// The answer to the last go, once.
+  /// The answer to the last go; later calls return nullopt until there is another.
   std::optional<wire::Measured> take_measured();
   const std::optional<wire::Built>& built() const { return built_; }
   bool referenced() const { return referenced_; }
   const wire::Checked& checked() const { return checked_; }
 
   bool ended() const { return ended_; }
-  /// After the end: why it is no success, by the table of the design; nullopt for a clean end with all answers given.
+  /// After the process has ended: its failure; nullopt if it ended cleanly and had given every answer.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// The failure is that the device could not be opened.
+  /// Whether the failure is that the device could not be opened.
   bool no_device() const { return failed_ && failed_->no_device; }
   const StageTimes& stage_times() const { return stage_times_; }
 

@@ -109,7 +109,7 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
   }
 }
 
-// A device that still times the common spec would keep its turn, though no spec is left that it is needed for.
+// A device that still times the calibration spec would keep its turn, although no remaining spec needs the factor.
 void WorkerRunner::dismiss() {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     DeviceQueue& queue = devices_[i].queue;
@@ -205,7 +205,7 @@ bool WorkerRunner::must_build_again(Task& task) {
   return true;
 }
 
-// Of the devices that can be given a spec now.
+// Chooses among the devices that can be given a spec now.
 std::optional<std::size_t> WorkerRunner::least_busy() const {
   std::optional<std::size_t> least;
   for (std::size_t i = 0; i < devices_.size(); ++i)
@@ -230,7 +230,7 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
   // Loading runs code of a kernel on the CPU. On a GPU it does not, and several are loaded at a time.
   if (exclusive_) note_started(device, task.ticket);
   queue.start({task.ticket, service_->complete(std::move(request), task.artifact), task.fresh});
-  // Once a best time is known, any other spec may be stopped early and would be no use as the common one.
+  // Once a best time is known, any other spec may be stopped early, and would be useless as the calibration spec.
   if (!scales_.was_chosen() && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
   return task.measuring = true;
 }

@@ -18,8 +18,8 @@ namespace tune::exec {
 /// on a GPU they overlap.
 ///
 /// The times of several devices are made comparable (DeviceScales); until a device's factor is known, its results are
-/// held back. If an earlier run found the best spec so far, that spec is timed once more as the common one, although
-/// nobody asked for it: the specs that are left may all be too slow to be timed in full.
+/// held back. If an earlier run found the best spec so far, that spec is timed once more as the calibration spec,
+/// although nobody asked for it: the remaining specs may all be too slow to be timed in full.
 ///
 /// Where processes are shared, a spec that fails in a shared process is tried again in one of its own, and so are a few
 /// of the others. If a process of its own does not confirm a result, sharing ends.
@@ -96,7 +96,7 @@ class WorkerRunner : public Runner {
   MeasureService* service_;
   bool exclusive_;                    ///< building would disturb measuring
   std::int64_t workspace_bytes_ = 0;  ///< the most that a spec has had so far
-  int batch_;                         ///< so many built specs are worth interrupting the builds for
+  int batch_;                         ///< this many built specs are worth interrupting the builds for
   bool measuring_phase_ = false;
   bool sharing_;  ///< a process measures one spec after the other
   SpotChecks spot_checks_;
@@ -106,7 +106,7 @@ class WorkerRunner : public Runner {
   std::int64_t last_ticket_ = 0;
   std::vector<Device> devices_;
   DeviceScales scales_;
-  wire::MeasureRequest common_;  ///< of the common spec, where there is one
+  wire::MeasureRequest common_;  ///< of the calibration spec, if there is one
   Tasks tasks_;
   std::deque<Trial> finished_;
 };

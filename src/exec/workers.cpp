@@ -12,7 +12,7 @@ using Environment = std::map<std::string, std::string>;
 
 std::string name_of(Backend backend) { return "tune-worker-" + std::string(to_text(backend)); }
 
-// What building a worker needs besides what building `tune` itself needs.
+// What is needed for building a worker, in addition to what is needed for building `tune` itself.
 std::string needs(Backend backend) {
   if (backend == Backend::cuda) return "; that needs the CUDA toolkit's headers";
   if (backend == Backend::hip) return "; that needs HIP's headers (Debian: libamdhip64-dev)";

@@ -19,13 +19,15 @@ class Workers {
 
   /// The worker of a backend; nullopt if it is not installed.
   std::optional<std::filesystem::path> find(Backend backend) const;
-  /// The same. Throws Error(environment) if it is not installed.
+  /// The worker of a backend. Throws Error(environment) if it is not installed.
   std::filesystem::path require(Backend backend) const;
-  /// Its probe's answer. Throws Error(environment) if it is not installed, does not start, or finds no device.
+  /// The answer of the worker's probe. Throws Error(environment) if it is not installed, does not start, or finds no
+  /// device.
   const wire::Hello& probe(Backend backend);
-  /// The same, but what can build need not have a device: Hello::no_device says why.
+  /// Does what `probe` does, but a worker that can build need not find a device: Hello::no_device tells why it does
+  /// not.
   const wire::Hello& probe_compiler(Backend backend);
-  /// The device that a probe with this environment finds. Throws as probe.
+  /// The device that a probe with this environment finds. Throws what `probe` throws.
   Device describe(Backend backend, const std::map<std::string, std::string>& environment) const;
   /// Whether the backend can run here.
   bool present(Backend backend);

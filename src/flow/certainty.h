@@ -11,7 +11,7 @@ namespace tune::flow {
 /// How certain it is which spec is the best, and what keeps it from being more certain.
 class Certainty {
  public:
-  /// Of the first row. `finals`: null if there were none. Precondition: there is a row.
+  /// Judges the first row. `finals` is null if there were none. Precondition: there is a row.
   Certainty(const Ranking& ranking, const Finals* finals);
 
   /// By what share of its time the winner, or the choice of it, may be wrong; nullopt if that is not known: after a

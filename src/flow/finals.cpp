@@ -20,7 +20,7 @@ constexpr double kFinalsSeconds = 30;
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
-/// Of the specs; baselines do not compete.
+/// Whether any spec has finished; baselines do not compete.
 bool any_finished(const Finals& finals) {
   return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && !f.failure; });
 }

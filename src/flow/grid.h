@@ -14,7 +14,7 @@ namespace tune::flow {
 
 /// What a run has to know of its grid.
 struct GridRules {
-  std::string file;            ///< how complaints name the tuning file
+  std::string file;            ///< the name of the tuning file in messages
   bool one_spec = false;       ///< --spec: the other specs of a large grid need not be known
   bool bounded = false;        ///< --max-evals or --time-budget: a run need not try every spec
   bool may_sample = false;     ///< where the specs cannot be counted, a random sample of them is enough

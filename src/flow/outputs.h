@@ -14,7 +14,7 @@ struct OutputRules {
   std::optional<std::filesystem::path> kt_cache, t4;
   bool journal = true;
   bool best = false;                         ///< PREFIX.yaml
-  std::vector<std::filesystem::path> yamls;  ///< name the journal where there is no prefix
+  std::vector<std::filesystem::path> yamls;  ///< name the journal if there is no prefix
   std::string suffix;                        ///< tells the shapes of --shapes apart
 };
 

@@ -104,7 +104,7 @@ std::map<std::int64_t, std::string> Results::unranked() const {
   return reasons;
 }
 
-// What was timed less than asked for is not known well enough to stand beside the others.
+// The time of a spec that was timed less than asked for is not known well enough to be compared with the others.
 void Results::mark_front(Ranking& ranking) const {
   std::vector<std::vector<double>> costs;
   for (const Ranked& row : ranking.rows) {

@@ -31,8 +31,9 @@ struct Tuning {
   bool silent = false;              ///< prints no results
 };
 
-/// Tries what the strategy asks for, decides, and prints the results, also when an error or an interruption ends the
-/// tuning early; that is thrown on. `findings` is added to and must outlive the results.
+/// Tries what the strategy asks for, decides, and prints the results. If an error or an interruption ends the tuning
+/// early, the results are printed too, and then the exception is rethrown. Adds to `findings`, which must outlive the
+/// results.
 Results sweep_and_print(const Tuning& tuning, Findings& findings);
 
 /// What the user wants the results to be like.

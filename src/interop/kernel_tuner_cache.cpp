@@ -27,7 +27,7 @@ ordered_json to_ordered(const Value& value) { return ordered_json(nlohmann::json
 
 std::string dump(const ordered_json& j) { return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 
-/// As Python writes a value as text.
+/// The key of a trial: its values as Python writes them as text.
 std::string key_of(const RecordedTrial& trial) {
   std::vector<std::string> values;
   for (const Setting& setting : trial.settings) {
@@ -37,7 +37,7 @@ std::string key_of(const RecordedTrial& trial) {
   return fmt::format("{}", fmt::join(values, ","));
 }
 
-/// As it stands in a file.
+/// The key as it is written in a file.
 std::string escaped_key(const RecordedTrial& trial) {
   const std::string quoted = dump(key_of(trial));
   return quoted.substr(1, quoted.size() - 2);
@@ -279,7 +279,7 @@ void KernelTunerCache::add(const RecordedTrial& trial, const std::string& timest
   write(fmt::format("\n{},", kernel_tuner_entry(trial, kind_.objectives.front(), figures_, timestamp)));
 }
 
-// Half an entry would be a torn file for whoever reads it now.
+// A program that reads the file now would find it torn if it had half an entry.
 void KernelTunerCache::write(const std::string& text) {
   if (::lseek(file_.get(), end_, SEEK_SET) < 0 || !file_.write(text)) {
     const std::string why = std::strerror(errno);

@@ -149,7 +149,7 @@ class CsvReader {
     return measurement;
   }
 
-  /// A pair is written [2, 1], which is no plain scalar; any other text may begin with a bracket too.
+  /// A pair is written [2, 1], which is not a plain scalar; other texts may begin with a bracket too.
   static Value to_value(const std::string& cell) try {
     return cell.starts_with('[') ? to_parameter_value(cell) : parse_value(cell);
   } catch (const BadJson&) {

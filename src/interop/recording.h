@@ -28,7 +28,7 @@ struct RecordedTrial {
 struct Recording {
   enum class Format { journal, kernel_tuner, t4, csv };
   Format format = Format::journal;
-  std::string file;                     ///< for complaints
+  std::string file;                     ///< for messages
   Device device;                        ///< often its name alone
   std::string kernel;                   ///< of our own journal: the tuning file's name
   std::string problem;                  ///< 4096x4096
@@ -45,7 +45,7 @@ struct Recording {
 /// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,
 /// zero or no numbers; of a journal such records are left out.
 Recording read_recording(const std::filesystem::path& path);
-/// The same for a text; `file` is what complaints call it.
+/// Reads a recording from a text; `file` is its name in messages.
 Recording parse_recording(std::string_view text, const std::string& file);
 
 /// Finds the trials of a recording by parameter values, whatever the order of the settings; 32, 32.0 and true, 1 are

@@ -8,7 +8,7 @@
 
 namespace tune::interop {
 
-/// Where on which line the complaint is: every reader's errors come out as these.
+/// Throws the error that a reader has found at `at` in the text; its message begins with the file and the line.
 [[noreturn]] void throw_bad_recording(const std::string& file, std::string_view text, const char* at,
                                       const std::string& why);
 
@@ -19,7 +19,7 @@ Recording read_csv(std::string_view text);
 
 /// Seconds that no build and no measurement takes.
 constexpr double kLongest = 1e15;
-/// Whether a launch can have taken so many seconds; what is beyond could not be written again.
+/// Whether a launch can have taken this many seconds; greater numbers could not be written again.
 bool is_time(double seconds);
 /// A time in seconds from one in milliseconds, if it is one that a measurement can have. Throws BadJson.
 double to_seconds(std::string_view milliseconds);

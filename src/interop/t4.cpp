@@ -9,7 +9,7 @@ namespace {
 
 using ordered_json = nlohmann::ordered_json;
 
-/// JSON has no bytes that are no UTF-8: they become a sign of their own.
+/// JSON cannot hold bytes that are not UTF-8; they are replaced with the replacement character.
 std::string dump(const ordered_json& j) { return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 
 const char* invalidity_of(const Outcome& outcome) {

@@ -57,7 +57,7 @@ struct Workspace {
 struct BuildRules {
   std::vector<std::string> flags;
   std::vector<std::filesystem::path> include;  ///< absolute
-  std::vector<std::filesystem::path> depends;  ///< absolute; files whose contents belong to the build, besides headers
+  std::vector<std::filesystem::path> depends;  ///< absolute; files beyond headers whose contents belong to the build
   std::vector<std::string> defines;            ///< names whose values become compile-time: m, n, k
   std::vector<std::string> command;
   bool command_is_shell = false;
@@ -128,7 +128,7 @@ struct Plan {
   BuildRules build;
   MeasureRules measure;
   std::string objective = "time";
-  std::vector<std::string> other_objectives;  ///< what the Pareto front is over, besides the first
+  std::vector<std::string> other_objectives;  ///< the further objectives of the Pareto front
   std::vector<Metric> metrics;
   std::vector<Baseline> baselines;
 };

@@ -16,7 +16,7 @@ bool is_fixed_column(std::string_view name);
 /// would take for a formula.
 std::string quoted(std::string_view text);
 
-/// What a CSV file has beside what each has.
+/// Which columns a CSV file has in addition to those of every CSV file.
 struct CsvExtras {
   bool several_devices = false;
   bool tuned = false;

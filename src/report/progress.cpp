@@ -45,7 +45,7 @@ void Progress::tell(const Trial& trial, bool best, Time now) {
   if (trial.failure()) ++failed_;
   const Measurement* measurement = trial.measurement();
   if (best && measurement) best_ = {measurement->timing.median, trial.spec.mesh_idx};
-  // A resumed run answers thousands of recorded specs in a moment; each new best among them is no news.
+  // A resumed run answers thousands of recorded specs in a moment; a new best among them is not news.
   if (best && measurement && !trial.recorded && !style_.terminal) {
     print_plain(now);
   } else {

@@ -48,7 +48,7 @@ struct Summary {
   std::span<const Trial> trials;
   Ranking ranking;                                 ///< of `trials`
   std::map<std::int64_t, std::string> unranked;    ///< measured, but without a value of the objective: why, by mesh_idx
-  PowerState other_state = PowerState::sustained;  ///< what finalists on a GPU were timed in besides
+  PowerState other_state = PowerState::sustained;  ///< in which finalists on a GPU were also timed
   std::vector<std::string> warnings;               ///< how sure the best is
   std::vector<GridScan::Pruned> pruned;            ///< before the build
   std::vector<Column> columns;

@@ -139,7 +139,7 @@ struct Hello {
   Device device;
   std::string compiler;              ///< name and version; part of every build key
   std::vector<std::string> archs;    ///< architectures it can build for, where it has a list
-  std::string no_device;             ///< why there is none, where building works all the same
+  std::string no_device;             ///< why there is no device, if building works anyway
   std::vector<DeviceName> devices;   ///< all that can be chosen from, where there is a choice
   std::string vendor_library;        ///< file of the vendor's GEMM library, where its name tells the version
   std::vector<std::string> remarks;  ///< a sentence each: what a user should know though all goes well

@@ -37,7 +37,7 @@ bool names_no_number(std::string_view text) {
   return false;
 }
 
-/// Why a text is no JSON, in the library's words but for where it stands and what it quotes.
+/// Why a text is not JSON, in the library's words, but without its positions and quotations.
 std::string fault_of_text(std::string_view text) try {
   if (is_too_deep(text)) return "it is nested too deeply";
   return json::parse(text).is_array() ? "a list, not an object" : "not an object";

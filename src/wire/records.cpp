@@ -37,7 +37,7 @@ double seconds_at(const json& j, const char* key) {
   return found->get<double>();
 }
 
-/// Of a spec that was measured or pruned.
+/// Requires a valid build time of a spec that was measured or pruned.
 void require_build_time(const json& outcome) {
   if (const auto build = outcome.find("build"); build != outcome.end()) seconds_at(*build, "seconds");
 }
@@ -48,7 +48,7 @@ void require_times(const json& timing) {
   integer_at(timing, "count", 0, INT64_MAX, 0);
 }
 
-// Versions of before wrote the seconds without the round's number.
+// Older versions wrote the seconds without the round's number.
 bool is_of_older_version(const json& rounds) {
   return !rounds.empty() && std::ranges::all_of(rounds, [](const json& round) { return round.is_number(); });
 }
@@ -170,7 +170,7 @@ void from_json(const json& j, Trial& trial) {
     require_times(j.at("measured").at("timing"));
     require_build_time(j.at("measured"));
     auto measurement = j.at("measured").get<Measurement>();
-    // Journals of before held the times of the device itself, and the factor beside them.
+    // Older journals held the device's own times, and the factor next to them.
     scale_times(measurement, j.at("measured").value("scale", 1.0));
     measurement.shared = j.at("measured").value("process", "") == kShared;
     trial.outcome = std::move(measurement);

@@ -47,7 +47,7 @@ struct EndedRecord {};
 
 using Record = std::variant<RunRecord, TrialRecord, FinalsRecord, StartedRecord, EndedRecord>;
 
-/// Finals that a version of before held: their rounds have no numbers.
+/// The record holds finals that an older version wrote: their rounds have no numbers.
 class OlderFinals : public Malformed {
  public:
   using Malformed::Malformed;
@@ -55,12 +55,12 @@ class OlderFinals : public Malformed {
 
 /// One line, without the newline.
 std::string encode(const Record& record);
-/// Throws Malformed with a reason for people: for what is no record, and for one that says what cannot be, such as a
-/// time that is not positive, or finals in which a contender has neither failed nor lost and lacks rounds. OlderFinals
-/// for these.
+/// Throws OlderFinals for finals of an older version, and Malformed with a readable reason if the line is not a record
+/// or if the record is impossible: for example, if a time is not positive, or if a contender in finals has neither
+/// failed nor lost but lacks rounds.
 Record decode_record(std::string_view line);
 
-/// The lines of a journal that are no records.
+/// The lines of a journal that are not records.
 class DamagedLines {
  public:
   void add(std::int64_t line, const std::string& why);

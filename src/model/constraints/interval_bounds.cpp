@@ -144,7 +144,7 @@ Bounds bound_one(Op op, const Bounds& operand) {
 
 bool is_boolean(const Bounds& bounds) { return bounds.range && bounds.range->first.tag == Cell::Tag::boolean; }
 
-/// Of `left and right`, or `left or right` where `decides` is true.
+/// The bounds of `left and right`, or of `left or right` if `decides` is true.
 Bounds bound_branches(bool decides, const Bounds& left, const Bounds& right) {
   const auto truth = left.truth();
   if (truth && *truth == decides) return left;

@@ -23,7 +23,7 @@ double measured(const Measurement& measurement, const std::string& name) {
   return found == measurement.metrics.end() ? kNone : found->second;
 }
 
-/// Lists the columns that a program did report, beside the missing one.
+/// Lists the columns that a program did report, for a message about a missing one.
 std::string reported(const Plan& plan, const Measurement& measurement) {
   if (plan.backend != Backend::program) return "";
   std::string names;

@@ -23,7 +23,7 @@ class Objective {
   /// Whether a slower spec is always worse, so that slow ones may be timed less. It is not if another objective could
   /// favour it.
   bool follows_time() const { return (name() == "time" || name() == "gflops") && plan_->other_objectives.empty(); }
-  /// The same for energy.
+  /// Whether a spec that takes more energy is always worse.
   bool follows_energy() const { return is_energy() && plan_->other_objectives.empty(); }
   /// Where energy has to be measured: for every spec if the objective is computed from it, or if all specs are measured
   /// anyway (`tuned` is false) and a metric is; else for finalists if a metric is.

@@ -22,7 +22,7 @@ struct Standing {
   double ratio = 1;                        ///< median_seconds over the winner's
   std::optional<Interval> ratio_interval;  ///< of the rounds' ratios to the leader's; unset: too few rounds to say
   int rounds = 0;
-  Verdict verdict = Verdict::equivalent;  ///< beside the leader; baselines have none
+  Verdict verdict = Verdict::equivalent;  ///< compared with the leader; baselines have none
   bool tie = false;                       ///< as fast as the leader, and not alone in that
   std::optional<double> other_state_seconds = {};
 };
