@@ -1,8 +1,9 @@
+#include "exec/finals_runner.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "exec/finals.h"
 #include "fake_host.h"
 
 namespace tune {

@@ -6,8 +6,8 @@
 
 #include "burst_clock.h"
 #include "peak.h"
-#include "race.h"
 #include "roofline.h"
+#include "vendor_race.h"
 
 namespace tune {
 namespace {

@@ -26,10 +26,10 @@
 #include "gpu_timer.h"
 #include "measure.h"
 #include "peak.h"
-#include "race.h"
 #include "reference_file.h"
 #include "roofline.h"
 #include "support.h"
+#include "vendor_race.h"
 #include "verifier.h"
 
 namespace tune::worker {

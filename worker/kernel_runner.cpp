@@ -21,11 +21,11 @@
 #include <thread>
 #include <utility>
 
-#include "arithmetic.h"
 #include "backend.h"
 #include "base/signal_bounds.h"
 #include "cpu_kernel.h"
 #include "fault_report.h"
+#include "fp_environment.h"
 #include "kernel_memory.h"
 #include "kernel_room.h"
 #include "measure.h"

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/held_folder.h"
-#include "base/trust.h"
+#include "base/path_trust.h"
 
 namespace tune::base {
 

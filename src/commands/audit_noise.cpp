@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exec/finals.h"
+#include "exec/finals_runner.h"
 #include "flow/contenders.h"
 #include "model/statistics/ranking.h"
 #include "model/values/error.h"

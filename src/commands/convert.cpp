@@ -5,7 +5,7 @@
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/commands.h"
-#include "flow/places.h"
+#include "flow/user_folders.h"
 #include "interop/journal_text.h"
 #include "interop/kernel_tuner_cache.h"
 #include "interop/recorded_space.h"

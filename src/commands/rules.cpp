@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "flow/places.h"
+#include "flow/user_folders.h"
 
 namespace tune::commands {
 namespace {

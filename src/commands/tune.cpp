@@ -9,10 +9,10 @@
 #include "commands/commands.h"
 #include "commands/rules.h"
 #include "exec/stage_times.h"
-#include "flow/finals.h"
+#include "flow/finals_stage.h"
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
-#include "flow/places.h"
+#include "flow/user_folders.h"
 #include "model/problem_size.h"
 #include "search/listed.h"
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/disk_space.h"
 #include "base/log.h"
-#include "base/room.h"
 #include "model/values/error.h"
 
 namespace tune::exec {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/store.h"
-#include "flow/places.h"
+#include "flow/user_folders.h"
 #include "interop/t4.h"
 #include "model/problem_size.h"
 #include "model/values/error.h"

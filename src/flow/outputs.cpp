@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/store.h"
-#include "flow/places.h"
+#include "flow/user_folders.h"
 #include "model/grid_scan.h"
 #include "model/values/error.h"
 #include "report/csv.h"

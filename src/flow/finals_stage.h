@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/finals.h"
+#include "exec/finals_runner.h"
 #include "flow/findings.h"
 #include "journal.h"
 #include "report/progress.h"

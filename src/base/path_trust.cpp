@@ -1,4 +1,4 @@
-#include "base/trust.h"
+#include "base/path_trust.h"
 
 #include <grp.h>
 #include <pwd.h>

@@ -1,4 +1,4 @@
-#include "flow/finals.h"
+#include "flow/finals_stage.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "flow/places.h"
+#include "flow/user_folders.h"
 
 #include <fmt/chrono.h>
 #include <pwd.h>

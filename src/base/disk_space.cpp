@@ -1,4 +1,4 @@
-#include "base/room.h"
+#include "base/disk_space.h"
 
 #include <sys/statvfs.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "race.h"
+#include "vendor_race.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "arithmetic.h"
+#include "fp_environment.h"
 
 #include <cfenv>
 

@@ -1,4 +1,4 @@
-#include "exec/finals.h"
+#include "exec/finals_runner.h"
 
 #include <algorithm>
 #include <chrono>
