@@ -7,7 +7,7 @@
 namespace tune::search {
 namespace {
 
-constexpr int kAttempts = 30;
+constexpr int kMostMoves = 30;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ Annealing::Annealing(const ValidSpecs& specs, std::uint64_t seed, AnnealingOptio
 
 std::optional<Point> Annealing::ask() {
   if (++asked_ > options_.starts && here_) {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; attempt < kMostMoves; ++attempt) {
       // The more neighbours were tried already, the further away the next point is taken.
       Point point = moves_.mutated(here_->point, 1 + attempt / 10, random_);
       if (untried_.take(point)) return point;

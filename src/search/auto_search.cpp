@@ -8,7 +8,7 @@ namespace tune::search {
 namespace {
 
 constexpr std::size_t kMembers = 12;
-constexpr int kAttempts = 20;
+constexpr int kMostCrosses = 20;
 constexpr int kCrossEvery = 3;
 constexpr int kStrayEvery = 12;
 
@@ -42,7 +42,7 @@ std::optional<Point> Auto::ask() {
 }
 
 std::optional<Point> Auto::cross() {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMostCrosses; ++attempt) {
     Point point = best_[random_.below(best_.size())].point;
     const Point& other = best_[random_.below(best_.size())].point;
     if (other.mapping == point.mapping)

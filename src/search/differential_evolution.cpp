@@ -8,7 +8,7 @@
 namespace tune::search {
 namespace {
 
-constexpr int kAttempts = 30;
+constexpr int kMostVariants = 30;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ DifferentialEvolution::DifferentialEvolution(const ValidSpecs& specs, std::uint6
 std::optional<Point> DifferentialEvolution::ask() {
   if (members_.size() < static_cast<std::size_t>(options_.population)) return draw();
   const std::size_t member = next_++ % members_.size();
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMostVariants; ++attempt) {
     // A population that has converged has no differences left; random steps keep it moving.
     Point point = moves_.mutated(variant(member), attempt / 3, random_);
     if (!untried_.take(point)) continue;

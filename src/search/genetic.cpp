@@ -7,7 +7,7 @@
 namespace tune::search {
 namespace {
 
-constexpr int kAttempts = 40;
+constexpr int kMostChildren = 40;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ Genetic::Genetic(const ValidSpecs& specs, std::uint64_t seed, GeneticOptions opt
 
 std::optional<Point> Genetic::ask() {
   if (++asked_ > options_.population && members_.size() >= 2) {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; attempt < kMostChildren; ++attempt) {
       Point point = child();
       if (untried_.take(point)) return point;
     }

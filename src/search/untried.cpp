@@ -3,7 +3,7 @@
 namespace tune::search {
 namespace {
 
-constexpr int kAttempts = 4;
+constexpr int kMostDraws = 4;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ std::optional<Point> Untried::draw(Random& random) {
 
 std::optional<std::int64_t> Untried::glance(Random& random) const {
   if (specs_->size() == 0) return std::nullopt;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMostDraws; ++attempt) {
     const std::int64_t index = specs_->sample(random);
     if (!taken_.contains(index)) return index;
   }

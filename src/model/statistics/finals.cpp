@@ -9,8 +9,6 @@ namespace {
 
 constexpr double kError = 0.05;
 
-bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
-
 /// Either of a pair may be the one that is misjudged (Bonferroni).
 double level_of(std::size_t specs) {
   const auto count = static_cast<double>(std::max<std::size_t>(specs, 2));
@@ -34,7 +32,7 @@ bool is_far_behind(std::span<const double> ratios) {
 
 bool finished(const Finalist& finalist) {
   return !finalist.failure && !finalist.rounds.empty() &&
-         std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_time(round.second); });
+         std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_valid_time(round.second); });
 }
 
 double median_seconds(const Finalist& finalist) { return median(seconds_of(finalist)); }

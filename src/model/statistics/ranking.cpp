@@ -9,8 +9,6 @@
 namespace tune {
 namespace {
 
-bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
-
 struct Candidate {
   const Trial* trial;
   Merit merit;
@@ -33,7 +31,7 @@ std::vector<Candidate> by_merit(std::span<const Trial> trials, std::span<const M
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Measurement* measurement = trials[i].measurement();
-    if (!measurement || !is_time(measurement->timing.median)) continue;
+    if (!measurement || !is_valid_time(measurement->timing.median)) continue;
     // A trial that was stopped early may lack the figures from which its merit is computed.
     if (std::isfinite(merits[i].value) || measurement->timing.stopped_early) {
       candidates.push_back({&trials[i], merits[i]});

@@ -46,6 +46,8 @@ double sorted_p95(const std::vector<double>& sorted) {
 
 }  // namespace
 
+bool is_valid_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
+
 double median(std::vector<double> values) {
   assert(!values.empty());
   std::sort(values.begin(), values.end());

@@ -8,6 +8,9 @@
 /// Statistics of launch times.
 namespace tune {
 
+/// Whether a time is finite and above zero, as that of a launch has to be.
+bool is_valid_time(double seconds);
+
 /// The median; mean of the middle two for an even count. Precondition: not empty.
 double median(std::vector<double> values);
 
