@@ -82,7 +82,7 @@ void Journal::read() {
   const auto must_be = [this](bool readable) {
     if (!readable)
       throw Error(ExitCode::environment, "cannot read the journal " + path_.string() + ": " + std::strerror(errno) +
-                                             "; the same command continues from here once that is mended");
+                                             "; the same command continues from here once this is fixed");
   };
   must_be(file.is_open());
   std::string line;

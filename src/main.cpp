@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     std::error_code ignored;
     const bool gone = std::filesystem::current_path(ignored).empty();
     const std::string path = gone ? "the working folder" : error.path1().string();
-    tune::base::print_error(path + ": " + error.code().message() + "; mend that, or choose another file or folder");
+    tune::base::print_error(path + ": " + error.code().message() + "; fix this, or choose another file or folder");
     return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::bad_alloc&) {
     tune::base::print_error("there is not enough memory; give it more, or a smaller file or grid");

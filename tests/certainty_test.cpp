@@ -55,7 +55,7 @@ TEST_F(CertaintyTest, IsUnknownAfterTooFewRounds) {
   leave_open(1, std::nullopt);
   EXPECT_TRUE(cli::has(certainty().warnings().at(0), "could not tell 12 from the best in 4 rounds: that is too few"));
   EXPECT_EQ(certainty().uncertainty(), std::nullopt);
-  EXPECT_TRUE(cli::has(*certainty().too_uncertain(0.5), "--noise 50%: how sure the best is, is not known"));
+  EXPECT_TRUE(cli::has(*certainty().too_uncertain(0.5), "--noise 50%: the uncertainty of the best is unknown"));
 }
 
 TEST_F(CertaintyTest, NamesTheCauseOfNoiseWhereItIsKnown) {

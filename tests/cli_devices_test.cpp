@@ -187,7 +187,8 @@ TEST_F(Devices, RecordedTimesOfAnotherCardAreNoted) {
   EXPECT_EQ(tune({"--devices", "1"}).out.find("another card"), std::string::npos);
   write("right", 3);
   const std::string out = tune({"--devices", "0"}).out;
-  EXPECT_NE(out.find("note: 2 of the times are from the journal and of another card than this run's, " + id_ + "a;"),
+  EXPECT_NE(out.find("note: 2 of the times are from the journal and were measured on another card than this run's, " +
+                     id_ + "a;"),
             std::string::npos)
       << out;
 }
@@ -227,7 +228,8 @@ TEST_F(Devices, AJournalThatKnowsAllAnswersForOneThatIsDead) {
   sandbox_.environment["FAKE_PROBE"] = "fails_on_the_second";
   const Result result = tune({"--devices", "1"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_NE(result.out.find("note: the device is the one the journal remembers"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("note: the description of the device is from the journal"), std::string::npos)
+      << result.out;
   EXPECT_EQ(tune({"--devices", "7"}).code, 2);
 }
 

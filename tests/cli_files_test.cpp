@@ -281,7 +281,7 @@ TEST_F(WrittenFiles, ACacheFileWithoutRoomForItsFirstEntryCanBeContinued) {
   const std::string said = shell("unshare -rm sh -c '" + mount +
                                  "disk; $TUNE bench.yaml --output best --kt-cache disk/kt.json; "
                                  "echo code $?; cp disk/kt.json kt.json'");
-  EXPECT_TRUE(has(said, "tune: error: cannot write disk/kt.json: No space left on device; mend that, or"));
+  EXPECT_TRUE(has(said, "tune: error: cannot write disk/kt.json: No space left on device; fix this, or choose"));
   EXPECT_TRUE(has(said, "code 4\n"));
   EXPECT_TRUE(has(shell("$TUNE bench.yaml --output best --kt-cache kt.json; echo code $?"), "code 0\n"));
   EXPECT_TRUE(sandbox_.read("kt.json").ends_with("}\n}\n"));

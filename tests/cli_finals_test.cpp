@@ -197,7 +197,7 @@ TEST_F(FinalsOfTune, HowSureASingleRunIsIsNotKnown) {
   EXPECT_EQ(tune({"--noise", "2%"}).code, 0);
   const Result result = tune({"--noise", "2%", "--no-finals"});
   EXPECT_EQ(result.code, 3);
-  EXPECT_TRUE(has(result.err, "--noise 2%: how sure the best is, is not known"));
+  EXPECT_TRUE(has(result.err, "--noise 2%: the uncertainty of the best is unknown"));
 }
 
 TEST_F(FinalsOfTune, SpecsOfTheSameCodeAreOneMeasurement) {
@@ -209,7 +209,7 @@ TEST_F(FinalsOfTune, SpecsOfTheSameCodeAreOneMeasurement) {
   const Result result = sandbox_.tune({"gemm.yaml", "--tune", "--output", "out"});
   EXPECT_TRUE(has(result.out, "  same code as 3")) << "the default";
   EXPECT_TRUE(
-      has(result.out, "note: UNUSED does not change the code: specs that differ in it alone are one measurement\n"));
+      has(result.out, "note: UNUSED does not change the code: specs that differ only in it share one measurement\n"));
   EXPECT_TRUE(has(result.out, "  same code as 0")) << "a value at run time may change what the code does";
   EXPECT_EQ(result.out.find("BM does not"), std::string::npos);
   const Result listed = sandbox_.tune({"gemm.yaml", "--output", "out"});
@@ -233,7 +233,9 @@ TEST_F(FinalsOfTune, TableFilesProgressAndReplayAgreeOnTheBest) {
   ASSERT_EQ(sandbox_.tune({"convert", "out.jsonl", "converted.jsonl"}).code, 0);
   EXPECT_TRUE(has(sandbox_.tune({"bench.yaml", "--tune", "--simulate", "converted.jsonl"}).out, "top_spec_idx: 1\n"));
   const Result narrowed = sandbox_.tune({"bench.yaml", "--tune", "--simulate", "out.jsonl", "--filter", "T=1"});
-  EXPECT_TRUE(has(narrowed.out, "note: the recorded finals do not count: a spec that met there is not among these\n"));
+  EXPECT_TRUE(has(
+      narrowed.out,
+      "note: the recorded finals are ignored: one of their contenders is not among the specs of this simulation\n"));
 }
 
 TEST_F(FinalsOfTune, ThoseOfAnOlderJournalAreHeldAgain) {

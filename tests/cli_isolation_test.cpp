@@ -106,8 +106,9 @@ TEST_F(Isolation, ATimeThatAFreshProcessDoesNotConfirmEndsTheSharing) {
   const Result result = tune_auto({"--tune"});
   EXPECT_EQ(result.code, 0) << result.err;
   const std::string why =
-      " took 0.5 ms in a process that others had used and 1 ms in one of its own; so every spec had a process of its "
-      "own from there on, and those before were measured again: ";
+      " took 0.5 ms in a process that others had used and 1 ms in one of its own; from then on every spec had a "
+      "process "
+      "of its own, and the specs before were measured again: ";
   EXPECT_TRUE(has(result.out, why)) << result.out;
   EXPECT_EQ(result.out.find("note: spec "), result.out.rfind("note: spec ")) << result.out;
   EXPECT_TRUE(has(result.err, "; from here on every spec has a process of its own\n")) << result.err;
@@ -129,7 +130,7 @@ TEST_F(Isolation, AFailureInAFreshProcessEndsTheSharingToo) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out,
                   " could be measured in a process that others had used, but fails in one of its own: said to have "
-                  "failed; so every spec"))
+                  "failed; from then on every spec had a process of its own"))
       << result.out;
   int failed = 0;
   for (const auto& [mesh_idx, outcome] : outcomes()) failed += outcome.ends_with("said to have failed");

@@ -95,7 +95,7 @@ class Kill : public testing::Test {
     std::set<std::string> ids;
     auto trials = sandbox_.trials(output + ".jsonl");
     std::erase_if(trials, [](const wire::TrialRecord& record) {
-      return outcome_text(record.trial) == "measure, crashed: the run ended while it ran";
+      return outcome_text(record.trial) == "measure, crashed: the run ended while this spec ran";
     });
     for (const wire::TrialRecord& record : trials) {
       EXPECT_EQ(outcome_text(record.trial), "measured");

@@ -376,7 +376,7 @@ TEST_F(Output, SpecsThatAllFailAlikeStopTheRun) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.out, "failed: 20\n"));
   EXPECT_EQ(count(result.out, "note: the first 20 specs all failed alike: build: "), 1);
-  EXPECT_TRUE(has(result.out, "(--keep-going tries the others all the same)\n"));
+  EXPECT_TRUE(has(result.out, "(--keep-going tries the others anyway)\n"));
 }
 
 TEST_F(Output, AResumedRunThatStillFailsAlikeStopsAtOnce) {

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-const std::string kEnded = "measure, crashed: the run ended while it ran";
+const std::string kEnded = "measure, crashed: the run ended while this spec ran";
 
 class Records : public testing::Test {
  protected:
@@ -241,7 +241,7 @@ TEST_F(RunsThatEnd, TwiceWhileASpecRanMakeItFail) {
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(outcome(), kEnded);
     EXPECT_EQ(sandbox_.trials("out.jsonl").size(), 3u);
-    EXPECT_TRUE(has(result.out, "the run ended while it ran"));
+    EXPECT_TRUE(has(result.out, "the run ended while this spec ran"));
     EXPECT_TRUE(has(result.out, "note: failures from an earlier run: 1; --retry-failed tries them again\n"));
     EXPECT_TRUE(has(sandbox_.read("out.csv"), "1,bench,failed,2,"));
   }
@@ -290,7 +290,7 @@ TEST_F(RunsThatEnd, InTheFinalsMakeTheContenderFailWhoseTurnItWas) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out,
                   "note: spec 1 failed in the finals and keeps its time of the sweep: the run ended "
-                  "while it ran\n"));
+                  "while this spec ran\n"));
   EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n"));
   hang(false);
   EXPECT_TRUE(has(tune().out, "spec 1 failed in the finals"));

@@ -290,7 +290,7 @@ TEST_F(Lapse, WhatCannotBeStartedIsTheMachinesFault) {
   const Result result = tune();
   EXPECT_EQ(result.code, 4);
   EXPECT_TRUE(has(result.err, "tune: error: " + script.string() + " is not executable (chmod +x), and '.sh' has no "));
-  EXPECT_TRUE(has(result.err, "; the same command continues from here once that is mended\n"));
+  EXPECT_TRUE(has(result.err, "; the same command continues from here once this is fixed\n"));
   EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   EXPECT_EQ(tune().code, 0);
@@ -315,7 +315,8 @@ TEST_F(Resume, ACompilerThatFindsNoRoomIsTheMachinesFault) {
   sandbox_.environment["CXX"] = "sh " + (sandbox_.folder() / "cc.sh").string();
   const Result result = sandbox_.tune({"gemm.yaml", "--output", "best"});
   EXPECT_EQ(result.code, 4) << result.out;
-  EXPECT_TRUE(has(result.err, "tune: error: a build failed for want of room: No space left on device ("));
+  EXPECT_TRUE(
+      has(result.err, "tune: error: a build failed because there was no disk space: No space left on device ("));
   EXPECT_TRUE(has(result.err, "); the same command continues from here once there is room\n"));
   EXPECT_TRUE(sandbox_.trials("best.jsonl").empty());
 }

@@ -68,7 +68,8 @@ TEST_F(Simulate, FinalsOfAnOlderVersionAreLeftOut) {
       "{\"record\":\"finals\",\"id\":\"x\",\"finalists\":[{\"mesh_idx\":0,\"params\":"
       "{\"T\":1},\"label\":\"\",\"rounds\":[0.001,0.001]}]}\n";
   sandbox_.write("older.jsonl", journal + finals);
-  const std::string note = "note: older.jsonl: finals of an older version are left out\n";
+  const std::string note =
+      "note: older.jsonl: its finals are ignored, because an older version of tune recorded them\n";
   const Result result = sandbox_.tune({"--simulate", "older.jsonl", "--tune"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out, note)) << result.out;

@@ -58,7 +58,7 @@ TEST_F(Turns, TwoRunsNeverTimeAtTheSameTimeAndTheWaitingOneSaysForWhom) {
   EXPECT_FALSE(std::filesystem::exists(two)) << "a kernel was launched while another was";
   const std::regex waits(
       "waiting for the CPU, used by tune, pid [0-9]+, user [^,]+, (other|gemm)\\.yaml, since [0-9:]{8}; "
-      "--no-turns does not wait\n");
+      "use --no-turns to start without waiting\n");
   for (const Result& result : {first, second}) EXPECT_TRUE(std::regex_search(result.err, waits)) << result.err;
 }
 
@@ -104,7 +104,7 @@ class EndedWhileItWaits : public Turns {
   Result finish(const std::vector<std::string>& more) const {
     Result result = sandbox_.tune(command(yaml_, "out", more));
     EXPECT_EQ(result.code, 0) << result.err;
-    EXPECT_EQ(result.out.find("ended while it ran"), std::string::npos) << result.out;
+    EXPECT_EQ(result.out.find("ended while this spec ran"), std::string::npos) << result.out;
     return result;
   }
 
@@ -177,7 +177,8 @@ TEST_F(Turns, ALockThatIsNotToBeTrustedIsSaidAndLeftAlone) {
   sandbox_.write_script("{T: [1]}");
   const Result result = sandbox_.tune(command("bench.yaml", "out"));
   EXPECT_EQ(result.code, 0);
-  EXPECT_NE(result.err.find("tune-cpu.lock is no ordinary file with one name; remove it"), std::string::npos)
+  EXPECT_NE(result.err.find("tune-cpu.lock is not a regular file with a single hard link; remove it"),
+            std::string::npos)
       << result.err;
   EXPECT_EQ(sandbox_.read("mine"), "of value");
 }

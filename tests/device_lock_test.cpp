@@ -118,7 +118,8 @@ TEST_F(TwoRuns, WriteToNoFileThatHasAnotherNameToo) {
   std::ofstream(folder_.path() / "mine") << "of value";
   std::filesystem::create_hard_link(folder_.path() / "mine", folder_.path() / "tune-cpu.lock");
   exec::DeviceLock lock(folder_.path(), "cpu");
-  EXPECT_NE(lock.problem().find("is no ordinary file with one name; remove it"), std::string::npos) << lock.problem();
+  EXPECT_NE(lock.problem().find("is not a regular file with a single hard link; remove it"), std::string::npos)
+      << lock.problem();
   EXPECT_TRUE(lock.take()) << "and there are no turns";
   EXPECT_EQ(base::read_file(folder_.path() / "mine"), "of value");
 }

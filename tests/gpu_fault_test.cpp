@@ -1,19 +1,10 @@
 // Kernels that go wrong on a real GPU: each ends in its row and hurts no other spec. Skipped where there is no device.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <map>
-
-#include "cli.h"
+#include "kernel_cases.h"
 
 namespace tune::cli {
 namespace {
-
-/// What the kernel does as the spec of this number, and what has to be recorded (the beginning of it).
-struct Case {
-  std::string code;
-  std::string outcome;
-};
 
 const std::string kHead = R"(
 __device__ int calls;
@@ -32,7 +23,7 @@ extern "C" __global__ void gemm(float* A, const float* B, float* C, int m, int n
   extern __shared__ float shared[];
 )";
 
-class GpuFaults : public testing::Test {
+class GpuFaults : public KernelCases {
  protected:
   void SetUp() override {
     sandbox_.environment.erase("TUNE_LOCKS");  // those that run beside each other take turns
@@ -41,7 +32,7 @@ class GpuFaults : public testing::Test {
   }
 
   /// Tunes a grid with one spec per case, and holds what was recorded against the cases.
-  void expect_outcomes(const std::vector<Case>& cases, const std::string& launch = "grid: [1], block: [256]") const {
+  void tune_and_expect(const std::vector<Case>& cases, const std::string& launch = "grid: [1], block: [256]") const {
     std::string source = kHead;
     for (std::size_t i = 0; i < cases.size(); ++i)
       source += "#if SPEC == " + std::to_string(i) + "\n  " + cases[i].code + "\n#endif\n";
@@ -53,20 +44,7 @@ class GpuFaults : public testing::Test {
     for (const std::string isolation : {"spec", "device"}) {
       sandbox_.tune(
           {"gemm.yaml", "--output", isolation, "--timeout-run", "5", "--keep-going", "--isolation", isolation});
-      expect_recorded(cases, isolation);
-    }
-  }
-
-  void expect_recorded(const std::vector<Case>& cases, const std::string& isolation) const {
-    std::map<std::int64_t, std::string> outcomes;
-    for (const wire::TrialRecord& record : sandbox_.trials(isolation + ".jsonl"))
-      outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
-    ASSERT_EQ(outcomes.size(), cases.size());
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      const std::string& outcome = outcomes[static_cast<std::int64_t>(i)];
-      EXPECT_TRUE(outcome.starts_with(cases[i].outcome))
-          << cases[i].code << "\nwith --isolation " << isolation << " should be: " << cases[i].outcome
-          << "\nbut was: " << outcome;
+      expect_outcomes(cases, isolation + ".jsonl");
     }
   }
 
@@ -81,12 +59,10 @@ class GpuFaults : public testing::Test {
     EXPECT_EQ(result.code, 1) << result.out;
     return result.err;
   }
-
-  Sandbox sandbox_;
 };
 
 TEST_F(GpuFaults, AFaultOfTheDeviceIsOneRow) {
-  expect_outcomes({
+  tune_and_expect({
       {"right();", "measured"},
       {"C[1LL << 40] = 0;", "check, reported: an illegal memory access was encountered"},
       {"*reinterpret_cast<double*>(C + 1) = 0;", "check, reported: misaligned address"},
@@ -98,7 +74,7 @@ TEST_F(GpuFaults, AFaultOfTheDeviceIsOneRow) {
 }
 
 TEST_F(GpuFaults, AWrongResultIsOneRow) {
-  expect_outcomes({
+  tune_and_expect({
       {"right();", "measured"},
       {"", "check, reported: C was not fully written"},
       {"right(); if (threadIdx.x == 17) C[17] += 1;", "check, reported: wrong result in C"},
@@ -117,7 +93,7 @@ TEST_F(GpuFaults, AWrongResultIsOneRow) {
 TEST_F(GpuFaults, ADishonestKernelIsOneRow) {
   const std::string save = "right(); saved[threadIdx.x] = C[threadIdx.x];";
   const std::string answer_from_memory = "C[threadIdx.x] = saved[threadIdx.x];";
-  expect_outcomes({
+  tune_and_expect({
       {"right();", "measured"},
       {"if (before == 0) right();", "check, reported: C was not fully written"},
       {"if (before < 5) right();", "check, reported: C was not fully written"},
@@ -152,13 +128,13 @@ TEST_F(GpuFaults, WhatCannotBeLaunchedIsPrunedWithTheReason) {
 }
 
 TEST_F(GpuFaults, TooMuchMemoryIsOneRow) {
-  expect_outcomes({{"right();", "load, reported: out of memory on the device"}},
+  tune_and_expect({{"right();", "load, reported: out of memory on the device"}},
                   "grid: [1], block: [256], workspace: {bytes: 10**15}");
 }
 
 // A kernel of 255 registers, which only the build tells, cannot have 1024 threads.
 TEST_F(GpuFaults, TooManyRegistersAreOneRow) {
-  expect_outcomes(
+  tune_and_expect(
       {{"right(); float x[240];\n"
         "#pragma unroll\nfor (int r = 0; r < 240; ++r) x[r] = A[r] * clock();\n"
         "#pragma unroll\nfor (int r = 0; r < 240; ++r) if (x[r] == k + 0.5f + r) C[r % 16] = x[(r * 7) % 240];",
@@ -167,7 +143,7 @@ TEST_F(GpuFaults, TooManyRegistersAreOneRow) {
 }
 
 TEST_F(GpuFaults, MoreThan48KiBOfSharedMemoryAreAllowed) {
-  expect_outcomes({{"shared[threadIdx.x + 40000] = 1; right();", "measured"}},
+  tune_and_expect({{"shared[threadIdx.x + 40000] = 1; right();", "measured"}},
                   "grid: [1], block: [256], shared: 200*1024");
 }
 

@@ -36,15 +36,15 @@ class KernelCases : public testing::Test {
     return sandbox_.tune(arguments);
   }
 
-  void expect_outcomes(const std::vector<Case>& cases) const {
+  void expect_outcomes(const std::vector<Case>& cases, const std::string& journal = "out.jsonl") const {
     std::map<std::int64_t, std::string> outcomes;
-    for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
+    for (const wire::TrialRecord& record : sandbox_.trials(journal))
       outcomes[record.trial.spec.mesh_idx] = outcome_text(record.trial);
     ASSERT_EQ(outcomes.size(), cases.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const std::string& outcome = outcomes[static_cast<std::int64_t>(i)];
       EXPECT_TRUE(outcome.starts_with(cases[i].outcome))
-          << cases[i].code << "\nshould be: " << cases[i].outcome << "\nbut was: " << outcome;
+          << cases[i].code << "\nin " << journal << " should be: " << cases[i].outcome << "\nbut was: " << outcome;
     }
   }
 

@@ -124,7 +124,7 @@ std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax
 void write_file(const fs::path& path, std::string_view text) {
   const auto fail = [&](const std::string& why) {
     throw Error(ExitCode::environment,
-                "cannot write " + path.string() + ": " + why + "; mend that, or choose another place");
+                "cannot write " + path.string() + ": " + why + "; fix this, or choose another place");
   };
   if (const std::string kind = kind_of_file(path); !kind.empty()) fail("it is " + kind);
   std::string temporary;

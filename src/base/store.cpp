@@ -17,7 +17,7 @@ namespace tune::base {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kElsewhere = "; mend that, or choose another store by --store DIR";
+constexpr const char* kElsewhere = "; fix this, or choose another store by --store DIR";
 
 [[noreturn]] void fail(ExitCode code, const std::string& doing, const fs::path& path, const std::string& why) {
   throw Error(code, "cannot " + doing + " " + path.string() + ": " + why + kElsewhere);

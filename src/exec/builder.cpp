@@ -144,7 +144,7 @@ Builder::Result Builder::result_of(const Job& job) const {
   if (!artifact)
     throw Error(ExitCode::environment, folder.string() +
                                            ": what was built there in the build store cannot be read, or has changed; "
-                                           "mend that, or choose another store by --store DIR");
+                                           "fix this, or choose another store by --store DIR");
   artifact->info.seconds = built.seconds;
   return std::move(*artifact);
 }

@@ -80,7 +80,7 @@ DeviceLock::DeviceLock(const std::filesystem::path& folder, const std::string& d
   file_ = open_shared(path);
   if (!file_) problem_ = path.string() + " cannot be opened: " + std::strerror(errno);
   if (!file_ || is_plain(file_)) return;
-  problem_ = path.string() + " is no ordinary file with one name; remove it";
+  problem_ = path.string() + " is not a regular file with a single hard link; remove it";
   file_.close();
 }
 

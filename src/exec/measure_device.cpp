@@ -84,7 +84,7 @@ void MeasureDevice::tell_of_waiting() {
   if (told_ || !say_ || holder.empty() || holder.starts_with(DeviceLock::our_name())) return;
   const bool cpu = lock_name(chosen_, requests_->hello().backend) == kCpu;
   say_("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(chosen_.index)) + ", used by " + holder +
-       "; --no-turns does not wait");
+       "; use --no-turns to start without waiting");
   told_ = true;
 }
 

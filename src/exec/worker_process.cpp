@@ -187,8 +187,7 @@ void WorkerProcess::handle(const base::ProcessHost::Ended& ended) {
   if (!answered_ || built_) count(stage_);
   base::log(fmt::format("worker {}: {}", id_, base::to_text(ended.exit)));
   if (failure_ && failure_->cause == Cause::reported && failed_->environment)
-    throw Error(ExitCode::environment,
-                failure_->message + "; the same command continues from here once that is mended");
+    throw Error(ExitCode::environment, failure_->message + "; the same command continues from here once this is fixed");
   if (!lack.empty())
     throw Error(ExitCode::environment, fmt::format("{} ({}); the same command continues from here once there is room",
                                                    lack, failure_->headline()));
@@ -206,7 +205,7 @@ std::string WorkerProcess::lack_of_room(bool was_full) const {
   if (const std::string folder = full_disk(); !folder.empty()) return "the disk of " + folder + " is full";
   if (output_.empty() || was_full) return "";
   if (!failed_ || failed_->room_error == 0) return "";
-  return std::string("a build failed for want of room: ") + std::strerror(failed_->room_error);
+  return std::string("a build failed because there was no disk space: ") + std::strerror(failed_->room_error);
 }
 
 // The disk had room again when what it left was removed. Next to others it may not have been the only one to fill it.

@@ -95,7 +95,7 @@ std::optional<std::string> Certainty::too_uncertain(double limit) const {
   if (known && *known <= limit) return std::nullopt;
   const std::string asked = fmt::format("--noise {}%", limit * 100);
   if (!known)
-    return asked + ": how sure the best is, is not known, because there were too few rounds of finals, or none";
+    return asked + ": the uncertainty of the best is unknown, because there were too few rounds of finals, or none";
   const std::string why = cause();
   return fmt::format("{}: the best is uncertain by {}{}; the files are written", asked, percent(*known),
                      why.empty() ? "" : ", while " + why);

@@ -12,7 +12,7 @@ std::string named(const std::string& label) { return label.starts_with("baseline
 }  // namespace
 
 void Notes::specs_are_sampled(std::int64_t count) {
-  said(fmt::format("the valid specs could not be counted; those tried are of {} random ones", count));
+  said(fmt::format("the valid specs could not be counted; the search draws from {} random ones", count));
 }
 
 void Notes::default_is_pruned(const std::string& reason) { said("default is pruned: " + reason); }
@@ -32,13 +32,13 @@ void Notes::trials_are_of_another_version(const std::filesystem::path& journal, 
 }
 
 void Notes::device_is_the_journals(const std::string& why) {
-  said("the device is the one the journal remembers, because " + why);
+  said("the description of the device is from the journal, because " + why);
 }
 
 void Notes::times_are_of_another_device(std::int64_t count, const std::string& id) {
   said(fmt::format(
-      "{} of the times are from the journal and of another card than this run's, {}; cards of one model differ by per "
-      "cents: another --output times all on this one",
+      "{} of the times are from the journal and were measured on another card than this run's, {}; cards of one model "
+      "differ by a few per cent: another --output measures all on this one",
       count, id));
 }
 
@@ -49,18 +49,16 @@ void Notes::failures_are_of_an_earlier_run(std::int64_t count) {
 void Notes::journal_is_at(const std::filesystem::path& journal) { said("journal: " + shown_line(journal.string())); }
 
 void Notes::specs_were_measured_again(const std::string& distrust, std::int64_t count) {
-  said(fmt::format("{}; so every spec had a process of its own from there on, and those before were measured again: {}",
+  said(fmt::format("{}; from then on every spec had a process of its own, and the specs before were measured again: {}",
                    distrust, count));
 }
 
-void Notes::all_failed_alike(const std::string& failure) {
-  said(failure + "\n(--keep-going tries the others all the same)");
-}
+void Notes::all_failed_alike(const std::string& failure) { said(failure + "\n(--keep-going tries the others anyway)"); }
 
 void Notes::ended_early() { said("this run ended early and wrote no CSV or YAML; the same command continues it"); }
 
 void Notes::parameter_has_no_effect(const std::string& name) {
-  said(fmt::format("{} does not change the code: specs that differ in it alone are one measurement", name));
+  said(fmt::format("{} does not change the code: specs that differ only in it share one measurement", name));
 }
 
 void Notes::default_failed(const std::string& why) { said("default failed: " + why); }
@@ -107,11 +105,11 @@ void Notes::spec_failed_in_finals(std::int64_t mesh_idx, const std::string& why)
 }
 
 void Notes::recorded_finals_do_not_count() {
-  said("the recorded finals do not count: a spec that met there is not among these");
+  said("the recorded finals are ignored: one of their contenders is not among the specs of this simulation");
 }
 
 void Notes::recorded_finals_are_of_an_older_version(const std::string& file) {
-  said(file + ": finals of an older version are left out");
+  said(file + ": its finals are ignored, because an older version of tune recorded them");
 }
 
 void Notes::results_are_simulated(std::size_t specs, std::size_t recorded, const std::string& file,

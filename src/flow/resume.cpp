@@ -62,7 +62,7 @@ std::optional<Trial> recall(const Spec& spec, const Journal& journal, const exec
 Failure run_ended_while_it_ran() {
   return {Stage::measure,
           Cause::crashed,
-          "the run ended while it ran\nThat happened to two runs, so it is taken for the cause.",
+          "the run ended while this spec ran\nThat happened in two runs, so the spec is taken for the cause.",
           {}};
 }
 

@@ -292,7 +292,7 @@ void KernelTunerCache::write(const std::string& text) {
 
 void KernelTunerCache::fail(const std::string& why) const {
   throw Error(ExitCode::environment,
-              "cannot write " + path_.string() + ": " + why + "; mend that, or choose another --kt-cache FILE");
+              "cannot write " + path_.string() + ": " + why + "; fix this, or choose another --kt-cache FILE");
 }
 
 }  // namespace tune::interop

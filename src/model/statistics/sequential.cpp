@@ -43,8 +43,6 @@ SequentialIntervals::SequentialIntervals(double level) {
 
 std::span<const int> SequentialIntervals::looks() { return kLooks; }
 
-bool SequentialIntervals::is_look(int count) { return std::ranges::find(kLooks, count) != kLooks.end(); }
-
 std::optional<Interval> SequentialIntervals::of(std::span<const double> values) const {
   const auto beyond = std::ranges::upper_bound(kLooks, values.size(), std::less(),
                                                [](int look) { return static_cast<std::size_t>(look); });

@@ -22,7 +22,6 @@ class SequentialIntervals {
 
   /// How many values there are at each look, ascending.
   static std::span<const int> looks();
-  static bool is_look(int count);
 
   /// The interval at the last look that these values reach, in the order in which they came; nullopt before the first
   /// look that can tell anything.
