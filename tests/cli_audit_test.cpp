@@ -92,7 +92,7 @@ TEST_F(Audit, OfAKernelTunesEachRunAnewAndFromItsJournalAgain) {
   EXPECT_TRUE(has(result.out, "runs of each shape: 2, seeds from 0; regret against the best of all winners\n"));
   EXPECT_TRUE(has(result.out, "\ngemm      2 "));
   EXPECT_TRUE(has(result.out, " 2/2 "));
-  EXPECT_TRUE(has(result.out, "; replayed alike 2/2, simulated alike "));
+  EXPECT_TRUE(has(result.out, "; replayed alike 2/2, simulated alike 2/2\n"));
   EXPECT_TRUE(has(result.err, "audit: gemm: run 2 of 2\n"));
   EXPECT_EQ(sandbox_.artifacts(), 3);
   for (const char* journal : {"out-run1.jsonl", "out-run2.jsonl"}) EXPECT_EQ(sandbox_.trials(journal).size(), 3u);

@@ -154,6 +154,22 @@ TEST_F(Simulate, AnswersFromTheJournalOfARealRun) {
   EXPECT_EQ(sandbox_.script_runs(), runs);
 }
 
+// In the journal the parameters stand in alphabetical order, and T=4 is the value of no valid spec.
+TEST_F(Simulate, NumbersSpecsAsTheRecordedRunDid) {
+  sandbox_.write_script("{T: [4, 2, 3], S: [1, 0]}", "constraints: [T < 4]\n");
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--tune", "--output", "real"}).code, 0);
+  const std::string real = sandbox_.read("real.csv");
+  ASSERT_TRUE(has(real, "\n2,bench,ok,2,1,"));
+  const Result result = sandbox_.tune({"--simulate", "real.jsonl", "--tune", "--output", "simulated"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 2\n"));
+  const std::string simulated = sandbox_.read("simulated.csv");
+  EXPECT_TRUE(has(simulated, "\n2,bench,ok,1,2,"));
+  EXPECT_TRUE(has(simulated, "\n5,bench,ok,0,3,"));
+  EXPECT_TRUE(
+      has(sandbox_.tune({"--simulate", "real.jsonl", "--tune", "--spec", "5"}).out, "params:\n  S: 0\n  T: 3\n"));
+}
+
 TEST_F(Simulate, RefusesASpecThatIsNotInTheRecording) {
   sandbox_.write_script("{T: [1, 2, 8]}");
   expect_refusal({"bench.yaml", "--simulate", "run.json", "--output", "out"},

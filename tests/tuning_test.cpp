@@ -134,10 +134,24 @@ TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs
   TuningFolder folder;
   const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
   const Objective objective(loaded.plan);
-  EXPECT_EQ(values(flow::choose_specs(trials_, objective, {}, 2)), (std::vector<std::int64_t>{1, 2}));
-  const std::vector<exec::Contender> chosen = flow::choose_specs(trials_, objective, spec(4), 2);
+  EXPECT_EQ(values(flow::choose_specs(trials_, loaded.plan, objective, {}, 2)), (std::vector<std::int64_t>{1, 2}));
+  const std::vector<exec::Contender> chosen = flow::choose_specs(trials_, loaded.plan, objective, spec(4), 2);
   EXPECT_EQ(values(chosen), (std::vector<std::int64_t>{1, 4, 2}));
   EXPECT_TRUE(chosen[1].is_default);
+}
+
+TEST_F(ContendersTest, LongKernelsOnAGpuMeetInFinalsThatAreLessWide) {
+  TuningFolder folder;
+  Plan plan = load_text(folder, program_file("{T: [1, 2, 3, 4]}")).plan;
+  const Objective objective(plan);
+  EXPECT_EQ(flow::finals_margin(plan, objective, trials_), 0.15) << "of programs";
+  plan.backend = Backend::cuda;
+  EXPECT_EQ(flow::finals_margin(plan, objective, trials_), 0.05);
+  plan.measure.state = PowerState::sustained;
+  EXPECT_EQ(flow::finals_margin(plan, objective, trials_), 0.15);
+  plan.measure.state = PowerState::burst;
+  trials_.push_back(timed(5, 0.9e-3));
+  EXPECT_EQ(flow::finals_margin(plan, objective, trials_), 0.15) << "a short kernel";
 }
 
 TEST_F(ContendersTest, AllStayWhereThereIsTimeForARound) {

@@ -523,6 +523,18 @@ TEST_F(SamplerTest, AfterOtherLaunchesOneDecidesAlone) {
   EXPECT_EQ(launches_, rules_.min_launches) << "the others have warmed up";
 }
 
+TEST_F(SamplerTest, AfterOtherLaunchesThreeTellThatASpecIsNoFinalist) {
+  first_ = {0, 2};
+  Timing timing = run(0.001, 0.00125, [](int) { return 0.00125; });
+  EXPECT_EQ(timing.count, 3);
+  EXPECT_FALSE(timing.stopped_early);
+  timing = run(0.001, 0.00125, [](int launch) { return launch == 1 ? 0.0011 : 0.00125; });
+  EXPECT_EQ(timing.count, rules_.min_launches) << "one of them was faster";
+  first_ = {};
+  timing = run(0.001, 0.00125, [](int) { return 0.00125; });
+  EXPECT_EQ(timing.count, rules_.min_launches) << "on the CPU, where other processes may have taken the cores";
+}
+
 TEST(DecidesAlone, BeyondFourTimesTheBest) {
   const MeasureRules rules;
   EXPECT_TRUE(worker::decides_alone(rules, {.best_seconds = 0.001}, 0.0041));

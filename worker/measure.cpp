@@ -14,6 +14,7 @@ constexpr double kSingleLaunchFactor = 4;
 constexpr std::size_t kSlowLaunches = 3;
 constexpr double kPrecision = 0.005;
 constexpr double kContention = 1.05;
+constexpr double kBeyondFinals = 1.2;  // the finals are for specs within 1.15 times the best
 
 bool is_precise(const std::vector<double>& times) {
   const Interval interval = median_interval(times);
@@ -87,8 +88,11 @@ Timing Sampler::until_precise() {
     const bool out_of_time = now_() - start >= rules_.max_seconds;
     if (times_.size() < next_look && !out_of_time) continue;
     next_look = times_.size() + 1 + times_.size() / 16;
-    if (times_.size() >= kSlowLaunches && slower_than(rules_.cutoff, median_interval(times_).low))
-      return summarize(times_, true);
+    if (times_.size() >= kSlowLaunches) {
+      const double fastest = median_interval(times_).low;
+      if (slower_than(rules_.cutoff, fastest)) return summarize(times_, true);
+      if (first_.launches > 1 && slower_than(kBeyondFinals, fastest)) return summarize(times_, false);
+    }
     if (out_of_time || (times_.size() >= min_launches && is_precise_enough())) return summarize(times_, false);
   }
 }

@@ -21,6 +21,7 @@ namespace tune::worker {
 ///   within 0.5 % on either side. If slow specs are stopped early, a spec whose whole interval lies beyond 1.05 times
 ///   the best need not be timed so precisely, because it cannot win. The timing stops even before `min_launches` when
 ///   the whole interval lies beyond `cutoff` times the best (`stopped_early`), or else when `max_seconds` have passed.
+///   On a GPU it stops after three launches that are all beyond 1.2 times the best, too: that is no finalist.
 class Sampler {
  public:
   using Seconds = std::function<double()>;

@@ -83,11 +83,12 @@ AuditedShape audit_recording(const Options& options, const fs::path& recording, 
   tuning.output.reset();
   for (int number = 1; number <= options.audit->runs; ++number, ++tuning.seed) {
     NoisyTuning noise(options.audit->noise, options.finalists, tuning.seed, recording.string());
-    const SimulationHooks hooks = {
-        [&](const Spec& spec, const Outcome& outcome, const Objective& objective) {
-          return noise.answer(spec, outcome, objective);
-        },
-        [&](std::span<const Trial> trials, const Objective& objective) { return noise.choose(trials, objective); }};
+    const SimulationHooks hooks = {[&](const Spec& spec, const Outcome& outcome, const Objective& objective) {
+                                     return noise.answer(spec, outcome, objective);
+                                   },
+                                   [&](std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
+                                     return noise.choose(trials, plan, objective);
+                                   }};
     AuditRun& run = audited.runs.emplace_back(AuditRun{number, tuning.seed, {}, 0, {}, {}, {}});
     const auto winner = simulated_winner(tuning, hooks);
     if (!winner) continue;

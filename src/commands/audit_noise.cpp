@@ -90,10 +90,10 @@ Outcome NoisyTuning::answer(const Spec& spec, const Outcome& recorded, const Obj
   return scaled(*measurement, factor(known.size), objective.name());
 }
 
-const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Objective& objective) {
+const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
   const std::vector<Merit> merits = merits_of(trials, objective);
-  const auto chosen =
-      choose_finalists(trials, merits, finalists_, flow::kFinalsMargin, std::max(flow::kMostFinalists, finalists_));
+  const double margin = flow::finals_margin(plan, objective, trials);
+  const auto chosen = choose_finalists(trials, merits, finalists_, margin, std::max(flow::kMostFinalists, finalists_));
   const Ranking sweep = rank(trials, merits, nullptr);
   if (chosen.size() < 2) return sweep.rows.empty() ? nullptr : sweep.rows.front().trial;
   Finals finals;

@@ -24,7 +24,7 @@ class NoisyTuning {
   /// What the tuning is told of a spec. Throws Error(bad_input) if the size is not known.
   Outcome answer(const Spec& spec, const Outcome& recorded, const Objective& objective);
   /// The winner of the finals among what was answered; nullptr if no spec is valid.
-  const Trial* choose(std::span<const Trial> trials, const Objective& objective);
+  const Trial* choose(std::span<const Trial> trials, const Plan& plan, const Objective& objective);
 
  private:
   /// A recorded measurement, and the noise of a time that as many launches give.

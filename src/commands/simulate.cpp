@@ -52,13 +52,22 @@ ValidSpecs wanted_specs(const Options& options, const Plan& plan, const interop:
   return {plan.space, std::move(points)};
 }
 
+/// Readers know specs by the numbers of the recorded run, and ties are decided by them; but a tuning file has its own.
+void number_as_recorded(Spec& spec, const Options& options, const flow::Replay& replay) {
+  if (options.yaml.empty()) spec.mesh_idx = replay.recorded_idx(spec).value_or(spec.mesh_idx);
+}
+
 std::unique_ptr<search::Strategy> strategy_of(const Options& options, const ValidSpecs& specs, const Plan& plan,
-                                              const Objective& objective) {
+                                              const Objective& objective, const flow::Replay& replay) {
   const flow::SearchRules rules = search_rules(options);
   if (flow::wants_search(rules, specs.size())) return flow::make_strategy(rules, specs, {}, objective);
   std::deque<Spec> listed;
-  for (std::int64_t i = 0; i < specs.size(); ++i)
-    if (Spec spec = specs.spec(i); !options.spec || spec.mesh_idx == *options.spec) listed.push_back(std::move(spec));
+  for (std::int64_t i = 0; i < specs.size(); ++i) {
+    const Spec spec = specs.spec(i);
+    Spec numbered = spec;
+    number_as_recorded(numbered, options, replay);
+    if (!options.spec || numbered.mesh_idx == *options.spec) listed.push_back(spec);
+  }
   if (listed.empty())
     throw Error(ExitCode::bad_input,
                 fmt::format("no spec of {} is left to be simulated", plan.yaml.filename().string()));
@@ -85,7 +94,7 @@ struct Simulation {
         replay(recording, loaded.plan, objective, std::move(change)),
         // The best there can be is the best that was recorded.
         enough(options.stop_within ? replay.near_best(specs, *options.stop_within) : std::nullopt),
-        strategy(strategy_of(options, specs, loaded.plan, objective)),
+        strategy(strategy_of(options, specs, loaded.plan, objective, replay)),
         progress(std::cerr, no_progress(), std::nullopt, replay.now()),
         runner([this](const Spec& spec) { return replay.answer(spec); },
                [this]() -> exec::Runner& { throw replay.unknown({}); }),
@@ -132,10 +141,26 @@ void note_recording(const interop::Recording& recording, bool finals_wanted, flo
   notes.results_are_simulated(findings.trials.size(), recording.trials.size(), recording.file, recording.device.name);
 }
 
+bool wants_finals(const Options& options) { return options.tune && options.finals; }
+
+void decide(const Options& options, Simulation& simulation) {
+  flow::Findings& findings = simulation.findings;
+  std::vector<Trial>& trials = simulation.tuner.trials();
+  if (wants_finals(options) && simulation.recording.finals)
+    take_finals(*simulation.recording.finals, simulation.loaded.plan.space, trials, findings);
+  const auto number = [&](Spec& spec) { number_as_recorded(spec, options, simulation.replay); };
+  for (Trial& trial : trials) number(trial.spec);
+  if (findings.default_spec) number(*findings.default_spec);
+  if (!findings.finals) return;
+  for (Finalist& finalist : findings.finals->finalists)
+    if (finalist.label.empty()) number(finalist.spec);
+}
+
 const Trial* choose(const Options& options, const SimulationHooks& hooks, Simulation& simulation) {
   flow::Findings& findings = simulation.findings;
+  if (!hooks.choose) decide(options, simulation);
   findings.trials = std::move(simulation.tuner.trials());
-  if (hooks.choose) return hooks.choose(findings.trials, simulation.objective);
+  if (hooks.choose) return hooks.choose(findings.trials, simulation.loaded.plan, simulation.objective);
   const flow::Results results(results_rules(options), simulation.loaded, simulation.objective, findings);
   return results.any() ? results.rows().front().trial : nullptr;
 }
@@ -150,12 +175,7 @@ ExitCode simulate(const Options& options) {
   flow::Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device);
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
-  const bool finals_wanted = options.tune && options.finals;
-  const auto decide = [&] {
-    if (finals_wanted && recording.finals)
-      take_finals(*recording.finals, simulation.loaded.plan.space, tuner.trials(), findings);
-  };
-  const auto last_note = [&] { note_recording(recording, finals_wanted, findings); };
+  const auto last_note = [&] { note_recording(recording, wants_finals(options), findings); };
   const flow::Tuning tuning = {.loaded = simulation.loaded,
                                .objective = simulation.objective,
                                .results = results_rules(options),
@@ -164,7 +184,7 @@ ExitCode simulate(const Options& options) {
                                .progress = simulation.progress,
                                .now = [&] { return simulation.replay.now(); },
                                .started = {},
-                               .decide = decide,
+                               .decide = [&] { decide(options, simulation); },
                                .last_note = last_note};
   const flow::Results results = flow::sweep_and_print(tuning, findings);
   return flow::write_results(results, simulation.outputs, recording.device, exporter, demands(options));

@@ -14,7 +14,7 @@ struct SimulationHooks {
   /// What the tuning is told of a spec instead of what was recorded; unset: that itself.
   flow::Replay::Change answer;
   /// The winner among what the tuning was told, nullptr if there is none; unset: the one that `--simulate` prints.
-  std::function<const Trial*(std::span<const Trial>, const Objective&)> choose;
+  std::function<const Trial*(std::span<const Trial>, const Plan&, const Objective&)> choose;
 };
 
 /// The winner of a simulated tuning, and the truth that the recording knows of it.

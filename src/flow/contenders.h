@@ -11,10 +11,11 @@
 
 namespace tune::flow {
 
-/// All within this share of the best are finalists: what the sweep times in one state of a device and the finals in
-/// another may differ by that much.
-inline constexpr double kFinalsMargin = 0.15;
 inline constexpr int kMostFinalists = 24;
+
+/// All specs within this share of the best are finalists: the times of the sweep and of the finals may differ by that
+/// much. It is 0.05 for kernels of 1 ms and more on a GPU that is timed in bursts, and 0.15 otherwise.
+double finals_margin(const Plan& plan, const Objective& objective, std::span<const Trial> trials);
 
 /// Who is to meet in the finals, in the order of importance.
 struct Contenders {
@@ -26,7 +27,7 @@ struct Contenders {
 };
 
 /// The best specs of the sweep, `finalists` at least, and today's configuration.
-std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Objective& objective,
+std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists);
 /// The plan's baselines, which are tried as specs are. Throws as Tuner::try_one.
 std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, Notes& notes);

@@ -70,7 +70,8 @@ void FinalsStage::hold(Tuner& tuner) {
 // The baselines are tried as specs are, then all contenders meet.
 void FinalsStage::decide(Tuner& tuner) {
   Notes& notes = findings_->notes;
-  Contenders contenders{choose_specs(tuner.trials(), parts_.objective, findings_->default_spec, rules_.finalists), {}};
+  Contenders contenders{
+      choose_specs(tuner.trials(), parts_.plan, parts_.objective, findings_->default_spec, rules_.finalists), {}};
   if (contenders.specs.empty()) return;
   if (!rules_.hold) {
     if (!parts_.plan.baselines.empty()) notes.baselines_were_left_out();

@@ -4,14 +4,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "interop/recorded_space.h"
 #include "report/text.h"
 
 namespace tune::flow {
 
+namespace {
+
+bool is_numbered(const interop::Recording& recording) {
+  std::set<std::int64_t> numbers;
+  return std::ranges::all_of(recording.trials, [&](const interop::RecordedTrial& trial) {
+    return trial.mesh_idx >= 0 && numbers.insert(trial.mesh_idx).second;
+  });
+}
+
+}  // namespace
+
 Replay::Replay(const interop::Recording& recording, const Plan& plan, const Objective& objective, Change change)
-    : recording_(&recording), plan_(&plan), objective_(&objective), change_(std::move(change)), trials_(recording) {}
+    : recording_(&recording),
+      plan_(&plan),
+      objective_(&objective),
+      change_(std::move(change)),
+      trials_(recording),
+      is_numbered_(is_numbered(recording)) {}
 
 Trial Replay::answer(const Spec& spec) {
   const interop::RecordedTrial* recorded = trials_.find(spec.params);
@@ -36,6 +53,10 @@ std::optional<Merit> Replay::merit(const Spec& spec) const {
   if (measurement == nullptr) return std::nullopt;
   const Merit merit = objective_->merit(spec, *measurement);
   return std::isfinite(merit.value) ? std::optional(merit) : std::nullopt;
+}
+
+std::optional<std::int64_t> Replay::recorded_idx(const Spec& spec) const {
+  return is_numbered_ ? std::optional(trials_.find(spec.params)->mesh_idx) : std::nullopt;
 }
 
 std::optional<Merit> Replay::best(const ValidSpecs& specs) const {

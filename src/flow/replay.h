@@ -29,6 +29,10 @@ class Replay {
 
   /// What was recorded of a spec; nullopt if that has no value of the objective. Precondition: it is in the recording.
   std::optional<Merit> merit(const Spec& spec) const;
+  /// The mesh_idx that the recorded run gave the spec. The spec's own is that of the plan's grid, which differs if the
+  /// recording alone makes the grid: it tells neither the order of the parameters nor values that no valid spec had.
+  /// nullopt if the recording does not tell, or gives several specs the same. Precondition: it is in the recording.
+  std::optional<std::int64_t> recorded_idx(const Spec& spec) const;
   /// The best recorded one of `specs`.
   std::optional<Merit> best(const ValidSpecs& specs) const;
   /// A merit within this share (0.01) of the best.
@@ -40,6 +44,7 @@ class Replay {
   const Objective* objective_;
   Change change_;
   interop::RecordedTrials trials_;
+  bool is_numbered_;
   Time clock_{};
 };
 

@@ -15,6 +15,7 @@ bool continues(const wire::RunRecord& run, const wire::RunRecord& other) {
 RecordedTrial to_recorded(Trial trial) {
   RecordedTrial recorded;
   recorded.settings = std::move(trial.spec.params);
+  recorded.mesh_idx = trial.spec.mesh_idx;
   if (const auto* measurement = trial.measurement()) {
     recorded.build_seconds = measurement->build.seconds;
     recorded.measure_seconds = measurement->timing.mean * static_cast<double>(measurement->timing.count);

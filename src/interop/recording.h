@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct RecordedTrial {
   Outcome outcome;
   double build_seconds = 0;
   double measure_seconds = 0;  ///< checks and all launches
+  std::int64_t mesh_idx = -1;  ///< of our own journal
 };
 
 /// A recorded run: a search space and what was found in it. Texts are empty where the recording does not say.
