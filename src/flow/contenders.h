@@ -11,6 +11,7 @@
 
 namespace tune::flow {
 
+/// However many specs are near the best, unless --finalists asks for more.
 inline constexpr int kMostFinalists = 24;
 
 /// All specs within this share of the best are finalists: the times of the sweep and of the finals may differ by that
