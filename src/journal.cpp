@@ -133,15 +133,20 @@ std::optional<wire::RunRecord> Journal::last_run_of(const fs::path& path) {
 void Journal::accept(wire::Record record) {
   if (auto* run = std::get_if<wire::RunRecord>(&record)) {
     count_ends();
+    note_series(*run);
     last_run_ = std::move(*run);
   }
   if (auto* started = std::get_if<wire::StartedRecord>(&record)) running_[started->device] = std::move(started->id);
-  if (std::holds_alternative<wire::EndedRecord>(record)) running_.clear();
+  if (const auto* ended = std::get_if<wire::EndedRecord>(&record)) {
+    running_.clear();
+    if (ended->complete) series_.reset();
+  }
+  const std::string date = last_run_ ? last_run_->date : "";
   if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) {
     forget_ends(finals->id);
     const Finals* before = find_finals(finals->id);
     note_repeat(finals->id, before != nullptr && any_repeats(failures_of(*before), failures_of(finals->finals)));
-    finals_[finals->id] = std::move(finals->finals);
+    finals_.insert_or_assign(finals->id, Held{std::move(finals->finals), ++last_place_, date});
   }
   if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
     std::string id = trial->id;
@@ -149,7 +154,7 @@ void Journal::accept(wire::Record record) {
     const wire::TrialRecord* before = find(id);
     note_repeat(id, before != nullptr && any_repeats(failures_of(before->trial), failures_of(trial->trial)));
     if (before == nullptr && foreign_run()) ++foreign_trials_;
-    trials_.insert_or_assign(std::move(id), Known{std::move(*trial), ++last_place_});
+    trials_.insert_or_assign(std::move(id), Known{std::move(*trial), ++last_place_, date});
   }
 }
 
@@ -164,6 +169,30 @@ void Journal::clear() {
   ends_.clear();
   damaged_.clear();
   foreign_trials_ = 0;
+  series_.reset();
+}
+
+// Whoever wants everything measured again gives what ended earlier runs another chance, too.
+void Journal::note_series(const wire::RunRecord& run) {
+  if (!run.fresh) {
+    series_.reset();
+    return;
+  }
+  const std::vector<std::string> arguments(run.command.begin() + (run.command.empty() ? 0 : 1), run.command.end());
+  if (series_ && series_->arguments == arguments) return;
+  series_ = Series{arguments, last_place_};
+  ends_.clear();
+}
+
+void Journal::forget_older() {
+  const std::int64_t begin = series_ ? series_->begin : last_place_;
+  std::erase_if(trials_, [&](const auto& entry) { return entry.second.place <= begin; });
+  std::erase_if(finals_, [&](const auto& entry) { return entry.second.place <= begin; });
+  std::erase_if(repeats_, [&](const std::string& id) { return !trials_.contains(id) && !finals_.contains(id); });
+}
+
+void Journal::note_complete() {
+  if (series_) append(wire::EndedRecord{true});
 }
 
 // The run that wrote these is gone: the journal was its alone.
@@ -218,7 +247,13 @@ std::int64_t Journal::place_of(const std::string& id) const {
 
 const Finals* Journal::find_finals(const std::string& id) const {
   const auto found = finals_.find(id);
-  return found == finals_.end() ? nullptr : &found->second;
+  return found == finals_.end() ? nullptr : &found->second.finals;
+}
+
+std::string Journal::date_of(const std::string& id) const {
+  if (const auto found = trials_.find(id); found != trials_.end()) return found->second.date;
+  const auto found = finals_.find(id);
+  return found == finals_.end() ? "" : found->second.date;
 }
 
 void Journal::append(const wire::Record& record) {

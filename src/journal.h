@@ -33,6 +33,9 @@ class Journal {
   /// When its trial was written: larger is later. 0 if there is none.
   std::int64_t place_of(const std::string& id) const;
   const Finals* find_finals(const std::string& id) const;
+  /// When the run began that recorded these trial or finals: see RunRecord. Empty if there are none, or if it did not
+  /// say.
+  std::string date_of(const std::string& id) const;
   /// Whether the last record of these trial or finals has a failure that is alike to one of the record before.
   bool repeats(const std::string& id) const { return repeats_.contains(id); }
   /// Trials of versions of tune that speak another protocol, whose identities are others, so that none is found.
@@ -52,6 +55,12 @@ class Journal {
 
   /// Forgets all records and cuts the file to nothing. Throws Error(environment).
   void clear();
+  /// Forgets, and keeps in the file, all that does not count for a fresh run, whose RunRecord was the last: what was
+  /// recorded before it. If the runs before it were fresh too, were given the same command, and did not complete, what
+  /// they recorded counts.
+  void forget_older();
+  /// Of a fresh run, which has done all that it was to do: the next one begins anew. Of others, does nothing.
+  void note_complete();
   /// Throw Error(environment) if the disk does not take it; what was written before stays whole.
   void append(const wire::Record& record);
   /// To be said before the run ends, where it knows why: what runs has no part in it. Never throws: what cannot be
@@ -64,6 +73,17 @@ class Journal {
   struct Known {
     wire::TrialRecord record;
     std::int64_t place;
+    std::string date;  ///< see date_of
+  };
+  struct Held {
+    Finals finals;
+    std::int64_t place;
+    std::string date;
+  };
+  /// Fresh runs of one command, none of which has completed.
+  struct Series {
+    std::vector<std::string> arguments;
+    std::int64_t begin;  ///< the place of the last record before them
   };
 
   void lock();
@@ -75,6 +95,7 @@ class Journal {
   void note_repeat(const std::string& id, bool repeated);
   void count_ends();
   void forget_ends(const std::string& id);
+  void note_series(const wire::RunRecord& run);
 
   std::filesystem::path path_;
   base::Descriptor file_;
@@ -82,7 +103,8 @@ class Journal {
   std::optional<wire::RunRecord> last_run_;
   std::unordered_map<std::string, Known> trials_;
   std::int64_t last_place_ = 0;
-  std::unordered_map<std::string, Finals> finals_;
+  std::unordered_map<std::string, Held> finals_;
+  std::optional<Series> series_;  ///< that the last run belongs to
   std::unordered_set<std::string> repeats_;
   std::int64_t foreign_trials_ = 0;
   std::map<int, std::string> running_;         ///< what was started last, by its device, and has no outcome

@@ -50,6 +50,13 @@ void refuse_conflicts(const Options& options) {
         "it");
   if (options.simulate && (options.dry_run || options.build_only || options.probe))
     fail("--simulate excludes --dry-run, --build-only and --probe");
+  const bool measures = !options.simulate && !options.dry_run && !options.build_only && !options.probe;
+  if (options.fresh && !measures)
+    fail("--fresh measures again; --simulate, --dry-run, --build-only and --probe measure nothing");
+  if (options.artifact && !measures)
+    fail(
+        "--artifact copies what was built for the best spec; --simulate, --dry-run, --build-only and --probe find "
+        "none");
   if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
   if (options.simulate && options.shapes)
     fail("--simulate and --shapes exclude each other: a recording is of one problem");

@@ -211,6 +211,7 @@ void add_how(CLI::App& app, Options& options) {
       ->group(group);
   app.add_flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike")->group(group);
   app.add_flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run")->group(group);
+  app.add_flag("--fresh", options.fresh, "Measure again what the journal knows; its records are kept")->group(group);
   app.add_option("--device-file", options.device_file,
                  "Take the device from this file in dry runs, --build-only and --simulate")
       ->group(group)
@@ -241,6 +242,9 @@ void add_what_comes_out(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("N");
   app.add_option("--keep", options.keep, "Save artifact, source, log and output of failed specs here")
+      ->group(group)
+      ->type_name("DIR");
+  app.add_option("--artifact", options.artifact, "Copy what was built for the best spec (.cubin, .hsaco, .so) here")
       ->group(group)
       ->type_name("DIR");
   app.add_flag("--quiet,-q", options.quiet, "No progress; results only")->group(group);
@@ -287,7 +291,7 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
   add_how(*command, tuning);
   add_what_comes_out(*command, tuning);
   for (const char* name : {"--spec", "--dry-run", "--build-only", "--probe", "--simulate", "--compare", "--arch",
-                           "--kt-cache", "--t4", "--top", "--keep"})
+                           "--kt-cache", "--t4", "--top", "--keep", "--fresh", "--artifact"})
     command->remove_option(command->get_option(name));
   command->get_option("--tune")->description("Nothing else: what is audited is always a run with --tune");
   command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");

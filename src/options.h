@@ -80,8 +80,10 @@ struct Options {
   bool turns = true;                   ///< --no-turns: false
   bool keep_going = false;
   bool retry_failed = false;
+  bool fresh = false;  ///< measures again what the journal knows
   std::optional<std::filesystem::path> keep;
   std::optional<std::filesystem::path> store, base_store;
+  std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
 
   std::size_t top = 0;
   bool quiet = false;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <sstream>
 
 #include "cli.h"
@@ -236,6 +237,36 @@ TEST_F(FinalsOfTune, TableFilesProgressAndReplayAgreeOnTheBest) {
   EXPECT_TRUE(has(
       narrowed.out,
       "note: the recorded finals are ignored: one of their contenders is not among the specs of this simulation\n"));
+}
+
+TEST_F(FinalsOfTune, ThoseThatWereInterruptedDecideByTheRoundsUntilThenAndAreHeldAgain) {
+  // The sweep's best is the second best of the finals, whose seventh round never ends.
+  write_program("{T: [1, 2]}",
+                "[ $T = 2 ] && [ $n = 8 ] && touch reached && sleep 60\n[ $T = 1 ] && [ $n -gt 1 ] && "
+                "T=2.01\nsay $T");
+  Background run(sandbox_, {"bench.yaml", "--tune", "--output", "out", "--t4", "t4.json"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(sandbox_.folder() / "reached") || run.ended(); }));
+  run.signal(SIGINT);
+  const Result interrupted = run.wait();
+  EXPECT_EQ(interrupted.code, 130) << interrupted.err;
+  EXPECT_EQ(rows(interrupted.out).front(), "1/2.000000") << interrupted.out;
+  EXPECT_TRUE(has(interrupted.out, "\nfinals: interrupted, so the best may be another spec; the same command "));
+  EXPECT_TRUE(has(interrupted.out, " from the best in 6 rounds: "));
+  EXPECT_TRUE(has(interrupted.out, ", and the lowest time was taken; the same command holds them again\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "params:\n  T: 2\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "\n  finals: interrupted\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.csv"), "\n1,bench,ok,2,2,2,2,2,,,1,yes,0,,,,1,2,interrupted\n"));
+  EXPECT_TRUE(std::filesystem::exists(sandbox_.folder() / "t4.json"));
+  EXPECT_EQ(sandbox_.read("out.jsonl").find("\"record\":\"finals\""), std::string::npos);
+  EXPECT_EQ(sandbox_.tune({"--simulate", "out.csv", "--tune"}).code, 0) << "the CSV file can be read";
+
+  const long before = runs_of("1");
+  const Result continued = tune();
+  EXPECT_EQ(continued.code, 0) << continued.err;
+  EXPECT_TRUE(has(continued.out, "top_spec_idx: 1\n"));
+  EXPECT_EQ(continued.out.find("interrupted"), std::string::npos) << continued.out;
+  EXPECT_GE(runs_of("1"), before + 5) << "from the first round on";
+  EXPECT_EQ(sandbox_.read("out.yaml").find("interrupted"), std::string::npos);
 }
 
 TEST_F(FinalsOfTune, ThoseOfAnOlderJournalAreHeldAgain) {

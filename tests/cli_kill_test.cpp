@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli.h"
+#include "has.h"
 #include "model/values/random.h"
 
 namespace tune::cli {
@@ -243,6 +244,37 @@ INSTANTIATE_TEST_SUITE_P(Signals, Interrupt,
                          [](const auto& test) {
                            return std::string(test.param.stage) + std::to_string(test.param.code);
                          });
+
+class InterruptInFinals : public Kill, public testing::WithParamInterface<Interruption> {};
+
+TEST_P(InterruptInFinals, WritesTheFilesWithWhatTheSweepFound) {
+  auto run = start_and_hang("finals");
+  EXPECT_FALSE(fs::exists(sandbox_.folder() / "out.csv"));
+  run->signal(GetParam().signal);
+  const Result interrupted = run->wait();
+  EXPECT_EQ(interrupted.code, GetParam().code) << interrupted.err;
+  EXPECT_TRUE(has(interrupted.err, "tune: interrupted; the same command continues from here\n"));
+  EXPECT_TRUE(has(interrupted.out,
+                  "\nfinals: interrupted, so the best may be another spec; the same command holds them again\n"));
+  EXPECT_TRUE(has(interrupted.out, "top_spec_idx: "));
+  EXPECT_EQ(interrupted.out.find("ended early"), std::string::npos) << interrupted.out;
+  const std::string csv = sandbox_.read("out.csv");
+  EXPECT_TRUE(has(csv, ",place,finals (ms),finals\n"));
+  for (const char* row : {"\n0,", "\n1,", "\n2,", "\n3,"}) EXPECT_TRUE(has(csv, row));
+  EXPECT_TRUE(has(csv, ",interrupted\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "\n  finals: interrupted\n"));
+  EXPECT_TRUE(nothing_runs());
+
+  EXPECT_EQ(sandbox_.tune(command()).code, 0);
+  expect_complete("out", 4);
+  EXPECT_EQ(sandbox_.read("out.yaml").find("interrupted"), std::string::npos);
+  EXPECT_EQ(sandbox_.read("out.csv").find("interrupted"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, InterruptInFinals,
+                         testing::Values(Interruption{"finals", SIGINT, 130}, Interruption{"finals", SIGTERM, 143},
+                                         Interruption{"finals", SIGHUP, 129}),
+                         [](const auto& test) { return std::to_string(test.param.code); });
 
 /// What compilers and programs leave in TMPDIR when they are killed.
 class Temporaries : public Kill {

@@ -20,6 +20,7 @@
 #include "cpu_shim.h"
 #include "model/values/error.h"
 #include "support.h"
+#include "wire/artifact_name.h"
 
 namespace tune::worker {
 namespace {
@@ -146,14 +147,15 @@ std::string cpp_compiler_version() try {
 wire::Built build_shared_object(const wire::BuildRequest& request) {
   require_supported(request.problem, Backend::cpu, Stage::build);
   const auto start = std::chrono::steady_clock::now();
-  const fs::path folder = request.output, artifact = folder / "kernel.so";
+  const fs::path folder = request.output, artifact = folder / wire::artifact_name(Backend::cpu);
   base::write_file(folder / kShim, shim_source(request));
   // In the source's folder, which is what relative paths among the flags mean.
   const base::Finished finished = run_compiler(command_line(request, artifact), fs::path(request.source).parent_path());
   std::fputs(finished.captured.c_str(), stderr);
   if (!finished.exit.clean()) refuse(request, finished);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  return {"kernel.so", spent.count(), {{"code", code_bytes(artifact)}, {"stack", stack_bytes(folder)}}};
+  return {
+      artifact.filename().string(), spent.count(), {{"code", code_bytes(artifact)}, {"stack", stack_bytes(folder)}}};
 }
 
 }  // namespace tune::worker

@@ -14,6 +14,7 @@
 #include "program_command.h"
 #include "program_host.h"
 #include "program_run.h"
+#include "wire/artifact_name.h"
 #include "wire/program_result.h"
 
 namespace tune::worker {
@@ -126,7 +127,7 @@ wire::Hello ProgramBackend::probe() {
 }
 
 wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
-  const std::string name = "program";
+  const std::string name = wire::artifact_name(Backend::program);
   const fs::path binary = fs::path(request.output) / name;
   Task task;
   task.what = "the build";

@@ -66,6 +66,8 @@ Target::Target(const Options& options, exec::Workers& its_workers, const std::op
       filters(config::parse_filters(options.filters, loaded.plan.space)) {
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
+  if (options.artifact)
+    outputs.artifact = flow::artifact_file(*options.artifact, plan(), file_suffix(shape), hello().device);
   outputs.must_not_be(input_files(options, loaded.plan));
 }
 

@@ -9,9 +9,11 @@
 #include "commands/commands.h"
 #include "commands/rules.h"
 #include "exec/stage_times.h"
+#include "flow/artifact_copy.h"
 #include "flow/finals_stage.h"
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
+#include "flow/repetition.h"
 #include "flow/user_folders.h"
 #include "model/problem_size.h"
 #include "search/listed.h"
@@ -57,7 +59,13 @@ TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const T
   return rules;
 }
 
-flow::FinalsStageRules finals_rules(const Options& options, bool one_process, report::Progress::Time sweep_began) {
+/// Whether the run times the one spec of a best.yaml again, which is compared with what the file says of it.
+bool repeats_result(const Options& options, const Target& target) {
+  return target.loaded.result && !options.tune && !options.audit;
+}
+
+flow::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
+                                    report::Progress::Time sweep_began) {
   flow::FinalsStageRules rules;
   rules.finalists = options.finalists;
   rules.seed = options.seed;
@@ -66,6 +74,7 @@ flow::FinalsStageRules finals_rules(const Options& options, bool one_process, re
   };
   rules.one_process = one_process;
   rules.hold = options.finals;
+  rules.alone = repeats_result(options, target);
   rules.budget = options.finals_budget;
   rules.time_budget = options.time_budget;
   if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
@@ -97,10 +106,25 @@ void begin_run(Journal& journal, const Options& options, const TuneOrders& order
   if (orders.anew) journal.clear();
   note_journal(journal, notes);
   note_machine(target.machine, requests, notes);
-  if (!target.machine.probe_failure().empty()) return;
-  const Plan& plan = target.plan();
-  journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, flow::host_name(), ::getpid(),
-                                 requests.hello(), problem_size_text(plan.problem, plan.constants)});
+  const bool fresh = options.fresh || repeats_result(options, target);
+  if (const Plan& plan = target.plan(); target.machine.probe_failure().empty())
+    journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, flow::host_name(), ::getpid(),
+                                   requests.hello(), problem_size_text(plan.problem, plan.constants), flow::timestamp(),
+                                   fresh});
+  if (fresh) journal.forget_older();
+}
+
+/// Throws Error(bad_input).
+void require_artifact(const Options& options, const Target& target, const exec::Requests& requests,
+                      const std::optional<flow::Grid>& grid) {
+  if (!options.artifact) return;
+  if (!requests.has_build())
+    throw Error(ExitCode::bad_input, "--artifact: nothing is built for " + target.plan().file_as_written +
+                                         ", which runs as it is; leave the option out");
+  if (!options.tune && !options.spec && grid->specs.size() != 1)
+    throw Error(ExitCode::bad_input,
+                "--artifact copies what was built for one spec; add --tune to find the best, or "
+                "choose one with --spec N");
 }
 
 /// Throws Error(environment) if the machine could not be probed.
@@ -116,6 +140,13 @@ exec::MeasureOptions measuring_options(const Options& options, const Target& tar
   };
   measure.note_waiting = [&journal] { journal.note_end(); };
   return measure;
+}
+
+void note_repetition(const flow::ResultsRules& rules, const Target& target, const wire::Hello& machine,
+                     flow::Findings& findings) {
+  const flow::Results results(rules, target.loaded, target.objective, findings);
+  if (!results.any()) return;
+  flow::note_repetition(*target.loaded.result, results.best(machine.device), target.plan(), findings.notes);
 }
 
 void print_usage(const flow::Measuring& measuring, double finals_seconds) {
@@ -138,11 +169,13 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const wire::Hello& machine = target.hello();
   const std::vector<exec::ChosenDevice> devices = exec::choose_devices(options.devices, machine);
   const TunerRules rules = tuner_rules(options, orders, target, grid, machine.device, devices.size());
-  flow::Exporter exporter(target.outputs, plan, target.objective, machine.device);
+  const bool repeats = repeats_result(options, target);
+  flow::Exporter exporter(target.outputs, plan, target.objective, machine.device, options.fresh || repeats);
   target.objective.require(machine.device);
 
   require_journal(target.outputs);
   const exec::Requests requests(plan, machine, options.seed);
+  require_artifact(options, target, requests, grid);
   Journal journal(target.outputs.journal);
   begin_run(journal, options, orders, target, requests, findings.notes);
 
@@ -159,19 +192,27 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   flow::FinalsStage::Parts parts = {plan,     target.objective,
                                     requests, journal,
                                     progress, [&]() -> exec::MeasureService& { return measuring.service(); }};
+  flow::ResultsRules how_shown = results_rules(options);
+  how_shown.compiler = machine.compiler;
   const auto decide = [&] {
     flow::remeasure_distrusted(tuner, measuring, resume, findings.notes);
-    if (!options.tune) return;
-    flow::FinalsStage(parts, finals_rules(options, devices.front().one_process, sweep_began), findings).hold(tuner);
+    if (!options.tune && !repeats) return;
+    flow::FinalsStage(parts, finals_rules(options, target, devices.front().one_process, sweep_began), findings)
+        .hold(tuner);
     if (!findings.finals) flow::confirm_best(tuner, measuring, resume, target.objective);
   };
   const auto last_note = [&] {
+    flow::note_recorded(findings, journal, requests, findings.notes);
     flow::note_other_device(findings.trials, devices.front().id, findings.notes);
+    if (repeats) note_repetition(how_shown, target, machine, findings);
     if (!options.output) findings.notes.journal_is_at(journal.path());
+  };
+  const auto write = [&](const flow::Results& results) {
+    flow::write_files(results, target.outputs, machine.device, exporter);
   };
   const flow::Tuning tuning = {.loaded = target.loaded,
                                .objective = target.objective,
-                               .results = results_rules(options),
+                               .results = how_shown,
                                .tuner = tuner,
                                .strategy = *strategy,
                                .progress = progress,
@@ -180,11 +221,15 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
                                .journal = &journal,
                                .decide = decide,
                                .last_note = last_note,
+                               .write = write,
                                .silent = orders.silent};
   const flow::Results results = flow::sweep_and_print(tuning, findings);
   if (!options.quiet) print_usage(measuring, findings.finals_seconds);
   journal.flush(true);
   tuned.code = flow::write_results(results, target.outputs, machine.device, exporter, demands(options));
+  journal.note_complete();
+  if (options.artifact && results.any())
+    flow::copy_artifact(measuring.service(), *results.rows().front().trial, target.outputs.artifact);
   tuned.rows = results.rows();
   tuned.started_workers = measuring.started();
   return tuned;

@@ -144,6 +144,7 @@ class BestWriter {
     Node node = block();
     node.set("checked", make_scalar(result_.checked ? "yes" : "no", {}));
     node.set("tie", make_scalar(result_.tie ? "yes" : "no", {}));
+    if (result_.finals_interrupted) node.set("finals", make_scalar("interrupted", {}));
     node.set("time_ms", number(result_.seconds * 1e3));
     if (result_.interval.high > 0) {
       Node interval = make_list({});
@@ -155,6 +156,7 @@ class BestWriter {
     if (!result_.ratios.empty()) node.set("ratio_to_best", numbers(result_.ratios));
     if (!result_.front.empty()) node.set("pareto", front());
     if (!result_.artifact_hash.empty()) node.set("artifact", make_text(result_.artifact_hash, {}));
+    if (!result_.store_path.empty()) node.set("store_path", make_text(result_.store_path.string(), {}));
     return node;
   }
 
@@ -188,6 +190,7 @@ class BestWriter {
     node.set("name", make_text(result_.device.name, {}));
     node.set("driver", make_text(result_.device.driver, {}));
     node.set("arch", make_text(result_.device.arch, {}));
+    if (!result_.compiler.empty()) node.set("compiler", make_text(result_.compiler, {}));
     return node;
   }
 

@@ -28,7 +28,10 @@ struct BestResult {
   std::vector<std::pair<std::string, double>> ratios;   ///< baseline's time over the winner's, by label
   std::vector<FrontPoint> front;                        ///< of several objectives; best by the first one first
   std::string artifact_hash;                            ///< empty if nothing was built
+  std::filesystem::path store_path;                     ///< of the artifact in the build store; empty: likewise
+  bool finals_interrupted = false;
   Device device;
+  std::string compiler;  ///< name and version; empty: not known
 };
 
 /// Writes the winner as a tuning file of one spec, with `result:` and `device:` in addition. Everything that affects

@@ -4,14 +4,24 @@
 #include "config/source.h"
 
 namespace tune::config {
+namespace {
+
+bool leave_specs_alone(const LoadOptions& options) {
+  return options.params.empty() && !options.m && !options.n && !options.k && !options.shape && !options.backend;
+}
+
+}  // namespace
 
 Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options) {
   Problems problems;
   Source source = read_source(yamls, problems);
   apply_overrides(options, source.root, problems);
+  std::optional<RecordedResult> result;
+  if (yamls.size() == 1 && leave_specs_alone(options)) result = read_result(source.root, problems);
   Plan plan = Interpreter(source, options, problems).run();
   plan.yaml = std::filesystem::absolute(yamls.front()).lexically_normal();
-  return {std::move(plan), std::move(source)};
+  if (plan.space.product_size() != 1) result.reset();
+  return {std::move(plan), std::move(source), std::move(result)};
 }
 
 std::optional<Backend> parse_backend(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/node.h"
+#include "config/recorded_result.h"
 #include "config/shapes.h"
 #include "model/device.h"
 #include "model/plan.h"
@@ -41,6 +42,9 @@ struct Source {
 struct Loaded {
   Plan plan;
   Source source;
+  /// What the file says of its own spec, if it is the only file and has only that one spec, which the command line does
+  /// not change.
+  std::optional<RecordedResult> result = {};
 };
 
 /// Reads tuning files into a plan. Several must share name and file: their params are joined as a union, their

@@ -87,6 +87,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   for (round_ = 1; round_ <= most; ++round_) {
     shuffle(order, random);
     if (!hold_round(order)) break;
+    complete_ = round_;
     sample_load();
     if (rules_.by_time && round_ >= Judge::kFewest) eliminate();
     if (settled()) break;
@@ -278,9 +279,18 @@ Finals FinalsRunner::result() {
   std::vector<Entry*> all;
   for (const auto& entry : entries_) all.push_back(entry.get());
   leave(all);
+  return collect();
+}
+
+Finals FinalsRunner::so_far() {
+  for (const auto& entry : entries_) entry->forget(complete_ + 1);
+  return collect();
+}
+
+Finals FinalsRunner::collect() {
   Finals finals;
   finals.cores = static_cast<int>(std::thread::hardware_concurrency());
-  for (Entry* entry : all) {
+  for (const auto& entry : entries_) {
     entry->result.metrics = entry->metrics_of_median();
     for (const auto& [number, round] : entry->rounds) entry->result.launches += round.launches;
     finals.finalists.push_back(std::move(entry->result));

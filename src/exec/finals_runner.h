@@ -59,6 +59,8 @@ class FinalsRunner {
   ~FinalsRunner();
   /// Throws what Runner::wait throws, and DeviceLost.
   Finals run(const Tick& tick);
+  /// If run() threw: the rounds that were held as a whole.
+  Finals so_far();
 
  private:
   struct Entry;
@@ -79,6 +81,7 @@ class FinalsRunner {
   const Finalist* leader() const;
   void leave(std::span<Entry* const> entries);
   Finals result();
+  Finals collect();
   /// Handles events until `reached` holds or the entry's process has ended.
   template <typename Condition>
   void await(Entry& entry, Condition reached);
@@ -89,6 +92,7 @@ class FinalsRunner {
   FinalsRules rules_;
   Tick tick_;
   int round_ = 0;
+  int complete_ = 0;  ///< the last round that was held as a whole
   std::vector<std::unique_ptr<Entry>> entries_;
   Judge judge_;
   std::vector<double> others_running_;  ///< at the end of each round

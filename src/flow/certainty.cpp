@@ -34,7 +34,8 @@ std::string list_text(const std::vector<std::int64_t>& specs) {
 
 }  // namespace
 
-Certainty::Certainty(const Ranking& ranking, const Finals* finals) : finals_(finals) {
+Certainty::Certainty(const Ranking& ranking, const Finals* finals, bool finals_interrupted)
+    : finals_(finals), interrupted_(finals_interrupted) {
   const Ranked& first = ranking.rows.front();
   const Timing& timing = first.timed().measurement()->timing;
   if (first.standing) {
@@ -66,7 +67,9 @@ std::string Certainty::open_text() const {
       "the finals could not tell {} from the best in {} round{}: {}, and the lowest time was taken; {}",
       list_text(open_), rounds_, rounds_ == 1 ? "" : "s",
       gap_known_ ? fmt::format("they may be up to {} faster or slower", percent(gap_)) : "that is too few",
-      all ? "make the machine quieter, or take any of them" : "a longer --finals-budget or --time-budget has more");
+      interrupted_ ? "the same command holds them again"
+      : all        ? "make the machine quieter, or take any of them"
+                   : "a longer --finals-budget or --time-budget has more");
 }
 
 std::string Certainty::cause() const {

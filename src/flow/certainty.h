@@ -12,7 +12,7 @@ namespace tune::flow {
 class Certainty {
  public:
   /// Judges the first row. `finals` is null if there were none. Precondition: there is a row.
-  Certainty(const Ranking& ranking, const Finals* finals);
+  Certainty(const Ranking& ranking, const Finals* finals, bool finals_interrupted = false);
 
   /// By what share of its time the winner, or the choice of it, may be wrong; nullopt if that is not known: after a
   /// single run without finals.
@@ -34,6 +34,7 @@ class Certainty {
   int rounds_ = 0;
   double throttle_ = 0;
   const Finals* finals_;
+  bool interrupted_;
 };
 
 }  // namespace tune::flow

@@ -43,8 +43,9 @@ std::vector<Parameter> parameters_of(const Plan& plan) {
 
 }  // namespace
 
-Exporter::Exporter(const Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device)
-    : t4_(outputs.t4), plan_(&plan), objective_(&objective) {
+Exporter::Exporter(const Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
+                   bool fresh)
+    : t4_(outputs.t4), plan_(&plan), objective_(&objective), fresh_(fresh) {
   if (outputs.kt_cache.empty() && t4_.empty()) return;
   recording_.device = device;
   recording_.kernel = plan.kernel.empty() ? plan.name : plan.kernel;
@@ -83,7 +84,7 @@ interop::RecordedTrial Exporter::recorded(const Trial& trial) const {
 void Exporter::add(const Trial& trial) {
   if (!cache_ && t4_.empty()) return;
   interop::RecordedTrial entry = recorded(trial);
-  if (cache_) cache_->add(entry, timestamp());
+  if (cache_) cache_->add(entry, timestamp(), fresh_ && !trial.recorded);
   if (!t4_.empty()) recording_.trials.push_back(std::move(entry));
 }
 

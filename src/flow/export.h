@@ -11,7 +11,8 @@ namespace tune::flow {
 class Exporter {
  public:
   /// Opens the cache. `objective` must outlive this. Throws Error.
-  Exporter(const Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device);
+  Exporter(const Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
+           bool fresh = false);
 
   /// Throws Error(environment).
   void add(const Trial& trial);
@@ -24,6 +25,7 @@ class Exporter {
   std::filesystem::path t4_;
   const Plan* plan_;
   const Objective* objective_;
+  bool fresh_;
   interop::Recording recording_;
   std::unique_ptr<interop::KernelTunerCache> cache_;
 };

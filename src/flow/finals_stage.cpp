@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/store.h"
-#include "flow/contenders.h"
 #include "flow/resume.h"
 #include "model/values/error.h"
 
@@ -23,6 +22,11 @@ report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 /// Whether any spec has finished; baselines do not compete.
 bool any_finished(const Finals& finals) {
   return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && !f.failure; });
+}
+
+/// Whether a round was held that some spec came through.
+bool any_timed(const Finals& finals) {
+  return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && finished(f); });
 }
 
 std::chrono::steady_clock::duration ticks(double seconds) {
@@ -62,10 +66,21 @@ FinalsStage::FinalsStage(Parts parts, FinalsStageRules rules, Findings& findings
     : parts_(std::move(parts)), rules_(rules), findings_(&findings) {}
 
 void FinalsStage::hold(Tuner& tuner) {
-  decide(tuner);
-  note_default(tuner);
-  add_notes();
+  const auto add_all_notes = [&] {
+    note_default(tuner);
+    add_notes();
+  };
+  try {
+    decide(tuner);
+  } catch (const exec::Interrupted&) {
+    findings_->finals_interrupted = true;
+    add_all_notes();
+    throw;
+  }
+  add_all_notes();
 }
+
+bool FinalsStage::enough(const Contenders& contenders) const { return contenders.count() >= (rules_.alone ? 1 : 2); }
 
 // The baselines are tried as specs are, then all contenders meet.
 void FinalsStage::decide(Tuner& tuner) {
@@ -79,13 +94,13 @@ void FinalsStage::decide(Tuner& tuner) {
   }
   contenders.baselines = try_baselines(tuner, parts_.plan, notes);
   cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
-  if (contenders.count() < 2) return;
+  if (!enough(contenders)) return;
   const std::string id = finals_id(contenders.all());
   if (restore(id, contenders.all())) return;
   const exec::FinalsRules rules = finals_rules(tuner);
-  if (rules.end_is_asked_for)
+  if (rules.end_is_asked_for && contenders.count() > 1)
     cut_to_time(contenders, tuner.trials(), std::chrono::duration<double>(rules.end - now()).count(), notes);
-  if (contenders.count() < 2) return;
+  if (!enough(contenders)) return;
   hold_finals(id, contenders.all(), rules);
 }
 
@@ -188,6 +203,7 @@ bool FinalsStage::restore(const std::string& id, const std::vector<exec::Contend
     finalist.is_default = found->is_default;
   }
   findings_->finals = std::move(finals);
+  findings_->finals_date = parts_.journal.date_of(id);
   return true;
 }
 
@@ -218,19 +234,29 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
   const auto begin = now();
   blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();
-  parts_.progress.say(fmt::format("finals: {} contenders", count), begin);
+  const std::string all = fmt::format("{} contender{}", count, count == 1 ? "" : "s");
+  parts_.progress.say("finals: " + all, begin);
   exec::FinalsRunner finals(parts_.measure_service(), std::move(contenders), rules);
-  Finals held = finals.run([&](int round, std::size_t left) {
-    parts_.progress.set_stage(round == 0 ? fmt::format("finals: loading {} contenders", count)
-                                         : fmt::format("finals: round {}, {} contenders left", round, left),
-                              now());
+  const auto tick = [&](int round, std::size_t left) {
+    parts_.progress.set_stage(
+        round == 0 ? "finals: loading " + all : fmt::format("finals: round {}, {} contenders left", round, left),
+        now());
     parts_.journal.flush(false);
-  });
+  };
+  try {
+    keep(finals.run(tick));
+  } catch (const exec::Interrupted&) {
+    if (Finals until_now = finals.so_far(); any_timed(until_now)) keep(std::move(until_now));
+    throw;
+  }
   findings_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
-  if (!any_finished(held)) throw_none_finished(held);
-  settle_vendor(held);
-  findings_->finals = std::move(held);
   parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
+}
+
+void FinalsStage::keep(Finals finals) {
+  if (!any_finished(finals)) throw_none_finished(finals);
+  settle_vendor(finals);
+  findings_->finals = std::move(finals);
 }
 
 }  // namespace tune::flow

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "exec/finals_runner.h"
+#include "flow/contenders.h"
 #include "flow/findings.h"
 #include "journal.h"
 #include "report/progress.h"
@@ -20,6 +21,7 @@ struct FinalsStageRules {
   std::function<bool(const Failure&, bool repeated)> again;
   bool one_process = false;           ///< the device admits one process at a time: no finals can be held
   bool hold = true;                   ///< --no-finals: false
+  bool alone = false;                 ///< a spec that nothing else meets is timed in rounds, too
   std::optional<double> budget;       ///< seconds of the finals
   std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
   std::optional<report::Progress::Time> deadline;
@@ -43,8 +45,9 @@ class FinalsStage {
   /// Finals and notes go to `findings`, whose default_spec is today's configuration.
   FinalsStage(Parts parts, FinalsStageRules rules, Findings& findings);
 
-  /// Does nothing without a valid spec, and holds no finals for one contender alone. Throws Interrupted, and
-  /// Error(environment), also if no spec finishes the finals.
+  /// Does nothing without a valid spec, and holds no finals for one contender, unless the rules say so. Throws
+  /// Interrupted, after which the findings have the rounds that were held, and Error(environment), also if no spec
+  /// finishes the finals.
   void hold(Tuner& tuner);
 
  private:
@@ -54,6 +57,8 @@ class FinalsStage {
   void blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders, exec::FinalsRules& rules);
   bool restore(const std::string& id, const std::vector<exec::Contender>& contenders);
   const Finals* recorded(const std::string& id) const;
+  void keep(Finals finals);
+  bool enough(const Contenders& contenders) const;
   void note_default(Tuner& tuner);
   void add_notes();
   std::string contender_id(const exec::Contender& contender) const;

@@ -15,6 +15,8 @@ struct Findings {
   std::vector<Trial> trials;
   std::optional<Spec> default_spec;  ///< today's configuration
   std::optional<Finals> finals;
+  bool finals_interrupted = false;         ///< before their end: `finals` has the rounds until then, if there was one
+  std::optional<std::string> finals_date;  ///< see Journal::date_of; unset: this run held them
   std::vector<GridScan::Pruned> pruned;
   Notes notes;
   double elapsed_seconds = 0;

@@ -48,6 +48,21 @@ void Notes::failures_are_of_an_earlier_run(std::int64_t count) {
 
 void Notes::journal_is_at(const std::filesystem::path& journal) { said("journal: " + shown_line(journal.string())); }
 
+void Notes::outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when) {
+  const std::string what = count == 0 ? "the finals were"
+                                      : fmt::format("{} of {} spec{} {}", count, specs, specs == 1 ? "" : "s",
+                                                    finals       ? "and the finals were"
+                                                    : count == 1 ? "was"
+                                                                 : "were");
+  said(fmt::format("{} not measured now, but {}, as the journal has it; --fresh measures again", what, when));
+}
+
+void Notes::result_is_repeated(const std::string& comparison) { said(comparison); }
+
+void Notes::result_is_of_other_conditions(const std::string& file, const std::string& differences) {
+  said(fmt::format("the result in {} was measured under other conditions: {}", shown_line(file), differences));
+}
+
 void Notes::specs_were_measured_again(const std::string& distrust, std::int64_t count) {
   said(fmt::format("{}; from then on every spec had a process of its own, and the specs before were measured again: {}",
                    distrust, count));

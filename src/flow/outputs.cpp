@@ -9,6 +9,7 @@
 #include "model/grid_scan.h"
 #include "model/values/error.h"
 #include "report/csv.h"
+#include "wire/artifact_name.h"
 
 namespace tune::flow {
 namespace fs = std::filesystem;
@@ -80,11 +81,9 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
     const fs::path& path;
     const char* option;
   };
-  const Output outputs[] = {{csv, "--output PREFIX"},
-                            {journal, "--output PREFIX"},
-                            {best, "--output PREFIX"},
-                            {kt_cache, "--kt-cache FILE"},
-                            {t4, "--t4 FILE"}};
+  const Output outputs[] = {{csv, "--output PREFIX"},  {journal, "--output PREFIX"},
+                            {best, "--output PREFIX"}, {kt_cache, "--kt-cache FILE"},
+                            {t4, "--t4 FILE"},         {artifact, "--artifact DIR"}};
   const auto refuse = [](const Output& output, const std::string& why) {
     throw Error(ExitCode::bad_input,
                 "the output " + output.path.string() + " is " + why + "; choose another " + output.option);
@@ -108,10 +107,17 @@ void Outputs::make_folders() const {
     if (output.has_parent_path()) fs::create_directories(output.parent_path(), ignored);
 }
 
+fs::path artifact_file(const fs::path& folder, const Plan& plan, const std::string& suffix, const Device& device) {
+  const bool gpu = plan.backend == Backend::cuda || plan.backend == Backend::hip;
+  const std::string name = safe_name(plan.name + suffix + (gpu ? "-" + device.arch : ""));
+  return folder / (name + fs::path(wire::artifact_name(plan.backend)).extension().string());
+}
+
 void write_csv(const fs::path& path, const Space& space, const report::Summary& summary) {
   std::ostringstream text;
   report::Csv csv(text, summary.name, parameter_names(space), summary.columns,
-                  {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials)});
+                  {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials),
+                   summary.finals_interrupted});
   const std::map<std::int64_t, report::CsvPlace> places = places_of(summary);
   std::vector<const Trial*> trials;
   for (const Trial& trial : summary.trials) trials.push_back(&trial);

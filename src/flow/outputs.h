@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/plan.h"
 #include "report/summary.h"
 
 namespace tune::flow {
@@ -23,6 +24,7 @@ struct OutputRules {
 struct Outputs {
   std::filesystem::path csv, journal, best;  ///< csv and best are empty without --output
   std::filesystem::path kt_cache, t4;        ///< of --kt-cache and --t4
+  std::filesystem::path artifact;            ///< of --artifact, see artifact_file
 
   explicit Outputs(const OutputRules& rules);
   /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or one of
@@ -31,6 +33,11 @@ struct Outputs {
   /// Makes the folders that the files are in; a journal makes its own.
   void make_folders() const;
 };
+
+/// Where --artifact puts what was built for the best spec of a plan: FOLDER/gemm-sm_90a.cubin, FOLDER/gemm.so, ...; of
+/// a program FOLDER/gemm. `suffix` follows the plan's name.
+std::filesystem::path artifact_file(const std::filesystem::path& folder, const Plan& plan, const std::string& suffix,
+                                    const Device& device);
 
 /// Writes a row for every spec tried, and for every point pruned before the build if the grid has at most 10^6.
 /// Throws Error(environment).

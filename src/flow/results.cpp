@@ -11,6 +11,7 @@
 #include "base/store.h"
 #include "report/csv.h"
 #include "report/table.h"
+#include "wire/artifact_name.h"
 
 namespace tune::flow {
 namespace fs = std::filesystem;
@@ -49,12 +50,14 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.columns = columns();
   summary_.notes = findings.notes.texts();
   warn();
+  summary_.finals_interrupted = findings.finals_interrupted;
   summary_.elapsed_seconds = findings.elapsed_seconds;
 }
 
 void Results::warn() {
   if (!rules_.tuned || !any()) return;
-  certainty_.emplace(summary_.ranking, findings_->finals ? &*findings_->finals : nullptr);
+  certainty_.emplace(summary_.ranking, findings_->finals ? &*findings_->finals : nullptr,
+                     findings_->finals_interrupted);
   summary_.warnings = certainty_->warnings();
 }
 
@@ -196,7 +199,11 @@ config::BestResult Results::best(const Device& device) const {
     if (baseline.standing) best.ratios.emplace_back(baseline.label, baseline.standing->ratio);
   best.front = front();
   best.artifact_hash = sweep.build.artifact_hash;
+  if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
+    best.store_path = fs::path(sweep.build.key) / wire::artifact_name(loaded_->plan.backend);
+  best.finals_interrupted = findings_->finals_interrupted;
   best.device = device;
+  if (!best.artifact_hash.empty()) best.compiler = rules_.compiler;
   return best;
 }
 

@@ -20,6 +20,7 @@ struct ResultsRules {
   std::vector<std::string> command;  ///< with `--spec N` after it, runs one spec again
   bool tuned = false;                ///< order of merit and a winner; else all in mesh order
   std::size_t top = 0;               ///< specs in the table; 0: all
+  std::string compiler = {};         ///< name and version, for the best YAML
 };
 
 /// Ranks what a run found and presents it: the table, the CSV file, the best YAML.
@@ -39,6 +40,8 @@ class Results {
   /// Why the best is less certain than this share of its time; nullopt if it is certain enough, or if there is none.
   std::optional<std::string> too_uncertain(double limit) const;
   std::string text() const;
+  /// What the best YAML says of the best. Precondition: any().
+  config::BestResult best(const Device& device) const;
   /// Throws Error(environment).
   void write_files(const Outputs& outputs, const Device& device) const;
 
@@ -50,7 +53,6 @@ class Results {
   void mark_front(Ranking& ranking) const;
   std::vector<config::FrontPoint> front() const;
   std::vector<report::Column> columns() const;
-  config::BestResult best(const Device& device) const;
 
   ResultsRules rules_;
   const config::Loaded* loaded_;

@@ -1,6 +1,7 @@
 #include "flow/resume.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "tuner.h"
@@ -23,6 +24,18 @@ bool is_of_another(const Trial& trial, const std::string& id) {
   const Measurement* measurement = trial.measurement();
   if (!trial.recorded || measurement == nullptr || measurement->device.empty()) return false;
   return (measurement->device == id) == (measurement->scaled != 1);
+}
+
+/// `2026-11-21 10:44 UTC`.
+std::string minute_of(const std::string& date) { return date.substr(0, 16) + " UTC"; }
+
+/// An empty date is an unknown one, and the first of them.
+std::string text_of_dates(const std::set<std::string>& dates) {
+  const std::string &first = *dates.begin(), &last = *dates.rbegin();
+  if (last.empty()) return "by runs that noted no date";
+  if (first.empty()) return "by runs that noted no date, and by others until " + minute_of(last);
+  if (minute_of(first) == minute_of(last)) return "by the run of " + minute_of(first);
+  return "by runs from " + minute_of(first) + " to " + minute_of(last);
 }
 
 }  // namespace
@@ -75,6 +88,19 @@ std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const
 void note_other_device(std::span<const Trial> trials, const std::string& id, Notes& notes) {
   const auto others = std::ranges::count_if(trials, [&](const Trial& trial) { return is_of_another(trial, id); });
   if (!id.empty() && others > 0) notes.times_are_of_another_device(others, id);
+}
+
+void note_recorded(const Findings& findings, const Journal& journal, const exec::Requests& requests, Notes& notes) {
+  std::set<std::string> dates;
+  std::int64_t count = 0;
+  for (const Trial& trial : findings.trials) {
+    if (!trial.recorded) continue;
+    ++count;
+    dates.insert(journal.date_of(requests.trial_id(trial.spec)));
+  }
+  if (findings.finals_date) dates.insert(*findings.finals_date);
+  if (dates.empty()) return;
+  notes.outcomes_are_recorded(count, findings.trials.size(), findings.finals_date.has_value(), text_of_dates(dates));
 }
 
 std::optional<Trial> Resume::answer(const Spec& spec) {

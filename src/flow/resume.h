@@ -5,6 +5,7 @@
 
 #include "exec/replay_runner.h"
 #include "exec/requests.h"
+#include "flow/findings.h"
 #include "flow/notes.h"
 #include "journal.h"
 #include "model/statistics/objective.h"
@@ -46,6 +47,9 @@ std::optional<Trial> recall_ends(const Spec& spec, const Journal& journal, const
 /// Notes how many recorded times are from another device than the run's first, which has this id. The identity of a
 /// trial does not distinguish cards of one model.
 void note_other_device(std::span<const Trial> trials, const std::string& id, Notes& notes);
+
+/// Notes how much of what was found is from the journal, and when it was measured.
+void note_recorded(const Findings& findings, const Journal& journal, const exec::Requests& requests, Notes& notes);
 
 /// Answers specs with what the journal knows.
 class Resume {

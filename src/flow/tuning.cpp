@@ -62,9 +62,11 @@ Results sweep_and_print(const Tuning& tuning, Findings& findings) {
     try_specs(tuning);
   } catch (...) {
     if (tuning.journal == nullptr) throw;
-    // Whatever ended the run, its results so far are printed; the files of an earlier, complete run stay as they are.
-    findings.notes.ended_early();
-    print_results(tuning, findings);
+    // Whatever ended the run, its results so far are printed; the files of an earlier, complete run stay as they are,
+    // unless this run knows as much.
+    if (!findings.finals_interrupted) findings.notes.ended_early();
+    const Results results = print_results(tuning, findings);
+    if (findings.finals_interrupted) tuning.write(results);
     throw;
   }
   if (const std::string& failure = tuning.tuner.systematic_failure(); !failure.empty())
@@ -72,11 +74,15 @@ Results sweep_and_print(const Tuning& tuning, Findings& findings) {
   return print_results(tuning, findings);
 }
 
-ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter,
-                       const Demands& demands) {
+void write_files(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter) {
   outputs.make_folders();
   results.write_files(outputs, device);
   exporter.finish();
+}
+
+ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter,
+                       const Demands& demands) {
+  write_files(results, outputs, device, exporter);
   if (demands.right_results && results.any_wrong()) return ExitCode::check_failed;
   if (const auto why = demands.noise ? results.too_uncertain(*demands.noise) : std::nullopt) {
     base::print_error(*why);

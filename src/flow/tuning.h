@@ -26,14 +26,15 @@ struct Tuning {
   report::Progress::Time started;
   Journal* journal = nullptr;  ///< null: nothing is remembered, and what ends early prints nothing
 
-  std::function<void()> decide;     ///< what follows the sweep, unless every spec failed alike
-  std::function<void()> last_note;  ///< adds the notes that all trials are needed for
-  bool silent = false;              ///< prints no results
+  std::function<void()> decide;                    ///< what follows the sweep, unless every spec failed alike
+  std::function<void()> last_note;                 ///< adds the notes that all trials are needed for
+  std::function<void(const Results&)> write = {};  ///< writes the files of finals that were interrupted
+  bool silent = false;                             ///< prints no results
 };
 
 /// Tries what the strategy asks for, decides, and prints the results. If an error or an interruption ends the tuning
-/// early, the results are printed too, and then the exception is rethrown. Adds to `findings`, which must outlive the
-/// results.
+/// early, the results are printed too, and then the exception is rethrown; files are written only if the sweep was
+/// complete and the finals were interrupted. Adds to `findings`, which must outlive the results.
 Results sweep_and_print(const Tuning& tuning, Findings& findings);
 
 /// What the user wants the results to be like.
@@ -41,6 +42,9 @@ struct Demands {
   bool right_results = false;   ///< --compare
   std::optional<double> noise;  ///< how sure the best is to be, as a share of its time
 };
+
+/// Writes the files. Throws Error(environment).
+void write_files(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter);
 
 /// Writes the files, and says what the results come to. Throws Error(environment).
 ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter,

@@ -266,10 +266,10 @@ void KernelTunerCache::take_figures(std::string_view entry) {
   figures_fixed_ = true;
 }
 
-void KernelTunerCache::add(const RecordedTrial& trial, const std::string& timestamp) {
+void KernelTunerCache::add(const RecordedTrial& trial, const std::string& timestamp, bool anew) {
   const bool fails = !std::holds_alternative<Measurement>(trial.outcome);
   const auto [entry, is_new] = failed_.try_emplace(escaped_key(trial), fails);
-  if (!is_new && (fails || !entry->second)) return;
+  if (!is_new && !anew && (fails || !entry->second)) return;
   entry->second = fails;
   if (const auto* measurement = std::get_if<Measurement>(&trial.outcome); measurement != nullptr && !figures_fixed_) {
     for (const auto& [name, value] : measurement->metrics)

@@ -34,9 +34,9 @@ class KernelTunerCache {
   KernelTunerCache(const KernelTunerCache&) = delete;
   KernelTunerCache& operator=(const KernelTunerCache&) = delete;
 
-  /// A spec that the file has already is passed over, unless it failed there and succeeded now: then the file has both,
-  /// and readers take the last. Throws Error(environment).
-  void add(const RecordedTrial& trial, const std::string& timestamp);
+  /// A spec that the file has already is passed over, unless it was measured `anew`, or failed there and succeeded now:
+  /// then the file has both, and readers take the last. Throws Error(environment).
+  void add(const RecordedTrial& trial, const std::string& timestamp, bool anew = false);
   /// Closes the text; nothing can be added any more. Throws Error(environment).
   void close();
 

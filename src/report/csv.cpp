@@ -15,6 +15,7 @@ constexpr const char* kRun[] = {"iters", "checked", "max_error"};
 constexpr const char* kWhy[] = {"stage", "cause", "reason"};
 constexpr const char* kDevice[] = {"device", "scaled"};
 constexpr const char* kProcess[] = {"process"};
+constexpr const char* kInterrupted[] = {"finals"};
 constexpr const char* kTuned[] = {"place", "finals (ms)"};
 constexpr const char* kTimes[] = {"met (ms)", "min (ms)", "mean (ms)", "p95 (ms)", "ci_low (ms)", "ci_high (ms)"};
 
@@ -35,7 +36,7 @@ std::string quoted(std::string_view text) {
 bool is_fixed_column(std::string_view name) {
   const auto among = [&](const auto& titles) { return std::ranges::find(titles, name) != std::end(titles); };
   return among(kFirst) || among(kTimes) || among(kRun) || among(kWhy) || among(kDevice) || among(kTuned) ||
-         among(kProcess);
+         among(kProcess) || among(kInterrupted);
 }
 
 Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
@@ -52,6 +53,7 @@ Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, s
   if (extras_.tuned)
     for (const char* title : kTuned) cell(title);
   if (extras_.shared_processes) cell(*kProcess);
+  if (extras_.finals_interrupted) cell(*kInterrupted);
   end_row();
 }
 
@@ -122,6 +124,7 @@ void Csv::add_extras(const Measurement* measurement, CsvPlace place) {
     cell(place.finals_seconds > 0 ? place.finals_seconds * 1e3 : std::nan(""));
   }
   if (extras_.shared_processes) cell(!measurement ? "" : measurement->shared ? "shared" : "own");
+  if (extras_.finals_interrupted) cell("interrupted");
 }
 
 void Csv::cell(std::string_view text) {

@@ -21,6 +21,7 @@ struct CsvExtras {
   bool several_devices = false;
   bool tuned = false;
   bool shared_processes = false;  ///< of some specs
+  bool finals_interrupted = false;
 };
 
 /// Where a spec of a tuning stands in the table.
@@ -33,7 +34,8 @@ struct CsvPlace {
 /// Quoting is RFC 4180's, lines end in \n, numbers never depend on the locale, unknown cells are empty.
 /// Columns: mesh_idx, name, status (ok, early, failed, pruned, pruned after build), the parameters, times in ms,
 /// iters, checked, max_error, the metrics, stage, cause, reason; of several devices, device and scaled; of a tuning,
-/// place and the time in the finals; where some shared a process, process.
+/// place and the time in the finals; where some shared a process, process; if the finals were interrupted, finals,
+/// which says so in every row.
 class Csv {
  public:
   /// `params` are the names of all parameters of the space, without `$`.

@@ -54,6 +54,7 @@ struct Summary {
   std::vector<Column> columns;
   std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;
+  bool finals_interrupted = false;
   double elapsed_seconds = 0;
 };
 

@@ -181,6 +181,8 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
     text += fmt::format("finals: {} rows were timed in turns; the others once, in the sweep\n",
                         std::count_if(rows.begin(), rows.end(), finals));
   }
+  if (summary.finals_interrupted)
+    text += "finals: interrupted, so the best may be another spec; the same command holds them again\n";
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (baseline.standing)
       text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", shown_line(baseline.label));

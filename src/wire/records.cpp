@@ -30,6 +30,14 @@ std::int64_t integer_at(const json& j, const char* key, std::int64_t least, std:
   return found == j.end() ? otherwise : to_integer(*found, std::string("'") + key + "'", least, most);
 }
 
+// At least to the minute, in UTC.
+bool is_date(const std::string& text) {
+  constexpr std::string_view kDate = "0000-00-00 00:00:00";
+  if (text.size() < kDate.size() || !text.ends_with("+00:00")) return false;
+  return std::ranges::equal(kDate, std::string_view(text).substr(0, kDate.size()),
+                            [](char form, char c) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
+}
+
 double seconds_at(const json& j, const char* key) {
   const auto found = j.find(key);
   if (found == j.end()) return 0;
@@ -232,6 +240,8 @@ static void to_json(json& j, const RunRecord& run) {
        {"host", run.host},
        {"process", run.process},
        {"hello", json::parse(encode(Event(run.hello)))}};
+  if (!run.date.empty()) j["date"] = run.date;
+  if (run.fresh) j["fresh"] = true;
 }
 
 static void from_json(const json& j, RunRecord& run) {
@@ -241,6 +251,9 @@ static void from_json(const json& j, RunRecord& run) {
   run.command = j.value("command", std::vector<std::string>());
   run.host = j.value("host", "");
   run.process = static_cast<int>(integer_at(j, "process", 0, INT32_MAX, 0));
+  run.date = j.value("date", "");
+  if (!run.date.empty() && !is_date(run.date)) refuse("'date' is no date such as 2026-11-21 10:44:42+00:00");
+  run.fresh = j.value("fresh", false);
   const Event event = decode_event(j.at("hello").dump());
   const auto* hello = std::get_if<Hello>(&event);
   if (hello == nullptr) throw Malformed("what it calls hello is another message");
@@ -277,6 +290,7 @@ std::string encode(const Record& record) {
     j["record"] = "started";
   } else {
     j["record"] = "ended";
+    if (std::get<EndedRecord>(record).complete) j["complete"] = true;
   }
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -290,7 +304,7 @@ Record decode_record(std::string_view line) {
     if (sort == "trial") return TrialRecord{j.at("id").get<std::string>(), j.get<Trial>()};
     if (sort == "finals") return FinalsRecord{j.at("id").get<std::string>(), j.get<Finals>()};
     if (sort == "started") return j.get<StartedRecord>();
-    if (sort == "ended") return EndedRecord{};
+    if (sort == "ended") return EndedRecord{j.value("complete", false)};
     throw Malformed("unknown record '" + sort + "'");
   } catch (const json::exception& error) {
     throw Malformed(fault_of(error));

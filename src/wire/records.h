@@ -20,6 +20,8 @@ struct RunRecord {
   int process = 0;
   Hello hello;
   std::string problem = {};  ///< 4096x4096x4096; see problem_size_text
+  std::string date = {};     ///< when it began: 2026-11-21 10:44:42.236642+00:00; empty: an older version did not say
+  bool fresh = false;        ///< what was recorded before was not to count for it
 };
 
 /// A spec was tried. `id` is its identity: see Requests::trial_id.
@@ -43,7 +45,9 @@ struct StartedRecord {
 };
 
 /// The run ended as it or its user meant it to: that speaks against nothing that was started and has no outcome.
-struct EndedRecord {};
+struct EndedRecord {
+  bool complete = false;  ///< a fresh run has done all that it was to do
+};
 
 using Record = std::variant<RunRecord, TrialRecord, FinalsRecord, StartedRecord, EndedRecord>;
 

@@ -1,0 +1,66 @@
+#include "flow/repetition.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "model/values/shown.h"
+
+namespace tune::flow {
+namespace {
+
+/// The interval of a single launch, and of a program that ran once, is not known.
+std::optional<Interval> interval_of(const config::BestResult& result) {
+  if (result.launches < 2 || result.interval.high <= 0) return std::nullopt;
+  return result.interval;
+}
+
+std::string time_text(double seconds, const std::optional<Interval>& interval) {
+  const std::string time = fmt::format("{:.6g} ms", seconds * 1e3);
+  if (!interval) return time;
+  return fmt::format("{} +-{:.2g} %", time, (interval->high - interval->low) / 2 / seconds * 100);
+}
+
+std::string verdict(const std::optional<Interval>& before, const std::optional<Interval>& now) {
+  if (!before || !now)
+    return fmt::format("whether that is more than noise is not known, because the {} was timed once",
+                       before ? "spec" : "spec of the file");
+  const bool overlap = before->low <= now->high && now->low <= before->high;
+  return overlap ? "the difference is within the noise of both" : "the difference is beyond the noise of both";
+}
+
+std::string comparison(const config::RecordedResult& before, const config::BestResult& now, const std::string& file) {
+  const std::optional<Interval> interval = interval_of(now);
+  return fmt::format("{} has {}; now it took {}, {:.3f} times as long: {}", shown_line(file),
+                     time_text(before.seconds, before.interval), time_text(now.seconds, interval),
+                     now.seconds / before.seconds, verdict(before.interval, interval));
+}
+
+std::string differences(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan) {
+  std::vector<std::string> texts;
+  const auto compare = [&](const char* what, const std::string& then, const std::string& today) {
+    if (!then.empty() && !today.empty() && then != today)
+      texts.push_back(fmt::format("{} {} instead of {}", what, shown_line(then), shown_line(today)));
+  };
+  compare("device", before.device, now.device.name);
+  compare("architecture", before.arch, now.device.arch);
+  compare("driver", before.driver, now.device.driver);
+  compare("compiler", before.compiler, now.compiler);
+  compare("power state", std::string(to_text(before.state)), std::string(to_text(plan.measure.state)));
+  if (!before.artifact_hash.empty() && before.artifact_hash != now.artifact_hash)
+    texts.emplace_back("the code that was built then is not that of now");
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+}  // namespace
+
+void note_repetition(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan,
+                     Notes& notes) {
+  const std::string file = plan.yaml.filename().string();
+  notes.result_is_repeated(comparison(before, now, file));
+  if (const std::string others = differences(before, now, plan); !others.empty())
+    notes.result_is_of_other_conditions(file, others);
+}
+
+}  // namespace tune::flow

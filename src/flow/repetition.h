@@ -1,0 +1,16 @@
+#pragma once
+#include <string>
+
+#include "config/best_yaml.h"
+#include "config/recorded_result.h"
+#include "flow/notes.h"
+#include "model/plan.h"
+
+namespace tune::flow {
+
+/// Notes how the time of a spec compares with the result that its best.yaml holds, and what else is not as it was then:
+/// device, driver, compiler, power state, code. Times differ by more than noise if their 95 % intervals do not overlap.
+void note_repetition(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan,
+                     Notes& notes);
+
+}  // namespace tune::flow
