@@ -211,7 +211,7 @@ TEST_F(Output, ProgressGoesToStderrInPlainLines) {
 TEST_F(Output, QuietLeavesTheResults) {
   sandbox_.write_script("{T: [3, 1, 2]}");
   const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
-  const Result quiet = tune({"bench.yaml", "--tune", "--output", "best", "--quiet"});
+  const Result quiet = tune({"bench.yaml", "--tune", "--output", "quiet", "--quiet"});
   EXPECT_EQ(quiet.err, "");
   EXPECT_EQ(without_elapsed(quiet.out), without_elapsed(result.out));
 }

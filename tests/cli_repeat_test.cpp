@@ -85,6 +85,15 @@ TEST_F(Repeat, ABestYamlIsTimedAnewAndComparedWithItsResult) {
   EXPECT_EQ(slower.out.find("other conditions"), std::string::npos) << slower.out;
 }
 
+TEST_F(Repeat, TimingTheBestAgainLeavesTheFinalsOfItsJournalAlone) {
+  write_program();
+  tune({"bench.yaml", "--tune", "--output", "best"});
+  sandbox_.environment["TIMES"] = "3";
+  tune({"best.yaml", "--output", "best"});
+  const Result simulated = tune({"bench.yaml", "--tune", "--simulate", "best.jsonl"});
+  EXPECT_TRUE(has(simulated.out, "\n        0 bench/T=1  1.000000      7  0.00\n        1 bench/T=2  2.000000 "));
+}
+
 TEST_F(Repeat, ADifferenceWithinTheIntervalOfTheFileIsNoise) {
   write_program();
   tune({"bench.yaml", "--tune", "--output", "best"});
@@ -287,6 +296,8 @@ TEST_F(Repeat, AnArtifactIsOfOneSpecAndOfSomethingThatIsBuilt) {
   EXPECT_TRUE(has(tune({"bench.yaml", "--tune", "--artifact", "shipped"}, 2).err,
                   "--artifact: nothing is built for bench.sh, which runs as it is; leave the option out"));
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "runs-1")) << "nothing was started";
+  EXPECT_TRUE(has(tune({"gemm.yaml", "--tune", "--artifact", "gemm.cpp"}, 2).err,
+                  "--artifact gemm.cpp is no folder; choose another"));
   fs::create_directories(sandbox_.folder() / "other/gemm.so");
   EXPECT_TRUE(has(tune({"gemm.yaml", "--tune", "--artifact", "other"}, 2).err,
                   "the output other/gemm.so is a folder; choose another --artifact DIR"));

@@ -121,6 +121,9 @@ void require_artifact(const Options& options, const Target& target, const exec::
   if (!requests.has_build())
     throw Error(ExitCode::bad_input, "--artifact: nothing is built for " + target.plan().file_as_written +
                                          ", which runs as it is; leave the option out");
+  std::error_code ignored;
+  if (std::filesystem::exists(*options.artifact, ignored) && !std::filesystem::is_directory(*options.artifact, ignored))
+    throw Error(ExitCode::bad_input, "--artifact " + options.artifact->string() + " is no folder; choose another");
   if (!options.tune && !options.spec && grid->specs.size() != 1)
     throw Error(ExitCode::bad_input,
                 "--artifact copies what was built for one spec; add --tune to find the best, or "

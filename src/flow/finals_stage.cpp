@@ -250,7 +250,8 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
     throw;
   }
   findings_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
-  parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
+  // Who replays the journal wants the finals that decided among several.
+  if (count > 1) parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
 }
 
 void FinalsStage::keep(Finals finals) {

@@ -57,7 +57,10 @@ void Notes::outcomes_are_recorded(std::int64_t count, std::size_t specs, bool fi
   said(fmt::format("{} not measured now, but {}, as the journal has it; --fresh measures again", what, when));
 }
 
-void Notes::result_is_repeated(const std::string& comparison) { said(comparison); }
+void Notes::result_is_repeated(const std::string& file, const std::string& then, const std::string& now, double ratio,
+                               const std::string& verdict) {
+  said(fmt::format("{} has {}; now it took {}, {:.3f} times as long: {}", shown_line(file), then, now, ratio, verdict));
+}
 
 void Notes::result_is_of_other_conditions(const std::string& file, const std::string& differences) {
   said(fmt::format("the result in {} was measured under other conditions: {}", shown_line(file), differences));

@@ -36,7 +36,9 @@ class Notes {
   void outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when);
 
   // The result of a best.yaml that was timed again.
-  void result_is_repeated(const std::string& comparison);
+  /// `then` and `now` as in `10.4 ms +-0.5 %`; `ratio`: the time of now over that of then.
+  void result_is_repeated(const std::string& file, const std::string& then, const std::string& now, double ratio,
+                          const std::string& verdict);
   void result_is_of_other_conditions(const std::string& file, const std::string& differences);
 
   // The sweep.

@@ -30,13 +30,6 @@ std::string verdict(const std::optional<Interval>& before, const std::optional<I
   return overlap ? "the difference is within the noise of both" : "the difference is beyond the noise of both";
 }
 
-std::string comparison(const config::RecordedResult& before, const config::BestResult& now, const std::string& file) {
-  const std::optional<Interval> interval = interval_of(now);
-  return fmt::format("{} has {}; now it took {}, {:.3f} times as long: {}", shown_line(file),
-                     time_text(before.seconds, before.interval), time_text(now.seconds, interval),
-                     now.seconds / before.seconds, verdict(before.interval, interval));
-}
-
 std::string differences(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan) {
   std::vector<std::string> texts;
   const auto compare = [&](const char* what, const std::string& then, const std::string& today) {
@@ -58,7 +51,9 @@ std::string differences(const config::RecordedResult& before, const config::Best
 void note_repetition(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan,
                      Notes& notes) {
   const std::string file = plan.yaml.filename().string();
-  notes.result_is_repeated(comparison(before, now, file));
+  const std::optional<Interval> interval = interval_of(now);
+  notes.result_is_repeated(file, time_text(before.seconds, before.interval), time_text(now.seconds, interval),
+                           now.seconds / before.seconds, verdict(before.interval, interval));
   if (const std::string others = differences(before, now, plan); !others.empty())
     notes.result_is_of_other_conditions(file, others);
 }
