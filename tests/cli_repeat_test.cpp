@@ -215,6 +215,22 @@ TEST_F(Repeat, AFreshRunThatWasInterruptedIsContinuedByTheSameCommand) {
   EXPECT_EQ(runs_of("1"), 3);
 }
 
+TEST_F(Repeat, AFreshRunOfSeveralShapesIsContinuedAtTheShapeThatWasInterrupted) {
+  write_program("{T: [1], M: 1, N: 1, K: 1}");
+  sandbox_.write("sizes.yaml", "- {M: 1, N: 1, K: 1}\n- {M: 2, N: 1, K: 1}\n");
+  const Words command = {"bench.yaml", "--shapes", "sizes.yaml", "--output", "out", "--fresh"};
+  sandbox_.environment["HANG"] = "1/2";
+  Background run(sandbox_, command);
+  ASSERT_TRUE(eventually([&] { return fs::exists(sandbox_.folder() / "reached") || run.ended(); }));
+  run.signal(SIGINT);
+  EXPECT_EQ(run.wait().code, 130);
+  sandbox_.environment.erase("HANG");
+  tune(command);
+  EXPECT_EQ(runs_of("1"), 3) << "the second shape alone";
+  tune(command);
+  EXPECT_EQ(runs_of("1"), 5) << "both";
+}
+
 TEST_F(Repeat, FreshTimesReplaceThoseInACacheOfKernelTuner) {
   write_program("{T: [1]}");
   tune({"bench.yaml", "--kt-cache", "cache.json"});

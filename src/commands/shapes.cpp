@@ -3,6 +3,7 @@
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/rules.h"
+#include "journal.h"
 #include "model/values/shown.h"
 
 namespace tune::commands {
@@ -17,6 +18,14 @@ ExitCode run_shape(const Options& options, exec::Workers& workers, const config:
   if (error.code() != ExitCode::none_valid) throw;
   base::print_error(error.what());
   return error.code();
+}
+
+// The same command measures none of the shapes again before it has measured all.
+void note_complete(const Options& options, const std::vector<config::Shape>& shapes) {
+  for (const config::Shape& shape : shapes) {
+    const flow::Outputs outputs(output_rules(options, file_suffix(shape)));
+    if (std::filesystem::exists(outputs.journal)) Journal(outputs.journal).note_complete();
+  }
 }
 
 }  // namespace
@@ -35,6 +44,7 @@ ExitCode for_each_shape(const Options& options, TargetCommand command) {
     base::print(shown_line(config::to_text(shape)) + "\n");
     worst = std::max(worst, run_shape(options, workers, shape, command));
   }
+  if (options.fresh) note_complete(options, shapes);
   return worst;
 }
 

@@ -11,13 +11,6 @@
 namespace tune::commands {
 namespace {
 
-std::string file_suffix(const std::optional<config::Shape>& shape) {
-  std::string suffix;
-  if (shape)
-    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
-  return suffix;
-}
-
 config::Loaded load_for(const Options& options, const std::optional<config::Shape>& shape, flow::Machine& machine) {
   config::LoadOptions load_rules = load_options(options);
   load_rules.shape = shape;
@@ -55,6 +48,13 @@ std::vector<std::filesystem::path> input_files(const Options& options, const Pla
 }
 
 }  // namespace
+
+std::string file_suffix(const std::optional<config::Shape>& shape) {
+  std::string suffix;
+  if (shape)
+    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
+  return suffix;
+}
 
 Target::Target(const Options& options, exec::Workers& its_workers, const std::optional<config::Shape>& shape)
     : workers(its_workers),

@@ -15,6 +15,9 @@
 
 namespace tune::commands {
 
+/// What the names of a shape's files have in addition: -M64-N64. Empty without a shape.
+std::string file_suffix(const std::optional<config::Shape>& shape);
+
 /// A tuning file together with the options of the command line: what is listed, built or tuned, for which machine, and
 /// where the results go.
 struct Target {

@@ -230,7 +230,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   if (!options.quiet) print_usage(measuring, findings.finals_seconds);
   journal.flush(true);
   tuned.code = flow::write_results(results, target.outputs, machine.device, exporter, demands(options));
-  journal.note_complete();
+  if (!options.shapes) journal.note_complete();
   if (options.artifact && results.any())
     flow::copy_artifact(measuring.service(), *results.rows().front().trial, target.outputs.artifact);
   tuned.rows = results.rows();
