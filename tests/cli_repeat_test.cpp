@@ -81,7 +81,7 @@ TEST_F(Repeat, ABestYamlIsTimedAnewAndComparedWithItsResult) {
                   "note: best.yaml has 1 ms +-0 %; now it took 3 ms +-0 %, 3.000 times as long: the difference is "
                   "beyond the noise of both\n"));
   EXPECT_GT(runs_of("1"), then) << "nothing is remembered";
-  EXPECT_FALSE(slower.out.find("as the journal has it") != std::string::npos) << slower.out;
+  EXPECT_EQ(slower.out.find("from the journal"), std::string::npos) << slower.out;
   EXPECT_EQ(slower.out.find("other conditions"), std::string::npos) << slower.out;
 }
 
@@ -134,7 +134,7 @@ TEST_F(Repeat, ABestYamlWhoseSpecIsChangedIsATuningFileAsAnyOther) {
   const Words command = {"best.yaml", "--param", "T:[2,3]"};
   EXPECT_EQ(tune(command).out.find("note: best.yaml has"), std::string::npos);
   const long before = runs_of("2");
-  EXPECT_TRUE(has(tune(command).out, "2 of 2 specs were not measured now"));
+  EXPECT_TRUE(has(tune(command).out, "2 of 2 specs are from the journal"));
   EXPECT_EQ(runs_of("2"), before);
 }
 
@@ -154,21 +154,22 @@ TEST_F(Repeat, WhatComesFromTheJournalSaysSoWithItsDate) {
   write_program();
   const Words command = {"bench.yaml", "--tune", "--output", "out"};
   const Result first = tune(command);
-  EXPECT_EQ(first.out.find("not measured now"), std::string::npos) << first.out;
+  EXPECT_EQ(first.out.find("from the journal, measured"), std::string::npos) << first.out;
   const Result again = tune(command);
   EXPECT_TRUE(has(masked(again.out),
-                  "note: # of # specs and the finals were not measured now, but by the run of ### #:# UTC, as the "
-                  "journal has it; --fresh measures again\n"))
+                  "note: # of # specs and the finals are from the journal, measured by the run of ### #:# UTC; --fresh "
+                  "measures again\n"))
       << masked(again.out);
   const Result more = tune({"bench.yaml", "--tune", "--output", "out", "--param", "T:[1,2,3,4]", "--no-finals"});
-  EXPECT_TRUE(has(more.out, "note: 3 of 4 specs were not measured now, but by the run of 20")) << more.out;
+  EXPECT_TRUE(has(more.out, "note: 3 of 4 specs are from the journal, measured by the run of 20")) << more.out;
   // Older journals have no dates.
   std::string journal = sandbox_.read("out.jsonl");
   for (auto at = journal.find("\"date\""); at != std::string::npos; at = journal.find("\"date\""))
     journal.erase(at, journal.find(',', at) + 1 - at);
   sandbox_.write("out.jsonl", journal);
-  EXPECT_TRUE(has(tune(command).out,
-                  "note: 3 of 3 specs and the finals were not measured now, but by runs that noted no date, as the "));
+  EXPECT_TRUE(
+      has(tune(command).out,
+          "note: 3 of 3 specs and the finals are from the journal, measured by runs that noted no date; --fresh"));
 }
 
 TEST_F(Repeat, FreshMeasuresAgainAndKeepsWhatWasRecorded) {
@@ -182,7 +183,7 @@ TEST_F(Repeat, FreshMeasuresAgainAndKeepsWhatWasRecorded) {
   fresh.emplace_back("--fresh");
   const Result anew = tune(fresh);
   EXPECT_TRUE(has(anew.out, " 2.000000 "));
-  EXPECT_EQ(anew.out.find("not measured now"), std::string::npos) << anew.out;
+  EXPECT_EQ(anew.out.find("from the journal, measured"), std::string::npos) << anew.out;
   EXPECT_EQ(runs_of("1"), 2 * runs) << "in the sweep and in the finals";
   EXPECT_TRUE(sandbox_.read("out.jsonl").starts_with(before)) << "nothing is lost";
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "time_ms: 2\n"));
@@ -207,11 +208,11 @@ TEST_F(Repeat, AFreshRunThatWasInterruptedIsContinuedByTheSameCommand) {
   run.signal(SIGINT);
   EXPECT_EQ(run.wait().code, 130);
   sandbox_.environment.erase("HANG");
-  EXPECT_TRUE(has(tune(command).out, "note: 1 of 3 specs was not measured now, but by the run of 20"));
+  EXPECT_TRUE(has(tune(command).out, "note: 1 of 3 specs is from the journal, measured by the run of 20"));
   EXPECT_EQ(runs_of("1"), 2);
   EXPECT_EQ(runs_of("2"), 3);
   EXPECT_EQ(runs_of("3"), 2);
-  EXPECT_EQ(tune(command).out.find("not measured now"), std::string::npos) << "that one was complete";
+  EXPECT_EQ(tune(command).out.find("from the journal, measured"), std::string::npos) << "that one was complete";
   EXPECT_EQ(runs_of("1"), 3);
 }
 

@@ -11,7 +11,6 @@ namespace tune::gpu {
 inline constexpr Backend kBackend = Backend::cuda;
 inline constexpr const char* kVendor = "CUDA";
 inline constexpr const char* kCompilerAdvice = "install NVRTC or set CUDA_HOME";
-inline constexpr const char* kArtifact = "kernel.cubin";
 inline constexpr const char* kToolkitVariables[] = {"CUDA_HOME", "CUDA_PATH"};
 inline constexpr const char* kToolkit = "/usr/local/cuda";
 inline constexpr bool kDriverInToolkit = false;  // what toolkits have is a stub

@@ -23,7 +23,6 @@ namespace tune::gpu {
 inline constexpr Backend kBackend = Backend::hip;
 inline constexpr const char* kVendor = "HIP";
 inline constexpr const char* kCompilerAdvice = "install ROCm (Debian: libamdhip64-dev) or set ROCM_PATH";
-inline constexpr const char* kArtifact = "kernel.hsaco";
 inline constexpr const char* kToolkitVariables[] = {"ROCM_PATH", "HIP_PATH"};
 inline constexpr const char* kToolkit = "/opt/rocm";
 inline constexpr bool kDriverInToolkit = true;

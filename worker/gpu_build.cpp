@@ -15,6 +15,7 @@
 #include "gpu_compiler.h"
 #include "gpu_vendor.h"
 #include "ptxas_log.h"
+#include "wire/artifact_name.h"
 
 namespace tune::worker {
 namespace {
@@ -96,9 +97,9 @@ wire::Built build_gpu_code(const wire::BuildRequest& request) {
   std::fputs(result.log.c_str(), stderr);
   if (!result.compiled) refuse(result.log);
   wire::Built built;
-  built.artifact = gpu::kArtifact;
+  built.artifact = wire::artifact_name(gpu::kBackend);
   built.properties = properties(request, result);
-  base::write_file(fs::path(request.output) / gpu::kArtifact, result.code);
+  base::write_file(fs::path(request.output) / built.artifact, result.code);
   built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return built;
 }

@@ -49,12 +49,10 @@ void Notes::failures_are_of_an_earlier_run(std::int64_t count) {
 void Notes::journal_is_at(const std::filesystem::path& journal) { said("journal: " + shown_line(journal.string())); }
 
 void Notes::outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when) {
-  const std::string what = count == 0 ? "the finals were"
-                                      : fmt::format("{} of {} spec{} {}", count, specs, specs == 1 ? "" : "s",
-                                                    finals       ? "and the finals were"
-                                                    : count == 1 ? "was"
-                                                                 : "were");
-  said(fmt::format("{} not measured now, but {}, as the journal has it; --fresh measures again", what, when));
+  const std::string of_specs = fmt::format("{} of {} spec{}", count, specs, specs == 1 ? "" : "s");
+  const std::string what = count == 0 ? "the finals" : finals ? of_specs + " and the finals" : of_specs;
+  said(fmt::format("{} {} from the journal, measured {}; --fresh measures again", what,
+                   count == 1 && !finals ? "is" : "are", when));
 }
 
 void Notes::result_is_repeated(const std::string& file, const std::string& then, const std::string& now, double ratio,
