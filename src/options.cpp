@@ -42,7 +42,10 @@ void add_what_to_tune(CLI::App& app, Options& options) {
   app.add_option("--yaml,yaml", options.yaml, "Tuning file; several are joined (same name and file)")
       ->group("What to tune")
       ->type_name("FILE");
-  app.add_option("--param", options.params, "Replace or add a parameter: NAME:VALUE or NAME:[a,b]")
+  app.add_option("--param", options.params, "Replace the values of a parameter: NAME:VALUE or NAME:[a,b]")
+      ->group("What to tune")
+      ->type_name("NAME:V");
+  app.add_option("--add-param", options.new_params, "Add a parameter that the file does not have")
       ->group("What to tune")
       ->type_name("NAME:V");
   app.add_option("--filter", options.filters, "Only specs with this value; values of one name are alternatives")
@@ -337,6 +340,16 @@ void refuse_empty_paths(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) refuse_empty_paths(*command);
 }
 
+/// `, did you mean '--tune'?` for the first word that is no option.
+std::string nearest_option(const CLI::App& app) {
+  const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const std::vector<std::string> unknown = app.remaining(true);
+  return unknown.empty() ? "" : did_you_mean(unknown.front().substr(0, unknown.front().find('=')), known);
+}
+
 }  // namespace
 
 std::optional<Options> parse_options(int argc, const char* const* argv) {
@@ -365,7 +378,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     base::print(text.str());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitCode::bad_input, std::string(error.what()) + "; see tune --help");
+    throw Error(ExitCode::bad_input, error.what() + nearest_option(app) + "; see tune --help");
   }
   refuse_empty_paths(app);
   if (app.got_subcommand("audit")) {

@@ -47,7 +47,7 @@ struct Options {
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
   std::optional<AuditOptions> audit;                   ///< repeats the tuning that the rest asks for
 
-  std::vector<std::string> params;
+  std::vector<std::string> params, new_params;
   std::vector<std::string> filters;
   std::optional<std::int64_t> spec;
   std::optional<std::int64_t> m, n, k;

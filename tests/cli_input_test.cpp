@@ -52,7 +52,7 @@ TEST_F(Input, AnEmptyFileIsRefused) {
 
 TEST_F(Input, MalformedYamlIsRefusedWithItsLine) {
   refuses_file("name: x\nparams: {T: [1, 2\n",
-               "tune: error: bad.yaml:3: malformed YAML: end of sequence flow not found\n");
+               "tune: error: bad.yaml:3: malformed YAML: end of sequence flow not found; close the [\n");
 }
 
 TEST_F(Input, ADuplicateKeyIsRefused) {
@@ -294,7 +294,7 @@ TEST_F(Input, ABadFilterIsRefused) {
 }
 
 TEST_F(Input, ParamChangesTheGridAndFilterDoesNot) {
-  EXPECT_EQ(listed({"bench.yaml", "--param", "T:[5, 6]", "--param", "NEW:1"}),
+  EXPECT_EQ(listed({"bench.yaml", "--param", "T:[5, 6]", "--add-param", "NEW:1"}),
             "        0 T=5/NEW=1\n        1 T=6/NEW=1\nNumber of valid specs: 2\n");
   EXPECT_EQ(listed({"bench.yaml", "--filter", "T=1", "--filter", "T=2"}),
             "        1 T=1\n        2 T=2\nNumber of valid specs: 2\n");

@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Stages, KillInStage,
 
 TEST_F(Kill, AStartingWorkerEndsWithItsDriver) {
   std::vector<std::string> many = command();
-  many.insert(many.end(), {"--param", "$REPEAT:{range: [1, 30]}"});  // one of so many is seen starting
+  many.insert(many.end(), {"--add-param", "$REPEAT:{range: [1, 30]}"});  // one of so many is seen starting
   Background run(sandbox_, many);
   const auto worker_starts = [&] {
     const auto processes = sandbox_.processes();
@@ -158,7 +158,7 @@ TEST_F(Kill, AStartingWorkerEndsWithItsDriver) {
 
 TEST_F(Kill, AtAnyMomentLosesOnlyWhatWasInFlight) {
   constexpr int kJournals = 2, kKillsPerJournal = 12;  // campaign_kills goes on for longer
-  const std::vector<std::string> many = {"--param", "$REPEAT:{range: [1, 30]}"};
+  const std::vector<std::string> many = {"--add-param", "$REPEAT:{range: [1, 30]}"};
   const auto tune = [&](const std::string& output) {
     std::vector<std::string> words = command(output);
     words.insert(words.end(), many.begin(), many.end());

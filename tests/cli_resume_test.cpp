@@ -633,7 +633,7 @@ TEST_F(CustomResume, AReferenceThatCannotBeBuiltIsOneLine) {
   ASSERT_NE(at, std::string::npos) << result.err;
   EXPECT_EQ(result.err.substr(at),
             "tune: error: reference kernel 'absent' cannot be built: launch.args do not fit the parameters of kernel "
-            "'absent': they are (const float* in, float* out, int)\n");
+            "'absent': XXX\n");
 }
 
 TEST_F(CustomResume, AReferenceThatCrashesIsNamed) {

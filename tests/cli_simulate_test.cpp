@@ -180,7 +180,7 @@ TEST_F(Simulate, RefusesTheRecordingOfAnotherKernelOrOtherParameters) {
   sandbox_.write_script("{T: [1, 2], X: [1, 2]}");
   expect_refusal({"bench.yaml", "--simulate", "run.json"}, "the recording does not know the parameter X of bench.yaml");
   sandbox_.write_script("{X: [1]}");
-  expect_refusal({"bench.yaml", "--simulate", "run.json", "--param", "T:1", "--param", "X:1"}, "parameter X");
+  expect_refusal({"bench.yaml", "--simulate", "run.json", "--add-param", "T:1", "--param", "X:1"}, "parameter X");
   std::string other = kCache;
   other.replace(other.find("\"bench\""), 7, "\"blur\"");
   sandbox_.write("other.json", other);

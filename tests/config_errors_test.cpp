@@ -50,7 +50,7 @@ TEST_F(BadInput, AFileThatIsNoMappingIsRefused) {
 }
 
 TEST_F(BadInput, MalformedYamlHasItsLine) {
-  EXPECT_EQ(complaint("name: x\nparams: {BM: [1, 2\n"), "gemm.yaml:3: malformed YAML: end of sequence flow not found");
+  EXPECT_EQ(complaint("name: x\nparams: {BM: [1, 2\n"), "gemm.yaml:3: malformed YAML: end of sequence flow not found; close the [");
   EXPECT_EQ(complaint("name: x\nfile: *here\n"), "gemm.yaml:2: malformed YAML: the referenced anchor is not defined");
 }
 
@@ -489,7 +489,8 @@ TEST_F(BadInput, FilesTunedTogetherMustAgree) {
 
 TEST_F(BadInput, OptionsAreNamedByTheirText) {
   config::LoadOptions options = without_kernel_file();
-  options.params = {"BM", "BN:[1", "P:{pow2: [3, 4]}", "Q:1", "$Q:2"};
+  options.new_params = {"Q:1"};
+  options.params = {"BM", "BN:[1", "P:{pow2: [3, 4]}", "$Q:2"};
   EXPECT_EQ(complaint(program_file("{P: 1}"), options),
             "--param BM: write NAME:VALUE or NAME:[VALUE, VALUE]\n"
             "--param BN:[1: '[1' is no YAML value; write NAME:VALUE or NAME:[VALUE, VALUE]\n"

@@ -255,7 +255,7 @@ TEST_F(Config, WithoutABiasNothingIsCalledSo) {
         "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [A, bias]}\n"
         "problem: {gemm: {m: 8, n: 16, k: 32}}\n");
   }),
-            "gemm.yaml:5: unknown name 'bias' in launch.args 'bias'; no parameter, let or size has this name");
+            "gemm.yaml:5: unknown name 'bias' in launch.args 'bias'; no buffer, parameter, let or size has this name");
 }
 
 TEST_F(Config, FastAccumulationIsForFp8) {
@@ -541,9 +541,10 @@ TEST_F(Config, JoinsSeveralFilesAsAUnion) {
   EXPECT_EQ(plan.build.run[0], "x");
 }
 
-TEST_F(Config, ParamOptionReplacesOrAdds) {
+TEST_F(Config, ParamOptionsReplaceAndAdd) {
   config::LoadOptions options = without_kernel_file();
-  options.params = {"BM:[32, 48]", "S:7", "$NEW:{pow2: [1, 4]}"};
+  options.params = {"BM:[32, 48]", "S:7"};
+  options.new_params = {"$NEW:{pow2: [1, 4]}"};
   const Plan plan = load(program_file("{BM: 64, $S: [1, 2]}"), options);
   EXPECT_EQ(values(plan, "BM"), "32 48");
   EXPECT_EQ(values(plan, "S"), "7");

@@ -146,13 +146,13 @@ TEST_F(CpuWorker, ChecksCountAndTypesOfArguments) {
   wire::BuildRequest request = build_request("right");
   request.launches[0].args.pop_back();
   EXPECT_EQ(build_failure(request),
-            "launch.args do not fit the parameters of kernel 'right': they are "
-            "(const float* A, const float* B, float* C, int, int)");
+            "launch.args do not fit the parameters of kernel 'right': the kernel has 6 parameters, launch.args has 5 "
+            "entries");
   request = build_request("right");
   std::swap(request.launches[0].args[1], request.launches[0].args[2]);
   EXPECT_EQ(build_failure(request),
-            "launch.args do not fit the parameters of kernel 'right': they are "
-            "(const float* A, float* C, const float* B, int, int, int)");
+            "launch.args do not fit the parameters of kernel 'right': parameter 3 of the kernel is float*, the entry of "
+            "launch.args is const float* B");
   request.launches[0].args[0].buffer = "X";
   EXPECT_EQ(build_failure(request), "launch.args: the problem has no buffer X");
 }

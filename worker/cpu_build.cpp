@@ -83,7 +83,6 @@ std::string explain(const wire::BuildRequest& request, const base::Finished& fin
     for (const char* form : {"'{}' was not declared", "undeclared identifier '{}'"})
       if (in_shim && line.find(fmt::format(fmt::runtime(form), launch.kernel)) != line.npos)
         return fmt::format("kernel '{}' is not declared in {}", launch.kernel, source.filename().string());
-  if (const auto text = line.find("launch.args"); in_shim && text != line.npos) return line.substr(text);
   const std::string folder = source.parent_path().string() + "/";
   for (auto at = line.find(folder); at != line.npos; at = line.find(folder)) line.erase(at, folder.size());
   return line;
@@ -92,10 +91,12 @@ std::string explain(const wire::BuildRequest& request, const base::Finished& fin
 [[noreturn]] void refuse(const wire::BuildRequest& request, const base::Finished& finished) {
   const std::string line = explain(request, finished), &output = finished.captured;
   const std::string_view cut = output.size() > kDetail ? "\n[more in the log]" : "";
-  throw Refusal(wire::Failed{.stage = Stage::build,
-                             .message = fmt::format("{}\n{}{}", line, output.substr(0, kDetail), cut),
-                             .facts = facts_of_build(finished.exit, output),
-                             .room_error = room_error_of_build(output)});
+  const auto misfit = explain_misfit(request, output);
+  throw Refusal(
+      wire::Failed{.stage = Stage::build,
+                   .message = misfit ? *misfit : fmt::format("{}\n{}{}", line, output.substr(0, kDetail), cut),
+                   .facts = facts_of_build(finished.exit, output),
+                   .room_error = room_error_of_build(output)});
 }
 
 /// Bytes of the .text section; 0 if the file is not a 64-bit ELF object.

@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
+#include "argument_lists.h"
 #include "backend.h"
 #include "layout.h"
 
 namespace tune::worker {
 namespace {
 
-struct TypedArgument {
-  std::string type;
-  std::string name;  ///< of a buffer
-};
+constexpr const char* kFit = "tune_fit";
 
 const char* scalar_type(Argument::Scalar type) {
   switch (type) {
@@ -60,15 +59,15 @@ std::string buffer_type(const std::string& name, const std::vector<Buffer>& buff
   return fmt::format("{}{}*", found->role == Buffer::Role::in ? "const " : "", cpp_type(found->type));
 }
 
-TypedArgument typed(const wire::Arg& arg, const Problem& problem, const std::vector<Buffer>& buffers) {
+ListedArgument typed(const wire::Arg& arg, const Problem& problem, const std::vector<Buffer>& buffers) {
   switch (arg.kind) {
     case Argument::Kind::buffer:
-      return {buffer_type(arg.buffer, buffers), arg.buffer};
+      return {buffer_type(arg.buffer, buffers), name_of(arg)};
     case Argument::Kind::scalar:
-      return {scalar_type(arg.type), ""};
+      return {scalar_type(arg.type), name_of(arg)};
     case Argument::Kind::alpha:
     case Argument::Kind::beta:
-      if (const auto* gemm = std::get_if<Gemm>(&problem)) return {cpp_type(gemm->acc), ""};
+      if (const auto* gemm = std::get_if<Gemm>(&problem)) return {cpp_type(gemm->acc), name_of(arg)};
       throw Refusal(Stage::build, "launch.args: only a gemm problem has alpha and beta");
     case Argument::Kind::tensor_map:
       break;
@@ -76,37 +75,88 @@ TypedArgument typed(const wire::Arg& arg, const Problem& problem, const std::vec
   throw Refusal(Stage::build, "launch.args: tensor maps need the cuda backend");
 }
 
-std::string launch_function(std::size_t index, const std::string& kernel,
-                            const std::vector<TypedArgument>& parameters) {
-  std::string types, names, values;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto& [type, name] = parameters[i];
+std::string launch_function(std::size_t index, const std::string& kernel, const std::vector<ListedArgument>& entries) {
+  std::string types, values;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::string& type = entries[i].type;
     const char* comma = i == 0 ? "" : ", ";
     types += ", " + type;
-    names += comma + type + (name.empty() ? "" : " " + name);
     values += type.ends_with('*') ? fmt::format("{}static_cast<{}>(tune_arguments[{}])", comma, type, i)
                                   : fmt::format("{}*static_cast<const {}*>(tune_arguments[{}])", comma, type, i);
   }
   return fmt::format(
-      "static_assert(std::is_invocable_v<decltype(({0})){1}>,\n"
-      "              \"launch.args do not fit the parameters of kernel '{0}': they are ({2})\");\n"
-      "extern \"C\" __attribute__((visibility(\"default\"))) void {3}([[maybe_unused]] void* const* tune_arguments) "
+      "static_assert({4}<{5}, std::is_invocable_v<decltype(({0})){1}>, decltype({0}), void({6})>::kFits);\n"
+      "extern \"C\" __attribute__((visibility(\"default\"))) void {2}([[maybe_unused]] void* const* tune_arguments) "
       "{{\n"
-      "  {0}({4});\n}}\n",
-      kernel, types, names, shim_symbol(index), values);
+      "  {0}({3});\n}}\n",
+      kernel, types, shim_symbol(index), values, kFit, index, types.substr(std::min<std::size_t>(types.size(), 2)));
+}
+
+std::vector<ListedArgument> entries_of(const wire::KernelLaunch& launch, const Problem& problem) {
+  const std::vector<Buffer> buffers = buffers_of(problem);
+  std::vector<ListedArgument> entries;
+  for (const wire::Arg& arg : launch.args) entries.push_back(typed(arg, problem, buffers));
+  return entries;
+}
+
+/// What stands between commas behind the first opening bracket, up to the closing one.
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text.substr(std::min(text.find_first_of("(<"), text.size()))) {
+    if ((c == ')' || c == '>') && --depth == 0) break;
+    if (c == ',' && depth == 1)
+      parts.emplace_back();
+    else if (depth > 0 && !(c == ' ' && parts.back().empty()))
+      parts.back() += c;
+    if (c == '(' || c == '<') ++depth;
+  }
+  // Clang writes `float *`.
+  for (std::string& part : parts)
+    for (auto at = part.find(" *"); at != part.npos; at = part.find(" *")) part.erase(at, 1);
+  if (parts.size() == 1 && (parts[0].empty() || parts[0] == "void")) parts.clear();
+  return parts;
+}
+
+bool converts(const std::string& from, const std::string& to) {
+  const bool pointer = from.ends_with('*') || to.ends_with('*');
+  return !pointer || from == to || "const " + from == to;
 }
 
 }  // namespace
 
+std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std::string_view output) {
+  const auto quoted = output.find(std::string(kFit) + "<");
+  if (quoted == std::string_view::npos) return std::nullopt;
+  const std::vector<std::string> fit = parts_of(output.substr(quoted));
+  const auto index = static_cast<std::size_t>(std::atoi(fit[0].c_str()));
+  if (fit.size() != 4 || index >= request.launches.size()) return std::nullopt;
+  const wire::KernelLaunch& launch = request.launches[index];
+  std::vector<ListedArgument> parameters, entries = entries_of(launch, request.problem);
+  for (const std::string& type : parts_of(fit[2])) parameters.push_back({type});
+  const std::vector<std::string> types = parts_of(fit[3]);
+  if (types.size() != entries.size()) return std::nullopt;
+  // As the compiler spells them, like those of the kernel.
+  for (std::size_t i = 0; i < types.size(); ++i) entries[i].type = types[i];
+  std::size_t at = 0;
+  while (at < std::min(parameters.size(), types.size()) && converts(types[at], parameters[at].type)) ++at;
+  return arguments_do_not_fit(launch.kernel, parameters, entries, at);
+}
+
 std::string shim_symbol(std::size_t index) { return fmt::format("tune_launch_{}", index); }
 
 std::string shim_source(const wire::BuildRequest& request) {
-  const std::vector<Buffer> buffers = buffers_of(request.problem);
-  std::string text = fmt::format("#include <cstdint>\n#include <type_traits>\n#include \"{}\"\n", request.source);
+  // Where the arguments do not fit, the compiler quotes this class with both types.
+  std::string text = fmt::format(
+      "#include <cstdint>\n#include <type_traits>\n#include \"{0}\"\n"
+      "template <int launch, bool fits, class Kernel, class Arguments> struct {1} {{\n"
+      "  static_assert(fits, \"launch.args\");\n"
+      "  static constexpr bool kFits = true;\n"
+      "}};\n",
+      request.source, kFit);
   for (std::size_t i = 0; i < request.launches.size(); ++i) {
-    std::vector<TypedArgument> parameters;
-    for (const wire::Arg& arg : request.launches[i].args) parameters.push_back(typed(arg, request.problem, buffers));
-    text += launch_function(i, request.launches[i].kernel, parameters);
+    const wire::KernelLaunch& launch = request.launches[i];
+    text += launch_function(i, launch.kernel, entries_of(launch, request.problem));
   }
   return text;
 }

@@ -1,5 +1,7 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "wire/messages.h"
 
@@ -12,5 +14,8 @@ std::string shim_symbol(std::size_t index);
 /// address, or the address of a scalar. Compiled as one with the kernel, so that the compiler checks the arguments
 /// against the kernel's parameters. Throws Refusal for arguments that the CPU has not.
 std::string shim_source(const wire::BuildRequest& request);
+/// Why a launch's arguments do not fit the kernel's parameters, from what the compiler says of the shim: a line, and
+/// below it both lists. nullopt: it does not say so.
+std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std::string_view output);
 
 }  // namespace tune::worker

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "argument_lists.h"
 #include "backend.h"
 #include "base/store.h"
 #include "gpu_vendor.h"
@@ -95,17 +96,14 @@ void GpuKernel::bind(const AddressOf& address) {
 
 void GpuKernel::verify_parameters(const Call& call, const std::string& kernel) const {
   const std::vector<std::size_t> sizes = module().parameter_sizes(kernel);
-  for (std::size_t i = 0; i < std::min(sizes.size(), call.arguments.size()); ++i)
-    if (call.arguments[i].size != sizes[i])
-      refuse(
-          fmt::format("launch.args do not fit the parameters of kernel '{}'\nargument {} has {} bytes, the parameter "
-                      "{}",
-                      kernel, i + 1, call.arguments[i].size, sizes[i]));
-  if (sizes.size() != call.arguments.size())
-    refuse(
-        fmt::format("launch.args do not fit the parameters of kernel '{}'\nit has {} parameters, launch.args has {} "
-                    "entries",
-                    kernel, sizes.size(), call.arguments.size()));
+  std::vector<ListedArgument> parameters, entries;
+  for (const std::size_t size : sizes) parameters.push_back({fmt::format("{} bytes", size)});
+  for (std::size_t i = 0; i < call.arguments.size(); ++i)
+    entries.push_back({fmt::format("{} bytes", call.arguments[i].size), name_of(call.rules->args[i])});
+  const auto fits = [](const ListedArgument& x, const ListedArgument& y) { return x.type == y.type; };
+  const auto differing = std::ranges::mismatch(parameters, entries, fits).in1;
+  if (differing != parameters.end() || parameters.size() != entries.size())
+    refuse(arguments_do_not_fit(kernel, parameters, entries, static_cast<std::size_t>(differing - parameters.begin())));
 }
 
 void GpuKernel::allow_shared_memory(const Call& call, const std::string& kernel) const {

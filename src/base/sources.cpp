@@ -58,23 +58,21 @@ class Closure {
     visit(source);
     for (const std::string& header : search.included) visit_all(header, search.working_folder);
   }
-  /// Path to contents, sorted.
-  const std::map<fs::path, std::string>& files() const { return files_; }
-  const std::string& macro_include() const { return macro_include_; }
+  Sources take() { return std::move(sources_); }
 
  private:
   void visit(const fs::path& path) {
     const fs::path file = fs::weakly_canonical(path);
-    if (files_.contains(file)) return;
-    const std::string& text = files_[file] = read_file(file);
+    if (sources_.texts.contains(file)) return;
+    const std::string& text = sources_.texts[file] = read_file(file);
     std::istringstream lines(text);
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
       ++number;
       const Included included = included_by(line);
       if (!included.header.empty()) visit_all(included.header, file.parent_path());
-      if (included.by_macro && macro_include_.empty() && is_own(file))
-        macro_include_ = file.filename().string() + ":" + std::to_string(number);
+      if (included.by_macro && sources_.macro_include.empty() && is_own(file))
+        sources_.macro_include = file.filename().string() + ":" + std::to_string(number);
     }
   }
 
@@ -91,8 +89,7 @@ class Closure {
   }
 
   std::vector<fs::path> folders_, own_;
-  std::map<fs::path, std::string> files_;
-  std::string macro_include_;
+  Sources sources_;
 };
 
 /// Reads options whose value is a word of its own, or a part of the option's.
@@ -140,12 +137,14 @@ void add_environment(HeaderSearch& search) {
   }
 }
 
+Sources read_sources(const fs::path& source, const HeaderSearch& search) { return Closure(source, search).take(); }
+
 SourceHash hash_sources(const fs::path& source, const HeaderSearch& search) {
   Hash hash;
-  const Closure closure(source, search);
+  const Sources sources = read_sources(source, search);
   // File names without folders: the same sources elsewhere are the same build.
-  for (const auto& [path, text] : closure.files()) hash.add(path.filename().string()).add(text);
-  return {hash.hex(), closure.macro_include()};
+  for (const auto& [path, text] : sources.texts) hash.add(path.filename().string()).add(text);
+  return {hash.hex(), sources.macro_include};
 }
 
 }  // namespace tune::base

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,16 +21,24 @@ void add_flags(HeaderSearch& search, std::span<const std::string> words);
 /// Adds the folders of CPATH, C_INCLUDE_PATH and CPLUS_INCLUDE_PATH.
 void add_environment(HeaderSearch& search);
 
-struct SourceHash {
-  std::string hex;
+/// A source file and every header it includes, directly or not, that resolves. Conditionals are not evaluated: a header
+/// that may be included counts, and so does every one of a name that several folders have.
+struct Sources {
+  std::map<std::filesystem::path, std::string> texts;
   /// `file.cpp:3` of the first include that names its header by a macro, and is therefore not followed; empty: none in
   /// files below the source's folder or the search's own ones.
   std::string macro_include;
 };
 
-/// Hash of a source file and of every header it includes, directly or not, that resolves. Conditionals are not
-/// evaluated: a header that may be included counts, and so does every one of a name that several folders have.
 /// Throws Error(bad_input) if a file cannot be read.
+Sources read_sources(const std::filesystem::path& source, const HeaderSearch& search);
+
+struct SourceHash {
+  std::string hex;
+  std::string macro_include;  ///< as in Sources
+};
+
+/// Hash of the names and texts of `read_sources`. Throws Error(bad_input) if a file cannot be read.
 SourceHash hash_sources(const std::filesystem::path& source, const HeaderSearch& search);
 
 }  // namespace tune::base

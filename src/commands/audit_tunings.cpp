@@ -40,7 +40,13 @@ class TuningAudit {
       shapes_.emplace_back(std::nullopt);
     // What is wrong with any shape is said before the first is tuned.
     const Options first = numbered(1);
-    for (const auto& shape : shapes_) names_.push_back(name_of(Target(first, workers_, shape), shape));
+    std::vector<std::string> warnings;
+    for (const auto& shape : shapes_) {
+      const Target target(first, workers_, shape);
+      names_.push_back(name_of(target, shape));
+      target.add_warnings_to(warnings);
+    }
+    base::print_warnings(warnings);
   }
 
   void run(std::vector<AuditedShape>& done) {

@@ -42,6 +42,7 @@ std::optional<Outcome> loss(const Spec& spec, exec::MeasureService& service) {
 ExitCode build_only(const Options& options, Target& target) {
   flow::Findings findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
+  base::print_warnings(findings.notes.warnings());
   if (!options.spec) grid->require_specs(options.yaml.front().string());
   const exec::Requests requests(target.plan(), target.hello(), options.seed);
   const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);

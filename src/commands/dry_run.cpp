@@ -23,6 +23,7 @@ ExitCode dry_run(const Options& options, Target& target) {
   if (options.quiet && !options.spec) return count(options, target);
   flow::Findings findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
+  base::print_warnings(findings.notes.warnings());
   const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
   std::int64_t count = 0;
   for (auto spec = strategy->ask(); spec; spec = strategy->ask()) {

@@ -19,6 +19,7 @@ std::chrono::duration<double> limit_of(double seconds) { return std::chrono::dur
 config::LoadOptions load_options(const Options& options) {
   config::LoadOptions load;
   load.params = options.params;
+  load.new_params = options.new_params;
   load.m = options.m;
   load.n = options.n;
   load.k = options.k;
@@ -137,6 +138,7 @@ std::vector<std::string> reproducing_command(const Options& options) {
   if (options.memory) add("--memory", fmt::format("{}M", static_cast<double>(*options.memory) / (1 << 20)));
   if (options.state) add("--state", std::string(to_text(*options.state)));
   for (const std::string& param : options.params) add("--param", param);
+  for (const std::string& param : options.new_params) add("--add-param", param);
   if (options.m) add("-m", std::to_string(*options.m));
   if (options.n) add("-n", std::to_string(*options.n));
   if (options.k) add("-k", std::to_string(*options.k));

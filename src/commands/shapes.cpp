@@ -34,11 +34,14 @@ ExitCode for_each_shape(const Options& options, TargetCommand command) {
   exec::Workers workers = find_workers(options);
   if (!options.shapes) {
     Target target(options, workers);
+    base::print_warnings(target.loaded.warnings);
     return command(options, target);
   }
   const std::vector<config::Shape> shapes = config::read_shapes(*options.shapes);
-  for (const config::Shape& shape : shapes)
-    Target(options, workers, shape);  // what is wrong with any is said before the first
+  std::vector<std::string> warnings;
+  for (const config::Shape& shape : shapes)  // what is wrong with any is said before the first
+    Target(options, workers, shape).add_warnings_to(warnings);
+  base::print_warnings(warnings);
   ExitCode worst = ExitCode::ok;
   for (const config::Shape& shape : shapes) {
     base::print(shown_line(config::to_text(shape)) + "\n");

@@ -71,6 +71,11 @@ Target::Target(const Options& options, exec::Workers& its_workers, const std::op
   outputs.must_not_be(input_files(options, loaded.plan));
 }
 
+void Target::add_warnings_to(std::vector<std::string>& warnings) const {
+  for (const std::string& warning : loaded.warnings)
+    if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+}
+
 std::optional<flow::Grid> Target::grid(const Options& options, flow::Findings& findings) const {
   std::optional<flow::Grid> grid = flow::examine_grid(grid_rules(options), plan(), filters, findings.notes);
   if (!grid) return grid;

@@ -32,6 +32,8 @@ struct Target {
   /// Returns the grid, and adds the reasons why points are pruned and the notes for the user to `findings`. Throws
   /// Error(bad_input).
   std::optional<flow::Grid> grid(const Options& options, flow::Findings& findings) const;
+  /// Adds those of the tuning file that are not yet there.
+  void add_warnings_to(std::vector<std::string>& warnings) const;
 
   exec::Workers& workers;
   report::Progress::Time started;

@@ -40,8 +40,10 @@ Fields::Fields(const Node& node, std::string what, std::initializer_list<std::st
   const std::vector<std::string> known(keys.begin(), keys.end());
   for (const Entry& entry : node.entries) {
     if (std::ranges::find(known, entry.key.text) != known.end()) continue;
+    const std::string advice = did_you_mean(entry.key.text, known);
     problems.add(entry.key.place,
-                 fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, did_you_mean(entry.key.text, known)));
+                 fmt::format("unknown key '{}' in {}{}", entry.key.text, what_,
+                             advice.empty() ? fmt::format("; it may have {}", fmt::join(known, ", ")) : advice));
   }
 }
 

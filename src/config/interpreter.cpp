@@ -8,6 +8,7 @@
 #include "config/baseline_reader.h"
 #include "config/device_file.h"
 #include "config/device_limits.h"
+#include "config/idle_condition.h"
 #include "config/rules_reader.h"
 #include "model/statistics/objective.h"
 #include "model/support.h"
@@ -166,9 +167,17 @@ void Interpreter::read_derived() {
   }
 }
 
+void Interpreter::check_comparison(const Node& node, const Expression& condition, std::string_view what) {
+  if (!compares_nothing(condition, scope_.names(), mappings_)) return;
+  problems_.warn(node.place, fmt::format("{0} '{1}' compares nothing: it excludes only what makes it 0; write a "
+                                         "comparison, such as {1} <= 1024",
+                                         what, node.text));
+}
+
 void Interpreter::read_constraints(const Node& node) {
   for (const ConditionNode& entry : read_conditions(node, "constraint", problems_)) {
     const std::optional<Expression> expression = scope_.read(*entry.condition, "constraint");
+    if (expression) check_comparison(*entry.condition, *expression, "constraint");
     for (std::size_t i = 0; expression && i < mappings_.size(); ++i) {
       if (scope_.known_in(i, *expression)) {
         mappings_[i].constraints.push_back({*expression, entry.reason, to_text(entry.condition->place)});
@@ -194,6 +203,7 @@ void Interpreter::read_pruning() {
   for (const ConditionNode& entry : read_conditions(*node, "prune_after_build", problems_)) {
     const std::optional<Expression> expression = scope_.read_for_all(*entry.condition, "prune_after_build");
     if (!expression || scope_.only_elsewhere(*expression)) continue;
+    check_comparison(*entry.condition, *expression, "prune_after_build");
     plan_.prune_after_build.push_back(*expression);
     plan_.prune_reasons.push_back(entry.reason);
   }
@@ -320,7 +330,10 @@ void Interpreter::read_objectives() {
 
 void Interpreter::read_points() {
   if (params_.empty()) return;
-  if (const Node* node = top_.find("default")) plan_.default_settings = read_default(*node, params_, problems_);
+  if (const Node* node = top_.find("default")) {
+    plan_.default_settings = read_default(*node, params_, problems_);
+    plan_.default_place = to_text(node->place);
+  }
   if (const Node* node = top_.find("baseline")) {
     const bool has_vendor = !program_mode() && std::holds_alternative<Gemm>(plan_.problem);
     plan_.baselines = read_baselines(*node, source_.folder, params_, has_vendor, problems_);

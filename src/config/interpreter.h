@@ -27,6 +27,7 @@ class Interpreter {
   void read_space();
   void read_derived();
   void read_constraints(const Node& node);
+  void check_comparison(const Node& node, const Expression& condition, std::string_view what);
   void add_build_names();
   void read_pruning();
   void read_launch();

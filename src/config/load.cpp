@@ -2,12 +2,14 @@
 
 #include "config/interpreter.h"
 #include "config/source.h"
+#include "config/unused_parameters.h"
 
 namespace tune::config {
 namespace {
 
 bool leave_specs_alone(const LoadOptions& options) {
-  return options.params.empty() && !options.m && !options.n && !options.k && !options.shape && !options.backend;
+  return options.params.empty() && options.new_params.empty() && !options.m && !options.n && !options.k &&
+         !options.shape && !options.backend;
 }
 
 }  // namespace
@@ -21,7 +23,8 @@ Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& opt
   Plan plan = Interpreter(source, options, problems).run();
   plan.yaml = std::filesystem::absolute(yamls.front()).lexically_normal();
   if (plan.space.product_size() != 1) result.reset();
-  return {std::move(plan), std::move(source), std::move(result)};
+  warn_of_unused_parameters(plan, source, problems);
+  return {std::move(plan), std::move(source), std::move(result), problems.warnings()};
 }
 
 std::optional<Backend> parse_backend(std::string_view text) {

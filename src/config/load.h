@@ -18,7 +18,8 @@ namespace tune::config {
 
 /// What the command line changes in a tuning file, and whom to ask about this machine.
 struct LoadOptions {
-  std::vector<std::string> params;       ///< NAME:VALUE or NAME:[a, b]: replaces (with or without `$`) or adds
+  std::vector<std::string> params;       ///< NAME:VALUE or NAME:[a, b]: replaces (with or without `$`)
+  std::vector<std::string> new_params;   ///< the same for parameters that the file does not declare
   std::optional<std::int64_t> m, n, k;   ///< sizes of the problem; in program mode parameters M, N, K
   std::optional<Shape> shape;            ///< one line of --shapes
   std::optional<Backend> backend;        ///< instead of `backend:`
@@ -45,6 +46,7 @@ struct Loaded {
   /// What the file says of its own spec, if it is the only file and has only that one spec, which the command line does
   /// not change.
   std::optional<RecordedResult> result = {};
+  std::vector<std::string> warnings = {};  ///< what is allowed and probably a mistake: `FILE:LINE: text` each
 };
 
 /// Reads tuning files into a plan. Several must share name and file: their params are joined as a union, their

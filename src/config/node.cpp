@@ -8,6 +8,18 @@
 #include "model/values/shown.h"
 
 namespace tune::config {
+namespace {
+
+constexpr std::size_t kMostShown = 60;  // bytes of a text in a message
+
+/// The beginning of a long text.
+std::string_view beginning(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && end < kMostShown) end += first_code_point(text.substr(end)).bytes;
+  return text.substr(0, end);
+}
+
+}  // namespace
 
 const Node* Node::find(std::string_view key) const {
   for (const Entry& entry : entries)
@@ -78,7 +90,8 @@ std::string describe(const Node& node) {
     case Node::Kind::null:
       return "nothing";
     case Node::Kind::scalar:
-      return fmt::format("'{}'", shown_line(node.text));
+      return fmt::format("'{}{}'", shown_line(beginning(node.text)),
+                         beginning(node.text).size() < node.text.size() ? " ..." : "");
     case Node::Kind::list:
       return "a list";
     case Node::Kind::mapping:

@@ -61,6 +61,35 @@ class Overrider {
     for (Node* mapping : parameter_mappings(*root_)) set_in_mapping(*mapping, name, value);
   }
 
+  /// --param: the parameter must be declared.
+  void replace_parameter(const Entry& entry, const std::string& text) {
+    const std::string name = bare(entry.key.text);
+    if (has_parameter(name)) return set_parameter(entry.key.text, entry.value);
+    if (gemm_ != nullptr && (name == "m" || name == "n" || name == "k")) {
+      problems_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
+      return;
+    }
+    std::vector<std::string> known = parameter_names();
+    const std::string nearest = did_you_mean(name, known);
+    problems_->add(
+        entry.key.place,
+        fmt::format("there is no parameter '{}'{} To add it, write --add-param '{}'", name,
+                    nearest.empty() ? fmt::format("; the file has {}.", fmt::join(known, ", ")) : nearest, text));
+  }
+
+  /// --add-param: the parameter must not be declared.
+  void add_parameter(const Entry& entry, const std::string& text) {
+    if (has_parameter(bare(entry.key.text))) {
+      problems_->add(entry.key.place,
+                     fmt::format("the parameter '{}' is declared already; to replace its values, write "
+                                 "--param '{}'",
+                                 bare(entry.key.text), text));
+      return;
+    }
+    if (root_->find("params") == nullptr) root_->set("params", make_mapping(entry.key.place));
+    set_parameter(entry.key.text, entry.value);
+  }
+
   /// -m, -n, -k: `letter` is lower case.
   void set_size(const std::string& letter, std::int64_t size) {
     const Node value = make_scalar(std::to_string(size), command_line("-" + letter));
@@ -112,8 +141,16 @@ class Overrider {
     if (gemm_ != nullptr) names.insert(names.end(), kGemmKeys.begin(), kGemmKeys.end());
     if (Node* sizes = custom_ != nullptr ? custom_->find("sizes") : nullptr)
       for (const Entry& entry : sizes->entries) names.push_back(entry.key.text);
+    const std::vector<std::string> parameters = parameter_names();
+    names.insert(names.end(), parameters.begin(), parameters.end());
+    return names;
+  }
+
+  std::vector<std::string> parameter_names() {
+    std::vector<std::string> names;
     for (const Node* mapping : parameter_mappings(*root_))
-      for (const Entry& entry : mapping->entries) names.push_back(bare(entry.key.text));
+      for (const Entry& entry : mapping->entries)
+        if (std::ranges::find(names, bare(entry.key.text)) == names.end()) names.push_back(bare(entry.key.text));
     return names;
   }
 
@@ -154,8 +191,8 @@ class Overrider {
 };
 
 /// Splits NAME:VALUE; the value is YAML.
-std::optional<Entry> parse_param(const std::string& text, Problems& problems) {
-  const Place place = command_line("--param " + text);
+std::optional<Entry> parse_param(const std::string& option, const std::string& text, Problems& problems) {
+  const Place place = command_line(option + " " + text);
   const auto colon = text.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
     problems.add(place, "write NAME:VALUE or NAME:[VALUE, VALUE]");
@@ -181,14 +218,16 @@ void apply_overrides(const LoadOptions& options, Node& root, Problems& problems)
   if (options.n) overrider.set_size("n", *options.n);
   if (options.k) overrider.set_size("k", *options.k);
   std::set<std::string> seen;
-  for (const std::string& text : options.params) {
-    const std::optional<Entry> entry = parse_param(text, problems);
-    if (!entry) continue;
-    if (!seen.insert(bare(entry->key.text)).second) {
-      problems.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
-    }
-    overrider.set_parameter(entry->key.text, entry->value);
-  }
+  const auto parse = [&](const std::string& option, const std::string& text) {
+    std::optional<Entry> entry = parse_param(option, text, problems);
+    if (!entry || seen.insert(bare(entry->key.text)).second) return entry;
+    problems.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
+    return std::optional<Entry>();
+  };
+  for (const std::string& text : options.new_params)
+    if (const auto entry = parse("--add-param", text)) overrider.add_parameter(*entry, text);
+  for (const std::string& text : options.params)
+    if (const auto entry = parse("--param", text)) overrider.replace_parameter(*entry, text);
 }
 
 }  // namespace tune::config

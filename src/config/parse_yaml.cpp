@@ -67,6 +67,20 @@ std::string trailing_comment(std::string_view line, std::size_t begin, const std
   return std::string(trim(rest.substr(1)));
 }
 
+/// What to look for, since yaml-cpp only says what it did not find.
+std::string_view advice_on(std::string_view complaint) {
+  static constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
+      {"end of map flow", "; close the {"},
+      {"end of sequence flow", "; close the ["},
+      {"end of map", "; indent the keys of a mapping alike"},
+      {"end of sequence", "; indent the entries of a list alike"},
+      {"illegal map value", "; indent the keys of a mapping alike, and quote a text that contains ': '"},
+      {"EOF in scalar", "; close the quotes"}};
+  for (const auto& [part, advice] : kAdvice)
+    if (complaint.find(part) != std::string_view::npos) return advice;
+  return "";
+}
+
 /// Where the second document of a text starts. YAML::LoadAll would tell too, but never returns from a text such as `,`.
 class DocumentCounter : public YAML::EventHandler {
  public:
@@ -138,13 +152,31 @@ class Converter {
     return node;
   }
 
+  /// Complains of the first line up to this one that is indented by a tab: yaml-cpp has another reason for refusing it,
+  /// or takes it for the rest of the value before it.
+  void refuse_tabs(int last_line) const {
+    for (int line = 0; line <= last_line && line < static_cast<int>(lines_.size()); ++line)
+      if (is_indented_by_tab(static_cast<std::size_t>(line)))
+        fail({file_, line + 1, 1}, "YAML does not allow tabs in the indentation of a line; write blanks instead");
+  }
+
   Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
  private:
+  bool is_indented_by_tab(std::size_t line) const {
+    if (line >= lines_.size()) return false;
+    const std::size_t first = lines_[line].find_first_not_of(" \t");
+    if (first == std::string::npos || lines_[line][first] == '#') return false;
+    return std::string_view(lines_[line]).substr(0, first).find('\t') != std::string_view::npos;
+  }
+
   void convert_scalar(const YAML::Node& from, Node& node) {
     node.kind = Node::Kind::scalar;
     node.text = from.Scalar();
     node.quoted = from.Tag() == "!";
+    const bool tab = is_indented_by_tab(static_cast<std::size_t>(from.Mark().line)) ||
+                     is_indented_by_tab(static_cast<std::size_t>(from.Mark().line) + 1);
+    if (!node.quoted && flow_depth_ == 0 && tab) refuse_tabs(from.Mark().line + 1);
     if (node.text.find('\0') != std::string::npos)
       fail(node.place, "the character \\0 ends arguments and file names; remove it");
     // yaml-cpp has single bytes for two of YAML's escapes.
@@ -160,12 +192,15 @@ class Converter {
   void convert_list(const YAML::Node& from, Node& node) {
     node.kind = Node::Kind::list;
     node.flow = from.Style() == YAML::EmitterStyle::Flow;
+    flow_depth_ += node.flow ? 1 : 0;
     for (const auto& item : from) node.items.push_back(convert(item));
+    flow_depth_ -= node.flow ? 1 : 0;
   }
 
   void convert_mapping(const YAML::Node& from, Node& node) {
     node.kind = Node::Kind::mapping;
     node.flow = from.Style() == YAML::EmitterStyle::Flow;
+    flow_depth_ += node.flow ? 1 : 0;
     std::set<std::string> seen;
     for (const auto& pair : from) {
       Entry entry{convert(pair.first), convert(pair.second)};
@@ -181,6 +216,7 @@ class Converter {
         node.entries.push_back(std::move(entry));
       }
     }
+    flow_depth_ -= node.flow ? 1 : 0;
   }
 
   std::vector<std::string> lines_;
@@ -188,7 +224,7 @@ class Converter {
   std::shared_ptr<const std::string> file_;
   Problems* problems_;
   std::size_t nodes_ = 0;
-  int depth_ = 0;
+  int depth_ = 0, flow_depth_ = 0;
 };
 
 }  // namespace
@@ -205,7 +241,8 @@ Node parse_yaml(const std::string& text, const std::string& file, Problems& prob
     Converter::fail(converter.place(e.mark),
                     fmt::format("more than {} levels are nested here; no tuning file has as many", kMaxDepth));
   } catch (const YAML::Exception& e) {
-    Converter::fail(converter.place(e.mark), fmt::format("malformed YAML: {}", e.msg));
+    converter.refuse_tabs(e.mark.line);
+    Converter::fail(converter.place(e.mark), fmt::format("malformed YAML: {}{}", e.msg, advice_on(e.msg)));
   }
   if (second) Converter::fail(converter.place(*second), "several YAML documents; put them into files of their own");
   return converter.convert(document);

@@ -15,13 +15,17 @@ struct Place {
 /// `gemm.yaml:14`, with the file as the user gave it.
 std::string to_text(const Place& place);
 
-/// Collects what is wrong with a user's files, so that everything is said at once.
+/// Collects what is wrong with a user's files, so that everything is said at once, and what is probably a mistake.
 class Problems {
  public:
   void add(const Place& place, const std::string& text);
+  /// Notes what a user should look at, although it is allowed.
+  void warn(const Place& place, const std::string& text);
   bool any() const { return !problems_.empty(); }
   /// Throws Error(bad_input) with one `FILE:LINE: text` per line, files in order of appearance and lines ascending.
   void throw_if_any() const;
+  /// The warnings in the same form and order, one each.
+  std::vector<std::string> warnings() const;
 
  private:
   struct Problem {
@@ -30,8 +34,12 @@ class Problems {
     std::string text;
     bool operator==(const Problem&) const = default;
   };
+  static std::vector<Problem> sorted(std::vector<Problem> list);
+
+  void add_to(std::vector<Problem>& list, const Place& place, const std::string& text);
+
   std::vector<std::string> files_;
-  std::vector<Problem> problems_;
+  std::vector<Problem> problems_, warnings_;
 };
 
 }  // namespace tune::config

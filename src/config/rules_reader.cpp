@@ -46,6 +46,15 @@ std::vector<std::filesystem::path> read_depends(const Node& node, const std::fil
   return files;
 }
 
+std::vector<std::string> read_flags(const Node& node, Problems& problems) {
+  for (const Node* item : as_list(node))
+    if (item->is_scalar() && item->text.starts_with('-') && item->text.find(" -") != std::string::npos)
+      problems.warn(item->place, fmt::format("'{}' in build.flags is passed on as one flag; write several as a list: "
+                                             "[-O2, -g]",
+                                             item->text));
+  return read_texts(node, "build.flags", problems);
+}
+
 template <class Number>
 void check_least(const Node* node, std::string_view key, Number number, Number least, Problems& problems) {
   if (node != nullptr && !(number >= least)) {
@@ -95,7 +104,7 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
                       Problems& problems) {
   Fields fields(node, "build", {"flags", "include", "depends", "defines", "command", "run"}, problems);
   BuildRules rules;
-  if (const Node* flags = fields.find("flags")) rules.flags = read_texts(*flags, "build.flags", problems);
+  if (const Node* flags = fields.find("flags")) rules.flags = read_flags(*flags, problems);
   if (const Node* include = fields.find("include")) {
     for (const Node* item : as_list(*include)) {
       if (read_text(*item, "each entry of build.include", problems)) {

@@ -11,7 +11,8 @@ namespace {
 std::string complaint(const ExpressionError& error, std::string_view what, const std::string& text) {
   const std::string place = fmt::format("{} in {} '{}'", error.cause(), what, text);
   if (!error.advice().empty()) return place + error.advice();
-  if (dynamic_cast<const UnknownName*>(&error) != nullptr) return place + "; no parameter, let or size has this name";
+  if (dynamic_cast<const UnknownName*>(&error) != nullptr)
+    return fmt::format("{}; no {}parameter, let or size has this name", place, what == "launch.args" ? "buffer, " : "");
   // A list such as [ceil_div(n, BN)] reaches us as two entries, each with half of the parentheses.
   const bool torn = std::ranges::count(text, '(') != std::ranges::count(text, ')');
   return fmt::format("{}, at its column {}{}", place, error.column() + 1,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "config/fields.h"
 #include "config/t1.h"
 #include "model/values/error.h"
@@ -13,17 +15,79 @@ std::filesystem::path folder_of(const std::filesystem::path& yaml) {
   return std::filesystem::absolute(yaml).lexically_normal().parent_path();
 }
 
+bool is_one_of(const std::string& suffix, std::initializer_list<std::string_view> suffixes) {
+  return std::ranges::find(suffixes, suffix) != suffixes.end();
+}
+
+std::string if_recorded(const std::filesystem::path& path) {
+  return fmt::format("if it is a recorded run, write --simulate {}", path.string());
+}
+
+/// `, did you mean 'gemm.yaml'?` for the file of the same folder with the most similar name.
+std::string nearest_file(const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (auto entry = std::filesystem::directory_iterator(folder, error); !error && entry != end(entry);
+       entry.increment(error))
+    if (is_one_of(entry->path().extension().string(), {".yaml", ".yml", ".json"}))
+      names.push_back((path.parent_path() / entry->path().filename()).string());
+  std::ranges::sort(names);
+  return did_you_mean(path.string(), names);
+}
+
+/// Throws Error(bad_input) for what people give by mistake: a recorded run, a source, a folder.
+void require_tuning_file(const std::filesystem::path& path) {
+  const auto fail = [&](const std::string& text) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: {}", path.string(), text));
+  };
+  const std::string suffix = path.extension().string();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    if (const std::string advice = nearest_file(path); !advice.empty()) fail("there is no such file" + advice);
+    return;
+  }
+  if (std::filesystem::is_directory(path, ignored)) fail("this is a folder; give a tuning file, such as gemm.yaml");
+  if (suffix == ".jsonl")
+    fail(
+        fmt::format("this is the journal of a run and no tuning file; to answer specs from it, write --simulate {}; "
+                    "to resume that run, repeat its command",
+                    path.string()));
+  if (is_one_of(suffix, {".csv", ".gz", ".bz2"})) fail("this is no tuning file; " + if_recorded(path));
+  if (is_one_of(suffix, {".cu", ".hip", ".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp", ".py", ".sh"}))
+    fail(fmt::format("this is a source file; write a tuning file in YAML that names it, with file: {}",
+                     path.filename().string()));
+}
+
+/// Whether a mapping in JSON is something else than a tuning file: a Kernel Tuner cache, for example.
+bool is_other_json(const std::filesystem::path& path, const Node& root) {
+  return path.extension() == ".json" && root.find("params") == nullptr && root.find("file") == nullptr;
+}
+
+Node parse(const std::filesystem::path& path, Problems& problems) try {
+  return read_yaml(path, problems);
+} catch (const Error& error) {
+  if (path.extension() != ".json") throw;
+  throw Error(error.code(), fmt::format("{}; {}", error.what(), if_recorded(path)));
+}
+
 Node read_root(const std::filesystem::path& yaml, Problems& problems) {
-  Node root = read_yaml(yaml, problems);
+  require_tuning_file(yaml);
+  Node root = parse(yaml, problems);
   const char* advice = "a tuning file is a mapping with name, file and params";
   if (root.kind == Node::Kind::null) {
     throw Error(ExitCode::bad_input, fmt::format("{}: the file is empty; {}", yaml.string(), advice));
   }
   if (!root.is_mapping()) {
     throw Error(ExitCode::bad_input,
-                fmt::format("{}: the file is {}; {}", to_text(root.place), describe(root), advice));
+                fmt::format("{}: the file is {}; {}{}", to_text(root.place), describe(root), advice,
+                            root.is_list() ? "; a list of sizes is given with --shapes" : ""));
   }
-  return is_t1(root) ? from_t1(root, problems) : root;
+  if (is_t1(root)) return from_t1(root, problems);
+  if (is_other_json(yaml, root))
+    throw Error(ExitCode::bad_input, fmt::format("{}: this is no tuning file, which has name, file and params; {}",
+                                                 yaml.string(), if_recorded(yaml)));
+  return root;
 }
 
 /// The list of a key's entries: params and constraints may be a single entry.

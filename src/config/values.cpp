@@ -29,6 +29,7 @@ class ValueReader {
     std::optional<std::vector<Value>> values = read_list(node);
     if (!values) return {};
     if (std::ranges::all_of(as_list(node), [](const Node* item) { return item->is_scalar(); })) evaluate_texts(*values);
+    warn_of_repetitions(as_list(node), *values);
     return with_kind(node, std::move(*values), std::nullopt);
   }
 
@@ -83,7 +84,20 @@ class ValueReader {
     const std::optional<Kind> kind = read_kind(fields.find("kind"));
     if (pow2 != nullptr) return with_kind(node, read_pow2(*pow2), kind.value_or(Kind::ratio));
     if (range != nullptr) return with_kind(node, read_range(*range), kind.value_or(Kind::interval));
-    return with_kind(node, read_list(*values), kind);
+    std::optional<std::vector<Value>> list = read_list(*values);
+    if (list) warn_of_repetitions(as_list(*values), *list);
+    return with_kind(node, std::move(list), kind);
+  }
+
+  /// Values are compared as mesh_idx tells them apart: 1 is not 1.0.
+  static std::string key_of(const Value& value) { return fmt::format("{} {}", value.index(), to_text(value)); }
+
+  void warn_of_repetitions(const std::vector<const Node*>& items, const std::vector<Value>& values) {
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!seen.insert(key_of(values[i])).second)
+        problems_->warn(items[i]->place, fmt::format("parameter '{}' has the value {} more than once; it counts once",
+                                                     name_, to_text(values[i])));
   }
 
   std::optional<Kind> read_kind(const Node* node) {
@@ -118,11 +132,14 @@ class ValueReader {
       return complain(node, "needs two or three numbers in its range, such as range: [16, 64, 16]");
     }
     const auto number = [&](std::size_t i) { return std::visit(AsNumber{}, ends[i]); };
-    // The slack keeps [0.1, 0.5, 0.1] from losing its end to rounding.
-    const double steps = std::floor((number(1) - number(0)) / number(2) + 1e-9);
+    const double scale = decimal_scale(number(0), number(1), number(2));
+    const auto scaled = [&](std::size_t i) { return scale > 1 ? std::round(number(i) * scale) : number(i); };
+    const double first = scaled(0), last = scaled(1), step = scaled(2);
+    // The slack keeps a range of numbers without a common scale from losing its end to rounding.
+    const double steps = std::floor((last - first) / step + 1e-9);
     if (!(number(2) > 0) || !(steps >= 0)) return complain(node, "has an empty range; write [low, high, step > 0]");
     if (!(steps < kMaxValues)) return complain(node, fmt::format("has more than {} values", kMaxValues));
-    return spread(ends, static_cast<std::int64_t>(steps) + 1);
+    return spread(ends, scale, static_cast<std::int64_t>(steps) + 1);
   }
 
   struct AsNumber {
@@ -134,17 +151,31 @@ class ValueReader {
     }
   };
 
-  static std::vector<Value> spread(const std::vector<Value>& range, std::int64_t count) {
+  /// The power of ten that makes all three integers, so that sums of decimals are exact: 0.1 + 2*0.1 is 0.3. 1 if none
+  /// does.
+  static double decimal_scale(double first, double last, double step) {
+    for (double scale = 1; scale < 1e16; scale *= 10) {
+      const auto becomes_integer = [scale](double x) {
+        return std::abs(x * scale) < 1e15 && std::round(x * scale) / scale == x;
+      };
+      if (becomes_integer(first) && becomes_integer(last) && becomes_integer(step)) return scale;
+    }
+    return 1;
+  }
+
+  static std::vector<Value> spread(const std::vector<Value>& range, double scale, std::int64_t count) {
     const auto *first = std::get_if<std::int64_t>(&range[0]), *step = std::get_if<std::int64_t>(&range[2]);
+    const double low = std::visit(AsNumber{}, range[0]), by = std::visit(AsNumber{}, range[2]);
     std::vector<Value> values;
     for (std::int64_t i = 0; i < count; ++i) {
       if (first != nullptr && step != nullptr) {
         // The sum fits, as the range's end does; the product need not.
         values.emplace_back(static_cast<std::int64_t>(
             static_cast<std::uint64_t>(*first) + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(*step)));
+      } else if (scale > 1) {
+        values.emplace_back((std::round(low * scale) + static_cast<double>(i) * std::round(by * scale)) / scale);
       } else {
-        values.emplace_back(std::visit(AsNumber{}, range[0]) +
-                            static_cast<double>(i) * std::visit(AsNumber{}, range[2]));
+        values.emplace_back(low + static_cast<double>(i) * by);
       }
     }
     return values;
@@ -160,8 +191,7 @@ class ValueReader {
     std::set<std::string> seen;
     ValueSet set{{}, kind.value_or(numbers ? Kind::ordinal : Kind::categorical)};
     for (Value& value : *values) {
-      if (seen.insert(fmt::format("{} {}", value.index(), to_text(value))).second)
-        set.values.push_back(std::move(value));
+      if (seen.insert(key_of(value)).second) set.values.push_back(std::move(value));
     }
     return set;
   }

@@ -92,6 +92,7 @@ wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::v
   if (rule.kind == Argument::Kind::alpha) arg.number = gemm->alpha;
   if (rule.kind == Argument::Kind::beta) arg.number = gemm->beta;
   if (rule.kind != Argument::Kind::scalar) return arg;
+  arg.written = rule.expression->text();
   if (rule.type == Argument::Scalar::i32 || rule.type == Argument::Scalar::i64)
     arg.integer = integer_at(*rule.expression, slots, "launch.args");
   else

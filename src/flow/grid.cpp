@@ -62,6 +62,30 @@ void note_missing_default(const Plan& plan, Notes& notes) try {
   notes.default_fits_no_spec();
 }
 
+/// Why no point of the grid is `default:`, whatever the filters leave; nullopt: one is.
+std::optional<std::string> why_no_default(const Plan& plan, bool filtered) {
+  if (filtered && find_default(plan, {})) return std::nullopt;
+  for (const Setting& setting : plan.default_settings) {
+    std::vector<std::string> values;
+    bool is_value = false;
+    for (const Space::Mapping& mapping : plan.space.mappings())
+      for (const Parameter& parameter : mapping.parameters)
+        for (const Value& value : parameter.name == setting.name ? parameter.values : std::vector<Value>()) {
+          values.push_back(to_text(value));
+          is_value = is_value || same(value, setting.value);
+        }
+    if (!is_value)
+      return fmt::format("{} is never {}; its values are {}", setting.name, to_text(setting.value),
+                         fmt::join(values, ", "));
+  }
+  try {
+    const auto point = plan.space.at(std::span(plan.default_settings));
+    if (const auto* rejection = std::get_if<Rejection>(&point)) return "it is pruned: " + rejection->reason;
+  } catch (const std::invalid_argument&) {  // it does not name all parameters
+  }
+  return "no valid spec has its values";
+}
+
 std::string text_of(const Contradiction& contradiction) {
   std::string text;
   for (const Derived* derived : contradiction.derived)
@@ -132,7 +156,9 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
                             "run with --max-evals N or --time-budget T",
                             rules.file, grid->specs.size_text()));
-  if (!plan.default_settings.empty() && !grid->default_spec && rules.wants_default) note_missing_default(plan, notes);
+  if (plan.default_settings.empty() || grid->default_spec) return grid;
+  if (rules.wants_default) note_missing_default(plan, notes);
+  if (const auto reason = why_no_default(plan, !filters.empty())) notes.default_is_no_spec(plan.default_place, *reason);
   return grid;
 }
 

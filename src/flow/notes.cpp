@@ -21,6 +21,10 @@ void Notes::default_is_not_among_the_specs() { said("default is not tried: it is
 
 void Notes::default_fits_no_spec() { said("default is not tried: no spec has its values"); }
 
+void Notes::default_is_no_spec(const std::string& place, const std::string& reason) {
+  warnings_.push_back(fmt::format("{}: default is no spec, and is not tried: {}", place, reason));
+}
+
 void Notes::journal_cannot_be_locked(const std::filesystem::path& journal) {
   said(journal.string() + ": cannot be locked on its file system; let no other run use it");
 }

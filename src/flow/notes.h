@@ -14,6 +14,8 @@ namespace tune::flow {
 class Notes {
  public:
   const std::vector<std::string>& texts() const { return texts_; }
+  /// What a user should know before anything is started.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   // What a worker, a recording or the build says itself.
   void said(const std::string& text) { texts_.push_back(text); }
@@ -24,6 +26,8 @@ class Notes {
   void default_is_pruned(const std::string& reason);
   void default_is_not_among_the_specs();
   void default_fits_no_spec();
+  /// A warning. `place` is the default's in the tuning file.
+  void default_is_no_spec(const std::string& place, const std::string& reason);
 
   // The journal, and what it knows.
   void journal_cannot_be_locked(const std::filesystem::path& journal);
@@ -68,7 +72,7 @@ class Notes {
                              const std::string& device);
 
  private:
-  std::vector<std::string> texts_;
+  std::vector<std::string> texts_, warnings_;
 };
 
 }  // namespace tune::flow

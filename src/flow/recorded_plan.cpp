@@ -49,8 +49,9 @@ config::Loaded plan_of_files(const interop::Recording& recording, const Recorded
 
 config::Loaded plan_of_recording(const interop::Recording& recording, const RecordedPlanRules& rules) {
   const config::LoadOptions& options = rules.load;
-  if (!options.params.empty() || options.m || options.n || options.k)
-    throw Error(ExitCode::bad_input, "--param, -m, -n and -k change a tuning file's grid; give it with --yaml");
+  if (!options.params.empty() || !options.new_params.empty() || options.m || options.n || options.k)
+    throw Error(ExitCode::bad_input,
+                "--param, --add-param, -m, -n and -k change a tuning file's grid; give it with --yaml");
   config::Loaded loaded;
   loaded.plan.name = recording.kernel.empty() ? rules.recording.stem().string() : recording.kernel;
   loaded.plan.yaml = rules.recording;

@@ -33,7 +33,9 @@ std::string shown(std::string_view json) {
 
 JsonMembers::JsonMembers(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {
   if (!skip_blanks()) return;
-  if (*at_ != '{' && *at_ != '[') throw BadJson(at_, "a JSON object or list is expected, not " + shown({at_, end_}));
+  if (*at_ != '{' && *at_ != '[')
+    throw BadJson(at_, "a JSON object or list is expected, not " + shown({at_, end_}) +
+                           "; a recorded run is a journal, a CSV file, a Kernel Tuner cache or T4 results");
   object_ = *at_++ == '{';
 }
 

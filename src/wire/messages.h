@@ -38,6 +38,7 @@ struct Arg {
   std::vector<std::int64_t> box;
   int swizzle = 0;
   int l2_promotion = 0;
+  std::string written;  ///< a scalar's expression; for messages
 };
 
 struct KernelLaunch {

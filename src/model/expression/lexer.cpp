@@ -18,8 +18,17 @@ bool continues_name(char c) { return starts_name(c) || is_digit(c); }
 
 /// Operators of other languages, and what to write instead.
 std::string advice(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kForeign = {
-      {{"&&", "and"}, {"||", "or"}, {"!", "not"}, {"=", "=="}, {"?", "a if condition else b"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kForeign = {
+      {{"&&", "and"},
+       {"||", "or"},
+       {"!", "not"},
+       {"=<", "<="},
+       {"=>", ">="},
+       {"=", "=="},
+       {"<>", "!="},
+       {"^", "**"},
+       {"&", "and"},
+       {"?", "a if condition else b"}}};
   for (const auto& [foreign, ours] : kForeign) {
     if (text.starts_with(foreign)) return fmt::format("unexpected '{}', use '{}'", foreign, ours);
   }

@@ -1,0 +1,188 @@
+#include "config/unused_parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+
+#include "base/sources.h"
+#include "config/fields.h"
+#include "config/file_reader.h"
+#include "model/program.h"
+
+namespace tune::config {
+namespace {
+
+/// The sections whose texts can change what a spec does. `let` can as well, where its names are used.
+constexpr std::array<std::string_view, 7> kSections = {"constraints",       "rules",  "launch", "build", "run",
+                                                       "prune_after_build", "metrics"};
+
+bool in_a_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Whether the name stands in the text as a whole word.
+bool mentions(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !in_a_name(text[at - 1])) && (end == text.size() || !in_a_name(text[end]))) return true;
+  }
+  return false;
+}
+
+/// A text in C, C++ or CUDA without its comments.
+std::string without_comments(std::string_view text) {
+  std::string code;
+  char quote = '\0';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const std::string_view rest = text.substr(i);
+    if (quote == '\0' && (rest.starts_with("//") || rest.starts_with("/*"))) {
+      const bool line = rest[1] == '/';
+      const std::size_t end = line ? rest.find('\n') : rest.find("*/", 2);
+      code += line ? '\n' : ' ';
+      i += std::min(end, rest.size()) + (line ? 0 : 1);
+      continue;
+    }
+    const bool separates_digits = c == '\'' && i > 0 && in_a_name(text[i - 1]);
+    if (quote == '\0' && (c == '"' || c == '\'') && !separates_digits)
+      quote = c;
+    else if (c == quote || c == '\n')
+      quote = '\0';
+    code += c;
+    if (quote != '\0' && c == '\\' && i + 1 < text.size()) code += text[++i];
+  }
+  return code;
+}
+
+/// Everything in which the name of a parameter has an effect.
+class Uses {
+ public:
+  Uses(const Plan& plan, const Source& source) : plan_(&plan), source_(&source) {
+    for (const std::string_view section : kSections)
+      if (const Node* node = source.root.find(section)) collect(*node);
+    const Node* let = source.root.find("let");
+    if (let == nullptr) return;
+    for (auto entry = let->entries.rbegin(); entry != let->entries.rend(); ++entry)
+      if (has(entry->key.text, {entry->key.text}, false)) collect(entry->value);
+  }
+
+  /// `macros` are the names under which its values reach the source.
+  bool has(const std::string& name, const std::set<std::string>& macros, bool run_time) {
+    const auto mentions_name = [&](const std::string& text) { return mentions(text, name); };
+    if (is_argument(run_time) || std::ranges::any_of(texts_, mentions_name)) return true;
+    if (run_time || !is_built()) return false;
+    read_sources();
+    return !all_known_ || std::ranges::any_of(sources_, [&](const std::string& text) {
+      return std::ranges::any_of(macros, [&](const std::string& macro) { return mentions(text, macro); });
+    });
+  }
+
+ private:
+  void collect(const Node& node) {
+    if (node.is_scalar()) texts_.push_back(node.text);
+    for (const Node& item : node.items) collect(item);
+    for (const Entry& entry : node.entries)
+      if (entry.key.text != "because") collect(entry.value);
+  }
+
+  bool is_built() const { return !plan_->kernel.empty() || needs_build(plan_->file, plan_->build.command); }
+
+  /// Whether `{args}` gives it to a program.
+  bool is_argument(bool run_time) const {
+    if (plan_->backend != Backend::program) return false;
+    const std::vector<std::string>& run = plan_->build.run;
+    const bool has_args =
+        std::ranges::any_of(run, [](const std::string& word) { return word.find("{args}") != word.npos; });
+    return (run_time || !is_built()) && (run.empty() || has_args);
+  }
+
+  void read_sources() {
+    if (read_) return;
+    read_ = true;
+    for (const std::filesystem::path& file : files()) read_source(file);
+  }
+
+  /// The sources for all backends: a name that only another one uses is used.
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> files = plan_->build.depends;
+    files.push_back(plan_->file);
+    const Node* file = source_->root.find("file");
+    Problems reported;
+    for (const Entry& entry : file != nullptr ? file->entries : std::vector<Entry>())
+      if (entry.value.is_scalar()) files.push_back(resolve(entry.value, source_->folder, reported));
+    return files;
+  }
+
+  void read_source(const std::filesystem::path& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) {
+      all_known_ = false;
+      return;
+    }
+    base::HeaderSearch search{plan_->build.include, {}, file.parent_path(), plan_->build.include};
+    base::add_flags(search, plan_->build.flags);
+    const base::Sources sources = base::read_sources(file, search);
+    const std::string folder = std::filesystem::weakly_canonical(file).parent_path().string();
+    all_known_ = all_known_ && sources.macro_include.empty();
+    for (const auto& [path, text] : sources.texts) {
+      sources_.push_back(language_of(file) ? without_comments(text) : text);
+      const bool composes_names = sources_.back().find("##") != std::string::npos;
+      if (composes_names && path.string().starts_with(folder)) all_known_ = false;
+    }
+  }
+
+  const Plan* plan_;
+  const Source* source_;
+  std::vector<std::string> texts_;    ///< of the tuning file
+  std::vector<std::string> sources_;  ///< without comments
+  bool read_ = false;
+  bool all_known_ = true;
+};
+
+std::set<std::string> macros_of(const Plan& plan, const std::string& name) {
+  std::set<std::string> macros = {name};
+  for (const Space::Mapping& mapping : plan.space.mappings())
+    for (const Parameter& parameter : mapping.parameters)
+      for (const Value& value : parameter.name == name ? parameter.values : std::vector<Value>())
+        for (const Define& define : to_defines(name, value)) macros.insert(define.name);
+  return macros;
+}
+
+std::string complaint(const Plan& plan, const std::string& name, bool run_time) {
+  const bool program = plan.kernel.empty();
+  if (program && (run_time || !needs_build(plan.file, plan.build.command)))
+    return fmt::format("nothing uses the parameter '{}': run does not give it to the program; add {{args}} to run",
+                       name);
+  if (run_time)
+    return fmt::format(
+        "nothing uses the parameter '${0}': a value with $ is no macro of the source, and neither launch "
+        "nor a constraint names {0}; remove it, or correct its name",
+        name);
+  return fmt::format(
+      "nothing uses the parameter '{}': neither {} nor an expression of the tuning file names it; remove "
+      "it, or correct its name",
+      name, plan.file.filename().string());
+}
+
+}  // namespace
+
+void warn_of_unused_parameters(const Plan& plan, const Source& source, Problems& problems) {
+  const Node* params = source.root.find("params");
+  if (params == nullptr) return;
+  Uses uses(plan, source);
+  std::set<std::string> seen;
+  for (const Node* mapping : as_list(*params)) {
+    for (const Entry& entry : mapping->entries) {
+      const std::string& key = entry.key.text;
+      const bool run_time = key.starts_with('$');
+      const std::string name = key.substr(run_time ? 1 : 0);
+      const bool ignored = params->is_list() && name == "metadata";  // kbench
+      if (ignored || !seen.insert(name).second || uses.has(name, macros_of(plan, name), run_time)) continue;
+      problems.warn(entry.key.place, complaint(plan, name, run_time));
+    }
+  }
+}
+
+}  // namespace tune::config
