@@ -50,7 +50,8 @@ void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
 
 class Overrider {
  public:
-  Overrider(Node& root, Problems& problems) : root_(&root), problems_(&problems) {
+  Overrider(Node& root, Problems& problems)
+      : root_(&root), problems_(&problems), declares_(!parameter_names().empty()) {
     Node* problem = root.find("problem");
     if (problem == nullptr) return;
     gemm_ = problem->find("gemm");
@@ -61,10 +62,10 @@ class Overrider {
     for (Node* mapping : parameter_mappings(*root_)) set_in_mapping(*mapping, name, value);
   }
 
-  /// --param: the parameter must be declared.
+  /// --param: the parameter must be declared, unless none is.
   void replace_parameter(const Entry& entry, const std::string& text) {
     const std::string name = bare(entry.key.text);
-    if (has_parameter(name)) return set_parameter(entry.key.text, entry.value);
+    if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
     if (gemm_ != nullptr && (name == "m" || name == "n" || name == "k")) {
       problems_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
       return;
@@ -186,6 +187,7 @@ class Overrider {
 
   Node* root_;
   Problems* problems_;
+  bool declares_;  ///< the file has parameters
   Node* gemm_ = nullptr;
   Node* custom_ = nullptr;
 };

@@ -152,10 +152,10 @@ class Converter {
     return node;
   }
 
-  /// Complains of the first line up to this one that is indented by a tab: yaml-cpp has another reason for refusing it,
-  /// or takes it for the rest of the value before it.
-  void refuse_tabs(int last_line) const {
-    for (int line = 0; line <= last_line && line < static_cast<int>(lines_.size()); ++line)
+  /// Complains if one of these lines is indented by a tab: yaml-cpp has another reason for refusing it, or takes it for
+  /// the rest of the value before it.
+  void refuse_tabs(int first_line, int last_line) const {
+    for (int line = std::max(first_line, 0); line <= last_line; ++line)
       if (is_indented_by_tab(static_cast<std::size_t>(line)))
         fail({file_, line + 1, 1}, "YAML does not allow tabs in the indentation of a line; write blanks instead");
   }
@@ -170,13 +170,18 @@ class Converter {
     return std::string_view(lines_[line]).substr(0, first).find('\t') != std::string_view::npos;
   }
 
+  bool ends_on_its_line(const YAML::Mark& mark, const std::string& text) const {
+    const auto line = static_cast<std::size_t>(mark.line), column = static_cast<std::size_t>(mark.column);
+    return line >= lines_.size() || column > lines_[line].size() ||
+           lines_[line].compare(column, text.size(), text) == 0;
+  }
+
   void convert_scalar(const YAML::Node& from, Node& node) {
     node.kind = Node::Kind::scalar;
     node.text = from.Scalar();
     node.quoted = from.Tag() == "!";
-    const bool tab = is_indented_by_tab(static_cast<std::size_t>(from.Mark().line)) ||
-                     is_indented_by_tab(static_cast<std::size_t>(from.Mark().line) + 1);
-    if (!node.quoted && flow_depth_ == 0 && tab) refuse_tabs(from.Mark().line + 1);
+    if (!node.quoted && flow_depth_ == 0)
+      refuse_tabs(from.Mark().line, from.Mark().line + (ends_on_its_line(from.Mark(), node.text) ? 0 : 1));
     if (node.text.find('\0') != std::string::npos)
       fail(node.place, "the character \\0 ends arguments and file names; remove it");
     // yaml-cpp has single bytes for two of YAML's escapes.
@@ -241,7 +246,7 @@ Node parse_yaml(const std::string& text, const std::string& file, Problems& prob
     Converter::fail(converter.place(e.mark),
                     fmt::format("more than {} levels are nested here; no tuning file has as many", kMaxDepth));
   } catch (const YAML::Exception& e) {
-    converter.refuse_tabs(e.mark.line);
+    converter.refuse_tabs(e.mark.line - 1, e.mark.line);
     Converter::fail(converter.place(e.mark), fmt::format("malformed YAML: {}{}", e.msg, advice_on(e.msg)));
   }
   if (second) Converter::fail(converter.place(*second), "several YAML documents; put them into files of their own");

@@ -22,11 +22,14 @@ constexpr std::array<std::string_view, 7> kSections = {"constraints",       "rul
 
 bool in_a_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-/// Whether the name stands in the text as a whole word.
-bool mentions(std::string_view text, std::string_view name) {
+/// How a name may stand in a text: as a word, or also before `_` in a word, as macros of pairs and texts do.
+enum class As { word, beginning };
+
+bool mentions(std::string_view text, std::string_view name, As how) {
   for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const std::size_t end = at + name.size();
-    if ((at == 0 || !in_a_name(text[at - 1])) && (end == text.size() || !in_a_name(text[end]))) return true;
+    const bool ends = end == text.size() || !in_a_name(text[end]) || (how == As::beginning && text[end] == '_');
+    if (ends && (at == 0 || !in_a_name(text[at - 1]))) return true;
   }
   return false;
 }
@@ -65,18 +68,17 @@ class Uses {
     const Node* let = source.root.find("let");
     if (let == nullptr) return;
     for (auto entry = let->entries.rbegin(); entry != let->entries.rend(); ++entry)
-      if (has(entry->key.text, {entry->key.text}, false)) collect(entry->value);
+      if (has(entry->key.text, false, As::beginning)) collect(entry->value);
   }
 
-  /// `macros` are the names under which its values reach the source.
-  bool has(const std::string& name, const std::set<std::string>& macros, bool run_time) {
-    const auto mentions_name = [&](const std::string& text) { return mentions(text, name); };
+  /// `in_source`: how a name stands in the source.
+  bool has(const std::string& name, bool run_time, As in_source) {
+    const auto mentions_name = [&](const std::string& text) { return mentions(text, name, As::word); };
     if (is_argument(run_time) || std::ranges::any_of(texts_, mentions_name)) return true;
     if (run_time || !is_built()) return false;
     read_sources();
-    return !all_known_ || std::ranges::any_of(sources_, [&](const std::string& text) {
-      return std::ranges::any_of(macros, [&](const std::string& macro) { return mentions(text, macro); });
-    });
+    return !all_known_ ||
+           std::ranges::any_of(sources_, [&](const std::string& text) { return mentions(text, name, in_source); });
   }
 
  private:
@@ -141,13 +143,14 @@ class Uses {
   bool all_known_ = true;
 };
 
-std::set<std::string> macros_of(const Plan& plan, const std::string& name) {
-  std::set<std::string> macros = {name};
+As in_source(const Plan& plan, const std::string& name) {
+  const auto is_composed = [](const Value& value) {
+    return std::holds_alternative<Pair>(value) || std::holds_alternative<std::string>(value);
+  };
   for (const Space::Mapping& mapping : plan.space.mappings())
     for (const Parameter& parameter : mapping.parameters)
-      for (const Value& value : parameter.name == name ? parameter.values : std::vector<Value>())
-        for (const Define& define : to_defines(name, value)) macros.insert(define.name);
-  return macros;
+      if (parameter.name == name && std::ranges::any_of(parameter.values, is_composed)) return As::beginning;
+  return As::word;
 }
 
 std::string complaint(const Plan& plan, const std::string& name, bool run_time) {
@@ -179,7 +182,7 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Problems&
       const bool run_time = key.starts_with('$');
       const std::string name = key.substr(run_time ? 1 : 0);
       const bool ignored = params->is_list() && name == "metadata";  // kbench
-      if (ignored || !seen.insert(name).second || uses.has(name, macros_of(plan, name), run_time)) continue;
+      if (ignored || !seen.insert(name).second || uses.has(name, run_time, in_source(plan, name))) continue;
       problems.warn(entry.key.place, complaint(plan, name, run_time));
     }
   }

@@ -108,7 +108,7 @@ Token Lexer::symbol() {
   std::size_t length = std::string_view("()[],").find(rest[0]) == std::string_view::npos ? 0 : 1;
   for (const Operator& one : kOperators)
     if (!starts_name(one.text[0]) && rest.starts_with(one.text)) length = std::max(length, one.text.size());
-  if (length == 0) throw ExpressionError(at_, advice(rest));
+  if (length == 0 || rest.starts_with("<>")) throw ExpressionError(at_, advice(rest));
   return take(Token::Kind::symbol, length);
 }
 
