@@ -16,6 +16,10 @@ void check_files(const Options& options) {
     };
     if (std::any_of(options.yaml.begin(), yaml, same)) fail("--yaml " + yaml->string() + " is given twice");
   }
+  std::error_code ignored;
+  if (options.keep && std::filesystem::exists(*options.keep, ignored) &&
+      !std::filesystem::is_directory(*options.keep, ignored))
+    fail("--keep " + options.keep->string() + " is a file; give the name of a folder");
   if (!options.output) return;
   const std::string last = options.output->filename().string();
   if (last.empty() || last == "." || last == "..")

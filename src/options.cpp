@@ -378,7 +378,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     base::print(text.str());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitCode::bad_input, error.what() + nearest_option(app) + "; see tune --help");
+    const std::string advice = nearest_option(app);
+    throw Error(ExitCode::bad_input, error.what() + (advice.empty() ? "; see tune --help" : advice));
   }
   refuse_empty_paths(app);
   if (app.got_subcommand("audit")) {

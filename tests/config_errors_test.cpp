@@ -46,11 +46,13 @@ TEST_F(BadInput, AnEmptyFileSaysWhatBelongsThere) {
 
 TEST_F(BadInput, AFileThatIsNoMappingIsRefused) {
   EXPECT_EQ(complaint("[1, 2]"),
-            "gemm.yaml:1: the file is a list; a tuning file is a mapping with name, file and params");
+            "gemm.yaml:1: the file is a list; a tuning file is a mapping with name, file and params; a list of sizes "
+            "is given with --shapes");
 }
 
 TEST_F(BadInput, MalformedYamlHasItsLine) {
-  EXPECT_EQ(complaint("name: x\nparams: {BM: [1, 2\n"), "gemm.yaml:3: malformed YAML: end of sequence flow not found; close the [");
+  EXPECT_EQ(complaint("name: x\nparams: {BM: [1, 2\n"),
+            "gemm.yaml:3: malformed YAML: end of sequence flow not found; close the [");
   EXPECT_EQ(complaint("name: x\nfile: *here\n"), "gemm.yaml:2: malformed YAML: the referenced anchor is not defined");
 }
 
@@ -332,7 +334,7 @@ TEST_F(BadInput, ArgumentsAreChecked) {
             "gemm.yaml:12: swizzle must be one of 0, 32, 64, 128, not '100'\n"
             "gemm.yaml:13: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or {tma: A, box: "
             "[...]}\n"
-            "gemm.yaml:14: unknown name 'D' in launch.args 'D'; no parameter, let or size has this name");
+            "gemm.yaml:14: unknown name 'D' in launch.args 'D'; no buffer, parameter, let or size has this name");
 }
 
 TEST_F(BadInput, ALaunchNeedsItsNamesInEveryMapping) {
@@ -491,12 +493,13 @@ TEST_F(BadInput, OptionsAreNamedByTheirText) {
   config::LoadOptions options = without_kernel_file();
   options.new_params = {"Q:1"};
   options.params = {"BM", "BN:[1", "P:{pow2: [3, 4]}", "$Q:2"};
-  EXPECT_EQ(complaint(program_file("{P: 1}"), options),
-            "--param BM: write NAME:VALUE or NAME:[VALUE, VALUE]\n"
-            "--param BN:[1: '[1' is no YAML value; write NAME:VALUE or NAME:[VALUE, VALUE]\n"
-            "--param $Q:2: '$Q' is given twice; write $Q:[VALUE, VALUE]\n"
-            "--param P:{pow2: [3, 4]}: parameter 'P' needs two powers of two in ascending order, such as pow2: [64, "
-            "256]");
+  EXPECT_EQ(
+      complaint(program_file("{P: 1}"), options),
+      "--param BM: write NAME:VALUE or NAME:[VALUE, VALUE]\n"
+      "--param BN:[1: '[1' is no YAML value; write NAME:VALUE, NAME:[VALUE, VALUE] or NAME:{range: [FIRST, LAST]}\n"
+      "--param $Q:2: '$Q' is given twice; write $Q:[VALUE, VALUE]\n"
+      "--param P:{pow2: [3, 4]}: parameter 'P' needs two powers of two in ascending order, such as pow2: [64, "
+      "256]");
 }
 
 TEST_F(BadInput, AShapeSaysOnlyWhatIsKnownAndAllThatIsNeeded) {

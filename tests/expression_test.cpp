@@ -404,7 +404,7 @@ TEST(Expression, SuggestsTheNearestName) {
                  {"RASTER == column", "10: unknown name 'column'"},
                  {"mim(1, 2)", "0: unknown function 'mim', did you mean 'min'?"},
                  {"Max(1, 2)", "0: unknown function 'Max', did you mean 'max'?"},
-                 {"BM(1)", "0: unknown function 'BM'"}});
+                 {"BM(1)", "0: unknown function 'BM'; there are abs, ceil_div, min, max"}});
 }
 
 TEST(Expression, ChecksTheNumberOfArguments) {

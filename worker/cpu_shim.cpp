@@ -126,11 +126,14 @@ bool converts(const std::string& from, const std::string& to) {
 }  // namespace
 
 std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std::string_view output) {
-  const auto quoted = output.find(std::string(kFit) + "<");
-  if (quoted == std::string_view::npos) return std::nullopt;
-  const std::vector<std::string> fit = parts_of(output.substr(quoted));
+  std::vector<std::string> fit;
+  // Where it quotes the source, the truth value is still an expression.
+  for (auto at = output.find(kFit); at != output.npos && !(fit.size() == 4 && fit[1] == "false");
+       at = output.find(kFit, at + 1))
+    fit = parts_of(output.substr(at));
+  if (fit.size() != 4 || fit[1] != "false") return std::nullopt;
   const auto index = static_cast<std::size_t>(std::atoi(fit[0].c_str()));
-  if (fit.size() != 4 || index >= request.launches.size()) return std::nullopt;
+  if (index >= request.launches.size()) return std::nullopt;
   const wire::KernelLaunch& launch = request.launches[index];
   std::vector<ListedArgument> parameters, entries = entries_of(launch, request.problem);
   for (const std::string& type : parts_of(fit[2])) parameters.push_back({type});

@@ -148,4 +148,12 @@ std::vector<Setting> read_default(const Node& node, const std::vector<ParameterM
   return settings;
 }
 
+std::string place_of_default(const Node& node, const Node& params) {
+  for (const Node* mapping : as_list(params))
+    for (const Entry& entry : node.entries)
+      for (const Node* values : {mapping->find(entry.key.text), mapping->find("$" + entry.key.text)})
+        if (values != nullptr && values->place.line == 0) return "";
+  return to_text(node.place);
+}
+
 }  // namespace tune::config

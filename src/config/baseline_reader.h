@@ -22,5 +22,7 @@ std::vector<Setting> read_point(const Node& node, std::string_view what, const s
 
 /// Reads `default:`: one value for some of the parameters.
 std::vector<Setting> read_default(const Node& node, const std::vector<ParameterMapping>& mappings, Problems& problems);
+/// Where `default:` stands; empty if the command line has replaced values of its parameters.
+std::string place_of_default(const Node& node, const Node& params);
 
 }  // namespace tune::config

@@ -61,7 +61,7 @@ std::vector<Filter> parse_filters(std::span<const std::string> texts, const Spac
   for (const std::string& text : texts) {
     const Place place{std::make_shared<const std::string>("--filter " + text), 0, 0};
     const auto equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
+    if (equals == std::string::npos || equals == 0 || text[equals + 1] == '=') {
       problems.add(place, "write NAME=VALUE");
       continue;
     }
@@ -73,8 +73,9 @@ std::vector<Filter> parse_filters(std::span<const std::string> texts, const Spac
       problems.add(place, fmt::format("unknown parameter '{}'{}", filter.name,
                                       did_you_mean(filter.name, parameter_names(space))));
     } else if (std::ranges::none_of(values, is_value)) {
-      problems.add(place, fmt::format("'{}' is never {}; its values are {}", filter.name, to_text(filter.value),
-                                      spelled(values)));
+      const bool several = to_text(filter.value).find(',') != std::string::npos;
+      problems.add(place, fmt::format("'{}' is never {}; its values are {}{}", filter.name, to_text(filter.value),
+                                      spelled(values), several ? "; for several, repeat --filter NAME=VALUE" : ""));
     }
     filters.push_back(std::move(filter));
   }

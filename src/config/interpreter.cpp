@@ -332,7 +332,7 @@ void Interpreter::read_points() {
   if (params_.empty()) return;
   if (const Node* node = top_.find("default")) {
     plan_.default_settings = read_default(*node, params_, problems_);
-    plan_.default_place = to_text(node->place);
+    plan_.default_place = place_of_default(*node, *top_.find("params"));
   }
   if (const Node* node = top_.find("baseline")) {
     const bool has_vendor = !program_mode() && std::holds_alternative<Gemm>(plan_.problem);

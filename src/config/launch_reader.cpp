@@ -95,7 +95,8 @@ class LaunchReader {
 
   std::vector<Argument> read_arguments(const Node& node) {
     const ArgumentContext context{context_.backend, context_.buffers, context_.gemm};
-    if (!node.is_list()) problems_->add(node.place, fmt::format("args must be a list, not {}", describe(node)));
+    if (!node.is_list())
+      problems_->add(node.place, fmt::format("args must be a list such as [A, B, C], not {}", describe(node)));
     std::vector<Argument> arguments;
     for (const Node& item : node.items) {
       if (auto argument = read_argument(item, context, read_, *problems_)) arguments.push_back(std::move(*argument));

@@ -205,8 +205,10 @@ std::optional<Entry> parse_param(const std::string& option, const std::string& t
     relocate(value, place);
     return Entry{make_scalar(text.substr(0, colon), place), std::move(value)};
   } catch (const Error&) {
-    problems.add(place,
-                 fmt::format("'{}' is no YAML value; write NAME:VALUE or NAME:[VALUE, VALUE]", text.substr(colon + 1)));
+    problems.add(
+        place,
+        fmt::format("'{}' is no YAML value; write NAME:VALUE, NAME:[VALUE, VALUE] or NAME:{{range: [FIRST, LAST]}}",
+                    text.substr(colon + 1)));
     return {};
   }
 }

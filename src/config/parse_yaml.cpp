@@ -21,6 +21,7 @@ namespace {
 /// takes a byte or more per two nodes.
 constexpr std::size_t kMaxCopies = 100'000;
 constexpr int kMaxDepth = 64;
+constexpr std::string_view kNoBreakSpace = "\u00a0";
 constexpr std::size_t kLongestKey = 1000;  // as it is written; YAML has 1024 at most
 constexpr std::uintmax_t kMostBytes = 16 << 20;
 
@@ -74,7 +75,10 @@ std::string_view advice_on(std::string_view complaint) {
       {"end of sequence flow", "; close the ["},
       {"end of map", "; indent the keys of a mapping alike"},
       {"end of sequence", "; indent the entries of a list alike"},
-      {"illegal map value", "; indent the keys of a mapping alike, and quote a text that contains ': '"},
+      {"illegal map value",
+       "; in this line or the one before: a key is followed by a colon and a blank, the keys of a mapping are indented "
+       "alike, and a text that contains ': ' is quoted"},
+      {"unknown token", "; quote a text that begins with a sign such as % or @"},
       {"EOF in scalar", "; close the quotes"}};
   for (const auto& [part, advice] : kAdvice)
     if (complaint.find(part) != std::string_view::npos) return advice;
@@ -152,6 +156,16 @@ class Converter {
     return node;
   }
 
+  /// Complains if one of these lines has blanks that YAML does not take for blanks.
+  void refuse_blanks(int first_line, int last_line) const {
+    refuse_tabs(first_line, last_line);
+    for (int line = std::max(first_line, 0); line <= last_line && line < static_cast<int>(lines_.size()); ++line)
+      if (const std::size_t at = lines_[static_cast<std::size_t>(line)].find(kNoBreakSpace); at != std::string::npos)
+        fail({file_, line + 1, 1}, fmt::format("its character {} is a no-break space, which YAML does not take for a "
+                                               "blank; replace it by one",
+                                               at + 1));
+  }
+
   /// Complains if one of these lines is indented by a tab: yaml-cpp has another reason for refusing it, or takes it for
   /// the rest of the value before it.
   void refuse_tabs(int first_line, int last_line) const {
@@ -209,6 +223,8 @@ class Converter {
     std::set<std::string> seen;
     for (const auto& pair : from) {
       Entry entry{convert(pair.first), convert(pair.second)};
+      if (!entry.key.quoted && entry.key.text.find(kNoBreakSpace) != std::string::npos)
+        refuse_blanks(pair.first.Mark().line, pair.first.Mark().line);
       if (!entry.key.is_scalar()) {
         problems_->add(entry.key.place, fmt::format("a key must be a text, not {}", describe(entry.key)));
       } else if (to_yaml(Value(entry.key.text)).size() > kLongestKey) {
@@ -246,7 +262,7 @@ Node parse_yaml(const std::string& text, const std::string& file, Problems& prob
     Converter::fail(converter.place(e.mark),
                     fmt::format("more than {} levels are nested here; no tuning file has as many", kMaxDepth));
   } catch (const YAML::Exception& e) {
-    converter.refuse_tabs(e.mark.line - 1, e.mark.line);
+    converter.refuse_blanks(e.mark.line - 1, e.mark.line);
     Converter::fail(converter.place(e.mark), fmt::format("malformed YAML: {}{}", e.msg, advice_on(e.msg)));
   }
   if (second) Converter::fail(converter.place(*second), "several YAML documents; put them into files of their own");

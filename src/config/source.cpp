@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 
 #include "config/fields.h"
 #include "config/t1.h"
@@ -23,20 +25,34 @@ std::string if_recorded(const std::filesystem::path& path) {
   return fmt::format("if it is a recorded run, write --simulate {}", path.string());
 }
 
-/// `, did you mean 'gemm.yaml'?` for the file of the same folder with the most similar name.
-std::string nearest_file(const std::filesystem::path& path) {
-  std::vector<std::string> names;
+/// Whether a file is an executable or a script, without reading from pipes.
+bool is_program(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::array<char, 4> bytes = {};
+  if (std::filesystem::is_regular_file(path, ignored)) std::ifstream(path).read(bytes.data(), bytes.size());
+  const std::string_view begin(bytes.data(), bytes.size());
+  return begin == "\177ELF" || (begin.starts_with("#!") && !is_one_of(path.extension().string(), {".yaml", ".yml"}));
+}
+
+/// The tuning file of the same folder whose name is most similar, whatever its suffix; empty: none is.
+std::filesystem::path nearest_file(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::string> stems;
   std::error_code error;
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   for (auto entry = std::filesystem::directory_iterator(folder, error); !error && entry != end(entry);
        entry.increment(error))
-    if (is_one_of(entry->path().extension().string(), {".yaml", ".yml", ".json"}))
-      names.push_back((path.parent_path() / entry->path().filename()).string());
-  std::ranges::sort(names);
-  return did_you_mean(path.string(), names);
+    if (is_one_of(entry->path().extension().string(), {".yaml", ".yml"}))
+      files.push_back(path.parent_path() / entry->path().filename());
+  std::ranges::sort(files);
+  for (const std::filesystem::path& file : files) stems.push_back(file.stem().string());
+  const std::string advice = did_you_mean(path.stem().string(), stems);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (stems[i] == path.stem() || advice == fmt::format(", did you mean '{}'?", stems[i])) return files[i];
+  return {};
 }
 
-/// Throws Error(bad_input) for what people give by mistake: a recorded run, a source, a folder.
+/// Throws Error(bad_input) for what people give by mistake: a recorded run, a source, a program.
 void require_tuning_file(const std::filesystem::path& path) {
   const auto fail = [&](const std::string& text) {
     throw Error(ExitCode::bad_input, fmt::format("{}: {}", path.string(), text));
@@ -44,10 +60,12 @@ void require_tuning_file(const std::filesystem::path& path) {
   const std::string suffix = path.extension().string();
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    if (const std::string advice = nearest_file(path); !advice.empty()) fail("there is no such file" + advice);
+    const std::filesystem::path nearest = nearest_file(path);
+    if (!nearest.empty()) fail(fmt::format("there is no such file, did you mean '{}'?", nearest.string()));
     return;
   }
-  if (std::filesystem::is_directory(path, ignored)) fail("this is a folder; give a tuning file, such as gemm.yaml");
+  if (is_program(path))
+    fail("this is a program; write a tuning file in YAML that names it, with file: " + path.filename().string());
   if (suffix == ".jsonl")
     fail(
         fmt::format("this is the journal of a run and no tuning file; to answer specs from it, write --simulate {}; "

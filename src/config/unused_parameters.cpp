@@ -12,6 +12,7 @@
 #include "config/fields.h"
 #include "config/file_reader.h"
 #include "model/program.h"
+#include "model/values/error.h"
 
 namespace tune::config {
 namespace {
@@ -117,12 +118,7 @@ class Uses {
     return files;
   }
 
-  void read_source(const std::filesystem::path& file) {
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(file, ignored)) {
-      all_known_ = false;
-      return;
-    }
+  void read_source(const std::filesystem::path& file) try {
     base::HeaderSearch search{plan_->build.include, {}, file.parent_path(), plan_->build.include};
     base::add_flags(search, plan_->build.flags);
     const base::Sources sources = base::read_sources(file, search);
@@ -133,6 +129,8 @@ class Uses {
       const bool composes_names = sources_.back().find("##") != std::string::npos;
       if (composes_names && path.string().starts_with(folder)) all_known_ = false;
     }
+  } catch (const Error&) {  // it cannot be read, which matters to who builds it
+    all_known_ = false;
   }
 
   const Plan* plan_;

@@ -39,7 +39,20 @@ class ValueReader {
     return std::nullopt;
   }
 
+  /// A text that was probably meant to be a list: `2, 4, 8` or range(2, 8).
+  static bool looks_like_a_list(const Node& node) {
+    if (node.quoted) return false;
+    if (node.text.starts_with("range(") || node.text.starts_with("pow2(")) return true;
+    const bool separated = node.text.find_first_of(",; ") != std::string::npos;
+    return separated && node.text.find_first_not_of("0123456789.,; ") == std::string::npos;
+  }
+
   std::optional<Value> read_one(const Node& node) {
+    if (node.is_scalar() && looks_like_a_list(node))
+      problems_->warn(node.place,
+                      fmt::format("parameter '{}' has the text '{}' as one value; write several as [2, 4, 8] "
+                                  "or {{range: [2, 8]}}, or quote the text",
+                                  name_, node.text));
     if (node.is_scalar()) return node.quoted ? Value(node.text) : parse_value(node.text);
     if (node.is_list() && node.items.size() == 2) {
       const Value first = parse_value(node.items[0].text), second = parse_value(node.items[1].text);

@@ -158,6 +158,7 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
                             rules.file, grid->specs.size_text()));
   if (plan.default_settings.empty() || grid->default_spec) return grid;
   if (rules.wants_default) note_missing_default(plan, notes);
+  if (plan.default_place.empty()) return grid;
   if (const auto reason = why_no_default(plan, !filters.empty())) notes.default_is_no_spec(plan.default_place, *reason);
   return grid;
 }

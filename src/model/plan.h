@@ -119,7 +119,7 @@ struct Plan {
   /// measurement (time, flops, bytes, energy, a program's columns): what prune_after_build and metrics are parsed over.
   Names result_names;
   std::vector<Setting> default_settings;      ///< of `default:`, maybe not all parameters; empty: none
-  std::string default_place;                  ///< `gemm.yaml:14`
+  std::string default_place;                  ///< `gemm.yaml:14`; empty: the command line changed its parameters
   std::vector<Expression> prune_after_build;  ///< over the space's names and the build's properties
   std::vector<std::string> prune_reasons;     ///< one per prune_after_build
   std::vector<Launch> launches;

@@ -8,6 +8,7 @@
 
 #include "model/expression/expression.h"
 #include "model/expression/operators.h"
+#include "model/values/shown.h"
 
 namespace tune {
 namespace {
@@ -18,7 +19,7 @@ bool continues_name(char c) { return starts_name(c) || is_digit(c); }
 
 /// Operators of other languages, and what to write instead.
 std::string advice(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kForeign = {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kForeign = {
       {{"&&", "and"},
        {"||", "or"},
        {"!", "not"},
@@ -27,12 +28,11 @@ std::string advice(std::string_view text) {
        {"=", "=="},
        {"<>", "!="},
        {"^", "**"},
-       {"&", "and"},
        {"?", "a if condition else b"}}};
   for (const auto& [foreign, ours] : kForeign) {
     if (text.starts_with(foreign)) return fmt::format("unexpected '{}', use '{}'", foreign, ours);
   }
-  return fmt::format("unexpected character '{}'", text.substr(0, 1));
+  return fmt::format("unexpected character '{}'", text.substr(0, first_code_point(text).bytes));
 }
 
 }  // namespace

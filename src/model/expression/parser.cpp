@@ -305,8 +305,9 @@ void Parser::call(const Token& function) {
     std::vector<std::string> names;
     for (const Operator& one : kOperators)
       if (find_function(one.text)) names.emplace_back(one.text);
+    const std::string nearest = did_you_mean(function.text, names);
     throw ExpressionError(function.begin, fmt::format("unknown function '{}'", function.text),
-                          did_you_mean(function.text, names));
+                          nearest.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : nearest);
   }
   advance();
   const std::size_t begin = token_.begin;
