@@ -123,27 +123,40 @@ bool converts(const std::string& from, const std::string& to) {
   return !pointer || from == to || "const " + from == to;
 }
 
+/// The four parameters of the class that the compiler quotes where arguments do not fit; none: it does not.
+std::vector<std::string> misfit_in(std::string_view output) {
+  for (auto at = output.find(kFit); at != output.npos; at = output.find(kFit, at + 1)) {
+    std::vector<std::string> fit = parts_of(output.substr(at));
+    // Where it quotes the source, the truth value is still an expression.
+    if (fit.size() == 4 && fit[1] == "false") return fit;
+  }
+  return {};
+}
+
+std::size_t first_difference(const std::vector<ListedArgument>& parameters,
+                             const std::vector<ListedArgument>& entries) {
+  const auto differs = [&](auto fits) {
+    const auto found = std::ranges::mismatch(parameters, entries, [&](const auto& parameter, const auto& entry) {
+      return fits(entry.type, parameter.type);
+    });
+    return static_cast<std::size_t>(found.in1 - parameters.begin());
+  };
+  const std::size_t at = differs(converts);
+  return at < parameters.size() ? at : differs(std::equal_to<>());
+}
+
 }  // namespace
 
 std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std::string_view output) {
-  std::vector<std::string> fit;
-  // Where it quotes the source, the truth value is still an expression.
-  for (auto at = output.find(kFit); at != output.npos && !(fit.size() == 4 && fit[1] == "false");
-       at = output.find(kFit, at + 1))
-    fit = parts_of(output.substr(at));
-  if (fit.size() != 4 || fit[1] != "false") return std::nullopt;
-  const auto index = static_cast<std::size_t>(std::atoi(fit[0].c_str()));
-  if (index >= request.launches.size()) return std::nullopt;
-  const wire::KernelLaunch& launch = request.launches[index];
+  const std::vector<std::string> fit = misfit_in(output);
+  if (fit.empty()) return std::nullopt;
+  const wire::KernelLaunch& launch = request.launches.at(static_cast<std::size_t>(std::atoi(fit[0].c_str())));
   std::vector<ListedArgument> parameters, entries = entries_of(launch, request.problem);
   for (const std::string& type : parts_of(fit[2])) parameters.push_back({type});
   const std::vector<std::string> types = parts_of(fit[3]);
-  if (types.size() != entries.size()) return std::nullopt;
   // As the compiler spells them, like those of the kernel.
-  for (std::size_t i = 0; i < types.size(); ++i) entries[i].type = types[i];
-  std::size_t at = 0;
-  while (at < std::min(parameters.size(), types.size()) && converts(types[at], parameters[at].type)) ++at;
-  return arguments_do_not_fit(launch.kernel, parameters, entries, at);
+  for (std::size_t i = 0; i < std::min(types.size(), entries.size()); ++i) entries[i].type = types[i];
+  return arguments_do_not_fit(launch.kernel, parameters, entries, first_difference(parameters, entries));
 }
 
 std::string shim_symbol(std::size_t index) { return fmt::format("tune_launch_{}", index); }

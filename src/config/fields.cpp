@@ -11,6 +11,8 @@
 namespace tune::config {
 namespace {
 
+constexpr std::size_t kMostListed = 12;  // keys in a message
+
 /// The value of a scalar that is a number or an arithmetic expression without names.
 std::optional<Value> read_arithmetic(const Node& node) {
   if (!node.is_scalar()) return {};
@@ -40,10 +42,9 @@ Fields::Fields(const Node& node, std::string what, std::initializer_list<std::st
   const std::vector<std::string> known(keys.begin(), keys.end());
   for (const Entry& entry : node.entries) {
     if (std::ranges::find(known, entry.key.text) != known.end()) continue;
-    const std::string advice = did_you_mean(entry.key.text, known);
-    problems.add(entry.key.place,
-                 fmt::format("unknown key '{}' in {}{}", entry.key.text, what_,
-                             advice.empty() ? fmt::format("; it may have {}", fmt::join(known, ", ")) : advice));
+    std::string advice = did_you_mean(entry.key.text, known);
+    if (advice.empty() && known.size() <= kMostListed) advice = fmt::format("; it may have {}", fmt::join(known, ", "));
+    problems.add(entry.key.place, fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, advice));
   }
 }
 
