@@ -149,8 +149,9 @@ std::size_t first_difference(const std::vector<ListedArgument>& parameters,
 
 std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std::string_view output) {
   const std::vector<std::string> fit = misfit_in(output);
-  if (fit.empty()) return std::nullopt;
-  const wire::KernelLaunch& launch = request.launches.at(static_cast<std::size_t>(std::atoi(fit[0].c_str())));
+  const auto index = static_cast<std::size_t>(fit.empty() ? -1 : std::atoi(fit[0].c_str()));
+  if (index >= request.launches.size()) return std::nullopt;
+  const wire::KernelLaunch& launch = request.launches[index];
   std::vector<ListedArgument> parameters, entries = entries_of(launch, request.problem);
   for (const std::string& type : parts_of(fit[2])) parameters.push_back({type});
   const std::vector<std::string> types = parts_of(fit[3]);
