@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "argument_lists.h"
 #include "base/store.h"
 #include "cpu_fixture.h"
 #include "model/values/error.h"
@@ -150,11 +151,21 @@ TEST_F(CpuWorker, ChecksCountAndTypesOfArguments) {
             "entries");
   request = build_request("right");
   std::swap(request.launches[0].args[1], request.launches[0].args[2]);
-  EXPECT_EQ(build_failure(request),
-            "launch.args do not fit the parameters of kernel 'right': parameter 3 of the kernel is float*, the entry of "
-            "launch.args is const float* B");
+  EXPECT_EQ(
+      build_failure(request),
+      "launch.args do not fit the parameters of kernel 'right': parameter 3 of the kernel is float*, the entry of "
+      "launch.args is const float* B");
   request.launches[0].args[0].buffer = "X";
   EXPECT_EQ(build_failure(request), "launch.args: the problem has no buffer X");
+}
+
+TEST(ArgumentLists, StandOneBelowTheOther) {
+  EXPECT_EQ(
+      worker::arguments_do_not_fit("gemm", {{"8 bytes"}, {"4 bytes"}}, {{"8 bytes", "A"}, {"8 bytes", "m"}}, 1),
+      "launch.args do not fit the parameters of kernel 'gemm': parameter 2 of the kernel is 4 bytes, the entry of "
+      "launch.args is 8 bytes m\n"
+      "the kernel:   8 bytes,   4 bytes\n"
+      "launch.args:  8 bytes A, 8 bytes m");
 }
 
 TEST_F(CpuWorker, RefusesSizesThatAnIntCannotHold) {
