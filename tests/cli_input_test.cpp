@@ -205,7 +205,8 @@ TEST_F(Input, ASpecOfALargeSpaceIsRunAlone) {
 }
 
 TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
-  refuses({"bench.yaml", "--tun"}, "tune: error: The following argument was not expected: --tun, did you mean '--tune'?\n");
+  refuses({"bench.yaml", "--tun"},
+          "tune: error: The following argument was not expected: --tun, did you mean '--tune'?\n");
   refuses({"bench.yaml", "--strategy", "genetics"},
           "tune: error: --strategy genetics: there is no strategy 'genetics', did you mean 'genetic'?\n");
   refuses({"bench.yaml", "--strategy", "random", "--dry-run"},
@@ -283,7 +284,8 @@ TEST_F(Input, ASpecOfAPrunedPointIsRefusedWithTheReason) {
 TEST_F(Input, ABadParamIsRefused) {
   refuses({"bench.yaml", "--param", "T"}, "tune: error: --param T: write NAME:VALUE or NAME:[VALUE, VALUE]\n");
   refuses({"bench.yaml", "--param", "T:[1,"},
-          "tune: error: --param T:[1,: '[1,' is no YAML value; write NAME:VALUE, NAME:[VALUE, VALUE] or NAME:{range: [FIRST, LAST]}\n");
+          "tune: error: --param T:[1,: '[1,' is no YAML value; write NAME:VALUE, NAME:[VALUE, VALUE] or NAME:{range: "
+          "[FIRST, LAST]}\n");
 }
 
 TEST_F(Input, ABadFilterIsRefused) {

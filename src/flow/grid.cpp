@@ -19,6 +19,7 @@ constexpr std::int64_t kUnboundedSpecs = 1'000'000;
 constexpr std::int64_t kMostDefaults = 100'000;
 /// A search in a sample has no use for more.
 constexpr std::size_t kSampled = 20'000;
+constexpr std::size_t kMostListed = 12;  // values in a message
 
 std::vector<GridScan::Pruned> scan(const Space& space) {
   if (!space.product_size() || *space.product_size() > GridScan::kShort) return {};
@@ -74,6 +75,10 @@ std::optional<std::string> why_no_default(const Plan& plan, bool filtered) {
           values.push_back(to_text(value));
           is_value = is_value || same(value, setting.value);
         }
+    if (values.size() > kMostListed) {
+      values.resize(kMostListed);
+      values.emplace_back("...");
+    }
     if (!is_value)
       return fmt::format("{} is never {}; its values are {}", setting.name, to_text(setting.value),
                          fmt::join(values, ", "));
