@@ -33,8 +33,20 @@ void check_audit(const Options& options) {
     fail("--with-noise is the noise of simulated times; real tunings have their own");
   if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
     fail("--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
-  if (options.yaml.empty() && audit.recordings.empty())
+  if (options.yaml.empty() && options.tuned_command.empty() && audit.recordings.empty())
     fail("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
+}
+
+void check_tuned_command(const Options& options) {
+  const bool any = !options.tuned_command.empty();
+  if (any && !options.yaml.empty())
+    fail("what stands behind -- is the command to tune, and " + options.yaml.front().string() +
+         " is a tuning file; give one of them (in a tuning file, run: is the command)");
+  if (any && options.simulate) fail("--simulate runs nothing; it excludes a command behind --");
+  if (any && options.build_only) fail("--build-only builds, and a command behind -- is not built; use --dry-run");
+  if (any && options.probe) fail("--probe describes a device; it excludes a command behind --");
+  if (any && options.backend && options.backend != Backend::automatic && options.backend != Backend::program)
+    fail("a command behind -- is a program; drop --backend " + std::string(to_text(*options.backend)));
 }
 
 }  // namespace
@@ -42,7 +54,9 @@ void check_audit(const Options& options) {
 void refuse_conflicts(const Options& options) {
   if (options.audit) check_audit(options);
   check_files(options);
-  if (options.yaml.empty() && !options.probe && !options.simulate) fail("--yaml FILE is missing; see tune --help");
+  check_tuned_command(options);
+  if (options.yaml.empty() && options.tuned_command.empty() && !options.probe && !options.simulate)
+    fail("--yaml FILE is missing; see tune --help");
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");

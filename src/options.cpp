@@ -33,7 +33,11 @@ CLI::Validator whole(std::int64_t least = std::numeric_limits<std::int64_t>::min
             std::int64_t number = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
             const bool good = error == std::errc() && end == text.data() + text.size() && number >= least;
-            return good ? "" : "'" + text + "' is not a whole number" + (least == 1 ? " above 0" : " of 64 bits");
+            return good ? ""
+                        : "'" + text + "' is not a whole number" +
+                              (least == 1   ? " above 0"
+                               : least == 0 ? " from 0 on"
+                                            : " of 64 bits");
           },
           ""};
 }
@@ -74,6 +78,22 @@ void add_what_to_tune(CLI::App& app, Options& options) {
          "auto, cuda, hip, cpu or program")
       ->group("What to tune")
       ->type_name("NAME");
+}
+
+void add_programs(CLI::App& app, Options& options) {
+  const char* group = "Programs and commands";
+  app.add_flag("--shell", options.shell, "Run the command by /bin/sh (default: no shell)")->group(group);
+  app.add_flag("--whole", options.whole, "Time the whole command, whatever it prints")->group(group);
+  app.add_option("--warmup", options.warmup, "Runs or launches that are not timed, before those that are")
+      ->check(whole(0))
+      ->group(group)
+      ->type_name("N");
+  app.add_option("--prepare", options.prepare, "Run this by /bin/sh before each timed run")
+      ->group(group)
+      ->type_name("CMD");
+  app.add_option("--cleanup", options.cleanup, "Run this by /bin/sh after the last run of each spec")
+      ->group(group)
+      ->type_name("CMD");
 }
 
 CLI::Option* add_duration(CLI::App& app, const std::string& name, std::optional<double>& seconds, const char* help) {
@@ -291,6 +311,7 @@ void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
 void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
   CLI::App* command = app.add_subcommand("audit", "Repeat a tuning and say how far its answers can be trusted");
   add_what_to_tune(*command, tuning);
+  add_programs(*command, tuning);
   add_how(*command, tuning);
   add_what_comes_out(*command, tuning);
   for (const char* name : {"--spec", "--dry-run", "--build-only", "--probe", "--simulate", "--compare", "--arch",
@@ -350,6 +371,17 @@ std::string nearest_option(const CLI::App& app) {
   return unknown.empty() ? "" : did_you_mean(unknown.front().substr(0, unknown.front().find('=')), known);
 }
 
+/// The command that is tuned.
+std::vector<std::string> words_behind_dashes(std::ptrdiff_t dashes, int argc, const char* const* argv) {
+  if (dashes == argc) return {};
+  std::vector<std::string> words(argv + dashes + 1, argv + argc);
+  if (words.empty() || words.front().empty())
+    throw Error(ExitCode::bad_input,
+                "there is no command behind --; write tune --tune --param LEVEL:[1,9] -- xz "
+                "-{LEVEL} -k -c FILE");
+  return words;
+}
+
 }  // namespace
 
 std::optional<Options> parse_options(int argc, const char* const* argv) {
@@ -361,6 +393,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
       "tune"};
   app.set_version_flag("--version", kVersion);
   add_what_to_tune(app, options);
+  add_programs(app, options);
   add_how(app, options);
   add_what_comes_out(app, options);
   ConvertOptions convert;
@@ -370,8 +403,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
+  const std::ptrdiff_t own = std::find(argv, argv + argc, std::string_view("--")) - argv;
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(own), argv);
   } catch (const CLI::Success& done) {
     std::ostringstream text;
     app.exit(done, text, text);
@@ -382,6 +416,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     throw Error(ExitCode::bad_input, error.what() + (advice.empty() ? "; see tune --help" : advice));
   }
   refuse_empty_paths(app);
+  const std::vector<std::string> tuned_command = words_behind_dashes(own, argc, argv);
+  if (!tuned_command.empty() && (app.got_subcommand("convert") || app.got_subcommand("simulate-bench")))
+    throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
+  options.tuned_command = tuning.tuned_command = tuned_command;
   if (app.got_subcommand("audit")) {
     tuning.command = options.command;
     tuning.tune = true;

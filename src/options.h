@@ -39,6 +39,11 @@ struct AuditOptions {
 /// The command line, understood. docs/options.md says what each means.
 struct Options {
   std::vector<std::filesystem::path> yaml;
+  std::vector<std::string> tuned_command;  ///< the words behind `--`, instead of a tuning file
+  bool shell = false;
+  bool whole = false;
+  std::optional<std::int64_t> warmup;
+  std::optional<std::string> prepare, cleanup;
   bool tune = false;
   bool dry_run = false;
   std::optional<std::filesystem::path> output;

@@ -1,5 +1,7 @@
 #include "tuner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -101,8 +103,26 @@ Trial Tuner::wait() {
     if (!trial) continue;
     if (auto* measurement = std::get_if<Measurement>(&trial->outcome); measurement != nullptr && requests_ != nullptr)
       measurement->build.code = requests_->code_of(trial->spec, measurement->build.artifact_hash);
+    refuse_other_time(*trial);
     return std::move(*trial);
   }
+}
+
+// Where a program may report its time and need not: one that leaves early without a result must not win by the time of
+// its process.
+void Tuner::refuse_other_time(Trial& trial) {
+  const Measurement* measurement = trial.measurement();
+  if (measurement == nullptr) return;
+  const bool whole = is_of_whole_command(*measurement);
+  if (!first_time_) first_time_ = {trial.spec.mesh_idx, whole};
+  if (first_time_->is_whole == whole) return;
+  trial.outcome = Failure{
+      Stage::measure,
+      Cause::reported,
+      fmt::format("the program printed {} result, and in spec {} it printed {}: their times cannot be compared; say "
+                  "which counts by whole: true (--whole) or whole: false",
+                  whole ? "no" : "a", first_time_->mesh_idx, whole ? "one" : "none"),
+      {}};
 }
 
 void Tuner::record(const Trial& trial) {

@@ -56,6 +56,7 @@ class Tuner {
 
  private:
   Trial wait();
+  void refuse_other_time(Trial& trial);
   void record(const Trial& trial);
   void learn(const Trial& trial);
   bool note_best(const Trial& trial);
@@ -72,6 +73,12 @@ class Tuner {
   TunerRules rules_;
   Now now_;
   std::function<void(const Trial&)> listener_;
+  /// The first spec of a program that was timed, and how.
+  struct FirstTime {
+    std::int64_t mesh_idx;
+    bool is_whole;
+  };
+  std::optional<FirstTime> first_time_;
   std::vector<Trial> trials_;
   report::Progress::Time started_{};  ///< the sweep
   std::optional<double> best_merit_;

@@ -209,7 +209,7 @@ constexpr auto kShowsArguments = "for word in \"$@\"; do printf '<%s>' \"$word\"
 TEST_F(ProgramWorker, ArgumentsReachTheProgramVerbatim) {
   measure_.args = kWeird;
   for (const bool shell : {false, true}) {
-    measure_.command = shell ? worker::Words{"{file} {args}"} : worker::Words{"{file}", "{args}"};
+    measure_.command = shell ? Words{"{file} {args}"} : Words{"{file}", "{args}"};
     measure_.command_is_shell = shell;
     testing::internal::CaptureStderr();
     run_script(kShowsArguments);
@@ -221,8 +221,7 @@ TEST_F(ProgramWorker, ArgumentsReachTheProgramVerbatim) {
 TEST_F(ProgramWorker, DefinesReachTheBuildVerbatim) {
   build_.defines = {{"T", "it's $HOME \"x\""}, {"N", "(-1)"}};
   for (const bool shell : {false, true}) {
-    build_.command =
-        shell ? worker::Words{"{file} {binary} {defines}"} : worker::Words{"{file}", "{binary}", "{defines}"};
+    build_.command = shell ? Words{"{file} {binary} {defines}"} : Words{"{file}", "{binary}", "{defines}"};
     build_.command_is_shell = shell;
     build(script("out=$1; shift; printf '<%s>' \"$@\" > \"$out\""));
     EXPECT_EQ(base::read_file(binary()), "<-DT=it's $HOME \"x\"><-DN=(-1)>");
@@ -305,9 +304,7 @@ TEST_F(ProgramWorker, ProbeDescribesTheMachine) {
 }
 
 TEST(ProgramCommand, NamesTheArchitectureUnlessTheFlagsDo) {
-  const auto has = [](const worker::Words& words, const char* word) {
-    return std::ranges::find(words, word) != words.end();
-  };
+  const auto has = [](const Words& words, const char* word) { return std::ranges::find(words, word) != words.end(); };
   EXPECT_TRUE(has(worker::default_build_command(Language::cuda, "", {}), "-arch=native"));
   EXPECT_TRUE(has(worker::default_build_command(Language::cuda, "sm_90a", {}), "arch=compute_90a,code=sm_90a"));
   EXPECT_FALSE(has(worker::default_build_command(Language::cuda, "native", {"-arch=sm_80"}), "-arch=native"));
@@ -315,9 +312,9 @@ TEST(ProgramCommand, NamesTheArchitectureUnlessTheFlagsDo) {
 }
 
 TEST(ProgramCommand, ReplacesPlaceholdersInsideWordsAndLeavesOtherBraces) {
-  const worker::Placeholders placeholders = {{"file", {"a.cu"}}, {"flags", {"-x", "-y"}}};
-  EXPECT_EQ(worker::expand_command({"-o={file}", "${file}", "{print}", "{", "[{flags}]"}, false, placeholders),
-            (worker::Words{"-o=a.cu", "${file}", "{print}", "{", "[-x -y]"}));
+  const Placeholders placeholders = {{"file", {"a.cu"}}, {"flags", {"-x", "-y"}}};
+  EXPECT_EQ(expand_command({"-o={file}", "${file}", "{print}", "{", "[{flags}]"}, false, placeholders),
+            (Words{"-o=a.cu", "${file}", "{print}", "{", "[-x -y]"}));
 }
 
 }  // namespace

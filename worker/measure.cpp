@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "model/statistics/stats.h"
@@ -30,7 +31,7 @@ Sampler::Sampler(const MeasureRules& rules, const wire::Go& go, Seconds launch, 
 Timing Sampler::run(double first) {
   if (go_.launches > 0) return exactly(go_.launches);
   if (const auto timing = run_if_hopeless(first)) return *timing;
-  times_.clear();
+  if (!first_.counts) times_.clear();
   warm_up();
   return until_precise();
 }
@@ -80,20 +81,22 @@ Timing Sampler::exactly(std::int64_t count) {
 }
 
 Timing Sampler::until_precise() {
-  const double start = now_();
+  const double start = now_() - std::accumulate(times_.begin(), times_.end(), 0.0);
+  const auto out_of_time = [&] { return now_() - start >= rules_.max_seconds; };
+  if (!times_.empty() && out_of_time()) return summarize(times_, false);
   const auto min_launches = static_cast<std::size_t>(std::max(1, rules_.min_launches));
   // Short launches are so many that looking at all of them after each would cost more than the launches.
   for (std::size_t next_look = kSlowLaunches;;) {
     times_.push_back(launch());
-    const bool out_of_time = now_() - start >= rules_.max_seconds;
-    if (times_.size() < next_look && !out_of_time) continue;
+    const bool last = out_of_time();
+    if (times_.size() < next_look && !last) continue;
     next_look = times_.size() + 1 + times_.size() / 16;
     if (times_.size() >= kSlowLaunches) {
       const double fastest = median_interval(times_).low;
       if (slower_than(rules_.cutoff, fastest)) return summarize(times_, true);
       if (first_.launches > 1 && slower_than(kBeyondFinals, fastest)) return summarize(times_, false);
     }
-    if (out_of_time || (times_.size() >= min_launches && is_precise_enough())) return summarize(times_, false);
+    if (last || (times_.size() >= min_launches && is_precise_enough())) return summarize(times_, false);
   }
 }
 

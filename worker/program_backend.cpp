@@ -14,6 +14,7 @@
 #include "program_command.h"
 #include "program_host.h"
 #include "program_run.h"
+#include "whole_command.h"
 #include "wire/artifact_name.h"
 #include "wire/program_result.h"
 
@@ -112,9 +113,21 @@ class ProgramBackend final : public WorkerBackend {
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
-  wire::ProgramResult run_program() const;
+  /// A run, and the result file that it wrote, if any.
+  struct Ran {
+    std::optional<std::string> result;
+    base::Finished finished;
+  };
+
+  Task task_of(const CommandLine& command, std::string what) const;
+  Ran run_program(bool discards_output) const;
+  void time_whole();
+  static wire::Measured reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report);
+  wire::Measured measure_runs(const wire::Go& go, const Report& report);
+  void clean_up() const;
 
   wire::MeasureRequest request_;
+  std::optional<WholeCommand> whole_;  ///< the time is that of the whole command
 };
 
 wire::Hello ProgramBackend::probe() {
@@ -159,36 +172,81 @@ void ProgramBackend::load(const wire::MeasureRequest& request) {
     request_.command_is_shell = false;
     if (request_.command.front() == "{file}") require_executable(request.source);
   }
-  if (!request.args.empty() && !uses(request_.command, "args"))
-    throw Refusal(Stage::load, "`run` does not use {args}, so that its parameters have no effect; add it");
+  if (request.times_whole && !request.reads_result) time_whole();
 }
 
-wire::ProgramResult ProgramBackend::run_program() const {
-  const ScratchFolder folder;
-  const fs::path result = folder.path() / "result";
+Task ProgramBackend::task_of(const CommandLine& command, std::string what) const {
   Task task;
   task.stage = Stage::measure;
-  task.what = "the program";
-  task.command = request_.command;
-  task.is_shell = request_.command_is_shell;
-  task.placeholders = {{"file", {request_.source}},
-                       {"binary", {request_.artifact.empty() ? request_.source : request_.artifact}},
-                       {"args", request_.args},
-                       {"output", {result.string()}}};
+  task.what = std::move(what);
+  task.command = command.words;
+  task.is_shell = command.is_shell;
+  task.placeholders = request_.values;
+  if (!request_.source.empty()) {
+    task.placeholders["file"] = {request_.source};
+    task.placeholders["binary"] = {request_.artifact.empty() ? request_.source : request_.artifact};
+  }
+  task.memory_bytes = request_.measure.memory_bytes;
+  return task;
+}
+
+ProgramBackend::Ran ProgramBackend::run_program(bool discards_output) const {
+  if (!request_.prepare.empty()) run_or_refuse(task_of(request_.prepare, "prepare"));
+  const ScratchFolder folder;
+  const fs::path result = folder.path() / "result";
+  Task task = task_of({request_.command, request_.command_is_shell}, "the program");
+  task.placeholders["args"] = request_.args;
+  task.placeholders["output"] = {result.string()};
   task.is_artifact = !request_.artifact.empty() && !task.is_shell && task.command.front() == "{binary}";
   task.environment = {{"TUNE_RESULT", result.string()}};
-  task.memory_bytes = request_.measure.memory_bytes;
-  const base::Finished finished = run_or_refuse(task);
-  return wire::read_program_result(text_of(result), finished.output);
+  task.discards_output = discards_output;
+  base::Finished finished = run_or_refuse(task);
+  return {text_of(result), std::move(finished)};
+}
+
+void ProgramBackend::time_whole() {
+  whole_.emplace(request_.measure, [this] { return run_program(true).finished.use; });
+}
+
+wire::Measured ProgramBackend::reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report) {
+  if (result.ok == false) throw Refusal(Stage::check, "the program says that its result is wrong");
+  if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
+  return {result.timing, result.ok.has_value(), result.metrics, {}, result.name};
+}
+
+/// The first run of a program that may report its time tells whether it does.
+wire::Measured ProgramBackend::measure_runs(const wire::Go& go, const Report& report) {
+  if (whole_) return whole_->measure(go);
+  const Ran ran = run_program(false);
+  if (!request_.times_whole) return reported(wire::read_program_result(ran.result, ran.finished.output), go, report);
+  if (const auto result = wire::find_program_result(ran.result, ran.finished.output))
+    return reported(*result, go, report);
+  time_whole();
+  whole_->add_first(ran.finished.use);
+  return whole_->measure(go);
+}
+
+/// After a turn, because the next one may be another spec's. The failure of a run says more than that of the cleanup.
+void ProgramBackend::clean_up() const {
+  if (!request_.cleanup.empty()) run_or_refuse(task_of(request_.cleanup, "cleanup"));
 }
 
 std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const Report& report) try {
-  const wire::ProgramResult result = run_program();
-  if (result.ok == false) throw Refusal(Stage::check, "the program says that its result is wrong");
-  if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
-  return wire::Measured{result.timing, result.ok.has_value(), result.metrics};
+  std::optional<wire::Measured> measured;
+  try {
+    measured = measure_runs(go, report);
+  } catch (...) {
+    try {
+      clean_up();
+    } catch (const Refusal&) {
+    }
+    throw;
+  }
+  clean_up();
+  return measured;
 } catch (const wire::Malformed& error) {
-  throw Refusal(Stage::measure, error.what());
+  const char* advice = request_.times_whole ? "; --whole (whole: true) times the command, whatever it prints" : "";
+  throw Refusal(Stage::measure, std::string(error.what()) + advice);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Task {
   bool is_shell = false;
   Placeholders placeholders;
   std::map<std::string, std::string> environment;  ///< added to ours
+  bool discards_output = false;                    ///< what it prints on stdout goes nowhere
   std::int64_t memory_bytes = 0;                   ///< that it may take, by --memory; 0: not limited so
   bool is_artifact = false;  ///< what is run was built: that it cannot be started is its own fault
 };

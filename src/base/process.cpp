@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,15 +63,6 @@ std::string on_path(const std::string& name) {
   no_program(name, "not found on PATH");
 }
 
-// Boost.Process crashes the parent when given an empty path, so every path is settled here.
-std::string find_program(const std::string& name) {
-  if (name.empty()) no_program("a program", "its name is empty");
-  if (name.find('/') == std::string::npos) return on_path(name);
-  if (::access(name.c_str(), F_OK) != 0) no_program(name, "no such file");
-  if (::access(name.c_str(), X_OK) != 0) no_program(name, "not executable");
-  return name;
-}
-
 /// Its ends are inherited by no other child.
 struct Pipe {
   Descriptor read, write;
@@ -81,6 +73,31 @@ struct Pipe {
     write = Descriptor(ends[1]);
   }
 };
+
+/// When a child was about to become its program, which it notes itself: what precedes is our work and not the
+/// program's.
+class StartStamp {
+ public:
+  using Clock = ProcessHost::Clock;
+  StartStamp() : page_(::mmap(nullptr, sizeof(Clock::rep), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (page_ == MAP_FAILED) cannot_start("a process", why_not_started(errno));
+  }
+  ~StartStamp() { ::munmap(page_, sizeof(Clock::rep)); }
+  StartStamp(const StartStamp&) = delete;
+  StartStamp& operator=(const StartStamp&) = delete;
+  void set() const { *static_cast<Clock::rep*>(page_) = Clock::now().time_since_epoch().count(); }
+  double seconds_until(Clock::time_point end) const {
+    return std::chrono::duration<double>(end - Clock::time_point(Clock::duration(*static_cast<Clock::rep*>(page_))))
+        .count();
+  }
+
+ private:
+  void* page_;
+};
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
 
 /// What a child that must not signal others may still signal: its own. Of the others the system may only be able to
 /// spare those that we name: us, and the driver that started us.
@@ -95,8 +112,10 @@ struct ChildSetup : bp::extend::handler {
   int in, out, err;
   bool own_group;
   const std::optional<SignalBounds>& bounds;
-  ChildSetup(int in_fd, int out_fd, int err_fd, bool group, const std::optional<SignalBounds>& signal_bounds)
-      : in(in_fd), out(out_fd), err(err_fd), own_group(group), bounds(signal_bounds) {}
+  const StartStamp& begun;
+  ChildSetup(int in_fd, int out_fd, int err_fd, bool group, const std::optional<SignalBounds>& signal_bounds,
+             const StartStamp& stamp)
+      : in(in_fd), out(out_fd), err(err_fd), own_group(group), bounds(signal_bounds), begun(stamp) {}
 
   template <typename Executor>
   void on_exec_setup(Executor&) const {
@@ -109,6 +128,7 @@ struct ChildSetup : bp::extend::handler {
     ::dup2(out, STDOUT_FILENO);
     ::dup2(err, STDERR_FILENO);
     if (bounds) bounds->enter();
+    begun.set();
   }
 };
 
@@ -124,6 +144,8 @@ struct Child {
   std::string line;
   Capture captured;
   Exit exit;
+  StartStamp begun;
+  ResourceUse use;
   bool killed = false;
   bool reaped = false;
   bool swept = false;  ///< and nothing that it started is left
@@ -251,11 +273,16 @@ struct Processes::Impl {
     if (::waitid(P_PID, static_cast<id_t>(child.process.id()), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid == 0)
       return;
+    child.use.seconds = child.begun.seconds_until(Clock::now());
     // The leader is still a zombie, so its group's number cannot have been given to anyone else yet.
     child.send_kill();
-    std::error_code ignored;
-    child.process.wait(ignored);
-    const int status = child.process.native_exit_code();
+    int status = 0;
+    rusage use{};
+    ::wait4(child.process.id(), &status, 0, &use);
+    child.process.detach();
+    child.use.user_seconds = seconds_of(use.ru_utime);
+    child.use.system_seconds = seconds_of(use.ru_stime);
+    child.use.peak_bytes = use.ru_maxrss * 1024;
     child.exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     child.exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     child.reaped = true;
@@ -288,7 +315,7 @@ struct Processes::Impl {
   void end(Child& child) {
     if (std::exchange(child.ended, true)) return;
     if (!child.line.empty()) ready.push_back(Line{child.id, std::move(child.line)});
-    ready.push_back(Ended{child.id, child.exit, child.captured.text()});
+    ready.push_back(Ended{child.id, child.exit, child.captured.text(), child.use});
     // Handlers of the child may still be queued; they must not find it gone.
     const Id id = child.id;
     boost::system::error_code ignored;
@@ -355,10 +382,11 @@ struct Processes::Impl {
     bp::environment environment = boost::this_process::environment();
     for (const auto& [name, value] : command.environment) environment[name] = value;
     Pipe in, out, err;
+    if (command.discards_output) out.write = Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     { const Pipe spare; }  // Boost.Process opens one of its own, and tells nobody if it cannot
     std::error_code error;
     const auto bounds = bounds_of(command);
-    ChildSetup setup(in.read.get(), out.write.get(), err.write.get(), command.own_group, bounds);
+    ChildSetup setup(in.read.get(), out.write.get(), err.write.get(), command.own_group, bounds, child.begun);
     const std::string directory = command.directory.empty() ? "." : command.directory.string();
     child.process = bp::child(bp::args(argv), bp::env(environment), bp::start_dir(directory), setup, error);
     if (error) cannot_start(child.program, why_not_started(error.value()));
@@ -444,8 +472,17 @@ Finished run(const Command& command) {
     const auto event = processes.wait(std::nullopt);
     if (const auto* line = std::get_if<Processes::Line>(&*event)) output.add(line->text + "\n");
     if (const auto* ended = std::get_if<Processes::Ended>(&*event))
-      return {ended->exit, output.text(), ended->captured};
+      return {ended->exit, output.text(), ended->captured, ended->use};
   }
+}
+
+// Boost.Process crashes the parent when given an empty path, so every path is settled here.
+std::string find_program(const std::string& name) {
+  if (name.empty()) no_program("a program", "its name is empty");
+  if (name.find('/') == std::string::npos) return on_path(name);
+  if (::access(name.c_str(), F_OK) != 0) no_program(name, "no such file");
+  if (::access(name.c_str(), X_OK) != 0) no_program(name, "not executable");
+  return name;
 }
 
 std::string why_not_started(int error) {

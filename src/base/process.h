@@ -22,6 +22,13 @@ struct Exit {
   bool clean() const { return code == 0 && signal == 0 && !timed_out && !unreaped; }
 };
 
+/// What a process took, with the descendants that it waited for.
+struct ResourceUse {
+  double seconds = 0;  ///< from the start of its program to its end
+  double user_seconds = 0, system_seconds = 0;
+  std::int64_t peak_bytes = 0;  ///< of resident memory: the most that one process had
+};
+
 /// `exit code 3`, `killed by signal 11 (segmentation fault)`, `timed out`.
 std::string to_text(const Exit& exit);
 
@@ -34,6 +41,7 @@ struct Command {
   std::filesystem::path directory;                 ///< empty: ours
   std::size_t capture_limit = 64 * 1024;           ///< captured output beyond it is cut in the middle
   bool own_group = true;                           ///< a process group of its own, killed as one; false: stays in ours
+  bool discards_output = false;                    ///< its stdout is /dev/null
   bool signals_others = true;                      ///< false: kept from that as far as the system can (SignalBounds)
 };
 
@@ -60,6 +68,7 @@ class ProcessHost {
     Id id;
     Exit exit;
     std::string captured;
+    ResourceUse use = {};
   };
   /// SIGINT, SIGTERM or SIGHUP came for us.
   struct Interrupted {
@@ -114,7 +123,12 @@ struct Finished {
   Exit exit;
   std::string output;    ///< stdout, cut in the middle at the capture limit
   std::string captured;  ///< stderr, likewise
+  ResourceUse use;
 };
+
+/// The file of a program as a process would be started from it: a path, or a name that is looked for on PATH. Throws
+/// NoProgram.
+std::string find_program(const std::string& name);
 
 /// Runs one command to its end. Throws as Processes::start.
 Finished run(const Command& command);

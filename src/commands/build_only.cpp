@@ -43,7 +43,7 @@ ExitCode build_only(const Options& options, Target& target) {
   flow::Findings findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
   base::print_warnings(findings.notes.warnings());
-  if (!options.spec) grid->require_specs(options.yaml.front().string());
+  if (!options.spec) grid->require_specs(name_of_input(options));
   const exec::Requests requests(target.plan(), target.hello(), options.seed);
   const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
   exec::MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));

@@ -16,8 +16,18 @@ std::chrono::duration<double> limit_of(double seconds) { return std::chrono::dur
 
 }  // namespace
 
+std::string name_of_input(const Options& options) {
+  return options.yaml.empty() ? "the command behind --" : options.yaml.front().string();
+}
+
 config::LoadOptions load_options(const Options& options) {
   config::LoadOptions load;
+  load.command = options.tuned_command;
+  load.shell = options.shell;
+  load.whole = options.whole;
+  load.warmup = options.warmup;
+  load.prepare = options.prepare;
+  load.cleanup = options.cleanup;
   load.params = options.params;
   load.new_params = options.new_params;
   load.m = options.m;
@@ -30,7 +40,7 @@ config::LoadOptions load_options(const Options& options) {
 
 flow::GridRules grid_rules(const Options& options) {
   flow::GridRules rules;
-  rules.file = options.yaml.front().string();
+  rules.file = name_of_input(options);
   rules.one_spec = options.spec.has_value();
   rules.bounded = options.max_evals || options.time_budget;
   rules.may_sample = rules.one_spec || (rules.bounded && !options.dry_run);
@@ -79,6 +89,7 @@ flow::OutputRules output_rules(const Options& options, std::string suffix) {
   rules.t4 = options.t4;
   rules.best = options.tune;
   rules.yamls = options.yaml;
+  rules.command = options.tuned_command;
   rules.suffix = std::move(suffix);
   return rules;
 }
@@ -148,6 +159,13 @@ std::vector<std::string> reproducing_command(const Options& options) {
     add("--timeout-build", fmt::format("{}", options.timeout_build));
   if (options.timeout_run != Options().timeout_run) add("--timeout-run", fmt::format("{}", options.timeout_run));
   if (options.backend) add("--backend", std::string(to_text(*options.backend)));
+  if (options.shell) words.push_back("--shell");
+  if (options.whole) words.push_back("--whole");
+  if (options.warmup) add("--warmup", std::to_string(*options.warmup));
+  if (options.prepare) add("--prepare", *options.prepare);
+  if (options.cleanup) add("--cleanup", *options.cleanup);
+  if (!options.tuned_command.empty()) words.push_back("--");
+  words.insert(words.end(), options.tuned_command.begin(), options.tuned_command.end());
   return words;
 }
 

@@ -16,6 +16,9 @@
 
 namespace tune::commands {
 
+/// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
+std::string name_of_input(const Options& options);
+
 // What the command line asks of each part of a run. No other file turns options into the rules of these parts.
 
 /// How the command line changes a tuning file, whether its specs are measured or replayed.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/process.h"
 #include "commands/rules.h"
+#include "model/program.h"
 #include "model/values/error.h"
 
 namespace tune::commands {
@@ -36,9 +38,18 @@ void guard(const Options& options, Plan& plan) {
   plan.measure.memory_bytes = options.memory.value_or(0);
 }
 
+// Before anything is started. Throws Error(bad_input).
+void require_programs(const Plan& plan) {
+  for (const std::string& program : programs_of(plan)) try {
+      base::find_program(program);
+    } catch (const base::NoProgram& missing) {
+      throw Error(ExitCode::bad_input, fmt::format("{}: run: {}", plan.yaml.filename().string(), missing.what()));
+    }
+}
+
 std::vector<std::filesystem::path> input_files(const Options& options, const Plan& plan) {
   std::vector<std::filesystem::path> inputs = options.yaml;
-  inputs.push_back(plan.file);
+  if (!plan.file.empty()) inputs.push_back(plan.file);
   std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
   for (const auto& file : {options.shapes, options.device_file})
     if (file) inputs.push_back(*file);
@@ -66,6 +77,7 @@ Target::Target(const Options& options, exec::Workers& its_workers, const std::op
       filters(config::parse_filters(options.filters, loaded.plan.space)) {
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
+  if (!options.dry_run) require_programs(loaded.plan);
   if (options.artifact)
     outputs.artifact = flow::artifact_file(*options.artifact, plan(), file_suffix(shape), hello().device);
   outputs.must_not_be(input_files(options, loaded.plan));

@@ -167,7 +167,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   flow::Findings& findings = tuned.findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
   if (!orders.silent) base::print_warnings(findings.notes.warnings());
-  if (!options.spec) grid->require_specs(options.yaml.front().string());
+  if (!options.spec) grid->require_specs(name_of_input(options));
   const auto strategy = strategy_of(options, orders, target, grid);
 
   const wire::Hello& machine = target.hello();

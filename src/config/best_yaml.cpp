@@ -19,9 +19,9 @@ class BestWriter {
       : source_(source), plan_(plan), result_(result), folder_(join(std::filesystem::absolute(folder), "")) {}
 
   std::string write() {
-    constexpr std::array<std::string_view, 14> kKeys = {"name",    "file",    "kernel",    "backend", "device_defaults",
-                                                        "problem", "params",  "let",       "launch",  "build",
-                                                        "run",     "measure", "objective", "metrics"};
+    constexpr std::array<std::string_view, 18> kKeys = {
+        "name",  "file", "kernel", "backend", "device_defaults", "problem", "params",  "let",       "launch",
+        "build", "run",  "shell",  "whole",   "prepare",         "cleanup", "measure", "objective", "metrics"};
     Node best = make_mapping({});
     best.flow = false;
     for (const std::string_view key : kKeys) {
@@ -145,6 +145,7 @@ class BestWriter {
     node.set("checked", make_scalar(result_.checked ? "yes" : "no", {}));
     node.set("tie", make_scalar(result_.tie ? "yes" : "no", {}));
     if (result_.finals_interrupted) node.set("finals", make_scalar("interrupted", {}));
+    if (!result_.command.empty()) node.set("command", make_text(result_.command, {}));
     node.set("time_ms", number(result_.seconds * 1e3));
     if (result_.interval.high > 0) {
       Node interval = make_list({});

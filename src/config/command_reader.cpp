@@ -11,16 +11,17 @@
 
 #include "config/fields.h"
 #include "config/shell_text.h"
+#include "config/split_words.h"
 #include "model/expression/expression.h"
 
 namespace tune::config {
 namespace {
 
-using Placeholders = std::vector<std::string>;
-const Placeholders kBuildPlaceholders = {"file", "defines", "flags", "binary", "arch"};
-const Placeholders kRunPlaceholders = {"binary", "file", "args", "output"};
-
-std::string advice(const std::string& name, const Placeholders& known) {
+std::string advice(const std::string& name, const CommandNames& names) {
+  if (names.lacks_file && (name == "file" || name == "binary"))
+    return "; there is no file: that it could stand for; add it, or a parameter of this name";
+  Words known = names.own;
+  known.insert(known.end(), names.parameters.begin(), names.parameters.end());
   for (const std::string& placeholder : known)
     if (placeholder.starts_with(name) || !did_you_mean(name, std::span(&placeholder, 1)).empty())
       return fmt::format(", did you mean {{{}}}?", placeholder);
@@ -28,29 +29,22 @@ std::string advice(const std::string& name, const Placeholders& known) {
                      name);
 }
 
-/// A `{word}` of a command.
-struct Placeholder {
-  std::size_t at;
-  std::string name;
-};
+bool is_known(const std::string& name, const CommandNames& names) {
+  return std::ranges::find(names.own, name) != names.own.end() ||
+         std::ranges::find(names.parameters, name) != names.parameters.end();
+}
 
-/// `${word}` is the shell's.
-std::vector<Placeholder> placeholders_of(const std::string& text) {
-  std::vector<Placeholder> found;
-  for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
-    const std::size_t end = text.find('}', at);
-    if (end == std::string::npos || (at > 0 && text[at - 1] == '$')) continue;
-    std::string name = text.substr(at + 1, end - at - 1);
-    if (is_identifier(name)) found.push_back({at, std::move(name)});
-  }
-  return found;
+/// Words and dashes: with other signs it may be anything, such as `{a..z}`.
+bool looks_like_a_name(std::string name) {
+  std::erase(name, '-');
+  return is_identifier(name);
 }
 
 /// Complains of what stands for nothing.
-void check_placeholders(const Node& node, std::string_view what, const Placeholders& known, Problems& problems) {
+void check_placeholders(const Node& node, std::string_view what, const CommandNames& names, Problems& problems) {
   for (const auto& [at, name] : placeholders_of(node.text))
-    if (std::ranges::find(known, name) == known.end())
-      problems.add(node.place, fmt::format("unknown placeholder {{{}}} in {}{}", name, what, advice(name, known)));
+    if (!is_known(name, names) && looks_like_a_name(name))
+      problems.add(node.place, fmt::format("unknown placeholder {{{}}} in {}{}", name, what, advice(name, names)));
 }
 
 /// Where a placeholder must not stand.
@@ -179,10 +173,10 @@ std::string text_of_script(const std::string& name, std::string_view what, const
 
 /// What a placeholder stands for is quoted for the shell, which holds outside of the command's own quotes alone: within
 /// them the shell would cut it up and run what values say.
-void check_shell_command(const Node& node, std::string_view what, const Placeholders& known, Problems& problems) {
+void check_shell_command(const Node& node, std::string_view what, const CommandNames& names, Problems& problems) {
   const std::vector<Standing> standing = standings(node.text);
   for (const Placeholder& placeholder : placeholders_of(node.text)) {
-    if (std::ranges::find(known, placeholder.name) == known.end()) continue;
+    if (!is_known(placeholder.name, names)) continue;
     const bool words = placeholder.name == "args" || placeholder.name == "defines" || placeholder.name == "flags";
     const std::string_view where = place_of(standing[placeholder.at]);
     const bool outside = standing[placeholder.at] == Standing::word;
@@ -206,33 +200,45 @@ void check_shell_command(const Node& node, std::string_view what, const Placehol
 }
 
 /// A script gets what placeholders stand for as its arguments, not in its text.
-void check_script(const Node& node, std::string_view what, const Placeholders& known, Problems& problems) {
-  std::vector<std::string> words;
-  for (const Node& word : node.items) words.push_back(word.text);
+void check_script(const Node& node, const Words& words, std::string_view what, const CommandNames& names,
+                  Problems& problems) {
   const auto script = script_of(words);
   if (!script) return;
   for (const auto& [at, name] : placeholders_of(words[*script]))
-    if (std::ranges::find(known, name) != known.end())
-      problems.add(node.items[*script].place,
+    if (is_known(name, names))
+      problems.add(node.is_list() ? node.items[*script].place : node.place,
                    text_of_script(name, what,
                                   fmt::format("write {} as one string, or give it to the script as an argument: [sh, "
                                               "-c, 'program \"$@\"', sh, '{{{}}}']",
                                               what, name)));
 }
 
+Words words_of(const Node& node, std::string_view what, Problems& problems) {
+  const auto words = split_words(node.text);
+  if (const auto* split = std::get_if<Words>(&words)) return *split;
+  problems.add(node.place, fmt::format("{} has {}, which only a shell understands; quote it, or let a shell run the "
+                                       "command: shell: true (--shell)",
+                                       what, std::get<NeedsShell>(words).what));
+  return {node.text};
+}
+
 }  // namespace
 
-void read_command(const Node& node, std::string_view what, std::vector<std::string>& command, bool& is_shell,
-                  Problems& problems) {
-  const Placeholders& placeholders = what == "run" ? kRunPlaceholders : kBuildPlaceholders;
-  is_shell = node.is_scalar();
-  command = read_texts(node, what, problems);
-  for (const Node* word : as_list(node)) check_placeholders(*word, what, placeholders, problems);
-  if (is_shell) check_shell_command(node, what, placeholders, problems);
-  check_script(node, what, placeholders, problems);
-  if (command.empty() || command.front().empty()) {
-    problems.add(node.place, fmt::format("{} is empty; write a list of arguments, or one string for the shell", what));
+const CommandNames kBuildNames = {{"file", "defines", "flags", "binary", "arch"}, {}, false};
+
+CommandLine read_command(const Node& node, std::string_view what, Strings strings, const CommandNames& names,
+                         Problems& problems) {
+  CommandLine command;
+  command.is_shell = node.is_scalar() && strings == Strings::shell;
+  const bool split = node.is_scalar() && strings == Strings::words;
+  command.words = split ? words_of(node, what, problems) : read_texts(node, what, problems);
+  for (const Node* word : as_list(node)) check_placeholders(*word, what, names, problems);
+  if (command.is_shell) check_shell_command(node, what, names, problems);
+  if (!command.is_shell) check_script(node, command.words, what, names, problems);
+  if (command.words.empty() || command.words.front().empty()) {
+    problems.add(node.place, fmt::format("{} is empty; write a list of arguments, or one string", what));
   }
+  return command;
 }
 
 }  // namespace tune::config

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "model/command.h"
 #include "model/values/error.h"
 
 namespace tune::config {
@@ -65,11 +66,15 @@ class FileReader {
 
   FileSection read() {
     const Backend wanted = read_wanted();
+    const bool kernel_mode = top_->find("kernel") != nullptr;
+    if (!kernel_mode && top_->find("file") == nullptr && top_->find("run") != nullptr) {
+      section_.backend = program_backend(*top_->find("run"), wanted);
+      return section_;
+    }
     const Node* file = top_->require("file");
     if (file == nullptr) return section_;
     const Node* chosen = file->is_mapping() ? choose(*file, wanted) : file;
     if (chosen != nullptr) read_path(*chosen);
-    const bool kernel_mode = top_->find("kernel") != nullptr;
     section_.backend = kernel_mode ? kernel_backend(*file, wanted) : program_backend(*file, wanted);
     return section_;
   }
@@ -123,7 +128,11 @@ class FileReader {
     section_.file = resolve(node, folder_, *problems_);
     std::error_code error;
     if (options_->file_must_exist && !std::filesystem::is_regular_file(section_.file, error)) {
-      problems_->add(node.place, fmt::format("no such file: '{}' (looked for {})", node.text, section_.file.string()));
+      problems_->add(node.place,
+                     fmt::format("no such file: '{}' (looked for {}){}", node.text, section_.file.string(),
+                                 placeholders_of(node.text).empty()
+                                     ? ""
+                                     : "; placeholders are replaced in run, prepare and cleanup, not in file"));
     }
   }
 

@@ -13,7 +13,7 @@ namespace tune::config {
 struct FileSection {
   std::optional<Backend> backend;  ///< unset if it is invalid, which is reported
   std::vector<Backend> others;     ///< backends of the file's other sources
-  std::filesystem::path file;      ///< absolute
+  std::filesystem::path file;      ///< absolute; empty: `run` names an installed command
   std::string as_written;
 };
 

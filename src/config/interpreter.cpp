@@ -10,6 +10,8 @@
 #include "config/device_limits.h"
 #include "config/idle_condition.h"
 #include "config/rules_reader.h"
+#include "config/run_reader.h"
+#include "model/program.h"
 #include "model/statistics/objective.h"
 #include "model/support.h"
 #include "model/values/error.h"
@@ -18,6 +20,7 @@ namespace tune::config {
 namespace {
 
 const std::string kDevice = "device.";
+constexpr int kRunsBeforehand = 1;  // of a whole command: they bring its files into memory
 constexpr std::array<std::string_view, 4> kGpuBuildNames = {"registers", "spills", "shared", "occupancy"};
 constexpr std::array<std::string_view, 2> kCpuBuildNames = {"code", "stack"};
 constexpr std::array<std::string_view, 4> kFigures = {"time", "flops", "bytes", "energy"};
@@ -51,9 +54,10 @@ Interpreter::Interpreter(const Source& source, const LoadOptions& options, Probl
       options_(options),
       problems_(problems),
       top_(source.root, "the tuning file",
-           {"name",    "file",        "kernel",  "backend",           "problem", "params", "let",
-            "default", "constraints", "rules",   "prune_after_build", "launch",  "build",  "run",
-            "measure", "objective",   "metrics", "baseline",          "result",  "device", "device_defaults"},
+           {"name",     "file",        "kernel",  "backend",           "problem", "params",    "let",
+            "default",  "constraints", "rules",   "prune_after_build", "launch",  "build",     "run",
+            "shell",    "whole",       "prepare", "cleanup",           "measure", "objective", "metrics",
+            "baseline", "result",      "device",  "device_defaults"},
            problems),
       scope_(problems) {}
 
@@ -126,8 +130,10 @@ std::string Interpreter::owner_of(const std::string& name) const {
 void Interpreter::read_space() {
   const Node* params = top_.require("params");
   if (params == nullptr) return;
+  const bool is_compiled = language_of(plan_.file).has_value();
   params_ = read_params(
-      *params, [this](const std::string& name) { return owner_of(name); }, problems_);
+      *params, [this](const std::string& name) { return owner_of(name); },
+      [&](const Parameter& parameter) { return !program_mode() || (is_compiled && !parameter.run_time); }, problems_);
   for (const ParameterMapping& mapping : params_) {
     scope_.add_mapping(mapping.place, mapping.parameters);
     mappings_.push_back({mapping.parameters, {}, {}});
@@ -276,14 +282,18 @@ void Interpreter::read_rules() {
         problems_.add(build->find("include")->place,
                       fmt::format("build.include: there is no folder {}", folder.string()));
   }
-  if (const Node* run = top_.find("run")) {
-    if (!program_mode()) problems_.add(run->place, "run is for programs; a kernel is launched by its backend");
-    if (!plan_.build.run.empty()) problems_.add(run->place, "run is also in build; keep one");
-    read_run(*run, plan_.build, problems_);
-  }
-  if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, problems_);
+  if (program_mode())
+    read_run_section(top_, {!plan_.file.empty(), needs_build(plan_.file, plan_.build.command), mappings_}, plan_.build,
+                     problems_);
+  if (plan_.is_command()) plan_.file_as_written = shown_command({plan_.build.run, plan_.build.run_is_shell});
+  for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
+    if (const Node* node = top_.find(key); node != nullptr && !program_mode())
+      problems_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key));
+  const bool times_whole = program_mode() && plan_.build.whole.value_or(true);
+  if (times_whole) plan_.measure.warmup = kRunsBeforehand;
+  if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, problems_);
   if (options_.state) plan_.measure.state = *options_.state;
-  if (options_.run_seconds && !program_mode())
+  if (options_.run_seconds && (!program_mode() || times_whole))
     check_run_seconds(top_.find("measure"), plan_.measure, *options_.run_seconds, problems_);
 }
 

@@ -16,12 +16,14 @@ bool leave_specs_alone(const LoadOptions& options) {
 
 Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options) {
   Problems problems;
-  Source source = read_source(yamls, problems);
+  const bool is_command = !options.command.empty();
+  Source source = is_command ? source_of_command(options) : read_source(yamls, problems);
   apply_overrides(options, source.root, problems);
   std::optional<RecordedResult> result;
   if (yamls.size() == 1 && leave_specs_alone(options)) result = read_result(source.root, problems);
   Plan plan = Interpreter(source, options, problems).run();
-  plan.yaml = std::filesystem::absolute(yamls.front()).lexically_normal();
+  plan.yaml =
+      is_command ? std::filesystem::path(plan.name) : std::filesystem::absolute(yamls.front()).lexically_normal();
   if (plan.space.product_size() != 1) result.reset();
   warn_of_unused_parameters(plan, source, problems);
   return {std::move(plan), std::move(source), std::move(result), problems.warnings()};

@@ -213,6 +213,17 @@ std::optional<Entry> parse_param(const std::string& option, const std::string& t
   }
 }
 
+void set_run_rules(const LoadOptions& options, Node& root) {
+  if (options.shell) root.set("shell", make_scalar("true", command_line("--shell")));
+  if (options.whole) root.set("whole", make_scalar("true", command_line("--whole")));
+  if (options.prepare) root.set("prepare", make_text(*options.prepare, command_line("--prepare")));
+  if (options.cleanup) root.set("cleanup", make_text(*options.cleanup, command_line("--cleanup")));
+  if (!options.warmup) return;
+  const Place place = command_line("--warmup");
+  if (root.find("measure") == nullptr) root.set("measure", make_mapping(place));
+  root.find("measure")->set("warmup", make_scalar(std::to_string(*options.warmup), place));
+}
+
 }  // namespace
 
 void apply_overrides(const LoadOptions& options, Node& root, Problems& problems) {
@@ -232,6 +243,7 @@ void apply_overrides(const LoadOptions& options, Node& root, Problems& problems)
     if (const auto entry = parse("--add-param", text)) overrider.add_parameter(*entry, text);
   for (const std::string& text : options.params)
     if (const auto entry = parse("--param", text)) overrider.replace_parameter(*entry, text);
+  set_run_rules(options, root);
 }
 
 }  // namespace tune::config

@@ -7,12 +7,20 @@
 
 #include "config/fields.h"
 #include "config/values.h"
+#include "model/command.h"
 
 namespace tune::config {
 namespace {
 
+void complain_of_name(const Node& key, Problems& problems) {
+  problems.add(key.place, fmt::format("'{}' cannot be a parameter's name: use letters, digits and '_', after an "
+                                      "optional '$'",
+                                      key.text));
+}
+
 ParameterMapping read_mapping(const Node& node, bool in_list,
-                              const std::function<std::string(const std::string&)>& taken, Problems& problems) {
+                              const std::function<std::string(const std::string&)>& taken,
+                              const std::function<bool(const Parameter&)>& needs_identifier, Problems& problems) {
   ParameterMapping mapping{node.place, {}};
   std::set<std::string> seen;
   std::size_t keys = 0;
@@ -22,7 +30,9 @@ ParameterMapping read_mapping(const Node& node, bool in_list,
     std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, problems);
     if (!parameter) continue;
     const std::string owner = taken(parameter->name);
-    if (!owner.empty()) {
+    if (needs_identifier(*parameter) && !is_identifier(parameter->name)) {
+      complain_of_name(entry.key, problems);
+    } else if (!owner.empty()) {
       problems.add(entry.key.place, fmt::format("parameter '{}' is also {}; rename it", parameter->name, owner));
     } else if (!seen.insert(parameter->name).second) {
       problems.add(entry.key.place,
@@ -51,10 +61,8 @@ std::optional<Parameter> read_parameter(const Node& key, const Node& value, Prob
   Parameter parameter;
   parameter.run_time = key.text.starts_with('$');
   parameter.name = key.text.substr(parameter.run_time ? 1 : 0);
-  if (!is_identifier(parameter.name)) {
-    problems.add(key.place, fmt::format("'{}' cannot be a parameter's name: use letters, digits and '_', after an "
-                                        "optional '$'",
-                                        key.text));
+  if (!is_placeholder_name(parameter.name)) {
+    complain_of_name(key, problems);
     return {};
   }
   if (std::optional<ValueSet> set = read_values(value, parameter.name, problems)) {
@@ -65,13 +73,14 @@ std::optional<Parameter> read_parameter(const Node& key, const Node& value, Prob
 }
 
 std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
+                                          const std::function<bool(const Parameter&)>& needs_identifier,
                                           Problems& problems) {
   std::vector<ParameterMapping> mappings;
   const std::vector<const Node*> nodes = as_list(node);
   if (nodes.empty()) problems.add(node.place, "params is empty; give at least one parameter, such as BM: [64, 128]");
   for (const Node* item : nodes) {
     if (item->is_mapping()) {
-      mappings.push_back(read_mapping(*item, node.is_list(), taken, problems));
+      mappings.push_back(read_mapping(*item, node.is_list(), taken, needs_identifier, problems));
     } else {
       problems.add(item->place, fmt::format("params must be a mapping or a list of mappings, not {}", describe(*item)));
     }

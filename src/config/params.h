@@ -19,7 +19,10 @@ struct ParameterMapping {
 /// {range: [a, b, step]} or {values: [...], kind: ...}; equal values are kept once. The kind is, unless given: ratio
 /// for pow2, interval for range, ordinal for lists of numbers, categorical for anything else.
 /// `taken` tells what already has a name ("a built-in function"), and returns an empty text if nothing has.
+/// `needs_identifier` tells which parameters code sees by their names, which then must be identifiers; others are only
+/// put into commands.
 std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
+                                          const std::function<bool(const Parameter&)>& needs_identifier,
                                           Problems& problems);
 
 /// Reads one parameter; `key` may begin with `$`. Returns nullopt if the name is invalid, and a parameter without

@@ -116,8 +116,11 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
     rules.depends = read_depends(*depends, folder, files_must_exist, problems);
   if (const Node* defines = fields.find("defines")) rules.defines = read_defines(*defines, constants, problems);
   const Node *command = fields.find("command"), *run = fields.find("run");
-  if (command != nullptr) read_command(*command, "build.command", rules.command, rules.command_is_shell, problems);
-  if (run != nullptr) read_run(*run, rules, problems);
+  if (command != nullptr) {
+    const CommandLine line = read_command(*command, "build.command", Strings::shell, kBuildNames, problems);
+    rules.command = line.words;
+    rules.command_is_shell = line.is_shell;
+  }
   for (const Node* unused : {command, run}) {
     if (unused != nullptr && !program_mode) {
       problems.add(unused->place, "build.command and run are for programs; a kernel is built by its backend");
@@ -126,13 +129,8 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
   return rules;
 }
 
-void read_run(const Node& node, BuildRules& rules, Problems& problems) {
-  read_command(node, "run", rules.run, rules.run_is_shell, problems);
-}
-
-MeasureRules read_measure(const Node& node, Problems& problems) {
+MeasureRules read_measure(const Node& node, MeasureRules rules, Problems& problems) {
   Fields fields(node, "measure", {"warmup", "min_launches", "max_seconds", "cutoff", "cold_cache", "state"}, problems);
-  MeasureRules rules;
   rules.warmup = read_count(fields, "warmup", rules.warmup, 0);
   rules.min_launches = read_count(fields, "min_launches", rules.min_launches, 1);
   if (const Node* seconds = fields.find("max_seconds")) {

@@ -10,17 +10,14 @@
 
 namespace tune::config {
 
-/// Reads `build:`. Relative folders and files are relative to `folder`; `defines` name `constants`. With
-/// `files_must_exist` it reports files in `depends` that do not exist.
+/// Reads `build:`, but for its `run`. Relative folders and files are relative to `folder`; `defines` name `constants`.
+/// With `files_must_exist` it reports files in `depends` that do not exist.
 BuildRules read_build(const Node& node, const std::filesystem::path& folder,
                       const std::map<std::string, Value>& constants, bool program_mode, bool files_must_exist,
                       Problems& problems);
 
-/// Reads `run:`, a list of argv or one shell string, into `rules`.
-void read_run(const Node& node, BuildRules& rules, Problems& problems);
-
-/// Reads `measure:`.
-MeasureRules read_measure(const Node& node, Problems& problems);
+/// Reads `measure:`. What it does not say stays as it is in `rules`.
+MeasureRules read_measure(const Node& node, MeasureRules rules, Problems& problems);
 /// Complains if specs that are timed for max_seconds would be given up at --timeout-run. `measure`: null if absent.
 void check_run_seconds(const Node* measure, const MeasureRules& rules, double run_seconds, Problems& problems);
 

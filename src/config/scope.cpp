@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+
+#include "config/fields.h"
 
 namespace tune::config {
 namespace {
@@ -17,6 +20,13 @@ std::string complaint(const ExpressionError& error, std::string_view what, const
   const bool torn = std::ranges::count(text, '(') != std::ranges::count(text, ')');
   return fmt::format("{}, at its column {}{}", place, error.column() + 1,
                      torn ? "; quote an expression with commas" : "");
+}
+
+/// How expressions call `buffer-size`: buffer_size.
+std::string as_identifier(std::string name) {
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
 }
 
 }  // namespace
@@ -55,7 +65,10 @@ void Scope::add_device(Backend chosen, std::span<const Backend> others) {
 
 std::size_t Scope::add_mapping(const Place& place, std::span<const Parameter> parameters) {
   mappings_.push_back({place, {}});
-  for (const Parameter& parameter : parameters) add_to_mapping(mappings_.size() - 1, parameter.name);
+  for (const Parameter& parameter : parameters) {
+    add_to_mapping(mappings_.size() - 1, parameter.name);
+    if (!is_identifier(parameter.name)) names_.add_alias(as_identifier(parameter.name), *names_.find(parameter.name));
+  }
   return mappings_.size() - 1;
 }
 

@@ -1,6 +1,7 @@
 #include "config/source.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -158,6 +159,26 @@ Source read_source(std::span<const std::filesystem::path> yamls, Problems& probl
   Source source{folder_of(yamls.front()), read_root(yamls.front(), problems)};
   Joiner joiner(source.root, source.folder, problems);
   for (const std::filesystem::path& yaml : yamls.subspan(1)) joiner.join(read_root(yaml, problems), folder_of(yaml));
+  return source;
+}
+
+Source source_of_command(const LoadOptions& options) {
+  if (options.params.empty())
+    throw Error(
+        ExitCode::bad_input,
+        "the command has no parameter; give one as in --param LEVEL:[1,9], and write {LEVEL} where its value is "
+        "to stand");
+  const Place place{std::make_shared<const std::string>("the command behind --"), 0, 0};
+  const std::vector<std::string>& words = options.command;
+  const std::string program = words.front().substr(0, words.size() == 1 ? words.front().find(' ') : std::string::npos);
+  const std::string name = std::filesystem::path(program).filename().string();
+  Node run = make_list(place);
+  for (const std::string& word : words) run.items.push_back(make_text(word, place));
+  const bool one_text = options.shell || (words.size() == 1 && program != words.front());
+  Source source{std::filesystem::current_path(), make_mapping(place)};
+  source.root.set("name", make_text(name.empty() ? "command" : name, place));
+  source.root.set("run", one_text ? make_text(fmt::format("{}", fmt::join(words, " ")), place) : run);
+  source.root.set("params", make_mapping(place));
   return source;
 }
 

@@ -8,6 +8,9 @@ namespace tune::config {
 /// Reads and joins tuning files. Throws Error(bad_input) for a file that cannot be read or is not a mapping.
 Source read_source(std::span<const std::filesystem::path> yamls, Problems& problems);
 
+/// A tuning file for a command; the options' `params` are still to be added. Throws Error(bad_input) without any.
+Source source_of_command(const LoadOptions& options);
+
 /// Changes a tuning file as the command line says, before anything of it is interpreted.
 void apply_overrides(const LoadOptions& options, Node& root, Problems& problems);
 

@@ -199,6 +199,10 @@ std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   fields.add("source", in_quotes("")).add("vendor", flag(false)).add("vendor_best", flag(false));
   fields.add("workspace_bytes", 0);
   fields.add("zero_c", flag(plan.zero_c));  // zeroing C takes time in the timed region
+  // What a program finds when it runs, and which of its times counts. Written only if they are given, as `bias`.
+  for (const auto& [name, command] : {std::pair("prepare", &plan.build.prepare), {"cleanup", &plan.build.cleanup}})
+    if (!command->empty()) fields.add(name, list(command->words, in_quotes)).add("shell", flag(command->is_shell));
+  if (plan.build.whole && (*plan.build.whole || plan.file.empty())) fields.add("whole", flag(*plan.build.whole));
   return fields.add("zero_workspace", flag(false)).text();
 }
 

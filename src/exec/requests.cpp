@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/process.h"
+#include "base/store.h"
 #include "model/program.h"
 
 namespace tune::exec {
@@ -137,6 +139,19 @@ base::HeaderSearch header_search(const Plan& plan) {
   return search;
 }
 
+// The contents of the programs that a command starts: of its first word, and of a file that is its second, such as a
+// script. What else it reads and writes is not known.
+std::string hash_of_programs(const Plan& plan) {
+  base::Hash hash;
+  const auto add = [&](const std::filesystem::path& file) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored)) hash.add(base::hash_file(file));
+  };
+  for (const std::string& program : programs_of(plan)) add(base::find_program(program));
+  if (!plan.build.run_is_shell && plan.build.run.size() > 1) add(plan.build.run[1]);
+  return hash.hex();
+}
+
 }  // namespace
 
 Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
@@ -144,7 +159,8 @@ Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
       hello_(std::move(hello)),
       seed_(seed),
       has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
-      sources_(base::hash_sources(plan.file, header_search(plan))),
+      sources_(plan.file.empty() ? base::SourceHash{hash_of_programs(plan), ""}
+                                 : base::hash_sources(plan.file, header_search(plan))),
       identity_(plan, hello_, seed, sources_) {}
 
 std::string Requests::remark() const {
@@ -231,8 +247,12 @@ wire::MeasureRequest Requests::measure(const Spec& spec) const {
   request.source = plan_->file.string();
   request.command = plan_->build.run;
   request.command_is_shell = plan_->build.run_is_shell;
-  for (const Setting& setting : spec.params)
-    if (setting.run_time || !has_build_) request.args.push_back("--" + setting.name + "=" + to_text(setting.value));
+  request.prepare = plan_->build.prepare;
+  request.cleanup = plan_->build.cleanup;
+  request.reads_result = !plan_->build.whole.value_or(false);
+  request.times_whole = plan_->build.whole.value_or(true);
+  if (plan_->kernel.empty()) request.values = values_in_commands(plan_->space, spec);
+  request.args = arguments_of(*plan_, spec);
   return request;
 }
 

@@ -9,6 +9,7 @@ namespace tune::flow {
 namespace {
 
 constexpr double kWide = 0.02;
+constexpr double kShortRun = 0.005;
 constexpr double kBusy = 0.5;  // threads of others, from which on they are a cause
 constexpr std::size_t kNamed = 5;
 
@@ -32,6 +33,13 @@ std::string list_text(const std::vector<std::int64_t>& specs) {
   return specs.size() > kNamed ? fmt::format("{} and {} more", text, specs.size() - kNamed) : text;
 }
 
+// Every contender has lost against the winner: then it is the fastest, however short its runs are.
+bool is_beyond_doubt(const Ranking& ranking) {
+  return ranking.rows.front().standing &&
+         std::all_of(ranking.rows.begin() + 1, ranking.rows.end(),
+                     [](const Ranked& row) { return !row.standing || row.standing->verdict == Verdict::lost; });
+}
+
 }  // namespace
 
 Certainty::Certainty(const Ranking& ranking, const Finals* finals, bool finals_interrupted)
@@ -48,6 +56,9 @@ Certainty::Certainty(const Ranking& ranking, const Finals* finals, bool finals_i
   } else if (timing.count > 1 && timing.ci_high > 0) {
     width_ = (timing.ci_high - timing.ci_low) / 2 / timing.median;
   }
+  const double seconds = first.standing ? first.standing->median_seconds : timing.median;
+  if (is_of_whole_command(*first.timed().measurement()) && seconds < kShortRun && !is_beyond_doubt(ranking))
+    short_seconds_ = seconds;
   for (const Ranked& row : ranking.rows) {
     if (!row.standing || row.same_as != nullptr || row.standing->verdict != Verdict::open) continue;
     open_.push_back(row.trial->spec.mesh_idx);
@@ -80,8 +91,16 @@ std::string Certainty::cause() const {
   return "";
 }
 
+std::string Certainty::short_runs_text() const {
+  return fmt::format(
+      "the best run takes {:.2g} ms: below {:.0f} ms, the start of a process is a large part of that, and may hide how "
+      "specs differ; give the command more to do, or let it report its own time",
+      short_seconds_ * 1e3, kShortRun * 1e3);
+}
+
 std::vector<std::string> Certainty::warnings() const {
   std::vector<std::string> texts;
+  if (short_seconds_ > 0) texts.push_back(short_runs_text());
   if (!open_.empty()) texts.push_back(open_text());
   if (width_.value_or(0) > kWide) {
     const std::string why = cause();

@@ -26,6 +26,7 @@ class Certainty {
  private:
   std::string open_text() const;
   std::string cause() const;
+  std::string short_runs_text() const;
 
   std::optional<double> width_;     ///< half the interval of the winner's time, over it
   std::vector<std::int64_t> open_;  ///< those that the finals could not tell from the best
@@ -33,6 +34,7 @@ class Certainty {
   bool gap_known_ = true;
   int rounds_ = 0;
   double throttle_ = 0;
+  double short_seconds_ = 0;  ///< of a command whose start takes much of that, unless it is the fastest beyond doubt
   const Finals* finals_;
   bool interrupted_;
 };

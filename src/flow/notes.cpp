@@ -77,6 +77,10 @@ void Notes::all_failed_alike(const std::string& failure) { said(failure + "\n(--
 
 void Notes::ended_early() { said("this run ended early and wrote no CSV or YAML; the same command continues it"); }
 
+void Notes::command_reports_its_time() {
+  said("the times are those that the command reports itself; --whole (whole: true) times the command instead");
+}
+
 void Notes::parameter_has_no_effect(const std::string& name) {
   said(fmt::format("{} does not change the code: specs that differ only in it share one measurement", name));
 }

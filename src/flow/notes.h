@@ -50,6 +50,7 @@ class Notes {
   void all_failed_alike(const std::string& failure);
   void ended_early();
   void parameter_has_no_effect(const std::string& name);
+  void command_reports_its_time();
 
   // The finals, with today's configuration and the baselines.
   void default_failed(const std::string& why);

@@ -67,13 +67,18 @@ Outputs::Outputs(const OutputRules& rules) {
     if (rules.best) best = with_ending(*rules.prefix, suffix, ".yaml");
     return;
   }
-  if (!rules.journal || rules.yamls.empty() || state_folder().empty()) return;
-  // One journal per tuning file, so that the same command finds what was tried.
+  const bool is_command = !rules.command.empty();
+  if (!rules.journal || (rules.yamls.empty() && !is_command) || state_folder().empty()) return;
+  // One journal per tuning file, or per command and the folder that its words refer to, so that the same command finds
+  // what was tried.
   base::Hash names;
   std::error_code ignored;  // whoever reads the file says why it cannot
   for (const fs::path& yaml : rules.yamls) names.add(fs::weakly_canonical(yaml, ignored).string());
-  journal =
-      state_folder() / (rules.yamls.front().stem().string() + "-" + names.hex().substr(0, 12) + suffix + ".jsonl");
+  for (const std::string& word : rules.command) names.add(word);
+  if (is_command) names.add(fs::current_path(ignored).string());
+  const fs::path input =
+      is_command ? fs::path(safe_name(fs::path(rules.command.front()).filename().string())) : rules.yamls.front();
+  journal = state_folder() / (input.stem().string() + "-" + names.hex().substr(0, 12) + suffix + ".jsonl");
 }
 
 void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
@@ -117,7 +122,7 @@ void write_csv(const fs::path& path, const Space& space, const report::Summary& 
   std::ostringstream text;
   report::Csv csv(text, summary.name, parameter_names(space), summary.columns,
                   {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials),
-                   summary.finals_interrupted});
+                   summary.finals_interrupted, report::any_named_otherwise(summary.trials, summary.name)});
   const std::map<std::int64_t, report::CsvPlace> places = places_of(summary);
   std::vector<const Trial*> trials;
   for (const Trial& trial : summary.trials) trials.push_back(&trial);

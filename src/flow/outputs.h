@@ -16,6 +16,7 @@ struct OutputRules {
   bool journal = true;
   bool best = false;                         ///< PREFIX.yaml
   std::vector<std::filesystem::path> yamls;  ///< name the journal if there is no prefix
+  std::vector<std::string> command = {};     ///< that is tuned instead of a tuning file; likewise
   std::string suffix;                        ///< tells the shapes of --shapes apart
 };
 

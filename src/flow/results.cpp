@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/store.h"
+#include "model/program.h"
 #include "report/csv.h"
 #include "report/table.h"
 #include "wire/artifact_name.h"
@@ -47,6 +48,7 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   const bool burst = loaded.plan.measure.state == PowerState::burst;
   summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
   summary_.pruned = findings.pruned;
+  summary_.best_command = best_command();
   summary_.columns = columns();
   summary_.notes = findings.notes.texts();
   warn();
@@ -177,6 +179,16 @@ std::pair<double, std::int64_t> Results::winner() const {
   return {first.standing ? first.standing->median_seconds : sweep, first.trial->spec.mesh_idx};
 }
 
+std::string Results::best_command() const {
+  const Plan& plan = loaded_->plan;
+  if (!plan.is_command() || !any()) return "";
+  const Spec& best = summary_.ranking.rows.front().trial->spec;
+  Placeholders values = values_in_commands(plan.space, best);
+  values["args"] = arguments_of(plan, best);
+  const Words argv = expand_command(plan.build.run, plan.build.run_is_shell, values);
+  return plan.build.run_is_shell ? argv.back() : typed_line(argv);
+}
+
 std::string Results::text() const { return report::result_text(summary_); }
 
 config::BestResult Results::best(const Device& device) const {
@@ -202,6 +214,7 @@ config::BestResult Results::best(const Device& device) const {
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
     best.store_path = fs::path(sweep.build.key) / wire::artifact_name(loaded_->plan.backend);
   best.finals_interrupted = findings_->finals_interrupted;
+  best.command = best_command();
   best.device = device;
   if (!best.artifact_hash.empty()) best.compiler = rules_.compiler;
   return best;

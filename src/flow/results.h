@@ -53,6 +53,7 @@ class Results {
   void mark_front(Ranking& ranking) const;
   std::vector<config::FrontPoint> front() const;
   std::vector<report::Column> columns() const;
+  std::string best_command() const;
 
   ResultsRules rules_;
   const config::Loaded* loaded_;

@@ -38,6 +38,12 @@ void note_trials(const Tuning& tuning, Findings& findings) {
   if (tuning.journal != nullptr && earlier > 0) findings.notes.failures_are_of_an_earlier_run(earlier);
   // Without --tune every spec is listed with what it took itself.
   if (!tuning.results.tuned) return;
+  const auto reports_time = [](const Trial& trial) {
+    return trial.measurement() && !is_of_whole_command(*trial.measurement());
+  };
+  const Plan& plan = tuning.loaded.plan;
+  if (plan.backend == Backend::program && !plan.build.whole && std::ranges::any_of(findings.trials, reports_time))
+    findings.notes.command_reports_its_time();
   for (const std::string& name : idle_parameters(findings.trials)) findings.notes.parameter_has_no_effect(name);
 }
 

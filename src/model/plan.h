@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/command.h"
 #include "model/device.h"
 #include "model/expression/expression.h"
 #include "model/problem.h"
@@ -63,6 +64,10 @@ struct BuildRules {
   bool command_is_shell = false;
   std::vector<std::string> run;
   bool run_is_shell = false;
+  CommandLine prepare, cleanup;  ///< before each timed run of a program, and after its last one
+  /// What the time of a program is: that of the whole command (true), or what it reports (false). Unset: the latter if
+  /// it reports anything.
+  std::optional<bool> whole = false;
 };
 
 struct MeasureRules {
@@ -107,8 +112,8 @@ struct ReferenceRule {
 struct Plan {
   std::string name;
   std::filesystem::path yaml;   ///< the (first) tuning file, absolute
-  std::filesystem::path file;   ///< kernel or program, absolute
-  std::string file_as_written;  ///< for the heading
+  std::filesystem::path file;   ///< kernel or program, absolute; empty: `build.run` names an installed command
+  std::string file_as_written;  ///< for the heading; of a command, its words
   Backend backend = Backend::cpu;
   std::string kernel;  ///< empty: program mode
   Problem problem;
@@ -132,6 +137,9 @@ struct Plan {
   std::vector<std::string> other_objectives;  ///< the further objectives of the Pareto front
   std::vector<Metric> metrics;
   std::vector<Baseline> baselines;
+
+  /// Whether an installed command is tuned, and no file.
+  bool is_command() const { return file.empty() && !build.run.empty(); }
 };
 
 }  // namespace tune

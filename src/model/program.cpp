@@ -1,5 +1,8 @@
 #include "model/program.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace tune {
 
 std::optional<Language> language_of(const std::filesystem::path& file) {
@@ -13,6 +16,54 @@ std::optional<Language> language_of(const std::filesystem::path& file) {
 
 bool needs_build(const std::filesystem::path& file, const std::vector<std::string>& build_command) {
   return !build_command.empty() || language_of(file);
+}
+
+Placeholders values_in_commands(const Space& space, const Spec& spec) {
+  Placeholders values;
+  const auto add = [&](const Setting& setting) {
+    const std::string text = to_text(setting.value);
+    values[setting.name] = text.empty() ? Words() : Words{text};
+  };
+  std::ranges::for_each(spec.params, add);
+  std::ranges::for_each(space.derived(spec), add);
+  return values;
+}
+
+Words arguments_of(const Plan& plan, const Spec& spec) {
+  const bool is_built = !plan.kernel.empty() || needs_build(plan.file, plan.build.command);
+  Words words;
+  for (const Setting& setting : spec.params)
+    if ((setting.run_time || !is_built) && !uses(plan.build.run, setting.name))
+      words.push_back("--" + setting.name + "=" + to_text(setting.value));
+  return words;
+}
+
+namespace {
+
+/// The text with every value of the parameter in the place of its placeholder.
+std::vector<std::string> filled_in(const std::string& text, const Parameter& parameter) {
+  if (!uses({text}, parameter.name)) return {text};
+  std::vector<std::string> filled;
+  for (const Value& value : parameter.values)
+    filled.push_back(expand_command({text}, false, {{parameter.name, {to_text(value)}}}).front());
+  return filled;
+}
+
+}  // namespace
+
+std::set<std::string> programs_of(const Plan& plan) {
+  std::set<std::string> programs;
+  if (!plan.is_command() || plan.build.run_is_shell) return programs;
+  for (const Space::Mapping& mapping : plan.space.mappings()) {
+    std::vector<std::string> texts = {plan.build.run.front()};
+    for (const Parameter& parameter : mapping.parameters) {
+      std::vector<std::string> longer;
+      for (const std::string& text : texts) std::ranges::move(filled_in(text, parameter), std::back_inserter(longer));
+      texts = std::move(longer);
+    }
+    programs.insert(texts.begin(), texts.end());
+  }
+  return programs;
 }
 
 }  // namespace tune

@@ -1,8 +1,11 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "model/plan.h"
 
 namespace tune {
 
@@ -16,5 +19,16 @@ std::optional<Language> language_of(const std::filesystem::path& file);
 /// Whether program mode builds `file`: there is a build.command or a default rule. If not, the file itself is run (a
 /// script or an executable), and gets all parameters as arguments.
 bool needs_build(const std::filesystem::path& file, const std::vector<std::string>& build_command);
+
+/// What the names of parameters and derived values stand for in commands. An empty value is no word at all.
+Placeholders values_in_commands(const Space& space, const Spec& spec);
+
+/// What `{args}` stands for: `--NAME=V` for every parameter that is not built into the program and has no placeholder
+/// of its own in `run:`.
+Words arguments_of(const Plan& plan, const Spec& spec);
+
+/// The programs that `run:` of a command starts, one for each value of a parameter in its first word; none where a
+/// shell starts them.
+std::set<std::string> programs_of(const Plan& plan);
 
 }  // namespace tune

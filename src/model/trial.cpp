@@ -24,6 +24,10 @@ bool alike(const Failure& a, const Failure& b) {
   return a.stage == b.stage && a.cause == b.cause && a.facts == b.facts;
 }
 
+bool is_of_whole_command(const Measurement& measurement) {
+  return measurement.metrics.contains(kUserTime) && measurement.metrics.contains(kPeakMemory);
+}
+
 void scale_times(Measurement& measurement, double factor) {
   Timing& timing = measurement.timing;
   for (double* time : {&timing.median, &timing.min, &timing.mean, &timing.p95, &timing.ci_low, &timing.ci_high})

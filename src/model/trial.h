@@ -43,7 +43,13 @@ struct Measurement {
   std::string device = {};  ///< id of the device it was timed on, where there can be several
   double scaled = 1;        ///< what its times were multiplied by to compare with those of the run's first device
   bool shared = false;      ///< its process had measured other specs before
+  std::string name = {};    ///< what a program calls the case that it ran
 };
+
+/// What is measured of a command that is timed as a whole, besides its time, and of nothing else.
+inline constexpr const char *kUserTime = "user_ms", *kSystemTime = "system_ms", *kPeakMemory = "peak_mib";
+/// Whether it is the time of a whole command.
+bool is_of_whole_command(const Measurement& measurement);
 
 /// Multiplies its times by a factor, and notes that in `scaled`.
 void scale_times(Measurement& measurement, double factor);

@@ -54,6 +54,7 @@ Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, s
     for (const char* title : kTuned) cell(title);
   if (extras_.shared_processes) cell(*kProcess);
   if (extras_.finals_interrupted) cell(*kInterrupted);
+  if (extras_.reported_names) cell(kReportedName);
   end_row();
 }
 
@@ -125,6 +126,7 @@ void Csv::add_extras(const Measurement* measurement, CsvPlace place) {
   }
   if (extras_.shared_processes) cell(!measurement ? "" : measurement->shared ? "shared" : "own");
   if (extras_.finals_interrupted) cell("interrupted");
+  if (extras_.reported_names) cell(measurement ? measurement->name : "");
 }
 
 void Csv::cell(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/command.h"
 #include "report/text.h"
 
 namespace tune::report {
@@ -63,21 +64,23 @@ std::string detail_lines(std::string_view detail) {
   return detail.empty() ? text : text + "         ...\n";
 }
 
-std::string groups_text(std::string_view heading, const Groups& grouped, std::string_view command) {
+/// A command that is tuned stands behind `--`, and options before it.
+std::string line_with_spec(std::span<const std::string> words, std::int64_t mesh_idx) {
+  Words line(words.begin(), words.end());
+  const Words option = {"--spec", std::to_string(mesh_idx)};
+  line.insert(std::ranges::find(line, "--"), option.begin(), option.end());
+  return typed_line(line);
+}
+
+std::string groups_text(std::string_view heading, const Groups& grouped, std::span<const std::string> command) {
   std::string text;
   std::int64_t total = 0;
   for (const Group& group : grouped.sorted()) {
     total += group.count;
     text += count_line(group.count, group.reason) + detail_lines(group.detail);
-    text += fmt::format("         {} --spec {}\n", command, group.first_mesh_idx);
+    text += fmt::format("         {}\n", line_with_spec(command, group.first_mesh_idx));
   }
   return total == 0 ? "" : fmt::format("{}: {}\n{}", heading, total, text);
-}
-
-std::string command_text(std::span<const std::string> words) {
-  std::vector<std::string> quoted;
-  for (const std::string& word : words) quoted.push_back(shell_quote(word));
-  return fmt::format("{}", fmt::join(quoted, " "));
 }
 
 }  // namespace
@@ -105,14 +108,13 @@ std::string losses_text(std::span<const Trial> trials, std::span<const std::stri
       pruned.add(after_build->reason, "", mesh_idx);
     }
   }
-  const std::string words = command_text(command);
-  return groups_text("pruned after the build", pruned, words) + groups_text("failed", failed, words);
+  return groups_text("pruned after the build", pruned, command) + groups_text("failed", failed, command);
 }
 
 std::string unranked_text(const std::map<std::int64_t, std::string>& unranked, std::span<const std::string> command) {
   Groups groups;
   for (const auto& [mesh_idx, reason] : unranked) groups.add(first_line(reason), reason, mesh_idx);
-  return groups_text("timed, but not ranked", groups, command_text(command));
+  return groups_text("timed, but not ranked", groups, command);
 }
 
 }  // namespace tune::report

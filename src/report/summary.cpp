@@ -43,6 +43,12 @@ std::size_t devices_of(std::span<const Trial> trials) {
   return devices.size();
 }
 
+bool any_named_otherwise(std::span<const Trial> trials, std::string_view name) {
+  return std::ranges::any_of(trials, [name](const Trial& trial) {
+    return trial.measurement() && !trial.measurement()->name.empty() && trial.measurement()->name != name;
+  });
+}
+
 bool any_shared(std::span<const Trial> trials) {
   return std::ranges::any_of(trials, [](const Trial& t) { return t.measurement() && t.measurement()->shared; });
 }

@@ -34,6 +34,10 @@ Column measured_column(std::string name);
 
 /// How many devices specs were timed on, where there is a choice of them.
 std::size_t devices_of(std::span<const Trial> trials);
+/// Whether programs called the cases that they ran anything but `name`.
+bool any_named_otherwise(std::span<const Trial> trials, std::string_view name);
+/// What the column of those names is called; the specs have names of their own.
+inline constexpr const char* kReportedName = "name (reported)";
 /// Whether some of them had a process that had measured others before.
 bool any_shared(std::span<const Trial> trials);
 
@@ -51,6 +55,7 @@ struct Summary {
   PowerState other_state = PowerState::sustained;  ///< in which finalists on a GPU were also timed
   std::vector<std::string> warnings;               ///< how sure the best is
   std::vector<GridScan::Pruned> pruned;            ///< before the build
+  std::string best_command;                        ///< the line of the best spec, where a command is tuned
   std::vector<Column> columns;
   std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;

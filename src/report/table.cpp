@@ -144,6 +144,8 @@ std::vector<GridColumn> columns_of(const Summary& summary, std::span<const Row> 
   std::vector<GridColumn> columns;
   columns.push_back(column_of("mesh_idx", 1, rows, mesh_text));
   columns.push_back(std::move(names));
+  if (any_named_otherwise(summary.trials, summary.name))
+    columns.push_back(column_of(kReportedName, 2, rows, [](const Row& row) { return row.measurement.name; }));
   columns.push_back(
       column_of("met (ms)", 2, rows, [](const Row& row) { return figure(row.measurement.timing.median * 1e3); }));
   columns.push_back(
@@ -242,11 +244,12 @@ std::string key_text(const Setting& setting) {
   return std::ranges::all_of(setting.name, plain) ? key : to_yaml(Value(key));
 }
 
-std::string best_text(const Spec& best) {
+std::string best_text(const Spec& best, const std::string& command) {
   std::string text = fmt::format("top_spec_idx: {}\n{}Best Measured Time:\n{}params:\n", best.mesh_idx, rule(), rule());
   for (const Setting& setting : best.params) {
     text += fmt::format("  {}: {}\n", key_text(setting), only_value(setting.value));
   }
+  if (!command.empty()) text += fmt::format("command: {}\n", to_yaml(Value(command)));
   return text;
 }
 
@@ -257,7 +260,8 @@ std::string result_text(const Summary& summary) {
       fmt::format("{0}Tuning [{1}] from [{2}]\n{0}", rule(), shown_line(summary.name), shown_line(summary.file));
   text += fmt::format("Number of valid specs: {}\n", summary.ranking.rows.size());
   text += table_text(summary);
-  if (summary.tuned && !summary.ranking.rows.empty()) text += best_text(summary.ranking.rows.front().trial->spec);
+  if (summary.tuned && !summary.ranking.rows.empty())
+    text += best_text(summary.ranking.rows.front().trial->spec, summary.best_command);
   text += fmt::format("{}Elapsed tuning time: {:.1f} (s)\n", rule(), summary.elapsed_seconds);
   for (const std::string& warning : summary.warnings) text += fmt::format("warning: {}\n", warning);
   for (const std::string& note : summary.notes) text += fmt::format("note: {}\n", note);

@@ -9,11 +9,6 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-bool is_plain_in_shell(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
-}
-
 }  // namespace
 
 std::string printable(std::string_view line, std::size_t limit) {
@@ -30,19 +25,6 @@ std::string first_line(std::string_view message) {
 
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
-}
-
-std::string shell_quote(std::string_view word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain_in_shell)) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
 }
 
 std::string settings_text(const Spec& spec, std::span<const std::string> names) {

@@ -15,8 +15,6 @@ std::string printable(std::string_view line, std::size_t limit = 200);
 std::string first_line(std::string_view message);
 /// Code points of a UTF-8 text.
 std::size_t width_of(std::string_view text);
-/// A word as a POSIX shell reads it back, quoted only where it must be.
-std::string shell_quote(std::string_view word);
 /// `BM=128/BN=64`: the settings named in `names`, in the spec's order.
 std::string settings_text(const Spec& spec, std::span<const std::string> names);
 

@@ -110,6 +110,7 @@ TUNE_JSON_ENUM(MeasureEnergy,
 TUNE_JSON_ENUM(PowerState, {{"burst", PowerState::burst}, {"sustained", PowerState::sustained}})
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Define, name, value)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CommandLine, words, is_shell)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, acc, layout_a, layout_b, layout_c, lda,
                                                 ldb, ldc, stride_a, stride_b, stride_c, alpha, beta, bias, fast_accum,
                                                 init)

@@ -87,6 +87,10 @@ struct MeasureRequest {
   std::vector<std::string> command;  ///< argv with placeholders {binary} {args} {file} {output}; empty: by suffix
   bool command_is_shell = false;
   std::vector<std::string> args;  ///< what {args} stands for
+  Placeholders values;            ///< what the names of parameters stand for
+  CommandLine prepare, cleanup;   ///< empty: none
+  bool reads_result = true;       ///< the program may report its time
+  bool times_whole = false;       ///< if it does not, the time is that of the whole command
 };
 
 /// Makes the reference result of a problem: by our own double-precision kernel, or for a custom problem by the
@@ -162,6 +166,7 @@ struct Measured {
   bool checked = false;
   std::map<std::string, double> metrics;
   std::vector<std::string> remarks = {};  ///< as Hello's, of what was timed; heard in the finals
+  std::string name = {};                  ///< what a program calls the case that it ran
 };
 /// A reference was written.
 struct Referenced {};

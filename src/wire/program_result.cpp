@@ -157,16 +157,19 @@ std::string fault_of_lines(const std::vector<std::string_view>& lines) {
   return "";
 }
 
-json row_of_output(std::string_view output) {
+std::optional<json> find_row(std::string_view output) {
   std::vector<json> rows;
-  const auto lines = lines_of(output);
-  for (const auto line : lines) {
+  for (const auto line : lines_of(output)) {
     json row = parse_json(line);
     if (row.is_discarded()) refuse_broken_row(line);
     if (has_time(row)) rows.push_back(std::move(row));
   }
-  if (!rows.empty()) return single(rows, "on stdout");
-  const std::string fault = fault_of_lines(lines);
+  return rows.empty() ? std::nullopt : std::optional(single(rows, "on stdout"));
+}
+
+json row_of_output(std::string_view output) {
+  if (auto row = find_row(output)) return *std::move(row);
+  const std::string fault = fault_of_lines(lines_of(output));
   throw Malformed(fault.empty()
                       ? "the program wrote no result: neither the file named by TUNE_RESULT nor a JSON line on "
                         "stdout"
@@ -227,11 +230,22 @@ std::map<std::string, double> metrics_of(json row) {
   return metrics;
 }
 
+std::string name_of(const json& row) {
+  return row.contains("name") && row.at("name").is_string() ? row.at("name").get<std::string>() : "";
+}
+
+ProgramResult result_of(const json& row) { return {timing_of(row), ok_of(row), metrics_of(row), name_of(row)}; }
+
 }  // namespace
 
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output) {
-  const json row = file ? row_of_file(*file) : row_of_output(output);
-  return {timing_of(row), ok_of(row), metrics_of(row)};
+  return result_of(file ? row_of_file(*file) : row_of_output(output));
+}
+
+std::optional<ProgramResult> find_program_result(const std::optional<std::string>& file, std::string_view output) {
+  if (file) return result_of(row_of_file(*file));
+  const std::optional<json> row = find_row(output);
+  return row ? std::optional(result_of(*row)) : std::nullopt;
 }
 
 }  // namespace tune::wire

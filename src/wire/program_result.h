@@ -13,6 +13,7 @@ struct ProgramResult {
   Timing timing;
   std::optional<bool> ok;                 ///< whether its result was right; unset: it did not say
   std::map<std::string, double> metrics;  ///< its other numeric columns
+  std::string name;                       ///< what it calls the case; empty: nothing
 };
 
 /// Reads the result from the result file's text, or from the program's stdout if it wrote no file (nullopt).
@@ -22,5 +23,7 @@ struct ProgramResult {
 /// seconds (default: the time); `ok`; any other number is a metric, any other text is ignored.
 /// Throws Malformed unless there is exactly one result and its times are finite and positive.
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output);
+/// The same of a program that may have no result: nullopt if it wrote no file, and nothing on stdout that names a time.
+std::optional<ProgramResult> find_program_result(const std::optional<std::string>& file, std::string_view output);
 
 }  // namespace tune::wire

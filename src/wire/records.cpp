@@ -165,6 +165,7 @@ void to_json(json& j, const Trial& trial) {
   if (const auto* measured = trial.measurement()) {
     j["measured"] = *measured;
     j["measured"]["process"] = measured->shared ? kShared : "own";
+    if (!measured->name.empty()) j["measured"]["name"] = measured->name;
   }
   if (const auto* failed = trial.failure()) j["failed"] = *failed;
   if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome)) j["pruned"] = *pruned;
@@ -181,6 +182,7 @@ void from_json(const json& j, Trial& trial) {
     // Older journals held the device's own times, and the factor next to them.
     scale_times(measurement, j.at("measured").value("scale", 1.0));
     measurement.shared = j.at("measured").value("process", "") == kShared;
+    measurement.name = j.at("measured").value("name", "");
     trial.outcome = std::move(measurement);
   } else if (j.contains("pruned")) {
     require_build_time(j.at("pruned"));

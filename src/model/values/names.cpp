@@ -52,8 +52,13 @@ int Names::declare(std::string_view name) {
 
 std::optional<int> Names::find(std::string_view name) const {
   const auto found = std::find(names_.begin(), names_.end(), name);
-  if (found == names_.end()) return std::nullopt;
-  return static_cast<int>(found - names_.begin());
+  if (found != names_.end()) return static_cast<int>(found - names_.begin());
+  const auto alias = aliases_.find(name);
+  return alias == aliases_.end() ? std::nullopt : std::optional(alias->second);
+}
+
+void Names::add_alias(std::string_view name, int slot) {
+  if (!find(name)) aliases_.emplace(name, slot);
 }
 
 std::string Names::nearest(std::string_view misspelled) const { return nearest_of(misspelled, names_); }

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +15,8 @@ class Names {
   /// The slot of `name`, which is created if the name was not declared before.
   int declare(std::string_view name);
   std::optional<int> find(std::string_view name) const;
+  /// Another name of a slot, unless it is declared already.
+  void add_alias(std::string_view name, int slot);
   const std::string& at(int slot) const { return names_[static_cast<std::size_t>(slot)]; }
   int size() const { return static_cast<int>(names_.size()); }
   /// The declared name nearest to a misspelled one (edit distance, case); empty if none is near.
@@ -20,6 +24,7 @@ class Names {
 
  private:
   std::vector<std::string> names_;
+  std::map<std::string, int, std::less<>> aliases_;
 };
 
 /// `, did you mean 'BM'?` for the candidate nearest to `misspelled`, or nothing if none is near.

@@ -1,0 +1,36 @@
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "base/process.h"
+#include "wire/messages.h"
+
+namespace tune::worker {
+
+/// Times a command as a whole, with all that it prints discarded: how often it is run, and what becomes of the times,
+/// user and system times and peak memory of its runs. Knows no processes: a function runs the command.
+class WholeCommand {
+ public:
+  using Run = std::function<base::ResourceUse()>;
+
+  WholeCommand(const MeasureRules& rules, Run run) : rules_(rules), run_(std::move(run)) {}
+
+  /// A run that was made to find out what the command prints: the first one of the warm-up.
+  void add_first(const base::ResourceUse& use);
+  /// One turn: in the finals one run, else as many as tell the time (Sampler). The warm-up precedes the first turn.
+  wire::Measured measure(const wire::Go& go);
+
+ private:
+  double run();
+  Timing sample(const wire::Go& go);
+  Timing run_once();
+
+  MeasureRules rules_;
+  Run run_;
+  std::vector<base::ResourceUse> uses_;  ///< of all runs of this turn
+  double spent_ = 0;                     ///< in these runs
+  int runs_before_ = 0;                  ///< of the warm-up
+  bool is_warm_ = false;
+};
+
+}  // namespace tune::worker
