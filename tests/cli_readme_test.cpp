@@ -10,10 +10,10 @@
 namespace tune::cli {
 namespace {
 
-// The text between ```text and ``` of the README.
-std::string transcript() {
+// The text between ```text and ``` of the README in the block that has this command.
+std::string transcript(const std::string& command) {
   const std::string readme = base::read_file(std::string(TUNE_SOURCE_DIR) + "/README.md");
-  const auto begin = readme.find("```text\n"), end = readme.find("```", begin + 3);
+  const auto begin = readme.rfind("```text\n", readme.find("\n$ " + command)), end = readme.find("```", begin + 3);
   EXPECT_NE(end, std::string::npos);
   return readme.substr(begin, end - begin);
 }
@@ -28,8 +28,8 @@ std::vector<std::string> words_of(const std::string& line) {
 std::vector<std::string> structure(const std::string& text) {
   static const std::regex kNumber("[0-9]+(\\.[0-9]+)?");
   static const std::regex kKept(
-      "-{80}|Tuning .*|Number of .*| mesh_idx .*| +([0-9]+|-) .*|top_spec_idx.*|Best .*|params:|  \\S+: .*|Elapsed "
-      ".*|pruned .*");
+      "-{80}|Tuning .*|Number of .*| mesh_idx .*| +([0-9]+|-) .*|top_spec_idx.*|Best .*|params:|  \\S+: .*|command: "
+      ".*|Elapsed .*|pruned .*");
   std::vector<std::string> lines;
   std::istringstream all(text);
   for (std::string line; std::getline(all, line);) {
@@ -57,9 +57,22 @@ TEST(Readme, ShowsWhatARealRunPrints) {
   const Result real = sandbox.tune({"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/gemm_cpu.yaml", "--tune",
                                     "--top", "10", "--output", "out", "-m", "64", "-n", "64", "-k", "64"});
   ASSERT_EQ(real.code, 0) << real.err;
-  const auto shown = structure(transcript());
+  const auto shown = structure(transcript("tune --yaml"));
   EXPECT_GT(shown.size(), 20u);
   EXPECT_EQ(shown, structure(real.out));
+}
+
+TEST(Readme, ShowsHowACommandIsTuned) {
+  Sandbox sandbox;
+  std::string numbers;
+  for (int i = 0; i < 20000; ++i) numbers += std::to_string(i) + "\n";
+  sandbox.write("numbers.txt", numbers);
+  const std::string shown = transcript("tune --tune --param");
+  const auto line = shown.find("$ tune ") + 7;
+  const Result real = sandbox.tune(words_of(shown.substr(line, shown.find('\n', line) - line)));
+  ASSERT_EQ(real.code, 0) << real.err;
+  EXPECT_GT(structure(shown).size(), 10u);
+  EXPECT_EQ(structure(shown), structure(real.out));
 }
 
 // The lines of the README's blocks of commands that need no device.

@@ -534,11 +534,11 @@ TEST_F(Config, ReadsBaselinesOfEverySort) {
 TEST_F(Config, JoinsSeveralFilesAsAUnion) {
   const std::vector<std::filesystem::path> yamls = {
       folder_.write("a.yaml", program_file("{P: [1, 2]}", "rules: [P < 2]\n")),
-      folder_.write("b.yaml", program_file("[{P: [1, 2], Q: 5}]", "rules: [Q < 5]\nrun: x\n"))};
+      folder_.write("b.yaml", program_file("[{P: [1, 2], Q: 5}]", "rules: [Q < 5]\nrun: x {args}\n"))};
   const Plan plan = tune::config::load(yamls, without_kernel_file()).plan;
   EXPECT_EQ(plan.space.product_size(), 4);
   EXPECT_EQ(count_valid(plan), 1);
-  EXPECT_EQ(plan.build.run[0], "x");
+  EXPECT_EQ(plan.build.run[0], "x {args}");
 }
 
 TEST_F(Config, ParamOptionsReplaceAndAdd) {

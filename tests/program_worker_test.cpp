@@ -242,12 +242,6 @@ TEST_F(ProgramWorker, RunsAPythonFileWithoutABuild) {
   EXPECT_TRUE(measured.checked);
 }
 
-TEST_F(ProgramWorker, ARunThatDropsArgumentsIsRefused) {
-  measure_.command = {"{file}"};
-  measure_.args = {"--X=6"};
-  EXPECT_NE(refusal(Stage::load, [&] { run_script("echo '{\"time\": 1}'"); }).find("{args}"), std::string::npos);
-}
-
 TEST_F(ProgramWorker, AnEarlierResultIsNeverTakenForThisRuns) {
   measure_.source = script("test -e \"$0.ran\" || echo '{\"time\": 1}' > \"$TUNE_RESULT\"; touch \"$0.ran\"");
   const auto backend = worker::make_backend();

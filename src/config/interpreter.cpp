@@ -287,7 +287,7 @@ void Interpreter::read_rules() {
                      problems_);
   if (plan_.is_command()) plan_.file_as_written = shown_command({plan_.build.run, plan_.build.run_is_shell});
   for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
-    if (const Node* node = top_.find(key); node != nullptr && !program_mode())
+    if (const Node* node = top_.find(key); node != nullptr && !plan_.kernel.empty())
       problems_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key));
   const bool times_whole = program_mode() && plan_.build.whole.value_or(true);
   if (times_whole) plan_.measure.warmup = kRunsBeforehand;

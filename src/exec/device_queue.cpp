@@ -198,6 +198,7 @@ Measurement DeviceQueue::measurement_of(const Slot& slot) const {
   measurement.checked = slot.measured->checked;
   measurement.max_error = slot.process->checked().max_error;
   measurement.metrics = slot.measured->metrics;
+  measurement.name = slot.measured->name;
   measurement.device = device_->chosen().id;
   measurement.shared = slot.served > 0;
   return measurement;
