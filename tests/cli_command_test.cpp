@@ -93,7 +93,7 @@ TEST_F(Commands, AnInstalledProgramIsTunedWithoutATuningFile) {
     EXPECT_EQ(column("out.csv", title).size(), 4u);
   }
   for (const std::string& peak : column("out.csv", "peak_mib")) EXPECT_GT(std::stod(peak), 0.5);
-  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "  command: sort --parallel=")) << sandbox_.read("out.yaml");
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "  command: 'sort --parallel=")) << sandbox_.read("out.yaml");
 }
 
 TEST_F(Commands, TheBestYamlRepeatsTheWinner) {
@@ -183,7 +183,9 @@ TEST_F(Commands, AFailedPreparationFailsTheSpecAndIsCleanedUp) {
 TEST_F(Commands, AnotherExitCodeThan0FailsTheSpec) {
   write_script("test $1 != 2 || { echo one >&2; echo two >&2; exit 7; }");
   const Result result = tune({"--param", "A:[1,2]"}, {"./run.sh", "{A}", "x y"});
-  EXPECT_TRUE(has(result.out, "     1  measure, reported: the program ended with exit code 7: two\n")) << result.out;
+  EXPECT_TRUE(has(result.out,
+                  "     1  measure, reported: the program ended with exit code 7: two\n         one\n         two\n"))
+      << result.out;
   EXPECT_TRUE(has(result.out, "         tune --param 'A:[1,2]' --spec 1 -- ./run.sh '{A}' 'x y'\n")) << result.out;
   seen();
   tune({"--param", "A:[1,2]", "--spec", "1", "--", "./run.sh", "{A}", "x y"}, 1);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/command.h"
 #include "model/grid_scan.h"
 #include "report/text.h"
 

@@ -43,8 +43,24 @@ std::string message_of(const Task& task, const base::Exit& exit, const base::Fin
   return fmt::format("{} ended with {}{}{}{}", task.what, base::to_text(exit), line.empty() ? "" : ": ", line, limit);
 }
 
+// The last lines of a text of several, each below the message's first line; blank ones do not count.
+std::string last_lines(std::string_view text) {
+  constexpr int kMost = 5;
+  std::string lines;
+  int count = 0;
+  while (!text.empty() && count < kMost) {
+    text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+    const std::size_t begin = text.find_last_of('\n') + 1;
+    if (begin < text.size()) lines = fmt::format("\n{}{}", text.substr(begin), lines);
+    if (begin < text.size()) ++count;
+    text = text.substr(0, begin);
+  }
+  return count > 1 ? lines : "";
+}
+
 [[noreturn]] void refuse(const Task& task, const base::Exit& exit, const base::Finished& finished) {
   wire::Failed failed{task.stage, message_of(task, exit, finished), facts_of_end(exit.code, exit.signal)};
+  if (task.stage != Stage::build) failed.message += last_lines(finished.captured);
   if (task.stage == Stage::build) {
     const std::string output = finished.output + finished.captured;
     failed.facts = facts_of_build(exit, output);

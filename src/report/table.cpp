@@ -249,7 +249,7 @@ std::string best_text(const Spec& best, const std::string& command) {
   for (const Setting& setting : best.params) {
     text += fmt::format("  {}: {}\n", key_text(setting), only_value(setting.value));
   }
-  if (!command.empty()) text += fmt::format("command: {}\n", to_yaml(Value(command)));
+  if (!command.empty()) text += fmt::format("command: {}\n", shown_line(command));
   return text;
 }
 
