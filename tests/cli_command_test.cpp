@@ -293,6 +293,7 @@ TEST_F(Commands, ADryRunListsSpecsAndStartsNothing) {
 
 TEST_F(Commands, MistakesAreRefusedBeforeAnythingStarts) {
   write_script();
+  std::filesystem::create_directory(sandbox_.folder() / "folder");
   const std::string behind = "the command behind --: ";
   refuses({"--tune", "--param", "LEVEL:[1,2]", "--", "./run.sh", "-{LEVL}"},
           behind + "unknown placeholder {LEVL} in run, did you mean {LEVEL}?");
@@ -324,6 +325,12 @@ TEST_F(Commands, MistakesAreRefusedBeforeAnythingStarts) {
           behind +
               "{A} in run is inside quotes, where the shell would execute parts of its value; remove the quotes: tune "
               "quotes the value itself; or write run as a list: [program, '{A}']");
+  refuses({"--tune", "--param", "A:1", "--", "sh", "-c", "./run.sh {A}"},
+          behind +
+              "{A} in run is in the text of a script, where the shell would execute parts of its value; write run "
+              "as one string and add shell: true (--shell), or give it to the script as an argument: [sh, -c, "
+              "'program \"$@\"', sh, '{A}']");
+  refuses({"--tune", "--param", "A:1", "--", "./folder", "{A}"}, "folder: run: cannot start ./folder: it is a folder");
   refuses({"--tune", "--", "./run.sh"},
           "the command has no parameter; give one as in --param LEVEL:[1,9], and write {LEVEL} where its value is to "
           "stand");

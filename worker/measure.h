@@ -29,9 +29,9 @@ class Sampler {
   /// How far the first launch, whose time is passed to run(), can be trusted.
   struct First {
     double short_seconds = 0.1;  ///< a launch of less is repeated before it counts against a spec
-    bool counts = false;         ///< it is a sample like any other, because no warm-up is asked for
     int launches = 1;            ///< how many launches there have been, including it. If there are two or more, it
                                  ///< decides alone, and they count towards the warm-up of an exact count
+    bool counts = false;         ///< it is a sample like any other, because no warm-up is asked for
   };
 
   /// `launch` prepares and runs one launch and returns its time; `now` is a clock, in seconds.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +30,7 @@
 #include "base/descendants.h"
 #include "base/descriptor.h"
 #include "base/signal_bounds.h"
+#include "base/start_stamp.h"
 
 namespace tune::base {
 namespace {
@@ -72,27 +72,6 @@ struct Pipe {
     read = Descriptor(ends[0]);
     write = Descriptor(ends[1]);
   }
-};
-
-/// When a child was about to become its program, which it notes itself: what precedes is our work and not the
-/// program's.
-class StartStamp {
- public:
-  using Clock = ProcessHost::Clock;
-  StartStamp() : page_(::mmap(nullptr, sizeof(Clock::rep), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (page_ == MAP_FAILED) cannot_start("a process", why_not_started(errno));
-  }
-  ~StartStamp() { ::munmap(page_, sizeof(Clock::rep)); }
-  StartStamp(const StartStamp&) = delete;
-  StartStamp& operator=(const StartStamp&) = delete;
-  void set() const { *static_cast<Clock::rep*>(page_) = Clock::now().time_since_epoch().count(); }
-  double seconds_until(Clock::time_point end) const {
-    return std::chrono::duration<double>(end - Clock::time_point(Clock::duration(*static_cast<Clock::rep*>(page_))))
-        .count();
-  }
-
- private:
-  void* page_;
 };
 
 double seconds_of(const timeval& time) {
@@ -481,6 +460,7 @@ std::string find_program(const std::string& name) {
   if (name.empty()) no_program("a program", "its name is empty");
   if (name.find('/') == std::string::npos) return on_path(name);
   if (::access(name.c_str(), F_OK) != 0) no_program(name, "no such file");
+  if (std::filesystem::is_directory(name)) no_program(name, "it is a folder");
   if (::access(name.c_str(), X_OK) != 0) no_program(name, "not executable");
   return name;
 }

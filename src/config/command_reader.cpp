@@ -208,9 +208,9 @@ void check_script(const Node& node, const Words& words, std::string_view what, c
     if (is_known(name, names))
       problems.add(node.is_list() ? node.items[*script].place : node.place,
                    text_of_script(name, what,
-                                  fmt::format("write {} as one string, or give it to the script as an argument: [sh, "
+                                  fmt::format("write {} as one string{}, or give it to the script as an argument: [sh, "
                                               "-c, 'program \"$@\"', sh, '{{{}}}']",
-                                              what, name)));
+                                              what, names.lacks_file ? " and add shell: true (--shell)" : "", name)));
 }
 
 Words words_of(const Node& node, std::string_view what, Problems& problems) {
@@ -223,8 +223,6 @@ Words words_of(const Node& node, std::string_view what, Problems& problems) {
 }
 
 }  // namespace
-
-const CommandNames kBuildNames = {{"file", "defines", "flags", "binary", "arch"}, {}, false};
 
 CommandLine read_command(const Node& node, std::string_view what, Strings strings, const CommandNames& names,
                          Problems& problems) {

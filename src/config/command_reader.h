@@ -17,7 +17,6 @@ struct CommandNames {
   std::vector<std::string> parameters;  ///< names of parameters and derived values
   bool lacks_file = false;              ///< `file` and `binary` stand for nothing because there is no `file:`
 };
-extern const CommandNames kBuildNames;
 
 /// How a command in one string is read: by /bin/sh, or as words that blanks separate.
 enum class Strings { shell, words };

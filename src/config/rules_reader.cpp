@@ -117,7 +117,8 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
   if (const Node* defines = fields.find("defines")) rules.defines = read_defines(*defines, constants, problems);
   const Node *command = fields.find("command"), *run = fields.find("run");
   if (command != nullptr) {
-    const CommandLine line = read_command(*command, "build.command", Strings::shell, kBuildNames, problems);
+    const CommandNames names = {{"file", "defines", "flags", "binary", "arch"}, {}, false};
+    const CommandLine line = read_command(*command, "build.command", Strings::shell, names, problems);
     rules.command = line.words;
     rules.command_is_shell = line.is_shell;
   }

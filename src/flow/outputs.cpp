@@ -39,6 +39,11 @@ std::string safe_name(const std::string& text) {
   return name == text ? name : name + "-" + base::Hash().add(text).hex().substr(0, 12);
 }
 
+/// Of a command, without its folder.
+std::string first_word(const std::string& command) {
+  return fs::path(command.substr(0, command.find(' '))).filename().string();
+}
+
 std::vector<std::string> parameter_names(const Space& space) {
   std::vector<std::string> names;
   for (const Space::Mapping& mapping : space.mappings())
@@ -76,8 +81,7 @@ Outputs::Outputs(const OutputRules& rules) {
   for (const fs::path& yaml : rules.yamls) names.add(fs::weakly_canonical(yaml, ignored).string());
   for (const std::string& word : rules.command) names.add(word);
   if (is_command) names.add(fs::current_path(ignored).string());
-  const fs::path input =
-      is_command ? fs::path(safe_name(fs::path(rules.command.front()).filename().string())) : rules.yamls.front();
+  const fs::path input = is_command ? fs::path(safe_name(first_word(rules.command.front()))) : rules.yamls.front();
   journal = state_folder() / (input.stem().string() + "-" + names.hex().substr(0, 12) + suffix + ".jsonl");
 }
 
