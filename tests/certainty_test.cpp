@@ -50,6 +50,17 @@ TEST_F(CertaintyTest, SaysHowFarTheDecisionIsOpen) {
   EXPECT_TRUE(certainty().too_uncertain(0.005));
 }
 
+TEST_F(CertaintyTest, SaysThatTheRunsOfACommandAreShortIfThatMayHideADifference) {
+  const Measurement whole = {.metrics = {{kUserTime, 0.5}, {kSystemTime, 0.5}, {kPeakMemory, 2}}};
+  trials_[0].outcome = whole;
+  for (std::size_t row : {1, 2}) ranking_.rows[row].standing->verdict = Verdict::lost;
+  EXPECT_TRUE(certainty().warnings().empty());
+  ranking_.rows[2].standing->verdict = Verdict::equivalent;
+  EXPECT_TRUE(cli::has(certainty().warnings().at(0), "the best run takes 1 ms: below 5 ms, the start of a process"));
+  ranking_.rows[0].standing->median_seconds = 6e-3;
+  EXPECT_TRUE(certainty().warnings().empty());
+}
+
 TEST_F(CertaintyTest, IsUnknownAfterTooFewRounds) {
   ranking_.rows[0].standing->rounds = 4;
   leave_open(1, std::nullopt);

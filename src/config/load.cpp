@@ -8,7 +8,8 @@ namespace tune::config {
 namespace {
 
 bool leave_specs_alone(const LoadOptions& options) {
-  return options.params.empty() && options.new_params.empty() && !options.m && !options.n && !options.k &&
+  const bool runs_alike = !options.shell && !options.whole && !options.warmup && !options.prepare && !options.cleanup;
+  return runs_alike && options.params.empty() && options.new_params.empty() && !options.m && !options.n && !options.k &&
          !options.shape && !options.backend;
 }
 
