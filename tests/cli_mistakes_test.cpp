@@ -114,9 +114,9 @@ TEST_F(Mistakes, ArgumentsOfAProgramAreUses) {
   sandbox_.write_script("{T: [1, 2], OTHER: 3}");
   EXPECT_EQ(said({"bench.yaml"}), "");
   sandbox_.write_script("{T: [1, 2]}", "run: ['{file}']\n");
-  EXPECT_EQ(said({"bench.yaml"}),
-            "warning: bench.yaml:3: nothing uses the parameter 'T': run does not give it to the program; add {args} to "
-            "run\n");
+  EXPECT_TRUE(has(refused({"bench.yaml"}),
+                  "the parameter 'T' does not reach the program: write {T} into run where its value is to stand, or "
+                  "{args} for --T=VALUE\n"));
   sandbox_.write("prog.cpp", "int main() { return T; }\n");
   EXPECT_EQ(
       said_of("name: x\nfile: prog.cpp\nparams: {T: 1, U: 2, $V: 3}\n"),

@@ -163,7 +163,7 @@ Source read_source(std::span<const std::filesystem::path> yamls, Problems& probl
 }
 
 Source source_of_command(const LoadOptions& options) {
-  if (options.params.empty())
+  if (options.params.empty() && options.new_params.empty())
     throw Error(
         ExitCode::bad_input,
         "the command has no parameter; give one as in --param LEVEL:[1,9], and write {LEVEL} where its value is "

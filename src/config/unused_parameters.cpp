@@ -18,8 +18,8 @@ namespace tune::config {
 namespace {
 
 /// The sections whose texts can change what a spec does. `let` can as well, where its names are used.
-constexpr std::array<std::string_view, 7> kSections = {"constraints",       "rules",  "launch", "build", "run",
-                                                       "prune_after_build", "metrics"};
+constexpr std::array<std::string_view, 9> kSections = {
+    "constraints", "rules", "launch", "build", "run", "prepare", "cleanup", "prune_after_build", "metrics"};
 
 bool in_a_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
@@ -152,10 +152,6 @@ As in_source(const Plan& plan, const std::string& name) {
 }
 
 std::string complaint(const Plan& plan, const std::string& name, bool run_time) {
-  const bool program = plan.kernel.empty();
-  if (program && (run_time || !needs_build(plan.file, plan.build.command)))
-    return fmt::format("nothing uses the parameter '{}': run does not give it to the program; add {{args}} to run",
-                       name);
   if (run_time)
     return fmt::format(
         "nothing uses the parameter '${0}': a value with $ is no macro of the source, and neither launch "
