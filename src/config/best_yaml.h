@@ -30,7 +30,7 @@ struct BestResult {
   std::string artifact_hash;                            ///< empty if nothing was built
   std::filesystem::path store_path;                     ///< of the artifact in the build store; empty: likewise
   bool finals_interrupted = false;
-  std::string command;                                  ///< of a command: the winner's line; else empty
+  std::string command;  ///< of a command: the winner's line; else empty
   Device device;
   std::string compiler;  ///< name and version; empty: not known
 };
