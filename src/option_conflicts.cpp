@@ -85,7 +85,8 @@ void refuse_conflicts(const Options& options) {
   if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
   if (options.finals_budget && !options.finals)
     fail("--no-finals leaves nothing for --finals-budget; drop one of them");
-  if (options.arch && !options.build_only) fail("--arch goes with --build-only; measuring is done on the device's own");
+  if (options.arch && !options.build_only && !options.dry_run)
+    fail("--arch goes with --build-only and --dry-run; measuring is done on the device's own");
 }
 
 }  // namespace tune

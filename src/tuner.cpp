@@ -152,8 +152,8 @@ bool Tuner::note_best(const Trial& trial) {
 void Tuner::learn(const Trial& trial) {
   progress_->tell(trial, note_best(trial), now_());
   if (!rules_.keep_going && fails_alike(trial))
-    systematic_failure_ =
-        "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike: " + first_failure_;
+    systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike: " +
+                          std::string(to_text(first_failure_.stage)) + ": " + first_failure_.headline();
 }
 
 void Tuner::tell_best(const Trial& best) {
@@ -166,9 +166,10 @@ void Tuner::tell_best(const Trial& best) {
 bool Tuner::fails_alike(const Trial& trial) {
   if (failures_in_a_row_ < 0) return false;
   const Failure* failure = trial.failure();
-  const std::string text = failure == nullptr ? "" : std::string(to_text(failure->stage)) + ": " + failure->headline();
-  if (failures_in_a_row_ == 0) first_failure_ = text;
-  failures_in_a_row_ = failure != nullptr && text == first_failure_ ? failures_in_a_row_ + 1 : -1;
+  if (failure != nullptr && failures_in_a_row_ == 0) first_failure_ = *failure;
+  const bool alike =
+      failure != nullptr && failure->stage == first_failure_.stage && failure->kind() == first_failure_.kind();
+  failures_in_a_row_ = alike ? failures_in_a_row_ + 1 : -1;
   // What an earlier run recorded counts, but stops nothing: a run that all is known of says what it found.
   return !trial.recorded && failures_in_a_row_ >= std::max(20, 2 * rules_.jobs);
 }

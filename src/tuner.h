@@ -84,7 +84,7 @@ class Tuner {
   std::optional<double> best_merit_;
   bool enough_ = false;
   int failures_in_a_row_ = 0;  ///< from the first spec of this run on; -1 once one did not fail alike
-  std::string first_failure_;
+  Failure first_failure_;
   std::string systematic_failure_;
 };
 

@@ -1,5 +1,8 @@
 #pragma once
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/process.h"
 #include "model/trial.h"
@@ -13,5 +16,26 @@ FailureFacts facts_of_build(const base::Exit& exit, std::string_view output);
 
 /// ENOSPC or EDQUOT if a compiler could not write; else 0.
 int room_error_of_build(std::string_view output);
+
+/// The first line in which a compiler, an assembler or a linker says what is wrong, and what follows it. Both are empty
+/// if no line does; `line` is then empty alone.
+struct CompilerError {
+  std::string_view line;
+  std::string_view rest;
+};
+CompilerError first_error(std::string_view output);
+
+/// Folders whose names in messages are of no use, because they differ from build to build or are long.
+struct BuildFolders {
+  std::filesystem::path source;                   ///< files in it are called by the rest of their path
+  std::vector<std::filesystem::path> temporary;  ///< files in them are not called at all
+};
+/// An error as it is shown: without these folders, and what a linker says without the place in an object file. Mangled
+/// names are those of the source, and sizes decimal.
+std::string shown_error(std::string_view line, const BuildFolders& folders);
+/// The text of a failed build: `line`, and below it the beginning of `rest` without statistics.
+std::string message_with(std::string_view line, std::string_view rest);
+/// The same of what a compiler printed: the error, or `otherwise` if there is none, and below it what follows in the output.
+std::string message_of_build(std::string_view output, const BuildFolders& folders, const std::string& otherwise);
 
 }  // namespace tune::worker

@@ -28,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kShim = "shim.cpp";
-constexpr std::size_t kDetail = 1500;  // bytes of compiler output in a failure's text; all of it is in the log
 
 /// $CXX may hold options and a launcher: `ccache g++`.
 std::vector<std::string> compiler() {
@@ -44,7 +43,7 @@ base::Finished run_compiler(std::vector<std::string> argv, const fs::path& direc
   base::Command command;
   command.argv = std::move(argv);
   command.directory = directory;
-  command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain() and compiler_output.h
+  command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain_shim() and compiler_output.h
   command.own_group = false;
   return base::run(command);
 } catch (const base::NoProgram& error) {
@@ -54,7 +53,7 @@ base::Finished run_compiler(std::vector<std::string> argv, const fs::path& direc
 
 std::vector<std::string> command_line(const wire::BuildRequest& request, const fs::path& artifact) {
   std::vector<std::string> argv = compiler();
-  for (const char* flag : {"-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-fstack-usage"})
+  for (const char* flag : {"-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-fstack-usage", "-Wl,-z,defs"})
     argv.emplace_back(flag);
   for (const Define& define : request.defines) argv.push_back(fmt::format("-D{}={}", define.name, define.value));
   for (const std::string& folder : request.include) argv.push_back("-I" + folder);
@@ -66,37 +65,31 @@ std::vector<std::string> command_line(const wire::BuildRequest& request, const f
   return argv;
 }
 
-std::string first_error(const std::string& output) {
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);)
-    if (line.find("error:") != line.npos || line.find("undefined reference") != line.npos) return line;
+/// What the shim's errors mean for the kernel; empty if the error is of another kind.
+std::string explain_shim(const wire::BuildRequest& request, std::string_view line) {
+  if (line.find(kShim) == line.npos) return "";
+  const std::string source = fs::path(request.source).filename().string();
+  for (const wire::KernelLaunch& launch : request.launches)
+    for (const char* form : {"'{}' was not declared", "undeclared identifier '{}'"})
+      if (line.find(fmt::format(fmt::runtime(form), launch.kernel)) != line.npos)
+        return fmt::format("kernel '{}' is not declared in {}", launch.kernel, source);
   return "";
 }
 
-/// The first line of a build's failure: the first error, without what is the same for all files or is about the shim.
-std::string explain(const wire::BuildRequest& request, const base::Finished& finished) {
-  std::string line = first_error(finished.captured);
-  if (line.empty()) return fmt::format("{}: {}", compiler().front(), base::to_text(finished.exit));
-  const fs::path source(request.source);
-  const bool in_shim = line.find(kShim) != line.npos;
-  for (const wire::KernelLaunch& launch : request.launches)
-    for (const char* form : {"'{}' was not declared", "undeclared identifier '{}'"})
-      if (in_shim && line.find(fmt::format(fmt::runtime(form), launch.kernel)) != line.npos)
-        return fmt::format("kernel '{}' is not declared in {}", launch.kernel, source.filename().string());
-  const std::string folder = source.parent_path().string() + "/";
-  for (auto at = line.find(folder); at != line.npos; at = line.find(folder)) line.erase(at, folder.size());
-  return line;
+std::string message_of(const wire::BuildRequest& request, const base::Finished& finished) {
+  if (const auto misfit = explain_misfit(request, finished.captured)) return *misfit;
+  const CompilerError error = first_error(finished.captured);
+  if (const std::string text = explain_shim(request, error.line); !text.empty()) return message_with(text, error.rest);
+  const BuildFolders folders = {fs::path(request.source).parent_path(), {request.output, fs::temp_directory_path()}};
+  return message_of_build(finished.captured, folders,
+                          fmt::format("{}: {}", compiler().front(), base::to_text(finished.exit)));
 }
 
 [[noreturn]] void refuse(const wire::BuildRequest& request, const base::Finished& finished) {
-  const std::string line = explain(request, finished), &output = finished.captured;
-  const std::string_view cut = output.size() > kDetail ? "\n[more in the log]" : "";
-  const auto misfit = explain_misfit(request, output);
-  throw Refusal(
-      wire::Failed{.stage = Stage::build,
-                   .message = misfit ? *misfit : fmt::format("{}\n{}{}", line, output.substr(0, kDetail), cut),
-                   .facts = facts_of_build(finished.exit, output),
-                   .room_error = room_error_of_build(output)});
+  throw Refusal(wire::Failed{.stage = Stage::build,
+                             .message = message_of(request, finished),
+                             .facts = facts_of_build(finished.exit, finished.captured),
+                             .room_error = room_error_of_build(finished.captured)});
 }
 
 /// Bytes of the .text section; 0 if the file is not a 64-bit ELF object.

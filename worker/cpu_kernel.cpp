@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "backend.h"
 #include "cpu_shim.h"
 
@@ -14,9 +16,12 @@ SharedObject::SharedObject(const std::vector<std::string>& names) {
     handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     name_ = name;
     if (handle_) return;
-    reasons += (reasons.empty() ? "" : "; ") + std::string(::dlerror());
+    const std::string reason = ::dlerror(), place = name + ": ";
+    reasons += (reasons.empty() ? "" : "; ") + reason.substr(reason.starts_with(place) ? place.size() : 0);
   }
-  throw Refusal(Stage::load, fmt::format("cannot load {}: {}", names.front(), reasons));
+  // Without folders, of which every artifact has its own.
+  const std::string file = std::filesystem::path(names.front()).filename().string();
+  throw Refusal(Stage::load, fmt::format("cannot load {}: {}", file, reasons));
 }
 
 bool SharedObject::has(const std::string& symbol) const { return ::dlsym(handle_, symbol.c_str()) != nullptr; }

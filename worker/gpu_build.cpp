@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "backend.h"
 #include "base/store.h"
@@ -21,8 +20,6 @@ namespace tune::worker {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kDetail = 1500;  // bytes of compiler output in a failure's text; all of it is in the log
 
 bool chooses_standard(const std::vector<std::string>& flags) {
   return std::any_of(flags.begin(), flags.end(),
@@ -40,19 +37,13 @@ std::vector<std::string> compiler_options(const wire::BuildRequest& request, con
   return options;
 }
 
-/// The line of the log that says what is wrong: the first error, or else the first line.
-std::string first_error(const std::string& log) {
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);)
-    if (line.find("error") != line.npos || line.find("fatal") != line.npos) return line;
-  return log.substr(0, log.find('\n'));
+BuildFolders folders(const wire::BuildRequest& request) {
+  return {fs::path(request.source).parent_path(), {fs::temp_directory_path()}};
 }
 
-[[noreturn]] void refuse(const std::string& log) {
-  const std::string line = first_error(log), rest = log.starts_with(line) ? log.substr(line.size()) : "\n" + log;
-  const std::string_view cut = rest.size() > kDetail ? "\n[more in the log]" : "";
+[[noreturn]] void refuse(const wire::BuildRequest& request, const std::string& log) {
   throw Refusal(wire::Failed{.stage = Stage::build,
-                             .message = line + rest.substr(0, kDetail).append(cut),
+                             .message = message_of_build(log, folders(request), "the compiler says no error"),
                              .room_error = room_error_of_build(log)});
 }
 
@@ -76,10 +67,18 @@ GpuCompiler open_compiler() try { return {}; } catch (const std::runtime_error& 
   throw Refusal(Stage::build, fmt::format("no run-time compiler: {}; {}", error.what(), gpu::kCompilerAdvice));
 }
 
+// NVRTC 13 leaves the assembler's errors out of a log that has its statistics.
 GpuCompiler::Result compile(const GpuCompiler& compiler, const wire::BuildRequest& request) try {
   const fs::path source(request.source);
-  return compiler.compile(source.filename().string(), base::read_file(source), request.arch,
-                          compiler_options(request, compiler));
+  const std::string name = source.filename().string(), text = base::read_file(source);
+  std::vector<std::string> options = compiler_options(request, compiler);
+  const std::size_t without_statistics = options.size();
+  for (const std::string& option : gpu::options_for_statistics()) options.push_back(option);
+  GpuCompiler::Result result = compiler.compile(name, text, request.arch, options);
+  if (result.compiled || !first_error(result.log).line.empty() || options.size() == without_statistics) return result;
+  options.resize(without_statistics);
+  result.log += compiler.compile(name, text, request.arch, options).log;
+  return result;
 } catch (const std::runtime_error& error) {
   throw Refusal(Stage::build, error.what());
 }
@@ -95,7 +94,7 @@ wire::Built build_gpu_code(const wire::BuildRequest& request) {
   const GpuCompiler compiler = open_compiler();
   const auto result = compile(compiler, request);
   std::fputs(result.log.c_str(), stderr);
-  if (!result.compiled) refuse(result.log);
+  if (!result.compiled) refuse(request, result.log);
   wire::Built built;
   built.artifact = wire::artifact_name(gpu::kBackend);
   built.properties = properties(request, result);

@@ -41,6 +41,8 @@ std::vector<std::string> architectures(const worker::GpuCompilerLibrary& compile
 std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler);
 /// Options that choose the architecture.
 std::vector<std::string> options_for(const std::string& arch);
+/// Options that put into the log what `resources` finds there.
+std::vector<std::string> options_for_statistics();
 /// The option that keeps multiplications and additions apart.
 extern const char* const kNoContraction;
 /// What the compiler said of the kernels it compiled: in its log or in the code.

@@ -143,8 +143,10 @@ std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler) {
 }
 
 std::vector<std::string> options_for(const std::string& arch) {
-  return {"--gpu-architecture=" + arch, "--ptxas-options=-v"};
+  return {"--gpu-architecture=" + arch};
 }
+
+std::vector<std::string> options_for_statistics() { return {"--ptxas-options=-v"}; }
 
 std::map<std::string, worker::KernelResources> resources(const std::string&, const std::string& log) {
   return worker::read_ptxas_log(log);

@@ -88,6 +88,8 @@ std::vector<std::string> includes(const worker::GpuCompilerLibrary&) { return {}
 
 std::vector<std::string> options_for(const std::string& arch) { return {"--offload-arch=" + arch}; }
 
+std::vector<std::string> options_for_statistics() { return {}; }  // the code has them
+
 std::map<std::string, worker::KernelResources> resources(const std::string& code, const std::string&) {
   std::map<std::string, worker::KernelResources> result;
   for (const auto& [name, kernel] : wire::read_code_object(code))

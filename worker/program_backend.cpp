@@ -151,6 +151,7 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
                        {"flags", build_flags(request)},
                        {"binary", {binary.string()}},
                        {"arch", {request.arch.empty() ? "native" : request.arch}}};
+  task.folders = {fs::path(request.source).parent_path(), {request.output, fs::temp_directory_path()}};
   const auto start = std::chrono::steady_clock::now();
   try {
     run_or_refuse(task);

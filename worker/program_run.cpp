@@ -15,32 +15,34 @@
 namespace tune::worker {
 namespace {
 
+constexpr std::size_t kLongestLine = 300;
+
 // A shell reports the signal that killed its command as an exit code of 128 and more.
 base::Exit seen_through_shell(base::Exit exit, bool is_shell) {
   if (is_shell && exit.signal == 0 && exit.code > 128) exit.signal = std::exchange(exit.code, 0) - 128;
   return exit;
 }
 
-// The line that says most about a failure: the first that speaks of an error, else the last one.
-std::string telling_line(std::string_view text) {
-  std::string_view last;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto line = text.substr(0, end);
-    if (line.find("rror:") != line.npos) return std::string(line.substr(0, 300));
-    if (line.find_first_not_of(" \t\r") != line.npos) last = line;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return std::string(last.substr(0, 300));
+// The last line that is not blank.
+std::string_view last_line(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  return text.substr(text.find_last_of('\n') + 1);
 }
 
+// Some compilers write their errors to stdout.
 std::string message_of(const Task& task, const base::Exit& exit, const base::Finished& finished) {
   const std::string limit = task.memory_bytes == 0
                                 ? ""
                                 : fmt::format("; its memory is limited to {} MiB by --memory", task.memory_bytes >> 20);
   if (exit.signal != 0) return fmt::format("{} was {}{}", task.what, base::to_text(exit), limit);
-  const std::string line = telling_line(finished.captured.empty() ? finished.output : finished.captured);
-  return fmt::format("{} ended with {}{}{}{}", task.what, base::to_text(exit), line.empty() ? "" : ": ", line, limit);
+  CompilerError error = first_error(finished.captured);
+  if (error.line.empty()) error = first_error(finished.output);
+  std::string line = shown_error(error.line, task.folders);
+  if (line.empty()) line = last_line(finished.captured.empty() ? finished.output : finished.captured);
+  line.resize(std::min(line.size(), kLongestLine));
+  const std::string first = fmt::format("{} ended with {}{}{}{}", task.what, base::to_text(exit),
+                                        line.empty() ? "" : ": ", line, limit);
+  return task.stage == Stage::build ? message_with(first, error.rest) : first;
 }
 
 // The last lines of a text of several, each below the message's first line; blank ones do not count.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/process.h"
+#include "compiler_output.h"
 #include "model/trial.h"
 #include "program_command.h"
 
@@ -19,6 +20,7 @@ struct Task {
   std::map<std::string, std::string> environment;  ///< added to ours
   bool discards_output = false;                    ///< what it prints on stdout goes nowhere
   std::int64_t memory_bytes = 0;                   ///< that it may take, by --memory; 0: not limited so
+  BuildFolders folders = {};                       ///< that its errors need not name
   bool is_artifact = false;  ///< what is run was built: that it cannot be started is its own fault
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "config/device_file.h"
 #include "flow/user_folders.h"
 
 namespace tune::commands {
@@ -38,6 +39,12 @@ config::LoadOptions load_options(const Options& options) {
   return load;
 }
 
+std::optional<std::filesystem::path> device_file(const Options& options) {
+  if (!options.device_file) return std::nullopt;
+  const std::filesystem::path root = flow::folder_of_executable().parent_path();
+  return config::find_device_file(*options.device_file, root / "share" / "tune" / "configs" / "devices");
+}
+
 flow::GridRules grid_rules(const Options& options) {
   flow::GridRules rules;
   rules.file = name_of_input(options);
@@ -65,7 +72,7 @@ flow::MachineRules machine_rules(const Options& options, const flow::Outputs& ou
   flow::MachineRules rules;
   rules.need = options.build_only ? Need::compiler : options.dry_run ? Need::names : Need::device;
   rules.journal = outputs.journal;
-  rules.device_file = options.device_file;
+  rules.device_file = device_file(options);
   rules.arch = options.arch;
   rules.devices = options.devices;
   return rules;
@@ -92,6 +99,10 @@ flow::OutputRules output_rules(const Options& options, std::string suffix) {
   rules.command = options.tuned_command;
   rules.suffix = std::move(suffix);
   return rules;
+}
+
+flow::LogRules log_rules(const Options& options, const flow::Outputs& outputs) {
+  return {outputs.logs, options.keep.value_or("")};
 }
 
 flow::ResultsRules results_rules(const Options& options) {

@@ -5,6 +5,7 @@
 #include "config/load.h"
 #include "exec/measure_service.h"
 #include "exec/workers.h"
+#include "flow/failure_logs.h"
 #include "flow/grid.h"
 #include "flow/machine.h"
 #include "flow/outputs.h"
@@ -23,12 +24,15 @@ std::string name_of_input(const Options& options);
 
 /// How the command line changes a tuning file, whether its specs are measured or replayed.
 config::LoadOptions load_options(const Options& options);
+/// The file of --device-file, which may be the name of a device. Throws Error(bad_input).
+std::optional<std::filesystem::path> device_file(const Options& options);
 flow::GridRules grid_rules(const Options& options);
 flow::SearchRules search_rules(const Options& options);
 flow::MachineRules machine_rules(const Options& options, const flow::Outputs& outputs);
 flow::ResumeRules resume_rules(const Options& options);
 /// `suffix` tells the shapes of --shapes apart.
 flow::OutputRules output_rules(const Options& options, std::string suffix = "");
+flow::LogRules log_rules(const Options& options, const flow::Outputs& outputs);
 flow::ResultsRules results_rules(const Options& options);
 flow::Demands demands(const Options& options);
 report::ProgressStyle progress_style(const Options& options);

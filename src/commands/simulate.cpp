@@ -18,7 +18,7 @@ namespace tune::commands {
 namespace {
 
 flow::RecordedPlanRules plan_rules(const Options& options) {
-  return {*options.simulate, options.yaml, load_options(options), options.device_file};
+  return {*options.simulate, options.yaml, load_options(options), device_file(options)};
 }
 
 flow::Outputs outputs_of(const Options& options) {

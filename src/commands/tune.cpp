@@ -226,7 +226,8 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
                                .decide = decide,
                                .last_note = last_note,
                                .write = write,
-                               .silent = orders.silent};
+                               .silent = orders.silent,
+                               .logs = log_rules(options, target.outputs)};
   const flow::Results results = flow::sweep_and_print(tuning, findings);
   if (!options.quiet) print_usage(measuring, findings.finals_seconds);
   journal.flush(true);

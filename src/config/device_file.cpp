@@ -1,11 +1,15 @@
 #include "config/device_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <vector>
 
 #include "config/fields.h"
+#include "model/values/error.h"
 #include "model/values/value.h"
 
 namespace tune::config {
@@ -28,7 +32,29 @@ bool is_number_of_a_device(std::string_view property) {
          });
 }
 
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
+
+std::filesystem::path find_device_file(const std::filesystem::path& named, const std::filesystem::path& folder) {
+  std::string name = named.string();
+  std::error_code ignored;
+  if (std::filesystem::exists(named, ignored) || name.find_first_of("/.") != name.npos) return named;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::vector<std::string> known = names_in(folder);
+  if (std::ranges::find(known, name) != known.end()) return folder / (name + ".yaml");
+  throw Error(ExitCode::bad_input,
+              fmt::format("--device-file {0}: there is no file {0}, and no device of this name in {1}; {2}",
+                          named.string(), folder.string(),
+                          known.empty() ? "install it with tune" : fmt::format("known are {}", fmt::join(known, ", "))));
+}
 
 std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Problems& problems) {
   std::map<std::string, Value> properties;

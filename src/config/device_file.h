@@ -13,6 +13,10 @@ namespace tune::config {
 /// Throws Error(bad_input).
 Device read_device(const std::filesystem::path& path);
 
+/// The file that --device-file means: `named` if there is such a file or if it cannot be a name, else NAME.yaml in
+/// `folder`, which has files of known devices. Throws Error(bad_input), with the known names, if there is neither.
+std::filesystem::path find_device_file(const std::filesystem::path& named, const std::filesystem::path& folder);
+
 /// The scalars of a mapping by name. Complains of anything else, calling the mapping `what`.
 std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Problems& problems);
 

@@ -1,5 +1,6 @@
 #include "exec/build_service.h"
 
+#include "exec/launch_check.h"
 #include "exec/occupancy.h"
 #include "model/values/error.h"
 
@@ -46,6 +47,15 @@ BuildInfo BuildService::info_of(const Spec& spec, const Artifact& artifact) cons
     // The measure request will say why.
   }
   return info;
+}
+
+std::optional<std::string> BuildService::launch_fault(std::span<const wire::KernelLaunch> launches,
+                                                      const Artifact& artifact) const {
+  const wire::Hello& hello = requests_->hello();
+  const bool gpu = hello.backend == Backend::cuda || hello.backend == Backend::hip;
+  const std::string code = gpu ? base::read_file(artifact.path) : "";
+  return exec::launch_fault(hello.backend, code, artifact.info.properties, launches, requests_->plan().problem,
+                            hello.device);
 }
 
 }  // namespace tune::exec

@@ -28,6 +28,8 @@ class BuildService {
 
   /// What is known of a spec's build: what its artifact tells, and the occupancy that follows from it and the launch.
   BuildInfo info_of(const Spec& spec, const Artifact& artifact) const;
+  /// Why launches of what was built are impossible, as far as that can be known without a device.
+  std::optional<std::string> launch_fault(std::span<const wire::KernelLaunch> launches, const Artifact& artifact) const;
 
  private:
   const Requests* requests_;

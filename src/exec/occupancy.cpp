@@ -53,7 +53,7 @@ struct Simd {
   const char* arch;
   std::int64_t waves, registers, unit;
 };
-constexpr Simd kSimds[] = {{"gfx906", 10, 256, 4}, {"gfx908", 10, 256, 4}, {"gfx90a", 8, 512, 8}};
+constexpr Simd kSimds[] = {{"gfx906", 10, 256, 4}, {"gfx908", 10, 256, 4}, {"gfx90a", 8, 512, 8}, {"gfx942", 8, 512, 8}};
 constexpr std::int64_t kSimdsPerUnit = 4, kWave = 64, kLds = 65536, kLdsUnit = 512;
 constexpr std::int64_t kGroupsPerUnit = 16;  // of more than one wave: each needs a barrier
 

@@ -23,6 +23,8 @@ class ReferenceService {
   /// Starts to make the reference of a GEMM, which does not need a build.
   void begin();
   bool is_being_made() const { return process_ != nullptr && path_.empty(); }
+  /// What messages call it: reference kernel 'naive'.
+  std::string name() const;
   /// The path of the reference's file; empty until it is ready.
   const std::string& path() const { return path_; }
 
@@ -33,7 +35,6 @@ class ReferenceService {
   void make(const Spec& spec);
   void take_end();
   bool stays_on_device() const;
-  std::string name() const;
   std::uint64_t bytes() const;
 
   const Requests* requests_;

@@ -7,6 +7,7 @@
 #include "model/space.h"
 #include "model/statistics/finals.h"
 #include "model/trial.h"
+#include "report/losses.h"
 
 namespace tune::flow {
 
@@ -18,6 +19,7 @@ struct Findings {
   bool finals_interrupted = false;         ///< before their end: `finals` has the rounds until then, if there was one
   std::optional<std::string> finals_date;  ///< see Journal::date_of; unset: this run held them
   std::vector<GridScan::Pruned> pruned;
+  report::Logs logs;  ///< of failed builds
   Notes notes;
   double elapsed_seconds = 0;
   double finals_seconds = 0;  ///< of the finals, if this run held them

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/device_file.h"
+#include "exec/architecture.h"
 #include "exec/devices.h"
 #include "journal.h"
 #include "model/values/error.h"
@@ -14,17 +15,39 @@ namespace tune::flow {
 
 using Need = MachineRules::Need;
 
-Machine::Machine(MachineRules rules, exec::Workers& workers) : rules_(std::move(rules)), workers_(&workers) {
-  if (rules_.device_file) from_file_ = config::read_device(*rules_.device_file);
+namespace {
+
+// What a run for an architecture without a device knows of it.
+Device device_of(const std::string& arch) {
+  if (auto device = exec::device_of(arch)) return *std::move(device);
+  throw Error(ExitCode::bad_input,
+              "--arch " + arch + ": the limits of this architecture are not known here; give them with --device-file");
 }
 
-// What is only built is built for an architecture, and a dry run need not have the device.
+}  // namespace
+
+Machine::Machine(MachineRules rules, exec::Workers& workers) : rules_(std::move(rules)), workers_(&workers) {
+  if (rules_.device_file)
+    stand_in_ = config::read_device(*rules_.device_file);
+  else if (rules_.arch && rules_.need == Need::names)
+    stand_in_ = device_of(*rules_.arch);
+  if (stand_in_ && rules_.arch) stand_in_->arch = *rules_.arch;
+}
+
+// Where there is no device, that for which code is built decides which backend's file is meant.
+bool Machine::present(Backend backend) const {
+  if (stand_in_) return exec::is_built_by(stand_in_->arch, backend);
+  if (rules_.arch) return exec::is_built_by(*rules_.arch, backend);
+  return workers_->present(backend);
+}
+
+// A dry run need not have the device, and what is missing for a build is said when it is built.
 std::optional<Device> Machine::limiting_device(Backend backend) {
-  if (from_file_ || rules_.need == Need::compiler) return from_file_;
+  if (stand_in_) return stand_in_;
   try {
     return hello(backend).device;
   } catch (const Error& error) {
-    if (rules_.need == Need::names && error.code() == ExitCode::environment) return std::nullopt;
+    if (rules_.need != Need::device && error.code() == ExitCode::environment) return std::nullopt;
     throw;
   }
 }
@@ -58,7 +81,11 @@ void Machine::describe_chosen(wire::Hello& hello) const {
 wire::Hello Machine::hello_for_building(Backend backend) const {
   wire::Hello hello = workers_->probe_compiler(backend);
   if (hello.no_device.empty()) describe_chosen(hello);
-  if (from_file_) hello.device = *from_file_;
+  const bool gpu = backend == Backend::cuda || backend == Backend::hip;
+  if (stand_in_)
+    hello.device = *stand_in_;
+  else if (gpu && rules_.arch && *rules_.arch != hello.device.arch)  // not the device that is here
+    hello.device = exec::device_of(*rules_.arch).value_or(Device());
   std::string& arch = hello.device.arch;
   if (rules_.arch && backend == Backend::cpu)
     throw Error(ExitCode::bad_input,

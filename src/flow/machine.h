@@ -28,9 +28,9 @@ class Machine {
   /// `workers` must outlive this. Throws Error(bad_input) for a bad device file.
   Machine(MachineRules rules, exec::Workers& workers);
 
-  bool present(Backend backend) const { return from_file_ || workers_->present(backend); }
+  bool present(Backend backend) const;
   /// Where the tuning file's expressions take their device from. Throws Error.
-  const Device& device(Backend backend) { return from_file_ ? *from_file_ : hello(backend).device; }
+  const Device& device(Backend backend) { return stand_in_ ? *stand_in_ : hello(backend).device; }
   /// The device whose limits prune specs; nullopt where it does not matter, or is not known. Throws Error.
   std::optional<Device> limiting_device(Backend backend);
   /// Throws Error.
@@ -44,7 +44,7 @@ class Machine {
 
   MachineRules rules_;
   exec::Workers* workers_;
-  std::optional<Device> from_file_;
+  std::optional<Device> stand_in_;  ///< for the device: from a file, or in a dry run by its architecture alone
   std::optional<wire::Hello> hello_;
   std::string probe_failure_;
 };

@@ -52,6 +52,16 @@ std::vector<std::string> parameter_names(const Space& space) {
   return names;
 }
 
+/// The points pruned before the build; none of a grid of more than 10^6 points.
+std::vector<Rejection> pruned_points(const Space& space) {
+  std::vector<Rejection> pruned;
+  const std::int64_t points = space.product_size().value_or(GridScan::kShort + 1);
+  for (std::int64_t i = 0; i < points && points <= GridScan::kShort; ++i)
+    if (auto point = space.at(i); auto* rejection = std::get_if<Rejection>(&point))
+      pruned.push_back(std::move(*rejection));
+  return pruned;
+}
+
 std::map<std::int64_t, report::CsvPlace> places_of(const report::Summary& summary) {
   std::map<std::int64_t, report::CsvPlace> places;
   std::size_t place = 0;
@@ -69,6 +79,7 @@ Outputs::Outputs(const OutputRules& rules) {
   if (rules.prefix) {
     csv = with_ending(*rules.prefix, suffix, ".csv");
     if (rules.journal) journal = with_ending(*rules.prefix, suffix, ".jsonl");
+    if (rules.journal) logs = with_ending(*rules.prefix, suffix, ".logs");
     if (rules.best) best = with_ending(*rules.prefix, suffix, ".yaml");
     return;
   }
@@ -82,7 +93,9 @@ Outputs::Outputs(const OutputRules& rules) {
   for (const std::string& word : rules.command) names.add(word);
   if (is_command) names.add(fs::current_path(ignored).string());
   const fs::path input = is_command ? fs::path(safe_name(first_word(rules.command.front()))) : rules.yamls.front();
-  journal = state_folder() / (input.stem().string() + "-" + names.hex().substr(0, 12) + suffix + ".jsonl");
+  const std::string name = input.stem().string() + "-" + names.hex().substr(0, 12) + suffix;
+  journal = state_folder() / (name + ".jsonl");
+  logs = state_folder() / (name + ".logs");
 }
 
 void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
@@ -138,11 +151,13 @@ void write_csv(const fs::path& path, const Space& space, const report::Summary& 
     csv.add(*trial, unranked == summary.unranked.end() ? "" : unranked->second,
             place == places.end() ? report::CsvPlace{} : place->second);
   }
-  const std::int64_t points = space.product_size().value_or(GridScan::kShort + 1);
-  for (std::int64_t i = 0; i < points && points <= GridScan::kShort; ++i)
-    if (const auto point = space.at(i); const auto* rejection = std::get_if<Rejection>(&point))
-      csv.add_pruned(rejection->point, rejection->reason);
+  for (const Rejection& rejection : pruned_points(space)) csv.add_pruned(rejection.point, rejection.reason);
   base::write_file(path, text.str());
+}
+
+void write_csv(const fs::path& path, const Space& space, const std::string& name,
+               std::span<const report::BuildRow> rows) {
+  base::write_file(path, report::build_csv(name, parameter_names(space), rows, pruned_points(space)));
 }
 
 }  // namespace tune::flow

@@ -1,10 +1,12 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/plan.h"
+#include "report/build_table.h"
 #include "report/summary.h"
 
 namespace tune::flow {
@@ -26,6 +28,7 @@ struct Outputs {
   std::filesystem::path csv, journal, best;  ///< csv and best are empty without --output
   std::filesystem::path kt_cache, t4;        ///< of --kt-cache and --t4
   std::filesystem::path artifact;            ///< of --artifact, see artifact_file
+  std::filesystem::path logs;                ///< a folder for logs of failed builds, beside the journal
 
   explicit Outputs(const OutputRules& rules);
   /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or one of
@@ -43,5 +46,8 @@ std::filesystem::path artifact_file(const std::filesystem::path& folder, const P
 /// Writes a row for every spec tried, and for every point pruned before the build if the grid has at most 10^6.
 /// Throws Error(environment).
 void write_csv(const std::filesystem::path& path, const Space& space, const report::Summary& summary);
+/// The same for --build-only. `name` is the tuning file's.
+void write_csv(const std::filesystem::path& path, const Space& space, const std::string& name,
+               std::span<const report::BuildRow> rows);
 
 }  // namespace tune::flow

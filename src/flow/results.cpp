@@ -49,6 +49,7 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
   summary_.pruned = findings.pruned;
   summary_.best_command = best_command();
+  summary_.logs = findings.logs;
   summary_.columns = columns();
   summary_.notes = findings.notes.texts();
   warn();

@@ -52,6 +52,7 @@ Results print_results(const Tuning& tuning, Findings& findings) {
   findings.elapsed_seconds = std::chrono::duration<double>(tuning.now() - tuning.started).count();
   tuning.last_note();
   note_trials(tuning, findings);
+  if (!tuning.silent) findings.logs = write_logs(tuning.logs, findings.trials);
   Results results(tuning.results, tuning.loaded, tuning.objective, findings);
   if (tuning.results.tuned && results.any()) tuning.progress.set_best(results.winner().first, results.winner().second);
   tuning.progress.finish(tuning.now());

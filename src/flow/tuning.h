@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "flow/export.h"
+#include "flow/failure_logs.h"
 #include "flow/findings.h"
 #include "flow/results.h"
 #include "journal.h"
@@ -30,6 +31,7 @@ struct Tuning {
   std::function<void()> last_note;                 ///< adds the notes that all trials are needed for
   std::function<void(const Results&)> write = {};  ///< writes the files of finals that were interrupted
   bool silent = false;                             ///< prints no results
+  LogRules logs = {};
 };
 
 /// Tries what the strategy asks for, decides, and prints the results. If an error or an interruption ends the tuning

@@ -1,6 +1,8 @@
 #include "model/trial.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <csignal>
 
 namespace tune {
@@ -8,6 +10,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kStages = {"start", "build", "load", "check", "measure"};
 constexpr std::array<std::string_view, 4> kCauses = {"reported", "crashed", "timed out", "protocol"};
+
+bool is_of_a_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 }  // namespace
 
@@ -18,6 +22,22 @@ FailureFacts facts_of_end(int exit_code, int signal) {
   constexpr int kCannotExecute = 126, kNotFound = 127;
   const bool suspected = signal == SIGKILL || exit_code == kCannotExecute || exit_code == kNotFound;
   return {exit_code, signal, 0, suspected};
+}
+
+std::string Failure::kind() const {
+  std::string text = headline();
+  if (stage != Stage::build) return text;
+  const std::size_t error = text.find("rror:");
+  std::string kind = text.substr(0, error == text.npos ? 0 : error);
+  for (std::size_t i = kind.size(); i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && is_of_a_word(text[end])) ++end;
+    const bool number = end > i && text[i] >= '0' && text[i] <= '9';
+    end = std::max(end, i + 1);
+    kind += number ? "#" : text.substr(i, end - i);
+    i = end;
+  }
+  return kind;
 }
 
 bool alike(const Failure& a, const Failure& b) {

@@ -76,8 +76,11 @@ struct Failure {
   std::string log;  ///< captured output, cut in the middle
   FailureFacts facts = {};
 
-  /// The message's first line, which is what specs are grouped by; the rest is detail.
+  /// The message's first line; the rest is detail.
   std::string headline() const { return message.substr(0, message.find('\n')); }
+  /// What failures of the same cause have in common: the headline, of a build without the numbers that stand alone after
+  /// the word `error`, because sizes that do not fit differ from spec to spec.
+  std::string kind() const;
 };
 
 /// Whether two failures have the same stage, cause and facts, whatever their messages are.

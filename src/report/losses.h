@@ -14,9 +14,15 @@ namespace tune::report {
 /// The reasons that pruned points before the build, one line each with their counts; empty if there are none.
 std::string pruned_text(std::span<const GridScan::Pruned> pruned);
 
-/// Every spec of `trials` that was pruned after the build or failed, grouped by reason, most frequent first; each group
-/// with the detail of its first spec and the command that runs that one again. Empty if there are none.
-std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command);
+/// Names of files by mesh_idx: where a failed spec's whole log is.
+using Logs = std::map<std::int64_t, std::string>;
+
+/// Every spec of `trials` that was pruned after the build or failed, grouped by cause, most frequent first; each group
+/// with the reason, the detail and the log of its first spec and the command that runs that one again. Empty if there
+/// are none.
+std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command, const Logs& logs = {});
+/// The first spec of each of these groups of failures.
+std::vector<const Trial*> first_failures(std::span<const Trial> trials);
 
 /// The measured specs without a value of the objective, by mesh_idx with the reason, grouped in the same way.
 std::string unranked_text(const std::map<std::int64_t, std::string>& unranked, std::span<const std::string> command);

@@ -12,6 +12,7 @@
 #include "model/space.h"
 #include "model/statistics/ranking.h"
 #include "model/trial.h"
+#include "report/losses.h"
 
 namespace tune::report {
 
@@ -56,6 +57,7 @@ struct Summary {
   std::vector<std::string> warnings;               ///< how sure the best is
   std::vector<GridScan::Pruned> pruned;            ///< before the build
   std::string best_command;                        ///< the line of the best spec, where a command is tuned
+  Logs logs;                                       ///< of failed builds
   std::vector<Column> columns;
   std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;

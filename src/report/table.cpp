@@ -265,7 +265,7 @@ std::string result_text(const Summary& summary) {
   text += fmt::format("{}Elapsed tuning time: {:.1f} (s)\n", rule(), summary.elapsed_seconds);
   for (const std::string& warning : summary.warnings) text += fmt::format("warning: {}\n", warning);
   for (const std::string& note : summary.notes) text += fmt::format("note: {}\n", note);
-  const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command) +
+  const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command, summary.logs) +
                              unranked_text(summary.unranked, summary.command);
   return losses.empty() ? text : text + rule() + losses;
 }

@@ -2,25 +2,15 @@
 
 #include <elf.h>
 
-#include <cstring>
 #include <optional>
 
-#include "wire/json.h"
+#include "wire/elf_reader.h"
 
 namespace tune::wire {
 namespace {
 
 constexpr std::uint32_t kMetadata = 32;  // NT_AMDGPU_METADATA
 constexpr std::string_view kOwner = std::string_view("AMDGPU\0", 7);
-
-/// A structure that starts there. Throws Malformed behind the end.
-template <typename T>
-T read_at(std::string_view elf, std::size_t offset) {
-  if (offset > elf.size() || sizeof(T) > elf.size() - offset) throw Malformed("a code object that is cut off");
-  T value{};
-  std::memcpy(&value, elf.data() + offset, sizeof(T));
-  return value;
-}
 
 std::size_t padded(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
@@ -41,9 +31,7 @@ std::optional<std::string_view> metadata_of(std::string_view elf) {
   for (std::size_t i = 0; i < head.e_phnum; ++i) {
     const auto segment = read_at<Elf64_Phdr>(elf, head.e_phoff + i * sizeof(Elf64_Phdr));
     if (segment.p_type != PT_NOTE) continue;
-    if (segment.p_offset > elf.size() || segment.p_filesz > elf.size() - segment.p_offset)
-      throw Malformed("a code object that is cut off");
-    if (const auto found = metadata_in(elf.substr(segment.p_offset, segment.p_filesz))) return found;
+    if (const auto found = metadata_in(part_of(elf, segment.p_offset, segment.p_filesz))) return found;
   }
   return std::nullopt;
 }
@@ -53,9 +41,13 @@ CodeObjectKernel kernel_of(const nlohmann::json& entry) {
   kernel.vector_registers = entry.value(".vgpr_count", 0);
   kernel.spilled_registers = entry.value(".vgpr_spill_count", 0);
   kernel.shared = entry.value(".group_segment_fixed_size", 0);
-  for (const auto& arg : entry.value(".args", nlohmann::json::array()))
-    if (!arg.at(".value_kind").get<std::string>().starts_with("hidden_"))
-      kernel.parameters.push_back(arg.at(".size").get<std::size_t>());
+  kernel.max_threads = entry.value(".max_flat_workgroup_size", 0);
+  for (const auto& arg : entry.value(".args", nlohmann::json::array())) {
+    const auto kind = arg.at(".value_kind").get<std::string>();
+    if (kind.starts_with("hidden_")) continue;
+    kernel.parameters.push_back(arg.at(".size").get<std::size_t>());
+    kernel.addresses.push_back(kind == "global_buffer");
+  }
   return kernel;
 }
 

@@ -13,6 +13,8 @@ struct CodeObjectKernel {
   int spilled_registers = 0;            ///< vector registers that live in memory
   int shared = 0;                       ///< bytes of LDS declared in the source, per work-group
   std::vector<std::size_t> parameters;  ///< bytes of each, without those that the compiler adds
+  std::vector<bool> addresses;          ///< whether each is the address of a buffer
+  int max_threads = 0;                  ///< that a work-group may have; 0: not told
 };
 
 /// The kernels of a code object (an ELF file) by name, from the MessagePack of its metadata note; empty if it has no
