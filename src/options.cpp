@@ -192,7 +192,9 @@ void add_how(CLI::App& app, Options& options) {
       ->group(group);
   app.add_flag("--dry-run,--dryrun", options.dry_run, "List the specs and what prunes the others; run nothing")
       ->group(group);
-  app.add_flag("--build-only,--build", options.build_only, "Build every spec, run none; list registers, spills, shared memory and occupancy")->group(group);
+  app.add_flag("--build-only,--build", options.build_only,
+               "Build every spec, run none; list registers, spills, shared memory and occupancy")
+      ->group(group);
   app.add_flag("--probe", options.probe, "Print the device of --backend (default: cpu) as a device file")->group(group);
   app.add_option("--simulate", options.simulate, "Answer specs from this recorded run; starts nothing")
       ->group(group)
@@ -239,7 +241,8 @@ void add_how(CLI::App& app, Options& options) {
                  "Take the device from this file, or by a name such as h100, in dry runs, --build-only and --simulate")
       ->group(group)
       ->type_name("FILE");
-  app.add_option("--arch", options.arch, "Build or list for this architecture, such as sm_90a; with --build-only, --dry-run")
+  app.add_option("--arch", options.arch,
+                 "Build or list for this architecture, such as sm_90a; with --build-only, --dry-run")
       ->group(group)
       ->type_name("NAME");
   app.add_option("--store", options.store, "Build store instead of your own; who can write there is trusted")
@@ -264,7 +267,8 @@ void add_what_comes_out(CLI::App& app, Options& options) {
       ->check(whole(1))
       ->group(group)
       ->type_name("N");
-  app.add_option("--keep", options.keep, "Save artifact, source, log and output of failed specs here; with --build-only, of all")
+  app.add_option("--keep", options.keep,
+                 "Save artifact, source, log and output of failed specs here; with --build-only, of all")
       ->group(group)
       ->type_name("DIR");
   app.add_option("--artifact", options.artifact, "Copy what was built for the best spec (.cubin, .hsaco, .so) here")

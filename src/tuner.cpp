@@ -152,8 +152,9 @@ bool Tuner::note_best(const Trial& trial) {
 void Tuner::learn(const Trial& trial) {
   progress_->tell(trial, note_best(trial), now_());
   if (!rules_.keep_going && fails_alike(trial))
-    systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike: " +
-                          std::string(to_text(first_failure_.stage)) + ": " + first_failure_.headline();
+    systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) +
+                          " specs all failed alike: " + std::string(to_text(first_failure_.stage)) + ": " +
+                          first_failure_.headline();
 }
 
 void Tuner::tell_best(const Trial& best) {

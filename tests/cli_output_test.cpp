@@ -470,7 +470,8 @@ TEST_F(Builds, WhatTheyTellOfThemselvesCanPrune) {
 
 TEST_F(Builds, BuildOnlyRunsNothing) {
   sandbox_.write_gemm();
-  EXPECT_EQ(tune({"gemm.yaml", "--build-only", "--max-evals", "2"}).out, "Number of valid built specs: 2 (out of 2)\n");
+  EXPECT_EQ(tune({"gemm.yaml", "--build-only", "--quiet", "--max-evals", "2"}).out,
+            "Number of valid built specs: 2 (out of 2)\n");
   EXPECT_EQ(sandbox_.artifacts(), 2);
   EXPECT_FALSE(exists("state"));
   sandbox_.write_gemm("", "#if BM == 2\n#error two\n#endif\n");

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "wire/cubin.h"
 #include "wire/messages.h"
 
 namespace tune::wire {
@@ -50,6 +51,7 @@ TEST(CodeObject, TellsWhatItsKernelsNeed) {
   EXPECT_EQ(kernel.spilled_registers, 2);
   EXPECT_EQ(kernel.shared, 64);
   EXPECT_EQ(kernel.parameters, (std::vector<std::size_t>{8, 4}));
+  EXPECT_EQ(kernel.addresses, (std::vector<bool>{true, false}));
 }
 
 TEST(CodeObject, WithoutTheNoteThereAreNoKernels) {
@@ -67,6 +69,52 @@ TEST(CodeObject, EveryTruncationIsRefused) {
 TEST(CodeObject, OtherMetadataIsRefused) {
   EXPECT_THROW(read_code_object(elf("\x80")), Malformed);
   EXPECT_THROW(read_code_object(elf("\xc1 no MessagePack")), Malformed);
+}
+
+/// A cubin with one section of names and the section .nv.info.k with this text.
+std::string cubin(const std::string& info) {
+  const auto bytes = [](const auto& object) {
+    return std::string(reinterpret_cast<const char*>(&object), sizeof(object));
+  };
+  const std::string names("\0.nv.info.k\0", 12);
+  Elf64_Ehdr head{};
+  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
+  head.e_shoff = sizeof(head) + names.size() + info.size();
+  head.e_shnum = 2;
+  Elf64_Shdr of_names{}, of_info{};
+  of_names.sh_offset = sizeof(head);
+  of_names.sh_size = names.size();
+  of_info.sh_name = 1;
+  of_info.sh_offset = sizeof(head) + names.size();
+  of_info.sh_size = info.size();
+  return bytes(head) + names + info + bytes(of_names) + bytes(of_info);
+}
+
+// As NVRTC 13.0 writes it for k(float*, short) with __launch_bounds__(128), the last parameter first.
+const std::string kInfo(
+    "\x04\x17\x0c\0\0\0\0\0\x01\0\x08\0\0\xf0\x09\0"
+    "\x04\x17\x0c\0\0\0\0\0\0\0\0\0\0\xf0\x21\0"
+    "\x03\x1b\xff\0"
+    "\x04\x05\x0c\0\x80\0\0\0\x01\0\0\0\x01\0\0\0"
+    "\x03\x19\x0a\0",
+    56);
+
+TEST(Cubin, TellsTheParametersOfItsKernels) {
+  const auto kernels = read_cubin(cubin(kInfo));
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels.at("k").parameters, (std::vector<std::size_t>{8, 2}));
+  EXPECT_EQ(kernels.at("k").max_threads, 128);
+}
+
+TEST(Cubin, ThatDescribesItsParametersInAnotherWayIsRefused) {
+  EXPECT_THROW(read_cubin(cubin(std::string("\x03\x19\x0a\0", 4))), Malformed);
+  EXPECT_TRUE(read_cubin(cubin(std::string("\x03\x19\0\0", 4))).at("k").parameters.empty());
+}
+
+TEST(Cubin, EveryTruncationIsRefused) {
+  const std::string whole = cubin(kInfo);
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_THROW(read_cubin(whole.substr(0, size)), Malformed) << size;
 }
 
 }  // namespace

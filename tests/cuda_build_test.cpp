@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "cli.h"
+#include "has.h"
 
 namespace tune::cli {
 namespace {
@@ -70,10 +71,11 @@ TEST_F(CudaBuild, EveryTuningFileOfTheRepositoryBuilds) {
 }
 
 TEST_F(CudaBuild, TheWorkersOwnKernelsBuild) {
-  sandbox_.write("own.yaml",
-                 "{name: own, file: " TUNE_SOURCE_DIR
-                 "/worker/gpu_kernels.cu, kernel: tune_compare, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
-                 "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [C]}, build: {flags: [--fmad=false]}}\n");
+  sandbox_.write(
+      "own.yaml",
+      "{name: own, file: " TUNE_SOURCE_DIR
+      "/worker/gpu_kernels.cu, kernel: tune_digest, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+      "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [A, {i64: m}, C]}, build: {flags: [--fmad=false]}}\n");
   const Result result = build({"own.yaml"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
 }
@@ -95,6 +97,114 @@ TEST_F(CudaBuild, AMissingKernelIsNamed) {
   EXPECT_NE(
       output("__global__ void k(float* c) { *c = 0; }\n").find("k.cu has no kernel 'k': define it as extern \"C\""),
       std::string::npos);
+}
+
+TEST_F(CudaBuild, TooMuchStaticSharedMemoryIsTheReason) {
+  const std::string source =
+      "extern \"C\" __global__ void k(float* c) {\n  __shared__ float s[TILE * 65536];\n"
+      "  s[threadIdx.x] = *c; __syncthreads(); *c = s[threadIdx.x ^ 1]; }\n";
+  const std::string out = output(source);
+  EXPECT_TRUE(
+      has(out,
+          "failed: 2\n      2  build, reported: ptxas error: Entry function 'k' uses too much shared data (262144 "
+          "bytes, 232448 max)\n         log: "))
+      << out;
+}
+
+TEST_F(CudaBuild, TheAssemblersErrorsAreReasonsToo) {
+  EXPECT_TRUE(has(output("extern __device__ float elsewhere(float);\n"
+                         "extern \"C\" __global__ void k(float* c) { *c = elsewhere(TILE); }\n"),
+                  "      2  build, reported: ptxas fatal: Unresolved extern function 'elsewhere(float)'\n"));
+  EXPECT_TRUE(
+      has(output("extern \"C\" __global__ void k(float* c) { asm volatile(\"foo.bar %0;\" :: \"r\"(TILE)); }\n"),
+          "error: Unknown modifier '.bar'\n"));
+}
+
+/// Kernels with parameters of several sizes, and with limits.
+class CudaLaunch : public CudaBuild {
+ protected:
+  /// The output of building a kernel that declares 4096 bytes of shared memory and takes at most 128 threads.
+  std::string launched(const std::string& args, const std::string& block = "32", const std::string& shared = "0",
+                       std::vector<std::string> options = {"--arch", "sm_90a"}) {
+    sandbox_.write(
+        "k.cu",
+        "extern \"C\" __global__ void __launch_bounds__(128) k(const float* A, float* C, int m, long long n, "
+        "double x) {\n  __shared__ float q[1024]; q[threadIdx.x] = A[m + TILE]; __syncthreads();\n"
+        "  C[n] = q[threadIdx.x ^ 1] + x; }\n");
+    sandbox_.write("k.yaml",
+                   "{name: k, file: k.cu, kernel: k, problem: {gemm: {m: 16, n: 16, k: 16}}, params: {TILE: [1, 2]}, "
+                   "launch: {grid: [1], block: [" +
+                       block + "], shared: " + shared + ", args: [" + args + "]}}\n");
+    options.insert(options.begin(), {"k.yaml", "--build-only"});
+    const Result result = sandbox_.tune(options);
+    return result.out + result.err;
+  }
+};
+
+constexpr const char* kRight = "A, C, m, {i64: n}, {f64: 1}";
+
+TEST_F(CudaLaunch, WhatFitsIsListedWithItsResources) {
+  const std::string out = launched(kRight);
+  EXPECT_TRUE(std::regex_match(
+      out, std::regex(" mesh_idx +name +registers +spills +shared +dynamic +occupancy %\n"
+                      "        0 TILE=1 +[0-9]+ +0 +4096 +0 +50\n        1 TILE=2 +[0-9]+ +0 +4096 +0 +50\n"
+                      "Number of valid built specs: 2 \\(out of 2\\)\n")))
+      << out;
+}
+
+TEST_F(CudaLaunch, ArgumentsAreCountedAndMeasured) {
+  const std::string misfit = "      2  load, reported: launch.args do not fit the parameters of kernel 'k'\n         ";
+  EXPECT_TRUE(has(launched("A, C, m, {i64: n}"), misfit + "launch.args has 4 entries, the kernel has 5 parameters\n"));
+  EXPECT_TRUE(
+      has(launched("A, C, m, n, {f64: 1}"), misfit + "entry 4 of launch.args has 4 bytes, the kernel's parameter 8\n"));
+  EXPECT_TRUE(has(launched("A, C, 3000000000, {i64: n}, {f64: 1}"),
+                  "      2  load, reported: launch.args: 3000000000 does not fit an int; write {i64: ...}\n"));
+}
+
+TEST_F(CudaLaunch, ABlockMustFitTheKernelAndTheDevice) {
+  EXPECT_TRUE(has(launched(kRight, "96*TILE"),
+                  "      1  load, reported: a block of k has more threads than the kernel was built for\n"
+                  "         192 threads; its __launch_bounds__ allow 128\n"));
+  // 228 KiB are allowed in all, of which the source declares 4.
+  EXPECT_TRUE(has(launched(kRight, "32", "230000"),
+                  "      2  load, reported: a block of k needs too much shared memory\n         234096 bytes, of which "
+                  "the source declares 4096 and launch.shared asks for 230000; sm_90a allows 232448\n"));
+  EXPECT_TRUE(has(launched(kRight, "32", "100000", {"--device-file", "rtx4090"}),
+                  "asks for 100000; NVIDIA GeForce RTX 4090 allows 101376\n"));
+  EXPECT_TRUE(has(launched(kRight, "32", "100000", {"--device-file", "h100"}), "specs: 2 (out of 2)\n"));
+}
+
+TEST_F(CudaLaunch, ADryRunForADeviceBuildsTheFirstSpecToCheckIt) {
+  launched(kRight);
+  const Result right = sandbox_.tune({"k.yaml", "--dry-run", "--device-file", "a100"});
+  EXPECT_TRUE(std::regex_search(right.out, std::regex("        0 TILE=1  [0-9]+ registers, 0 spills, 4096 bytes "
+                                                      "shared, occupancy 50 %\n        1 TILE=2\n")))
+      << right.out << right.err;
+  launched("A, C, m, n, {f64: 1}");
+  EXPECT_TRUE(has(sandbox_.tune({"k.yaml", "--dry-run", "--arch", "sm_80"}).out,
+                  "failed: 1\n      1  load, reported: launch.args do not fit the parameters of kernel 'k'\n"));
+}
+
+TEST_F(CudaLaunch, AReferenceKernelIsCheckedLikeTheKernel) {
+  sandbox_.write("copy.cu", "extern \"C\" __global__ void copy(const float* x, float* y) { *y = *x * BM; }\n");
+  sandbox_.write("copy.yaml", R"(name: copy
+file: copy.cu
+kernel: copy
+problem:
+  custom:
+    buffers: [{name: x, type: f32, count: 1}, {name: y, type: f32, count: 1, role: out}]
+    reference: {kernel: copy, grid: [1], block: [1], args: [x]}
+params: {BM: [1, 2]}
+launch: {grid: [1], block: [1], args: [x, y]}
+)");
+  for (const char* command : {"--build-only", "--dry-run"}) {
+    const Result result = sandbox_.tune({"copy.yaml", command, "--arch", "sm_90a"});
+    EXPECT_EQ(result.code, 2) << result.out;
+    EXPECT_EQ(
+        result.err,
+        "tune: error: reference kernel 'copy' cannot be launched: launch.args do not fit the parameters of kernel "
+        "'copy': launch.args has 1 entries, the kernel has 2 parameters\n");
+  }
 }
 
 TEST_F(CudaBuild, AnUnknownArchitectureIsRefusedBeforeAnythingStarts) {

@@ -104,11 +104,10 @@ TEST_F(HipBuild, TheMatrixCoresAreUsedInEveryTypeOnBothArchitectures) {
 }
 
 TEST_F(HipBuild, TheWorkersOwnKernelsBuildForEveryArchitectureWeName) {
-  sandbox_.write(
-      "own.yaml",
-      "{name: own, backend: hip, file: " TUNE_SOURCE_DIR
-      "/worker/gpu_kernels.cu, kernel: tune_compare, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
-      "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [C]}, build: {flags: [-ffp-contract=off]}}\n");
+  sandbox_.write("own.yaml", "{name: own, backend: hip, file: " TUNE_SOURCE_DIR
+                             "/worker/gpu_kernels.cu, kernel: tune_digest, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+                             "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [A, {i64: m}, C]}, build: "
+                             "{flags: [-ffp-contract=off]}}\n");
   for (const char* arch : {"gfx906", "gfx908", "gfx90a", "gfx1030"}) {
     const Result result = build({"own.yaml"}, arch);
     EXPECT_EQ(result.code, 0) << arch << result.out << result.err;
@@ -144,6 +143,34 @@ TEST_F(HipBuild, RegistersThatDoNotFitAreSpills) {
       "  for (int i = 0; i < 160 + TILE; ++i) c[i * 1024 + threadIdx.x] = x[i] * x[159 + TILE - i];\n}\n";
   EXPECT_NE(output(kernel).find("built specs: 2"), std::string::npos);
   for (const std::string& built : builds()) EXPECT_EQ(built.find("\"spills\":0.0"), std::string::npos) << built;
+}
+
+TEST_F(HipBuild, WhatTheCodeObjectTellsIsListedAndChecked) {
+  const auto built = [&](const std::string& args, const std::string& block, const std::string& shared) {
+    sandbox_.write(
+        "k.hip",
+        "extern \"C\" __global__ void __launch_bounds__(128) k(float* c, long n) {\n  __shared__ float s[64];\n"
+        "  s[threadIdx.x] = *c; __syncthreads(); c[n] = s[threadIdx.x ^ TILE]; }\n");
+    sandbox_.write(
+        "k.yaml",
+        "{name: k, file: k.hip, kernel: k, problem: {gemm: {m: 16, n: 16, k: 16}}, params: {TILE: 1}, launch: "
+        "{grid: [1], block: [" +
+            block + "], shared: " + shared + ", args: [" + args + "]}}\n");
+    const Result result = sandbox_.tune({"k.yaml", "--build-only", "--device-file", "mi250x"});
+    return result.out + result.err;
+  };
+  EXPECT_TRUE(std::regex_search(built("C, {i64: n}", "64", "512"),
+                                std::regex(" registers +spills +shared +dynamic +occupancy %\n        0 TILE=1 +[0-9]+ "
+                                           "+0 +256 +512 +100\n")))
+      << built("C, {i64: n}", "64", "512");
+  EXPECT_NE(
+      built("{i64: n}, C", "64", "0").find("entry 1 of launch.args is a value, the kernel's parameter is a pointer"),
+      std::string::npos);
+  EXPECT_NE(built("C, n", "64", "0").find("entry 2 of launch.args has 4 bytes, the kernel's parameter 8"),
+            std::string::npos);
+  EXPECT_NE(built("C, {i64: n}", "256", "0").find("256 threads; its __launch_bounds__ allow 128"), std::string::npos);
+  EXPECT_NE(built("C, {i64: n}", "64", "65500").find("65756 bytes, of which the source declares 256"),
+            std::string::npos);
 }
 
 TEST_F(HipBuild, ACompileErrorIsTheFirstLine) {

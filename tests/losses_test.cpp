@@ -64,6 +64,27 @@ TEST(Losses, ShowTheDetailOfTheFirstSpecOfAGroup) {
 )");
 }
 
+TEST(Losses, OfBuildsThatDifferInNumbersAloneAreOneGroup) {
+  const std::vector<Trial> trials = {
+      failed(2, Stage::build, Cause::reported, "a.cpp:7: error: size 128 of f<128> is above 0x40"),
+      failed(1, Stage::build, Cause::reported, "a.cpp:7: error: size 64 of f<64> is above 0x20"),
+      failed(0, Stage::build, Cause::reported, "a.cpp:9: error: size 64 of f<64> is above 0x20"),
+      failed(3, Stage::build, Cause::reported, "a.cpp:7: error: size 64 of f1<64> is above 0x20")};
+  EXPECT_EQ(losses_text(trials, kCommand, {{1, "out.logs/1.txt"}, {2, "out.logs/2.txt"}}),
+            R"(failed: 4
+      2  build, reported: a.cpp:7: error: size 64 of f<64> is above 0x20
+         log: out.logs/1.txt
+         tune --yaml gemm.yaml --spec 1
+      1  build, reported: a.cpp:9: error: size 64 of f<64> is above 0x20
+         tune --yaml gemm.yaml --spec 0
+      1  build, reported: a.cpp:7: error: size 64 of f1<64> is above 0x20
+         tune --yaml gemm.yaml --spec 3
+)");
+  std::vector<std::int64_t> first;
+  for (const Trial* trial : first_failures(trials)) first.push_back(trial->spec.mesh_idx);
+  EXPECT_EQ(first, (std::vector<std::int64_t>{1, 0, 3}));
+}
+
 TEST(Losses, CutLongDetail) {
   const std::vector<Trial> trials = {failed(0, Stage::build, Cause::reported, "error\n1\n2\n3\n4\n5\n6\n7\n8")};
   EXPECT_EQ(losses_text(trials, kCommand),

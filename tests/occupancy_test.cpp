@@ -65,6 +65,18 @@ TEST(Occupancy, IsWhatLlvmSaysOfAmdsRegisters) {
   EXPECT_EQ(on("gfx90a", 256, 256), 0.25);
 }
 
+TEST(Occupancy, OfTheMi300XIsThatOfItsPredecessor) { EXPECT_EQ(on("gfx942", 256, 84), on("gfx90a", 256, 84)); }
+
+TEST(Occupancy, TuringReservesNoSharedMemory) {
+  Device device = hopper();
+  device.properties["compute_capability"] = std::int64_t{75};
+  wire::KernelLaunch launch;
+  launch.block = {64};
+  EXPECT_EQ(exec::occupancy({launch}, {{"registers", 32}, {"shared", 0}}, device), 1);
+  launch.shared = 233472 / 4;
+  EXPECT_EQ(exec::occupancy({launch}, {{"registers", 32}, {"shared", 0}}, device), 0.125);
+}
+
 TEST(Occupancy, OnAmdsDevicesLdsAndGroupsLimitIt) {
   EXPECT_EQ(on("gfx90a", 256, 32, 16384), 0.5);
   EXPECT_EQ(on("gfx90a", 256, 32, 16385), 0.375);

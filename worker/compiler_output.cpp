@@ -28,12 +28,12 @@ constexpr std::array<std::pair<std::string_view, int>, 2> kNoRoom = {
     {{"No space left on device", ENOSPC}, {"Disk quota exceeded", EDQUOT}}};
 
 // What programs say only because another one has failed, after that one has said why.
-constexpr std::array<std::string_view, 6> kConsequences = {
-    "ld returned ",   "linker command failed", "aborted due to ", "could not compile ",
-    "errors emitted", "Assembler messages:"};
+constexpr std::array<std::string_view, 6> kConsequences = {"ld returned ",    "linker command failed",
+                                                           "aborted due to ", "could not compile ",
+                                                           "errors emitted",  "Assembler messages:"};
 // What linkers say after the name of an object file and a place in it.
-constexpr std::array<std::string_view, 4> kOfLinkers = {"undefined reference to ", "undefined symbol: ",
-                                                        "multiple definition of ", "cannot find -l"};
+constexpr std::array<std::string_view, 4> kOfLinkers = {
+    "undefined reference to ", "undefined symbol: ", "multiple definition of ", "cannot find -l"};
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
@@ -106,13 +106,13 @@ std::string replaced(const std::string& text, const std::regex& pattern, const W
   return result.append(from, text.end());
 }
 
-// What ptxas says of resources is no part of an error.
+// What ptxas says of resources is no part of an error, and neither is what follows from it.
 std::string without_statistics(std::string_view text) {
   std::string result;
   while (!text.empty()) {
     const std::string_view line = line_of(text);
-    if (!line.starts_with("ptxas info") && !line.starts_with("ptxas  ") && !line.empty())
-      result += fmt::format("\n{}", line);
+    const bool statistics = line.starts_with("ptxas info") || line.starts_with("ptxas  ");
+    if (!statistics && !line.empty() && !contains_any(line, kConsequences)) result += fmt::format("\n{}", line);
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
   return result;

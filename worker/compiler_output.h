@@ -27,7 +27,7 @@ CompilerError first_error(std::string_view output);
 
 /// Folders whose names in messages are of no use, because they differ from build to build or are long.
 struct BuildFolders {
-  std::filesystem::path source;                   ///< files in it are called by the rest of their path
+  std::filesystem::path source;                  ///< files in it are called by the rest of their path
   std::vector<std::filesystem::path> temporary;  ///< files in them are not called at all
 };
 /// An error as it is shown: without these folders, and what a linker says without the place in an object file. Mangled
@@ -35,7 +35,8 @@ struct BuildFolders {
 std::string shown_error(std::string_view line, const BuildFolders& folders);
 /// The text of a failed build: `line`, and below it the beginning of `rest` without statistics.
 std::string message_with(std::string_view line, std::string_view rest);
-/// The same of what a compiler printed: the error, or `otherwise` if there is none, and below it what follows in the output.
+/// The same of what a compiler printed: the error, or `otherwise` if there is none, and below it what follows in the
+/// output.
 std::string message_of_build(std::string_view output, const BuildFolders& folders, const std::string& otherwise);
 
 }  // namespace tune::worker

@@ -142,9 +142,7 @@ std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler) {
   return {};
 }
 
-std::vector<std::string> options_for(const std::string& arch) {
-  return {"--gpu-architecture=" + arch};
-}
+std::vector<std::string> options_for(const std::string& arch) { return {"--gpu-architecture=" + arch}; }
 
 std::vector<std::string> options_for_statistics() { return {"--ptxas-options=-v"}; }
 

@@ -40,8 +40,8 @@ std::string message_of(const Task& task, const base::Exit& exit, const base::Fin
   std::string line = shown_error(error.line, task.folders);
   if (line.empty()) line = last_line(finished.captured.empty() ? finished.output : finished.captured);
   line.resize(std::min(line.size(), kLongestLine));
-  const std::string first = fmt::format("{} ended with {}{}{}{}", task.what, base::to_text(exit),
-                                        line.empty() ? "" : ": ", line, limit);
+  const std::string first =
+      fmt::format("{} ended with {}{}{}{}", task.what, base::to_text(exit), line.empty() ? "" : ": ", line, limit);
   return task.stage == Stage::build ? message_with(first, error.rest) : first;
 }
 

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/streams.h"
+#include "commands/build_rows.h"
 #include "commands/commands.h"
 #include "commands/rules.h"
 #include "report/losses.h"
@@ -9,12 +12,70 @@
 namespace tune::commands {
 namespace {
 
+namespace fs = std::filesystem;
+
 ExitCode count(const Options& options, const Target& target) {
   const ValidSpecs specs(target.plan().space, config::restrictions(target.filters));
   const bool bounded = options.max_evals && *options.max_evals < specs.size();
   base::print(
       fmt::format("Number of valid specs: {}\n", bounded ? std::to_string(*options.max_evals) : specs.size_text()));
   return specs.size() > 0 ? ExitCode::ok : ExitCode::none_valid;
+}
+
+/// What is known of the specs of a kernel: whether they can be launched, and what the build store has of them. Where
+/// the user names a device that need not be here, the first spec is built for it. Programs are not looked at.
+class Check {
+ public:
+  Check(const Options& options, Target& target) {
+    const Plan& plan = target.plan();
+    std::error_code ignored;
+    if (plan.backend == Backend::program || !fs::is_regular_file(plan.file, ignored)) return;
+    const auto builder = target.machine.builder(plan.backend);
+    requests_.emplace(plan, builder.value_or(wire::Hello{}), options.seed);
+    if (!builder) return;
+    builds_ = plan.backend != Backend::cpu && (options.arch || options.device_file);
+    exec::MeasureOptions measure = measure_options(options, target.workers, plan.backend);
+    if (!builds_ && !fs::exists(measure.store.folder, ignored)) return;
+    // A dry run ends at once by a signal.
+    service_.emplace(*requests_, std::move(measure), std::make_unique<base::Processes>(false));
+  }
+
+  report::BuildRow row(Spec spec) {
+    if (!requests_) return {std::move(spec), {}, {}, {}};
+    report::BuildRow row = launched_row(std::move(spec), *requests_);
+    if (builds_ && !row.loss) build(row.spec);
+    if (service_) judge(row, *service_);
+    return row;
+  }
+
+  std::optional<std::string> reference_fault(const Spec& spec) {
+    if (!service_ || !builds_reference(requests_->plan())) return std::nullopt;
+    try {
+      return commands::reference_fault(spec, *service_);
+    } catch (const exec::Unlaunchable&) {
+      return std::nullopt;  // as the spec is
+    }
+  }
+
+ private:
+  void build(const Spec& spec) {
+    builds_ = false;
+    service_->builds().want(spec);
+    if (builds_reference(requests_->plan())) service_->builds().find_intact_reference(spec);
+    service_->finish_builds();
+  }
+
+  bool builds_ = false;  ///< the next spec
+  std::optional<exec::Requests> requests_;
+  std::optional<exec::MeasureService> service_;
+};
+
+std::string line_of(const report::BuildRow& row) {
+  std::vector<std::string> names;
+  for (const Setting& setting : row.spec.params) names.push_back(setting.name);
+  const std::string figures = report::build_figures(row);
+  return fmt::format("{:>9} {}{}{}\n", row.spec.mesh_idx, report::settings_text(row.spec, names),
+                     figures.empty() ? "" : "  ", figures);
 }
 
 }  // namespace
@@ -25,18 +86,22 @@ ExitCode dry_run(const Options& options, Target& target) {
   const std::optional<flow::Grid> grid = target.grid(options, findings);
   base::print_warnings(findings.notes.warnings());
   const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  Check check(options, target);
+  std::vector<report::BuildRow> lost;
+  std::optional<std::string> reference_fault;
   std::int64_t count = 0;
   for (auto spec = strategy->ask(); spec; spec = strategy->ask()) {
     if (options.max_evals && count == *options.max_evals) break;
-    ++count;
-    if (options.quiet) continue;
-    std::vector<std::string> names;
-    for (const Setting& setting : spec->params) names.push_back(setting.name);
-    if (!base::print(fmt::format("{:>9} {}\n", spec->mesh_idx, report::settings_text(*spec, names)))) break;
+    report::BuildRow row = check.row(std::move(*spec));
+    if (count++ == 0) reference_fault = check.reference_fault(row.spec);
+    if (!options.quiet && !base::print(line_of(row))) break;
+    if (row.loss) lost.push_back(std::move(row));
   }
   if (!options.quiet) base::print(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
-  base::print(fmt::format("Number of valid specs: {}\n", count));
-  return count > 0 ? ExitCode::ok : ExitCode::none_valid;
+  base::print(report::losses_text(lost_in(lost), reproducing_command(options)));
+  base::print(fmt::format("Number of valid specs: {}\n", count - std::ssize(lost)));
+  if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
+  return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;
 }
 
 }  // namespace tune::commands

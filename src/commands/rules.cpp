@@ -152,6 +152,7 @@ std::vector<std::string> reproducing_command(const Options& options) {
   for (const std::filesystem::path& yaml : options.yaml) add("--yaml", yaml.string());
   if (options.simulate) add("--simulate", options.simulate->string());
   if (options.build_only) words.push_back("--build-only");
+  if (options.dry_run) words.push_back("--dry-run");
   if (options.arch) add("--arch", *options.arch);
   if (options.device_file) add("--device-file", options.device_file->string());
   if (options.devices) add("--devices", *options.devices);

@@ -50,10 +50,11 @@ std::filesystem::path find_device_file(const std::filesystem::path& named, const
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const std::vector<std::string> known = names_in(folder);
   if (std::ranges::find(known, name) != known.end()) return folder / (name + ".yaml");
-  throw Error(ExitCode::bad_input,
-              fmt::format("--device-file {0}: there is no file {0}, and no device of this name in {1}; {2}",
-                          named.string(), folder.string(),
-                          known.empty() ? "install it with tune" : fmt::format("known are {}", fmt::join(known, ", "))));
+  throw Error(
+      ExitCode::bad_input,
+      fmt::format("--device-file {0}: there is no file {0}, and no device of this name in {1}; {2}", named.string(),
+                  folder.string(),
+                  known.empty() ? "install it with tune" : fmt::format("known are {}", fmt::join(known, ", "))));
 }
 
 std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Problems& problems) {

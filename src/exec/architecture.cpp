@@ -8,13 +8,13 @@ namespace {
 
 /// Limits of NVIDIA's compute capabilities, of which this toolkit and later ones build code.
 struct Capability {
-  std::int64_t number, threads, blocks;   ///< of a multiprocessor
-  std::int64_t shared_kib, block_kib;     ///< of a multiprocessor, and of one block that asks for more than 48
+  std::int64_t number, threads, blocks;  ///< of a multiprocessor
+  std::int64_t shared_kib, block_kib;    ///< of a multiprocessor, and of one block that asks for more than 48
 };
 constexpr Capability kCapabilities[] = {
-    {75, 1024, 16, 64, 64},    {80, 2048, 32, 164, 163},  {86, 1536, 16, 100, 99},   {87, 1536, 16, 164, 163},
-    {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227},  {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227},
-    {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99},  {121, 1536, 24, 100, 99},
+    {75, 1024, 16, 64, 64},    {80, 2048, 32, 164, 163}, {86, 1536, 16, 100, 99},   {87, 1536, 16, 164, 163},
+    {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227}, {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227},
+    {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99}, {121, 1536, 24, 100, 99},
 };
 constexpr std::string_view kWithLds64[] = {"gfx906", "gfx908", "gfx90a", "gfx942"};
 

@@ -26,6 +26,11 @@ class BuildService {
   /// the artifact is missing.
   const Builder::Result* find_intact_reference(const Spec& spec);
 
+  /// The result of that build; null if it is not finished.
+  const Builder::Result* find_reference(const Spec& spec) {
+    return builder_.find(requests_->reference_build_key(spec));
+  }
+
   /// What is known of a spec's build: what its artifact tells, and the occupancy that follows from it and the launch.
   BuildInfo info_of(const Spec& spec, const Artifact& artifact) const;
   /// Why launches of what was built are impossible, as far as that can be known without a device.

@@ -89,15 +89,19 @@ std::int64_t threads_of(const wire::KernelLaunch& launch) {
 Fault block_fault(const wire::KernelLaunch& launch, const Kernel& kernel, const Device& device) {
   const std::int64_t threads = threads_of(launch);
   if (kernel.max_threads > 0 && threads > kernel.max_threads)
-    return fmt::format("a block of {} has {} threads; the kernel was built for at most {} (__launch_bounds__)",
-                       launch.kernel, threads, kernel.max_threads);
+    return fmt::format(
+        "a block of {} has more threads than the kernel was built for\n{} threads; its "
+        "__launch_bounds__ allow {}",
+        launch.kernel, threads, kernel.max_threads);
   if (const auto most = device.integer("max_threads_per_block"); most && threads > *most)
-    return fmt::format("a block of {} has {} threads; {} allows {}", launch.kernel, threads, device.name, *most);
+    return fmt::format("a block of {} has too many threads\n{} threads; {} allows {}", launch.kernel, threads,
+                       device.name, *most);
   const std::int64_t declared = kernel.shared.value_or(0);
   if (const auto most = device.integer("max_shared_per_block"); most && declared + launch.shared > *most)
-    return fmt::format("a block of {} needs too much shared memory\n{} bytes, of which the source declares {} and "
-                       "launch.shared asks for {}; {} allows {}",
-                       launch.kernel, declared + launch.shared, declared, launch.shared, device.name, *most);
+    return fmt::format(
+        "a block of {} needs too much shared memory\n{} bytes, of which the source declares {} and "
+        "launch.shared asks for {}; {} allows {}",
+        launch.kernel, declared + launch.shared, declared, launch.shared, device.name, *most);
   return std::nullopt;
 }
 

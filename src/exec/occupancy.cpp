@@ -7,11 +7,12 @@ namespace {
 
 constexpr std::int64_t kRegisterUnit = 256;     // registers are given to warps in this many
 constexpr std::int64_t kWarpUnit = 4;           // and warps to the four parts of a multiprocessor
-constexpr std::int64_t kReservedShared = 1024;  // bytes per block that the system takes
+constexpr std::int64_t kReservedShared = 1024;  // bytes per block that the system takes, from capability 8.0 on
 constexpr std::int64_t kSharedUnit = 128;
 
 struct Limits {
   std::int64_t warp = 0, threads = 0, blocks = 0, registers = 0, shared = 0;
+  std::int64_t reserved = kReservedShared;
 };
 
 std::int64_t round_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
@@ -23,9 +24,10 @@ std::optional<Limits> limits_of(const Device& device) {
     known = known && value > 0;
     return value;
   };
-  const Limits limits = {property("warp_size"), property("max_threads_per_multiprocessor"),
-                         property("max_blocks_per_multiprocessor"), property("max_registers_per_block"),
-                         property("max_shared_per_multiprocessor")};
+  Limits limits = {property("warp_size"), property("max_threads_per_multiprocessor"),
+                   property("max_blocks_per_multiprocessor"), property("max_registers_per_block"),
+                   property("max_shared_per_multiprocessor")};
+  if (device.integer("compute_capability").value_or(80) < 80) limits.reserved = 0;
   return known ? std::optional(limits) : std::nullopt;
 }
 
@@ -41,7 +43,7 @@ double occupancy_of(const wire::KernelLaunch& launch, std::int64_t registers, st
   const std::int64_t warps = (threads + limits.warp - 1) / limits.warp, most_warps = limits.threads / limits.warp;
   const std::int64_t per_warp = std::max(kRegisterUnit, round_up(registers * limits.warp, kRegisterUnit));
   const std::int64_t warps_by_registers = limits.registers / per_warp / kWarpUnit * kWarpUnit;
-  const std::int64_t bytes = round_up(shared + launch.shared + kReservedShared, kSharedUnit);
+  const std::int64_t bytes = std::max(kSharedUnit, round_up(shared + launch.shared + limits.reserved, kSharedUnit));
   const std::int64_t blocks =
       std::min({limits.blocks, most_warps / warps, warps_by_registers / warps, limits.shared / bytes});
   return static_cast<double>(blocks * warps) / static_cast<double>(most_warps);
@@ -53,7 +55,8 @@ struct Simd {
   const char* arch;
   std::int64_t waves, registers, unit;
 };
-constexpr Simd kSimds[] = {{"gfx906", 10, 256, 4}, {"gfx908", 10, 256, 4}, {"gfx90a", 8, 512, 8}, {"gfx942", 8, 512, 8}};
+constexpr Simd kSimds[] = {
+    {"gfx906", 10, 256, 4}, {"gfx908", 10, 256, 4}, {"gfx90a", 8, 512, 8}, {"gfx942", 8, 512, 8}};
 constexpr std::int64_t kSimdsPerUnit = 4, kWave = 64, kLds = 65536, kLdsUnit = 512;
 constexpr std::int64_t kGroupsPerUnit = 16;  // of more than one wave: each needs a barrier
 

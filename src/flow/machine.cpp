@@ -43,6 +43,9 @@ bool Machine::present(Backend backend) const {
 
 // A dry run need not have the device, and what is missing for a build is said when it is built.
 std::optional<Device> Machine::limiting_device(Backend backend) {
+  if (stand_in_ && rules_.arch && !exec::is_built_by(*rules_.arch, backend))
+    throw Error(ExitCode::bad_input,
+                fmt::format("--arch {} is not for the {} backend", *rules_.arch, to_text(backend)));
   if (stand_in_) return stand_in_;
   try {
     return hello(backend).device;
@@ -75,6 +78,13 @@ void Machine::describe_chosen(wire::Hello& hello) const {
   if (!rules_.devices) return;
   const exec::ChosenDevice device = exec::choose_devices(rules_.devices, hello).front();
   if (device.index > 0) hello.device = workers_->describe(hello.backend, device.environment);
+}
+
+std::optional<wire::Hello> Machine::builder(Backend backend) const try {
+  wire::Hello hello = hello_for_building(backend);
+  return hello.compiler.empty() ? std::nullopt : std::optional(std::move(hello));
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 // Building needs a compiler and the name of an architecture; a device only to take that name from.

@@ -35,6 +35,8 @@ class Machine {
   std::optional<Device> limiting_device(Backend backend);
   /// Throws Error.
   const wire::Hello& hello(Backend backend);
+  /// What a dry run would build with; nullopt if that is not there or not known. Throws nothing.
+  std::optional<wire::Hello> builder(Backend backend) const;
   /// Why the hello is the one the journal remembers; empty if it is not.
   const std::string& probe_failure() const { return probe_failure_; }
 

@@ -78,8 +78,8 @@ struct Failure {
 
   /// The message's first line; the rest is detail.
   std::string headline() const { return message.substr(0, message.find('\n')); }
-  /// What failures of the same cause have in common: the headline, of a build without the numbers that stand alone after
-  /// the word `error`, because sizes that do not fit differ from spec to spec.
+  /// What failures of the same cause have in common: the headline, of a build without the numbers that stand alone
+  /// after the word `error`, because sizes that do not fit differ from spec to spec.
   std::string kind() const;
 };
 

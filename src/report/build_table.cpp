@@ -88,10 +88,21 @@ std::string build_table(std::span<const BuildRow> rows) {
     GridColumn& column = columns.emplace_back(GridColumn{share ? name + " %" : name, 2, {}});
     for (const BuildRow* row : valid) {
       const auto value = figure(*row, name);
-      column.cells.push_back(!value ? "-" : share ? fmt::format("{:.0f}", 100 * *value) : fmt::format("{:.0f}", *value));
+      column.cells.push_back(!value  ? "-"
+                             : share ? fmt::format("{:.0f}", 100 * *value)
+                                     : fmt::format("{:.0f}", *value));
     }
   }
   return grid_text(columns);
+}
+
+std::string build_figures(const BuildRow& row) {
+  const auto registers = figure(row, "registers"), share = figure(row, kOccupancy);
+  if (!registers) return "";
+  const double shared = figure(row, "shared").value_or(0) + figure(row, kDynamic).value_or(0);
+  return fmt::format("{:.0f} registers, {:.0f} spills, {:.0f} bytes shared{}", *registers,
+                     figure(row, "spills").value_or(0), shared,
+                     share ? fmt::format(", occupancy {:.0f} %", 100 * *share) : "");
 }
 
 std::string build_csv(const std::string& name, std::span<const std::string> params, std::span<const BuildRow> rows,

@@ -70,8 +70,7 @@ std::map<std::string, CubinKernel> read_cubin(std::string_view elf) {
     const std::string_view name = text.substr(std::min<std::size_t>(info.sh_name, text.size()));
     if (!name.starts_with(kInfo)) continue;
     const std::string_view kernel = name.substr(kInfo.size());
-    kernels[std::string(kernel.substr(0, kernel.find('\0')))] =
-        kernel_of(part_of(elf, info.sh_offset, info.sh_size));
+    kernels[std::string(kernel.substr(0, kernel.find('\0')))] = kernel_of(part_of(elf, info.sh_offset, info.sh_size));
   }
   return kernels;
 }

@@ -16,7 +16,8 @@ struct CubinKernel {
   std::int64_t max_threads = 0;         ///< that a block may have by __launch_bounds__; 0: not told
 };
 
-/// The kernels of a cubin (an ELF file) by name. Throws Malformed if it is cut off, or does not describe its parameters in this way.
+/// The kernels of a cubin (an ELF file) by name. Throws Malformed if it is cut off, or does not describe its parameters
+/// in this way.
 std::map<std::string, CubinKernel> read_cubin(std::string_view elf);
 
 }  // namespace tune::wire
