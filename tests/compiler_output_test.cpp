@@ -69,6 +69,11 @@ TEST(CompilerOutput, TheFirstErrorIsFoundWhoeverSaysIt) {
     EXPECT_EQ(shown(output), line) << output;
 }
 
+TEST(CompilerOutput, SourcesMayLieInATemporaryFolder) {
+  EXPECT_EQ(worker::shown_error("/tmp/src/a.cpp:3:5: error: no", {"/tmp/src", {"/tmp"}}), "a.cpp:3:5: error: no");
+  EXPECT_EQ(worker::shown_error("/tmp/x/ccA.s:21: Error: no", {"/tmp", {"/tmp/x"}}), "Error: no");
+}
+
 TEST(CompilerOutput, WhatFollowsTheErrorIsItsDetail) {
   EXPECT_EQ(
       worker::message_of_build("ptxas info    : Used 10 registers\nk.cu(1): error: no\n  x = y;\n\n"

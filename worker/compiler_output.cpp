@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <regex>
 #include <utility>
@@ -86,6 +87,20 @@ void erase_words_in(std::string& text, const std::string& folder) {
   }
 }
 
+void erase_folders(std::string& text, const BuildFolders& folders) {
+  // The longer name first: either folder may lie in the other.
+  std::vector<std::pair<std::string, bool>> names = {{folders.source.string() + "/", false}};
+  for (const auto& folder : folders.temporary) names.emplace_back(folder.string() + "/", true);
+  std::ranges::sort(names, std::ranges::greater(), [](const auto& name) { return name.first.size(); });
+  for (const auto& [name, temporary] : names) {
+    if (name == "/") continue;
+    if (temporary)
+      erase_words_in(text, name);
+    else
+      erase_all(text, name);
+  }
+}
+
 std::string in_source(const std::string& mangled) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
@@ -142,14 +157,12 @@ CompilerError first_error(std::string_view output) {
 }
 
 std::string shown_error(std::string_view line, const BuildFolders& folders) {
-  static const std::regex mangled("\\b_Z\\w+"), size("\\b0x[0-9a-f]+ (bytes|max)\\b"), padded("(error|fatal) +:");
+  static const std::regex mangled("\\b_Z\\w+"), size("\\b0x[0-9a-f]{1,15} (bytes|max)\\b"), padded("(error|fatal) +:");
   std::string text(line.substr(0, kLongestLine));
   if (!speaks_of_error(line))
     for (const std::string_view words : kOfLinkers)
       if (const auto at = text.find(words); at != text.npos) text.erase(0, at);
-  for (const auto& folder : folders.temporary)
-    if (folder.has_relative_path()) erase_words_in(text, folder.string() + "/");
-  if (folders.source.has_relative_path()) erase_all(text, folders.source.string() + "/");
+  erase_folders(text, folders);
   text = replaced(text, mangled, in_source);
   text = replaced(text, size, [](const std::string& hexadecimal) {
     const auto blank = hexadecimal.find(' ');
