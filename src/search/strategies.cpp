@@ -13,6 +13,7 @@
 #include "search/differential_evolution.h"
 #include "search/genetic.h"
 #include "search/hill_climb.h"
+#include "search/kernel_tuner_names.h"
 #include "search/ordered.h"
 #include "search/random_search.h"
 
@@ -39,7 +40,12 @@ std::vector<std::string> names_of(const Items& items, Name name) {
 
 StrategyChoice find_strategy(const std::string& text, const std::string& name) {
   const std::vector<StrategyChoice> all = strategies();
-  const auto found = std::ranges::find(all, name, &StrategyChoice::name);
+  const auto known = kernel_tuner_names();
+  const auto theirs = std::ranges::find(known, name, &KernelTunerName::name);
+  if (theirs != known.end() && !theirs->same)
+    refuse(text, fmt::format("this strategy of Kernel Tuner is not here; the nearest one is {}", theirs->ours));
+  const auto found =
+      std::ranges::find(all, theirs == known.end() ? std::string_view(name) : theirs->ours, &StrategyChoice::name);
   if (found != all.end()) return *found;
   const auto names = names_of(all, &StrategyChoice::name);
   const std::string advice = did_you_mean(name, names);
@@ -62,6 +68,8 @@ void set_option(const std::string& text, StrategyChoice& choice, const std::stri
   if (equals == std::string::npos) refuse(text, fmt::format("'{}' is not key=value", assignment));
   const std::string key = assignment.substr(0, equals);
   const auto option = std::ranges::find(choice.options, key, &StrategyOption::key);
+  if (const std::string_view ours = option_for(key); !ours.empty())
+    refuse(text, fmt::format("{} is the option {} here", key, ours));
   if (option == choice.options.end()) {
     const auto keys = names_of(choice.options, &StrategyOption::key);
     const std::string advice = did_you_mean(key, keys);
