@@ -49,6 +49,27 @@ void check_tuned_command(const Options& options) {
     fail("a command behind -- is a program; drop --backend " + std::string(to_text(*options.backend)));
 }
 
+void check_one_configuration(const Options& options) {
+  if (options.partition && options.spec) fail("--spec runs one spec; it excludes --partition");
+  if (options.partition && options.simulate)
+    fail("--simulate and --partition exclude each other: a recording is answered as a whole");
+  if (options.configuration && options.shapes)
+    fail("--config_str is one configuration of one problem; it excludes --shapes");
+}
+
+void check_results(const Options& options) {
+  if (options.compare_alone && options.tune)
+    fail("--compare_wo_tuning checks specs without tuning; it excludes --tune and --tuning_results_file");
+  if (options.tuning_results && options.simulate)
+    fail("--tuning_results_file is for real tunings; --simulate writes --output PREFIX");
+  if (options.kbench_files && !options.output)
+    fail("--kbench-files are called after --output; give --output PREFIX too");
+  if (options.best_ending && !options.tune && !options.dry_run && !options.build_only)
+    fail("--output " + options.output->string() + *options.best_ending +
+         " is the file of the best spec, which is written with --tune; without it give --output " +
+         options.output->string() + ".csv");
+}
+
 }  // namespace
 
 void refuse_conflicts(const Options& options) {
@@ -56,7 +77,10 @@ void refuse_conflicts(const Options& options) {
   check_files(options);
   check_tuned_command(options);
   if (options.yaml.empty() && options.tuned_command.empty() && !options.probe && !options.simulate)
-    fail("--yaml FILE is missing; see tune --help");
+    fail(std::string("--yaml FILE is missing") +
+         (options.names_sizes() ? ", and there is no gemm.yaml in this folder" : "") + "; see tune --help");
+  check_one_configuration(options);
+  check_results(options);
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");

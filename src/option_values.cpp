@@ -47,4 +47,14 @@ std::optional<std::int64_t> parse_bytes(const std::string& text) {
   return bytes >= 1 && bytes < 1e15 ? std::optional(static_cast<std::int64_t>(bytes)) : std::nullopt;
 }
 
+std::optional<Part> parse_part(const std::string& text) {
+  Part part;
+  const char* const end = text.data() + text.size();
+  const auto [colon, error] = std::from_chars(text.data(), end, part.index);
+  if (error != std::errc() || colon == end || *colon != ':') return std::nullopt;
+  const auto [last, wrong] = std::from_chars(colon + 1, end, part.count);
+  const bool good = wrong == std::errc() && last == end && part.index >= 0 && part.index < part.count;
+  return good ? std::optional(part) : std::nullopt;
+}
+
 }  // namespace tune

@@ -5,6 +5,11 @@
 
 namespace tune {
 
+/// One of `count` parts of a whole; the first has index 0.
+struct Part {
+  std::int64_t index = 0, count = 1;
+};
+
 /// Quantities as the command line writes them. nullopt: the text is none.
 
 /// 90, 90s, 10m or 1.5h, in seconds.
@@ -13,5 +18,7 @@ std::optional<double> parse_duration(const std::string& text);
 std::optional<double> parse_share(const std::string& text);
 /// 500M or 12G, also with a B, in bytes.
 std::optional<std::int64_t> parse_bytes(const std::string& text);
+/// 0:4, the first of four parts.
+std::optional<Part> parse_part(const std::string& text);
 
 }  // namespace tune

@@ -9,6 +9,7 @@
 #include "base/streams.h"
 #include "config/load.h"
 #include "model/values/error.h"
+#include "option_spellings.h"
 #include "option_values.h"
 
 namespace tune {
@@ -59,12 +60,30 @@ void add_what_to_tune(CLI::App& app, Options& options) {
       ->check(whole())
       ->group("What to tune")
       ->type_name("N");
+  app.add_option_function<std::string>(
+         "--partition",
+         [&options](const std::string& text) {
+           options.partition = parse_part(text);
+           if (!options.partition)
+             throw CLI::ValidationError("--partition", "'" + text + "' is no part; write 0:4 for the first of four");
+         },
+         "Only part I of N, from 0:N on: of the sizes with --shapes, else of the specs")
+      ->group("What to tune")
+      ->type_name("I:N");
   app.add_option("-m", options.m, "Problem size M instead of the file's")
       ->check(whole(1))
       ->group("What to tune")
       ->type_name("M");
   app.add_option("-n", options.n, "Problem size N")->check(whole(1))->group("What to tune")->type_name("N");
   app.add_option("-k", options.k, "Problem size K")->check(whole(1))->group("What to tune")->type_name("K");
+  app.add_option("--problem", options.problem, "Set an entry of the problem: a=bf16, batch=8, rowMajorB=N, init=normal")
+      ->allow_extra_args(false)
+      ->group("What to tune")
+      ->type_name("KEY=V");
+  app.add_option("--config_str", options.configuration,
+                 "Only the configuration of tune_gemm's text: M16_N8_K128_BM64_BN64_BK64_GM1_SK2_nW2")
+      ->group("What to tune")
+      ->type_name("TEXT");
   app.add_option("--shapes,--gemm_size_file", options.shapes, "List of sizes; each is tuned on its own")
       ->group("What to tune")
       ->type_name("FILE");
@@ -232,7 +251,9 @@ void add_how(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->group(group)
       ->type_name("S");
-  app.add_flag("--compare,--compare_wo_tuning", options.compare, "Exit with 3 if a spec's result is wrong")
+  app.add_flag("--compare", options.compare, "Exit with 3 if a spec's result is wrong")->group(group);
+  app.add_flag("--compare_wo_tuning", options.compare_alone,
+               "The same without --tune, for the specs that a file of --tuning_results_file names")
       ->group(group);
   app.add_flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike")->group(group);
   app.add_flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run")->group(group);
@@ -255,10 +276,16 @@ void add_how(CLI::App& app, Options& options) {
 
 void add_what_comes_out(CLI::App& app, Options& options) {
   const char* group = "What comes out";
-  app.add_option("--output,-o,--tuning_results_file", options.output,
-                 "Write PREFIX.csv, PREFIX.jsonl and, with --tune, PREFIX.yaml")
+  app.add_option("--output,-o", options.output,
+                 "Write PREFIX.csv, PREFIX.jsonl and, with --tune, PREFIX.yaml; PREFIX may end in one of these")
       ->group(group)
       ->type_name("PREFIX");
+  app.add_option("--tuning_results_file", options.tuning_results,
+                 "Tune, and write the best configuration of each size to one file, which --shapes reads")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_flag("--kbench-files", options.kbench_files, "Also write PREFIX.txt and PREFIX.failures.json, as kbench does")
+      ->group(group);
   app.add_option("--kt-cache", options.kt_cache, "Append every spec to this Kernel Tuner cache file, for ktdashboard")
       ->group(group)
       ->type_name("FILE");
@@ -319,7 +346,8 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
   add_how(*command, tuning);
   add_what_comes_out(*command, tuning);
   for (const char* name : {"--spec", "--dry-run", "--build-only", "--probe", "--simulate", "--compare", "--arch",
-                           "--kt-cache", "--t4", "--top", "--keep", "--fresh", "--artifact"})
+                           "--kt-cache", "--t4", "--top", "--keep", "--fresh", "--artifact", "--tuning_results_file",
+                           "--kbench-files", "--partition", "--compare_wo_tuning", "--config_str"})
     command->remove_option(command->get_option(name));
   command->get_option("--tune")->description("Nothing else: what is audited is always a run with --tune");
   command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
@@ -353,16 +381,19 @@ void complete(SimulateBenchOptions& bench) {
     if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
 }
 
-/// Refuses empty paths in every option that takes a path, for the command and its subcommand.
-void refuse_empty_paths(const CLI::App& app) {
+/// Refuses an empty path, and an option in the place of one, in every option that takes a path, for the command and its
+/// subcommand.
+void refuse_unlikely_paths(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();
     const bool is_path = type == "FILE" || type == "DIR" || type == "PREFIX";
-    if (is_path && std::ranges::find(option->results(), "") != option->results().end())
-      throw Error(ExitCode::bad_input, option->get_name() + " is given an empty path; give the name of a " +
-                                           (type == "DIR" ? "folder" : "file"));
+    for (const std::string& path : option->results())
+      if (is_path && (path.empty() || path.starts_with("--")))
+        throw Error(ExitCode::bad_input, option->get_name() + " is given " +
+                                             (path.empty() ? "an empty path" : "the option " + path) +
+                                             "; give the name of a " + (type == "DIR" ? "folder" : "file"));
   }
-  for (const CLI::App* command : app.get_subcommands()) refuse_empty_paths(*command);
+  for (const CLI::App* command : app.get_subcommands()) refuse_unlikely_paths(*command);
 }
 
 /// `, did you mean '--tune'?` for the first word that is no option.
@@ -376,7 +407,8 @@ std::string nearest_option(const CLI::App& app) {
 }
 
 /// The command that is tuned.
-std::vector<std::string> words_behind_dashes(std::ptrdiff_t dashes, int argc, const char* const* argv) {
+std::vector<std::string> words_behind_dashes(int argc, const char* const* argv) {
+  const std::ptrdiff_t dashes = std::find(argv, argv + argc, std::string_view("--")) - argv;
   if (dashes == argc) return {};
   std::vector<std::string> words(argv + dashes + 1, argv + argc);
   if (words.empty() || words.front().empty())
@@ -391,6 +423,7 @@ std::vector<std::string> words_behind_dashes(std::ptrdiff_t dashes, int argc, co
 std::optional<Options> parse_options(int argc, const char* const* argv) {
   Options options;
   options.command.assign(argv, argv + argc);
+  const std::vector<std::string> ours = in_our_spelling(argc, argv);
   CLI::App app{
       "Tunes CUDA, HIP and CPU kernels: expands a YAML grid of parameters, builds, checks and times each spec in\n"
       "processes of its own, and ranks them. The manual is in docs/README.md.",
@@ -407,9 +440,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
-  const std::ptrdiff_t own = std::find(argv, argv + argc, std::string_view("--")) - argv;
   try {
-    app.parse(static_cast<int>(own), argv);
+    std::vector<const char*> words;
+    for (const std::string& word : ours) words.push_back(word.c_str());
+    words.erase(std::ranges::find(words, std::string_view("--")), words.end());
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& done) {
     std::ostringstream text;
     app.exit(done, text, text);
@@ -419,14 +454,15 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     const std::string advice = nearest_option(app);
     throw Error(ExitCode::bad_input, error.what() + (advice.empty() ? "; see tune --help" : advice));
   }
-  refuse_empty_paths(app);
-  const std::vector<std::string> tuned_command = words_behind_dashes(own, argc, argv);
+  refuse_unlikely_paths(app);
+  const std::vector<std::string> tuned_command = words_behind_dashes(argc, argv);
   if (!tuned_command.empty() && (app.got_subcommand("convert") || app.got_subcommand("simulate-bench")))
     throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
   options.tuned_command = tuning.tuned_command = tuned_command;
   if (app.got_subcommand("audit")) {
     tuning.command = options.command;
     tuning.tune = true;
+    add_consequences(tuning);
     tuning.audit = std::move(audit);
     if (!tuning.audit->recordings.empty()) tuning.simulate = tuning.audit->recordings.front();
     refuse_conflicts(tuning);
@@ -437,7 +473,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (!options.convert && !options.simulate_bench) refuse_conflicts(options);
+  if (options.convert || options.simulate_bench) return options;
+  add_consequences(options);
+  refuse_conflicts(options);
   return options;
 }
 

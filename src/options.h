@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/device.h"
+#include "option_values.h"
 #include "search/strategies.h"
 
 namespace tune {
@@ -46,7 +47,10 @@ struct Options {
   std::optional<std::string> prepare, cleanup;
   bool tune = false;
   bool dry_run = false;
-  std::optional<std::filesystem::path> output;
+  std::optional<std::filesystem::path> output;  ///< without an ending that names one of its files
+  std::optional<std::string> best_ending;       ///< .yaml or .yml, if --output names the best YAML file itself
+  std::optional<std::filesystem::path> tuning_results;
+  bool kbench_files = false;
   std::optional<std::filesystem::path> kt_cache, t4;
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
@@ -54,6 +58,9 @@ struct Options {
 
   std::vector<std::string> params, new_params;
   std::vector<std::string> filters;
+  std::optional<Part> partition;
+  std::vector<std::string> problem;          ///< KEY=VALUE: entries of the problem
+  std::optional<std::string> configuration;  ///< as tune_gemm spells it
   std::optional<std::int64_t> spec;
   std::optional<std::int64_t> m, n, k;
   std::optional<std::filesystem::path> shapes;
@@ -78,6 +85,7 @@ struct Options {
   std::optional<double> noise;          ///< 0.02: a winner less sure than by 2 % is an error
   std::uint64_t seed = 0;
   bool compare = false;
+  bool compare_alone = false;          ///< --compare_wo_tuning
   std::optional<std::string> devices;  ///< all, or indices
   bool share_processes = false;        ///< --isolation auto
   bool strict = false;                 ///< --check strict
@@ -97,10 +105,15 @@ struct Options {
   bool probe = false;
 
   std::vector<std::string> command;  ///< as given, program name first
+
+  /// Whether the command line says which problems are tuned for.
+  bool names_sizes() const { return shapes || m || n || k || configuration; }
 };
 
 /// Parses the command line. Prints help or version and returns nullopt if asked to; throws Error(bad_input).
 std::optional<Options> parse_options(int argc, const char* const* argv);
+/// Sets what follows from the options that are given.
+void add_consequences(Options& options);
 /// Throws Error(bad_input) for options that exclude each other, that need another one, or whose files clash.
 void refuse_conflicts(const Options& options);
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 
 #include "commands/target.h"
@@ -21,10 +22,12 @@ ExitCode dry_run(const Options& options, Target& target);
 ExitCode build_only(const Options& options, Target& target);
 /// Without another command: tries the specs, with `--tune` in search of the best, and reports and writes what it found.
 ExitCode tune(const Options& options, Target& target);
+/// `--tuning_results_file`: the same, and writes one file with the best spec of each problem.
+ExitCode tune_to_one_file(const Options& options);
 /// One of these.
-using TargetCommand = ExitCode (*)(const Options&, Target&);
+using TargetCommand = std::function<ExitCode(const Options&, Target&)>;
 /// Does it for the tuning file, or with `--shapes` for each problem of the list.
-ExitCode for_each_shape(const Options& options, TargetCommand command);
+ExitCode for_each_shape(const Options& options, const TargetCommand& command);
 
 /// `--probe`: prints the device of a backend as a device file.
 ExitCode probe(const Options& options);

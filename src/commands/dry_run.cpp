@@ -81,7 +81,7 @@ std::string line_of(const report::BuildRow& row) {
 }  // namespace
 
 ExitCode dry_run(const Options& options, Target& target) {
-  if (options.quiet && !options.spec) return count(options, target);
+  if (options.quiet && !options.spec && !options.partition) return count(options, target);
   flow::Findings findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
   base::print_warnings(findings.notes.warnings());

@@ -36,6 +36,8 @@ config::LoadOptions load_options(const Options& options) {
   load.k = options.k;
   load.backend = options.backend;
   load.objectives = options.objectives;
+  load.problem = options.problem;
+  load.configuration = options.configuration;
   return load;
 }
 
@@ -52,6 +54,11 @@ flow::GridRules grid_rules(const Options& options) {
   rules.bounded = options.max_evals || options.time_budget;
   rules.may_sample = rules.one_spec || (rules.bounded && !options.dry_run);
   rules.wants_default = options.tune;
+  // Of a list of sizes the sizes are divided.
+  if (options.partition && !options.shapes) {
+    rules.part = options.partition->index;
+    rules.parts = options.partition->count;
+  }
   return rules;
 }
 
@@ -95,6 +102,9 @@ flow::OutputRules output_rules(const Options& options, std::string suffix) {
   rules.kt_cache = options.kt_cache;
   rules.t4 = options.t4;
   rules.best = options.tune;
+  rules.best_ending = options.best_ending.value_or(rules.best_ending);
+  rules.kbench = options.kbench_files;
+  rules.tuning_results = options.tuning_results;
   rules.yamls = options.yaml;
   rules.command = options.tuned_command;
   rules.suffix = std::move(suffix);
@@ -162,6 +172,8 @@ std::vector<std::string> reproducing_command(const Options& options) {
   if (options.state) add("--state", std::string(to_text(*options.state)));
   for (const std::string& param : options.params) add("--param", param);
   for (const std::string& param : options.new_params) add("--add-param", param);
+  for (const std::string& entry : options.problem) add("--problem", entry);
+  if (options.configuration) add("--config_str", *options.configuration);
   if (options.m) add("-m", std::to_string(*options.m));
   if (options.n) add("-n", std::to_string(*options.n));
   if (options.k) add("-k", std::to_string(*options.k));

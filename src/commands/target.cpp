@@ -67,14 +67,16 @@ std::string file_suffix(const std::optional<config::Shape>& shape) {
   return suffix;
 }
 
-Target::Target(const Options& options, exec::Workers& its_workers, const std::optional<config::Shape>& shape)
+Target::Target(const Options& options, exec::Workers& its_workers, const std::optional<config::Shape>& its_shape)
     : workers(its_workers),
+      shape(its_shape),
       started(std::chrono::steady_clock::now()),
       outputs(output_rules(options, file_suffix(shape))),
       machine(machine_rules(options, outputs), workers),
       loaded(load_for(options, shape, machine)),
       objective(loaded.plan),
       filters(config::parse_filters(options.filters, loaded.plan.space)) {
+  for (const Setting& setting : loaded.chosen) filters.push_back({setting.name, setting.value});
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
   if (!options.dry_run) require_programs(loaded.plan);

@@ -36,6 +36,7 @@ struct Target {
   void add_warnings_to(std::vector<std::string>& warnings) const;
 
   exec::Workers& workers;
+  std::optional<config::Shape> shape;  ///< of --shapes
   report::Progress::Time started;
   flow::Outputs outputs;
   flow::Machine machine;

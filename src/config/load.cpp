@@ -10,7 +10,7 @@ namespace {
 bool leave_specs_alone(const LoadOptions& options) {
   const bool runs_alike = !options.shell && !options.whole && !options.warmup && !options.prepare && !options.cleanup;
   return runs_alike && options.params.empty() && options.new_params.empty() && !options.m && !options.n && !options.k &&
-         !options.shape && !options.backend;
+         !options.shape && !options.backend && options.problem.empty() && !options.configuration;
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& opt
   Problems problems;
   const bool is_command = !options.command.empty();
   Source source = is_command ? source_of_command(options) : read_source(yamls, problems);
-  apply_overrides(options, source.root, problems);
+  std::vector<Setting> chosen = apply_overrides(options, source.root, problems);
   std::optional<RecordedResult> result;
   if (yamls.size() == 1 && leave_specs_alone(options)) result = read_result(source.root, problems);
   Plan plan = Interpreter(source, options, problems).run();
@@ -27,7 +27,7 @@ Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& opt
       is_command ? std::filesystem::path(plan.name) : std::filesystem::absolute(yamls.front()).lexically_normal();
   if (plan.space.product_size() != 1) result.reset();
   warn_of_unused_parameters(plan, source, problems);
-  return {std::move(plan), std::move(source), std::move(result), problems.warnings()};
+  return {std::move(plan), std::move(source), std::move(chosen), std::move(result), problems.warnings()};
 }
 
 std::optional<Backend> parse_backend(std::string_view text) {

@@ -27,6 +27,8 @@ struct LoadOptions {
   std::vector<std::string> new_params;          ///< the same for parameters that the file does not declare
   std::optional<std::int64_t> m, n, k;          ///< sizes of the problem; in program mode parameters M, N, K
   std::optional<Shape> shape;                   ///< one line of --shapes
+  std::vector<std::string> problem;             ///< KEY=VALUE: entries of the problem
+  std::optional<std::string> configuration;     ///< sizes and parameters as tune_gemm spells them
   std::optional<Backend> backend;               ///< instead of `backend:`
   std::vector<std::string> objectives;          ///< instead of `objective:`; the first one decides
   std::optional<PowerState> state;              ///< instead of `measure: state:`
@@ -48,6 +50,7 @@ struct Source {
 struct Loaded {
   Plan plan;
   Source source;
+  std::vector<Setting> chosen = {};  ///< of the shape: only specs that have these values are meant
   /// What the file says of its own spec, if it is the only file and has only that one spec, which the command line does
   /// not change.
   std::optional<RecordedResult> result = {};

@@ -5,7 +5,9 @@
 #include <cctype>
 #include <set>
 
+#include "config/configuration_text.h"
 #include "config/fields.h"
+#include "config/params.h"
 #include "config/source.h"
 #include "config/values.h"
 #include "model/values/error.h"
@@ -15,19 +17,22 @@ namespace {
 
 Place command_line(const std::string& option) { return {std::make_shared<const std::string>(option), 0, 0}; }
 
-constexpr std::array<std::string_view, 14> kGemmKeys = {"m",   "n", "k", "batch", "lda",      "ldb",      "ldc",
-                                                        "acc", "a", "b", "c",     "stride_a", "stride_b", "stride_c"};
+constexpr std::array<std::string_view, 19> kGemmKeys = {
+    "m", "n",        "k",        "batch",    "lda",   "ldb",  "ldc",  "acc",  "a",         "b",
+    "c", "stride_a", "stride_b", "stride_c", "alpha", "beta", "bias", "init", "fast_accum"};
 /// The names of tune_gemm; a program that does not have them among its parameters gets them anyway.
 constexpr std::array<std::string_view, 5> kProgramNames = {"M", "N", "K", "rowMajorA", "rowMajorB"};
 
-template <class Array>
-bool contains(const Array& array, std::string_view name) {
-  return std::ranges::find(array, name) != array.end();
+template <class Array, class Item>
+bool contains(const Array& array, const Item& item) {
+  return std::ranges::find(array, item) != array.end();
 }
 
 std::string upper(const std::string& letter) {
   return std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(letter[0]))));
 }
+
+int lower_letter(char letter) { return std::tolower(static_cast<unsigned char>(letter)); }
 
 std::string bare(const std::string& name) { return name.substr(name.starts_with('$') ? 1 : 0); }
 
@@ -106,8 +111,47 @@ class Overrider {
     }
   }
 
+  /// --problem KEY=VALUE
+  void set_problem(const std::string& text) {
+    const Place place = command_line("--problem " + text);
+    const std::size_t equals = text.find('=');
+    const std::string key = text.substr(0, equals);
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      problems_->add(place, "write KEY=VALUE, such as a=bf16");
+    } else if (!set_gemm(key, parse_value(text.substr(equals + 1)), place) &&
+               !set_custom_size(key, make_scalar(text.substr(equals + 1), place))) {
+      problems_->add(place, fmt::format("'{}' is no entry of the problem{}", key,
+                                        gemm_ != nullptr || custom_ != nullptr
+                                            ? did_you_mean(key, problem_names())
+                                            : "; the file has none, and --param sets the parameters of a program"));
+    }
+  }
+
+  /// --config_str
+  void apply_configuration(const std::string& text) {
+    const Place place = command_line("--config_str " + text);
+    const ConfigurationText configuration = read_configuration(text, place, *problems_);
+    for (const auto& [key, value] : configuration.problem)
+      if (!set_gemm(key, parse_value(value), place) && !set_custom_size(key, make_scalar(value, place)))
+        set_parameter(has_parameter(key) ? key : upper(key), make_scalar(value, place));
+    for (const ConfigurationText::Parameter& parameter : configuration.parameters) {
+      const std::string name = declared(parameter);
+      if (name.empty())
+        problems_->add(
+            place, fmt::format("the file has no parameter '{}' or '{}'", parameter.short_name, parameter.long_name));
+      else
+        set_parameter(name, make_scalar(parameter.value, place));
+    }
+  }
+
   void apply(const Shape& shape) {
-    for (std::size_t i = 0; i < shape.settings.size(); ++i) apply(shape.settings[i], shape.places[i]);
+    Shape parameters;
+    for (std::size_t i = 0; i < shape.settings.size(); ++i)
+      if (!set_size(shape.settings[i], shape.places[i])) {
+        parameters.settings.push_back(shape.settings[i]);
+        parameters.places.push_back(shape.places[i]);
+      }
+    apply_parameters(parameters);
     if (gemm_ == nullptr) return;
     for (const char* size : {"m", "n", "k"}) {
       const auto sets = [&](const Setting& setting) { return gemm_key(setting.name) == size; };
@@ -117,31 +161,71 @@ class Overrider {
     }
   }
 
+  /// The parameters of a shape that choose among the mappings of the union.
+  const std::vector<Setting>& chosen() const { return chosen_; }
+
  private:
-  void apply(const Setting& setting, const Place& place) {
-    const std::string key = gemm_ != nullptr ? gemm_key(setting.name) : "";
-    if (setting.name == "rowMajorA" && gemm_ != nullptr) {
-      set_layout("a", setting.value, place);
-    } else if (setting.name == "rowMajorB" && gemm_ != nullptr) {
-      set_layout("b", setting.value, place);
-    } else if (!key.empty()) {
-      gemm_->set(key, make_scalar(to_text(setting.value), place));
-    } else if (!set_custom_size(setting.name, make_scalar(to_text(setting.value), place))) {
-      const bool of_a_program = gemm_ == nullptr && custom_ == nullptr && contains(kProgramNames, setting.name);
-      if (!of_a_program && !has_parameter(setting.name))
-        problems_->add(place, fmt::format("a shape has '{}', which is neither a size of the problem nor a parameter{}",
-                                          setting.name, did_you_mean(setting.name, shape_names())));
-      set_parameter((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, place));
-    }
+  bool set_size(const Setting& setting, const Place& place) {
+    return set_gemm(setting.name, setting.value, place) ||
+           set_custom_size(setting.name, make_scalar(to_text(setting.value), place));
   }
 
-  /// What a shape can say.
-  std::vector<std::string> shape_names() {
+  /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
+  /// value.
+  void apply_parameters(const Shape& shape) {
+    const std::vector<Node*> mappings = parameter_mappings(*root_);
+    if (mappings.size() > 1 && std::ranges::any_of(mappings, [&](Node* node) { return has_values(*node, shape); }))
+      chosen_ = shape.settings;
+    else
+      for (std::size_t i = 0; i < shape.settings.size(); ++i) apply(shape.settings[i], shape.places[i]);
+  }
+
+  static bool has_values(const Node& mapping, const Shape& shape) {
+    Problems ignored;  // whoever reads the mapping reports them
+    return std::ranges::all_of(shape.settings, [&](const Setting& setting) {
+      for (const Entry& entry : mapping.entries) {
+        if (bare(entry.key.text) != setting.name) continue;
+        const std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, ignored);
+        return parameter && contains(parameter->values, setting.value);
+      }
+      return false;
+    });
+  }
+
+  void apply(const Setting& setting, const Place& place) {
+    const bool of_a_program = gemm_ == nullptr && custom_ == nullptr && contains(kProgramNames, setting.name);
+    if (!of_a_program && !has_parameter(setting.name))
+      problems_->add(place, fmt::format("a shape has '{}', which is neither a size of the problem nor a parameter{}",
+                                        setting.name, did_you_mean(setting.name, shape_names())));
+    set_parameter((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, place));
+  }
+
+  /// Sets an entry of a gemm, by our name or tune_gemm's; false: there is none, or no gemm.
+  bool set_gemm(const std::string& name, const Value& value, const Place& place) {
+    if (gemm_ == nullptr) return false;
+    const std::string key = gemm_key(name);
+    if (name == "rowMajorA" || name == "rowMajorB")
+      set_layout(name == "rowMajorA" ? "a" : "b", value, place);
+    else if (!key.empty())
+      gemm_->set(key, make_scalar(to_text(value), place));
+    else
+      return false;
+    return true;
+  }
+
+  /// What --problem can say.
+  std::vector<std::string> problem_names() {
     std::vector<std::string> names;
     if (custom_ == nullptr) names.assign(kProgramNames.begin(), kProgramNames.end());
     if (gemm_ != nullptr) names.insert(names.end(), kGemmKeys.begin(), kGemmKeys.end());
     if (Node* sizes = custom_ != nullptr ? custom_->find("sizes") : nullptr)
       for (const Entry& entry : sizes->entries) names.push_back(entry.key.text);
+    return names;
+  }
+
+  /// What a shape can say.
+  std::vector<std::string> shape_names() {
+    std::vector<std::string> names = problem_names();
     const std::vector<std::string> parameters = parameter_names();
     names.insert(names.end(), parameters.begin(), parameters.end());
     return names;
@@ -185,6 +269,16 @@ class Overrider {
     });
   }
 
+  /// What the file calls a parameter of tune_gemm, whether in capitals or not; empty: it has none.
+  std::string declared(const ConfigurationText::Parameter& parameter) {
+    for (const Node* mapping : parameter_mappings(*root_))
+      for (const Entry& entry : mapping->entries)
+        for (const std::string& name : {parameter.long_name, parameter.short_name})
+          if (std::ranges::equal(bare(entry.key.text), name, {}, lower_letter, lower_letter)) return entry.key.text;
+    return "";
+  }
+
+  std::vector<Setting> chosen_;
   Node* root_;
   Problems* problems_;
   bool declares_;  ///< the file has parameters
@@ -226,9 +320,11 @@ void set_run_rules(const LoadOptions& options, Node& root) {
 
 }  // namespace
 
-void apply_overrides(const LoadOptions& options, Node& root, Problems& problems) {
+std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Problems& problems) {
   Overrider overrider(root, problems);
   if (options.shape) overrider.apply(*options.shape);
+  for (const std::string& text : options.problem) overrider.set_problem(text);
+  if (options.configuration) overrider.apply_configuration(*options.configuration);
   if (options.m) overrider.set_size("m", *options.m);
   if (options.n) overrider.set_size("n", *options.n);
   if (options.k) overrider.set_size("k", *options.k);
@@ -244,6 +340,7 @@ void apply_overrides(const LoadOptions& options, Node& root, Problems& problems)
   for (const std::string& text : options.params)
     if (const auto entry = parse("--param", text)) overrider.replace_parameter(*entry, text);
   set_run_rules(options, root);
+  return overrider.chosen();
 }
 
 }  // namespace tune::config

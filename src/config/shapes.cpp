@@ -2,10 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "config/node.h"
 #include "config/params.h"
+#include "config/values.h"
 
 namespace tune::config {
+namespace {
+
+/// What a gemm is called by in every entry.
+bool is_size(const std::string& name) {
+  constexpr std::array<std::string_view, 8> kSizes = {"M", "N", "K", "m", "n", "k", "rowMajorA", "rowMajorB"};
+  return std::ranges::find(kSizes, name) != kSizes.end();
+}
+
+void set_sizes(Node& node, const Gemm& gemm) {
+  const std::pair<const char*, std::int64_t> sizes[] = {{"M", gemm.m}, {"N", gemm.n}, {"K", gemm.k}};
+  for (const auto& [name, size] : sizes) node.set(name, make_scalar(std::to_string(size), {}));
+  node.set("rowMajorA", make_scalar(gemm.layout_a == Layout::row ? "T" : "N", {}));
+  node.set("rowMajorB", make_scalar(gemm.layout_b == Layout::row ? "T" : "N", {}));
+}
+
+/// Every combination of the values, the last parameter's first.
+void add_product(const ParameterMapping& mapping, std::vector<Shape>& shapes) {
+  std::vector<Shape> product = {{mapping.place, {}, {}}};
+  for (const Parameter& parameter : mapping.parameters) {
+    std::vector<Shape> longer;
+    for (const Shape& shape : product)
+      for (const Value& value : parameter.values) {
+        longer.push_back(shape);
+        longer.back().settings.push_back({parameter.name, value, parameter.run_time});
+        longer.back().places.push_back(mapping.place);
+      }
+    product = std::move(longer);
+  }
+  shapes.insert(shapes.end(), product.begin(), product.end());
+}
+
+/// The shapes of a file as kbench has them: a grid of its own.
+std::vector<Shape> kbench_shapes(const Node& params, Problems& problems) {
+  std::vector<Shape> shapes;
+  const auto mappings = read_params(
+      params, [](const std::string&) { return std::string(); }, problems);
+  problems.throw_if_any();
+  for (const ParameterMapping& mapping : mappings) add_product(mapping, shapes);
+  return shapes;
+}
+
+}  // namespace
 
 std::string to_text(const Shape& shape) {
   std::string text;
@@ -18,6 +64,7 @@ std::string to_text(const Shape& shape) {
 std::vector<Shape> read_shapes(const std::filesystem::path& path) {
   Problems problems;
   const Node root = read_yaml(path, problems);
+  if (const Node* params = root.find("params")) return kbench_shapes(*params, problems);
   if (!root.is_list() || root.items.empty()) {
     problems.add(root.place, "shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}");
   }
@@ -28,6 +75,26 @@ std::vector<Shape> read_shapes(const std::filesystem::path& path) {
   }
   problems.throw_if_any();
   return shapes;
+}
+
+std::string configured_shape(const Plan& plan, const std::optional<Shape>& shape, const Spec& spec) {
+  Node node = make_mapping({});
+  const Gemm* gemm = std::get_if<Gemm>(&plan.problem);
+  if (gemm != nullptr) set_sizes(node, *gemm);
+  if (std::holds_alternative<Custom>(plan.problem))
+    for (const auto& [name, value] : plan.constants) node.set(name, to_node(value, {}));
+  const std::vector<Setting> others = shape ? shape->settings : std::vector<Setting>();
+  for (const Setting& setting : others)
+    if (spec.find(setting.name) == nullptr && !(gemm != nullptr && is_size(setting.name)))
+      node.set(setting.name, to_node(setting.value, {}));
+  for (const Setting& setting : spec.params)
+    node.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
+  Node list = make_list({});
+  list.flow = false;
+  list.items.push_back(std::move(node));
+  std::string line = to_yaml(list);
+  line.pop_back();
+  return line;
 }
 
 }  // namespace tune::config

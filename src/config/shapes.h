@@ -1,9 +1,11 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/problems.h"
+#include "model/plan.h"
 #include "model/space.h"
 
 namespace tune::config {
@@ -20,8 +22,13 @@ struct Shape {
 /// `M=4864 N=4096 K=8256`.
 std::string to_text(const Shape& shape);
 
-/// Reads a list of mappings, such as tune_gemm's sizes and results: `- {'M': 4864, 'N': 4096, 'K': 8256}`.
+/// Reads a list of mappings, such as tune_gemm's sizes and results: `- {'M': 4864, 'N': 4096, 'K': 8256}`; or kbench's
+/// shapes, which are all points of the grid under `params`.
 /// Throws Error(bad_input).
 std::vector<Shape> read_shapes(const std::filesystem::path& path);
+
+/// A problem together with its best configuration, as a line `- {...}` that read_shapes reads: the sizes of a gemm as
+/// tune_gemm writes them, what else the shape says, and the spec's parameters.
+std::string configured_shape(const Plan& plan, const std::optional<Shape>& shape, const Spec& spec);
 
 }  // namespace tune::config

@@ -11,8 +11,9 @@ Source read_source(std::span<const std::filesystem::path> yamls, Problems& probl
 /// A tuning file for a command; the options' `params` are still to be added. Throws Error(bad_input) without any.
 Source source_of_command(const LoadOptions& options);
 
-/// Changes a tuning file as the command line says, before anything of it is interpreted.
-void apply_overrides(const LoadOptions& options, Node& root, Problems& problems);
+/// Changes a tuning file as the command line says, before anything of it is interpreted. Returns the settings that are
+/// left to be filtered for.
+std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Problems& problems);
 
 /// The nodes of `params:` in a tuning file, one per mapping of the union.
 std::vector<Node*> parameter_mappings(Node& root);

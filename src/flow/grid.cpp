@@ -91,6 +91,13 @@ std::optional<std::string> why_no_default(const Plan& plan, bool filtered) {
   return "no valid spec has its values";
 }
 
+void note_default(const GridRules& rules, const Plan& plan, bool filtered, const Grid& grid, Notes& notes) {
+  if (plan.default_settings.empty() || grid.default_spec) return;
+  if (rules.wants_default) note_missing_default(plan, notes);
+  if (plan.default_place.empty()) return;
+  if (const auto reason = why_no_default(plan, filtered)) notes.default_is_no_spec(plan.default_place, *reason);
+}
+
 std::string text_of(const Contradiction& contradiction) {
   std::string text;
   for (const Derived* derived : contradiction.derived)
@@ -115,6 +122,25 @@ Grid::Grid(const Plan& its_plan, std::span<const config::Filter> filters, bool m
   std::vector<ValidSpecs::Point> points = {specs.point(*default_spec)};
   for (std::int64_t i = 0; i < specs.size(); ++i) points.push_back(specs.at(i));
   specs = ValidSpecs(its_plan.space, std::move(points));
+}
+
+void Grid::keep_part(std::int64_t part, std::int64_t parts) {
+  const std::int64_t size = specs.size();
+  if (size > kUnboundedSpecs)
+    throw Error(ExitCode::bad_input,
+                fmt::format("--partition divides up to 10^6 valid specs, and there are {}; divide the values of a "
+                            "parameter with --filter",
+                            specs.size_text()));
+  if (parts > size)
+    throw Error(ExitCode::bad_input, fmt::format("--partition {}:{}: there are only {} specs; use at most {} parts",
+                                                 part, parts, size, size));
+  std::vector<ValidSpecs::Point> points;
+  for (std::int64_t i = 0; i < size; ++i) points.push_back(specs.at(i));
+  std::ranges::sort(points);
+  points.erase(points.begin() + size * (part + 1) / parts, points.end());
+  points.erase(points.begin(), points.begin() + size * part / parts);
+  specs = ValidSpecs(plan->space, std::move(points));
+  if (default_spec && !specs.contains(specs.point(*default_spec))) default_spec.reset();
 }
 
 std::string Grid::why_empty() const {
@@ -161,10 +187,8 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
                             "run with --max-evals N or --time-budget T",
                             rules.file, grid->specs.size_text()));
-  if (plan.default_settings.empty() || grid->default_spec) return grid;
-  if (rules.wants_default) note_missing_default(plan, notes);
-  if (plan.default_place.empty()) return grid;
-  if (const auto reason = why_no_default(plan, !filters.empty())) notes.default_is_no_spec(plan.default_place, *reason);
+  note_default(rules, plan, !filters.empty(), *grid, notes);
+  if (rules.parts > 1 && grid->specs.size() > 0) grid->keep_part(rules.part, rules.parts);
   return grid;
 }
 

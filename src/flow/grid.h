@@ -19,6 +19,8 @@ struct GridRules {
   bool bounded = false;        ///< --max-evals or --time-budget: a run need not try every spec
   bool may_sample = false;     ///< where the specs cannot be counted, a random sample of them is enough
   bool wants_default = false;  ///< the user is told why today's configuration is not among the specs
+  /// --partition: which part of the specs, in mesh order.
+  std::int64_t part = 0, parts = 1;
 };
 
 /// What is known of a run's grid before anything is started.
@@ -27,6 +29,9 @@ struct Grid {
   /// TooEntangled unless it `may_sample`.
   Grid(const Plan& plan, std::span<const config::Filter> filters, bool may_sample);
 
+  /// Keeps one of `parts` parts of the specs, which have as many specs as each other or one more. Throws
+  /// Error(bad_input) if there are more parts than specs, or too many specs to be divided.
+  void keep_part(std::int64_t part, std::int64_t parts);
   /// Why there is no spec, one problem per line: what pruned the points, and constraints that contradict each other.
   std::string why_empty() const;
   /// Throws Error(none_valid) with these reasons if there is no spec. `file` is the tuning file.

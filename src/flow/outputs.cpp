@@ -15,7 +15,7 @@ namespace tune::flow {
 namespace fs = std::filesystem;
 namespace {
 
-fs::path with_ending(const fs::path& prefix, const std::string& suffix, const char* ending) {
+fs::path with_ending(const fs::path& prefix, const std::string& suffix, const std::string& ending) {
   return prefix.string() + suffix + ending;
 }
 
@@ -76,11 +76,16 @@ Outputs::Outputs(const OutputRules& rules) {
   const std::string suffix = safe_name(rules.suffix);
   if (rules.kt_cache) kt_cache = with_suffix(*rules.kt_cache, suffix);
   if (rules.t4) t4 = with_suffix(*rules.t4, suffix);
+  if (rules.tuning_results) tuning_results = *rules.tuning_results;
   if (rules.prefix) {
     csv = with_ending(*rules.prefix, suffix, ".csv");
     if (rules.journal) journal = with_ending(*rules.prefix, suffix, ".jsonl");
     if (rules.journal) logs = with_ending(*rules.prefix, suffix, ".logs");
-    if (rules.best) best = with_ending(*rules.prefix, suffix, ".yaml");
+    if (rules.best) best = with_ending(*rules.prefix, suffix, rules.best_ending);
+    if (rules.kbench) {
+      text = with_ending(*rules.prefix, suffix, ".txt");
+      failures = with_ending(*rules.prefix, suffix, ".failures.json");
+    }
     return;
   }
   const bool is_command = !rules.command.empty();
@@ -103,9 +108,15 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
     const fs::path& path;
     const char* option;
   };
-  const Output outputs[] = {{csv, "--output PREFIX"},  {journal, "--output PREFIX"},
-                            {best, "--output PREFIX"}, {kt_cache, "--kt-cache FILE"},
-                            {t4, "--t4 FILE"},         {artifact, "--artifact DIR"}};
+  const Output outputs[] = {{csv, "--output PREFIX"},
+                            {journal, "--output PREFIX"},
+                            {best, "--output PREFIX"},
+                            {kt_cache, "--kt-cache FILE"},
+                            {t4, "--t4 FILE"},
+                            {artifact, "--artifact DIR"},
+                            {text, "--output PREFIX"},
+                            {failures, "--output PREFIX"},
+                            {tuning_results, "--tuning_results_file FILE"}};
   const auto refuse = [](const Output& output, const std::string& why) {
     throw Error(ExitCode::bad_input,
                 "the output " + output.path.string() + " is " + why + "; choose another " + output.option);
@@ -125,7 +136,7 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
 
 void Outputs::make_folders() const {
   std::error_code ignored;  // whoever writes the file says why it cannot
-  for (const fs::path& output : {csv, best, kt_cache, t4})
+  for (const fs::path& output : {csv, best, kt_cache, t4, tuning_results})
     if (output.has_parent_path()) fs::create_directories(output.parent_path(), ignored);
 }
 

@@ -16,10 +16,13 @@ struct OutputRules {
   std::optional<std::filesystem::path> prefix;  ///< --output
   std::optional<std::filesystem::path> kt_cache, t4;
   bool journal = true;
-  bool best = false;                         ///< PREFIX.yaml
-  std::vector<std::filesystem::path> yamls;  ///< name the journal if there is no prefix
-  std::vector<std::string> command = {};     ///< that is tuned instead of a tuning file; likewise
-  std::string suffix;                        ///< tells the shapes of --shapes apart
+  bool best = false;  ///< PREFIX.yaml
+  std::string best_ending = ".yaml";
+  bool kbench = false;                                  ///< PREFIX.txt and PREFIX.failures.json
+  std::optional<std::filesystem::path> tuning_results;  ///< --tuning_results_file
+  std::vector<std::filesystem::path> yamls;             ///< name the journal if there is no prefix
+  std::vector<std::string> command = {};                ///< that is tuned instead of a tuning file; likewise
+  std::string suffix;                                   ///< tells the shapes of --shapes apart
 };
 
 /// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder,
@@ -29,6 +32,8 @@ struct Outputs {
   std::filesystem::path kt_cache, t4;        ///< of --kt-cache and --t4
   std::filesystem::path artifact;            ///< of --artifact, see artifact_file
   std::filesystem::path logs;                ///< a folder for logs of failed builds, beside the journal
+  std::filesystem::path text, failures;      ///< of --kbench-files
+  std::filesystem::path tuning_results;      ///< one for all shapes
 
   explicit Outputs(const OutputRules& rules);
   /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or one of

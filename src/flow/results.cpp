@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/store.h"
+#include "flow/kbench_files.h"
 #include "model/program.h"
 #include "report/csv.h"
 #include "report/table.h"
@@ -223,6 +224,8 @@ config::BestResult Results::best(const Device& device) const {
 
 void Results::write_files(const Outputs& outputs, const Device& device) const {
   if (!outputs.csv.empty()) write_csv(outputs.csv, loaded_->plan.space, summary_);
+  if (!outputs.text.empty()) base::write_file(outputs.text, kbench_text(summary_));
+  if (!outputs.failures.empty()) base::write_file(outputs.failures, kbench_failures(summary_));
   if (outputs.best.empty() || !any()) return;
   const fs::path folder = fs::absolute(outputs.best).parent_path();
   base::write_file(outputs.best, config::write_best(loaded_->source, loaded_->plan, best(device), folder));
