@@ -290,10 +290,22 @@ void add_what_comes_out(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("FILE");
   app.add_option("--t4", options.t4, "Write the results in the T4 format")->group(group)->type_name("FILE");
-  app.add_option("--top", options.top, "Specs in the table of --tune (default: all)")
-      ->check(whole(1))
+  app.add_option_function<std::string>(
+         "--top", [&options](const std::string& text) { options.top = text == "all" ? 0 : std::stoull(text); },
+         "Specs in the table of --tune, or all (default: 20 on a terminal, else all)")
+      ->check([](const std::string& text) { return text == "all" ? "" : whole(1)(text); })
       ->group(group)
       ->type_name("N");
+  app.add_option_function<std::string>(
+         "--color",
+         [&options](const std::string& text) {
+           using Color = Options::Color;
+           options.color = text == "auto" ? Color::automatic : text == "always" ? Color::always : Color::never;
+         },
+         "Colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->group(group)
+      ->type_name("WHEN");
   app.add_option("--keep", options.keep,
                  "Save artifact, source, log and output of failed specs here; with --build-only, of all")
       ->group(group)

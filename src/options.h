@@ -98,7 +98,9 @@ struct Options {
   std::optional<std::filesystem::path> store, base_store;
   std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
 
-  std::size_t top = 0;
+  std::optional<std::size_t> top;  ///< 0: all; unset: it depends on where the table goes
+  enum class Color { automatic, always, never };
+  Color color = Color::automatic;
   bool quiet = false;
   bool verbose = false;
   bool build_only = false;

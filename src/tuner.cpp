@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "base/capture.h"
+#include "report/text.h"
 
 namespace tune {
 namespace {
@@ -97,10 +98,11 @@ Trial Tuner::try_one(const Spec& spec) {
 Trial Tuner::wait() {
   for (;;) {
     auto trial = runner_->wait(now_() + kTick);
-    progress_->set_activity(runner_->activity(), now_());
-    progress_->tick(now_());
     if (journal_ != nullptr) journal_->flush(false);
-    if (!trial) continue;
+    if (!trial) {
+      progress_->set_activity(runner_->activity(), now_());
+      continue;
+    }
     if (auto* measurement = std::get_if<Measurement>(&trial->outcome); measurement != nullptr && requests_ != nullptr)
       measurement->build.code = requests_->code_of(trial->spec, measurement->build.artifact_hash);
     refuse_other_time(*trial);
@@ -150,11 +152,18 @@ bool Tuner::note_best(const Trial& trial) {
 }
 
 void Tuner::learn(const Trial& trial) {
-  progress_->tell(trial, note_best(trial), now_());
+  const bool best = note_best(trial);
+  progress_->tell(trial, best, now_(), best ? figure_of(trial) : "");
   if (!rules_.keep_going && fails_alike(trial))
     systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) +
                           " specs all failed alike: " + std::string(to_text(first_failure_.stage)) + ": " +
                           first_failure_.headline();
+}
+
+// The time speaks for itself; of another objective a person wants to see the value.
+std::string Tuner::figure_of(const Trial& best) const {
+  if (objective_->by_time()) return "";
+  return report::four_digits(objective_->merit(best.spec, *best.measurement()).value) + " " + objective_->name();
 }
 
 void Tuner::tell_best(const Trial& best) {

@@ -62,6 +62,7 @@ class Tuner {
   bool note_best(const Trial& trial);
   bool in_time() const;
   bool may_start(std::int64_t asked) const;
+  std::string figure_of(const Trial& best) const;
   void tell_best(const Trial& best);
   bool fails_alike(const Trial& trial);
 

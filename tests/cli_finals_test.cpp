@@ -222,7 +222,7 @@ TEST_F(FinalsOfTune, TableFilesProgressAndReplayAgreeOnTheBest) {
   write_program("{T: [1, 2, 3]}", "[ $T = 1 ] && [ $n -gt 1 ] && T=5\nsay $T", "default: {T: 3}\nbaseline: {T: 2}\n");
   const Result result = tune();
   EXPECT_TRUE(has(result.out, "top_spec_idx: 1\n"));
-  EXPECT_TRUE(has(result.err, "3/3 | best 2.000000 ms (1)\n"));
+  EXPECT_TRUE(has(result.err, "3/3 | best 2.000 ms (1) T=2\n"));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "params:\n  T: 2\n"));
   EXPECT_TRUE(has(sandbox_.read("out.csv"), ",stage,cause,reason,place,finals (ms)\n"));
   EXPECT_TRUE(has(sandbox_.read("out.csv"), "\n1,bench,ok,2,2,2,2,2,,,1,yes,0,,,,1,2\n"));

@@ -14,76 +14,159 @@ using std::chrono::seconds;
 const Progress::Time kStart{};
 
 const ProgressStyle kPlain{};
-const ProgressStyle kTerminal{false, true, 100};
 
-Trial measured(std::int64_t mesh_idx, double time) {
-  Measurement measurement;
-  measurement.timing.median = time;
-  return {Spec{mesh_idx, {}}, measurement};
+ProgressStyle terminal(int columns) {
+  ProgressStyle style;
+  style.terminal = true;
+  style.columns = [columns] { return columns; };
+  return style;
 }
 
-Trial failed(std::int64_t mesh_idx) { return {Spec{mesh_idx, {}}, Failure{}}; }
+Trial measured(std::int64_t mesh_idx, double time, double measure_seconds = 0) {
+  Measurement measurement;
+  measurement.timing.median = time;
+  Trial trial{Spec{mesh_idx, {}}, measurement};
+  trial.measure_seconds = measure_seconds;
+  return trial;
+}
 
-TEST(Progress, PrintsAPlainLineForEveryNewBest) {
+Trial failed(std::int64_t mesh_idx, Stage stage = Stage::build, Cause cause = Cause::reported) {
+  return {Spec{mesh_idx, {}}, Failure{stage, cause, "", {}, {}}};
+}
+
+TEST(Progress, PrintsAPlainLineEveryTenSecondsAtMost) {
   std::ostringstream out;
   Progress progress(out, kPlain, 72, kStart);
   progress.tell(measured(5, 2e-3), true, kStart + milliseconds(500));
   progress.tell(measured(6, 3e-3), false, kStart + seconds(1));
-  progress.tell(measured(7, 1e-3), true, kStart + seconds(2));
-  EXPECT_EQ(out.str(),
-            "1/72 | best 2.000000 ms (5)\n"
-            "3/72 | 1.5/s | best 1.000000 ms (7) | ETA 0:46\n");
+  progress.tick(kStart + milliseconds(9999));
+  EXPECT_EQ(out.str(), "");
+  progress.tell(measured(7, 1e-3), true, kStart + seconds(10));
+  progress.tell(measured(8, 0.9e-3), true, kStart + seconds(11));
+  progress.tick(kStart + seconds(19));
+  EXPECT_EQ(out.str(), "3/72 | 18.0/min | best 1.000 ms (7), 0:00 ago | measuring 7 | ETA 3:50\n");
+  progress.tick(kStart + seconds(20));
+  EXPECT_EQ(out.str().substr(out.str().find('\n') + 1),
+            "4/72 | 12.0/min | best 0.9000 ms (8), 0:09 ago | measuring 8 | ETA 5:40\n");
 }
 
-TEST(Progress, PrintsAPlainLineNowAndThenWithoutANewBest) {
+TEST(Progress, SaysWhichSpecIsTheBest) {
+  std::ostringstream out;
+  ProgressStyle style;
+  style.varying = {"BM", "BN"};
+  Progress progress(out, style, 72, kStart);
+  Trial best = measured(5, 2e-3);
+  best.spec.params = {{"M", std::int64_t{64}}, {"BM", std::int64_t{8}}, {"BN", std::int64_t{4}}};
+  progress.tell(best, true, kStart + seconds(1));
+  progress.tick(kStart + seconds(10));
+  best.spec.mesh_idx = 6;
+  progress.tell(best, true, kStart + seconds(11), "12.50 GB/s");
+  progress.finish(kStart + seconds(12));
+  EXPECT_EQ(out.str(),
+            "1/72 | best 2.000 ms (5) BM=8/BN=4, 0:09 ago | measuring 5\n"
+            "2/72 | best 12.50 GB/s (6) BM=8/BN=4\n");
+}
+
+TEST(Progress, CountsFailuresByKind) {
   std::ostringstream out;
   Progress progress(out, kPlain, 72, kStart);
-  progress.tick(kStart + seconds(29));
-  EXPECT_EQ(out.str(), "");
-  progress.tick(kStart + seconds(30));
-  progress.tick(kStart + seconds(59));
-  EXPECT_EQ(out.str(), "0/72\n");
-  progress.tick(kStart + seconds(60));
-  EXPECT_EQ(out.str(), "0/72\n0/72\n");
+  progress.tell(failed(0, Stage::check), false, kStart);
+  progress.tell(failed(1, Stage::build), false, kStart);
+  progress.tell(failed(2, Stage::build), false, kStart);
+  progress.tell(failed(3, Stage::measure, Cause::crashed), false, kStart);
+  progress.tell(failed(4, Stage::load, Cause::timed_out), false, kStart);
+  progress.finish(kStart);
+  EXPECT_EQ(out.str(), "5/72 | 5 failed: 2 build, 1 crashed, 1 timed out, 1 wrong result\n");
 }
 
-TEST(Progress, SaysWhatRunsAfterTheSweepInsteadOfARate) {
+TEST(Progress, ShowsTheFinalsInsteadOfTheSweep) {
   std::ostringstream out;
   Progress progress(out, kPlain, 3, kStart);
   for (const std::int64_t spec : {0, 1, 2}) progress.tell(measured(spec, 1e-3), spec == 0, kStart + seconds(spec + 1));
-  progress.set_activity({1, {}}, kStart + seconds(33));
-  progress.set_stage("finals: round 2", kStart + seconds(63));
-  progress.finish(kStart + seconds(70));
+  progress.set_activity({1, {}}, kStart + seconds(10));
+  const Progress::Time begin = kStart + seconds(10), end = kStart + seconds(40);
+  progress.set_finals({0, 101, 2, 5, begin, end}, kStart + seconds(20));
+  progress.set_finals({2, 101, 4, 5, begin, end}, kStart + seconds(30));
+  progress.set_finals({101, 101, 4, 5, begin, end}, kStart + milliseconds(35000));
+  progress.set_best({2, {}}, 0.9e-3);
+  progress.finish(kStart + seconds(40));
   EXPECT_EQ(out.str(),
-            "1/3 | best 1.000000 ms (0)\n"
-            "3/3 | 0.1/s | best 1.000000 ms (0) | building 1\n"
-            "3/3 | best 1.000000 ms (0) | finals: round 2\n"
-            "3/3 | best 1.000000 ms (0)\n");
+            "3/3 | 18.0/min | best 1.000 ms (0), 0:09 ago | building 1 | ETA 0:00\n"
+            "3/3 | best 1.000 ms (0), 0:19 ago | finals: loaded 2 of 5 | ETA 0:20\n"
+            "3/3 | best 1.000 ms (0), 0:29 ago | finals: round 2, 4 of 5 contenders left | ETA 0:10\n"
+            "3/3 | best 0.9000 ms (2)\n");
 }
 
-TEST(Progress, RewritesOneLineOnATerminal) {
+TEST(Progress, FinalsEndWithTheLastRoundIfThatIsSooner) {
   std::ostringstream out;
-  Progress progress(out, kTerminal, 72, kStart);
+  Progress progress(out, terminal(80), 3, kStart);
+  progress.set_finals({91, 101, 4, 5, kStart, kStart + seconds(100)}, kStart + seconds(9));
+  EXPECT_EQ(out.str(), "[###############--]  0/3  ETA 0:01  finals: round 91, 4 of 5 contenders left");
+}
+
+TEST(Progress, RewritesItsLinesOnATerminal) {
+  std::ostringstream out;
+  Progress progress(out, terminal(61), 72, kStart);
   progress.set_activity({4, {41}}, kStart + milliseconds(100));
   progress.tell(failed(3), false, kStart + milliseconds(200));
-  EXPECT_EQ(out.str(),
-            "\r0/72 | building 4, measuring 41\x1b[K"
-            "\r1/72 | 1 failed | building 4, measuring 41\x1b[K");
+  progress.tell(measured(4, 1e-3), true, kStart + milliseconds(300));
+  progress.tell(measured(5, 1e-3), false, kStart + milliseconds(400));
+  const std::string bar = "[-------------]  ", failed_one = "1 failed: 1 build";
+  EXPECT_EQ(out.str(), bar + "0/72  building 4, measuring 41" +                                  //
+                           "\r\x1b[J" + bar + "1/72  building 4, measuring 41\n" + failed_one +  //
+                           "\r\x1b[1A\x1b[J" + bar + "2/72  building 4, measuring 4\n" +         //
+                           "best 1.000 ms (4), 0:00 ago  " + failed_one +                        //
+                           "\r\x1b[1A\x1b[J" + bar + "3/72  building 4, measuring 5\n" +         //
+                           "best 1.000 ms (4), 0:00 ago  " + failed_one);
 }
 
-TEST(Progress, RewritesTheLineTenTimesASecondAtMost) {
+TEST(Progress, RewritesTheLinesTenTimesASecondAtMost) {
   std::ostringstream out;
-  Progress progress(out, kTerminal, 1000, kStart);
+  Progress progress(out, terminal(80), 1000, kStart);
   for (int i = 1; i <= 1000; ++i) progress.tell(failed(i), false, kStart + milliseconds(i));
   const std::string text = out.str();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\r'), 10);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '['), 10 + 9 + 9) << "bars, and what moves the cursor";
 }
 
-TEST(Progress, NeverWrapsTheLine) {
+TEST(Progress, LeavesOutWhatDoesNotFit) {
+  Snapshot snapshot;
+  snapshot.done = 24;
+  snapshot.total = 72;
+  snapshot.share = 1.0 / 3;
+  snapshot.rate = 3.14;
+  snapshot.seconds_left = 79;
+  snapshot.best = "0.9844 ms (39)";
+  snapshot.best_settings = "BM=128/BN=64/BK=16";
+  snapshot.best_age = 12;
+  snapshot.failed = {{"build", 2}, {"wrong result", 1}};
+  snapshot.running = "building 4, measuring 41";
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(terminal_lines(snapshot, 100, false),
+            (Lines{"[#######----------------]  24/72  ETA 1:19  3.1/s  building 4, measuring 41",
+                   "best 0.9844 ms (39), 0:12 ago  BM=128/BN=64/BK=16  3 failed: 2 build, 1 wrong result"}));
+  EXPECT_EQ(terminal_lines(snapshot, 79, false),
+            (Lines{"[#####------------]  24/72  ETA 1:19  3.1/s  building 4, measuring 41",
+                   "best 0.9844 ms (39), 0:12 ago  BM=128/BN=...  3 failed: 2 build, 1 wrong result"}));
+  EXPECT_EQ(terminal_lines(snapshot, 50, false), (Lines{"24/72  ETA 1:19  3.1/s  building 4, measuring 41",
+                                                        "best 0.9844 ms (39), 0:12 ago  BM=128/BN=64/BK=16"}));
+  EXPECT_EQ(terminal_lines(snapshot, 19, false), (Lines{"24/72  ETA 1:19", "best 0.9844 ms (..."}));
+  EXPECT_EQ(terminal_lines(snapshot, 1, false), (Lines{"2", "b"}));
+  EXPECT_EQ(terminal_lines(snapshot, 0, false), (Lines{"", ""}));
+  EXPECT_EQ(terminal_lines(snapshot, 50, true).back(),
+            "\x1b[1mbest 0.9844 ms (39), 0:12 ago\x1b[0m  BM=128/BN=64/BK=16");
+}
+
+TEST(Progress, ErasesWhatATerminalThatBecameNarrowerHasBroken) {
   std::ostringstream out;
-  Progress progress(out, {false, true, 12}, 72, kStart);
+  int columns = 70;
+  ProgressStyle style = terminal(0);
+  style.columns = [&columns] { return columns; };
+  Progress progress(out, style, 72, kStart);
   progress.set_activity({4, {41}}, kStart + seconds(1));
-  EXPECT_EQ(out.str(), "\r0/72 | buil\x1b[K");
+  columns = 20;
+  out.str("");
+  progress.tick(kStart + seconds(2));
+  EXPECT_EQ(out.str(), "\r\x1b[2A\x1b[J0/72  building 4...") << "47 columns are three lines of 20";
 }
 
 TEST(Progress, CountsOnlyThisRunsWorkForRateAndEta) {
@@ -94,46 +177,69 @@ TEST(Progress, CountsOnlyThisRunsWorkForRateAndEta) {
   for (int i = 0; i < 100; ++i) progress.tell(recorded, i == 0, kStart);
   for (int i = 0; i < 4; ++i) progress.tell(failed(i), false, kStart + seconds(2));
   progress.tick(kStart + seconds(40));
-  EXPECT_EQ(out.str(), "104/124 | 0.1/s | best 1.000000 ms (1) | 4 failed | ETA 3:20\n");
+  EXPECT_EQ(out.str(), "104/124 | 6.0/min | best 1.000 ms (1) | 4 failed: 4 build | ETA 3:20\n");
 }
 
 TEST(Progress, GivesNoEtaBeforeThereIsARate) {
   std::ostringstream out;
-  Progress progress(out, kTerminal, 72, kStart);
+  Progress progress(out, terminal(80), 72, kStart);
   progress.tell(failed(0), false, kStart + seconds(5));
   progress.tell(failed(1), false, kStart + seconds(10));
   EXPECT_EQ(out.str().find("ETA"), std::string::npos);
 }
 
-TEST(Progress, EndsWithTheTimeBudgetIfThatIsSooner) {
+/// The ETA after ten of 40 specs in as many seconds, each of which was measured for half a second.
+std::string eta(const RunLimits& limits) {
   std::ostringstream out;
-  Progress progress(out, kPlain, std::nullopt, kStart, kStart + seconds(3700));
+  Progress progress(out, kPlain, 40, kStart, limits);
+  for (int i = 1; i <= 10; ++i) progress.tell(measured(i, 1e-3, 0.5), false, kStart + seconds(i));
+  const std::string text = out.str();
+  return text.substr(text.find("ETA"));
+}
+
+TEST(Progress, TheEtaKnowsTheBudgetsAndTheFinals) {
+  EXPECT_EQ(eta({}), "ETA 0:30\n");
+  EXPECT_EQ(eta({.finals_seconds = 20}), "ETA 0:50\n");
+  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .finals_seconds = 20}), "ETA 0:30\n");
+  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .run = kStart + seconds(35), .finals_seconds = 20}), "ETA 0:25\n");
+  EXPECT_EQ(eta({.finals_seconds = 10, .finals_as_sweep = true}), "ETA 0:50\n") << "40 specs of half a second";
+  EXPECT_EQ(eta({.finals_seconds = 25, .finals_as_sweep = true}), "ETA 0:55\n");
+}
+
+TEST(Progress, ATimeBudgetGivesAnEtaAtOnce) {
+  std::ostringstream out;
+  Progress progress(out, kPlain, std::nullopt, kStart, {.sweep = kStart + seconds(3700)});
   progress.tick(kStart + seconds(30));
   EXPECT_EQ(out.str(), "0 | ETA 1:01:10\n");
 }
 
-TEST(Progress, SaysALineAboveTheProgressLine) {
+TEST(Progress, SaysALineAboveItsOwn) {
   std::ostringstream out;
-  Progress progress(out, kTerminal, 72, kStart);
-  progress.say("finals: 5 specs", kStart + milliseconds(1));
-  EXPECT_EQ(out.str(), "\rfinals: 5 specs\x1b[K\n\r0/72\x1b[K");
+  Progress progress(out, terminal(40), 72, kStart);
+  progress.set_activity({}, kStart + seconds(1));
+  progress.say("waiting for the CPU", kStart + seconds(1));
+  const std::string line = "0/72";
+  EXPECT_EQ(out.str(), line + "\r\x1b[Jwaiting for the CPU\n" + line);
 }
 
 TEST(Progress, LeavesTheLastStateAndThenNothing) {
   std::ostringstream out;
-  Progress progress(out, kTerminal, 2, kStart);
+  Progress progress(out, terminal(80), 2, kStart);
   progress.tell(measured(7, 1e-3), true, kStart + milliseconds(1));
   progress.set_activity({1, {}}, kStart + milliseconds(2));
   progress.finish(kStart + milliseconds(3));
   progress.tick(kStart + seconds(100));
   progress.say("late", kStart + seconds(100));
-  EXPECT_EQ(out.str(), "\r\x1b[K1/2 | best 1.000000 ms (7)\n");
+  EXPECT_EQ(out.str(), "1/2 | best 1.000 ms (7)\n");
 }
 
 TEST(Progress, IsSilentWhenQuiet) {
-  for (const bool terminal : {false, true}) {
+  for (const bool on_terminal : {false, true}) {
     std::ostringstream out;
-    Progress progress(out, {true, terminal, 80}, 72, kStart);
+    ProgressStyle style = terminal(80);
+    style.quiet = true;
+    style.terminal = on_terminal;
+    Progress progress(out, style, 72, kStart);
     progress.tell(measured(7, 1e-3), true, kStart + seconds(1));
     progress.tick(kStart + seconds(100));
     progress.say("text", kStart + seconds(100));

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <limits>
+#include <cmath>
+#include <sstream>
 
 #include "report/table.h"
+#include "report/text.h"
 
 namespace tune::report {
 namespace {
@@ -42,6 +44,7 @@ Summary summary_of(const std::vector<Trial>& trials) {
     if (i < trials.size() && trials[i].measurement()) summary.ranking.rows.push_back({&trials[i], 0, std::nullopt});
   }
   summary.columns = {arithmetic_column(kFlops)};
+  summary.varying = {"BM", "NUM_STAGES"};
   summary.elapsed_seconds = 259.31;
   return summary;
 }
@@ -127,9 +130,9 @@ TEST(Report, ShowsTheTopRowsAndSaysHowManyAreHidden) {
   summary.top = 2;
   summary.columns.clear();
   EXPECT_EQ(table_of(summary),
-            R"( mesh_idx                         name  met (ms)  iters  +- %
-       39 multistage_gemm/NUM_STAGES=4  0.984400      7  0.20
-       37 multistage_gemm/NUM_STAGES=3  0.988528      7  0.20
+            R"( mesh_idx                                name  met (ms)  iters  +- %
+       39 multistage_gemm/BM=128/NUM_STAGES=4  0.984400      7  0.20
+       37 multistage_gemm/BM=128/NUM_STAGES=3  0.988528      7  0.20
 (1 more)
 )");
 }
@@ -172,9 +175,9 @@ TEST(Report, ShowsTheOtherPowerStateWhereItWasTimed) {
   summary.ranking.rows[1].standing = standing(1.01, 1.01, false);
   EXPECT_EQ(table_of(summary).find("sustained"), std::string::npos);
   summary.ranking.rows[0].standing->other_state_seconds = 1.25e-3;
-  EXPECT_EQ(table_of(summary), R"( mesh_idx              name  met (ms)  iters  sustained ms  +- %
-       39 gemm/NUM_STAGES=4  1.000000     50      1.250000  0.10
-       37 gemm/NUM_STAGES=3  1.010000     50             -  0.10
+  EXPECT_EQ(table_of(summary), R"( mesh_idx                     name  met (ms)  iters  sustained ms  +- %
+       39 gemm/BM=128/NUM_STAGES=4  1.000000     50      1.250000  0.10
+       37 gemm/BM=128/NUM_STAGES=3  1.010000     50             -  0.10
 )");
   summary.other_state = PowerState::burst;
   EXPECT_NE(table_of(summary).find("  burst ms  "), std::string::npos);
@@ -216,16 +219,135 @@ checked: no: its output was not compared with a reference
 )");
 }
 
-TEST(Report, LeavesTheRunsNameOutOfRowsThatWouldWrap) {
+/// What the table looks like on a terminal of so many columns.
+std::string on_terminal(Summary summary, int columns) {
+  summary.width = columns;
+  const std::string text = result_text(summary);
+  const std::size_t begin = text.find(" mesh_idx");
+  return text.substr(begin, text.find("top_spec_idx") - begin);
+}
+
+TEST(Report, ShortensAndDropsColumnsInAKnownOrder) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);
-  summary.width = 80;
-  EXPECT_EQ(table_of(summary),
-            R"( mesh_idx                name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %
-       39 BM=128/NUM_STAGES=4  0.984400      7           17452.122292  0.20
-       37 BM=128/NUM_STAGES=3  0.988528      7           17379.243870  0.20
-        6  BM=64/NUM_STAGES=2  3.376528      7            5088.028052  0.20
+  summary.ranking.rows.resize(2);
+  summary.ranking.rows[0].standing = standing(1.0, 1, false);
+  summary.ranking.rows[1].standing = standing(1.01, 1.01, false);
+  summary.ranking.rows[0].standing->other_state_seconds = 1.25e-3;
+  summary.ranking.baselines = {{"vendor", Spec{}, standing(0.9, 0.9, false)}};
+  summary.columns.push_back(measured_column("watts"));
+  const auto titles = [&](int columns) {
+    const std::string table = on_terminal(summary, columns);
+    return table.substr(0, table.find('\n'));
+  };
+  EXPECT_EQ(
+      titles(122),
+      " mesh_idx                                name  met (ms)  iters  Arithmetic (GFLOPS/s)  watts  sustained ms  "
+      "+- %  x vendor");
+  EXPECT_EQ(
+      titles(121),
+      " mesh_idx                name  met (ms)  iters  Arithmetic (GFLOPS/s)  watts  sustained ms  +- %  x vendor");
+  EXPECT_EQ(titles(103),
+            " mesh_idx                name  met (ms)  iters  GFLOPS/s  watts  sustained ms  +- %  x vendor");
+  EXPECT_EQ(titles(90), " mesh_idx                name  met (ms)  GFLOPS/s  watts  sustained ms  +- %  x vendor");
+  EXPECT_EQ(titles(83), " mesh_idx BM/NUM_STAGES  met (ms)  GFLOPS/s  watts  sustained ms  +- %  x vendor");
+  EXPECT_EQ(titles(79), " mesh_idx BM/NUM_ST...  met (ms)  GFLOPS/s  watts  sustained ms  +- %  x vendor");
+  EXPECT_EQ(titles(73), " mesh_idx BM/NUM  met (ms)  GFLOPS/s  watts  sustained ms  +- %  x vendor");
+  EXPECT_EQ(titles(72), " mesh_idx BM/NUM_STAGES  met (ms)  GFLOPS/s  watts  +- %  x vendor");
+  EXPECT_EQ(titles(58), " mesh_idx BM/NUM_ST...  met (ms)  GFLOPS/s  +- %  x vendor");
+  EXPECT_EQ(titles(51), " mesh_idx BM/NUM_S...  met (ms)  GFLOPS/s  x vendor");
+  EXPECT_EQ(titles(45), " mesh_idx BM/NUM_STAGES  met (ms)  GFLOPS/s");
+  EXPECT_EQ(titles(30), " mesh_idx BM/NUM_...  met (ms)");
+  EXPECT_EQ(titles(24), " mesh_idx BM/N  met (ms)");
+  EXPECT_EQ(titles(20), " mesh_idx  met (ms)");
+  EXPECT_EQ(titles(12), " mesh_idx...");
+}
+
+TEST(Report, KeepsTheObjectivesColumnLongerThanOtherFigures) {
+  std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.columns = {arithmetic_column(kFlops), measured_column("watts"), measured_column("reads per second")};
+  summary.columns.back().objective = true;
+  EXPECT_EQ(on_terminal(summary, 65).substr(0, 65),
+            " mesh_idx BM/NUM_S...  met (ms)  GFLOPS/s  reads per second  +- %");
+}
+
+TEST(Report, ShowsFourDigitsOnATerminal) {
+  const std::vector<Trial> trials = three_trials();
+  EXPECT_EQ(on_terminal(summary_of(trials), 100),
+            R"( mesh_idx                                name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %
+       39 multistage_gemm/BM=128/NUM_STAGES=4    0.9844      7                  17450  0.20
+       37 multistage_gemm/BM=128/NUM_STAGES=3    0.9885      7                  17380  0.20
+        6  multistage_gemm/BM=64/NUM_STAGES=2     3.377      7                   5088  0.20
 )");
+}
+
+TEST(Report, NamesDoNotDependOnTheRowsShown) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.top = 1;
+  EXPECT_NE(table_of(summary).find(" multistage_gemm/BM=128/NUM_STAGES=4 "), std::string::npos);
+  const auto titles = [](const std::string& table) { return table.substr(0, table.find('\n')); };
+  const std::string without_note = titles(table_of(summary));
+  summary.ranking.rows[2].same_as = &trials[1];
+  EXPECT_EQ(titles(table_of(summary)), without_note + "  note") << "the row with a note is not among those shown";
+}
+
+TEST(Report, SaysHowManyOfTheSpecsWereTried) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  EXPECT_EQ(result_text(summary).find("tried"), std::string::npos);
+  summary.specs = "3";
+  EXPECT_EQ(result_text(summary).find("tried"), std::string::npos);
+  summary.specs = "476";
+  EXPECT_NE(result_text(summary).find("\nNumber of valid specs: 3\n3 of 476 tried\n mesh_idx"), std::string::npos);
+}
+
+TEST(Report, SaysOnATerminalWhereTheOtherRowsAre) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.top = 1;
+  EXPECT_NE(on_terminal(summary, 80).find("\n(2 more: the same command with --top all)\n"), std::string::npos);
+  summary.all_in = "best.csv";
+  EXPECT_NE(on_terminal(summary, 80).find("\n(2 more: best.csv, or the same command with --top all)\n"),
+            std::string::npos);
+}
+
+TEST(Report, ShowsTheBestInBoldAndTiesAndFailuresInColors) {
+  std::vector<Trial> trials = three_trials();
+  trials.push_back({Spec{40, {}}, Failure{Stage::build, Cause::reported, "no such tile\nin line 3", {}, {}}, 1});
+  Summary summary = summary_of(trials);
+  summary.warnings = {"noise"};
+  summary.ranking.rows[0].standing = standing(1.0, 1, true);
+  summary.ranking.rows[1].standing = standing(1.01, 1.01, true);
+  const Failure failure;
+  summary.ranking.rows[2].failed_in_finals = &failure;
+  const std::string plain = result_text(summary);
+  EXPECT_EQ(plain.find('\x1b'), std::string::npos);
+  summary.colors = true;
+  const std::string text = result_text(summary);
+  for (const char* line : {"\n\x1b[1m\x1b[36m       39 ", "\n\x1b[36m       37 ", "\n\x1b[31m        6 ",
+                           "\n\x1b[33mwarning: noise\x1b[0m\n", "\n\x1b[31mfailed: 1\x1b[0m\n",
+                           "\n\x1b[31m      1  build, reported: no such tile\x1b[0m\n         in line 3\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
+}
+
+TEST(Report, NothingButCommandsIsWiderThanTheTerminal) {
+  std::vector<Trial> trials = three_trials();
+  trials.push_back({Spec{40, {}}, Failure{Stage::build, Cause::reported, "there is no tile of this size", {}, {}}, 1});
+  Summary summary = summary_of(trials);
+  summary.warnings = {"the times of this run differ a lot, since other programs used the processor"};
+  summary.width = 35;
+  std::istringstream lines(result_text(summary));
+  int commands = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const bool command = line == "         tune --yaml gemm.yaml --spec 40";
+    commands += command ? 1 : 0;
+    EXPECT_TRUE(command || line.size() <= 35) << line;
+  }
+  EXPECT_EQ(commands, 1);
+  EXPECT_NE(result_text(summary).find("\nwarning: the times of this run\n  differ a lot, since other\n"),
+            std::string::npos);
 }
 
 TEST(Report, ShowsADashForAMetricThatASpecLacks) {
@@ -234,8 +356,8 @@ TEST(Report, ShowsADashForAMetricThatASpecLacks) {
   std::get<Measurement>(trials[0].outcome).metrics["watts"] = 512.5;
   Summary summary = summary_of(trials);
   summary.columns = {measured_column("watts"), measured_column("volts")};
-  EXPECT_EQ(table_of(summary), R"( mesh_idx            name  met (ms)  iters       watts  volts  +- %
-        6 multistage_gemm  3.376528      7  512.500000      -  0.20
+  EXPECT_EQ(table_of(summary), R"( mesh_idx                               name  met (ms)  iters       watts  volts  +- %
+        6 multistage_gemm/BM=64/NUM_STAGES=2  3.376528      7  512.500000      -  0.20
 )");
 }
 
@@ -244,11 +366,49 @@ TEST(Report, AlignsByCharactersAndNotByBytes) {
                                {Spec{1, {{"P", std::string("xy"), false}}}, measured({}, 1).outcome}};
   Summary summary = summary_of(trials);
   summary.name = "g";
+  summary.varying = {"P"};
   summary.columns.clear();
   EXPECT_EQ(table_of(summary),
             " mesh_idx      name  met (ms)  iters  +- %\n"
             "        1    g/P=xy  1.000000      7  0.20\n"
             "        0 g/P=größe  1.000000      7  0.20\n");
+}
+
+TEST(Text, KnowsHowWideCharactersAre) {
+  EXPECT_EQ(width_of("größe"), 5u);
+  EXPECT_EQ(width_of("行列"), 4u);
+  EXPECT_EQ(width_of("e\u0301"), 1u);
+  EXPECT_EQ(cut_to("größe", 5), "größe");
+  EXPECT_EQ(cut_to("größengleich", 9), "größen...");
+  EXPECT_EQ(cut_to("行列行列", 7), "行列...");
+  EXPECT_EQ(cut_to("行列行列", 3), "行");
+}
+
+TEST(Text, WrapsAtSpaces) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("one two three", 20, 2), Lines{"one two three"});
+  EXPECT_EQ(wrapped("one two three", 9, 2), (Lines{"one two", "  three"}));
+  EXPECT_EQ(wrapped("  a longword b", 6, 4), (Lines{"  a", "    longword", "    b"}));
+  EXPECT_EQ(wrapped("", 6, 4), Lines{""});
+}
+
+TEST(Text, ShowsFourSignificantDigits) {
+  const std::vector<std::pair<double, std::string>> cases = {
+      {0.98437, "0.9844"},    {17.4, "17.40"},       {17452.1, "17450"},    {0, "0.000"},     {9.9996, "10.00"},
+      {0.00012, "0.0001200"}, {1.2e-7, "1.200e-07"}, {1.5e12, "1.500e+12"}, {-3.5, "-3.500"}, {std::nan(""), "-"}};
+  for (const auto& [value, text] : cases) EXPECT_EQ(four_digits(value), text);
+}
+
+TEST(Text, ASpecIsCalledAfterWhatVariesInTheGrid) {
+  const auto parameter = [](const char* name, std::vector<Value> values) {
+    return Parameter{name, false, Kind::ordinal, std::move(values)};
+  };
+  const Value one = std::int64_t{1}, two = std::int64_t{2};
+  Space::Mapping first, second;
+  first.parameters = {parameter("A", {one}), parameter("B", {one, two}), parameter("C", {one})};
+  EXPECT_EQ(varying_parameters(Space({}, {}, {first})), std::vector<std::string>{"B"});
+  second.parameters = {parameter("A", {one}), parameter("C", {two}), parameter("D", {one})};
+  EXPECT_EQ(varying_parameters(Space({}, {}, {first, second})), (std::vector<std::string>{"B", "C", "D"}));
 }
 
 }  // namespace

@@ -34,10 +34,10 @@ void open_standard_streams() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-bool print(std::string_view text) {
-  if (stdout_error != 0) return false;
-  const std::string out = shown(text);
-  return note(std::fwrite(out.data(), 1, out.size(), stdout) == out.size());
+bool print(std::string_view text) { return print_escaped(shown(text)); }
+
+bool print_escaped(std::string_view text) {
+  return stdout_error == 0 && note(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
 }
 
 void flush_results() {

@@ -13,6 +13,8 @@ namespace tune::base {
 void open_standard_streams();
 /// Prints results. Returns false if stdout takes no more text, now or since an earlier call.
 bool print(std::string_view text);
+/// The same for results whose hidden characters are escaped already: escape sequences in it are our own.
+bool print_escaped(std::string_view text);
 /// Sends on what was printed.
 void flush_results();
 /// Whether all that was printed went out, or its reader left early (`| head`) of its own will. Reports it if not.

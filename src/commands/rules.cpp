@@ -6,14 +6,24 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/terminal.h"
 #include "config/device_file.h"
 #include "flow/user_folders.h"
+#include "report/text.h"
 
 namespace tune::commands {
 namespace {
 
 // No longer than the clock can count.
 std::chrono::duration<double> limit_of(double seconds) { return std::chrono::duration<double>(std::min(seconds, 1e9)); }
+
+constexpr std::size_t kTopOnTerminal = 20;
+
+bool wants_colors(const Options& options, int descriptor) {
+  if (options.color != Options::Color::automatic) return options.color == Options::Color::always;
+  const char* none = std::getenv("NO_COLOR");
+  return (none == nullptr || *none == '\0') && base::takes_escapes(descriptor);
+}
 
 }  // namespace
 
@@ -115,22 +125,27 @@ flow::LogRules log_rules(const Options& options, const flow::Outputs& outputs) {
   return {outputs.logs, options.keep.value_or("")};
 }
 
-flow::ResultsRules results_rules(const Options& options) {
+flow::ResultsRules results_rules(const Options& options, const std::filesystem::path& csv) {
   flow::ResultsRules rules;
   rules.command = reproducing_command(options);
   rules.tuned = options.tune;
-  rules.top = options.top;
+  rules.width = base::terminal_columns(STDOUT_FILENO);
+  rules.colors = wants_colors(options, STDOUT_FILENO);
+  rules.top = options.top.value_or(rules.width > 0 ? kTopOnTerminal : 0);
+  rules.csv = csv;
   return rules;
 }
 
 flow::Demands demands(const Options& options) { return {options.compare, options.noise}; }
 
-report::ProgressStyle progress_style(const Options& options) {
+report::ProgressStyle progress_style(const Options& options, const Plan& plan) {
   report::ProgressStyle style;
   style.quiet = options.quiet;
-  // A log line would break into the rewritten line.
-  style.terminal = ::isatty(STDERR_FILENO) && !options.verbose;
-  if (const char* columns = std::getenv("COLUMNS")) style.width = std::max(20, std::atoi(columns));
+  // A log line would break into the rewritten lines.
+  style.terminal = base::takes_escapes(STDERR_FILENO) && !options.verbose;
+  style.colors = wants_colors(options, STDERR_FILENO);
+  style.columns = [] { return base::terminal_columns(STDERR_FILENO); };
+  style.varying = report::varying_parameters(plan.space);
   return style;
 }
 

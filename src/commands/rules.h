@@ -33,9 +33,10 @@ flow::ResumeRules resume_rules(const Options& options);
 /// `suffix` tells the shapes of --shapes apart.
 flow::OutputRules output_rules(const Options& options, std::string suffix = "");
 flow::LogRules log_rules(const Options& options, const flow::Outputs& outputs);
-flow::ResultsRules results_rules(const Options& options);
+/// `csv`: the file that will have all specs; empty: none.
+flow::ResultsRules results_rules(const Options& options, const std::filesystem::path& csv = {});
 flow::Demands demands(const Options& options);
-report::ProgressStyle progress_style(const Options& options);
+report::ProgressStyle progress_style(const Options& options, const Plan& plan);
 /// Throws Error(environment) if the backend's worker is not installed.
 exec::MeasureOptions measure_options(const Options& options, const exec::Workers& workers, Backend backend);
 

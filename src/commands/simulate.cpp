@@ -177,10 +177,11 @@ ExitCode simulate(const Options& options) {
   flow::Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device);
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
+  if (!options.spec) findings.specs = simulation.specs.size_text();
   const auto last_note = [&] { note_recording(recording, wants_finals(options), findings); };
   const flow::Tuning tuning = {.loaded = simulation.loaded,
                                .objective = simulation.objective,
-                               .results = results_rules(options),
+                               .results = results_rules(options, simulation.outputs.csv),
                                .tuner = tuner,
                                .strategy = *simulation.strategy,
                                .progress = simulation.progress,

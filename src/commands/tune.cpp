@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "base/streams.h"
+#include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/rules.h"
 #include "exec/stage_times.h"
@@ -16,12 +17,12 @@
 #include "flow/repetition.h"
 #include "flow/user_folders.h"
 #include "model/problem_size.h"
+#include "report/text.h"
 #include "search/listed.h"
 
 namespace tune::commands {
 namespace {
 
-constexpr double kReservedForFinals = 30;       // seconds, of a time budget, but no more than a quarter of it
 constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
@@ -48,7 +49,7 @@ TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const T
   rules.max_evals = options.max_evals;
   rules.time_budget = options.time_budget;
   if (rules.time_budget && options.tune && options.finals)
-    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(kReservedForFinals));
+    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(flow::kFinalsSeconds));
   if (options.stop_within)
     rules.enough = flow::merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = options.tune && !orders.in_full;
@@ -62,6 +63,18 @@ TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const T
 /// Whether the run times the one spec of a best.yaml again, which is compared with what the file says of it.
 bool repeats_result(const Options& options, const Target& target) {
   return target.loaded.result && !options.tune && !options.audit;
+}
+
+/// What can be foreseen of the run's end. One spec without anything to compare it with meets nobody in finals.
+report::RunLimits limits_of(const Options& options, const Target& target, const TunerRules& rules, std::int64_t count) {
+  report::RunLimits limits;
+  if (rules.time_budget) limits.sweep = now() + ticks(*rules.time_budget);
+  if (options.time_budget) limits.run = now() + ticks(*options.time_budget);
+  const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
+  if (!options.finals || (!several && !repeats_result(options, target))) return limits;
+  limits.finals_seconds = options.finals_budget.value_or(flow::kFinalsSeconds);
+  limits.finals_as_sweep = target.plan().backend == Backend::program && !options.finals_budget;
+  return limits;
 }
 
 flow::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
@@ -156,7 +169,10 @@ void print_usage(const flow::Measuring& measuring, double finals_seconds) {
   if (measuring.started_runner() == nullptr) return;
   exec::Usage usage = measuring.started_runner()->usage();
   usage.finals_seconds = finals_seconds;
-  base::print_to_stderr(exec::to_text(usage));
+  const auto columns = static_cast<std::size_t>(base::terminal_columns(STDERR_FILENO));
+  const std::string text = exec::to_text(usage);
+  for (const std::string& line : columns > 0 ? report::wrapped(text, columns, 2) : std::vector{text})
+    base::print_to_stderr(line);
 }
 
 }  // namespace
@@ -183,7 +199,9 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   Journal journal(target.outputs.journal);
   begin_run(journal, options, orders, target, requests, findings.notes);
 
-  report::Progress progress(std::cerr, progress_style(options), count_of(options, orders, grid), now());
+  const std::int64_t count = count_of(options, orders, grid);
+  report::Progress progress(std::cerr, progress_style(options, plan), count, now(),
+                            limits_of(options, target, rules, count));
   flow::Measuring measuring(requests,
                             [&] { return measuring_options(options, target, requests, devices, journal, progress); });
   flow::Resume resume(journal, requests, target.objective, resume_rules(options));
@@ -192,11 +210,12 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   Tuner tuner(target.objective, &requests, runner, &journal, progress, rules, now);
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
+  if (grid && !grid->uncounted && !options.spec && orders.only.empty()) findings.specs = grid->specs.size_text();
   const auto sweep_began = now();
   flow::FinalsStage::Parts parts = {plan,     target.objective,
                                     requests, journal,
                                     progress, [&]() -> exec::MeasureService& { return measuring.service(); }};
-  flow::ResultsRules how_shown = results_rules(options);
+  flow::ResultsRules how_shown = results_rules(options, target.outputs.csv);
   how_shown.compiler = machine.compiler;
   const auto decide = [&] {
     flow::remeasure_distrusted(tuner, measuring, resume, findings.notes);

@@ -59,6 +59,10 @@ struct FinalsRunner::Entry {
   }
 };
 
+int most_rounds(const FinalsRules& rules) {
+  return rules.by_time ? SequentialIntervals::looks().back() : kRoundsNotByTime;
+}
+
 FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules)
     : service_(&service),
       device_(&service.devices().front()),
@@ -83,8 +87,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   Random random(rules_.seed);
   std::vector<Entry*> order;
   for (const auto& entry : entries_) order.push_back(entry.get());
-  const int most = rules_.by_time ? SequentialIntervals::looks().back() : kRoundsNotByTime;
-  for (round_ = 1; round_ <= most; ++round_) {
+  for (round_ = 1; round_ <= most_rounds(rules_); ++round_) {
     shuffle(order, random);
     if (!hold_round(order)) break;
     complete_ = round_;

@@ -45,6 +45,9 @@ struct FinalsRules {
   std::function<void()> note_waiting = {};
 };
 
+/// How many rounds are held at most.
+int most_rounds(const FinalsRules& rules);
+
 /// Times contenders side by side: each has a fresh process, and all are loaded before the first is timed. Then come
 /// rounds in seeded random order, in which one at a time is timed on the run's first device. At fixed rounds the specs
 /// that have lost to the leader are eliminated, until all the remaining ones are shown to be as fast as the leader, or

@@ -172,6 +172,7 @@ void WorkerProcess::accept(const wire::Failed& failed) {
   answered_ = true;
   failed_ = failed;
   stage_ = failed.stage;
+  count(stage_);
 }
 
 void WorkerProcess::handle(const base::ProcessHost::Ended& ended) {

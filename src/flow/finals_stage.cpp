@@ -15,8 +15,6 @@
 namespace tune::flow {
 namespace {
 
-constexpr double kFinalsSeconds = 30;
-
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
 /// Whether any spec has finished; baselines do not compete.
@@ -234,13 +232,9 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
   const auto begin = now();
   blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();
-  const std::string all = fmt::format("{} contender{}", count, count == 1 ? "" : "s");
-  parts_.progress.say("finals: " + all, begin);
   exec::FinalsRunner finals(parts_.measure_service(), std::move(contenders), rules);
-  const auto tick = [&](int round, std::size_t left) {
-    parts_.progress.set_stage(
-        round == 0 ? "finals: loading " + all : fmt::format("finals: round {}, {} contenders left", round, left),
-        now());
+  const auto tick = [&](int round, std::size_t active) {
+    parts_.progress.set_finals({round, exec::most_rounds(rules), active, count, begin, rules.end}, now());
     parts_.journal.flush(false);
   };
   try {

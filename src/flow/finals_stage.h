@@ -12,6 +12,10 @@
 
 namespace tune::flow {
 
+/// How many seconds finals may take where nothing else is asked for, and how many of a time budget are reserved for
+/// them, though no more than a quarter of it.
+inline constexpr double kFinalsSeconds = 30;
+
 /// What the end of a tuning is to be like.
 struct FinalsStageRules {
   int finalists = 5;

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "flow/notes.h"
@@ -14,6 +15,7 @@ namespace tune::flow {
 /// What a run found, before it is put in order.
 struct Findings {
   std::vector<Trial> trials;
+  std::string specs;                 ///< how many there are, tried or not; empty: that is not known, or not of interest
   std::optional<Spec> default_spec;  ///< today's configuration
   std::optional<Finals> finals;
   bool finals_interrupted = false;         ///< before their end: `finals` has the rounds until then, if there was one

@@ -1,8 +1,6 @@
 #include "flow/results.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "model/program.h"
 #include "report/csv.h"
 #include "report/table.h"
+#include "report/text.h"
 #include "wire/artifact_name.h"
 
 namespace tune::flow {
@@ -25,11 +24,6 @@ bool is_parameter(const Space& space, const std::string& name) {
   });
 }
 
-int terminal_width() {
-  winsize size{};
-  return ::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 }  // namespace
 
 Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective, const Findings& findings)
@@ -39,7 +33,11 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.command = rules_.command;
   summary_.tuned = rules_.tuned;
   summary_.top = rules_.top;
-  summary_.width = terminal_width();
+  summary_.all_in = rules_.csv.string();
+  summary_.width = rules_.width;
+  summary_.colors = rules_.colors;
+  summary_.specs = findings.specs;
+  summary_.varying = report::varying_parameters(loaded.plan.space);
   summary_.trials = findings.trials;
   if (!loaded.plan.other_objectives.empty()) objectives_.push_back(objective);
   for (const std::string& name : loaded.plan.other_objectives) objectives_.emplace_back(loaded.plan, name);
@@ -161,11 +159,19 @@ std::vector<report::Column> Results::columns() const {
   // A program may report what its row has already, such as its parameters.
   std::set<std::string> titles;
   for (report::Column& column : columns) {
+    column.objective = is_objective(column);
     if (report::is_fixed_column(column.name) || is_parameter(plan.space, column.name) || titles.contains(column.name))
       column.name += " (reported)";
     titles.insert(column.name);
   }
   return columns;
+}
+
+bool Results::is_objective(const report::Column& column) const {
+  const auto shown_by = [&](const std::string& name) {
+    return column.name == name || (name == "gflops_per_watt" && column.unit == "GFLOPS/W");
+  };
+  return shown_by(objective_->name()) || std::ranges::any_of(objectives_, shown_by, &Objective::name);
 }
 
 bool Results::any_wrong() const {

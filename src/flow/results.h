@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ struct ResultsRules {
   bool tuned = false;                ///< order of merit and a winner; else all in mesh order
   std::size_t top = 0;               ///< specs in the table; 0: all
   std::string compiler = {};         ///< name and version, for the best YAML
+  std::filesystem::path csv = {};    ///< the file that will have all specs; empty: none
+  int width = 0;                     ///< columns of the terminal that shows the results; 0: it is none
+  bool colors = false;
 };
 
 /// Ranks what a run found and presents it: the table, the CSV file, the best YAML.
@@ -54,6 +58,7 @@ class Results {
   std::vector<config::FrontPoint> front() const;
   std::vector<report::Column> columns() const;
   std::string best_command() const;
+  bool is_objective(const report::Column& column) const;
 
   ResultsRules rules_;
   const config::Loaded* loaded_;

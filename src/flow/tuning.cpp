@@ -47,17 +47,18 @@ void note_trials(const Tuning& tuning, Findings& findings) {
   for (const std::string& name : idle_parameters(findings.trials)) findings.notes.parameter_has_no_effect(name);
 }
 
-Results print_results(const Tuning& tuning, Findings& findings) {
+Results print_results(const Tuning& tuning, Findings& findings, const ResultsRules& rules) {
   findings.trials = std::move(tuning.tuner.trials());
   findings.elapsed_seconds = std::chrono::duration<double>(tuning.now() - tuning.started).count();
   tuning.last_note();
   note_trials(tuning, findings);
   if (!tuning.silent) findings.logs = write_logs(tuning.logs, findings.trials);
-  Results results(tuning.results, tuning.loaded, tuning.objective, findings);
-  if (tuning.results.tuned && results.any()) tuning.progress.set_best(results.winner().first, results.winner().second);
+  Results results(rules, tuning.loaded, tuning.objective, findings);
+  if (rules.tuned && results.any())
+    tuning.progress.set_best(results.rows().front().trial->spec, results.winner().first);
   tuning.progress.finish(tuning.now());
   if (tuning.silent) return results;
-  base::print(results.text());
+  base::print_escaped(results.text());
   base::flush_results();
   return results;
 }
@@ -71,14 +72,18 @@ Results sweep_and_print(const Tuning& tuning, Findings& findings) {
     if (tuning.journal == nullptr) throw;
     // Whatever ended the run, its results so far are printed; the files of an earlier, complete run stay as they are,
     // unless this run knows as much.
-    if (!findings.finals_interrupted) findings.notes.ended_early();
-    const Results results = print_results(tuning, findings);
+    ResultsRules rules = tuning.results;
+    if (!findings.finals_interrupted) {
+      findings.notes.ended_early();
+      rules.csv.clear();
+    }
+    const Results results = print_results(tuning, findings, rules);
     if (findings.finals_interrupted) tuning.write(results);
     throw;
   }
   if (const std::string& failure = tuning.tuner.systematic_failure(); !failure.empty())
     findings.notes.all_failed_alike(failure);
-  return print_results(tuning, findings);
+  return print_results(tuning, findings, tuning.results);
 }
 
 void write_files(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter) {

@@ -12,9 +12,11 @@ struct GridColumn {
   std::vector<std::string> cells;
 };
 
-/// The table, a line per row below the titles. Precondition: all columns have as many cells.
+/// The lines of the table: the titles, then one per row. Precondition: all columns have as many cells.
+std::vector<std::string> grid_lines(std::span<const GridColumn> columns);
+/// The same lines, each with its end.
 std::string grid_text(std::span<const GridColumn> columns);
-/// Columns of the terminal that `grid_text` needs.
+/// Columns of the terminal that the longest of `grid_lines` takes.
 std::size_t grid_width(std::span<const GridColumn> columns);
 
 }  // namespace tune::report

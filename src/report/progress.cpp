@@ -1,10 +1,10 @@
 #include "report/progress.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ostream>
-#include <span>
 #include <utility>
 
 #include "report/text.h"
@@ -15,16 +15,11 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr std::chrono::milliseconds kRedrawInterval{100};
+constexpr std::chrono::seconds kPlainInterval{10};
 /// A rate from less than this says more about start-up than about what is to come.
 constexpr Seconds kMinElapsed{1};
 constexpr std::int64_t kMinDone = 3;
-constexpr const char* kClearToEnd = "\x1b[K";
-
-std::string clock_text(double seconds) {
-  const auto total = static_cast<std::int64_t>(std::max(seconds, 0.0) + 0.5);
-  if (total < 3600) return fmt::format("{}:{:02}", total / 60, total % 60);
-  return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
-}
+constexpr const char* kClearBelow = "\x1b[J";
 
 std::string activity_text(const Activity& activity) {
   std::vector<std::string> parts;
@@ -33,24 +28,63 @@ std::string activity_text(const Activity& activity) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string finals_text(const FinalsState& finals) {
+  if (finals.round == 0) return fmt::format("finals: loaded {} of {}", finals.active, finals.contenders);
+  return fmt::format("finals: round {}, {} of {} contenders left", finals.round, finals.active, finals.contenders);
+}
+
+std::string kind_of(const Failure& failure) {
+  if (failure.cause == Cause::timed_out) return "timed out";
+  if (failure.cause == Cause::crashed || failure.facts.signal != 0) return "crashed";
+  return failure.stage == Stage::check ? "wrong result" : std::string(to_text(failure.stage));
+}
+
+std::string best_text(std::string_view figure, const Spec& spec) {
+  return fmt::format("{} ({})", printable(figure), spec.mesh_idx);
+}
+
+std::string milliseconds_text(double seconds) { return four_digits(seconds * 1e3) + " ms"; }
+
+double seconds_until(Progress::Time end, Progress::Time now) { return std::max(Seconds(end - now).count(), 0.0); }
+
+/// As a share of all there may be.
+double rounds_held(const FinalsState& finals) {
+  return finals.round == 0 ? 0 : (finals.round - 1.0) / std::max(finals.most_rounds, 1);
+}
+
+/// Finals end when their time is up or when all rounds are held, if they do not end before.
+double left_of(const FinalsState& finals, Progress::Time now) {
+  const double in_time = seconds_until(finals.end, now), held = rounds_held(finals);
+  return held > 0 ? std::min(in_time, Seconds(now - finals.begin).count() * (1 / held - 1)) : in_time;
+}
+
 }  // namespace
 
 Progress::Progress(std::ostream& out, ProgressStyle style, std::optional<std::int64_t> total, Time start,
-                   std::optional<Time> deadline)
-    : out_(out), style_(style), total_(total), start_(start), deadline_(deadline), last_output_(start) {}
+                   RunLimits limits)
+    : out_(out), style_(std::move(style)), total_(total), start_(start), limits_(limits), last_output_(start) {}
 
-void Progress::tell(const Trial& trial, bool best, Time now) {
+void Progress::tell(const Trial& trial, bool best, Time now, std::string_view figure) {
   ++done_;
+  measured_seconds_ += trial.measure_seconds;
   if (trial.recorded) ++recorded_;
-  if (trial.failure()) ++failed_;
+  if (const Failure* failure = trial.failure()) ++failed_[kind_of(*failure)];
   const Measurement* measurement = trial.measurement();
-  if (best && measurement) best_ = {measurement->timing.median, trial.spec.mesh_idx};
-  // A resumed run answers thousands of recorded specs in a moment; a new best among them is not news.
-  if (best && measurement && !trial.recorded && !style_.terminal) {
-    print_plain(now);
-  } else {
-    tick(now);
+  // What takes less time than there is between two questions for the activity is seen here alone.
+  if (measurement != nullptr && !trial.recorded && activity_.measuring.size() < 2)
+    activity_.measuring = {trial.spec.mesh_idx};
+  if (best && measurement != nullptr) {
+    set_best(trial.spec, measurement->timing.median);
+    if (!figure.empty()) best_ = best_text(figure, trial.spec);
+    if (!trial.recorded) best_since_ = now;
   }
+  tick(now);
+}
+
+void Progress::set_best(const Spec& spec, double seconds) {
+  best_ = best_text(milliseconds_text(seconds), spec);
+  best_settings_ = settings_text(spec, style_.varying);
+  best_since_.reset();
 }
 
 void Progress::set_activity(Activity activity, Time now) {
@@ -58,8 +92,8 @@ void Progress::set_activity(Activity activity, Time now) {
   tick(now);
 }
 
-void Progress::set_stage(std::string stage, Time now) {
-  stage_ = std::move(stage);
+void Progress::set_finals(FinalsState finals, Time now) {
+  finals_ = finals;
   tick(now);
 }
 
@@ -67,68 +101,112 @@ void Progress::tick(Time now) {
   if (finished_) return;
   if (style_.terminal && now - last_output_ >= kRedrawInterval) {
     draw(now);
-  } else if (!style_.terminal && now - last_output_ >= style_.plain_interval) {
+  } else if (!style_.terminal && now - last_output_ >= kPlainInterval) {
     print_plain(now);
   }
 }
 
 void Progress::say(std::string_view line, Time now) {
   if (style_.quiet || finished_) return;
-  out_ << (style_.terminal ? "\r" : "") << printable(line, line.size()) << (style_.terminal ? kClearToEnd : "") << '\n'
-       << std::flush;
+  out_ << erased() + printable(line, line.size()) + "\n" << std::flush;
+  drawn_.clear();
   if (style_.terminal) draw(now);
 }
 
 void Progress::finish(Time now) {
   if (finished_) return;
   finished_ = true;
-  if (style_.terminal && !style_.quiet) out_ << '\r' << kClearToEnd;
-  print_plain(now);
+  if (style_.quiet) return;
+  Snapshot last = snapshot(now);
+  last.rate.reset();
+  last.seconds_left.reset();
+  last.best_age.reset();
+  last.running.clear();
+  const std::string line = plain_line(last);
+  out_ << erased() + (style_.terminal ? cut_to(line, static_cast<std::size_t>(style_.columns())) : line) + "\n"
+       << std::flush;
+}
+
+Snapshot Progress::snapshot(Time now) const {
+  Snapshot snapshot;
+  snapshot.done = done_;
+  snapshot.total = total_;
+  snapshot.share = share(now);
+  snapshot.rate = rate(now);
+  snapshot.seconds_left = seconds_left(now);
+  snapshot.best = best_;
+  snapshot.best_settings = best_settings_;
+  if (best_since_) snapshot.best_age = Seconds(now - *best_since_).count();
+  snapshot.failed = failed_;
+  snapshot.running = finals_ ? finals_text(*finals_) : activity_text(activity_);
+  return snapshot;
+}
+
+// A sweep ends when all is tried or when its time is up, whichever comes first.
+double Progress::share(Time now) const {
+  const auto share_of = [now](Time begin, Time end) {
+    return end > begin ? Seconds(now - begin).count() / Seconds(end - begin).count() : 1.0;
+  };
+  if (finals_) return std::max(rounds_held(*finals_), share_of(finals_->begin, finals_->end));
+  const double tried = total_ && *total_ > 0 ? static_cast<double>(done_) / static_cast<double>(*total_) : 0;
+  return limits_.sweep ? std::max(tried, share_of(start_, *limits_.sweep)) : tried;
 }
 
 std::optional<double> Progress::rate(Time now) const {
   const std::int64_t done_here = done_ - recorded_;
   const Seconds elapsed = now - start_;
-  if (done_here < kMinDone || elapsed < kMinElapsed || !stage_.empty()) return std::nullopt;
+  if (done_here < kMinDone || elapsed < kMinElapsed || finals_) return std::nullopt;
   return static_cast<double>(done_here) / elapsed.count();
 }
 
-std::string Progress::eta(Time now) const {
+std::optional<double> Progress::sweep_left(Time now) const {
   std::optional<double> seconds;
-  const std::optional<double> per_second = rate(now);
-  if (total_ && per_second && done_ < *total_) seconds = static_cast<double>(*total_ - done_) / *per_second;
-  if (deadline_) {
-    const double left = Seconds(*deadline_ - now).count();
-    seconds = std::min(seconds.value_or(left), left);
-  }
-  return seconds ? "ETA " + clock_text(*seconds) : "";
+  if (const auto per_second = rate(now); total_ && per_second)
+    seconds = static_cast<double>(std::max<std::int64_t>(*total_ - done_, 0)) / *per_second;
+  if (!limits_.sweep) return seconds;
+  const double left = seconds_until(*limits_.sweep, now);
+  return std::min(seconds.value_or(left), left);
 }
 
-std::string Progress::line(Time now) const {
-  std::vector<std::string> parts;
-  parts.push_back(total_ ? fmt::format("{}/{}", done_, *total_) : fmt::format("{}", done_));
-  if (const std::optional<double> per_second = rate(now)) parts.push_back(fmt::format("{:.1f}/s", *per_second));
-  if (best_) parts.push_back(fmt::format("best {:.6f} ms ({})", best_->first * 1e3, best_->second));
-  if (failed_ > 0) parts.push_back(fmt::format("{} failed", failed_));
-  if (!finished_) {
-    parts.push_back(stage_.empty() ? activity_text(activity_) : stage_);
-    parts.push_back(stage_.empty() ? eta(now) : "");
-  }
-  std::erase(parts, "");
-  return fmt::format("{}", fmt::join(parts, " | "));
+double Progress::finals_to_come(double sweep_left, Time now) const {
+  if (!limits_.finals_as_sweep || done_ == 0) return limits_.finals_seconds;
+  const double specs_to_come = sweep_left * rate(now).value_or(0);
+  const double per_spec = measured_seconds_ / static_cast<double>(done_);
+  return std::max(limits_.finals_seconds, measured_seconds_ + specs_to_come * per_spec);
+}
+
+std::optional<double> Progress::seconds_left(Time now) const {
+  if (finals_) return left_of(*finals_, now);
+  const auto sweep = sweep_left(now);
+  if (!sweep) return std::nullopt;
+  const double seconds = *sweep + finals_to_come(*sweep, now);
+  return limits_.run ? std::min(seconds, seconds_until(*limits_.run, now)) : seconds;
+}
+
+// A terminal that has become narrower has broken the lines that were drawn on it.
+std::string Progress::erased() const {
+  if (drawn_.empty()) return "";
+  const auto columns = static_cast<std::size_t>(std::max(style_.columns(), 1));
+  std::size_t rows = 0;
+  for (const std::size_t width : drawn_) rows += std::max<std::size_t>((width + columns - 1) / columns, 1);
+  return (rows > 1 ? fmt::format("\r\x1b[{}A", rows - 1) : "\r") + kClearBelow;
 }
 
 void Progress::draw(Time now) {
   last_output_ = now;
   if (style_.quiet) return;
   // The last column stays free: terminals differ in whether a character there wraps.
-  const auto room = static_cast<std::size_t>(std::max(style_.width - 1, 0));
-  out_ << '\r' << line(now).substr(0, room) << kClearToEnd << std::flush;
+  const auto room = static_cast<std::size_t>(std::max(style_.columns() - 1, 0));
+  const std::string before = erased();
+  drawn_.clear();
+  for (const std::string& line : terminal_lines(snapshot(now), room, false)) drawn_.push_back(width_of(line));
+  out_ << fmt::format("{}{}", before, fmt::join(terminal_lines(snapshot(now), room, style_.colors), "\n"))
+       << std::flush;
 }
 
 void Progress::print_plain(Time now) {
   last_output_ = now;
-  if (!style_.quiet) out_ << line(now) << std::endl;
+  if (!style_.quiet) out_ << plain_line(snapshot(now)) << std::endl;
 }
 
 }  // namespace tune::report

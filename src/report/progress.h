@@ -1,69 +1,97 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "model/trial.h"
+#include "report/progress_text.h"
 
 namespace tune::report {
 
 /// Where progress goes. With `quiet` nowhere.
 struct ProgressStyle {
   bool quiet = false;
-  bool terminal = false;                    ///< one line, rewritten; else plain lines
-  int width = 80;                           ///< columns of the terminal
-  std::chrono::seconds plain_interval{30};  ///< between plain lines without a new best
+  bool terminal = false;  ///< a few lines, rewritten; else a plain line now and then
+  bool colors = false;
+  std::function<int()> columns = [] { return 80; };  ///< how wide the terminal is now
+  std::vector<std::string> varying = {};             ///< the parameters after whose values specs are called
 };
 
-/// How the sweep is going, for a person: `12/72 | 3.1/s | best 0.984400 ms (39) | 2 failed | building 4 | measuring 41
-/// | ETA 0:19`. Rate and ETA count only what this run does, not what the journal answered. Knows no clock: callers pass
-/// the time. Uses no colours.
+using ProgressTime = std::chrono::steady_clock::time_point;
+
+/// What is known of a run's end when it begins.
+struct RunLimits {
+  std::optional<ProgressTime> sweep = {};  ///< after this time no spec is started
+  std::optional<ProgressTime> run = {};    ///< when the finals end
+  double finals_seconds = 0;               ///< the most that finals take; 0: there are none
+  bool finals_as_sweep = false;            ///< they may take as long as the sweep measured, if that is more
+};
+
+/// How the finals are going.
+struct FinalsState {
+  int round = 0;  ///< 0: the contenders are loaded
+  int most_rounds = 0;
+  std::size_t active = 0, contenders = 0;
+  ProgressTime begin, end;
+};
+
+/// How a run is going, for a person. Rate and ETA count only what this run does, not what the journal answered; failed
+/// specs count like all others. Knows no clock: callers pass the time.
 class Progress {
  public:
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = ProgressTime;
 
-  /// `total`: specs to come, if known. `deadline`: when the run's time budget ends.
+  /// `total`: specs to come, if known.
   Progress(std::ostream& out, ProgressStyle style, std::optional<std::int64_t> total, Time start,
-           std::optional<Time> deadline = std::nullopt);
+           RunLimits limits = {});
 
-  /// A spec is done; `best`: it is the best so far by the run's objective.
-  void tell(const Trial& trial, bool best, Time now);
+  /// A spec is done; `best`: it is the best so far by the run's objective, whose value is `figure` unless that is
+  /// empty.
+  void tell(const Trial& trial, bool best, Time now, std::string_view figure = "");
   void set_activity(Activity activity, Time now);
-  /// What runs after the sweep, such as `finals: round 3`, in place of activity, rate and ETA.
-  void set_stage(std::string stage, Time now);
+  /// What runs after the sweep, in place of activity and rate.
+  void set_finals(FinalsState finals, Time now);
   /// What is the best after all, in place of the sweep's.
-  void set_best(double seconds, std::int64_t mesh_idx) { best_ = {seconds, mesh_idx}; }
+  void set_best(const Spec& spec, double seconds);
   /// Call every second or so, so that the line does not look frozen.
   void tick(Time now);
-  /// Prints a line that stays, above the progress line.
+  /// Prints a line that stays, above the progress.
   void say(std::string_view line, Time now);
   /// Prints the last state as a line that stays, and nothing from then on.
   void finish(Time now);
 
  private:
-  std::string line(Time now) const;
-  std::string eta(Time now) const;
+  Snapshot snapshot(Time now) const;
+  double share(Time now) const;
   std::optional<double> rate(Time now) const;
+  std::optional<double> seconds_left(Time now) const;
+  std::optional<double> sweep_left(Time now) const;
+  double finals_to_come(double sweep_left, Time now) const;
   void draw(Time now);
   void print_plain(Time now);
+  std::string erased() const;
 
   std::ostream& out_;
   ProgressStyle style_;
   std::optional<std::int64_t> total_;
   Time start_;
-  std::optional<Time> deadline_;
+  RunLimits limits_;
   Time last_output_;
+  std::vector<std::size_t> drawn_;  ///< the widths of the lines on the terminal
   Activity activity_;
-  std::string stage_;
+  std::optional<FinalsState> finals_;
   std::int64_t done_ = 0;
   std::int64_t recorded_ = 0;
-  std::int64_t failed_ = 0;
-  std::optional<std::pair<double, std::int64_t>> best_;  ///< seconds, mesh_idx
+  double measured_seconds_ = 0;
+  std::map<std::string, std::int64_t> failed_;
+  std::string best_, best_settings_;
+  std::optional<Time> best_since_;
   bool finished_ = false;
 };
 

@@ -19,14 +19,15 @@ double metric_of(const Measurement& measurement, const std::string& name) {
 }  // namespace
 
 Column arithmetic_column(double flops) {
-  return {"Arithmetic (GFLOPS/s)",
-          [flops](const Spec&, const Measurement& measurement) { return flops / measurement.timing.median / 1e9; }};
+  auto value = [flops](const Spec&, const Measurement& measurement) { return flops / measurement.timing.median / 1e9; };
+  return {"Arithmetic (GFLOPS/s)", std::move(value), true, "GFLOPS/s"};
 }
 
 Column efficiency_column(double flops) {
-  return {"Efficiency (GFLOPS/W)", [flops](const Spec&, const Measurement& measurement) {
-            return flops / metric_of(measurement, "energy") / 1e9;
-          }};
+  auto value = [flops](const Spec&, const Measurement& measurement) {
+    return flops / metric_of(measurement, "energy") / 1e9;
+  };
+  return {"Efficiency (GFLOPS/W)", std::move(value), true, "GFLOPS/W"};
 }
 
 Column measured_column(std::string name) {

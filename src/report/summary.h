@@ -22,7 +22,9 @@ struct Column {
   /// NaN: this spec has none. Also asked for finalists with their finals' times, and for baselines, whose spec may
   /// have no params and whose measurement has only the median.
   std::function<double(const Spec&, const Measurement&)> value;
-  bool in_table = true;  ///< else of the files alone
+  bool in_table = true;    ///< else of the files alone
+  std::string unit = {};   ///< the title in a table that is too wide otherwise; empty: the name
+  bool objective = false;  ///< what the run optimises
 };
 
 /// `Arithmetic (GFLOPS/s)` of a problem with this many floating-point operations.
@@ -49,7 +51,11 @@ struct Summary {
   std::vector<std::string> command;  ///< words that run one spec again once `--spec N` follows: tune --yaml F
   bool tuned = false;                ///< order of merit and a best block; else all in mesh order
   std::size_t top = 0;               ///< rows of specs shown when tuned; 0: all
+  std::string all_in;                ///< the file that has all rows; empty: there is none
   int width = 0;                     ///< columns of the terminal; 0: not a terminal
+  bool colors = false;
+  std::string specs;                 ///< how many specs could have been tried; empty: that is not known
+  std::vector<std::string> varying;  ///< the parameters after whose values specs are called
   std::span<const Trial> trials;
   Ranking ranking;                                 ///< of `trials`
   std::map<std::int64_t, std::string> unranked;    ///< measured, but without a value of the objective: why, by mesh_idx

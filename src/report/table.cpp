@@ -1,173 +1,54 @@
 #include "report/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
+#include <sstream>
 
 #include "model/values/shown.h"
-#include "report/grid.h"
+#include "report/columns.h"
 #include "report/losses.h"
 #include "report/text.h"
 
 namespace tune::report {
 namespace {
 
-/// What one row is made of, whether a spec's or a baseline's.
-struct Row {
-  const Spec* spec = nullptr;
-  std::string label;  ///< of a baseline
-  Measurement measurement;
-  const Standing* standing = nullptr;
-  bool on_front = false;
-  const Spec* same_as = nullptr;
-  bool failed_in_finals = false;
+constexpr std::size_t kRuleColumns = 80;
+constexpr std::size_t kReasonIndent = 9;  ///< of what belongs to a reason in losses_text
+
+/// The text of a run, line by line; on a terminal no line is longer than that is wide.
+class Page {
+ public:
+  Page(int width, bool colors) : width_(static_cast<std::size_t>(width)), colors_(colors) {}
+
+  /// A row of a table, which is cut where it does not fit.
+  void row(std::string_view line, Style style = kPlainStyle) {
+    text_ += styled(width_ == 0 ? std::string(line) : cut_to(line, width_), style, colors_) + '\n';
+  }
+  /// Lines that are broken at spaces; `indent`: where they go on.
+  void prose(std::string_view lines, std::size_t indent = 2, Style style = kPlainStyle) {
+    for (std::size_t end = 0; !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
+      end = std::min(lines.find('\n'), lines.size());
+      const std::string line = shown(lines.substr(0, end));
+      if (width_ == 0 || width_of(line) <= width_)
+        whole(line, style);
+      else
+        for (const std::string& part : wrapped(line, width_, std::min(indent, width_ / 4))) whole(part, style);
+    }
+  }
+  /// A line that stays in one piece, such as a command to be copied.
+  void whole(std::string_view line, Style style = kPlainStyle) { text_ += styled(line, style, colors_) + '\n'; }
+  void rule() { whole(std::string(width_ == 0 ? kRuleColumns : std::min(width_, kRuleColumns), '-')); }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::size_t width_;
+  bool colors_;
+  std::string text_;
 };
-
-/// Finals are the better measurement and the only one baselines have, so their figures replace the sweep's.
-Timing timing_of(const Standing& standing) {
-  Timing timing;
-  timing.count = standing.launches;
-  timing.median = standing.median_seconds;
-  timing.ci_low = standing.seconds_interval.low;
-  timing.ci_high = standing.seconds_interval.high;
-  return timing;
-}
-
-std::vector<Row> rows_of_specs(const Summary& summary) {
-  std::vector<Row> rows;
-  for (const Ranked& ranked : summary.ranking.rows) {
-    Row row{&ranked.trial->spec, "", *ranked.timed().measurement(), nullptr, ranked.on_front};
-    if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
-    row.failed_in_finals = ranked.failed_in_finals != nullptr;
-    if (ranked.standing) {
-      row.standing = &*ranked.standing;
-      row.measurement.timing = timing_of(*ranked.standing);
-      row.measurement.metrics = ranked.standing->metrics;
-    }
-    rows.push_back(std::move(row));
-  }
-  if (!summary.tuned) {
-    std::sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) { return x.spec->mesh_idx < y.spec->mesh_idx; });
-  } else if (summary.top > 0 && rows.size() > summary.top) {
-    // The front is what was asked for, however far down it reaches.
-    std::size_t place = 0;
-    std::erase_if(rows, [&](const Row& row) { return ++place > summary.top && !row.on_front; });
-  }
-  return rows;
-}
-
-std::vector<Row> rows_of_baselines(const Summary& summary) {
-  std::vector<Row> rows;
-  for (const RankedBaseline& baseline : summary.ranking.baselines) {
-    if (!baseline.standing) continue;
-    Row row{&baseline.spec, baseline.label, {}, &*baseline.standing};
-    row.measurement.timing = timing_of(*baseline.standing);
-    row.measurement.metrics = baseline.standing->metrics;
-    row.measurement.checked = true;
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-/// The parameters whose value is not the same in every row.
-std::vector<std::string> varying_params(std::span<const Row> rows) {
-  std::vector<std::string> names;
-  for (const Row& row : rows) {
-    for (const Setting& setting : row.spec->params) {
-      if (std::find(names.begin(), names.end(), setting.name) == names.end()) names.push_back(setting.name);
-    }
-  }
-  std::erase_if(names, [&](const std::string& name) {
-    const Value* first = rows.front().spec->find(name);
-    return first && std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-             const Value* value = row.spec->find(name);
-             return value && *value == *first;
-           });
-  });
-  return names;
-}
-
-std::string figure(double value) {
-  if (!std::isfinite(value)) return "-";
-  const double size = std::abs(value);
-  const bool fits = size == 0 || (size >= 1e-3 && size < 1e12);
-  return fits ? fmt::format("{:.6f}", value) : fmt::format("{:.6g}", value);
-}
-
-/// Half the interval relative to the median. One launch has no spread, and a program tells none.
-std::string spread_text(const Timing& timing) {
-  if (timing.count < 2 || timing.ci_high == 0) return "-";
-  return fmt::format("{:.2f}", (timing.ci_high - timing.ci_low) / 2 / timing.median * 100);
-}
-
-std::string mesh_text(const Row& row) { return row.spec->mesh_idx < 0 ? "-" : fmt::format("{}", row.spec->mesh_idx); }
-
-std::string speed_up_text(const Row& row, const Standing& baseline) {
-  return row.standing ? fmt::format("{:.3f}", baseline.ratio / row.standing->ratio) : "-";
-}
-
-std::string other_state_text(const Row& row) {
-  return figure(row.standing ? row.standing->other_state_seconds.value_or(std::nan("")) * 1e3 : std::nan(""));
-}
-
-std::string note_text(const Row& row) {
-  std::vector<std::string> notes;
-  if (row.same_as != nullptr) notes.push_back(fmt::format("same code as {}", row.same_as->mesh_idx));
-  if (row.failed_in_finals) notes.push_back("failed in the finals");
-  if (row.on_front) notes.push_back("pareto");
-  if (row.standing && row.standing->tie) notes.push_back("tie");
-  if (row.measurement.timing.stopped_early) notes.push_back("early");
-  if (row.label.empty() && !row.measurement.checked) notes.push_back("checked: no");
-  return fmt::format("{}", fmt::join(notes, ", "));
-}
-
-template <class Text>
-GridColumn column_of(std::string title, std::size_t gap, std::span<const Row> rows, Text text) {
-  GridColumn column{std::move(title), gap, {}};
-  for (const Row& row : rows) column.cells.push_back(text(row));
-  return column;
-}
-
-/// `gemm/BM=128/BN=64`, or without the prefix where the table is too wide for the terminal.
-GridColumn name_column(std::span<const Row> rows, std::span<const std::string> varying, const std::string& prefix) {
-  return column_of("name", 1, rows, [&](const Row& row) {
-    if (!row.label.empty()) return row.label;
-    const std::string settings = settings_text(*row.spec, varying);
-    if (prefix.empty() || settings.empty()) return prefix + settings;
-    return prefix + "/" + settings;
-  });
-}
-
-std::vector<GridColumn> columns_of(const Summary& summary, std::span<const Row> rows, GridColumn names) {
-  std::vector<GridColumn> columns;
-  columns.push_back(column_of("mesh_idx", 1, rows, mesh_text));
-  columns.push_back(std::move(names));
-  if (any_named_otherwise(summary.trials, summary.name))
-    columns.push_back(column_of(kReportedName, 2, rows, [](const Row& row) { return row.measurement.name; }));
-  columns.push_back(
-      column_of("met (ms)", 2, rows, [](const Row& row) { return figure(row.measurement.timing.median * 1e3); }));
-  columns.push_back(
-      column_of("iters", 2, rows, [](const Row& row) { return fmt::format("{}", row.measurement.timing.count); }));
-  for (const Column& metric : summary.columns) {
-    if (!metric.in_table) continue;
-    columns.push_back(column_of(metric.name, 2, rows,
-                                [&](const Row& row) { return figure(metric.value(*row.spec, row.measurement)); }));
-  }
-  if (std::ranges::any_of(rows, [](const Row& row) { return row.standing && row.standing->other_state_seconds; }))
-    columns.push_back(column_of(fmt::format("{} ms", to_text(summary.other_state)), 2, rows, other_state_text));
-  columns.push_back(column_of("+- %", 2, rows, [](const Row& row) { return spread_text(row.measurement.timing); }));
-  for (const RankedBaseline& baseline : summary.ranking.baselines) {
-    if (!baseline.standing) continue;
-    columns.push_back(column_of("x " + baseline.label, 2, rows,
-                                [&](const Row& row) { return speed_up_text(row, *baseline.standing); }));
-  }
-  GridColumn notes = column_of("note", 2, rows, note_text);
-  const bool any = std::any_of(notes.cells.begin(), notes.cells.end(), [](const auto& cell) { return !cell.empty(); });
-  if (any) columns.push_back(std::move(notes));
-  return columns;
-}
 
 /// What the marks in the rows mean; nothing for marks that are not there.
 std::string legend(const Summary& summary, std::span<const Row> rows) {
@@ -212,25 +93,27 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
   return text;
 }
 
-std::string table_text(const Summary& summary) {
-  const std::vector<Row> specs = rows_of_specs(summary);
-  const std::vector<std::string> varying = specs.empty() ? std::vector<std::string>{} : varying_params(specs);
-  std::vector<Row> rows = specs;
-  for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
-  if (rows.empty()) return "";
-
-  std::vector<GridColumn> columns = columns_of(summary, rows, name_column(rows, varying, summary.name));
-  if (summary.width > 0 && grid_width(columns) > static_cast<std::size_t>(summary.width) && !varying.empty()) {
-    columns = columns_of(summary, rows, name_column(rows, varying, ""));
-  }
-  std::string text = grid_text(columns);
-  if (const std::size_t hidden = summary.ranking.rows.size() - specs.size(); hidden > 0) {
-    text += fmt::format("({} more)\n", hidden);
-  }
-  return text + legend(summary, rows);
+/// How many rows the table does not show; on a terminal also where they are.
+std::string hidden_text(std::size_t hidden, const Summary& summary) {
+  if (summary.width == 0) return fmt::format("({} more)", hidden);
+  const std::string file = summary.all_in.empty() ? "" : summary.all_in + ", or ";
+  return fmt::format("({} more: {}the same command with --top all)", hidden, file);
 }
 
-std::string rule() { return std::string(80, '-') + '\n'; }
+void add_table(Page& page, const Summary& summary) {
+  std::vector<Row> rows = rows_of_specs(summary);
+  // The columns are the same whatever --top is.
+  const OptionalColumns optional = needed_columns(rows);
+  const std::size_t hidden = hide_rows(rows, summary);
+  for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
+  if (rows.empty()) return;
+
+  const std::vector<std::string> lines = grid_lines(table_columns(summary, rows, optional));
+  page.row(lines.front());
+  for (std::size_t i = 0; i < rows.size(); ++i) page.row(lines[i + 1], style_of(rows[i]));
+  if (hidden > 0) page.prose(hidden_text(hidden, summary));
+  page.prose(legend(summary, rows));
+}
 
 /// A value as a parameter's only one: the pair [2, 1] alone would read as two values.
 std::string only_value(const Value& value) {
@@ -244,30 +127,55 @@ std::string key_text(const Setting& setting) {
   return std::ranges::all_of(setting.name, plain) ? key : to_yaml(Value(key));
 }
 
-std::string best_text(const Spec& best, const std::string& command) {
-  std::string text = fmt::format("top_spec_idx: {}\n{}Best Measured Time:\n{}params:\n", best.mesh_idx, rule(), rule());
-  for (const Setting& setting : best.params) {
-    text += fmt::format("  {}: {}\n", key_text(setting), only_value(setting.value));
+void add_best(Page& page, const Spec& best, const std::string& command) {
+  page.prose(fmt::format("top_spec_idx: {}", best.mesh_idx));
+  page.rule();
+  page.prose("Best Measured Time:");
+  page.rule();
+  page.whole("params:");
+  for (const Setting& setting : best.params)
+    page.whole(fmt::format("  {}: {}", key_text(setting), only_value(setting.value)));
+  if (!command.empty()) page.whole("command: " + shown_line(command));
+}
+
+/// The specs that did not make it. Their commands and logs stay in one piece, so that they can be copied.
+void add_losses(Page& page, const Summary& summary) {
+  const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command, summary.logs) +
+                             unranked_text(summary.unranked, summary.command);
+  if (losses.empty()) return;
+  page.rule();
+  bool failed = false;
+  std::istringstream lines(losses);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t indent = line.find_first_not_of(' ');
+    if (indent == 0) failed = line.starts_with("failed: ");
+    const bool is_copied = line.find(" --spec ") != std::string::npos || line.find(" log: ") != std::string::npos;
+    if (indent == kReasonIndent && is_copied)
+      page.whole(line);
+    else
+      page.prose(line, indent == 0 ? 2 : kReasonIndent, failed && indent < kReasonIndent ? kFailedStyle : kPlainStyle);
   }
-  if (!command.empty()) text += fmt::format("command: {}\n", shown_line(command));
-  return text;
 }
 
 }  // namespace
 
 std::string result_text(const Summary& summary) {
-  std::string text =
-      fmt::format("{0}Tuning [{1}] from [{2}]\n{0}", rule(), shown_line(summary.name), shown_line(summary.file));
-  text += fmt::format("Number of valid specs: {}\n", summary.ranking.rows.size());
-  text += table_text(summary);
+  Page page(summary.width, summary.colors);
+  page.rule();
+  page.prose(fmt::format("Tuning [{}] from [{}]", shown_line(summary.name), shown_line(summary.file)));
+  page.rule();
+  page.prose(fmt::format("Number of valid specs: {}", summary.ranking.rows.size()));
+  const std::string tried = std::to_string(summary.trials.size());
+  if (!summary.specs.empty() && summary.specs != tried) page.prose(fmt::format("{} of {} tried", tried, summary.specs));
+  add_table(page, summary);
   if (summary.tuned && !summary.ranking.rows.empty())
-    text += best_text(summary.ranking.rows.front().trial->spec, summary.best_command);
-  text += fmt::format("{}Elapsed tuning time: {:.1f} (s)\n", rule(), summary.elapsed_seconds);
-  for (const std::string& warning : summary.warnings) text += fmt::format("warning: {}\n", warning);
-  for (const std::string& note : summary.notes) text += fmt::format("note: {}\n", note);
-  const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command, summary.logs) +
-                             unranked_text(summary.unranked, summary.command);
-  return losses.empty() ? text : text + rule() + losses;
+    add_best(page, summary.ranking.rows.front().trial->spec, summary.best_command);
+  page.rule();
+  page.prose(fmt::format("Elapsed tuning time: {:.1f} (s)", summary.elapsed_seconds));
+  for (const std::string& warning : summary.warnings) page.prose("warning: " + warning, 2, kWarningStyle);
+  for (const std::string& note : summary.notes) page.prose("note: " + note);
+  add_losses(page, summary);
+  return page.text();
 }
 
 }  // namespace tune::report

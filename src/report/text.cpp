@@ -1,6 +1,11 @@
 #include "report/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
 
 #include "model/values/shown.h"
 
@@ -8,6 +13,36 @@ namespace tune::report {
 namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+struct Range {
+  char32_t first, last;
+};
+
+/// Marks that are combined with the character before them, joiners, and variation selectors.
+constexpr std::array<Range, 8> kWithoutWidth = {{{0x300, 0x36F},
+                                                 {0x1AB0, 0x1AFF},
+                                                 {0x1DC0, 0x1DFF},
+                                                 {0x200C, 0x200D},
+                                                 {0x20D0, 0x20FF},
+                                                 {0xFE00, 0xFE0F},
+                                                 {0xFE20, 0xFE2F},
+                                                 {0x1F3FB, 0x1F3FF}}};
+/// Hangul, CJK, Kana, forms of full width, and emoji.
+constexpr std::array<Range, 9> kWide = {{{0x1100, 0x115F},
+                                         {0x2E80, 0x303E},
+                                         {0x3041, 0xA4CF},
+                                         {0xAC00, 0xD7A3},
+                                         {0xF900, 0xFAFF},
+                                         {0xFE30, 0xFE6F},
+                                         {0xFF00, 0xFF60},
+                                         {0x1F300, 0x1FAFF},
+                                         {0x20000, 0x3FFFD}}};
+
+std::size_t columns_of(char32_t code_point) {
+  const auto holds = [code_point](Range range) { return code_point >= range.first && code_point <= range.last; };
+  if (std::ranges::any_of(kWithoutWidth, holds)) return 0;
+  return std::ranges::any_of(kWide, holds) ? 2 : 1;
+}
 
 }  // namespace
 
@@ -24,7 +59,73 @@ std::string first_line(std::string_view message) {
 }
 
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const CodePoint point = first_code_point(text);
+    columns += columns_of(point.value);
+    text.remove_prefix(point.bytes);
+  }
+  return columns;
+}
+
+std::string cut_to(std::string_view text, std::size_t columns) {
+  if (width_of(text) <= columns) return std::string(text);
+  const std::string_view mark = std::string_view("...").substr(0, columns > 6 ? 3 : 0);
+  std::size_t room = columns - mark.size(), bytes = 0;
+  while (bytes < text.size()) {
+    const CodePoint point = first_code_point(text.substr(bytes));
+    const std::size_t width = columns_of(point.value);
+    if (width > room) break;
+    room -= width;
+    bytes += point.bytes;
+  }
+  return std::string(text.substr(0, bytes)) + std::string(mark);
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::vector<std::string> lines;
+  std::string line;
+  bool has_word = false;
+  while (!text.empty()) {
+    // A word comes with the spaces before it.
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (has_word && width_of(line) + width_of(text.substr(0, end)) > columns) {
+      lines.push_back(std::move(line));
+      line = std::string(indent, ' ') + std::string(text.substr(begin, end - begin));
+    } else {
+      line += text.substr(0, end);
+    }
+    has_word = true;
+    text.remove_prefix(end);
+  }
+  lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string four_digits(double value) {
+  if (!std::isfinite(value)) return "-";
+  const std::string rounded = fmt::format("{:.3e}", value);
+  const int exponent = std::atoi(rounded.c_str() + rounded.find('e') + 1);
+  if (exponent < -4 || exponent > 8) return rounded;
+  return fmt::format("{:.{}f}", std::strtod(rounded.c_str(), nullptr), std::max(3 - exponent, 0));
+}
+
+std::vector<std::string> varying_parameters(const Space& space) {
+  std::vector<std::string> names;
+  const auto find = [](const Space::Mapping& mapping, const std::string& name) {
+    const auto found = std::ranges::find(mapping.parameters, name, &Parameter::name);
+    return found == mapping.parameters.end() ? nullptr : &*found;
+  };
+  for (const Space::Mapping& mapping : space.mappings())
+    for (const Parameter& parameter : mapping.parameters) {
+      const bool constant = std::ranges::all_of(space.mappings(), [&](const Space::Mapping& other) {
+        const Parameter* same = find(other, parameter.name);
+        return same != nullptr && same->values.size() == 1 && same->values.front() == parameter.values.front();
+      });
+      if (!constant && std::ranges::find(names, parameter.name) == names.end()) names.push_back(parameter.name);
+    }
+  return names;
 }
 
 std::string settings_text(const Spec& spec, std::span<const std::string> names) {

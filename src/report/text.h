@@ -13,8 +13,19 @@ namespace tune::report {
 std::string printable(std::string_view line, std::size_t limit = 200);
 /// The first line of a message, printable; `(no message)` if it is empty.
 std::string first_line(std::string_view message);
-/// Code points of a UTF-8 text.
+/// Columns of a terminal that a UTF-8 text takes: none for what is combined with the character before it, two for the
+/// wide characters of East Asian scripts and for emoji.
 std::size_t width_of(std::string_view text);
+/// The text, or as much of its beginning as fits into these columns, with `...` behind it where there is room for that.
+std::string cut_to(std::string_view text, std::size_t columns);
+/// The text in lines of at most so many columns, broken at spaces; all but the first begin with `indent` spaces. A word
+/// that is longer than a line stays whole.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent);
+/// A number with four significant digits: `0.9844`, `17.40`, `17450`, `1.745e+12`; `-` if it is not finite.
+std::string four_digits(double value);
+/// The parameters that do not have one value in the whole grid, in the order of the tuning file: a spec is called after
+/// its values of these.
+std::vector<std::string> varying_parameters(const Space& space);
 /// `BM=128/BN=64`: the settings named in `names`, in the spec's order.
 std::string settings_text(const Spec& spec, std::span<const std::string> names);
 

@@ -1,0 +1,78 @@
+#include "report/rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tune::report {
+namespace {
+
+/// Finals are the better measurement and the only one baselines have, so their figures replace the sweep's.
+Timing timing_of(const Standing& standing) {
+  Timing timing;
+  timing.count = standing.launches;
+  timing.median = standing.median_seconds;
+  timing.ci_low = standing.seconds_interval.low;
+  timing.ci_high = standing.seconds_interval.high;
+  return timing;
+}
+
+}  // namespace
+
+std::vector<Row> rows_of_specs(const Summary& summary) {
+  std::vector<Row> rows;
+  for (const Ranked& ranked : summary.ranking.rows) {
+    Row row{&ranked.trial->spec, "", *ranked.timed().measurement(), nullptr, rows.empty(), ranked.on_front};
+    if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
+    row.failed_in_finals = ranked.failed_in_finals != nullptr;
+    if (ranked.standing) {
+      row.standing = &*ranked.standing;
+      row.measurement.timing = timing_of(*ranked.standing);
+      row.measurement.metrics = ranked.standing->metrics;
+    }
+    rows.push_back(std::move(row));
+  }
+  if (!summary.tuned)
+    std::sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) { return x.spec->mesh_idx < y.spec->mesh_idx; });
+  return rows;
+}
+
+std::vector<Row> rows_of_baselines(const Summary& summary) {
+  std::vector<Row> rows;
+  for (const RankedBaseline& baseline : summary.ranking.baselines) {
+    if (!baseline.standing) continue;
+    Row row{&baseline.spec, baseline.label, {}, &*baseline.standing};
+    row.measurement.timing = timing_of(*baseline.standing);
+    row.measurement.metrics = baseline.standing->metrics;
+    row.measurement.checked = true;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::size_t hide_rows(std::vector<Row>& specs, const Summary& summary) {
+  if (!summary.tuned || summary.top == 0) return 0;
+  // The front is what was asked for, however far down it reaches.
+  std::size_t place = 0;
+  return std::erase_if(specs, [&](const Row& row) { return ++place > summary.top && !row.on_front; });
+}
+
+std::string note_text(const Row& row) {
+  std::vector<std::string> notes;
+  if (row.same_as != nullptr) notes.push_back(fmt::format("same code as {}", row.same_as->mesh_idx));
+  if (row.failed_in_finals) notes.push_back("failed in the finals");
+  if (row.on_front) notes.push_back("pareto");
+  if (row.standing && row.standing->tie) notes.push_back("tie");
+  if (row.measurement.timing.stopped_early) notes.push_back("early");
+  if (row.label.empty() && !row.measurement.checked) notes.push_back("checked: no");
+  return fmt::format("{}", fmt::join(notes, ", "));
+}
+
+Style style_of(const Row& row) {
+  Style style = row.failed_in_finals ? kFailedStyle : row.standing && row.standing->tie ? kTieStyle : kPlainStyle;
+  style.bold = row.best;
+  return style;
+}
+
+}  // namespace tune::report
