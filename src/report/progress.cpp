@@ -30,6 +30,7 @@ std::string activity_text(const Activity& activity) {
 
 std::string finals_text(const FinalsState& finals) {
   if (finals.round == 0) return fmt::format("finals: loaded {} of {}", finals.active, finals.contenders);
+  if (finals.contenders == 1) return fmt::format("finals: round {}", finals.round);
   return fmt::format("finals: round {}, {} of {} contenders left", finals.round, finals.active, finals.contenders);
 }
 
