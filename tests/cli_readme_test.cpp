@@ -24,8 +24,8 @@ std::vector<std::string> words_of(const std::string& line) {
 }
 
 // A result's lines by what they are: numbers masked, the table's rows as one, and without what depends on the figures
-// (progress before the first rule, how many rows there are, ties and early stops with their legends, and whether there
-// is room for `+- %`).
+// (progress before the first rule, how many rows there are, ties and early stops with their legends, whether there is
+// room for `+- %`, and how much there is for the title of the names).
 std::vector<std::string> structure(const std::string& text) {
   static const std::regex kNumber("[0-9]+(\\.[0-9]+)?");
   static const std::regex kKept(
@@ -39,7 +39,8 @@ std::vector<std::string> structure(const std::string& text) {
     const auto words = words_of(line);
     if (words[0] == "mesh_idx") {
       std::string columns;
-      for (const std::string& word : words) columns += word == "note" || word == "+-" || word == "%" ? "" : word + " ";
+      for (const std::string& word : words)
+        columns += word == words[1] || word == "note" || word == "+-" || word == "%" ? "" : word + " ";
       line = columns;
     } else if (words[0] == "-" || std::isdigit(static_cast<unsigned char>(words[0][0])) != 0) {
       line = "row";
