@@ -51,7 +51,8 @@ TEST_F(CertaintyTest, SaysHowFarTheDecisionIsOpen) {
 }
 
 TEST_F(CertaintyTest, SaysThatTheRunsOfACommandAreShortIfThatMayHideADifference) {
-  const Measurement whole = {.metrics = {{kUserTime, 0.5}, {kSystemTime, 0.5}, {kPeakMemory, 2}}};
+  Measurement whole;
+  whole.metrics = {{kUserTime, 0.5}, {kSystemTime, 0.5}, {kPeakMemory, 2}};
   trials_[0].outcome = whole;
   for (std::size_t row : {1, 2}) ranking_.rows[row].standing->verdict = Verdict::lost;
   EXPECT_TRUE(certainty().warnings().empty());

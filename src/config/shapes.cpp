@@ -45,7 +45,7 @@ void add_product(const ParameterMapping& mapping, std::vector<Shape>& shapes) {
 std::vector<Shape> kbench_shapes(const Node& params, Problems& problems) {
   std::vector<Shape> shapes;
   const auto mappings = read_params(
-      params, [](const std::string&) { return std::string(); }, problems);
+      params, [](const std::string&) { return std::string(); }, [](const Parameter&) { return true; }, problems);
   problems.throw_if_any();
   for (const ParameterMapping& mapping : mappings) add_product(mapping, shapes);
   return shapes;
