@@ -228,9 +228,8 @@ bool can_run(const Settings& settings) {
   write(sandbox, settings, faults);
   const std::string arch = settings.backend == "hip" ? "gfx90a" : "sm_90a";
   const cli::Result built = sandbox.tune({"gemm.yaml", "--build-only", "--keep-going", "--quiet", "--arch", arch});
-  const std::string all = fmt::format("Number of valid built specs: {0} (out of {0})\n", faults.size() + 2);
   const bool could_build = built.out.find("Number of valid built specs") != std::string::npos;
-  require(!could_build || built.out.find(all) != std::string::npos, built.out);
+  require(!could_build || built.out.find(" build, ") == std::string::npos, built.out);
   fmt::print("{}{}{}kernel_matrix: skipped, there is no {} device\n", built.out, could_build ? "" : built.err,
              probe.err, settings.backend);
   return false;
