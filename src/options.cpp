@@ -4,18 +4,18 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <sstream>
 
 #include "base/streams.h"
 #include "config/load.h"
 #include "model/values/error.h"
 #include "option_spellings.h"
+#include "option_texts.h"
 #include "option_values.h"
 
 namespace tune {
 namespace {
 
-constexpr const char* kVersion = "tune 0.1.0";
+constexpr const char* kVersion = "tune " TUNE_VERSION;
 constexpr const char* kShare = "share from 0 to below 1, such as 1% or 0.01";
 
 // CLI11's own check spells out the largest double in its message.
@@ -94,9 +94,9 @@ void add_what_to_tune(CLI::App& app, Options& options) {
            if (!options.backend)
              throw CLI::ValidationError("--backend", "'" + text + "' is none of auto, cuda, hip, cpu, program");
          },
-         "auto, cuda, hip, cpu or program")
+         "What runs the kernel, instead of the file's")
       ->group("What to tune")
-      ->type_name("NAME");
+      ->type_name("auto|cuda|hip|cpu|program");
 }
 
 void add_programs(CLI::App& app, Options& options) {
@@ -323,9 +323,9 @@ void add_convert(CLI::App& app, ConvertOptions& convert) {
       ->required()
       ->type_name("FILE");
   command->add_option("OUT", convert.output, "By its name: .jsonl .json .t4.json .csv")->required()->type_name("FILE");
-  command->add_option("--to", convert.to, "Instead of by the name: journal, kernel-tuner, t4 or csv")
+  command->add_option("--to", convert.to, "The format, instead of by the name")
       ->check(CLI::IsMember({"journal", "kernel-tuner", "t4", "csv"}).description(""))
-      ->type_name("FORMAT");
+      ->type_name("journal|kernel-tuner|t4|csv");
 }
 
 void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
@@ -437,10 +437,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   options.command.assign(argv, argv + argc);
   const std::vector<std::string> ours = in_our_spelling(argc, argv);
   CLI::App app{
-      "Tunes CUDA, HIP and CPU kernels: expands a YAML grid of parameters, builds, checks and times each spec in\n"
-      "processes of its own, and ranks them. The manual is in docs/README.md.",
+      "Finds the fastest parameters of a CUDA, HIP or CPU kernel or of a program: builds, checks and times every "
+      "combination of their values, and ranks them.",
       "tune"};
-  app.set_version_flag("--version", kVersion);
   add_what_to_tune(app, options);
   add_programs(app, options);
   add_how(app, options);
@@ -452,15 +451,14 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
+  add_text_options(app, kVersion);
   try {
     std::vector<const char*> words;
     for (const std::string& word : ours) words.push_back(word.c_str());
     words.erase(std::ranges::find(words, std::string_view("--")), words.end());
     app.parse(static_cast<int>(words.size()), words.data());
-  } catch (const CLI::Success& done) {
-    std::ostringstream text;
-    app.exit(done, text, text);
-    base::print(text.str());
+  } catch (const CLI::Success& asked) {
+    base::print(help_or_version(app, asked));
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     const std::string advice = nearest_option(app);
@@ -468,9 +466,13 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   }
   refuse_unlikely_paths(app);
   const std::vector<std::string> tuned_command = words_behind_dashes(argc, argv);
-  if (!tuned_command.empty() && (app.got_subcommand("convert") || app.got_subcommand("simulate-bench")))
+  if (!tuned_command.empty() && !app.get_subcommands().empty() && !app.got_subcommand("audit"))
     throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
   options.tuned_command = tuning.tuned_command = tuned_command;
+  if (const auto text = text_of_command(app, kVersion)) {
+    base::print(*text);
+    return std::nullopt;
+  }
   if (app.got_subcommand("audit")) {
     tuning.command = options.command;
     tuning.tune = true;

@@ -91,7 +91,7 @@ const std::map<std::string, std::set<std::string>> kThirdParty = {
     {"xxhash.h", {"src/base/store.cpp"}},
     {"spdlog/", {"src/base/log.cpp"}},
     {"nlohmann/", {"src/wire/json.h"}},
-    {"CLI/", {"src/options.cpp"}},
+    {"CLI/", {"src/options.cpp", "src/option_texts.cpp"}},
     {"yaml-cpp/", {"src/config/parse_yaml.cpp"}},
     {"zlib.h", {"src/interop/text_file.cpp"}},
     {"bzlib.h", {"src/interop/text_file.cpp"}},
@@ -120,7 +120,7 @@ TEST(Layering, EveryFolderOfTheModelIncludesOnlyTheFoldersBelowIt) {
   EXPECT_EQ(seen.size(), kArrowsInModel.size());
 }
 
-TEST(Layering, EveryLibraryIsSeenByOneFile) {
+TEST(Layering, EveryLibraryIsSeenOnlyWhereItIsUsed) {
   std::set<std::string> seen;
   for (const Include& include : includes())
     for (const auto& [prefix, files] : kThirdParty)

@@ -1,0 +1,34 @@
+#include "option_completion.h"
+
+namespace tune {
+
+std::map<std::string, std::vector<std::string>> file_endings() {
+  const std::vector<std::string> yaml = {"yaml", "yml"}, recordings = {"jsonl", "json", "csv", "gz", "bz2"};
+  return {{"--yaml", yaml},         {"--shapes", yaml}, {"--device-file", yaml}, {"--simulate", recordings},
+          {"--kt-cache", {"json"}}, {"--t4", {"json"}}, {"IN", recordings},      {"FILE", recordings}};
+}
+
+Completed completed(const OptionText& option) {
+  using By = Completed::By;
+  if (!option.choices.empty()) return {By::words, option.choices};
+  if (option.value == "DIR") return {By::folders, {}};
+  if (option.value != "FILE" && option.value != "PREFIX") return {};
+  const auto all = file_endings();
+  const auto endings = all.find(option.name());
+  return {By::files, endings == all.end() ? std::vector<std::string>{} : endings->second};
+}
+
+const OptionText* argument_of(const CommandText& command) {
+  for (const OptionText& option : command.options)
+    if (!option.argument.empty()) return &option;
+  return nullptr;
+}
+
+std::vector<std::string> offered_names(const OptionText& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.names)
+    if (names.empty() || name.size() == 2) names.push_back(name);
+  return names;
+}
+
+}  // namespace tune
