@@ -1,0 +1,60 @@
+// What `cmake --install` puts where, and that it runs from there.
+#include <gtest/gtest.h>
+
+#include "base/process.h"
+#include "cli.h"
+#include "has.h"
+
+namespace tune::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Install : public testing::Test {
+ protected:
+  void SetUp() override {
+    run({TUNE_CMAKE, "--install", fs::path(TUNE_BIN_DIR).parent_path().string(), "--prefix", prefix_.string()});
+  }
+  std::string run(const std::vector<std::string>& argv) const {
+    base::Command command;
+    command.argv = argv;
+    command.environment = sandbox_.environment;
+    command.directory = sandbox_.folder();
+    const base::Finished finished = base::run(command);
+    EXPECT_EQ(finished.exit.code, 0) << finished.output << finished.captured;
+    return finished.output;
+  }
+
+  Sandbox sandbox_;
+  const fs::path prefix_ = sandbox_.folder() / "usr";
+};
+
+TEST_F(Install, PutsEveryFileInItsPlace) {
+  for (const char* file :
+       {"bin/tune", "libexec/tune/tune-worker-cpu", "libexec/tune/tune-worker-program", "include/tune/bench.h",
+        "share/bash-completion/completions/tune", "share/zsh/site-functions/_tune",
+        "share/fish/vendor_completions.d/tune.fish", "share/man/man1/tune.1.gz", "share/doc/tune/README.md",
+        "share/doc/tune/copyright", "share/doc/tune/docs/options.md", "share/doc/tune/examples/configs/gemm_cpu.yaml",
+        "share/doc/tune/configs/README.md", "share/doc/tune/demo/README.md", "share/tune/configs/gemm_cpu.yaml",
+        "share/tune/demo/gemm_cpu.cpp"})
+    EXPECT_TRUE(fs::exists(prefix_ / file)) << file;
+  EXPECT_FALSE(fs::exists(prefix_ / "share/tune/demo/run.sh")) << "it builds a checkout";
+}
+
+TEST_F(Install, RunsWhereverItLies) {
+  fs::rename(prefix_, sandbox_.folder() / "moved");
+  const fs::path bin = sandbox_.folder() / "moved/bin";
+  sandbox_.write_gemm();
+  const Result kernel = sandbox_.tune_from(bin, {"gemm.yaml", "--tune", "--output", "best"});
+  EXPECT_EQ(kernel.code, 0) << kernel.err;
+  const Result demo = sandbox_.tune_from(bin, {"moved/share/tune/configs/gemm_cpu.yaml", "--dry-run", "--quiet"});
+  EXPECT_EQ(demo.code, 0) << demo.err;
+  EXPECT_TRUE(has(demo.out, "Number of valid specs: ")) << demo.out;
+  sandbox_.write("bench.cpp", "#include <tune/bench.h>\nint main() {}\n");
+  sandbox_.write("bench.yaml", "name: bench\nfile: bench.cpp\nparams: {P: 1}\n");
+  const Result program = sandbox_.tune_from(bin, {"bench.yaml", "--build-only"});
+  EXPECT_EQ(program.code, 0) << program.out << program.err;
+}
+
+}  // namespace
+}  // namespace tune::cli
