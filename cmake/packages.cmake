@@ -43,8 +43,9 @@ endforeach()
 set(CPACK_PACKAGE_CONTACT "The tune authors")
 set(CPACK_PACKAGE_VENDOR "The tune authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "autotuner for CUDA, HIP and CPU kernels and for programs")
-set(CPACK_PACKAGE_DESCRIPTION "tune builds every combination of the values in a YAML file, checks its result against a
-reference, times it in a process of its own, and reports the fastest.")
+set(CPACK_PACKAGE_DESCRIPTION "tune builds every combination of the values in a YAML file, checks its
+result against a reference, times it in a process of its own, and reports
+the fastest.")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 string(TOLOWER "tune-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" CPACK_PACKAGE_FILE_NAME)
 set(CPACK_STRIP_FILES ON)

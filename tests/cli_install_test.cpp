@@ -1,4 +1,4 @@
-// What `cmake --install` puts where, and that it runs from there.
+// What `cmake --install` and the package put where, and that it runs from there.
 #include <gtest/gtest.h>
 
 #include "base/process.h"
@@ -12,9 +12,7 @@ namespace fs = std::filesystem;
 
 class Install : public testing::Test {
  protected:
-  void SetUp() override {
-    run({TUNE_CMAKE, "--install", fs::path(TUNE_BIN_DIR).parent_path().string(), "--prefix", prefix_.string()});
-  }
+  void install() const { run({TUNE_CMAKE, "--install", build_.string(), "--prefix", prefix_.string()}); }
   std::string run(const std::vector<std::string>& argv) const {
     base::Command command;
     command.argv = argv;
@@ -26,10 +24,12 @@ class Install : public testing::Test {
   }
 
   Sandbox sandbox_;
+  const fs::path build_ = fs::path(TUNE_BIN_DIR).parent_path();
   const fs::path prefix_ = sandbox_.folder() / "usr";
 };
 
 TEST_F(Install, PutsEveryFileInItsPlace) {
+  install();
   for (const char* file :
        {"bin/tune", "libexec/tune/tune-worker-cpu", "libexec/tune/tune-worker-program", "include/tune/bench.h",
         "share/bash-completion/completions/tune", "share/zsh/site-functions/_tune",
@@ -42,6 +42,7 @@ TEST_F(Install, PutsEveryFileInItsPlace) {
 }
 
 TEST_F(Install, RunsWhereverItLies) {
+  install();
   fs::rename(prefix_, sandbox_.folder() / "moved");
   const fs::path bin = sandbox_.folder() / "moved/bin";
   sandbox_.write_gemm();
@@ -54,6 +55,22 @@ TEST_F(Install, RunsWhereverItLies) {
   sandbox_.write("bench.yaml", "name: bench\nfile: bench.cpp\nparams: {P: 1}\n");
   const Result program = sandbox_.tune_from(bin, {"bench.yaml", "--build-only"});
   EXPECT_EQ(program.code, 0) << program.out << program.err;
+}
+
+TEST_F(Install, APackageOfDebianNamesWhatItNeedsAndRuns) {
+  if (!fs::exists("/usr/bin/dpkg-shlibdeps")) GTEST_SKIP() << "dpkg-dev is not installed";
+  run({TUNE_CPACK, "--config", (build_ / "CPackConfig.cmake").string(), "-G", "DEB", "-B", "packages"});
+  fs::path package;
+  for (const auto& entry : fs::directory_iterator(sandbox_.folder() / "packages"))
+    if (entry.path().extension() == ".deb") package = entry.path();
+  ASSERT_FALSE(package.empty());
+  EXPECT_TRUE(has(run({"/usr/bin/dpkg-deb", "-f", package.string(), "Depends"}), "libc6 (>= "));
+  EXPECT_TRUE(has(run({"/usr/bin/dpkg-deb", "-f", package.string(), "Recommends"}), "g++ | c++-compiler"));
+  run({"/usr/bin/dpkg-deb", "-x", package.string(), "root"});
+  EXPECT_TRUE(fs::exists(sandbox_.folder() / "root/usr/share/zsh/vendor-completions/_tune"));
+  sandbox_.write_gemm();
+  const Result result = sandbox_.tune_from(sandbox_.folder() / "root/usr/bin", {"gemm.yaml", "--max-evals", "1"});
+  EXPECT_EQ(result.code, 0) << result.err;
 }
 
 }  // namespace
