@@ -18,13 +18,13 @@ std::string usage_of(const CommandText& command) {
     const std::string argument = option.argument + (option.repeats ? " ..." : "");
     usage += option.required ? " " + argument : " [" + argument + "]";
   }
-  return usage;
+  return command.tunes ? usage + " [-- COMMAND ...]" : usage;
 }
 
 std::vector<ExampleText> examples() {
   return {{"tune --yaml gemm.yaml --dry-run", "list the specs"},
           {"tune --yaml gemm.yaml --tune --output best", "write best.yaml"},
-          {"tune best.yaml", "time the winner again"}};
+          {"tune --tune --param L:[1,6,9] -- xz -{L} -k -c FILE", "tune a command"}};
 }
 
 std::string joined(const std::vector<std::string>& words, const std::string& separator) {

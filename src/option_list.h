@@ -23,6 +23,7 @@ struct OptionText {
 /// `tune` itself, or one of its commands.
 struct CommandText {
   std::string name, help;
+  bool tunes = false;  ///< and so takes a command to tune behind --
   std::vector<OptionText> options;
   std::vector<CommandText> commands;
 };

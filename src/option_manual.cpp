@@ -43,6 +43,8 @@ constexpr Term kEnvironment[] = {
     {"CXX", "The compiler of CPU kernels, instead of c++."},
     {"CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES", "The GPUs that may be used."},
     {"CUDA_HOME, CUDA_PATH, ROCM_PATH, HIP_PATH", "Where the vendor's toolkit is, if it is not where it usually is."},
+    {"NO_COLOR", "If it is set, the output has no colours."},
+    {"TERM", "If it is not set, or to dumb, the output has no colours, and progress is printed in lines."},
     {"COLUMNS", "The width of a terminal that does not tell its own."},
     {"TMPDIR", "The folder for temporary files, instead of /tmp."},
     {"TUNE_LOCKS", "The folder of the locks by which runs take turns on a device, instead of /tmp."},

@@ -57,7 +57,7 @@ OptionText text_of(const CLI::Option& option) {
 }
 
 CommandText text_of(const CLI::App& app) {
-  CommandText text{app.get_name(), app.get_description(), {}, {}};
+  CommandText text{app.get_name(), app.get_description(), app.get_option_no_throw("--tune") != nullptr, {}, {}};
   for (const CLI::Option* option : app.get_options()) text.options.push_back(text_of(*option));
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     text.commands.push_back(text_of(*command));

@@ -302,10 +302,10 @@ void add_what_comes_out(CLI::App& app, Options& options) {
            using Color = Options::Color;
            options.color = text == "auto" ? Color::automatic : text == "always" ? Color::always : Color::never;
          },
-         "Colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+         "Whether the output is coloured (default: auto, which is on a terminal, unless NO_COLOR is set)")
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
       ->group(group)
-      ->type_name("WHEN");
+      ->type_name("auto|always|never");
   app.add_option("--keep", options.keep,
                  "Save artifact, source, log and output of failed specs here; with --build-only, of all")
       ->group(group)
