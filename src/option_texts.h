@@ -2,15 +2,15 @@
 #include <optional>
 #include <string>
 
+// The texts that the command line writes about itself: help, completions and the manual page. Knows CLI11, which it
+// turns into the data of option_list.h.
+
 namespace CLI {
 class App;
 class Success;
 }  // namespace CLI
 
 namespace tune {
-
-// The texts that the command line writes about itself: help, completions and the manual page. Knows CLI11, which it
-// turns into the data of option_list.h.
 
 /// Adds --help, --help-all, --version, and the commands that print the other texts; last of all.
 void add_text_options(CLI::App& app, const std::string& version);
