@@ -51,6 +51,9 @@ TEST_F(Install, RunsWhereverItLies) {
   const Result demo = sandbox_.tune_from(bin, {"moved/share/tune/configs/gemm_cpu.yaml", "--dry-run", "--quiet"});
   EXPECT_EQ(demo.code, 0) << demo.err;
   EXPECT_TRUE(has(demo.out, "Number of valid specs: ")) << demo.out;
+  const Result device = sandbox_.tune_from(
+      bin, {"moved/share/tune/configs/gemm_simt.yaml", "--dry-run", "--quiet", "--device-file", "h100"});
+  EXPECT_EQ(device.code, 0) << device.err;
   sandbox_.write("bench.cpp", "#include <tune/bench.h>\nint main() {}\n");
   sandbox_.write("bench.yaml", "name: bench\nfile: bench.cpp\nparams: {P: 1}\n");
   const Result program = sandbox_.tune_from(bin, {"bench.yaml", "--build-only"});
