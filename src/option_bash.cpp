@@ -35,14 +35,14 @@ _tune_command() {
 }
 
 _tune() {
-  local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= i
+  local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     [[ ${COMP_WORDS[i]} == -- ]] && { _tune_command $((i + 1)); return; }
   done
   # --name=value is three words here.
   if [[ $cur == '=' ]]; then
-    cur=
+    cur=''
   elif [[ $previous == '=' ]]; then
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi

@@ -28,10 +28,8 @@ std::string wrapped(const std::string& text, std::size_t column, std::size_t ind
 std::string entry(const std::string& name, const std::string& meaning, std::size_t column, std::size_t width) {
   if (width < kNarrow) column = std::min<std::size_t>(column, 6);
   std::string text = "  " + wrapped(name, 2, 4, width);
-  if (name.size() + 4 <= column)
-    text.back() = ' ', text.resize(column, ' ');
-  else
-    text += std::string(column, ' ');
+  if (name.size() + 4 <= column) text.pop_back();  // the meaning begins on this line
+  text.append(column - (text.back() == '\n' ? 0 : text.size()), ' ');
   return text + wrapped(meaning, column, column, width);
 }
 

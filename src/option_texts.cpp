@@ -43,9 +43,10 @@ std::string help_of(const CLI::Option& option) {
 
 OptionText text_of(const CLI::Option& option) {
   OptionText text;
+  for (const std::string& name : option.get_snames()) text.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);
-  for (const std::string& name : option.get_snames())
-    text.names.insert(text.names.begin() + !text.names.empty(), "-" + name);
+  const auto first_long = std::ranges::find_if(text.names, [](const std::string& name) { return name[1] == '-'; });
+  if (first_long != text.names.end()) std::rotate(text.names.begin(), first_long, first_long + 1);
   text.value = option.get_items_expected_max() == 0 ? "" : option.get_type_name();
   if (option.get_positional()) text.argument = text.names.empty() ? option.get_name(true) : text.value;
   text.choices = choices_of(text);
