@@ -19,5 +19,5 @@ part "sanitizers: configure" cmake --preset asan
 part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
 part "sanitizers: tests" ctest --preset asan -j2
 # Last, so that its summary closes the output.
-part "tests" ctest --preset dev -j2
+part "tests" ctest --preset dev -j3  # many of them wait more than they compute
 echo "all of it: $SECONDS s"

@@ -61,7 +61,7 @@ void print_table(const Options& options, const std::vector<AuditedShape>& shapes
   base::flush_results();
 }
 
-ExitCode judge(const AuditOptions& audit, const AuditFigures& all) {
+ExitCode held_against_limits(const AuditOptions& audit, const AuditFigures& all) {
   if (all.without_winner == all.runs) return ExitCode::none_valid;
   ExitCode code = ExitCode::ok;
   const auto require = [&](const char* option, const std::optional<double>& limit, const char* what, double found) {
@@ -118,7 +118,7 @@ ExitCode audit(const Options& options) {
     if (csv.has_parent_path()) fs::create_directories(csv.parent_path(), ignored);
     base::write_file(csv, audit_csv(shapes));
   }
-  return judge(*options.audit, figures_of(shapes));
+  return held_against_limits(*options.audit, figures_of(shapes));
 }
 
 }  // namespace tune::commands

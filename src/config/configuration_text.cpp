@@ -10,30 +10,30 @@
 namespace tune::config {
 namespace {
 
-using Names = std::pair<std::string_view, std::string_view>;
+using NamePair = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Names, 3> kSizes = {{{"M", "m"}, {"N", "n"}, {"K", "k"}}};
-constexpr std::array<Names, 10> kParameters = {{{"BM", "BLOCK_SIZE_M"},
-                                                {"BN", "BLOCK_SIZE_N"},
-                                                {"BK", "BLOCK_SIZE_K"},
-                                                {"GM", "GROUP_SIZE_M"},
-                                                {"SK", "SPLIT_K"},
-                                                {"nW", "num_warps"},
-                                                {"nS", "num_stages"},
-                                                {"EU", "waves_per_eu"},
-                                                {"kP", "kpack"},
-                                                {"mfma", "matrix_instr_nonkdim"}}};
+constexpr std::array<NamePair, 3> kSizes = {{{"M", "m"}, {"N", "n"}, {"K", "k"}}};
+constexpr std::array<NamePair, 10> kParameters = {{{"BM", "BLOCK_SIZE_M"},
+                                                   {"BN", "BLOCK_SIZE_N"},
+                                                   {"BK", "BLOCK_SIZE_K"},
+                                                   {"GM", "GROUP_SIZE_M"},
+                                                   {"SK", "SPLIT_K"},
+                                                   {"nW", "num_warps"},
+                                                   {"nS", "num_stages"},
+                                                   {"EU", "waves_per_eu"},
+                                                   {"kP", "kpack"},
+                                                   {"mfma", "matrix_instr_nonkdim"}}};
 /// Its value is a word that may contain `_`, so it stands last.
 constexpr std::string_view kSchedule = "_sched";
 constexpr std::string_view kBias = "_bias";
 
 /// The name of a word of the form `name` and digits.
 template <std::size_t size>
-const Names* find(const std::array<Names, size>& names, std::string_view word) {
+const NamePair* find(const std::array<NamePair, size>& names, std::string_view word) {
   const std::size_t digits = word.find_first_of("0123456789");
   const bool whole =
       digits != std::string_view::npos && word.find_first_not_of("0123456789", digits) == std::string_view::npos;
-  const auto found = std::ranges::find(names, word.substr(0, digits), &Names::first);
+  const auto found = std::ranges::find(names, word.substr(0, digits), &NamePair::first);
   return whole && found != names.end() ? &*found : nullptr;
 }
 
@@ -44,9 +44,9 @@ std::string lower(std::string_view text) {
 }
 
 void read_word(std::string_view word, ConfigurationText& read, const Place& place, Problems& problems) {
-  if (const Names* size = find(kSizes, word)) {
+  if (const NamePair* size = find(kSizes, word)) {
     read.problem.emplace_back(size->second, word.substr(size->first.size()));
-  } else if (const Names* parameter = find(kParameters, word)) {
+  } else if (const NamePair* parameter = find(kParameters, word)) {
     read.parameters.push_back({std::string(parameter->first), std::string(parameter->second),
                                std::string(word.substr(parameter->first.size()))});
   } else {

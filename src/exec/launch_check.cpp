@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exec/occupancy.h"
 #include "wire/code_object.h"
 #include "wire/cubin.h"
 
@@ -78,12 +79,6 @@ Fault argument_fault(const wire::KernelLaunch& launch, const Problem& problem, c
   if (launch.args.size() == kernel.parameters.size()) return std::nullopt;
   return misfit(fmt::format("launch.args has {} entries, the kernel has {} parameters", launch.args.size(),
                             kernel.parameters.size()));
-}
-
-std::int64_t threads_of(const wire::KernelLaunch& launch) {
-  std::int64_t threads = 1;
-  for (const std::int64_t extent : launch.block) threads *= extent;
-  return threads;
 }
 
 Fault block_fault(const wire::KernelLaunch& launch, const Kernel& kernel, const Device& device) {

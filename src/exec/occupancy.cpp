@@ -31,12 +31,6 @@ std::optional<Limits> limits_of(const Device& device) {
   return known ? std::optional(limits) : std::nullopt;
 }
 
-std::int64_t threads_of(const wire::KernelLaunch& launch) {
-  std::int64_t threads = 1;
-  for (const std::int64_t extent : launch.block) threads *= std::max<std::int64_t>(1, extent);
-  return threads;
-}
-
 double occupancy_of(const wire::KernelLaunch& launch, std::int64_t registers, std::int64_t shared,
                     const Limits& limits) {
   const std::int64_t threads = threads_of(launch);
@@ -79,6 +73,12 @@ double least_of(const std::vector<wire::KernelLaunch>& launches, double register
 }
 
 }  // namespace
+
+std::int64_t threads_of(const wire::KernelLaunch& launch) {
+  std::int64_t threads = 1;
+  for (const std::int64_t extent : launch.block) threads *= std::max<std::int64_t>(1, extent);
+  return threads;
+}
 
 std::optional<double> occupancy(const std::vector<wire::KernelLaunch>& launches,
                                 const std::map<std::string, double>& properties, const Device& device) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,6 +9,9 @@
 #include "wire/messages.h"
 
 namespace tune::exec {
+
+/// Threads of a block.
+std::int64_t threads_of(const wire::KernelLaunch& launch);
 
 /// The share of a multiprocessor's threads that its resident blocks fill, 0 to 1, by the rules of NVIDIA's devices
 /// (CUDA programming guide, "Multiprocessor level"), and of AMD's gfx906, gfx908, gfx90a and gfx942 (LLVM's AMDGPU

@@ -16,7 +16,7 @@ constexpr std::size_t kLeastForBar = 60, kLongestBar = 30;  // columns; of the b
 constexpr std::size_t kShortestText = 10;
 
 /// A piece of a line.
-struct Part {
+struct Segment {
   std::string text;
   Style style = kPlainStyle;
 };
@@ -56,23 +56,23 @@ std::string failed_text(const Snapshot& snapshot) {
   return total == 0 ? "" : fmt::format("{} failed: {}", total, fmt::join(texts, ", "));
 }
 
-std::size_t width_of_parts(const std::vector<Part>& parts) {
+std::size_t width_of_parts(const std::vector<Segment>& parts) {
   std::size_t width = 0;
-  for (const Part& part : parts) width += (width == 0 ? 0 : std::string_view(kGap).size()) + width_of(part.text);
+  for (const Segment& part : parts) width += (width == 0 ? 0 : std::string_view(kGap).size()) + width_of(part.text);
   return width;
 }
 
 /// Leaves out the last parts until the others fit, and cuts the only one that is left.
-std::vector<Part> fitted(std::vector<Part> parts, std::size_t columns) {
-  std::erase_if(parts, [](const Part& part) { return part.text.empty(); });
+std::vector<Segment> fitted(std::vector<Segment> parts, std::size_t columns) {
+  std::erase_if(parts, [](const Segment& part) { return part.text.empty(); });
   while (parts.size() > 1 && width_of_parts(parts) > columns) parts.pop_back();
   if (parts.size() == 1) parts.front().text = cut_to(parts.front().text, columns);
   return parts;
 }
 
-std::string line_of(const std::vector<Part>& parts, bool colors) {
+std::string line_of(const std::vector<Segment>& parts, bool colors) {
   std::vector<std::string> texts;
-  for (const Part& part : parts) texts.push_back(styled(part.text, part.style, colors));
+  for (const Segment& part : parts) texts.push_back(styled(part.text, part.style, colors));
   return fmt::format("{}", fmt::join(texts, kGap));
 }
 
@@ -84,23 +84,23 @@ std::string bar(double share, std::size_t columns) {
 }
 
 /// Adds as much of the text as fits into the line, unless that would tell nothing.
-void add_cut(std::vector<Part>& parts, std::vector<Part>::iterator place, const std::string& text,
+void add_cut(std::vector<Segment>& parts, std::vector<Segment>::iterator place, const std::string& text,
              std::size_t columns) {
   const std::size_t used = width_of_parts(parts) + std::string_view(kGap).size();
   const std::size_t least = std::min(kShortestText, width_of(text));
-  if (!text.empty() && used + least <= columns) parts.insert(place, Part{cut_to(text, columns - used)});
+  if (!text.empty() && used + least <= columns) parts.insert(place, Segment{cut_to(text, columns - used)});
 }
 
-std::vector<Part> how_far(const Snapshot& snapshot, std::size_t columns) {
-  std::vector<Part> parts = {{count_text(snapshot)}, {eta_text(snapshot)}, {rate_text(snapshot)}};
-  if (columns >= kLeastForBar) parts.insert(parts.begin(), Part{bar(snapshot.share, columns)});
+std::vector<Segment> how_far(const Snapshot& snapshot, std::size_t columns) {
+  std::vector<Segment> parts = {{count_text(snapshot)}, {eta_text(snapshot)}, {rate_text(snapshot)}};
+  if (columns >= kLeastForBar) parts.insert(parts.begin(), Segment{bar(snapshot.share, columns)});
   parts = fitted(std::move(parts), columns);
   add_cut(parts, parts.end(), snapshot.running, columns);
   return parts;
 }
 
-std::vector<Part> what_was_found(const Snapshot& snapshot, std::size_t columns) {
-  std::vector<Part> parts;
+std::vector<Segment> what_was_found(const Snapshot& snapshot, std::size_t columns) {
+  std::vector<Segment> parts;
   if (!snapshot.best.empty()) parts.push_back({"best " + snapshot.best + age_text(snapshot), kBestStyle});
   if (const std::string failed = failed_text(snapshot); !failed.empty()) parts.push_back({failed, kFailedStyle});
   parts = fitted(std::move(parts), columns);
