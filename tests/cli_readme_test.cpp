@@ -33,8 +33,12 @@ std::vector<std::string> structure(const std::string& text) {
       ".*|Elapsed .*|pruned .*");
   std::vector<std::string> lines;
   std::istringstream all(text);
+  bool in_sentence = false;  // which a terminal breaks, and then goes on indented
   for (std::string line; std::getline(all, line);) {
     if (lines.empty() && line != std::string(80, '-')) continue;
+    in_sentence =
+        line.starts_with("warning: ") || line.starts_with("note: ") || (in_sentence && line.starts_with("  "));
+    if (in_sentence) continue;
     if (!std::regex_match(line, kKept)) continue;
     const auto words = words_of(line);
     if (words[0] == "mesh_idx") {
