@@ -11,7 +11,7 @@ part() {
   echo "== $name: $((SECONDS - start)) s"
 }
 
-part "install" demo/setup.sh libgtest-dev python3 libamdhip64-dev clang-format clang-tidy
+part "install" demo/setup.sh libgtest-dev python3 libamdhip64-dev clang-format clang-tidy xz-utils
 part "lint" tests/lint.sh
 part "configure" cmake --preset dev
 part "build" cmake --build --preset dev -j2
