@@ -8,8 +8,8 @@
 #include "base/store.h"
 #include "cli.h"
 #include "has.h"
-#include "option_completion.h"
-#include "option_help.h"
+#include "options/completion.h"
+#include "options/help.h"
 
 namespace tune::cli {
 namespace {

@@ -1,11 +1,10 @@
-#include "option_spellings.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
 #include "model/values/error.h"
+#include "options/spellings.h"
 #include "search/kernel_tuner_names.h"
 #include "search/strategies.h"
 
@@ -59,7 +58,7 @@ TEST(OptionSpellings, TheManualNamesEveryOne) {
 TEST(OptionSpellings, ARefusalSaysWhatToUseInstead) {
   int refused = 0;
   for (const Spelling& spelling : spellings()) {
-    if (spelling.kind != Spelling::Kind::refused) continue;
+    if (spelling.treatment != Spelling::Treatment::refused) continue;
     ++refused;
     try {
       ours({"tune", std::string(spelling.name), "x"});

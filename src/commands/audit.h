@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "commands/audit_table.h"
-#include "options.h"
+#include "options/options.h"
 
 namespace tune::commands {
 

@@ -6,7 +6,7 @@
 #include "config/shapes.h"
 #include "exec/workers.h"
 #include "model/values/error.h"
-#include "options.h"
+#include "options/options.h"
 
 namespace tune::commands {
 

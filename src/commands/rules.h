@@ -12,7 +12,7 @@
 #include "flow/resume.h"
 #include "flow/searching.h"
 #include "flow/tuning.h"
-#include "options.h"
+#include "options/options.h"
 #include "report/progress.h"
 
 namespace tune::commands {

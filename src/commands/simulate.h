@@ -5,7 +5,7 @@
 
 #include "flow/replay.h"
 #include "model/statistics/objective.h"
-#include "options.h"
+#include "options/options.h"
 
 namespace tune::commands {
 

@@ -10,7 +10,7 @@
 #include "flow/machine.h"
 #include "flow/outputs.h"
 #include "model/statistics/objective.h"
-#include "options.h"
+#include "options/options.h"
 #include "report/progress.h"
 
 namespace tune::commands {

@@ -5,7 +5,7 @@
 #include "flow/findings.h"
 #include "model/statistics/ranking.h"
 #include "model/values/error.h"
-#include "options.h"
+#include "options/options.h"
 
 namespace tune::commands {
 

@@ -17,7 +17,7 @@
 #include "journal.h"
 #include "model/values/error.h"
 #include "model/values/shown.h"
-#include "options.h"
+#include "options/options.h"
 #include "wire/program_result.h"
 
 namespace tune::fuzz {

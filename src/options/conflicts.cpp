@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "model/values/error.h"
-#include "options.h"
+#include "options/options.h"
 
 namespace tune {
 namespace {

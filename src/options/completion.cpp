@@ -1,4 +1,4 @@
-#include "option_completion.h"
+#include "options/completion.h"
 
 namespace tune {
 

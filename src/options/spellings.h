@@ -8,7 +8,7 @@ namespace tune {
 
 /// An option of another tool, and what stands for it here.
 struct Spelling {
-  enum class Kind {
+  enum class Treatment {
     same,     ///< `ours` means the same
     implied,  ///< `tune` always works like that, so the option changes nothing
     refused   ///< there is no such option here, and `ours` is the sentence that says what to use instead
@@ -17,7 +17,7 @@ struct Spelling {
 
   std::string_view tool;
   std::string_view name;  ///< with its dashes
-  Kind kind = Kind::same;
+  Treatment treatment = Treatment::same;
   std::string_view ours;      ///< of an option: its words; what the rule returns is appended to the last one
   ValueRule value = nullptr;  ///< how the option's value is written here; null: it takes none
 };

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "option_list.h"
+#include "options/list.h"
 
 namespace tune {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "option_list.h"
+#include "options/list.h"
 
 namespace tune {
 

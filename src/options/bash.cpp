@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "option_completion.h"
+#include "options/completion.h"
 
 namespace tune {
 namespace {
 
-constexpr const char* kHead = R"(# Completion of tune for bash, which `tune completion bash` prints.
+constexpr const char* kBashStart = R"(# Completion of tune for bash, which `tune completion bash` prints.
 
 _tune_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
 
@@ -99,7 +99,7 @@ std::string arguments(const std::string& name, const CommandText& command) {
 
 std::string bash_completion(const CommandText& tune) {
   const std::string commands = joined(names_of(tune.commands), " ");
-  std::string text = kHead;
+  std::string text = kBashStart;
   text +=
       fmt::format("  case ${{COMP_WORDS[1]}} in\n    {}) ((COMP_CWORD > 1)) && command=${{COMP_WORDS[1]}} ;;\n  esac\n",
                   joined(names_of(tune.commands), " | "));

@@ -1,4 +1,4 @@
-#include "option_manual.h"
+#include "options/manual.h"
 
 #include <algorithm>
 #include <vector>

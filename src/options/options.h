@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/device.h"
-#include "option_values.h"
+#include "options/values.h"
 #include "search/strategies.h"
 
 namespace tune {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "option_completion.h"
+#include "options/completion.h"
 
 namespace tune {
 namespace {
 
-constexpr const char* kHead = R"(# Completion of tune for fish, which `tune completion fish` prints.
+constexpr const char* kFishStart = R"(# Completion of tune for fish, which `tune completion fish` prints.
 
 function __tune_files -d 'Folders, and the files that end in one of the arguments'
     for ending in $argv
@@ -18,7 +18,7 @@ complete -c tune -n 'contains -- -- (commandline -opc)' -F
 )";
 
 /// Within single quotes.
-std::string quoted(const std::string& text) {
+std::string in_fish_quotes(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -29,7 +29,7 @@ std::string quoted(const std::string& text) {
 
 std::string values(const Completed& value) {
   using By = Completed::By;
-  if (value.by == By::words) return " -x -a " + quoted(joined(value.words, " "));
+  if (value.by == By::words) return " -x -a " + in_fish_quotes(joined(value.words, " "));
   if (value.by == By::folders) return " -x -a '(__fish_complete_directories)'";
   if (value.by == By::nothing) return " -x";
   return value.words.empty() ? " -r -F" : fmt::format(" -x -a '(__tune_files {})'", joined(value.words, " "));
@@ -46,11 +46,11 @@ std::string names(const OptionText& option) {
 std::string lines(const CommandText& command, const std::string& condition) {
   std::string text;
   for (const OptionText& option : command.options) {
-    text += fmt::format("complete -c tune -n {}{}", quoted(condition), names(option));
+    text += fmt::format("complete -c tune -n {}{}", in_fish_quotes(condition), names(option));
     text += option.is_flag() ? "" : values(completed(option));
-    text += " -d " + quoted(option.help) + "\n";
+    text += " -d " + in_fish_quotes(option.help) + "\n";
     if (!option.argument.empty() && !option.names.empty())
-      text += fmt::format("complete -c tune -n {}{}\n", quoted(condition), values(completed(option)));
+      text += fmt::format("complete -c tune -n {}{}\n", in_fish_quotes(condition), values(completed(option)));
   }
   return text;
 }
@@ -58,13 +58,14 @@ std::string lines(const CommandText& command, const std::string& condition) {
 }  // namespace
 
 std::string fish_completion(const CommandText& tune) {
-  std::string text = kHead;
+  std::string text = kFishStart;
   text += fmt::format(
       "\nfunction __tune_itself -d 'Whether no command of tune is called'\n"
       "    not __fish_seen_subcommand_from {}\nend\n\n",
       joined(names_of(tune.commands), " "));
   for (const CommandText& command : tune.commands)
-    text += fmt::format("complete -c tune -n __fish_is_first_token -a {} -d {}\n", command.name, quoted(command.help));
+    text += fmt::format("complete -c tune -n __fish_is_first_token -a {} -d {}\n", command.name,
+                        in_fish_quotes(command.help));
   text += lines(tune, "__tune_itself");
   for (const CommandText& command : tune.commands)
     text += lines(command, "__fish_seen_subcommand_from " + command.name);

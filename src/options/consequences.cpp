@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "options.h"
+#include "options/options.h"
 
 namespace tune {
 namespace {

@@ -1,4 +1,4 @@
-#include "option_spellings.h"
+#include "options/spellings.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace tune {
 namespace {
 
-using Kind = Spelling::Kind;
+using Treatment = Spelling::Treatment;
 
 constexpr std::string_view kKbench = "kbench";
 constexpr std::string_view kTuneGemm = "tune_gemm";
@@ -61,75 +61,76 @@ constexpr std::string_view kRunCommand =
     "say in the tuning file how the program is run, such as run: [numactl, -N0, \"{binary}\", \"{args}\"]";
 
 constexpr auto kSpellings = std::to_array<Spelling>({
-    {kTuneGemm, "--o", Kind::same, "--tuning_results_file", as_it_is},
-    {kTuneGemm, "--num_threads", Kind::same, "--jobs", as_it_is},
-    {kTuneGemm, "--ngpus", Kind::same, "--devices", first_devices},
-    {kTuneGemm, "--gpu_ids", Kind::same, "--devices", as_it_is},
-    {kTuneGemm, "-dtype_a", Kind::same, "--problem a=", type_name},
-    {kTuneGemm, "-dtype_b", Kind::same, "--problem b=", type_name},
-    {kTuneGemm, "-dtype_c", Kind::same, "--problem c=", type_name},
-    {kTuneGemm, "-col_a", Kind::same, "--problem rowMajorA=N"},
-    {kTuneGemm, "-col_b", Kind::same, "--problem rowMajorB=N"},
-    {kTuneGemm, "--init_type", Kind::same, "--problem init=", init_name},
-    {kTuneGemm, "--bias_vector", Kind::same, "--problem bias=col"},
-    {kTuneGemm, "--time_breakdown", Kind::implied, "a run always says how long builds, checks and timing took"},
-    {kTuneGemm, "--benchmark", Kind::refused,
+    {kTuneGemm, "--o", Treatment::same, "--tuning_results_file", as_it_is},
+    {kTuneGemm, "--num_threads", Treatment::same, "--jobs", as_it_is},
+    {kTuneGemm, "--ngpus", Treatment::same, "--devices", first_devices},
+    {kTuneGemm, "--gpu_ids", Treatment::same, "--devices", as_it_is},
+    {kTuneGemm, "-dtype_a", Treatment::same, "--problem a=", type_name},
+    {kTuneGemm, "-dtype_b", Treatment::same, "--problem b=", type_name},
+    {kTuneGemm, "-dtype_c", Treatment::same, "--problem c=", type_name},
+    {kTuneGemm, "-col_a", Treatment::same, "--problem rowMajorA=N"},
+    {kTuneGemm, "-col_b", Treatment::same, "--problem rowMajorB=N"},
+    {kTuneGemm, "--init_type", Treatment::same, "--problem init=", init_name},
+    {kTuneGemm, "--bias_vector", Treatment::same, "--problem bias=col"},
+    {kTuneGemm, "--time_breakdown", Treatment::implied, "a run always says how long builds, checks and timing took"},
+    {kTuneGemm, "--benchmark", Treatment::refused,
      "without --tune, the configurations of a results file are timed in full: tune --yaml FILE --gemm_size_file "
      "RESULTS "
      "--output NAME.csv"},
-    {kTuneGemm, "--rotating_tensor", Kind::refused,
+    {kTuneGemm, "--rotating_tensor", Treatment::refused,
      "the data caches are emptied before every launch; measure: {cold_cache: false} in the tuning file leaves them "
      "warm"},
-    {kTuneGemm, "--icache_flush", Kind::refused,
+    {kTuneGemm, "--icache_flush", Treatment::refused,
      "only data caches are emptied (measure: {cold_cache: true}, the default); the instruction cache is left as it is"},
-    {kTuneGemm, "--iters", Kind::refused,
+    {kTuneGemm, "--iters", Treatment::refused,
      "launches are timed until the median is known well enough; measure: {min_launches: N} in the tuning file is the "
      "least number"},
-    {kTuneGemm, "--no_warmup", Kind::refused,
+    {kTuneGemm, "--no_warmup", Treatment::refused,
      "there is no compilation stage to skip: builds run beside the measurements (--jobs says how many); measure: "
      "{warmup: 0} in the tuning file leaves out the launches before those that are timed"},
-    {kTuneGemm, "--hack_triton_compiler", Kind::refused,
+    {kTuneGemm, "--hack_triton_compiler", Treatment::refused,
      "no compiler is changed; --arch NAME with --build-only builds without a GPU"},
 
-    {kKbench, "-dryrun", Kind::same, "--dry-run"},
-    {kKbench, "--cache-dir", Kind::same, "--store", as_it_is},
-    {kKbench, "--num-gpu", Kind::same, "--devices", first_devices},
-    {kKbench, "-c", Kind::implied,
+    {kKbench, "-dryrun", Treatment::same, "--dry-run"},
+    {kKbench, "--cache-dir", Treatment::same, "--store", as_it_is},
+    {kKbench, "--num-gpu", Treatment::same, "--devices", first_devices},
+    {kKbench, "-c", Treatment::implied,
      "what was built is always taken from the build store, unless its source has changed"},
-    {kKbench, "--cached", Kind::implied,
+    {kKbench, "--cached", Treatment::implied,
      "what was built is always taken from the build store, unless its source has changed"},
-    {kKbench, "--skip-clock-check", Kind::implied,
+    {kKbench, "--skip-clock-check", Treatment::implied,
      "no clock is demanded; the table has a warning if the times are noisy"},
-    {kKbench, "-f", Kind::implied, "no clock is demanded; the table has a warning if the times are noisy"},
-    {kKbench, "--force", Kind::implied, "no clock is demanded; the table has a warning if the times are noisy"},
-    {kKbench, "-cc", Kind::refused,
+    {kKbench, "-f", Treatment::implied, "no clock is demanded; the table has a warning if the times are noisy"},
+    {kKbench, "--force", Treatment::implied, "no clock is demanded; the table has a warning if the times are noisy"},
+    {kKbench, "-cc", Treatment::refused,
      "a build is not reused once its source has changed; to free the space, remove the folder of the build store "
      "(~/.cache/tune/store, or that of --store)"},
-    {kKbench, "--clear-cache", Kind::refused,
+    {kKbench, "--clear-cache", Treatment::refused,
      "a build is not reused once its source has changed; to free the space, remove the folder of the build store "
      "(~/.cache/tune/store, or that of --store)"},
-    {kKbench, "--run-only", Kind::refused,
+    {kKbench, "--run-only", Treatment::refused,
      "leave it out: what --build-only has built is taken from the build store (--store DIR, --base-store DIR), and "
      "only "
      "what is missing there is built"},
-    {kKbench, "--output-dir", Kind::refused, "write the folder in front of the name: --output DIR/NAME"},
-    {kKbench, "--exec-prefix", Kind::refused, kRunCommand},
-    {kKbench, "--exec-suffix", Kind::refused, kRunCommand},
-    {kKbench, "--mpirun-np", Kind::refused, kRunCommand},
-    {kKbench, "--profile", Kind::refused,
+    {kKbench, "--output-dir", Treatment::refused, "write the folder in front of the name: --output DIR/NAME"},
+    {kKbench, "--exec-prefix", Treatment::refused, kRunCommand},
+    {kKbench, "--exec-suffix", Treatment::refused, kRunCommand},
+    {kKbench, "--mpirun-np", Treatment::refused, kRunCommand},
+    {kKbench, "--profile", Treatment::refused,
      "profile one spec: for a kernel ncu --target-processes all tune --yaml FILE --spec N, for a program run: [ncu, "
      "-o, "
      "report, \"{binary}\", \"{args}\"] in the tuning file"},
-    {kKbench, "--plot", Kind::refused, "the table is always printed; --kt-cache FILE writes what ktdashboard shows"},
-    {kKbench, "--target-accelerator", Kind::refused,
+    {kKbench, "--plot", Treatment::refused,
+     "the table is always printed; --kt-cache FILE writes what ktdashboard shows"},
+    {kKbench, "--target-accelerator", Treatment::refused,
      "builds are for the device of this machine; --arch NAME with --build-only names another"},
-    {kKbench, "--march", Kind::refused, kCompilerOptions},
-    {kKbench, "--build-opts", Kind::refused, kCompilerOptions},
-    {kKbench, "--debug-level", Kind::refused, kCompilerOptions},
-    {kKbench, "-O", Kind::refused, kCompilerOptions},
-    {kKbench, "--optimization-level", Kind::refused, kCompilerOptions},
-    {kKbench, "--use-experimental-kernels", Kind::refused, kCompilerOptions},
-    {kKbench, "--disable-warnings", Kind::refused, kCompilerOptions},
+    {kKbench, "--march", Treatment::refused, kCompilerOptions},
+    {kKbench, "--build-opts", Treatment::refused, kCompilerOptions},
+    {kKbench, "--debug-level", Treatment::refused, kCompilerOptions},
+    {kKbench, "-O", Treatment::refused, kCompilerOptions},
+    {kKbench, "--optimization-level", Treatment::refused, kCompilerOptions},
+    {kKbench, "--use-experimental-kernels", Treatment::refused, kCompilerOptions},
+    {kKbench, "--disable-warnings", Treatment::refused, kCompilerOptions},
 });
 
 /// `--dtype_a` too is understood, which its own tool writes with one dash.
@@ -166,10 +167,10 @@ std::vector<std::string> in_our_spelling(int argc, const char* const* argv) {
       words.push_back(word);
       continue;
     }
-    if (spelling->kind == Kind::refused)
+    if (spelling->treatment == Treatment::refused)
       throw Error(ExitCode::bad_input,
                   fmt::format("{} is an option of {} and not of tune: {}", name, spelling->tool, spelling->ours));
-    if (spelling->kind == Kind::implied) continue;
+    if (spelling->treatment == Treatment::implied) continue;
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
     if (!value && spelling->value != nullptr && i + 1 < argc) value = argv[++i];

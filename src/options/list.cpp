@@ -1,4 +1,4 @@
-#include "option_list.h"
+#include "options/list.h"
 
 #include <algorithm>
 

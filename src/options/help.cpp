@@ -1,4 +1,4 @@
-#include "option_help.h"
+#include "options/help.h"
 
 #include <algorithm>
 #include <sstream>

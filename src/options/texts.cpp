@@ -1,4 +1,4 @@
-#include "option_texts.h"
+#include "options/texts.h"
 
 #include <unistd.h>
 
@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "base/terminal.h"
-#include "option_completion.h"
-#include "option_help.h"
-#include "option_manual.h"
+#include "options/completion.h"
+#include "options/help.h"
+#include "options/manual.h"
 #include "search/strategies.h"
 
 namespace tune {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "option_completion.h"
+#include "options/completion.h"
 
 namespace tune {
 namespace {
 
-constexpr const char* kHead = R"(#compdef tune
+constexpr const char* kZshStart = R"(#compdef tune
 # Completion of tune for zsh, which `tune completion zsh` prints.
 
 )";
@@ -36,7 +36,7 @@ fi
 )";
 
 /// Within single quotes, with a backslash before each of these characters.
-std::string quoted(const std::string& text, const std::string& special = "") {
+std::string in_zsh_quotes(const std::string& text, const std::string& special = "") {
   std::string out;
   for (const char c : text) {
     if (c == '\'') out += "'\\'";
@@ -55,7 +55,7 @@ std::string action(const Completed& value) {
 }
 
 std::string value_spec(const OptionText& option) {
-  return fmt::format(":{}:{}", quoted(option.value, ":\\"), quoted(action(completed(option))));
+  return fmt::format(":{}:{}", in_zsh_quotes(option.value, ":\\"), in_zsh_quotes(action(completed(option))));
 }
 
 /// `--name=[meaning]:VALUE:action` for _arguments, once for each name.
@@ -65,7 +65,7 @@ std::string option_specs(const OptionText& option) {
   std::string text;
   for (const std::string& name : names) {
     const std::string joint = option.is_flag() ? "" : name.size() == 2 ? "+" : "=";
-    text += fmt::format(" \\\n    '{}{}{}[{}]{}'", before, name, joint, quoted(option.help, "[]\\"),
+    text += fmt::format(" \\\n    '{}{}{}[{}]{}'", before, name, joint, in_zsh_quotes(option.help, "[]\\"),
                         option.is_flag() ? "" : value_spec(option));
   }
   return text;
@@ -88,7 +88,7 @@ std::string function_of(const CommandText& command) {
 std::string first_words(const CommandText& tune) {
   std::string text = "_tune_argument() {\n  local -a commands=(";
   for (const CommandText& command : tune.commands)
-    text += fmt::format("\n    '{}:{}'", command.name, quoted(command.help, ":\\"));
+    text += fmt::format("\n    '{}:{}'", command.name, in_zsh_quotes(command.help, ":\\"));
   text += "\n  )\n  (( CURRENT == 2 )) && _describe -t commands command commands\n";
   return text + "  " + action(completed(*argument_of(tune))) + "\n}\n\n";
 }
@@ -96,7 +96,7 @@ std::string first_words(const CommandText& tune) {
 }  // namespace
 
 std::string zsh_completion(const CommandText& tune) {
-  std::string text = kHead;
+  std::string text = kZshStart;
   for (const CommandText& command : tune.commands) text += function_of(command);
   text += first_words(tune) + kBegin;
   for (const std::string& name : names_of(tune.commands))

@@ -1,0 +1,25 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "options/options.h"
+
+// The options of a run in groups, as CLI11 takes them: what they set, what they accept, and their line of the help.
+namespace tune {
+
+/// Accepts whole numbers from `least` on.
+CLI::Validator whole(std::int64_t least = std::numeric_limits<std::int64_t>::min());
+/// Adds an option whose value is a share, `1%` or `0.01`. `kind` says in an error what the refused text is not.
+CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<double>& share, const std::string& kind,
+                       const char* help);
+
+/// Each adds the options of one group. `options` must outlive the parsing.
+void add_what_to_tune(CLI::App& app, Options& options);
+void add_programs(CLI::App& app, Options& options);
+void add_how(CLI::App& app, Options& options);
+void add_what_comes_out(CLI::App& app, Options& options);
+
+}  // namespace tune

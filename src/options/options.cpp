@@ -1,0 +1,192 @@
+#include "options/options.h"
+
+#include <algorithm>
+
+#include "base/streams.h"
+#include "model/values/error.h"
+#include "options/groups.h"
+#include "options/spellings.h"
+#include "options/texts.h"
+
+namespace tune {
+namespace {
+
+constexpr const char* kVersion = "tune " TUNE_VERSION;
+constexpr const char* kShare = "share from 0 to below 1, such as 1% or 0.01";
+void add_convert(CLI::App& app, ConvertOptions& convert) {
+  CLI::App* command = app.add_subcommand("convert", "Write a recorded run in another format: tune convert IN OUT");
+  command->add_option("IN", convert.input, "Journal, Kernel Tuner cache, T4 results or CSV; may be .gz or .bz2")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("OUT", convert.output, "By its name: .jsonl .json .t4.json .csv")->required()->type_name("FILE");
+  command->add_option("--to", convert.to, "The format, instead of by the name")
+      ->check(CLI::IsMember({"journal", "kernel-tuner", "t4", "csv"}).description(""))
+      ->type_name("journal|kernel-tuner|t4|csv");
+}
+
+void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
+  CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
+  command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--strategy", bench.strategies, "As for a run; may be repeated (default: all but exhaustive)")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command->add_option("--budgets", bench.budgets, "Specs tried")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->check(whole(1))
+      ->capture_default_str()
+      ->type_name("N,N");
+  command->add_option("--seeds", bench.seeds, "How often each is repeated")
+      ->check(whole(1))
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--seed", bench.seed, "The first seed")->check(whole(0))->capture_default_str()->type_name("S");
+  command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
+}
+
+// Takes the options of a run, less those that choose something else to do than to tune.
+void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
+  CLI::App* command = app.add_subcommand("audit", "Repeat a tuning and say how far its answers can be trusted");
+  add_what_to_tune(*command, tuning);
+  add_programs(*command, tuning);
+  add_how(*command, tuning);
+  add_what_comes_out(*command, tuning);
+  for (const char* name : {"--spec", "--dry-run", "--build-only", "--probe", "--simulate", "--compare", "--arch",
+                           "--kt-cache", "--t4", "--top", "--keep", "--fresh", "--artifact", "--tuning_results_file",
+                           "--kbench-files", "--partition", "--compare_wo_tuning", "--config_str"})
+    command->remove_option(command->get_option(name));
+  command->get_option("--tune")->description("Nothing else: what is audited is always a run with --tune");
+  command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
+  const char* group = "Audit";
+  command->add_option("--runs", audit.runs, "How often each shape is tuned, each time with another seed")
+      ->check(whole(1))
+      ->capture_default_str()
+      ->group(group)
+      ->type_name("N");
+  command->add_option("--simulate", audit.recordings, "Tune on this recorded run; may be repeated")
+      ->allow_extra_args(false)
+      ->group(group)
+      ->type_name("FILE");
+  add_share(*command, "--with-noise", audit.noise, kShare,
+            "Noise of every simulated time (default: what the recording's confidence intervals tell)")
+      ->group(group);
+  command->add_flag("--exhaustive", audit.exhaustive, "Know the best from one more run that times every spec in full")
+      ->group(group);
+  command->add_flag("--continue", audit.keep_journals, "Go on with an audit that ended early")->group(group);
+  add_share(*command, "--max-flips", audit.max_flips, kShare,
+            "Exit with 3 if the winner changed in a larger share of the runs")
+      ->group(group);
+  add_share(*command, "--max-regret", audit.max_regret, kShare, "Exit with 3 if the mean regret is larger")
+      ->group(group);
+}
+
+void complete(SimulateBenchOptions& bench) {
+  for (const std::string& text : bench.strategies) search::parse_strategy(text);
+  if (!bench.strategies.empty()) return;
+  for (const search::StrategyChoice& choice : search::strategies())
+    if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
+}
+
+/// Refuses an empty path, and an option in the place of one, in every option that takes a path, for the command and its
+/// subcommand.
+void refuse_unlikely_paths(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    const bool is_path = type == "FILE" || type == "DIR" || type == "PREFIX";
+    for (const std::string& path : option->results())
+      if (is_path && (path.empty() || path.starts_with("--")))
+        throw Error(ExitCode::bad_input, option->get_name() + " is given " +
+                                             (path.empty() ? "an empty path" : "the option " + path) +
+                                             "; give the name of a " + (type == "DIR" ? "folder" : "file"));
+  }
+  for (const CLI::App* command : app.get_subcommands()) refuse_unlikely_paths(*command);
+}
+
+/// `, did you mean '--tune'?` for the first word that is no option.
+std::string nearest_option(const CLI::App& app) {
+  const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const std::vector<std::string> unknown = app.remaining(true);
+  return unknown.empty() ? "" : did_you_mean(unknown.front().substr(0, unknown.front().find('=')), known);
+}
+
+/// The command that is tuned.
+std::vector<std::string> words_behind_dashes(int argc, const char* const* argv) {
+  const std::ptrdiff_t dashes = std::find(argv, argv + argc, std::string_view("--")) - argv;
+  if (dashes == argc) return {};
+  std::vector<std::string> words(argv + dashes + 1, argv + argc);
+  if (words.empty() || words.front().empty())
+    throw Error(ExitCode::bad_input,
+                "there is no command behind --; write tune --tune --param LEVEL:[1,9] -- xz "
+                "-{LEVEL} -k -c FILE");
+  return words;
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, const char* const* argv) {
+  Options options;
+  options.command.assign(argv, argv + argc);
+  const std::vector<std::string> ours = in_our_spelling(argc, argv);
+  CLI::App app{
+      "Finds the fastest parameters of a CUDA, HIP or CPU kernel or of a program: builds, checks and times every "
+      "combination of their values, and ranks them.",
+      "tune"};
+  add_what_to_tune(app, options);
+  add_programs(app, options);
+  add_how(app, options);
+  add_what_comes_out(app, options);
+  ConvertOptions convert;
+  add_convert(app, convert);
+  SimulateBenchOptions bench;
+  add_simulate_bench(app, bench);
+  Options tuning;
+  AuditOptions audit;
+  add_audit(app, tuning, audit);
+  add_text_options(app, kVersion);
+  try {
+    std::vector<const char*> words;
+    for (const std::string& word : ours) words.push_back(word.c_str());
+    words.erase(std::ranges::find(words, std::string_view("--")), words.end());
+    app.parse(static_cast<int>(words.size()), words.data());
+  } catch (const CLI::Success& asked) {
+    base::print(help_or_version(app, asked));
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    const std::string advice = nearest_option(app);
+    throw Error(ExitCode::bad_input, error.what() + (advice.empty() ? "; see tune --help" : advice));
+  }
+  refuse_unlikely_paths(app);
+  const std::vector<std::string> tuned_command = words_behind_dashes(argc, argv);
+  if (!tuned_command.empty() && !app.get_subcommands().empty() && !app.got_subcommand("audit"))
+    throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
+  options.tuned_command = tuning.tuned_command = tuned_command;
+  if (const auto text = text_of_command(app, kVersion)) {
+    base::print(*text);
+    return std::nullopt;
+  }
+  if (app.got_subcommand("audit")) {
+    tuning.command = options.command;
+    tuning.tune = true;
+    add_consequences(tuning);
+    tuning.audit = std::move(audit);
+    if (!tuning.audit->recordings.empty()) tuning.simulate = tuning.audit->recordings.front();
+    refuse_conflicts(tuning);
+    return tuning;
+  }
+  if (app.got_subcommand("convert")) options.convert = convert;
+  if (app.got_subcommand("simulate-bench")) {
+    complete(bench);
+    options.simulate_bench = std::move(bench);
+  }
+  if (options.convert || options.simulate_bench) return options;
+  add_consequences(options);
+  refuse_conflicts(options);
+  return options;
+}
+
+}  // namespace tune
