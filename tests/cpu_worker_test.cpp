@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
-#include "argument_lists.h"
 #include "base/store.h"
 #include "cpu_fixture.h"
 #include "model/values/error.h"
+#include "wire/argument_lists.h"
 
 namespace tune {
 namespace {
@@ -161,7 +161,7 @@ TEST_F(CpuWorker, ChecksCountAndTypesOfArguments) {
 
 TEST(ArgumentLists, StandOneBelowTheOther) {
   EXPECT_EQ(
-      worker::arguments_do_not_fit("gemm", {{"8 bytes"}, {"4 bytes"}}, {{"8 bytes", "A"}, {"8 bytes", "m"}}, 1),
+      wire::arguments_do_not_fit("gemm", {{"8 bytes"}, {"4 bytes"}}, {{"8 bytes", "A"}, {"8 bytes", "m"}}, 1),
       "launch.args do not fit the parameters of kernel 'gemm': parameter 2 of the kernel is 4 bytes, the entry of "
       "launch.args is 8 bytes m\n"
       "the kernel:   8 bytes,   4 bytes\n"

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "argument_lists.h"
 #include "backend.h"
 #include "layout.h"
+#include "wire/argument_lists.h"
 
 namespace tune::worker {
 namespace {
@@ -59,15 +59,15 @@ std::string buffer_type(const std::string& name, const std::vector<Buffer>& buff
   return fmt::format("{}{}*", found->role == Buffer::Role::in ? "const " : "", cpp_type(found->type));
 }
 
-ListedArgument typed(const wire::Arg& arg, const Problem& problem, const std::vector<Buffer>& buffers) {
+wire::ListedArgument typed(const wire::Arg& arg, const Problem& problem, const std::vector<Buffer>& buffers) {
   switch (arg.kind) {
     case Argument::Kind::buffer:
-      return {buffer_type(arg.buffer, buffers), name_of(arg)};
+      return {buffer_type(arg.buffer, buffers), wire::name_of(arg)};
     case Argument::Kind::scalar:
-      return {scalar_type(arg.type), name_of(arg)};
+      return {scalar_type(arg.type), wire::name_of(arg)};
     case Argument::Kind::alpha:
     case Argument::Kind::beta:
-      if (const auto* gemm = std::get_if<Gemm>(&problem)) return {cpp_type(gemm->acc), name_of(arg)};
+      if (const auto* gemm = std::get_if<Gemm>(&problem)) return {cpp_type(gemm->acc), wire::name_of(arg)};
       throw Refusal(Stage::build, "launch.args: only a gemm problem has alpha and beta");
     case Argument::Kind::tensor_map:
       break;
@@ -75,7 +75,8 @@ ListedArgument typed(const wire::Arg& arg, const Problem& problem, const std::ve
   throw Refusal(Stage::build, "launch.args: tensor maps need the cuda backend");
 }
 
-std::string launch_function(std::size_t index, const std::string& kernel, const std::vector<ListedArgument>& entries) {
+std::string launch_function(std::size_t index, const std::string& kernel,
+                            const std::vector<wire::ListedArgument>& entries) {
   std::string types, values;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::string& type = entries[i].type;
@@ -92,9 +93,9 @@ std::string launch_function(std::size_t index, const std::string& kernel, const 
       kernel, types, shim_symbol(index), values, kFit, index, types.substr(std::min<std::size_t>(types.size(), 2)));
 }
 
-std::vector<ListedArgument> entries_of(const wire::KernelLaunch& launch, const Problem& problem) {
+std::vector<wire::ListedArgument> entries_of(const wire::KernelLaunch& launch, const Problem& problem) {
   const std::vector<Buffer> buffers = buffers_of(problem);
-  std::vector<ListedArgument> entries;
+  std::vector<wire::ListedArgument> entries;
   for (const wire::Arg& arg : launch.args) entries.push_back(typed(arg, problem, buffers));
   return entries;
 }
@@ -133,8 +134,8 @@ std::vector<std::string> misfit_in(std::string_view output) {
   return {};
 }
 
-std::size_t first_difference(const std::vector<ListedArgument>& parameters,
-                             const std::vector<ListedArgument>& entries) {
+std::size_t first_difference(const std::vector<wire::ListedArgument>& parameters,
+                             const std::vector<wire::ListedArgument>& entries) {
   const auto differs = [&](auto fits) {
     const auto found = std::ranges::mismatch(parameters, entries, [&](const auto& parameter, const auto& entry) {
       return fits(entry.type, parameter.type);
@@ -152,12 +153,12 @@ std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std
   const auto index = static_cast<std::size_t>(fit.empty() ? -1 : std::atoi(fit[0].c_str()));
   if (index >= request.launches.size()) return std::nullopt;
   const wire::KernelLaunch& launch = request.launches[index];
-  std::vector<ListedArgument> parameters, entries = entries_of(launch, request.problem);
+  std::vector<wire::ListedArgument> parameters, entries = entries_of(launch, request.problem);
   for (const std::string& type : parts_of(fit[2])) parameters.push_back({type});
   const std::vector<std::string> types = parts_of(fit[3]);
   // As the compiler spells them, like those of the kernel.
   for (std::size_t i = 0; i < std::min(types.size(), entries.size()); ++i) entries[i].type = types[i];
-  return arguments_do_not_fit(launch.kernel, parameters, entries, first_difference(parameters, entries));
+  return wire::arguments_do_not_fit(launch.kernel, parameters, entries, first_difference(parameters, entries));
 }
 
 std::string shim_symbol(std::size_t index) { return fmt::format("tune_launch_{}", index); }

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "argument_lists.h"
 #include "backend.h"
 #include "base/store.h"
 #include "gpu_vendor.h"
+#include "wire/argument_lists.h"
 
 namespace tune::worker {
 namespace {
@@ -96,14 +96,11 @@ void GpuKernel::bind(const AddressOf& address) {
 
 void GpuKernel::verify_parameters(const Call& call, const std::string& kernel) const {
   const std::vector<std::size_t> sizes = module().parameter_sizes(kernel);
-  std::vector<ListedArgument> parameters, entries;
+  std::vector<wire::ListedArgument> parameters, entries;
   for (const std::size_t size : sizes) parameters.push_back({fmt::format("{} bytes", size)});
   for (std::size_t i = 0; i < call.arguments.size(); ++i)
-    entries.push_back({fmt::format("{} bytes", call.arguments[i].size), name_of(call.rules->args[i])});
-  const auto fits = [](const ListedArgument& x, const ListedArgument& y) { return x.type == y.type; };
-  const auto differing = std::ranges::mismatch(parameters, entries, fits).in1;
-  if (differing != parameters.end() || parameters.size() != entries.size())
-    refuse(arguments_do_not_fit(kernel, parameters, entries, static_cast<std::size_t>(differing - parameters.begin())));
+    entries.push_back({fmt::format("{} bytes", call.arguments[i].size), wire::name_of(call.rules->args[i])});
+  if (const auto misfit = wire::misfit(kernel, parameters, entries)) refuse(*misfit);
 }
 
 void GpuKernel::allow_shared_memory(const Call& call, const std::string& kernel) const {

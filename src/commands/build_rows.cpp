@@ -40,9 +40,8 @@ std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureServic
   if (const auto* failure = std::get_if<Failure>(result))
     return fmt::format("{} cannot be built: {}", name, failure->headline());
   const auto launches = service.requests().reference(spec).launches;
-  auto fault = service.builds().launch_fault(launches, std::get<exec::Artifact>(*result));
+  const auto fault = service.builds().launch_fault(launches, std::get<exec::Artifact>(*result));
   if (!fault) return std::nullopt;
-  if (const auto end = fault->find('\n'); end != fault->npos) fault->replace(end, 1, ": ");
   return fmt::format("{} cannot be launched: {}", name, *fault);
 }
 

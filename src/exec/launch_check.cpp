@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "exec/occupancy.h"
+#include "wire/argument_lists.h"
 #include "wire/code_object.h"
 #include "wire/cubin.h"
 
@@ -62,23 +63,16 @@ Fault integer_fault(const wire::KernelLaunch& launch) {
 }
 
 Fault argument_fault(const wire::KernelLaunch& launch, const Problem& problem, const Kernel& kernel) {
-  const auto misfit = [&](const std::string& how) {
-    return fmt::format("launch.args do not fit the parameters of kernel '{}'\n{}", launch.kernel, how);
+  const bool knows_addresses = !kernel.addresses.empty();
+  const auto type_of = [&](std::size_t size, bool is_address) {
+    return knows_addresses && is_address ? "a pointer" : fmt::format("{} bytes", size);
   };
-  for (std::size_t i = 0; i < std::min(launch.args.size(), kernel.parameters.size()); ++i) {
-    const wire::Arg& arg = launch.args[i];
-    const std::size_t size = size_of(arg, problem);
-    if (size != kernel.parameters[i])
-      return misfit(fmt::format("entry {} of launch.args has {} bytes, the kernel's parameter {}", i + 1, size,
-                                kernel.parameters[i]));
-    const bool is_address = arg.kind == Argument::Kind::buffer;
-    if (i < kernel.addresses.size() && kernel.addresses[i] != is_address)
-      return misfit(fmt::format("entry {} of launch.args is {}, the kernel's parameter is {}", i + 1,
-                                is_address ? "a buffer" : "a value", is_address ? "a value" : "a pointer"));
-  }
-  if (launch.args.size() == kernel.parameters.size()) return std::nullopt;
-  return misfit(fmt::format("launch.args has {} entries, the kernel has {} parameters", launch.args.size(),
-                            kernel.parameters.size()));
+  std::vector<wire::ListedArgument> parameters, entries;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    parameters.push_back({type_of(kernel.parameters[i], i < kernel.addresses.size() && kernel.addresses[i])});
+  for (const wire::Arg& arg : launch.args)
+    entries.push_back({type_of(size_of(arg, problem), arg.kind == Argument::Kind::buffer), wire::name_of(arg)});
+  return wire::misfit(launch.kernel, parameters, entries);
 }
 
 Fault block_fault(const wire::KernelLaunch& launch, const Kernel& kernel, const Device& device) {

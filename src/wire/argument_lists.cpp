@@ -1,10 +1,10 @@
-#include "argument_lists.h"
+#include "wire/argument_lists.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace tune::worker {
+namespace tune::wire {
 namespace {
 
 std::string cell(const std::vector<ListedArgument>& list, std::size_t index) {
@@ -24,7 +24,7 @@ std::string difference(const std::vector<ListedArgument>& parameters, const std:
 
 }  // namespace
 
-std::string name_of(const wire::Arg& argument) {
+std::string name_of(const Arg& argument) {
   if (argument.kind == Argument::Kind::alpha) return "alpha";
   if (argument.kind == Argument::Kind::beta) return "beta";
   return argument.kind == Argument::Kind::scalar ? argument.written : argument.buffer;
@@ -44,4 +44,12 @@ std::string arguments_do_not_fit(const std::string& kernel, const std::vector<Li
                      difference(parameters, entries, at), of_kernel, of_file);
 }
 
-}  // namespace tune::worker
+std::optional<std::string> misfit(const std::string& kernel, const std::vector<ListedArgument>& parameters,
+                                  const std::vector<ListedArgument>& entries) {
+  const auto differing = std::ranges::mismatch(parameters, entries, {}, &ListedArgument::type, &ListedArgument::type);
+  if (differing.in1 == parameters.end() && differing.in2 == entries.end()) return std::nullopt;
+  return arguments_do_not_fit(kernel, parameters, entries,
+                              static_cast<std::size_t>(differing.in1 - parameters.begin()));
+}
+
+}  // namespace tune::wire
