@@ -200,6 +200,7 @@ TEST_F(Audit, RefusesWhatMakesNoSense) {
   expect_refusal({"--simulate", "absent.jsonl"}, "absent.jsonl");
   expect_refusal({"absent.yaml"}, "absent.yaml");
   expect_refusal({"bench.yaml", "--runs", "0"}, "'0' is not a whole number above 0");
+  expect_refusal({"bench.yaml", "--seed", "-1"}, "--seed: '-1' is not a whole number from 0 on");
   expect_refusal({"bench.yaml", "--dry-run"}, "--dry-run");
   expect_refusal({"bench.yaml", "--rums", "3"}, "--rums");
   expect_refusal({"bench.yaml", "--with-noise", "1%"}, "--with-noise is the noise of simulated times");
