@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build libcli11-dev libyaml-cpp-dev libboost-dev libfmt-dev libspdlog-dev nlohmann-json3-dev
-  libxxhash-dev zlib1g-dev libbz2-dev libopenblas0-pthread "$@")
+  libxxhash-dev zlib1g-dev libbz2-dev libopenblas0-pthread xz-utils "$@")
 
 missing=()
 for package in "${packages[@]}"; do

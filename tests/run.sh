@@ -11,13 +11,13 @@ part() {
   echo "== $name: $((SECONDS - start)) s"
 }
 
-part "install" demo/setup.sh libgtest-dev python3 libamdhip64-dev clang-format clang-tidy xz-utils
+part "install" demo/setup.sh libgtest-dev python3 libamdhip64-dev clang-format clang-tidy
 part "lint" tests/lint.sh
-part "configure" cmake --preset dev
-part "build" cmake --build --preset dev -j2
+part "configure" cmake --preset check
+part "build" cmake --build --preset check -j2
 part "sanitizers: configure" cmake --preset asan
 part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
 part "sanitizers: tests" ctest --preset asan -j2
 # Last, so that its summary closes the output.
-part "tests" ctest --preset dev -j3  # many of them wait more than they compute
+part "tests" ctest --preset check -j3  # many of them wait more than they compute
 echo "all of it: $SECONDS s"

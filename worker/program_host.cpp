@@ -34,7 +34,7 @@ std::string output_of(Words argv) try {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string last_line(std::string text) {
+std::string last_line_of(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text.substr(text.rfind('\n') + 1);
 }
@@ -58,7 +58,7 @@ std::string compiler_versions() {
   const std::string versions[] = {
       first_line(output_of(command_from_environment("CXX", "c++"))),
       first_line(output_of(command_from_environment("CC", "cc"))),
-      last_line(output_of({"nvcc"})),  // its first line is the same for all versions
+      last_line_of(output_of({"nvcc"})),  // its first line is the same for all versions
       first_line(output_of({"hipcc"})),
   };
   std::string all;

@@ -111,6 +111,9 @@ struct ChildSetup : bp::extend::handler {
   }
 };
 
+}  // namespace
+
+/// One process that was started, until it has ended and its output is read.
 struct Child {
   Processes::Id id;
   std::string program;
@@ -150,8 +153,6 @@ struct Child {
     ::kill(number, SIGKILL);
   }
 };
-
-}  // namespace
 
 struct Processes::Impl {
   asio::io_context io;

@@ -8,8 +8,8 @@ namespace tune {
 namespace {
 
 const std::string& code_of(const Trial& trial) {
-  static const std::string kNone;
-  return trial.measurement() != nullptr ? trial.measurement()->build.code : kNone;
+  static const std::string kUnknown;
+  return trial.measurement() != nullptr ? trial.measurement()->build.code : kUnknown;
 }
 
 std::string without(const Spec& spec, const std::string& parameter) {
