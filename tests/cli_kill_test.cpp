@@ -157,8 +157,8 @@ TEST_F(Kill, AStartingWorkerEndsWithItsDriver) {
 }
 
 TEST_F(Kill, AtAnyMomentLosesOnlyWhatWasInFlight) {
-  constexpr int kJournals = 2, kKillsPerJournal = 12;  // campaign_kills goes on for longer
-  const std::vector<std::string> many = {"--add-param", "$REPEAT:{range: [1, 30]}"};
+  constexpr int kJournals = 2, kKillsPerJournal = 6;  // campaign_kills goes on for longer
+  const std::vector<std::string> many = {"--add-param", "$REPEAT:{range: [1, 15]}"};
   const auto tune = [&](const std::string& output) {
     std::vector<std::string> words = command(output);
     words.insert(words.end(), many.begin(), many.end());
@@ -183,7 +183,7 @@ TEST_F(Kill, AtAnyMomentLosesOnlyWhatWasInFlight) {
     std::vector<std::string> last = tune(output);
     last.emplace_back("--retry-failed");
     EXPECT_EQ(sandbox_.tune(last).code, 0);
-    expect_complete(output, 120);
+    expect_complete(output, 60);
   }
   const std::set<fs::path> abandoned = abandoned_scratch();
   EXPECT_EQ(sandbox_.tune(command("last")).code, 0);
