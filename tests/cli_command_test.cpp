@@ -116,6 +116,15 @@ TEST_F(Commands, PlaceholdersStandAnywhereInAWord) {
   EXPECT_EQ(seen(), (Words{"data-1.txt|--fast|x y|{N}|${N}|{ N }|{1}|11|", "data-1.txt|x y|{N}|${N}|{ N }|{1}|11|"}));
 }
 
+TEST_F(Commands, AValueIsPassedAsItIsWritten) {
+  const auto names = [&](const std::string& values) {
+    return tune({"--dry-run", "--param", "CPUS:" + values, "--", "taskset", "-c", "{CPUS}", "true"}).out;
+  };
+  const std::string out = names("[0-1, 1/2, '1.10', '1e3']");
+  for (const char* value : {"0-1", "1/2", "1.10", "1e3"}) EXPECT_TRUE(has(out, "CPUS=" + std::string(value) + "\n"));
+  EXPECT_TRUE(has(names("0-3"), "CPUS=0-3\n"));
+}
+
 TEST_F(Commands, ATuningFileSaysWhatToRun) {
   write_script();
   const std::string params =
@@ -303,8 +312,8 @@ TEST_F(Commands, MistakesAreRefusedBeforeAnythingStarts) {
               "{args} for --B=VALUE");
   refuses({"--tune", "--param", "A:1", "--", "./run.sh", "{A}", "{buffer-size}"},
           behind +
-              "unknown placeholder {buffer-size} in run; there are {args} {output} {A}, and blanks within make other "
-              "braces plain: { buffer-size }");
+              "unknown placeholder {buffer-size} in run; there are {args} {output} {A}, and braces with blanks "
+              "inside are no placeholder: { buffer-size }");
   refuses({"--tune", "--param", "A:1", "--", "./run.sh", "{A}", "{file}"},
           behind +
               "unknown placeholder {file} in run; there is no file: that it could stand for; add it, or a parameter "
@@ -357,20 +366,20 @@ TEST_F(Commands, MistakesInTuningFilesHaveTheirLine) {
       "params: {file: 1}\nfile: run.sh\nrun: [sh, '{file}']",
       "run.yaml:4: {file} in run could mean the parameter 'file', and is also a placeholder with a meaning of its "
       "own; rename the parameter");
-  refuses_yaml(
-      "params: {A: 1}\nrun: ./run.sh {A}\nprepare: rm {out}",
-      "run.yaml:4: unknown placeholder {out} in prepare; there are {A}, and blanks within make other braces plain: "
-      "{ out }");
+  refuses_yaml("params: {A: 1}\nrun: ./run.sh {A}\nprepare: rm {out}",
+               "run.yaml:4: unknown placeholder {out} in prepare; there are {A}, and braces with blanks inside are no "
+               "placeholder: "
+               "{ out }");
   refuses_yaml("params: {N: 1}\nfile: data-{N}.sh",
                "run.yaml:3: no such file: 'data-{N}.sh' (looked for " + (sandbox_.folder() / "data-{N}.sh").string() +
                    "); placeholders are replaced in run, prepare and cleanup, not in file");
   refuses_yaml("params: {A: 1}\nrun: ./run.sh {A}\nbackend: cuda",
                "run.yaml:4: backend cuda needs 'kernel:', the kernel's name; without it the file is run as a program");
-  refuses_yaml("params: {'A B': 1}\nrun: ./run.sh {A}",
-               "run.yaml:2: 'A B' cannot be a parameter's name: use letters, digits and '_', after an optional '$'\n"
-               "tune: error: run.yaml:3: unknown placeholder {A} in run; there are {args} {output}, and blanks within "
-               "make other braces "
-               "plain: { A }");
+  refuses_yaml(
+      "params: {'A B': 1}\nrun: ./run.sh {A}",
+      "run.yaml:2: 'A B' cannot be a parameter's name: use letters, digits and '_', after an optional '$'\n"
+      "tune: error: run.yaml:3: unknown placeholder {A} in run; there are {args} {output}, and braces with blanks "
+      "inside are no placeholder: { A }");
 }
 
 }  // namespace

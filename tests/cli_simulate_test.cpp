@@ -176,6 +176,13 @@ TEST_F(Simulate, RefusesASpecThatIsNotInTheRecording) {
                  "run.json: spec 2 (T=8) is not in the recording; narrow the grid");
 }
 
+TEST_F(Simulate, RefusesTheRecordingOfAnotherProblem) {
+  sandbox_.write_gemm();
+  ASSERT_EQ(sandbox_.tune({"gemm.yaml", "--max-evals", "1", "--output", "real"}).code, 0);
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--simulate", "real.jsonl", "--max-evals", "1"}).code, 0);
+  expect_refusal({"gemm.yaml", "--simulate", "real.jsonl", "-m", "24"}, "real.jsonl: the recording is of the problem ");
+}
+
 TEST_F(Simulate, RefusesTheRecordingOfAnotherKernelOrOtherParameters) {
   sandbox_.write_script("{T: [1, 2], X: [1, 2]}");
   expect_refusal({"bench.yaml", "--simulate", "run.json"}, "the recording does not know the parameter X of bench.yaml");

@@ -146,12 +146,15 @@ TEST_F(Config, DerivesTheKindFromTheForm) {
 }
 
 TEST_F(Config, TakesTextsForNumbersOnlyIfAllAreArithmetic) {
-  const Plan plan = load_params("{A: ['2*64', 3], B: ['2*64', x], C: {values: ['2*64']}, D: ['1/0'], E: [1024x512]}");
+  const Plan plan =
+      load_params("{A: [2*64, 3], B: [2*64, x], C: {values: [2*64]}, D: [1/0], E: [1024x512], F: ['0-3', '1-2']}");
   EXPECT_EQ(values(plan, "A"), "128 3");
   EXPECT_EQ(values(plan, "B"), "2*64 x");
   EXPECT_TRUE(std::holds_alternative<std::string>(parameter(plan, "C").values[0]));
   EXPECT_EQ(values(plan, "D"), "1/0");
   EXPECT_EQ(values(plan, "E"), "1024x512");
+  EXPECT_EQ(values(plan, "F"), "0-3 1-2") << "what is quoted is a text";
+  EXPECT_EQ(values(load_params("[{A: ['2*64', 3]}]"), "A"), "128 3") << "kbench's form";
 }
 
 TEST_F(Config, GivesReasonsByBecauseCommentOrTheExpression) {

@@ -25,8 +25,8 @@ std::string advice(const std::string& name, const CommandNames& names) {
   for (const std::string& placeholder : known)
     if (placeholder.starts_with(name) || !did_you_mean(name, std::span(&placeholder, 1)).empty())
       return fmt::format(", did you mean {{{}}}?", placeholder);
-  return fmt::format("; there are {{{}}}, and blanks within make other braces plain: {{ {} }}", fmt::join(known, "} {"),
-                     name);
+  return fmt::format("; there are {{{}}}, and braces with blanks inside are no placeholder: {{ {} }}",
+                     fmt::join(known, "} {"), name);
 }
 
 bool is_known(const std::string& name, const CommandNames& names) {

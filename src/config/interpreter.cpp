@@ -122,6 +122,8 @@ std::string Interpreter::owner_of(const std::string& name) const {
   if (problem_.constants.contains(name)) return "a size of the problem";
   if (contains(kFigures, name)) return "a built-in figure of a measurement";
   if (program_mode()) return "";
+  if (name.starts_with("nvml_") && options_.measured_here)
+    return "a clock or a limit of the device in Kernel Tuner, which is not set here";
   if (contains(kGpuBuildNames, name) || contains(kCpuBuildNames, name)) return "a built-in property of a build";
   if (contains(buffer_names(plan_.problem), name) || name == "workspace") return "a buffer";
   return "";
@@ -133,7 +135,8 @@ void Interpreter::read_space() {
   const bool is_compiled = language_of(plan_.file).has_value();
   params_ = read_params(
       *params, [this](const std::string& name) { return owner_of(name); },
-      [&](const Parameter& parameter) { return !program_mode() || (is_compiled && !parameter.run_time); }, problems_);
+      [&](const Parameter& parameter) { return !program_mode() || (is_compiled && !parameter.run_time); },
+      plan_.file.empty() ? Arithmetic::none : Arithmetic::unquoted, problems_);
   for (const ParameterMapping& mapping : params_) {
     scope_.add_mapping(mapping.place, mapping.parameters);
     mappings_.push_back({mapping.parameters, {}, {}});

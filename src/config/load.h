@@ -35,6 +35,7 @@ struct LoadOptions {
   std::vector<std::string> figures;             ///< additional names of measured values: columns of a recording
   std::optional<double> run_seconds;            ///< --timeout-run, where specs are timed
   bool file_must_exist = true;                  ///< report it if the kernel file is missing
+  bool measured_here = true;                    ///< false: a recording answers all specs
   std::function<bool(Backend)> present;         ///< can this backend run here? Unset: any can
   std::function<Device(Backend)> probe;         ///< called at most once, and only if an expression uses device.*
   /// The device whose limits prune the launches of a GPU's kernels; nullopt: none is known. Called at most once.

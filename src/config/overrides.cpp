@@ -185,7 +185,8 @@ class Overrider {
     return std::ranges::all_of(shape.settings, [&](const Setting& setting) {
       for (const Entry& entry : mapping.entries) {
         if (bare(entry.key.text) != setting.name) continue;
-        const std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, ignored);
+        const std::optional<Parameter> parameter =
+            read_parameter(entry.key, entry.value, Arithmetic::unquoted, ignored);
         return parameter && contains(parameter->values, setting.value);
       }
       return false;

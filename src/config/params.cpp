@@ -20,14 +20,16 @@ void complain_of_name(const Node& key, Problems& problems) {
 
 ParameterMapping read_mapping(const Node& node, bool in_list,
                               const std::function<std::string(const std::string&)>& taken,
-                              const std::function<bool(const Parameter&)>& needs_identifier, Problems& problems) {
+                              const std::function<bool(const Parameter&)>& needs_identifier, Arithmetic arithmetic,
+                              Problems& problems) {
   ParameterMapping mapping{node.place, {}};
   std::set<std::string> seen;
   std::size_t keys = 0;
   for (const Entry& entry : node.entries) {
     if (in_list && entry.key.text == "metadata") continue;  // kbench
     ++keys;
-    std::optional<Parameter> parameter = read_parameter(entry.key, entry.value, problems);
+    std::optional<Parameter> parameter =
+        read_parameter(entry.key, entry.value, in_list ? Arithmetic::all : arithmetic, problems);
     if (!parameter) continue;
     const std::string owner = taken(parameter->name);
     if (needs_identifier(*parameter) && !is_identifier(parameter->name)) {
@@ -55,9 +57,19 @@ bool has_pairs(const std::vector<ParameterMapping>& mappings, std::string_view k
   return false;
 }
 
+/// Whether a text, as it is written, is a value of the parameter of this name.
+bool is_value(const std::vector<ParameterMapping>& mappings, std::string_view key, const std::string& text) {
+  const std::string_view name = key.substr(key.starts_with('$') ? 1 : 0);
+  for (const ParameterMapping& mapping : mappings)
+    for (const Parameter& parameter : mapping.parameters)
+      if (parameter.name == name && std::ranges::find(parameter.values, Value(text)) != parameter.values.end())
+        return true;
+  return false;
+}
+
 }  // namespace
 
-std::optional<Parameter> read_parameter(const Node& key, const Node& value, Problems& problems) {
+std::optional<Parameter> read_parameter(const Node& key, const Node& value, Arithmetic arithmetic, Problems& problems) {
   Parameter parameter;
   parameter.run_time = key.text.starts_with('$');
   parameter.name = key.text.substr(parameter.run_time ? 1 : 0);
@@ -65,7 +77,7 @@ std::optional<Parameter> read_parameter(const Node& key, const Node& value, Prob
     complain_of_name(key, problems);
     return {};
   }
-  if (std::optional<ValueSet> set = read_values(value, parameter.name, problems)) {
+  if (std::optional<ValueSet> set = read_values(value, parameter.name, arithmetic, problems)) {
     parameter.values = std::move(set->values);
     parameter.kind = set->kind;
   }
@@ -74,13 +86,13 @@ std::optional<Parameter> read_parameter(const Node& key, const Node& value, Prob
 
 std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
                                           const std::function<bool(const Parameter&)>& needs_identifier,
-                                          Problems& problems) {
+                                          Arithmetic arithmetic, Problems& problems) {
   std::vector<ParameterMapping> mappings;
   const std::vector<const Node*> nodes = as_list(node);
   if (nodes.empty()) problems.add(node.place, "params is empty; give at least one parameter, such as BM: [64, 128]");
   for (const Node* item : nodes) {
     if (item->is_mapping()) {
-      mappings.push_back(read_mapping(*item, node.is_list(), taken, needs_identifier, problems));
+      mappings.push_back(read_mapping(*item, node.is_list(), taken, needs_identifier, arithmetic, problems));
     } else {
       problems.add(item->place, fmt::format("params must be a mapping or a list of mappings, not {}", describe(*item)));
     }
@@ -96,7 +108,9 @@ std::vector<Setting> read_settings(const Node& node, std::string_view what,
   }
   for (const Entry& entry : node.entries) {
     const bool pair = has_pairs(mappings, entry.key.text) && is_scalar_pair(entry.value);
-    std::optional<Parameter> parameter = read_parameter(entry.key, pair ? list_of(entry.value) : entry.value, problems);
+    const bool as_written = is_value(mappings, entry.key.text, entry.value.text);
+    std::optional<Parameter> parameter = read_parameter(entry.key, pair ? list_of(entry.value) : entry.value,
+                                                        as_written ? Arithmetic::none : Arithmetic::all, problems);
     if (!parameter || parameter->values.empty()) continue;
     if (parameter->values.size() != 1) {
       problems.add(entry.value.place,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/node.h"
+#include "config/values.h"
 #include "model/space.h"
 
 namespace tune::config {
@@ -20,14 +21,14 @@ struct ParameterMapping {
 /// for pow2, interval for range, ordinal for lists of numbers, categorical for anything else.
 /// `taken` tells what already has a name ("a built-in function"), and returns an empty text if nothing has.
 /// `needs_identifier` tells which parameters code sees by their names, which then must be identifiers; others are only
-/// put into commands.
+/// put into commands. In kbench's form, the list, `arithmetic` does not count: all texts are evaluated.
 std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
                                           const std::function<bool(const Parameter&)>& needs_identifier,
-                                          Problems& problems);
+                                          Arithmetic arithmetic, Problems& problems);
 
 /// Reads one parameter; `key` may begin with `$`. Returns nullopt if the name is invalid, and a parameter without
 /// values if the values are invalid; both are reported.
-std::optional<Parameter> read_parameter(const Node& key, const Node& value, Problems& problems);
+std::optional<Parameter> read_parameter(const Node& key, const Node& value, Arithmetic arithmetic, Problems& problems);
 
 /// Reads a mapping of one value per name (`default:`, a baseline). [2, 1] is a single value if `mappings` give that
 /// parameter pairs.

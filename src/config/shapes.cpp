@@ -45,7 +45,8 @@ void add_product(const ParameterMapping& mapping, std::vector<Shape>& shapes) {
 std::vector<Shape> kbench_shapes(const Node& params, Problems& problems) {
   std::vector<Shape> shapes;
   const auto mappings = read_params(
-      params, [](const std::string&) { return std::string(); }, [](const Parameter&) { return true; }, problems);
+      params, [](const std::string&) { return std::string(); }, [](const Parameter&) { return true; },
+      Arithmetic::unquoted, problems);
   problems.throw_if_any();
   for (const ParameterMapping& mapping : mappings) add_product(mapping, shapes);
   return shapes;

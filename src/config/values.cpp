@@ -22,13 +22,15 @@ bool is_number(const Value& value) {
 /// Reads the values of one parameter; error messages have its name.
 class ValueReader {
  public:
-  ValueReader(const std::string& name, Problems& problems) : name_(name), problems_(&problems) {}
+  ValueReader(const std::string& name, Arithmetic arithmetic, Problems& problems)
+      : name_(name), arithmetic_(arithmetic), problems_(&problems) {}
 
   std::optional<ValueSet> read(const Node& node) {
     if (node.is_mapping()) return read_form(node);
     std::optional<std::vector<Value>> values = read_list(node);
     if (!values) return {};
-    if (std::ranges::all_of(as_list(node), [](const Node* item) { return item->is_scalar(); })) evaluate_texts(*values);
+    if (std::ranges::all_of(as_list(node), [&](const Node* item) { return may_be_evaluated(*item); }))
+      evaluate_texts(*values);
     warn_of_repetitions(as_list(node), *values);
     return with_kind(node, std::move(*values), std::nullopt);
   }
@@ -73,6 +75,11 @@ class ValueReader {
     }
     if (values.size() != items.size()) return {};
     return values;
+  }
+
+  bool may_be_evaluated(const Node& item) const {
+    if (arithmetic_ == Arithmetic::none || !item.is_scalar()) return false;
+    return arithmetic_ == Arithmetic::all || !item.quoted;
   }
 
   /// kbench's rule: texts are numbers if all of them are arithmetic.
@@ -210,6 +217,7 @@ class ValueReader {
   }
 
   std::string name_;
+  Arithmetic arithmetic_;
   Problems* problems_;
 };
 
@@ -225,8 +233,9 @@ Node list_of(Node item) {
   return list;
 }
 
-std::optional<ValueSet> read_values(const Node& node, const std::string& name, Problems& problems) {
-  return ValueReader(name, problems).read(node);
+std::optional<ValueSet> read_values(const Node& node, const std::string& name, Arithmetic arithmetic,
+                                    Problems& problems) {
+  return ValueReader(name, arithmetic, problems).read(node);
 }
 
 std::optional<Value> evaluate_text(const std::string& text) {

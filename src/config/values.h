@@ -19,8 +19,12 @@ bool is_scalar_pair(const Node& node);
 /// A list with this one item.
 Node list_of(Node item);
 
+/// Which texts are numbers if all texts of a list are arithmetic, such as 2*64.
+enum class Arithmetic { none, unquoted, all };
+
 /// Reads what follows a parameter's name; see read_params. Returns nullopt if it is invalid, which is reported.
-std::optional<ValueSet> read_values(const Node& node, const std::string& name, Problems& problems);
+std::optional<ValueSet> read_values(const Node& node, const std::string& name, Arithmetic arithmetic,
+                                    Problems& problems);
 
 /// The number or truth value of a text such as `2*64`; nullopt if the text is not arithmetic.
 std::optional<Value> evaluate_text(const std::string& text);

@@ -6,6 +6,7 @@
 
 #include "config/device_file.h"
 #include "interop/recorded_space.h"
+#include "model/problem_size.h"
 #include "model/values/error.h"
 
 namespace tune::flow {
@@ -30,6 +31,7 @@ config::Loaded plan_of_files(const interop::Recording& recording, const Recorded
   config::LoadOptions options = rules.load;
   options.figures = interop::figures_of(recording);
   options.file_must_exist = false;
+  options.measured_here = false;
   std::optional<Device> from_file;
   if (rules.device_file) from_file = config::read_device(*rules.device_file);
   options.probe = [&](Backend) {
@@ -71,6 +73,15 @@ void must_be_of_the_same_kernel(const Plan& plan, const interop::Recording& reco
                                                plan.kernel.empty() ? "" : fmt::format(" (kernel '{}')", plan.kernel)));
 }
 
+void must_be_of_the_same_problem(const Plan& plan, const interop::Recording& recording) {
+  const std::string wanted = problem_size_text(plan.problem, plan.constants);
+  if (recording.format != interop::Recording::Format::journal || recording.problem.empty() || wanted.empty()) return;
+  if (recording.problem != wanted)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the recording is of the problem {}, and {} has {}", recording.file, recording.problem,
+                            plan.yaml.filename().string(), wanted));
+}
+
 void must_have_the_same_parameters(const Plan& plan, const interop::Recording& recording) {
   std::vector<std::string> names;
   for (const Space::Mapping& mapping : plan.space.mappings())
@@ -92,6 +103,7 @@ void must_have_the_same_parameters(const Plan& plan, const interop::Recording& r
 config::Loaded load_recorded_plan(const interop::Recording& recording, const RecordedPlanRules& rules) {
   config::Loaded loaded = rules.yamls.empty() ? plan_of_recording(recording, rules) : plan_of_files(recording, rules);
   must_be_of_the_same_kernel(loaded.plan, recording);
+  must_be_of_the_same_problem(loaded.plan, recording);
   must_have_the_same_parameters(loaded.plan, recording);
   return loaded;
 }
