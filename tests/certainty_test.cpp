@@ -77,12 +77,13 @@ TEST_F(CertaintyTest, NamesTheCauseOfNoiseWhereItIsKnown) {
             "2% make this an error");
   finals_.others_running = 6.25;
   finals_.cores = 4;
-  EXPECT_TRUE(cli::has(certainty().warnings().at(0),
-                       "+-330 % only, while on average 6.2 threads of other programs ran on the 4 cores; see to that"));
+  EXPECT_TRUE(
+      cli::has(certainty().warnings().at(0),
+               "+-330 % only, while on average 6.2 threads of other programs ran on the 4 cores; remove the cause"));
   ranking_.rows[0].standing->metrics["throttle"] = 4;
-  EXPECT_TRUE(cli::has(certainty().warnings().at(0), "only, while the device was at its power cap; see to that"));
+  EXPECT_TRUE(cli::has(certainty().warnings().at(0), "only, while the device was at its power cap; remove the cause"));
   ranking_.rows[0].standing->metrics["throttle"] = 4 + 32;
-  EXPECT_TRUE(cli::has(certainty().warnings().at(0), "only, while heat slowed the device down; see to that"));
+  EXPECT_TRUE(cli::has(certainty().warnings().at(0), "only, while heat slowed the device down; remove the cause"));
 }
 
 TEST_F(CertaintyTest, IsThatOfTheSweepWithoutFinals) {

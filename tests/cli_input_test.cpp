@@ -210,7 +210,7 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
   refuses({"bench.yaml", "--strategy", "genetics"},
           "tune: error: --strategy genetics: there is no strategy 'genetics', did you mean 'genetic'?\n");
   refuses({"bench.yaml", "--strategy", "random", "--dry-run"},
-          "tune: error: --strategy goes by what specs measure; --dry-run and --build-only take them in mesh order\n");
+          "tune: error: --strategy needs measured times; --dry-run and --build-only take specs in mesh order\n");
   refuses({"bench.yaml", "--time-budget", "10x"},
           "tune: error: --time-budget: '10x' is no time above 0, such as 90s, 10m or 1.5h; see tune --help\n");
   refuses({"bench.yaml", "--time-budget", "0"},

@@ -106,8 +106,9 @@ TEST_F(Spellings, AResultsFileIsNoInput) {
 
 TEST_F(Spellings, SizesWithoutATuningFileNeedOneInTheFolder) {
   refuses({"-m", "16", "-n", "16", "-k", "16"},
-          "--yaml FILE is missing, and there is no gemm.yaml in this folder; see tune --help");
-  refuses({"--tune"}, "--yaml FILE is missing; see tune --help");
+          "there is nothing to tune: --yaml FILE is missing, or -- and a command, and there is no gemm.yaml in this "
+          "folder; see tune --help");
+  refuses({"--tune"}, "there is nothing to tune: --yaml FILE is missing, or -- and a command; see tune --help");
 }
 
 TEST_F(Spellings, OutputNamesAFileItself) {
@@ -143,7 +144,7 @@ TEST_F(Spellings, KbenchsFilesAreWrittenOnRequest) {
   EXPECT_TRUE(has(text, "\nNumber of invalid specs: 2 (out of 4)\n"));
   EXPECT_TRUE(has(text, "\nNumber of valid executed specs: 2 (out of 4)\n"));
   EXPECT_TRUE(has(text, "  2.000000      1  bench/T=2/$SAYS=fine\n")) << text;
-  refuses({"bench.yaml", "--kbench-files"}, "--kbench-files are called after --output; give --output PREFIX too");
+  refuses({"bench.yaml", "--kbench-files"}, "--kbench-files are named after --output; give --output PREFIX too");
 }
 
 TEST_F(Spellings, KbenchsFilesTellTheKindOfAFailure) {

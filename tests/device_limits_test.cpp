@@ -45,9 +45,9 @@ TEST_F(DeviceLimits, PruneABlockOfTooManyThreads) {
 
 TEST_F(DeviceLimits, PruneExtentsOutsideOfWhatAGridMayHave) {
   EXPECT_EQ(pruned("grid: [P-1, 60000*P], block: [1]"),
-            (Counts{{"launch.grid of g: not from 1 to [2147483647, 65535]", 4}}));
+            (Counts{{"launch.grid of g must be from 1 to [2147483647, 65535]", 4}}));
   EXPECT_EQ(pruned("grid: [1], block: [1, 1, 32*P]"),
-            (Counts{{"launch.block of g: not from 1 to [1024, 1024, 64]", 2}}));
+            (Counts{{"launch.block of g must be from 1 to [1024, 1024, 64]", 2}}));
 }
 
 TEST_F(DeviceLimits, AllowSharedMemoryUpToWhatAKernelCanOptInTo) {
@@ -57,7 +57,7 @@ TEST_F(DeviceLimits, AllowSharedMemoryUpToWhatAKernelCanOptInTo) {
 
 TEST_F(DeviceLimits, PruneClustersThatAreTooLargeOrDoNotDivideTheGrid) {
   EXPECT_EQ(pruned("grid: [12, 8], block: [1], cluster: [P, P + 2]"),
-            (Counts{{"launch.cluster of g: not from 1 to 16 blocks", 1},
+            (Counts{{"launch.cluster of g must be from 1 to 16 blocks", 1},
                     {"launch.grid of g: not a multiple of launch.cluster", 2}}));
 }
 

@@ -165,10 +165,11 @@ void note_repetition(const flow::ResultsRules& rules, const Target& target, cons
   flow::note_repetition(*target.loaded.result, results.best(machine.device), target.plan(), findings.notes);
 }
 
-void print_usage(const flow::Measuring& measuring, double finals_seconds) {
+void print_usage(const flow::Measuring& measuring, bool programs, double finals_seconds) {
   if (measuring.started_runner() == nullptr) return;
   exec::Usage usage = measuring.started_runner()->usage();
   usage.finals_seconds = finals_seconds;
+  usage.programs = programs;
   const auto columns = static_cast<std::size_t>(base::terminal_columns(STDERR_FILENO));
   const std::string text = exec::to_text(usage);
   for (const std::string& line : columns > 0 ? report::wrapped(text, columns, 2) : std::vector{text})
@@ -248,7 +249,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
                                .silent = orders.silent,
                                .logs = log_rules(options, target.outputs)};
   const flow::Results results = flow::sweep_and_print(tuning, findings);
-  if (!options.quiet) print_usage(measuring, findings.finals_seconds);
+  if (!options.quiet) print_usage(measuring, plan.backend == Backend::program, findings.finals_seconds);
   journal.flush(true);
   tuned.code = flow::write_results(results, target.outputs, machine.device, exporter, demands(options));
   if (!options.shapes) journal.note_complete();

@@ -55,7 +55,7 @@ class Limits {
       conditions.push_back(fmt::format("1 <= ({}) <= {}", extents[i].text(), most[i]));
     if (conditions.empty()) return;
     add(fmt::format("{}", fmt::join(conditions, " and ")),
-        fmt::format("launch.{} of {}: not from 1 to [{}]", what, launch_.kernel,
+        fmt::format("launch.{} of {} must be from 1 to [{}]", what, launch_.kernel,
                     fmt::join(std::span(most).first(conditions.size()), ", ")));
   }
 
@@ -67,7 +67,7 @@ class Limits {
                              "clusters need 9.0",
                              launch_.kernel, device_.name, *capability / 10, *capability % 10));
     add(fmt::format("1 <= {} <= {}", blocks, kClusterBlocks),
-        fmt::format("launch.cluster of {}: not from 1 to {} blocks", launch_.kernel, kClusterBlocks));
+        fmt::format("launch.cluster of {} must be from 1 to {} blocks", launch_.kernel, kClusterBlocks));
     std::vector<std::string> conditions;
     for (std::size_t i = 0; i < std::min(launch_.grid.size(), launch_.cluster.size()); ++i)
       conditions.push_back(fmt::format("({}) % ({}) == 0", launch_.grid[i].text(), launch_.cluster[i].text()));

@@ -1,18 +1,31 @@
 #include "exec/build_service.h"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
+
 #include "exec/launch_check.h"
 #include "exec/occupancy.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
+namespace {
+
+std::string no_compiler(Backend backend) {
+  const std::string text = fmt::format("no compiler for the {} backend was found; ", to_text(backend));
+  const char* named = std::getenv("CXX");
+  if (backend == Backend::cpu && named != nullptr && *named != 0)
+    return text + fmt::format("CXX is '{}', which does not run", named);
+  return text + "install one (CPU: apt-get install g++, or set CXX)";
+}
+
+}  // namespace
 
 void BuildService::want(const Spec& spec) {
   if (!requests_->has_build()) return;
   const std::string key = requests_->build_key(spec);
   if (builder_.find(key) != nullptr) return;
-  if (requests_->hello().compiler.empty())
-    throw Error(ExitCode::environment, "no compiler for the " + std::string(to_text(requests_->hello().backend)) +
-                                           " backend was found; install one (CPU: apt-get install g++, or set CXX)");
+  if (requests_->hello().compiler.empty()) throw Error(ExitCode::environment, no_compiler(requests_->hello().backend));
   builder_.want(key, requests_->build(spec));
 }
 

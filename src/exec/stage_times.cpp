@@ -15,10 +15,11 @@ double opening_seconds(const Usage& usage) {
 std::string to_text(const Usage& usage) {
   const double opening = opening_seconds(usage);
   const auto seconds = [&](Stage stage) { return usage.stages.of(stage); };
+  const std::string busy =
+      usage.programs ? fmt::format("programs {:.1f} s", seconds(Stage::check) + seconds(Stage::measure))
+                     : fmt::format("check {:.1f} s, measure {:.1f} s", seconds(Stage::check), seconds(Stage::measure));
   return fmt::format(
-      "time spent: check {:.1f} s, measure {:.1f} s, {} idle {:.1f} s{}; beside that, in parallel: build {:.1f} s, "
-      "load {:.1f} s{}",
-      seconds(Stage::check), seconds(Stage::measure),
+      "time spent: {}, {} idle {:.1f} s{}; beside that, in parallel: build {:.1f} s, load {:.1f} s{}", busy,
       usage.devices == 1 ? "device" : fmt::format("{} devices", usage.devices), usage.idle_seconds,
       usage.finals_seconds > 0 ? fmt::format(", finals {:.1f} s", usage.finals_seconds) : "", seconds(Stage::build),
       seconds(Stage::start) + seconds(Stage::load),

@@ -24,6 +24,7 @@ struct Usage {
   StageTimes stages;
   double idle_seconds = 0;  ///< during which a device had nothing to launch, summed over the devices
   int devices = 1;
+  bool programs = false;      ///< of which it is not known when they check and when they measure
   double finals_seconds = 0;  ///< 0: none were held
   double sweep_seconds = 0;   ///< until the last launch
   int opening_at_once = 0;    ///< processes that open a GPU at a time; 0 unless each spec has its own process

@@ -107,7 +107,7 @@ std::vector<std::string> Certainty::warnings() const {
     texts.push_back(
         fmt::format("noise: the time of the best is known to +-{} only{}; {}, or let --noise 2% make this an error",
                     percent(*width_), why.empty() ? "" : ", while " + why,
-                    why.empty() ? "look for what disturbs the device" : "see to that and run again"));
+                    why.empty() ? "look for what disturbs the device" : "remove the cause and run again"));
   }
   return texts;
 }

@@ -103,7 +103,9 @@ std::string text_of(const Contradiction& contradiction) {
   for (const Derived* derived : contradiction.derived)
     text += fmt::format("\n  let {} = {}", derived->name, derived->expression.text());
   for (const Constraint* constraint : contradiction.constraints)
-    text += fmt::format("\n  {}: {}", constraint->place, constraint->expression.text());
+    text += constraint->place.empty()  // a limit of the device, of which the reason says more
+                ? fmt::format("\n  {}", constraint->reason)
+                : fmt::format("\n  {}: {}", constraint->place, constraint->expression.text());
   const bool alone = contradiction.derived.size() + contradiction.constraints.size() == 1;
   if (alone) return "no point satisfies" + text;
   return (contradiction.minimal ? "these contradict each other:" : "among these are some that contradict each other:") +

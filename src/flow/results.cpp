@@ -205,7 +205,8 @@ config::BestResult Results::best(const Device& device) const {
   config::BestResult best;
   best.winner = row.trial->spec;
   best.seconds = winner().first;
-  best.interval = row.standing ? row.standing->seconds_interval : Interval{sweep.timing.ci_low, sweep.timing.ci_high};
+  if (!row.standing) best.interval = {sweep.timing.ci_low, sweep.timing.ci_high};
+  if (row.standing && row.standing->rounds > 1) best.interval = row.standing->seconds_interval;
   best.launches = row.standing ? row.standing->launches : sweep.timing.count;
   best.checked = sweep.checked;
   best.tie = row.standing && row.standing->tie;

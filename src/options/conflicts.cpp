@@ -63,7 +63,7 @@ void check_results(const Options& options) {
   if (options.tuning_results && options.simulate)
     fail("--tuning_results_file is for real tunings; --simulate writes --output PREFIX");
   if (options.kbench_files && !options.output)
-    fail("--kbench-files are called after --output; give --output PREFIX too");
+    fail("--kbench-files are named after --output; give --output PREFIX too");
   if (options.best_ending && !options.tune && !options.dry_run && !options.build_only)
     fail("--output " + options.output->string() + *options.best_ending +
          " is the file of the best spec, which is written with --tune; without it give --output " +
@@ -77,7 +77,7 @@ void refuse_conflicts(const Options& options) {
   check_files(options);
   check_tuned_command(options);
   if (options.yaml.empty() && options.tuned_command.empty() && !options.probe && !options.simulate)
-    fail(std::string("--yaml FILE is missing") +
+    fail(std::string("there is nothing to tune: --yaml FILE is missing, or -- and a command") +
          (options.names_sizes() ? ", and there is no gemm.yaml in this folder" : "") + "; see tune --help");
   check_one_configuration(options);
   check_results(options);
@@ -85,7 +85,7 @@ void refuse_conflicts(const Options& options) {
   if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
   if (options.strategy && (options.dry_run || options.build_only))
-    fail("--strategy goes by what specs measure; --dry-run and --build-only take them in mesh order");
+    fail("--strategy needs measured times; --dry-run and --build-only take specs in mesh order");
   if (options.device_file && !options.dry_run && !options.build_only && !options.simulate)
     fail(
         "--device-file stands in for a device in --dry-run, --build-only and --simulate; nothing can be measured on "

@@ -84,7 +84,7 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
       ->group(group)
       ->type_name("burst|sustained");
   app.add_option("--finalists", options.finalists,
-                 "Specs in the finals at least; all within 15 % of the best, up to 24")
+                 "Smallest number of finalists; all specs within 15 % of the best are finalists, up to 24")
       ->check(whole(1))
       ->capture_default_str()
       ->group(group)
@@ -131,12 +131,15 @@ void add_what_to_tune(CLI::App& app, Options& options) {
       ->group("What to tune")
       ->type_name("FILE");
   app.add_option("--param", options.params, "Replace the values of a parameter: NAME:VALUE or NAME:[a,b]")
+      ->allow_extra_args(false)
       ->group("What to tune")
       ->type_name("NAME:V");
   app.add_option("--add-param", options.new_params, "Add a parameter that the file does not have")
+      ->allow_extra_args(false)
       ->group("What to tune")
       ->type_name("NAME:V");
   app.add_option("--filter", options.filters, "Only specs with this value; values of one name are alternatives")
+      ->allow_extra_args(false)
       ->group("What to tune")
       ->type_name("NAME=V");
   app.add_option("--spec", options.spec, "Only the spec with this mesh_idx")
@@ -190,7 +193,7 @@ void add_programs(CLI::App& app, Options& options) {
       ->check(whole(0))
       ->group(group)
       ->type_name("N");
-  app.add_option("--prepare", options.prepare, "Run this by /bin/sh before each timed run")
+  app.add_option("--prepare", options.prepare, "Run this by /bin/sh before each run, those of the warm-up included")
       ->group(group)
       ->type_name("CMD");
   app.add_option("--cleanup", options.cleanup, "Run this by /bin/sh after the last run of each spec")

@@ -57,7 +57,7 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
                            "--kt-cache", "--t4", "--top", "--keep", "--fresh", "--artifact", "--tuning_results_file",
                            "--kbench-files", "--partition", "--compare_wo_tuning", "--config_str"})
     command->remove_option(command->get_option(name));
-  command->get_option("--tune")->description("Nothing else: what is audited is always a run with --tune");
+  command->get_option("--tune")->description("Changes nothing: every audited run is one with --tune");
   command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
   const char* group = "Audit";
   command->add_option("--runs", audit.runs, "How often each shape is tuned, each time with another seed")
