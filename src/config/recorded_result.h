@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,7 @@ namespace tune::config {
 struct RecordedResult {
   double seconds = 0;
   std::optional<Interval> interval;  ///< 95 % confidence interval of `seconds`
+  std::int64_t launches = 0;         ///< 0: the file does not say
   std::string artifact_hash;
   std::string device, driver, arch, compiler;
   PowerState state = PowerState::burst;

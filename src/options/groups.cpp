@@ -126,6 +126,14 @@ CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<dou
   return app.add_option_function<std::string>(name, set, help)->type_name("SHARE");
 }
 
+CLI::Option* add_top(CLI::App& app, std::optional<std::size_t>& top, const char* help) {
+  return app
+      .add_option_function<std::string>(
+          "--top", [&top](const std::string& text) { top = text == "all" ? 0 : std::stoull(text); }, help)
+      ->check([](const std::string& text) { return text == "all" ? "" : whole(1)(text); })
+      ->type_name("N");
+}
+
 void add_what_to_tune(CLI::App& app, Options& options) {
   app.add_option("--yaml,yaml", options.yaml, "Tuning file; several are joined (same name and file)")
       ->group("What to tune")
@@ -284,12 +292,7 @@ void add_what_comes_out(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("FILE");
   app.add_option("--t4", options.t4, "Write the results in the T4 format")->group(group)->type_name("FILE");
-  app.add_option_function<std::string>(
-         "--top", [&options](const std::string& text) { options.top = text == "all" ? 0 : std::stoull(text); },
-         "Specs in the table of --tune, or all (default: 20 on a terminal, else all)")
-      ->check([](const std::string& text) { return text == "all" ? "" : whole(1)(text); })
-      ->group(group)
-      ->type_name("N");
+  add_top(app, options.top, "Specs in the table of --tune, or all (default: 20 on a terminal, else all)")->group(group);
   app.add_option_function<std::string>(
          "--color",
          [&options](const std::string& text) {

@@ -1,0 +1,258 @@
+#include "flow/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "interop/recording.h"
+#include "model/values/error.h"
+#include "model/values/shown.h"
+#include "wire/messages.h"
+
+namespace tune::flow {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(ExitCode::bad_input, text); }
+
+std::string problem_text(const ProblemTimes& times) {
+  return times.problem.empty() ? "an unnamed problem" : shown_line(times.problem);
+}
+
+/// The values of each parameter in both results.
+class Parameters {
+ public:
+  Parameters(const ProblemTimes& before, const ProblemTimes& now) {
+    for (const SpecTimes& spec : before.specs) add(spec.spec, before_);
+    for (const SpecTimes& spec : now.specs) add(spec.spec, now_);
+  }
+
+  /// A parameter that only one of them has does not tell specs apart if it has one value there.
+  std::string key(const Spec& spec) const {
+    std::set<std::string> settings;
+    for (const Setting& setting : spec.params)
+      if (counts(setting.name)) settings.insert(setting.name + '=' + interop::key_text(setting.value));
+    return fmt::format("{}", fmt::join(settings, "\n"));
+  }
+
+  std::vector<std::string> varying() const {
+    std::vector<std::string> names;
+    for (const std::string& name : order_)
+      if (values_of(name).size() > 1) names.push_back(name);
+    return names.empty() ? order_ : names;
+  }
+
+ private:
+  using Values = std::map<std::string, std::set<std::string>>;
+
+  void add(const Spec& spec, Values& values) {
+    for (const Setting& setting : spec.params) {
+      if (std::ranges::find(order_, setting.name) == order_.end()) order_.push_back(setting.name);
+      values[setting.name].insert(interop::key_text(setting.value));
+    }
+  }
+
+  std::set<std::string> values_of(const std::string& name) const {
+    std::set<std::string> values;
+    for (const Values* side : {&before_, &now_})
+      if (const auto found = side->find(name); found != side->end())
+        values.insert(found->second.begin(), found->second.end());
+    return values;
+  }
+
+  bool counts(const std::string& name) const {
+    return (before_.contains(name) && now_.contains(name)) || values_of(name).size() > 1;
+  }
+
+  std::vector<std::string> order_;
+  Values before_, now_;
+};
+
+/// Times of the same kind, as far as there are any.
+void add_times(const SpecTimes& before, const SpecTimes& now, ComparedSpec& row) {
+  const bool finals = (before.finals && now.finals) || !before.sweep || !now.sweep;
+  const auto time_of = [finals](const SpecTimes& spec) { return finals && spec.finals ? spec.finals : spec.sweep; };
+  row.before = time_of(before);
+  row.now = time_of(now);
+  row.failure = now.failure;
+}
+
+/// Why a run has no time at all: the first failure, or that all specs were pruned.
+std::string why_none(const ProblemTimes& problem) {
+  return problem.specs.empty() ? "every spec was pruned after its build" : problem.specs.front().failure;
+}
+
+class ShapeComparer {
+ public:
+  ShapeComparer(const ProblemTimes& before, const ProblemTimes& now)
+      : before_(before), now_(now), parameters_(before, now) {}
+
+  ComparedShape compare() {
+    shape_.problem = now_.problem.empty() ? before_.problem : now_.problem;
+    shape_.varying = parameters_.varying();
+    add_best();
+    add_baselines();
+    add_specs();
+    return std::move(shape_);
+  }
+
+ private:
+  void add_best() {
+    const SpecTimes& old_best = before_.specs[*before_.best];
+    ComparedSpec row;
+    row.label = "best";
+    row.old_spec = row.spec = old_best.spec;
+    if (now_.best) {
+      row.spec = now_.specs[*now_.best].spec;
+      add_times(old_best, now_.specs[*now_.best], row);
+    } else {
+      add_times(old_best, {{}, {}, {}, why_none(now_)}, row);
+    }
+    shape_.best.push_back(std::move(row));
+  }
+
+  void add_baselines() {
+    for (const auto& [label, time] : before_.baselines) {
+      const auto same = std::ranges::find(now_.baselines, label, [](const auto& other) { return other.first; });
+      if (same == now_.baselines.end()) continue;
+      ComparedSpec row;
+      row.label = label;
+      row.before = time;
+      row.now = same->second;
+      shape_.best.push_back(std::move(row));
+    }
+  }
+
+  void add_specs() {
+    std::map<std::string, const SpecTimes*> unmatched;
+    for (const SpecTimes& spec : now_.specs) unmatched.emplace(parameters_.key(spec.spec), &spec);
+    for (const SpecTimes& spec : before_.specs) {
+      const auto same = unmatched.find(parameters_.key(spec.spec));
+      if (same == unmatched.end()) {
+        add_lone(spec, Change::only_before);
+        continue;
+      }
+      ComparedSpec row;
+      row.spec = same->second->spec;
+      add_times(spec, *same->second, row);
+      if (row.before || row.now) shape_.specs.push_back(std::move(row));
+      unmatched.erase(same);
+    }
+    for (const auto& [key, spec] : unmatched) add_lone(*spec, Change::only_now);
+  }
+
+  void add_lone(const SpecTimes& spec, Change change) {
+    ComparedSpec row;
+    row.spec = spec.spec;
+    row.change = change;
+    row.failure = spec.failure;
+    (change == Change::only_before ? row.before : row.now) = spec.finals ? spec.finals : spec.sweep;
+    shape_.specs.push_back(std::move(row));
+  }
+
+  const ProblemTimes& before_;
+  const ProblemTimes& now_;
+  Parameters parameters_;
+  ComparedShape shape_;
+};
+
+/// The problem of the other run that is the same; null: there is none.
+const ProblemTimes* find_same(const ProblemTimes& problem, const RunTimes& run, bool only_one) {
+  if (only_one && (problem.problem.empty() || run.problems.front().problem.empty())) return &run.problems.front();
+  const auto same = [&](const ProblemTimes& other, bool kernel) {
+    return other.problem == problem.problem && (!kernel || other.kernel == problem.kernel);
+  };
+  for (const bool kernel : {true, false})
+    for (const ProblemTimes& other : run.problems)
+      if (same(other, kernel)) return &other;
+  return nullptr;
+}
+
+void require_times(const RunTimes& before, const ProblemTimes& problem) {
+  if (problem.best) return;
+  refuse(
+      fmt::format("{}: no spec of {} has a time to compare with (the first failure: {}); give a result in which one "
+                  "has",
+                  before.file, problem_text(problem), shown_line(why_none(problem))));
+}
+
+void check_devices(const ProblemTimes& before, const ProblemTimes& now, const ComparisonRules& rules,
+                   Comparison& comparison) {
+  if (before.device.empty() || now.device.empty() || before.device == now.device) return;
+  const std::string text = fmt::format("{} is of the device {}, and {} of {}", comparison.before.file,
+                                       shown_line(before.device), comparison.now.file, shown_line(now.device));
+  if (!rules.any_device)
+    refuse(text +
+           ": what changed in the kernel cannot be told from what differs between the devices; --any-device compares "
+           "them all the same");
+  comparison.warnings.push_back(text + ": the changes are also those of the device");
+}
+
+void warn_of_versions(const RunTimes& before, const RunTimes& now, Comparison& comparison) {
+  for (const RunTimes* run : {&before, &now})
+    if (run->protocol > wire::kProtocol)
+      comparison.warnings.push_back(run->file +
+                                    " is of a newer version of tune: what this version does not know of it "
+                                    "is left out");
+  if (before.protocol != 0 && now.protocol != 0 && before.protocol != now.protocol)
+    comparison.warnings.push_back(
+        "the results are of versions of tune that measure in different ways, so that times may "
+        "differ for this reason");
+}
+
+/// What none of our changes concerns has changed too.
+void warn_of_machine(Comparison& comparison) {
+  for (const ComparedShape& shape : comparison.shapes)
+    for (const ComparedSpec& row : shape.best)
+      if (row.label == "vendor" && (row.change == Change::slower || row.change == Change::faster))
+        comparison.warnings.push_back(
+            fmt::format("{}the vendor's library took {:.3f} times as long, which no change of the kernel explains: the "
+                        "machine or the library is not as it was",
+                        shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *row.ratio));
+}
+
+void warn_of_missing(const std::vector<std::string>& problems, const ComparedRun& run, Comparison& comparison) {
+  if (!problems.empty())
+    comparison.warnings.push_back(fmt::format("only in {}: {}", run.file, fmt::join(problems, ", ")));
+}
+
+}  // namespace
+
+Comparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+  const ProblemTimes &first = before.problems.front(), &first_now = now.problems.front();
+  Comparison comparison;
+  comparison.before = {before.file, first.kernel, first.device};
+  comparison.now = {now.file, first_now.kernel, first_now.device};
+  comparison.threshold = rules.threshold;
+  const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
+  std::set<const ProblemTimes*> matched;
+  std::vector<std::string> only_before, only_now;
+  for (const ProblemTimes& problem : before.problems) {
+    const ProblemTimes* same = find_same(problem, now, only_one);
+    if (same == nullptr) {
+      only_before.push_back(problem_text(problem));
+      continue;
+    }
+    matched.insert(same);
+    require_times(before, problem);
+    check_devices(problem, *same, rules, comparison);
+    comparison.shapes.push_back(ShapeComparer(problem, *same).compare());
+  }
+  for (const ProblemTimes& problem : now.problems)
+    if (!matched.contains(&problem)) only_now.push_back(problem_text(problem));
+  if (comparison.shapes.empty())
+    refuse(fmt::format("no problem is in both: {} is of {}, and {} of {}", before.file, fmt::join(only_before, ", "),
+                       now.file, fmt::join(only_now, ", ")));
+  warn_of_missing(only_before, comparison.before, comparison);
+  warn_of_missing(only_now, comparison.now, comparison);
+  if (comparison.before.kernel != comparison.now.kernel && !first.kernel.empty() && !first_now.kernel.empty())
+    comparison.warnings.push_back(fmt::format("{} is of {}, and {} of {}", before.file, shown_line(first.kernel),
+                                              now.file, shown_line(first_now.kernel)));
+  warn_of_versions(before, now, comparison);
+  judge(comparison);
+  warn_of_machine(comparison);
+  return comparison;
+}
+
+}  // namespace tune::flow
