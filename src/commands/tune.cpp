@@ -11,18 +11,22 @@
 #include "commands/rules.h"
 #include "exec/stage_times.h"
 #include "flow/artifact_copy.h"
+#include "flow/comparison.h"
 #include "flow/finals_stage.h"
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
 #include "flow/repetition.h"
+#include "flow/stored_baseline.h"
 #include "flow/user_folders.h"
 #include "model/problem_size.h"
+#include "report/comparison_text.h"
 #include "report/text.h"
 #include "search/listed.h"
 
 namespace tune::commands {
 namespace {
 
+constexpr std::size_t kComparedSpecs = 20;
 constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
@@ -78,7 +82,7 @@ report::RunLimits limits_of(const Options& options, const Target& target, const 
 }
 
 flow::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
-                                    report::Progress::Time sweep_began) {
+                                    report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
   flow::FinalsStageRules rules;
   rules.finalists = options.finalists;
   rules.seed = options.seed;
@@ -92,6 +96,7 @@ flow::FinalsStageRules finals_rules(const Options& options, const Target& target
   rules.time_budget = options.time_budget;
   if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
   rules.noise = options.noise;
+  rules.stored = std::move(stored);
   return rules;
 }
 
@@ -165,6 +170,32 @@ void note_repetition(const flow::ResultsRules& rules, const Target& target, cons
   flow::note_repetition(*target.loaded.result, results.best(machine.device), target.plan(), findings.notes);
 }
 
+/// An earlier result that --baseline names, and what a run is compared with it by.
+class Earlier {
+ public:
+  /// Throws Error(bad_input) if it cannot be compared with a run of this plan on this device.
+  Earlier(const Options& options, const Plan& plan, const Device& device)
+      : before_(flow::read_run_times(*options.baseline)), label_(flow::label_of_named(plan, *options.baseline)) {
+    rules_.threshold = options.threshold.value_or(rules_.threshold);
+    flow::require_comparable(before_, flow::run_times_of(plan, device, {}), rules_);
+    for (const std::string& note : before_.notes) base::print_to_stderr("note: " + note);
+  }
+
+  /// Prints what became of the best. check_failed: it is slower beyond noise and the threshold.
+  ExitCode compare(const Plan& plan, const Device& device, const flow::Findings& findings) const {
+    const Comparison comparison =
+        flow::compare_with_earlier(before_, flow::run_times_of(plan, device, findings), findings, label_, rules_);
+    const int width = base::terminal_columns(STDOUT_FILENO);
+    base::print(report::comparison_text(comparison, kComparedSpecs, width));
+    return regressions(comparison) > 0 ? ExitCode::check_failed : ExitCode::ok;
+  }
+
+ private:
+  flow::RunTimes before_;
+  std::string label_;
+  flow::ComparisonRules rules_;
+};
+
 void print_usage(const flow::Measuring& measuring, double finals_seconds) {
   if (measuring.started_runner() == nullptr) return;
   exec::Usage usage = measuring.started_runner()->usage();
@@ -194,6 +225,8 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   target.objective.require(machine.device);
 
   require_journal(target.outputs);
+  std::optional<Earlier> earlier;
+  if (options.baseline) earlier.emplace(options, plan, machine.device);
   const exec::Requests requests(plan, machine, options.seed);
   require_artifact(options, target, requests, grid);
   Journal journal(target.outputs.journal);
@@ -220,7 +253,10 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const auto decide = [&] {
     flow::remeasure_distrusted(tuner, measuring, resume, findings.notes);
     if (!options.tune && !repeats) return;
-    flow::FinalsStage(parts, finals_rules(options, target, devices.front().one_process, sweep_began), findings)
+    std::vector<exec::Contender> stored =
+        flow::stored_baselines(requests, store_places(options), options.baseline, findings.notes);
+    flow::FinalsStage(parts, finals_rules(options, target, devices.front().one_process, sweep_began, std::move(stored)),
+                      findings)
         .hold(tuner);
     if (!findings.finals) flow::confirm_best(tuner, measuring, resume, target.objective);
   };
@@ -251,6 +287,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   if (!options.quiet) print_usage(measuring, findings.finals_seconds);
   journal.flush(true);
   tuned.code = flow::write_results(results, target.outputs, machine.device, exporter, demands(options));
+  if (earlier && results.any()) tuned.code = std::max(tuned.code, earlier->compare(plan, machine.device, findings));
   if (!options.shapes) journal.note_complete();
   if (options.artifact && results.any())
     flow::copy_artifact(measuring.service(), *results.rows().front().trial, target.outputs.artifact);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 #include "interop/recording.h"
+#include "model/statistics/finals.h"
 #include "model/values/error.h"
 #include "model/values/shown.h"
 #include "wire/messages.h"
@@ -78,6 +80,14 @@ void add_times(const SpecTimes& before, const SpecTimes& now, ComparedSpec& row)
   row.failure = now.failure;
 }
 
+/// Of the finalists: each was timed in a process of the sweep and in one of the finals.
+std::vector<double> ratios_between_processes(const ProblemTimes& run) {
+  std::vector<double> ratios;
+  for (const SpecTimes& spec : run.specs)
+    if (spec.sweep && spec.sweep->interval && spec.finals) ratios.push_back(spec.finals->seconds / spec.sweep->seconds);
+  return ratios;
+}
+
 /// Why a run has no time at all: the first failure, or that all specs were pruned.
 std::string why_none(const ProblemTimes& problem) {
   return problem.specs.empty() ? "every spec was pruned after its build" : problem.specs.front().failure;
@@ -91,6 +101,8 @@ class ShapeComparer {
   ComparedShape compare() {
     shape_.problem = now_.problem.empty() ? before_.problem : now_.problem;
     shape_.varying = parameters_.varying();
+    const std::array ratios = {ratios_between_processes(before_), ratios_between_processes(now_)};
+    shape_.process_noise = process_noise(ratios);
     add_best();
     add_baselines();
     add_specs();
@@ -177,16 +189,26 @@ void require_times(const RunTimes& before, const ProblemTimes& problem) {
                   before.file, problem_text(problem), shown_line(why_none(problem))));
 }
 
-void check_devices(const ProblemTimes& before, const ProblemTimes& now, const ComparisonRules& rules,
+bool of_two_devices(const ProblemTimes& before, const ProblemTimes& now) {
+  return !before.device.empty() && !now.device.empty() && before.device != now.device;
+}
+
+std::string devices_text(const RunTimes& before, const RunTimes& now) {
+  return fmt::format("{} is of the device {}, and {} of {}", before.file, shown_line(before.problems.front().device),
+                     now.file, shown_line(now.problems.front().device));
+}
+
+/// Throws if what the runs found has nothing to do with each other.
+void check_kernels(const ProblemTimes& before, const ProblemTimes& now, const ComparedShape& shape,
                    Comparison& comparison) {
-  if (before.device.empty() || now.device.empty() || before.device == now.device) return;
-  const std::string text = fmt::format("{} is of the device {}, and {} of {}", comparison.before.file,
-                                       shown_line(before.device), comparison.now.file, shown_line(now.device));
-  if (!rules.any_device)
-    refuse(text +
-           ": what changed in the kernel cannot be told from what differs between the devices; --any-device compares "
-           "them all the same");
-  comparison.warnings.push_back(text + ": the changes are also those of the device");
+  if (before.kernel.empty() || now.kernel.empty() || before.kernel == now.kernel) return;
+  const std::string text = fmt::format("{} is of {}, and {} of {}", comparison.before.file, shown_line(before.kernel),
+                                       comparison.now.file, shown_line(now.kernel));
+  const auto in_both = [](const ComparedSpec& row) {
+    return row.change != Change::only_before && row.change != Change::only_now;
+  };
+  if (std::ranges::none_of(shape.specs, in_both)) refuse(text + ": no spec is in both");
+  comparison.warnings.push_back(text);
 }
 
 void warn_of_versions(const RunTimes& before, const RunTimes& now, Comparison& comparison) {
@@ -212,47 +234,122 @@ void warn_of_machine(Comparison& comparison) {
                         shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *row.ratio));
 }
 
+/// A reader would take what is not known for what has not changed.
+void warn_of_unknown_noise(Comparison& comparison) {
+  for (const ComparedShape& shape : comparison.shapes)
+    if (const ComparedSpec& best = shape.best.front();
+        best.change == Change::unknown && best.ratio && *best.ratio > 1 + comparison.threshold)
+      comparison.warnings.push_back(fmt::format(
+          "{}the best took {:.3f} times as long, and is no regression only because its noise is not known: it "
+          "was timed fewer than five times",
+          shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *best.ratio));
+}
+
 void warn_of_missing(const std::vector<std::string>& problems, const ComparedRun& run, Comparison& comparison) {
   if (!problems.empty())
     comparison.warnings.push_back(fmt::format("only in {}: {}", run.file, fmt::join(problems, ", ")));
 }
 
-}  // namespace
+std::vector<std::string> texts_of(const std::vector<ProblemTimes>& problems) {
+  std::vector<std::string> texts;
+  for (const ProblemTimes& problem : problems) texts.push_back(problem_text(problem));
+  return texts;
+}
 
-Comparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+/// Everything but what follows from all rows together.
+Comparison collected(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+  require_comparable(before, now, rules);
   const ProblemTimes &first = before.problems.front(), &first_now = now.problems.front();
   Comparison comparison;
   comparison.before = {before.file, first.kernel, first.device};
   comparison.now = {now.file, first_now.kernel, first_now.device};
   comparison.threshold = rules.threshold;
   const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
-  std::set<const ProblemTimes*> matched;
-  std::vector<std::string> only_before, only_now;
+  if (of_two_devices(first, first_now))
+    comparison.warnings.push_back(devices_text(before, now) + ": the changes are also those of the device");
+  std::vector<ProblemTimes> only_before, only_now = now.problems;
   for (const ProblemTimes& problem : before.problems) {
     const ProblemTimes* same = find_same(problem, now, only_one);
     if (same == nullptr) {
-      only_before.push_back(problem_text(problem));
+      only_before.push_back(problem);
       continue;
     }
-    matched.insert(same);
-    require_times(before, problem);
-    check_devices(problem, *same, rules, comparison);
+    std::erase_if(only_now,
+                  [&](const ProblemTimes& p) { return p.problem == same->problem && p.kernel == same->kernel; });
     comparison.shapes.push_back(ShapeComparer(problem, *same).compare());
+    check_kernels(problem, *same, comparison.shapes.back(), comparison);
   }
-  for (const ProblemTimes& problem : now.problems)
-    if (!matched.contains(&problem)) only_now.push_back(problem_text(problem));
-  if (comparison.shapes.empty())
-    refuse(fmt::format("no problem is in both: {} is of {}, and {} of {}", before.file, fmt::join(only_before, ", "),
-                       now.file, fmt::join(only_now, ", ")));
-  warn_of_missing(only_before, comparison.before, comparison);
-  warn_of_missing(only_now, comparison.now, comparison);
-  if (comparison.before.kernel != comparison.now.kernel && !first.kernel.empty() && !first_now.kernel.empty())
-    comparison.warnings.push_back(fmt::format("{} is of {}, and {} of {}", before.file, shown_line(first.kernel),
-                                              now.file, shown_line(first_now.kernel)));
+  warn_of_missing(texts_of(only_before), comparison.before, comparison);
+  warn_of_missing(texts_of(only_now), comparison.now, comparison);
   warn_of_versions(before, now, comparison);
+  return comparison;
+}
+
+Comparison judged(Comparison comparison) {
   judge(comparison);
+  warn_of_unknown_noise(comparison);
   warn_of_machine(comparison);
   return comparison;
+}
+
+/// The best of a run beside an earlier one that it has timed again; nullopt if one of them did not come through.
+std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec& recorded, const std::string& label) {
+  const auto find = [&](const auto& is_it) {
+    const auto found = std::ranges::find_if(finals.finalists, is_it);
+    return found == finals.finalists.end() || !finished(*found) ? nullptr : &*found;
+  };
+  const Finalist* then = find([&](const Finalist& f) { return f.label == label; });
+  const Finalist* best =
+      find([&](const Finalist& f) { return f.label.empty() && f.spec.mesh_idx == recorded.spec.mesh_idx; });
+  if (then == nullptr || best == nullptr) return std::nullopt;
+  const std::vector<double> ratios = paired_ratios(*best, *then);
+  if (ratios.size() < Judge::kFewest) return std::nullopt;
+  ComparedSpec row = recorded;
+  row.before = KnownTime{median_seconds(*then)};
+  row.ratio = median(ratios);
+  row.interval = median_interval(ratios);
+  row.paired = true;
+  return row;
+}
+
+}  // namespace
+
+void require_comparable(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+  const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
+  bool any = false;
+  for (const ProblemTimes& problem : before.problems) {
+    const ProblemTimes* same = find_same(problem, now, only_one);
+    if (same == nullptr) continue;
+    any = true;
+    require_times(before, problem);
+    if (of_two_devices(problem, *same) && !rules.any_device)
+      refuse(
+          devices_text(before, now) +
+          ": what changed in the kernel cannot be told from what differs between the devices; tune diff --any-device "
+          "compares them all the same");
+  }
+  if (!any)
+    refuse(fmt::format("no problem is in both: {} is of {}, and {} of {}", before.file,
+                       fmt::join(texts_of(before.problems), ", "), now.file, fmt::join(texts_of(now.problems), ", ")));
+}
+
+Comparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+  return judged(collected(before, now, rules));
+}
+
+Comparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
+                                const std::string& label, const ComparisonRules& rules) {
+  if (before.problems.size() > 1)
+    std::erase_if(before.problems, [&](const ProblemTimes& p) { return p.problem != now.problems.front().problem; });
+  Comparison comparison = collected(before, now, rules);
+  ComparedShape& shape = comparison.shapes.front();
+  const auto again = findings.finals ? timed_again(*findings.finals, shape.best.front(), label) : std::nullopt;
+  if (again) {
+    shape.best.front().label = "best, by the recorded time";
+    shape.best.insert(shape.best.begin(), *again);
+    shape.specs.clear();
+  }
+  return judged(std::move(comparison));
 }
 
 }  // namespace tune::flow

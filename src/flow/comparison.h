@@ -16,5 +16,12 @@ struct ComparisonRules {
 /// they count as the same. Throws Error(bad_input) if nothing can be compared: no problem is in both, the devices
 /// differ, or the old run has no time.
 Comparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules);
+/// Throws what `compare` throws, before `now` has any times.
+void require_comparable(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules);
+
+/// Compares a run with an earlier result, whose winner it has timed again under this label in its finals if it could.
+/// Then the best ones are compared by the rounds that both have, and the recorded time decides nothing.
+Comparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
+                                const std::string& label, const ComparisonRules& rules);
 
 }  // namespace tune::flow

@@ -7,6 +7,7 @@
 
 #include "config/recorded_best.h"
 #include "interop/recording.h"
+#include "model/problem_size.h"
 #include "model/statistics/ranking.h"
 
 namespace tune::flow {
@@ -77,9 +78,8 @@ Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>
   return rank(trials, merits, finals ? &*finals : nullptr, same_code(trials, today));
 }
 
-ProblemTimes times_of(const interop::Recording& recording) {
-  ProblemTimes times{recording.kernel, recording.problem, recording.device.name, {}, {}, {}};
-  const std::vector<Trial> trials = numbered_trials(recording);
+/// Fills in what was found.
+void add_times(const std::vector<Trial>& trials, const std::optional<Finals>& finals, ProblemTimes& times) {
   std::map<std::int64_t, std::size_t> places;
   for (const Trial& trial : trials) {
     SpecTimes spec{trial.spec, {}, {}};
@@ -92,13 +92,19 @@ ProblemTimes times_of(const interop::Recording& recording) {
     places.emplace(trial.spec.mesh_idx, times.specs.size());
     times.specs.push_back(std::move(spec));
   }
-  const Ranking ranking = ranking_of(trials, finals_of(recording, trials));
+  const Ranking ranking = ranking_of(trials, finals);
   for (const Ranked& row : ranking.rows)
     if (row.standing && row.same_as == nullptr)
       times.specs[places.at(row.trial->spec.mesh_idx)].finals = known_time(*row.standing);
   for (const RankedBaseline& baseline : ranking.baselines)
     if (baseline.standing) times.baselines.emplace_back(baseline.label, known_time(*baseline.standing));
   if (!ranking.rows.empty()) times.best = places.at(ranking.rows.front().trial->spec.mesh_idx);
+}
+
+ProblemTimes times_of(const interop::Recording& recording) {
+  ProblemTimes times{recording.kernel, recording.problem, recording.device.name, {}, {}, {}};
+  const std::vector<Trial> trials = numbered_trials(recording);
+  add_times(trials, finals_of(recording, trials), times);
   return times;
 }
 
@@ -120,9 +126,19 @@ RunTimes read_run_times(const std::filesystem::path& path) {
     if (recording.has_older_finals)
       run.notes.push_back(recording.file + ": its finals are ignored, because an older version of tune recorded them");
     if (recording.format == interop::Recording::Format::journal) run.protocol = recording.protocol;
-    run.problems.push_back(times_of(recording));
+    ProblemTimes times = times_of(recording);
+    std::erase_if(run.problems, [&](const ProblemTimes& other) {
+      return other.kernel == times.kernel && other.problem == times.problem;  // on a device that was used before
+    });
+    run.problems.push_back(std::move(times));
   }
   return run;
+}
+
+RunTimes run_times_of(const Plan& plan, const Device& device, const Findings& findings) {
+  ProblemTimes times{plan.name, problem_size_text(plan.problem, plan.constants), device.name, {}, {}, {}};
+  add_times(findings.trials, findings.finals, times);
+  return {"this run", {std::move(times)}, {}, wire::kProtocol};
 }
 
 }  // namespace tune::flow

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "flow/findings.h"
+#include "model/plan.h"
 #include "model/statistics/comparison.h"
 
 namespace tune::flow {
@@ -33,8 +35,12 @@ struct RunTimes {
   int protocol = 0;                ///< of the version of tune that wrote it; 0: that is not known
 };
 
-/// Reads a best.yaml, or what interop::read_recordings reads. The interval of a time is known where it is that of at
-/// least five launches or rounds, and the spec was not stopped early. Throws Error(bad_input).
+/// Reads a best.yaml, or what interop::read_recordings reads; of a problem that was run on several devices, what the
+/// last one found. The interval of a time is known where it is that of at least five launches or rounds, and the spec
+/// was not stopped early. Throws Error(bad_input).
 RunTimes read_run_times(const std::filesystem::path& path);
+
+/// What a run found itself.
+RunTimes run_times_of(const Plan& plan, const Device& device, const Findings& findings);
 
 }  // namespace tune::flow

@@ -40,6 +40,7 @@ ordered_json json_of(const ComparedShape& shape) {
   for (std::size_t i = 1; i < shape.best.size(); ++i) baselines.push_back(json_of(shape.best[i]));
   for (const ComparedSpec& row : shape.specs) specs.push_back(json_of(row));
   return {{"problem", shape.problem},
+          {"process_noise", shape.process_noise},
           {"best", json_of(shape.best.front())},
           {"baselines", std::move(baselines)},
           {"specs", std::move(specs)}};

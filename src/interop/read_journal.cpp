@@ -1,5 +1,5 @@
-// Our own journal. It may hold several runs, of several problems and devices: of each problem those on the device of
-// its last run count.
+// Our own journal. It may hold several runs, of several problems and devices: those of one kernel, problem and device
+// are one recording.
 #include <algorithm>
 
 #include "interop/recording_text.h"
@@ -8,13 +8,9 @@
 namespace tune::interop {
 namespace {
 
-bool of_one_problem(const wire::RunRecord& run, const wire::RunRecord& other) {
-  return run.name == other.name && run.problem == other.problem;
-}
-
 /// What has to be the same for two runs to be parts of one recording.
 bool continues(const wire::RunRecord& run, const wire::RunRecord& other) {
-  return of_one_problem(run, other) && run.hello.device.name == other.hello.device.name;
+  return run.name == other.name && run.problem == other.problem && run.hello.device.name == other.hello.device.name;
 }
 
 RecordedTrial to_recorded(Trial trial) {
@@ -99,7 +95,7 @@ std::vector<Recording> read_journal(std::string_view text) {
   JournalRecords records = read_records(text);
   std::vector<Recording> recordings;
   for (auto run = records.runs.begin(); run != records.runs.end(); ++run)
-    if (std::none_of(run + 1, records.runs.end(), [&](const auto& later) { return of_one_problem(*run, later); }))
+    if (std::none_of(run + 1, records.runs.end(), [&](const auto& later) { return continues(*run, later); }))
       recordings.push_back(recording_of(*run, records));
   return recordings;
 }

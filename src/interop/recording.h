@@ -48,8 +48,8 @@ struct Recording {
 /// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,
 /// zero or no numbers; of a journal such records are left out.
 Recording read_recording(const std::filesystem::path& path);
-/// The same for everything that a file holds: of our own journal the runs of each kernel and problem, in the order in
-/// which they were last run; if there are runs on several devices, those on the last one.
+/// The same for everything that a file holds: of our own journal a recording for each kernel, problem and device, in
+/// the order of their last runs.
 std::vector<Recording> read_recordings(const std::filesystem::path& path);
 /// Reads a recording from a text; `file` is its name in messages.
 Recording parse_recording(std::string_view text, const std::string& file);

@@ -98,6 +98,13 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
   add_share(app, "--noise", options.noise, "share below 1, such as 2% or 0.02",
             "Exit with 3 if the best is less sure than this")
       ->group(group);
+  app.add_option("--baseline", options.baseline,
+                 "Compare with this earlier result (best YAML, journal, CSV), and exit with 3 if it was faster")
+      ->group(group)
+      ->type_name("FILE");
+  add_share(app, "--threshold", options.threshold, "share below 1, such as 3% or 0.03",
+            "By how much slower than --baseline is no regression (default: 3%)")
+      ->group(group);
 }
 
 }  // namespace

@@ -67,9 +67,26 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
   add_programs(*command, tuning);
   add_how(*command, tuning);
   add_what_comes_out(*command, tuning);
-  for (const char* name : {"--spec", "--dry-run", "--build-only", "--probe", "--simulate", "--compare", "--arch",
-                           "--kt-cache", "--t4", "--top", "--keep", "--fresh", "--artifact", "--tuning_results_file",
-                           "--kbench-files", "--partition", "--compare_wo_tuning", "--config_str"})
+  for (const char* name : {"--spec",
+                           "--dry-run",
+                           "--build-only",
+                           "--probe",
+                           "--simulate",
+                           "--compare",
+                           "--arch",
+                           "--kt-cache",
+                           "--t4",
+                           "--top",
+                           "--keep",
+                           "--fresh",
+                           "--artifact",
+                           "--tuning_results_file",
+                           "--kbench-files",
+                           "--partition",
+                           "--compare_wo_tuning",
+                           "--config_str",
+                           "--baseline",
+                           "--threshold"})
     command->remove_option(command->get_option(name));
   command->get_option("--tune")->description("Nothing else: what is audited is always a run with --tune");
   command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");

@@ -21,9 +21,9 @@ using Cells = std::array<std::string, kTitles.size()>;
 std::string name_of(const ComparedSpec& row, const ComparedShape& shape) {
   const std::string spec = settings_text(row.spec, shape.varying);
   if (row.label.empty()) return spec.empty() ? "the only spec" : spec;
-  if (row.label != "best" || spec.empty()) return shown_line(row.label);
+  if (spec.empty()) return shown_line(row.label);
   const std::string old_spec = settings_text(row.old_spec, shape.varying);
-  return old_spec == spec ? "best: " + spec : fmt::format("best: {} -> {}", old_spec, spec);
+  return fmt::format("{}: {}", row.label, old_spec == spec ? spec : fmt::format("{} -> {}", old_spec, spec));
 }
 
 std::string time_text(const std::optional<KnownTime>& time) { return time ? four_digits(time->seconds * 1e3) : "-"; }
@@ -61,6 +61,13 @@ std::string counts_text(const ComparedShape& shape) {
   return fmt::format("{} spec{}: {}", shape.specs.size(), shape.specs.size() == 1 ? "" : "s", fmt::join(texts, ", "));
 }
 
+/// What the intervals allow for beside the noise of launches; empty if nothing is known of that.
+std::string noise_text(const ComparedShape& shape) {
+  if (shape.process_noise == 0) return "";
+  return fmt::format("noise between processes: {:.2g} %, as sweep and finals of the same specs differ",
+                     shape.process_noise * 100);
+}
+
 std::string verdict_of(const Comparison& comparison) {
   const std::string slower = fmt::format("slower beyond noise and by more than {:.3g} %", comparison.threshold * 100);
   const std::size_t count = regressions(comparison);
@@ -95,7 +102,7 @@ std::string table_text(const std::vector<Cells>& rows, int width) {
 std::string markdown(std::string_view text) {
   std::string result;
   for (const char c : shown_line(text))
-    result += std::string_view("&<>\"'|`*_~[]()\\#!@:$").find(c) == std::string_view::npos
+    result += std::string_view("&<>\"'|`*_~[]()\\#!@$").find(c) == std::string_view::npos
                   ? std::string(1, c)
                   : fmt::format("&#{};", static_cast<int>(c));
   return result;
@@ -172,7 +179,8 @@ std::string comparison_text(const Comparison& comparison, std::size_t top, int w
     const auto [rows, hidden] = rows_of(shape, top);
     text += table_text(rows, width);
     if (hidden > 0) text += fmt::format("({} more: the same command with --top all)\n", hidden);
-    text += counts_text(shape) + "\n";
+    if (!shape.specs.empty()) text += counts_text(shape) + "\n";
+    if (const std::string noise = noise_text(shape); !noise.empty()) text += noise + "\n";
   }
   for (const std::string& warning : comparison.warnings) text += "warning: " + warning + "\n";
   return text + verdict_of(comparison) + "\n";

@@ -9,6 +9,8 @@ namespace tune {
 namespace {
 
 constexpr double kTailOfOne = 0.025;
+constexpr double kQuantileOfOne = 1.959964;
+constexpr double kDeviationOverMedian = 1.4826;  // of a normal distribution: its standard deviation over its MAD
 
 /// The value beyond which a normal variable lies with this probability.
 double normal_quantile(double tail) {
@@ -23,15 +25,16 @@ double normal_quantile(double tail) {
 /// By how much intervals are widened to hold together.
 double widening(std::size_t comparisons) {
   const auto count = static_cast<double>(std::max<std::size_t>(comparisons, 1));
-  return normal_quantile(kTailOfOne / count) / normal_quantile(kTailOfOne);
+  return normal_quantile(kTailOfOne / count) / kQuantileOfOne;
 }
 
-Interval ratio_interval(const KnownTime& before, const KnownTime& now, double widened) {
+Interval ratio_interval(const KnownTime& before, const KnownTime& now, double process_noise, double widened) {
   const auto distance = [](double from, double to) { return std::log(to / from); };
+  const double between = kQuantileOfOne * process_noise;
   const double down =
-      std::hypot(distance(now.interval->low, now.seconds), distance(before.seconds, before.interval->high));
+      std::hypot(distance(now.interval->low, now.seconds), distance(before.seconds, before.interval->high), between);
   const double up =
-      std::hypot(distance(now.seconds, now.interval->high), distance(before.interval->low, before.seconds));
+      std::hypot(distance(now.seconds, now.interval->high), distance(before.interval->low, before.seconds), between);
   const double ratio = now.seconds / before.seconds;
   return {ratio * std::exp(-widened * down), ratio * std::exp(widened * up)};
 }
@@ -49,10 +52,10 @@ Change change_of(const ComparedSpec& row, double threshold) {
   return *row.ratio < 1 / (1 + threshold) ? Change::faster : Change::small;
 }
 
-void judge_row(ComparedSpec& row, double threshold, double widened) {
+void judge_row(ComparedSpec& row, double threshold, double process_noise, double widened) {
   if (row.change == Change::only_before || row.change == Change::only_now) return;
-  if (row.before && row.now) row.ratio = row.now->seconds / row.before->seconds;
-  if (has_interval(row)) row.interval = ratio_interval(*row.before, *row.now, widened);
+  if (!row.paired && row.before && row.now) row.ratio = row.now->seconds / row.before->seconds;
+  if (!row.paired && has_interval(row)) row.interval = ratio_interval(*row.before, *row.now, process_noise, widened);
   row.change = change_of(row, threshold);
 }
 
@@ -107,10 +110,22 @@ void judge(Comparison& comparison) {
     specs += static_cast<std::size_t>(std::ranges::count_if(shape.specs, has_interval));
   }
   for (ComparedShape& shape : comparison.shapes) {
-    for (ComparedSpec& row : shape.best) judge_row(row, comparison.threshold, widening(best));
-    for (ComparedSpec& row : shape.specs) judge_row(row, comparison.threshold, widening(specs));
+    for (ComparedSpec& row : shape.best) judge_row(row, comparison.threshold, shape.process_noise, widening(best));
+    for (ComparedSpec& row : shape.specs) judge_row(row, comparison.threshold, shape.process_noise, widening(specs));
     std::ranges::sort(shape.specs, {}, place_of);
   }
+}
+
+double process_noise(std::span<const std::vector<double>> ratios) {
+  std::vector<double> distances;
+  for (const std::vector<double>& run : ratios) {
+    if (run.size() < 3) continue;
+    std::vector<double> logs;
+    for (const double ratio : run) logs.push_back(std::log(ratio));
+    const double middle = median(logs);
+    for (const double log : logs) distances.push_back(std::abs(log - middle));
+  }
+  return distances.empty() ? 0 : kDeviationOverMedian * median(std::move(distances));
 }
 
 }  // namespace tune

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ struct KnownTime {
 
 /// What became of a spec or of the best one, in order of importance. `small` is a change beyond noise, but not beyond
 /// the threshold.
-enum class Change { fails, slower, faster, works, small, unknown, noise, only_before, only_now };
+enum class Change { fails, slower, faster, works, small, noise, unknown, only_before, only_now };
 
 /// One row of a comparison.
 struct ComparedSpec {
@@ -29,6 +30,7 @@ struct ComparedSpec {
   std::string failure = {};  ///< why the new result has no time
   std::optional<double> ratio = {};
   std::optional<Interval> interval = {};  ///< of the ratio
+  bool paired = false;                    ///< both are known already, from rounds in which both were timed
   Change change = Change::unknown;
 };
 
@@ -38,6 +40,9 @@ struct ComparedShape {
   std::vector<std::string> varying;  ///< the parameters after whose values specs are called
   std::vector<ComparedSpec> best;    ///< the best of both; behind it baselines that both timed
   std::vector<ComparedSpec> specs;
+  /// The standard deviation of the logarithm of the ratio of two times of one spec, each in a process of its own, that
+  /// is not due to the noise of launches; 0: not known.
+  double process_noise = 0;
 };
 
 /// One of the two results.
@@ -63,9 +68,14 @@ std::size_t regressions(const Comparison& comparison);
 ///
 /// The logarithms of two medians with known 95 % intervals differ by d; the ends of the interval of d are as far from
 /// it as the square root of the sum of squares of the distances of the two ends from their medians (Zou and Donner,
-/// Statistics in Medicine 27, 2008). For several rows these distances are widened by the ratio of the quantiles of the
-/// normal distribution, so that the intervals of all rows of one kind (specs; best ones and baselines) hold together
-/// with a probability of 95 % (Bonferroni). A change is beyond noise if the interval does not contain 1.
+/// Statistics in Medicine 27, 2008) and of 1.96 times the noise between processes. For several rows these distances are
+/// widened by the ratio of the quantiles of the normal distribution, so that the intervals of all rows of one kind
+/// (specs; best ones and baselines) hold together with a probability of 95 % (Bonferroni). A change is beyond noise if
+/// the interval does not contain 1.
 void judge(Comparison& comparison);
+
+/// The noise between processes, from the ratios of two times of the same specs in one run, a list per run: 1.48 times
+/// the median distance of their logarithms from the median of their run. Runs with less than three ratios tell nothing.
+double process_noise(std::span<const std::vector<double>> ratios);
 
 }  // namespace tune
