@@ -41,7 +41,7 @@ ExitCode diff(const DiffOptions& options) {
   const flow::RunTimes before = flow::read_run_times(options.before), now = flow::read_run_times(options.now);
   for (const flow::RunTimes* run : {&before, &now})
     for (const std::string& note : run->notes) base::print_to_stderr("note: " + note);
-  const Comparison comparison = flow::compare(before, now, rules);
+  const RunComparison comparison = flow::compare(before, now, rules);
   const int width = base::terminal_columns(STDOUT_FILENO);
   base::print(report::comparison_text(comparison, options.top.value_or(width > 0 ? kShortList : 0), width));
   write(options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));

@@ -183,7 +183,7 @@ class Earlier {
 
   /// Prints what became of the best. check_failed: it is slower beyond noise and the threshold.
   ExitCode compare(const Plan& plan, const Device& device, const flow::Findings& findings) const {
-    const Comparison comparison =
+    const RunComparison comparison =
         flow::compare_with_earlier(before_, flow::run_times_of(plan, device, findings), findings, label_, rules_);
     const int width = base::terminal_columns(STDOUT_FILENO);
     base::print(report::comparison_text(comparison, kComparedSpecs, width));

@@ -200,7 +200,7 @@ std::string devices_text(const RunTimes& before, const RunTimes& now) {
 
 /// Throws if what the runs found has nothing to do with each other.
 void check_kernels(const ProblemTimes& before, const ProblemTimes& now, const ComparedShape& shape,
-                   Comparison& comparison) {
+                   RunComparison& comparison) {
   if (before.kernel.empty() || now.kernel.empty() || before.kernel == now.kernel) return;
   const std::string text = fmt::format("{} is of {}, and {} of {}", comparison.before.file, shown_line(before.kernel),
                                        comparison.now.file, shown_line(now.kernel));
@@ -211,7 +211,7 @@ void check_kernels(const ProblemTimes& before, const ProblemTimes& now, const Co
   comparison.warnings.push_back(text);
 }
 
-void warn_of_versions(const RunTimes& before, const RunTimes& now, Comparison& comparison) {
+void warn_of_versions(const RunTimes& before, const RunTimes& now, RunComparison& comparison) {
   for (const RunTimes* run : {&before, &now})
     if (run->protocol > wire::kProtocol)
       comparison.warnings.push_back(run->file +
@@ -224,7 +224,7 @@ void warn_of_versions(const RunTimes& before, const RunTimes& now, Comparison& c
 }
 
 /// What none of our changes concerns has changed too.
-void warn_of_machine(Comparison& comparison) {
+void warn_of_machine(RunComparison& comparison) {
   for (const ComparedShape& shape : comparison.shapes)
     for (const ComparedSpec& row : shape.best)
       if (row.label == "vendor" && (row.change == Change::slower || row.change == Change::faster))
@@ -235,7 +235,7 @@ void warn_of_machine(Comparison& comparison) {
 }
 
 /// A reader would take what is not known for what has not changed.
-void warn_of_unknown_noise(Comparison& comparison) {
+void warn_of_unknown_noise(RunComparison& comparison) {
   for (const ComparedShape& shape : comparison.shapes)
     if (const ComparedSpec& best = shape.best.front();
         best.change == Change::unknown && best.ratio && *best.ratio > 1 + comparison.threshold)
@@ -245,7 +245,7 @@ void warn_of_unknown_noise(Comparison& comparison) {
           shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *best.ratio));
 }
 
-void warn_of_missing(const std::vector<std::string>& problems, const ComparedRun& run, Comparison& comparison) {
+void warn_of_missing(const std::vector<std::string>& problems, const ComparedRun& run, RunComparison& comparison) {
   if (!problems.empty())
     comparison.warnings.push_back(fmt::format("only in {}: {}", run.file, fmt::join(problems, ", ")));
 }
@@ -257,10 +257,10 @@ std::vector<std::string> texts_of(const std::vector<ProblemTimes>& problems) {
 }
 
 /// Everything but what follows from all rows together.
-Comparison collected(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+RunComparison collected(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
   require_comparable(before, now, rules);
   const ProblemTimes &first = before.problems.front(), &first_now = now.problems.front();
-  Comparison comparison;
+  RunComparison comparison;
   comparison.before = {before.file, first.kernel, first.device};
   comparison.now = {now.file, first_now.kernel, first_now.device};
   comparison.threshold = rules.threshold;
@@ -285,7 +285,7 @@ Comparison collected(const RunTimes& before, const RunTimes& now, const Comparis
   return comparison;
 }
 
-Comparison judged(Comparison comparison) {
+RunComparison judged(RunComparison comparison) {
   judge(comparison);
   warn_of_unknown_noise(comparison);
   warn_of_machine(comparison);
@@ -333,15 +333,15 @@ void require_comparable(const RunTimes& before, const RunTimes& now, const Compa
                        fmt::join(texts_of(before.problems), ", "), now.file, fmt::join(texts_of(now.problems), ", ")));
 }
 
-Comparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+RunComparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
   return judged(collected(before, now, rules));
 }
 
-Comparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
-                                const std::string& label, const ComparisonRules& rules) {
+RunComparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
+                                   const std::string& label, const ComparisonRules& rules) {
   if (before.problems.size() > 1)
     std::erase_if(before.problems, [&](const ProblemTimes& p) { return p.problem != now.problems.front().problem; });
-  Comparison comparison = collected(before, now, rules);
+  RunComparison comparison = collected(before, now, rules);
   ComparedShape& shape = comparison.shapes.front();
   const auto again = findings.finals ? timed_again(*findings.finals, shape.best.front(), label) : std::nullopt;
   if (again) {

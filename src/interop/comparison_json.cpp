@@ -52,7 +52,7 @@ ordered_json json_of(const ComparedRun& run) {
 
 }  // namespace
 
-std::string to_json(const Comparison& comparison) {
+std::string to_json(const RunComparison& comparison) {
   ordered_json shapes = ordered_json::array();
   for (const ComparedShape& shape : comparison.shapes) shapes.push_back(json_of(shape));
   const ordered_json all = {{"format", "tune diff"},

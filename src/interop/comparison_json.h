@@ -6,6 +6,6 @@
 namespace tune::interop {
 
 /// A comparison with all that was compared, for other programs: docs/comparing.md has its members.
-std::string to_json(const Comparison& comparison);
+std::string to_json(const RunComparison& comparison);
 
 }  // namespace tune::interop

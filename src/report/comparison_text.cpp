@@ -68,7 +68,7 @@ std::string noise_text(const ComparedShape& shape) {
                      shape.process_noise * 100);
 }
 
-std::string verdict_of(const Comparison& comparison) {
+std::string verdict_of(const RunComparison& comparison) {
   const std::string slower = fmt::format("slower beyond noise and by more than {:.3g} %", comparison.threshold * 100);
   const std::size_t count = regressions(comparison);
   if (count == 0) return fmt::format("no regression: nothing is {}, and nothing fails that worked", slower);
@@ -129,7 +129,7 @@ bool is_skipped(Change change) {
 /// The test cases of one problem.
 class JunitSuite {
  public:
-  JunitSuite(const Comparison& comparison, const ComparedShape& shape)
+  JunitSuite(const RunComparison& comparison, const ComparedShape& shape)
       : shape_(shape), name_(comparison.now.kernel.empty() ? "tune" : comparison.now.kernel) {
     if (!shape.problem.empty()) name_ += " " + shape.problem;
     add(shape.best.front());
@@ -172,7 +172,7 @@ class JunitSuite {
 
 }  // namespace
 
-std::string comparison_text(const Comparison& comparison, std::size_t top, int width) {
+std::string comparison_text(const RunComparison& comparison, std::size_t top, int width) {
   std::string text = fmt::format("old: {}\nnew: {}\n", run_text(comparison.before), run_text(comparison.now));
   for (const ComparedShape& shape : comparison.shapes) {
     if (!shape.problem.empty()) text += shown_line(shape.problem) + "\n";
@@ -186,7 +186,7 @@ std::string comparison_text(const Comparison& comparison, std::size_t top, int w
   return text + verdict_of(comparison) + "\n";
 }
 
-std::string comparison_markdown(const Comparison& comparison, std::size_t top) {
+std::string comparison_markdown(const RunComparison& comparison, std::size_t top) {
   std::string text = fmt::format("### {}\n\nold: {}\nnew: {}\n", markdown(verdict_of(comparison)),
                                  markdown(run_text(comparison.before)) + "  ", markdown(run_text(comparison.now)));
   for (const std::string& warning : comparison.warnings) text += "\n> warning: " + markdown(warning) + "\n";
@@ -201,7 +201,7 @@ std::string comparison_markdown(const Comparison& comparison, std::size_t top) {
   return text;
 }
 
-std::string comparison_junit(const Comparison& comparison) {
+std::string comparison_junit(const RunComparison& comparison) {
   std::string suites;
   int tests = 0, failures = 0, skipped = 0;
   for (const ComparedShape& shape : comparison.shapes) {

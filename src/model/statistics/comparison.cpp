@@ -93,7 +93,7 @@ std::string_view to_text(Change change) {
 
 bool is_regression(Change change) { return change == Change::slower || change == Change::fails; }
 
-std::size_t regressions(const Comparison& comparison) {
+std::size_t regressions(const RunComparison& comparison) {
   const auto counts = [](const ComparedSpec& row) { return is_regression(row.change); };
   std::size_t count = 0;
   for (const ComparedShape& shape : comparison.shapes) {
@@ -103,7 +103,7 @@ std::size_t regressions(const Comparison& comparison) {
   return count;
 }
 
-void judge(Comparison& comparison) {
+void judge(RunComparison& comparison) {
   std::size_t best = 0, specs = 0;
   for (const ComparedShape& shape : comparison.shapes) {
     best += static_cast<std::size_t>(std::ranges::count_if(shape.best, has_interval));

@@ -50,7 +50,7 @@ struct ComparedRun {
   std::string file, kernel, device;
 };
 
-struct Comparison {
+struct RunComparison {
   ComparedRun before, now;
   double threshold = 0;
   std::vector<ComparedShape> shapes;
@@ -62,7 +62,7 @@ std::string_view to_text(Change change);
 /// Whether the change is one that a check is to fail for: slower beyond noise and threshold, or a new failure.
 bool is_regression(Change change);
 /// Of the best and of the specs; baselines are compared for what they say of the machine.
-std::size_t regressions(const Comparison& comparison);
+std::size_t regressions(const RunComparison& comparison);
 
 /// Fills in ratios, intervals and changes, and sorts the specs.
 ///
@@ -72,7 +72,7 @@ std::size_t regressions(const Comparison& comparison);
 /// widened by the ratio of the quantiles of the normal distribution, so that the intervals of all rows of one kind
 /// (specs; best ones and baselines) hold together with a probability of 95 % (Bonferroni). A change is beyond noise if
 /// the interval does not contain 1.
-void judge(Comparison& comparison);
+void judge(RunComparison& comparison);
 
 /// The noise between processes, from the ratios of two times of the same specs in one run, a list per run: 1.48 times
 /// the median distance of their logarithms from the median of their run. Runs with less than three ratios tell nothing.
