@@ -8,10 +8,10 @@
 #include "base/streams.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
+#include "commands/earlier_result.h"
 #include "commands/rules.h"
 #include "exec/stage_times.h"
 #include "flow/artifact_copy.h"
-#include "flow/comparison.h"
 #include "flow/finals_stage.h"
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
@@ -19,14 +19,12 @@
 #include "flow/stored_baseline.h"
 #include "flow/user_folders.h"
 #include "model/problem_size.h"
-#include "report/comparison_text.h"
 #include "report/text.h"
 #include "search/listed.h"
 
 namespace tune::commands {
 namespace {
 
-constexpr std::size_t kComparedSpecs = 20;
 constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
@@ -170,32 +168,6 @@ void note_repetition(const flow::ResultsRules& rules, const Target& target, cons
   flow::note_repetition(*target.loaded.result, results.best(machine.device), target.plan(), findings.notes);
 }
 
-/// An earlier result that --baseline names, and what a run is compared with it by.
-class Earlier {
- public:
-  /// Throws Error(bad_input) if it cannot be compared with a run of this plan on this device.
-  Earlier(const Options& options, const Plan& plan, const Device& device)
-      : before_(flow::read_run_times(*options.baseline)), label_(flow::label_of_named(plan, *options.baseline)) {
-    rules_.threshold = options.threshold.value_or(rules_.threshold);
-    flow::require_comparable(before_, flow::run_times_of(plan, device, {}), rules_);
-    for (const std::string& note : before_.notes) base::print_to_stderr("note: " + note);
-  }
-
-  /// Prints what became of the best. check_failed: it is slower beyond noise and the threshold.
-  ExitCode compare(const Plan& plan, const Device& device, const flow::Findings& findings) const {
-    const RunComparison comparison =
-        flow::compare_with_earlier(before_, flow::run_times_of(plan, device, findings), findings, label_, rules_);
-    const int width = base::terminal_columns(STDOUT_FILENO);
-    base::print(report::comparison_text(comparison, kComparedSpecs, width));
-    return regressions(comparison) > 0 ? ExitCode::check_failed : ExitCode::ok;
-  }
-
- private:
-  flow::RunTimes before_;
-  std::string label_;
-  flow::ComparisonRules rules_;
-};
-
 void print_usage(const flow::Measuring& measuring, double finals_seconds) {
   if (measuring.started_runner() == nullptr) return;
   exec::Usage usage = measuring.started_runner()->usage();
@@ -225,7 +197,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   target.objective.require(machine.device);
 
   require_journal(target.outputs);
-  std::optional<Earlier> earlier;
+  std::optional<EarlierResult> earlier;
   if (options.baseline) earlier.emplace(options, plan, machine.device);
   const exec::Requests requests(plan, machine, options.seed);
   require_artifact(options, target, requests, grid);

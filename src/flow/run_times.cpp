@@ -79,7 +79,7 @@ Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>
 }
 
 /// Fills in what was found.
-void add_times(const std::vector<Trial>& trials, const std::optional<Finals>& finals, ProblemTimes& times) {
+void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& finals, ProblemTimes& times) {
   std::map<std::int64_t, std::size_t> places;
   for (const Trial& trial : trials) {
     SpecTimes spec{trial.spec, {}, {}};
@@ -104,7 +104,7 @@ void add_times(const std::vector<Trial>& trials, const std::optional<Finals>& fi
 ProblemTimes times_of(const interop::Recording& recording) {
   ProblemTimes times{recording.kernel, recording.problem, recording.device.name, {}, {}, {}};
   const std::vector<Trial> trials = numbered_trials(recording);
-  add_times(trials, finals_of(recording, trials), times);
+  fill_in(trials, finals_of(recording, trials), times);
   return times;
 }
 
@@ -137,7 +137,7 @@ RunTimes read_run_times(const std::filesystem::path& path) {
 
 RunTimes run_times_of(const Plan& plan, const Device& device, const Findings& findings) {
   ProblemTimes times{plan.name, problem_size_text(plan.problem, plan.constants), device.name, {}, {}, {}};
-  add_times(findings.trials, findings.finals, times);
+  fill_in(findings.trials, findings.finals, times);
   return {"this run", {std::move(times)}, {}, wire::kProtocol};
 }
 
