@@ -125,7 +125,9 @@ double process_noise(std::span<const std::vector<double>> ratios) {
     const double middle = median(logs);
     for (const double log : logs) distances.push_back(std::abs(log - middle));
   }
-  return distances.empty() ? 0 : kDeviationOverMedian * median(std::move(distances));
+  if (distances.empty()) return 0;
+  const double few = 1 + 3 / static_cast<double>(distances.size());
+  return few * kDeviationOverMedian * median(std::move(distances));
 }
 
 }  // namespace tune

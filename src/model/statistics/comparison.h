@@ -75,7 +75,8 @@ std::size_t regressions(const RunComparison& comparison);
 void judge(RunComparison& comparison);
 
 /// The noise between processes, from the ratios of two times of the same specs in one run, a list per run: 1.48 times
-/// the median distance of their logarithms from the median of their run. Runs with less than three ratios tell nothing.
+/// the median distance of their logarithms from the median of their run, and the more the fewer ratios there are (by a
+/// factor of 1 + 3/n, about as Student's t widens). Runs with less than three ratios tell nothing.
 double process_noise(std::span<const std::vector<double>> ratios);
 
 }  // namespace tune
