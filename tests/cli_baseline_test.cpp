@@ -55,7 +55,8 @@ TEST_F(Baseline, TheOldWinnerIsTimedAsItWasBuiltThen) {
   EXPECT_TRUE(has(result.out, "1 regression: slower beyond noise and by more than 3 %"));
   EXPECT_EQ(tune({"--output", "new", "--baseline", "old.yaml"}, 3).out.find("Elapsed"), result.out.find("Elapsed"))
       << "the journal knows the finals";
-  EXPECT_TRUE(has(tune({"--output", "same", "--baseline", "new.yaml", "--threshold", "50%"}, 0).out, "no regression: "));
+  EXPECT_TRUE(
+      has(tune({"--output", "same", "--baseline", "new.yaml", "--threshold", "50%"}, 0).out, "no regression: "));
 }
 
 TEST_F(Baseline, ABestYamlInATuningFileIsTimedAsItWasBuiltThen) {
