@@ -137,7 +137,8 @@ TEST(Manual, ItsLinksLeadSomewhere) {
   const fs::path root = TUNE_SOURCE_DIR;
   std::vector<fs::path> pages = {root / "README.md", root / "demo/README.md", root / "configs/README.md",
                                  root / "configs/recorded/README.md"};
-  for (const auto& entry : fs::directory_iterator(root / "docs")) pages.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(root / "docs"))
+    if (entry.is_regular_file()) pages.push_back(entry.path());
   static const std::regex kLink("\\]\\(([^)#:]*)(#[^)]*)?\\)");
   int links = 0;
   for (const fs::path& page : pages) {

@@ -149,12 +149,18 @@ report::ProgressStyle progress_style(const Options& options, const Plan& plan) {
   return style;
 }
 
+base::StorePlaces store_places(const Options& options) {
+  base::StorePlaces places;
+  if (const std::filesystem::path cache = flow::cache_folder(); !cache.empty()) places.folder = cache / "store";
+  if (options.store) places = {*options.store, true, {}};
+  if (options.base_store) places.base = *options.base_store;
+  return places;
+}
+
 exec::MeasureOptions measure_options(const Options& options, const exec::Workers& workers, Backend backend) {
   exec::MeasureOptions measure;
   measure.worker = workers.require(backend);
-  if (const std::filesystem::path cache = flow::cache_folder(); !cache.empty()) measure.store.folder = cache / "store";
-  if (options.store) measure.store = {*options.store, true, {}};
-  if (options.base_store) measure.store.base = *options.base_store;
+  measure.store = store_places(options);
   if (options.keep) measure.keep = *options.keep;
   measure.deadlines = {limit_of(options.timeout_build), limit_of(options.timeout_run)};
   measure.jobs = jobs(options);

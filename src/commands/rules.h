@@ -37,6 +37,8 @@ flow::LogRules log_rules(const Options& options, const flow::Outputs& outputs);
 flow::ResultsRules results_rules(const Options& options, const std::filesystem::path& csv = {});
 flow::Demands demands(const Options& options);
 report::ProgressStyle progress_style(const Options& options, const Plan& plan);
+/// Where build artifacts lie.
+base::StorePlaces store_places(const Options& options);
 /// Throws Error(environment) if the backend's worker is not installed.
 exec::MeasureOptions measure_options(const Options& options, const exec::Workers& workers, Backend backend);
 

@@ -51,7 +51,7 @@ std::vector<std::filesystem::path> input_files(const Options& options, const Pla
   std::vector<std::filesystem::path> inputs = options.yaml;
   if (!plan.file.empty()) inputs.push_back(plan.file);
   std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
-  for (const auto& file : {options.shapes, options.device_file})
+  for (const auto& file : {options.shapes, options.device_file, options.baseline})
     if (file) inputs.push_back(*file);
   for (const Baseline& baseline : plan.baselines)
     if (!baseline.file.empty()) inputs.push_back(baseline.file);

@@ -8,6 +8,7 @@
 #include "base/streams.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
+#include "commands/earlier_result.h"
 #include "commands/rules.h"
 #include "exec/stage_times.h"
 #include "flow/artifact_copy.h"
@@ -15,6 +16,7 @@
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
 #include "flow/repetition.h"
+#include "flow/stored_baseline.h"
 #include "flow/user_folders.h"
 #include "model/problem_size.h"
 #include "report/text.h"
@@ -78,7 +80,7 @@ report::RunLimits limits_of(const Options& options, const Target& target, const 
 }
 
 flow::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
-                                    report::Progress::Time sweep_began) {
+                                    report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
   flow::FinalsStageRules rules;
   rules.finalists = options.finalists;
   rules.seed = options.seed;
@@ -92,6 +94,7 @@ flow::FinalsStageRules finals_rules(const Options& options, const Target& target
   rules.time_budget = options.time_budget;
   if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
   rules.noise = options.noise;
+  rules.stored = std::move(stored);
   return rules;
 }
 
@@ -195,6 +198,8 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   target.objective.require(machine.device);
 
   require_journal(target.outputs);
+  std::optional<EarlierResult> earlier;
+  if (options.baseline) earlier.emplace(options, plan, machine.device);
   const exec::Requests requests(plan, machine, options.seed);
   require_artifact(options, target, requests, grid);
   Journal journal(target.outputs.journal);
@@ -221,7 +226,10 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const auto decide = [&] {
     flow::remeasure_distrusted(tuner, measuring, resume, findings.notes);
     if (!options.tune && !repeats) return;
-    flow::FinalsStage(parts, finals_rules(options, target, devices.front().one_process, sweep_began), findings)
+    std::vector<exec::Contender> stored =
+        flow::stored_baselines(requests, store_places(options), options.baseline, findings.notes);
+    flow::FinalsStage(parts, finals_rules(options, target, devices.front().one_process, sweep_began, std::move(stored)),
+                      findings)
         .hold(tuner);
     if (!findings.finals) flow::confirm_best(tuner, measuring, resume, target.objective);
   };
@@ -252,6 +260,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   if (!options.quiet) print_usage(measuring, plan.backend == Backend::program, findings.finals_seconds);
   journal.flush(true);
   tuned.code = flow::write_results(results, target.outputs, machine.device, exporter, demands(options));
+  if (earlier && results.any()) tuned.code = std::max(tuned.code, earlier->compare(plan, machine.device, findings));
   if (!options.shapes) journal.note_complete();
   if (options.artifact && results.any())
     flow::copy_artifact(measuring.service(), *results.rows().front().trial, target.outputs.artifact);

@@ -46,7 +46,10 @@ std::optional<RecordedResult> read_result(const Node& root, Problems& problems) 
   RecordedResult result;
   result.seconds = *seconds;
   if (const Node* interval = find(root, "result", "interval_ms")) result.interval = read_interval(*interval, problems);
+  if (const Node* launches = find(root, "result", "launches"))
+    result.launches = read_integer(*launches, "result: launches", problems).value_or(0);
   result.artifact_hash = text_at(root, "result", "artifact");
+  result.store_path = text_at(root, "result", "store_path");
   result.device = text_at(root, "device", "name");
   result.driver = text_at(root, "device", "driver");
   result.arch = text_at(root, "device", "arch");

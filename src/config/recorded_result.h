@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -13,7 +15,9 @@ namespace tune::config {
 struct RecordedResult {
   double seconds = 0;
   std::optional<Interval> interval;  ///< 95 % confidence interval of `seconds`
+  std::int64_t launches = 0;         ///< 0: the file does not say
   std::string artifact_hash;
+  std::filesystem::path store_path;  ///< of the artifact in the build store
   std::string device, driver, arch, compiler;
   PowerState state = PowerState::burst;
 };

@@ -141,6 +141,18 @@ void FinalsRunner::start(Entry& entry) {
   if (entry.contender.is_vendor()) {
     request = service_->requests().vendor();
     request.vendor_best = entry.contender.vendor == Contender::Vendor::fastest;
+  } else if (const auto& stored = entry.contender.stored) {
+    request = stored->request;
+    const Builder::Result* found = service_->builds().builder().find_intact(stored->key);
+    const auto* then = found != nullptr ? std::get_if<Artifact>(found) : nullptr;
+    if (then == nullptr || then->info.artifact_hash != stored->hash) {
+      entry.result.failure = Failure{Stage::load,
+                                     Cause::reported,
+                                     "the artifact that was timed then is not in the build store, or has changed",
+                                     {}};
+      return;
+    }
+    artifact = then->path.string();
   } else {
     request = service_->requests().measure(spec);
     const Builder::Result* built = nullptr;

@@ -13,8 +13,15 @@
 
 namespace tune::exec {
 
-/// A participant of the finals: a spec whose artifact is in the store, or the vendor's library.
+/// A participant of the finals: a spec whose artifact is in the store, the vendor's library, or what an earlier result
+/// was measured with.
 struct Contender {
+  /// An artifact of an earlier run and how it was launched: neither follows from the present source.
+  struct Stored {
+    std::string key, hash;  ///< of the entry in the store, and of the artifact that it had then
+    wire::MeasureRequest request;
+  };
+
   /// Which of the library's algorithms is timed: the one it chooses itself, or the fastest that it offers.
   enum class Vendor { no, first, fastest };
   std::string label;  ///< empty for a spec of the space
@@ -22,6 +29,7 @@ struct Contender {
   Vendor vendor = Vendor::no;
   bool is_default = false;              ///< the configuration in use today
   std::optional<Failure> failure = {};  ///< why it must not be started
+  std::optional<Stored> stored = {};
   bool is_vendor() const { return vendor != Vendor::no; }
 };
 

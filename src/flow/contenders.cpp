@@ -59,8 +59,9 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
   return contenders;
 }
 
-std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, Notes& notes) {
-  std::vector<exec::Contender> baselines;
+std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
+                                           Notes& notes) {
+  std::vector<exec::Contender> baselines = std::move(stored);
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
       baselines.push_back({baseline.label, {}, exec::Contender::Vendor::first});
@@ -68,6 +69,7 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, Notes
         baselines.push_back({baseline.label + " best", {}, exec::Contender::Vendor::fastest});
       continue;
     }
+    if (std::ranges::find(baselines, baseline.label, &exec::Contender::label) != baselines.end()) continue;
     const auto point = plan.space.at(std::span(baseline.settings));
     if (const auto* rejection = std::get_if<Rejection>(&point)) {
       notes.baseline_is_pruned(baseline.label, rejection->reason);
@@ -89,7 +91,9 @@ void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool 
   const auto& [specs, baselines] = contenders;
   std::vector<std::int64_t> workspaces;
   const auto add = [&](const exec::Contender& contender) {
-    workspaces.push_back(contender.is_vendor() ? 0 : requests.measure(contender.spec).workspace_bytes);
+    workspaces.push_back(contender.is_vendor() ? 0
+                         : contender.stored    ? contender.stored->request.workspace_bytes
+                                               : requests.measure(contender.spec).workspace_bytes);
   };
   add(specs.front());
   std::ranges::for_each(baselines, add);

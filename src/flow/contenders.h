@@ -30,8 +30,10 @@ struct Contenders {
 /// The best specs of the sweep, `finalists` at least, and today's configuration.
 std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists);
-/// The plan's baselines, which are tried as specs are. Throws as Tuner::try_one.
-std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, Notes& notes);
+/// The plan's baselines, which are tried as specs are, but for those that are among the `stored` ones; and these.
+/// Throws as Tuner::try_one.
+std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
+                                           Notes& notes);
 
 /// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
 /// there is a spec.

@@ -61,7 +61,7 @@ void settle_vendor(Finals& finals) {
 }  // namespace
 
 FinalsStage::FinalsStage(Parts parts, FinalsStageRules rules, Findings& findings)
-    : parts_(std::move(parts)), rules_(rules), findings_(&findings) {}
+    : parts_(std::move(parts)), rules_(std::move(rules)), findings_(&findings) {}
 
 void FinalsStage::hold(Tuner& tuner) {
   const auto add_all_notes = [&] {
@@ -87,10 +87,10 @@ void FinalsStage::decide(Tuner& tuner) {
       choose_specs(tuner.trials(), parts_.plan, parts_.objective, findings_->default_spec, rules_.finalists), {}};
   if (contenders.specs.empty()) return;
   if (!rules_.hold) {
-    if (!parts_.plan.baselines.empty()) notes.baselines_were_left_out();
+    if (!parts_.plan.baselines.empty() || !rules_.stored.empty()) notes.baselines_were_left_out();
     return;
   }
-  contenders.baselines = try_baselines(tuner, parts_.plan, notes);
+  contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
   cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
   if (!enough(contenders)) return;
   const std::string id = finals_id(contenders.all());
@@ -158,6 +158,8 @@ exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
 
 std::string FinalsStage::contender_id(const exec::Contender& contender) const {
   const exec::Requests& requests = parts_.requests;
+  if (contender.stored)
+    return contender.label + exec::Identity::of_code(contender.stored->hash, contender.stored->request);
   return contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec));
 }
 
@@ -176,7 +178,8 @@ std::string FinalsStage::finals_id(const std::vector<exec::Contender>& contender
 
 bool FinalsStage::same_contender(const exec::Contender& contender, const Finalist& finalist) const {
   if (contender.label != finalist.label) return false;
-  return contender.is_vendor() || parts_.requests.trial_id(contender.spec) == parts_.requests.trial_id(finalist.spec);
+  return contender.is_vendor() || contender.stored ||
+         parts_.requests.trial_id(contender.spec) == parts_.requests.trial_id(finalist.spec);
 }
 
 const Finals* FinalsStage::recorded(const std::string& id) const {

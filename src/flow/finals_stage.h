@@ -29,7 +29,8 @@ struct FinalsStageRules {
   std::optional<double> budget;       ///< seconds of the finals
   std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
   std::optional<report::Progress::Time> deadline;
-  std::optional<double> noise;  ///< how well the winner's time is to be known
+  std::optional<double> noise;               ///< how well the winner's time is to be known
+  std::vector<exec::Contender> stored = {};  ///< baselines that earlier runs have built
 };
 
 /// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and

@@ -1,4 +1,5 @@
-// Our own journal. A journal may hold several runs, of several problems and devices: the last run's count.
+// Our own journal. It may hold several runs, of several problems and devices: those of one kernel, problem and device
+// are one recording.
 #include <algorithm>
 
 #include "interop/recording_text.h"
@@ -27,13 +28,17 @@ RecordedTrial to_recorded(Trial trial) {
   return recorded;
 }
 
-}  // namespace
-
-Recording read_journal(std::string_view text) {
-  std::vector<std::pair<std::size_t, Trial>> trials;  // with the number of the run
+/// The records of a journal, with the number of the run that wrote each, from 1 on.
+struct JournalRecords {
   std::vector<wire::RunRecord> runs;
-  std::vector<std::pair<std::size_t, std::optional<Finals>>> finals;  // likewise; of older versions nothing
+  std::vector<std::pair<std::size_t, Trial>> trials;
+  std::vector<std::pair<std::size_t, std::optional<Finals>>> finals;  ///< of older versions nothing
   wire::DamagedLines damaged;
+};
+
+JournalRecords read_records(std::string_view text) {
+  JournalRecords records;
+  auto& [runs, trials, finals, damaged] = records;
   std::int64_t line = 1;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = text.find('\n', begin);
@@ -59,23 +64,40 @@ Recording read_journal(std::string_view text) {
     begin = end + 1;
   }
   if (runs.empty()) throw BadJson(text.data(), "the journal names no run");
+  return records;
+}
+
+/// Takes what belongs to the runs that `last` continues.
+Recording recording_of(const wire::RunRecord& last, JournalRecords& records) {
   Recording recording;
-  recording.damaged = std::move(damaged);
-  const wire::RunRecord& last = runs.back();
+  recording.damaged = records.damaged;
   recording.device = last.hello.device;
   recording.kernel = last.name;
   recording.problem = last.problem;
-  for (auto& [run, held] : finals) {
-    if (run == 0 || !continues(runs[run - 1], last)) continue;
+  recording.protocol = last.protocol;
+  const auto belongs = [&](std::size_t run) { return run > 0 && continues(records.runs[run - 1], last); };
+  for (auto& [run, held] : records.finals) {
+    if (!belongs(run)) continue;
     recording.has_older_finals = !held;
     recording.finals = std::move(held);
   }
-  for (auto& [run, trial] : trials) {
-    if (run == 0 || !continues(runs[run - 1], last)) continue;
+  for (auto& [run, trial] : records.trials) {
+    if (!belongs(run)) continue;
     recording.trials.push_back(to_recorded(std::move(trial)));
     for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
   }
   return recording;
+}
+
+}  // namespace
+
+std::vector<Recording> read_journal(std::string_view text) {
+  JournalRecords records = read_records(text);
+  std::vector<Recording> recordings;
+  for (auto run = records.runs.begin(); run != records.runs.end(); ++run)
+    if (std::none_of(run + 1, records.runs.end(), [&](const auto& later) { return continues(*run, later); }))
+      recordings.push_back(recording_of(*run, records));
+  return recordings;
 }
 
 }  // namespace tune::interop

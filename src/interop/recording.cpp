@@ -38,15 +38,6 @@ Kind kind_of(const std::vector<Value>& values) {
   return equal_steps ? Kind::interval : Kind::ordinal;
 }
 
-// Booleans and whole numbers of any type are equal if their values are, as in Python.
-std::string key_text(const Value& value) {
-  if (const auto* boolean = std::get_if<Bool>(&value)) return boolean->value ? "1" : "0";
-  if (const auto* number = std::get_if<double>(&value);
-      number && std::abs(*number) < 1e15 && *number == std::floor(*number))
-    return std::to_string(static_cast<std::int64_t>(*number));
-  return to_text(value);
-}
-
 std::string settings_key(std::span<const Setting> settings) {
   std::string key;
   for (const Setting& setting : settings) key += setting.name + '=' + key_text(setting.value) + '\n';
@@ -91,6 +82,35 @@ void require_utf8(std::string_view text) {
   if (at == std::string_view::npos) return;
   throw BadJson(text.data() + at,
                 fmt::format("the byte {} is no UTF-8; save the file as UTF-8", shown_line(text.substr(at, 1))));
+}
+
+/// What a file holds: of our own journal a recording per kernel and problem, else one.
+std::vector<Recording> parts_of(std::string_view text, const std::string& file) try {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw Error(ExitCode::bad_input, file + ": the recording is empty");
+  const Recording::Format format = format_of(text);
+  if (format == Recording::Format::journal) return read_journal(text);
+  require_utf8(text);
+  if (format == Recording::Format::kernel_tuner) return {read_kernel_tuner(text)};
+  return {format == Recording::Format::csv ? read_csv(text) : read_t4(text)};
+} catch (const BadJson& bad) {
+  throw_bad_recording(file, text, bad.at(), bad.what());
+}
+
+Recording completed(Recording recording, const std::string& file) {
+  recording.file = file;
+  if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
+  for (RecordedTrial& trial : recording.trials)  // sums of what each reader bounds
+    for (double* seconds : {&trial.build_seconds, &trial.measure_seconds}) *seconds = std::min(*seconds, kLongest / 2);
+  drop_repeated(recording.trials);
+  for (Parameter& parameter : recording.parameters) {
+    parameter.kind = kind_of(parameter.values);
+    // Only Kernel Tuner's header says in which order the values stand in the grid.
+    if (recording.format != Recording::Format::kernel_tuner && std::ranges::all_of(parameter.values, is_numeric))
+      std::ranges::sort(parameter.values, {}, [](const Value& value) { return to_cell(value).to_real(); });
+  }
+  if (recording.objectives.empty()) recording.objectives = {"time"};
+  return recording;
 }
 
 }  // namespace
@@ -150,46 +170,28 @@ void add_value(std::vector<Parameter>& parameters, const Setting& setting) {
     parameter->values.push_back(setting.value);
 }
 
+std::string key_text(const Value& value) {
+  if (const auto* boolean = std::get_if<Bool>(&value)) return boolean->value ? "1" : "0";
+  if (const auto* number = std::get_if<double>(&value);
+      number && std::abs(*number) < 1e15 && *number == std::floor(*number))
+    return std::to_string(static_cast<std::int64_t>(*number));
+  return to_text(value);
+}
+
 Recording parse_recording(std::string_view text, const std::string& file) {
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    throw Error(ExitCode::bad_input, file + ": the recording is empty");
-  Recording recording;
-  try {
-    const Recording::Format format = format_of(text);
-    if (format != Recording::Format::journal) require_utf8(text);
-    switch (format) {
-      case Recording::Format::journal:
-        recording = read_journal(text);
-        break;
-      case Recording::Format::kernel_tuner:
-        recording = read_kernel_tuner(text);
-        break;
-      case Recording::Format::csv:
-        recording = read_csv(text);
-        break;
-      case Recording::Format::t4:
-        recording = read_t4(text);
-        break;
-    }
-  } catch (const BadJson& bad) {
-    throw_bad_recording(file, text, bad.at(), bad.what());
-  }
-  recording.file = file;
-  if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
-  for (RecordedTrial& trial : recording.trials)  // sums of what each reader bounds
-    for (double* seconds : {&trial.build_seconds, &trial.measure_seconds}) *seconds = std::min(*seconds, kLongest / 2);
-  drop_repeated(recording.trials);
-  for (Parameter& parameter : recording.parameters) {
-    parameter.kind = kind_of(parameter.values);
-    // Only Kernel Tuner's header says in which order the values stand in the grid.
-    if (recording.format != Recording::Format::kernel_tuner && std::ranges::all_of(parameter.values, is_numeric))
-      std::ranges::sort(parameter.values, {}, [](const Value& value) { return to_cell(value).to_real(); });
-  }
-  if (recording.objectives.empty()) recording.objectives = {"time"};
-  return recording;
+  return completed(std::move(parts_of(text, file).back()), file);
 }
 
 Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
+
+std::vector<Recording> read_recordings(const std::filesystem::path& path) {
+  std::vector<Recording> recordings = parts_of(read_text(path), path.string());
+  // A problem for which nothing was tried says nothing of the others.
+  if (std::ranges::any_of(recordings, [](const Recording& recording) { return !recording.trials.empty(); }))
+    std::erase_if(recordings, [](const Recording& recording) { return recording.trials.empty(); });
+  for (Recording& recording : recordings) recording = completed(std::move(recording), path.string());
+  return recordings;
+}
 
 RecordedTrials::RecordedTrials(const Recording& recording) : recording_(&recording) {
   for (const Parameter& parameter : recording.parameters)

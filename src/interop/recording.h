@@ -40,6 +40,7 @@ struct Recording {
   std::optional<Finals> finals;         ///< of our own journal: the last ones
   bool has_older_finals = false;        ///< of our own journal: the last ones are of an older version, and left out
   wire::DamagedLines damaged = {};      ///< of our own journal: left out
+  int protocol = wire::kProtocol;       ///< of our own journal: that of the version which wrote to it last
 };
 
 /// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4
@@ -47,8 +48,14 @@ struct Recording {
 /// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,
 /// zero or no numbers; of a journal such records are left out.
 Recording read_recording(const std::filesystem::path& path);
+/// The same for everything that a file holds: of our own journal a recording for each kernel, problem and device, in
+/// the order of their last runs.
+std::vector<Recording> read_recordings(const std::filesystem::path& path);
 /// Reads a recording from a text; `file` is its name in messages.
 Recording parse_recording(std::string_view text, const std::string& file);
+
+/// A text that only values which are equal as in Python share: 32, 32.0; true, 1.
+std::string key_text(const Value& value);
 
 /// Finds the trials of a recording by parameter values, whatever the order of the settings; 32, 32.0 and true, 1 are
 /// the same. Parameters with a single value need not be named.

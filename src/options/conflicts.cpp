@@ -106,6 +106,14 @@ void refuse_conflicts(const Options& options) {
     fail("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
   if (options.probe && options.backend == Backend::automatic)
     fail("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
+  if (options.baseline && (!options.tune || options.simulate))
+    fail(
+        "--baseline is compared with the best of a run with --tune, which is measured; tune diff compares recorded "
+        "runs");
+  if (options.baseline && options.shapes)
+    fail("--baseline is a result of one problem, and --shapes is of several; compare the runs with tune diff");
+  if (options.threshold && !options.baseline)
+    fail("--threshold says how much slower than --baseline is no regression; give --baseline FILE too");
   if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
   if (options.finals_budget && !options.finals)
     fail("--no-finals leaves nothing for --finals-budget; drop one of them");

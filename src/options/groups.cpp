@@ -98,6 +98,13 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
   add_share(app, "--noise", options.noise, "share below 1, such as 2% or 0.02",
             "Exit with 3 if the best is less sure than this")
       ->group(group);
+  app.add_option("--baseline", options.baseline,
+                 "Compare with this earlier result (best YAML, journal, CSV), and exit with 3 if it was faster")
+      ->group(group)
+      ->type_name("FILE");
+  add_share(app, "--threshold", options.threshold, "share below 1, such as 3% or 0.03",
+            "By how much slower than --baseline is no regression (default: 3%)")
+      ->group(group);
 }
 
 }  // namespace
@@ -124,6 +131,14 @@ CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<dou
     if (!share) throw CLI::ValidationError(name, "'" + text + "' is no " + kind);
   };
   return app.add_option_function<std::string>(name, set, help)->type_name("SHARE");
+}
+
+CLI::Option* add_top(CLI::App& app, std::optional<std::size_t>& top, const char* help) {
+  return app
+      .add_option_function<std::string>(
+          "--top", [&top](const std::string& text) { top = text == "all" ? 0 : std::stoull(text); }, help)
+      ->check([](const std::string& text) { return text == "all" ? "" : whole(1)(text); })
+      ->type_name("N");
 }
 
 void add_what_to_tune(CLI::App& app, Options& options) {
@@ -287,12 +302,7 @@ void add_what_comes_out(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("FILE");
   app.add_option("--t4", options.t4, "Write the results in the T4 format")->group(group)->type_name("FILE");
-  app.add_option_function<std::string>(
-         "--top", [&options](const std::string& text) { options.top = text == "all" ? 0 : std::stoull(text); },
-         "Specs in the table of --tune, or all (default: 20 on a terminal, else all)")
-      ->check([](const std::string& text) { return text == "all" ? "" : whole(1)(text); })
-      ->group(group)
-      ->type_name("N");
+  add_top(app, options.top, "Specs in the table of --tune, or all (default: 20 on a terminal, else all)")->group(group);
   app.add_option_function<std::string>(
          "--color",
          [&options](const std::string& text) {

@@ -15,6 +15,8 @@ CLI::Validator whole(std::int64_t least = std::numeric_limits<std::int64_t>::min
 /// Adds an option whose value is a share, `1%` or `0.01`. `kind` says in an error what the refused text is not.
 CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<double>& share, const std::string& kind,
                        const char* help);
+/// Adds --top: how many rows a table shows; `all` is 0.
+CLI::Option* add_top(CLI::App& app, std::optional<std::size_t>& top, const char* help);
 
 /// Each adds the options of one group. `options` must outlive the parsing.
 void add_what_to_tune(CLI::App& app, Options& options);

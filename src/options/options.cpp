@@ -24,6 +24,20 @@ void add_convert(CLI::App& app, ConvertOptions& convert) {
       ->type_name("journal|kernel-tuner|t4|csv");
 }
 
+void add_diff(CLI::App& app, DiffOptions& diff) {
+  CLI::App* command = app.add_subcommand("diff", "Compare two results: what became slower, beyond noise and a limit");
+  const char* what = "Best YAML, journal, CSV, Kernel Tuner cache or T4 results; may be .gz or .bz2";
+  command->add_option("OLD", diff.before, what)->required()->type_name("FILE");
+  command->add_option("NEW", diff.now, what)->required()->type_name("FILE");
+  add_share(*command, "--threshold", diff.threshold, kShare,
+            "Exit with 3 if something is slower beyond noise and by more than this (default: 3%)");
+  command->add_option("--markdown", diff.markdown, "Write a summary for a page of a CI service")->type_name("FILE");
+  command->add_option("--junit", diff.junit, "Write JUnit XML, a test case per spec")->type_name("FILE");
+  command->add_option("--json", diff.json, "Write all that was compared")->type_name("FILE");
+  add_top(*command, diff.top, "Specs of each shape in the table, or all (default: 20 on a terminal, else all)");
+  command->add_flag("--any-device", diff.any_device, "Compare although the results are of different devices");
+}
+
 void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
   CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
   command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
@@ -53,9 +67,26 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
   add_programs(*command, tuning);
   add_how(*command, tuning);
   add_what_comes_out(*command, tuning);
-  for (const char* name : {"--spec", "--dry-run", "--build-only", "--probe", "--simulate", "--compare", "--arch",
-                           "--kt-cache", "--t4", "--top", "--keep", "--fresh", "--artifact", "--tuning_results_file",
-                           "--kbench-files", "--partition", "--compare_wo_tuning", "--config_str"})
+  for (const char* name : {"--spec",
+                           "--dry-run",
+                           "--build-only",
+                           "--probe",
+                           "--simulate",
+                           "--compare",
+                           "--arch",
+                           "--kt-cache",
+                           "--t4",
+                           "--top",
+                           "--keep",
+                           "--fresh",
+                           "--artifact",
+                           "--tuning_results_file",
+                           "--kbench-files",
+                           "--partition",
+                           "--compare_wo_tuning",
+                           "--config_str",
+                           "--baseline",
+                           "--threshold"})
     command->remove_option(command->get_option(name));
   command->get_option("--tune")->description("Changes nothing: every audited run is one with --tune");
   command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
@@ -142,6 +173,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_what_comes_out(app, options);
   ConvertOptions convert;
   add_convert(app, convert);
+  DiffOptions diff;
+  add_diff(app, diff);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
   Options tuning;
@@ -179,11 +212,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     return tuning;
   }
   if (app.got_subcommand("convert")) options.convert = convert;
+  if (app.got_subcommand("diff")) options.diff = diff;
   if (app.got_subcommand("simulate-bench")) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (options.convert || options.simulate_bench) return options;
+  if (options.convert || options.diff || options.simulate_bench) return options;
   add_consequences(options);
   refuse_conflicts(options);
   return options;

@@ -17,6 +17,15 @@ struct ConvertOptions {
   std::optional<std::string> to;  ///< journal, kernel-tuner, t4 or csv; unset: by the output's name
 };
 
+/// `tune diff`.
+struct DiffOptions {
+  std::filesystem::path before, now;
+  std::optional<double> threshold;  ///< 0.03: changes of up to 3 % are no regressions
+  std::optional<std::filesystem::path> markdown, junit, json;
+  std::optional<std::size_t> top;  ///< specs of each shape in the text; 0: all
+  bool any_device = false;         ///< the two may be of different devices
+};
+
 /// `tune simulate-bench`.
 struct SimulateBenchOptions {
   std::vector<std::filesystem::path> recordings;
@@ -53,6 +62,7 @@ struct Options {
   bool kbench_files = false;
   std::optional<std::filesystem::path> kt_cache, t4;
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
+  std::optional<DiffOptions> diff;                     ///< likewise
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
   std::optional<AuditOptions> audit;                   ///< repeats the tuning that the rest asks for
 
@@ -80,9 +90,11 @@ struct Options {
   double timeout_build = 120;
   double timeout_run = 60;
   int finalists = 5;
-  bool finals = true;                   ///< --no-finals: false
-  std::optional<double> finals_budget;  ///< seconds
-  std::optional<double> noise;          ///< 0.02: a winner less sure than by 2 % is an error
+  bool finals = true;                             ///< --no-finals: false
+  std::optional<double> finals_budget;            ///< seconds
+  std::optional<double> noise;                    ///< 0.02: a winner less sure than by 2 % is an error
+  std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
+  std::optional<double> threshold;                ///< 0.03: being slower than it by up to 3 % is no regression
   std::uint64_t seed = 0;
   bool compare = false;
   bool compare_alone = false;          ///< --compare_wo_tuning

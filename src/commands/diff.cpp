@@ -1,0 +1,53 @@
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/streams.h"
+#include "base/terminal.h"
+#include "commands/commands.h"
+#include "flow/comparison.h"
+#include "interop/comparison_json.h"
+#include "report/comparison_text.h"
+
+namespace tune::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShortList = 20;
+
+void must_not_be_inputs(const DiffOptions& options) {
+  for (const auto& output : {options.markdown, options.junit, options.json})
+    for (const fs::path& input : {options.before, options.now}) {
+      std::error_code ignored;
+      if (output && fs::equivalent(*output, input, ignored))
+        throw Error(ExitCode::bad_input, output->string() + ": the output is also an input");
+    }
+}
+
+void write(const std::optional<fs::path>& path, const std::string& text) {
+  if (!path) return;
+  std::error_code ignored;
+  if (path->has_parent_path()) fs::create_directories(path->parent_path(), ignored);
+  base::write_file(*path, text);
+}
+
+}  // namespace
+
+ExitCode diff(const DiffOptions& options) {
+  must_not_be_inputs(options);
+  flow::ComparisonRules rules;
+  rules.threshold = options.threshold.value_or(rules.threshold);
+  rules.any_device = options.any_device;
+  const flow::RunTimes before = flow::read_run_times(options.before), now = flow::read_run_times(options.now);
+  for (const flow::RunTimes* run : {&before, &now})
+    for (const std::string& note : run->notes) base::print_to_stderr("note: " + note);
+  const RunComparison comparison = flow::compare(before, now, rules);
+  const int width = base::terminal_columns(STDOUT_FILENO);
+  base::print(report::comparison_text(comparison, options.top.value_or(width > 0 ? kShortList : 0), width));
+  write(options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));
+  write(options.junit, report::comparison_junit(comparison));
+  write(options.json, interop::to_json(comparison));
+  return regressions(comparison) > 0 ? ExitCode::check_failed : ExitCode::ok;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,133 @@
+#include "model/statistics/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <tuple>
+
+namespace tune {
+namespace {
+
+constexpr double kTailOfOne = 0.025;
+constexpr double kQuantileOfOne = 1.959964;
+constexpr double kDeviationOverMedian = 1.4826;  // of a normal distribution: its standard deviation over its MAD
+
+/// The value beyond which a normal variable lies with this probability.
+double normal_quantile(double tail) {
+  double low = 0, high = 40;
+  for (int step = 0; step < 80; ++step) {
+    const double middle = (low + high) / 2;
+    (std::erfc(middle / std::numbers::sqrt2) / 2 > tail ? low : high) = middle;
+  }
+  return high;
+}
+
+/// By how much intervals are widened to hold together.
+double widening(std::size_t comparisons) {
+  const auto count = static_cast<double>(std::max<std::size_t>(comparisons, 1));
+  return normal_quantile(kTailOfOne / count) / kQuantileOfOne;
+}
+
+Interval ratio_interval(const KnownTime& before, const KnownTime& now, double process_noise, double widened) {
+  const auto distance = [](double from, double to) { return std::log(to / from); };
+  const double between = kQuantileOfOne * process_noise;
+  const double down =
+      std::hypot(distance(now.interval->low, now.seconds), distance(before.seconds, before.interval->high), between);
+  const double up =
+      std::hypot(distance(now.seconds, now.interval->high), distance(before.interval->low, before.seconds), between);
+  const double ratio = now.seconds / before.seconds;
+  return {ratio * std::exp(-widened * down), ratio * std::exp(widened * up)};
+}
+
+bool has_interval(const ComparedSpec& row) {
+  return row.before && row.now && row.before->interval && row.now->interval;
+}
+
+Change change_of(const ComparedSpec& row, double threshold) {
+  if (!row.before) return row.now ? Change::works : Change::unknown;
+  if (!row.now) return Change::fails;
+  if (!row.interval) return Change::unknown;
+  if (row.interval->low <= 1 && row.interval->high >= 1) return Change::noise;
+  if (*row.ratio > 1 + threshold) return Change::slower;
+  return *row.ratio < 1 / (1 + threshold) ? Change::faster : Change::small;
+}
+
+void judge_row(ComparedSpec& row, double threshold, double process_noise, double widened) {
+  if (row.change == Change::only_before || row.change == Change::only_now) return;
+  if (!row.paired && row.before && row.now) row.ratio = row.now->seconds / row.before->seconds;
+  if (!row.paired && has_interval(row)) row.interval = ratio_interval(*row.before, *row.now, process_noise, widened);
+  row.change = change_of(row, threshold);
+}
+
+/// The largest ratio first; of what became faster, the smallest.
+std::tuple<Change, double, std::int64_t> place_of(const ComparedSpec& row) {
+  const double ratio = row.ratio.value_or(1);
+  return {row.change, row.change == Change::faster ? ratio : -ratio, row.spec.mesh_idx};
+}
+
+}  // namespace
+
+std::string_view to_text(Change change) {
+  switch (change) {
+    case Change::slower:
+      return "slower";
+    case Change::fails:
+      return "fails now";
+    case Change::faster:
+      return "faster";
+    case Change::works:
+      return "works now";
+    case Change::small:
+      return "below the threshold";
+    case Change::noise:
+      return "within noise";
+    case Change::unknown:
+      return "noise not known";
+    case Change::only_before:
+      return "only in old";
+    case Change::only_now:
+      break;
+  }
+  return "only in new";
+}
+
+bool is_regression(Change change) { return change == Change::slower || change == Change::fails; }
+
+std::size_t regressions(const RunComparison& comparison) {
+  const auto counts = [](const ComparedSpec& row) { return is_regression(row.change); };
+  std::size_t count = 0;
+  for (const ComparedShape& shape : comparison.shapes) {
+    if (!shape.best.empty() && counts(shape.best.front())) ++count;
+    count += static_cast<std::size_t>(std::ranges::count_if(shape.specs, counts));
+  }
+  return count;
+}
+
+void judge(RunComparison& comparison) {
+  std::size_t best = 0, specs = 0;
+  for (const ComparedShape& shape : comparison.shapes) {
+    best += static_cast<std::size_t>(std::ranges::count_if(shape.best, has_interval));
+    specs += static_cast<std::size_t>(std::ranges::count_if(shape.specs, has_interval));
+  }
+  for (ComparedShape& shape : comparison.shapes) {
+    for (ComparedSpec& row : shape.best) judge_row(row, comparison.threshold, shape.process_noise, widening(best));
+    for (ComparedSpec& row : shape.specs) judge_row(row, comparison.threshold, shape.process_noise, widening(specs));
+    std::ranges::sort(shape.specs, {}, place_of);
+  }
+}
+
+double process_noise(std::span<const std::vector<double>> ratios) {
+  std::vector<double> distances;
+  for (const std::vector<double>& run : ratios) {
+    if (run.size() < 3) continue;
+    std::vector<double> logs;
+    for (const double ratio : run) logs.push_back(std::log(ratio));
+    const double middle = median(logs);
+    for (const double log : logs) distances.push_back(std::abs(log - middle));
+  }
+  if (distances.empty()) return 0;
+  const double few = 1 + 3 / static_cast<double>(distances.size());
+  return few * kDeviationOverMedian * median(std::move(distances));
+}
+
+}  // namespace tune

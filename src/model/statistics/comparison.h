@@ -1,0 +1,82 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/space.h"
+#include "model/statistics/stats.h"
+
+/// Comparison of two results of the same specs: what has changed by more than noise.
+namespace tune {
+
+/// How long something takes, in seconds, and the 95 % interval of that; unset where too few launches tell it.
+struct KnownTime {
+  double seconds = 0;
+  std::optional<Interval> interval = {};
+};
+
+/// What became of a spec or of the best one, in order of importance. `small` is a change beyond noise, but not beyond
+/// the threshold.
+enum class Change { fails, slower, faster, works, small, noise, unknown, only_before, only_now };
+
+/// One row of a comparison.
+struct ComparedSpec {
+  std::string label = {};  ///< "best", or the name of a baseline; empty: a spec
+  Spec spec = {};          ///< of the best: that of the new result
+  Spec old_spec = {};      ///< of the best: that of the old result
+  std::optional<KnownTime> before, now;
+  std::string failure = {};  ///< why the new result has no time
+  std::optional<double> ratio = {};
+  std::optional<Interval> interval = {};  ///< of the ratio
+  bool paired = false;                    ///< both are known already, from rounds in which both were timed
+  Change change = Change::unknown;
+};
+
+/// The results for one problem. Rows are in order of importance: what fails or is slower comes first.
+struct ComparedShape {
+  std::string problem;               ///< 4096x4096x4096; empty: not known
+  std::vector<std::string> varying;  ///< the parameters after whose values specs are called
+  std::vector<ComparedSpec> best;    ///< the best of both; behind it baselines that both timed
+  std::vector<ComparedSpec> specs;
+  /// The standard deviation of the logarithm of the ratio of two times of one spec, each in a process of its own, that
+  /// is not due to the noise of launches; 0: not known.
+  double process_noise = 0;
+};
+
+/// One of the two results.
+struct ComparedRun {
+  std::string file, kernel, device;
+};
+
+struct RunComparison {
+  ComparedRun before, now;
+  double threshold = 0;
+  std::vector<ComparedShape> shapes;
+  std::vector<std::string> warnings;
+};
+
+/// `slower`, `fails now`, `within noise`, ...
+std::string_view to_text(Change change);
+/// Whether the change is one that a check is to fail for: slower beyond noise and threshold, or a new failure.
+bool is_regression(Change change);
+/// Of the best and of the specs; baselines are compared for what they say of the machine.
+std::size_t regressions(const RunComparison& comparison);
+
+/// Fills in ratios, intervals and changes, and sorts the specs.
+///
+/// The logarithms of two medians with known 95 % intervals differ by d; the ends of the interval of d are as far from
+/// it as the square root of the sum of squares of the distances of the two ends from their medians (Zou and Donner,
+/// Statistics in Medicine 27, 2008) and of 1.96 times the noise between processes. For several rows these distances are
+/// widened by the ratio of the quantiles of the normal distribution, so that the intervals of all rows of one kind
+/// (specs; best ones and baselines) hold together with a probability of 95 % (Bonferroni). A change is beyond noise if
+/// the interval does not contain 1.
+void judge(RunComparison& comparison);
+
+/// The noise between processes, from the ratios of two times of the same specs in one run, a list per run: 1.48 times
+/// the median distance of their logarithms from the median of their run, and the more the fewer ratios there are (by a
+/// factor of 1 + 3/n, about as Student's t widens). Runs with less than three ratios tell nothing.
+double process_noise(std::span<const std::vector<double>> ratios);
+
+}  // namespace tune

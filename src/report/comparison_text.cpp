@@ -1,0 +1,220 @@
+#include "report/comparison_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "model/values/shown.h"
+#include "report/grid.h"
+#include "report/text.h"
+
+namespace tune::report {
+namespace {
+
+constexpr std::array<const char*, 6> kTitles = {"spec", "old (ms)", "new (ms)", "ratio", "interval", "verdict"};
+constexpr std::size_t kShortestSpec = 8;
+using Cells = std::array<std::string, kTitles.size()>;
+
+std::string name_of(const ComparedSpec& row, const ComparedShape& shape) {
+  const std::string spec = settings_text(row.spec, shape.varying);
+  if (row.label.empty()) return spec.empty() ? "the only spec" : spec;
+  if (spec.empty()) return shown_line(row.label);
+  const std::string old_spec = settings_text(row.old_spec, shape.varying);
+  return fmt::format("{}: {}", row.label, old_spec == spec ? spec : fmt::format("{} -> {}", old_spec, spec));
+}
+
+std::string time_text(const std::optional<KnownTime>& time) { return time ? four_digits(time->seconds * 1e3) : "-"; }
+
+std::string interval_text(const ComparedSpec& row) {
+  return row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "-";
+}
+
+std::string verdict_text(const ComparedSpec& row) {
+  const std::string_view text = to_text(row.change);
+  return row.now || row.failure.empty() ? std::string(text) : fmt::format("{}: {}", text, first_line(row.failure));
+}
+
+Cells cells_of(const ComparedSpec& row, const ComparedShape& shape) {
+  return {name_of(row, shape), time_text(row.before),
+          time_text(row.now),  row.ratio ? fmt::format("{:.3f}", *row.ratio) : "-",
+          interval_text(row),  verdict_text(row)};
+}
+
+/// The rows that are shown, and how many are not.
+std::pair<std::vector<Cells>, std::size_t> rows_of(const ComparedShape& shape, std::size_t top) {
+  std::vector<Cells> rows;
+  const std::size_t shown = top == 0 ? shape.specs.size() : std::min(top, shape.specs.size());
+  for (const ComparedSpec& row : shape.best) rows.push_back(cells_of(row, shape));
+  for (std::size_t i = 0; i < shown; ++i) rows.push_back(cells_of(shape.specs[i], shape));
+  return {std::move(rows), shape.specs.size() - shown};
+}
+
+/// `36 specs: 1 slower, 35 within noise`.
+std::string counts_text(const ComparedShape& shape) {
+  std::map<Change, int> counts;
+  for (const ComparedSpec& row : shape.specs) ++counts[row.change];
+  std::vector<std::string> texts;
+  for (const auto& [change, count] : counts) texts.push_back(fmt::format("{} {}", count, to_text(change)));
+  return fmt::format("{} spec{}: {}", shape.specs.size(), shape.specs.size() == 1 ? "" : "s", fmt::join(texts, ", "));
+}
+
+/// What the intervals allow for beside the noise of launches; empty if nothing is known of that.
+std::string noise_text(const ComparedShape& shape) {
+  if (shape.process_noise == 0) return "";
+  return fmt::format("noise between processes: {:.2g} %, as sweep and finals of the same specs differ",
+                     shape.process_noise * 100);
+}
+
+std::string verdict_of(const RunComparison& comparison) {
+  const std::string slower = fmt::format("slower beyond noise and by more than {:.3g} %", comparison.threshold * 100);
+  const std::size_t count = regressions(comparison);
+  if (count == 0) return fmt::format("no regression: nothing is {}, and nothing fails that worked", slower);
+  return fmt::format("{} regression{}: {}, or failing now", count, count == 1 ? "" : "s", slower);
+}
+
+std::string run_text(const ComparedRun& run) {
+  std::string text = run.file;
+  if (!run.kernel.empty()) text += fmt::format(": {}", run.kernel);
+  if (!run.device.empty()) text += fmt::format(" on {}", run.device);
+  return shown_line(text);
+}
+
+std::string table_text(const std::vector<Cells>& rows, int width) {
+  std::vector<GridColumn> columns;
+  for (std::size_t i = 0; i < kTitles.size(); ++i) {
+    GridColumn column{kTitles[i], i == 0 ? std::size_t{1} : std::size_t{2}, {}};
+    for (const Cells& row : rows) column.cells.push_back(row[i]);
+    columns.push_back(std::move(column));
+  }
+  const std::size_t needed = grid_width(columns), room = static_cast<std::size_t>(width);
+  if (width > 0 && needed > room) {
+    const std::size_t own = grid_width(std::span(columns).first(1)) - 1, excess = needed - room;
+    for (std::string& cell : columns.front().cells)
+      cell = cut_to(cell, own > excess + kShortestSpec ? own - excess : kShortestSpec);
+  }
+  return grid_text(columns);
+}
+
+/// Characters that Markdown or HTML would not show as they are become entities.
+std::string markdown(std::string_view text) {
+  std::string result;
+  for (const char c : shown_line(text))
+    result += std::string_view("&<>\"'|`*_~[]()\\#!@$").find(c) == std::string_view::npos
+                  ? std::string(1, c)
+                  : fmt::format("&#{};", static_cast<int>(c));
+  return result;
+}
+
+std::string xml(std::string_view text) {
+  std::string result;
+  for (const char c : shown_line(text))
+    result += std::string_view("&<>\"'").find(c) == std::string_view::npos ? std::string(1, c)
+                                                                           : fmt::format("&#{};", static_cast<int>(c));
+  return result;
+}
+
+std::string markdown_row(const Cells& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += " " + markdown(cell) + " |";
+  return line + "\n";
+}
+
+bool is_skipped(Change change) {
+  return change == Change::unknown || change == Change::only_before || change == Change::only_now;
+}
+
+/// The test cases of one problem.
+class JunitSuite {
+ public:
+  JunitSuite(const RunComparison& comparison, const ComparedShape& shape)
+      : shape_(shape), name_(comparison.now.kernel.empty() ? "tune" : comparison.now.kernel) {
+    if (!shape.problem.empty()) name_ += " " + shape.problem;
+    add(shape.best.front());
+    for (const ComparedSpec& row : shape.specs) add(row);
+  }
+
+  int tests() const { return tests_; }
+  int failures() const { return failures_; }
+  int skipped() const { return skipped_; }
+  std::string text() const {
+    return fmt::format(
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}  </testsuite>\n",
+        xml(name_), tests_, failures_, skipped_, cases_);
+  }
+
+ private:
+  void add(const ComparedSpec& row) {
+    const double seconds = row.now ? row.now->seconds : 0;
+    cases_ += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9g}\"", xml(name_),
+                          xml(name_of(row, shape_)), seconds);
+    ++tests_;
+    const std::string why =
+        xml(fmt::format("{}; old {} ms, new {} ms, ratio {} ({})", verdict_text(row), time_text(row.before),
+                        time_text(row.now), row.ratio ? fmt::format("{:.3f}", *row.ratio) : "-", interval_text(row)));
+    if (is_regression(row.change)) {
+      ++failures_;
+      cases_ += fmt::format("><failure type=\"{}\" message=\"{}\"/></testcase>\n", xml(to_text(row.change)), why);
+    } else if (is_skipped(row.change)) {
+      ++skipped_;
+      cases_ += fmt::format("><skipped message=\"{}\"/></testcase>\n", why);
+    } else {
+      cases_ += fmt::format("><system-out>{}</system-out></testcase>\n", why);
+    }
+  }
+
+  const ComparedShape& shape_;
+  std::string name_, cases_;
+  int tests_ = 0, failures_ = 0, skipped_ = 0;
+};
+
+}  // namespace
+
+std::string comparison_text(const RunComparison& comparison, std::size_t top, int width) {
+  std::string text = fmt::format("old: {}\nnew: {}\n", run_text(comparison.before), run_text(comparison.now));
+  for (const ComparedShape& shape : comparison.shapes) {
+    if (!shape.problem.empty()) text += shown_line(shape.problem) + "\n";
+    const auto [rows, hidden] = rows_of(shape, top);
+    text += table_text(rows, width);
+    if (hidden > 0) text += fmt::format("({} more: the same command with --top all)\n", hidden);
+    if (!shape.specs.empty()) text += counts_text(shape) + "\n";
+    if (const std::string noise = noise_text(shape); !noise.empty()) text += noise + "\n";
+  }
+  for (const std::string& warning : comparison.warnings) text += "warning: " + warning + "\n";
+  return text + verdict_of(comparison) + "\n";
+}
+
+std::string comparison_markdown(const RunComparison& comparison, std::size_t top) {
+  std::string text = fmt::format("### {}\n\nold: {}\nnew: {}\n", markdown(verdict_of(comparison)),
+                                 markdown(run_text(comparison.before)) + "  ", markdown(run_text(comparison.now)));
+  for (const std::string& warning : comparison.warnings) text += "\n> warning: " + markdown(warning) + "\n";
+  for (const ComparedShape& shape : comparison.shapes) {
+    if (!shape.problem.empty()) text += fmt::format("\n#### {}\n", markdown(shape.problem));
+    const auto [rows, hidden] = rows_of(shape, top);
+    text += "\n" + fmt::format("| {} |\n|:--|--:|--:|--:|--:|:--|\n", fmt::join(kTitles, " | "));
+    for (const Cells& row : rows) text += markdown_row(row);
+    text +=
+        "\n" + markdown(counts_text(shape)) + (hidden > 0 ? fmt::format(" ({} rows are not shown)\n", hidden) : "\n");
+  }
+  return text;
+}
+
+std::string comparison_junit(const RunComparison& comparison) {
+  std::string suites;
+  int tests = 0, failures = 0, skipped = 0;
+  for (const ComparedShape& shape : comparison.shapes) {
+    const JunitSuite suite(comparison, shape);
+    suites += suite.text();
+    tests += suite.tests();
+    failures += suite.failures();
+    skipped += suite.skipped();
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites name=\"tune diff\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}</testsuites>\n",
+      tests, failures, skipped, suites);
+}
+
+}  // namespace tune::report
