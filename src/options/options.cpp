@@ -144,6 +144,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_convert(app, convert);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
+  DatabaseOptions database;
+  add_database_commands(app, database);
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
@@ -183,7 +185,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (options.convert || options.simulate_bench) return options;
+  if (take_database_command(app, database, options) || options.convert || options.simulate_bench) return options;
   add_consequences(options);
   refuse_conflicts(options);
   return options;
