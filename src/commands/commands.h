@@ -35,6 +35,9 @@ ExitCode probe(const Options& options);
 /// pass on a clock of its own; no worker, device or journal takes part. The space is that of the tuning file, or
 /// without one what was recorded. For a spec that is not in the recording nothing is written.
 ExitCode simulate(const Options& options);
+/// `tune shapes LOG...`: prints or writes the shapes of logs as a list for --shapes, with their calls, the most work
+/// first.
+ExitCode list_shapes(const ListShapesOptions& options);
 /// `tune simulate-bench`: compares strategies on recorded runs and prints, per recording and strategy, which share of
 /// the optimum is reached after each budget, its difference to uniform random, and after how many specs it is nearly
 /// reached. One evaluation is one distinct spec, failed ones count. Runs on several threads; the figures do not depend

@@ -6,6 +6,7 @@ ExitCode run(const Options& options) {
   if (options.audit) return audit(options);
   if (options.convert) return convert(*options.convert, options.command);
   if (options.merge) return merge(*options.merge);
+  if (options.list_shapes) return list_shapes(*options.list_shapes);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);

@@ -32,7 +32,7 @@ void note_complete(const Options& options, const std::vector<config::Shape>& sha
 
 /// Those of the part that --partition names, or all.
 std::vector<config::Shape> wanted_shapes(const Options& options) {
-  const std::vector<config::Shape> shapes = config::read_shapes(*options.shapes);
+  const std::vector<config::Shape> shapes = config::read_shapes(*options.shapes).shapes;
   if (!options.partition) return shapes;
   const auto [part, parts] = *options.partition;
   const std::int64_t size = std::ssize(shapes);

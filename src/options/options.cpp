@@ -24,6 +24,20 @@ void add_convert(CLI::App& app, ConvertOptions& convert) {
       ->type_name("journal|kernel-tuner|t4|csv");
 }
 
+void add_list_shapes(CLI::App& app, ListShapesOptions& shapes) {
+  CLI::App* command = app.add_subcommand("shapes", "List what a program multiplies, from logs of its GEMM library");
+  command
+      ->add_option("LOG", shapes.logs,
+                   "Logs of cuBLASLt or hipBLASLt, results of TunableOp, tables and lists, as --shapes reads them")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--output,-o", shapes.output, "Write the list to this file, for --shapes (default: stdout)")
+      ->type_name("FILE");
+  command->add_option("--filter", shapes.filters, "Keep only shapes with this value, such as a=bf16; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=V");
+}
+
 void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
   CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
   command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
@@ -142,6 +156,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_what_comes_out(app, options);
   ConvertOptions convert;
   add_convert(app, convert);
+  ListShapesOptions shapes;
+  add_list_shapes(app, shapes);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
   DatabaseOptions database;
@@ -185,7 +201,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (take_database_command(app, database, options) || options.convert || options.simulate_bench) return options;
+  if (app.got_subcommand("shapes")) options.list_shapes = std::move(shapes);
+  if (take_database_command(app, database, options)) return options;
+  if (options.convert || options.simulate_bench || options.list_shapes) return options;
   add_consequences(options);
   refuse_conflicts(options);
   return options;

@@ -18,6 +18,13 @@ struct ConvertOptions {
   std::optional<std::string> to;  ///< journal, kernel-tuner, t4 or csv; unset: by the output's name
 };
 
+/// `tune shapes`.
+struct ListShapesOptions {
+  std::vector<std::filesystem::path> logs;
+  std::optional<std::filesystem::path> output;  ///< unset: standard output
+  std::vector<std::string> filters;             ///< NAME=VALUE
+};
+
 /// `tune simulate-bench`.
 struct SimulateBenchOptions {
   std::vector<std::filesystem::path> recordings;
@@ -55,6 +62,7 @@ struct Options {
   std::optional<std::filesystem::path> kt_cache, t4;
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
+  std::optional<ListShapesOptions> list_shapes;        ///< likewise
   std::optional<MergeOptions> merge;                   ///< likewise, as are the next three
   std::optional<LookupOptions> lookup;
   std::optional<CoverOptions> cover;
