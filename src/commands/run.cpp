@@ -12,8 +12,7 @@ ExitCode run(const Options& options) {
   if (options.probe) return probe(options);
   if (options.dry_run) return for_each_shape(options, dry_run);
   if (options.build_only) return for_each_shape(options, build_only);
-  if (options.tuning_results) return tune_to_one_file(options);
-  return for_each_shape(options, [](const Options& each, Target& target) { return tune(each, target); });
+  return tune_all(options);
 }
 
 }  // namespace tune::commands

@@ -90,7 +90,8 @@ std::string to_text(const Shape& shape) {
 }
 
 ShapeList read_shapes(const std::filesystem::path& path) {
-  const std::string text = base::read_file(path, kLongestLog);
+  std::string text = base::read_file(path, kLongestLog);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // spreadsheets begin so
   if (auto log = shapes_of_log(text, path)) return std::move(*log);
   if (auto table = shapes_of_table(text, path)) return std::move(*table);
   Problems problems;

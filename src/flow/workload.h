@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "config/shapes.h"
+#include "flow/grid.h"
 #include "model/plan.h"
 
 namespace tune::flow {
@@ -23,10 +24,16 @@ double distance(const LogSizes& x, const LogSizes& y);
 
 /// A shape that has been tuned.
 struct TunedShape {
+  std::string name;
   LogSizes sizes;
   Spec winner;
 };
 /// The winners that a search for `sizes` is to try first: those of the nearest shapes, each once, nearest first.
 std::vector<Spec> nearest_winners(const LogSizes& sizes, std::span<const TunedShape> tuned);
+
+/// The spec without the values that its shape sets, as the winner that it is for other shapes.
+Spec without_shape(Spec spec, const config::Shape& shape);
+/// The specs of a shape's grid that have the values of these winners of others.
+std::vector<Spec> specs_among(const Grid& grid, std::span<const Spec> wanted, const config::Shape& shape);
 
 }  // namespace tune::flow

@@ -150,32 +150,25 @@ void add_value(std::vector<Parameter>& parameters, const Setting& setting) {
     parameter->values.push_back(setting.value);
 }
 
-Recording parse_recording(std::string_view text, const std::string& file) {
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    throw Error(ExitCode::bad_input, file + ": the recording is empty");
-  Recording recording;
-  try {
-    const Recording::Format format = format_of(text);
-    if (format != Recording::Format::journal) require_utf8(text);
-    switch (format) {
-      case Recording::Format::journal:
-        recording = read_journal(text);
-        break;
-      case Recording::Format::kernel_tuner:
-        recording = read_kernel_tuner(text);
-        break;
-      case Recording::Format::csv:
-        recording = read_csv(text);
-        break;
-      case Recording::Format::t4:
-        recording = read_t4(text);
-        break;
-    }
-  } catch (const BadJson& bad) {
-    throw_bad_recording(file, text, bad.at(), bad.what());
+namespace {
+
+std::vector<Recording> recordings_in(std::string_view text) {
+  const Recording::Format format = format_of(text);
+  if (format != Recording::Format::journal) require_utf8(text);
+  switch (format) {
+    case Recording::Format::kernel_tuner:
+      return {read_kernel_tuner(text)};
+    case Recording::Format::csv:
+      return {read_csv(text)};
+    case Recording::Format::t4:
+      return {read_t4(text)};
+    default:
+      return read_journal(text);
   }
+}
+
+void complete(Recording& recording, const std::string& file) {
   recording.file = file;
-  if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
   for (RecordedTrial& trial : recording.trials)  // sums of what each reader bounds
     for (double* seconds : {&trial.build_seconds, &trial.measure_seconds}) *seconds = std::min(*seconds, kLongest / 2);
   drop_repeated(recording.trials);
@@ -186,10 +179,41 @@ Recording parse_recording(std::string_view text, const std::string& file) {
       std::ranges::sort(parameter.values, {}, [](const Value& value) { return to_cell(value).to_real(); });
   }
   if (recording.objectives.empty()) recording.objectives = {"time"};
+}
+
+std::vector<Recording> parse_recordings(std::string_view text, const std::string& file) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw Error(ExitCode::bad_input, file + ": the recording is empty");
+  std::vector<Recording> recordings;
+  try {
+    recordings = recordings_in(text);
+  } catch (const BadJson& bad) {
+    throw_bad_recording(file, text, bad.at(), bad.what());
+  }
+  for (Recording& recording : recordings) complete(recording, file);
+  return recordings;
+}
+
+[[noreturn]] void fail_without_trial(const std::string& file) {
+  throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
+}
+
+}  // namespace
+
+Recording parse_recording(std::string_view text, const std::string& file) {
+  Recording recording = std::move(parse_recordings(text, file).back());
+  if (recording.trials.empty()) fail_without_trial(file);
   return recording;
 }
 
 Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
+
+std::vector<Recording> read_recordings(const std::filesystem::path& path) {
+  std::vector<Recording> recordings = parse_recordings(read_text(path), path.string());
+  std::erase_if(recordings, [](const Recording& recording) { return recording.trials.empty(); });
+  if (recordings.empty()) fail_without_trial(path.string());
+  return recordings;
+}
 
 RecordedTrials::RecordedTrials(const Recording& recording) : recording_(&recording) {
   for (const Parameter& parameter : recording.parameters)

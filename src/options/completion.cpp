@@ -3,10 +3,12 @@
 namespace tune {
 
 std::map<std::string, std::vector<std::string>> file_endings() {
-  const std::vector<std::string> yaml = {"yaml", "yml"}, recordings = {"jsonl", "json", "csv", "gz", "bz2"};
-  return {{"--yaml", yaml},           {"--shapes", yaml},       {"--device-file", yaml},
+  const std::vector<std::string> yaml = {"yaml", "yml"}, recordings = {"jsonl", "json", "csv", "gz", "bz2"},
+                                 shapes = {"yaml", "yml", "csv", "json", "log", "txt"};
+  return {{"--yaml", yaml},           {"--shapes", shapes},     {"--device-file", yaml},
           {"--simulate", recordings}, {"--kt-cache", {"json"}}, {"--tuning_results_file", yaml},
-          {"--t4", {"json"}},         {"IN", recordings},       {"FILE", recordings}};
+          {"--t4", {"json"}},         {"IN", recordings},       {"LOG", shapes},
+          {"FILE", recordings}};
 }
 
 Completed completed(const OptionText& option) {

@@ -57,6 +57,8 @@ void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
       ->capture_default_str()
       ->type_name("N");
   command->add_option("--seed", bench.seed, "The first seed")->check(whole(0))->capture_default_str()->type_name("S");
+  command->add_flag("--warm-start", bench.warm_start,
+                    "Compare searches with those that begin with the winners of the problems before");
   command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
 }
 

@@ -31,8 +31,9 @@ struct SimulateBenchOptions {
   std::vector<std::string> strategies;  ///< as --strategy takes them
   std::vector<std::int64_t> budgets = {50, 100, 200};
   int seeds = 50;
-  std::uint64_t seed = 0;  ///< the first one
-  int jobs = 0;            ///< 0: one per core
+  std::uint64_t seed = 0;   ///< the first one
+  int jobs = 0;             ///< 0: one per core
+  bool warm_start = false;  ///< compares searches that begin with the winners of other problems
 };
 
 /// The options of `tune audit`, in addition to those of the tunings that it repeats.
