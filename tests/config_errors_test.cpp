@@ -510,7 +510,7 @@ TEST_F(BadInput, AShapeSaysOnlyWhatIsKnownAndAllThatIsNeeded) {
   const std::filesystem::path path = folder_.write(
       "sizes.yaml",
       "- {M: 64, NN: 48, KK: 32}\n- {M: 64, m: 64, N: 48,\n   K: 8, Q: 1}\n- {M: 1, ZZ: 1}\n- {m: 2, BM: 1}\n");
-  const std::vector<config::Shape> shapes = config::read_shapes(path);
+  const std::vector<config::Shape> shapes = config::read_shapes(path).shapes;
   config::LoadOptions options = without_kernel_file();
   const auto of_shape = [&](std::size_t index, const std::string& text) {
     options.shape = shapes.at(index);

@@ -574,7 +574,7 @@ TEST_F(Config, ShapesChangeTheProblemOrTheParameters) {
       folder_.write("sizes.yaml",
                     "- {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BM': 16}\n"
                     "- {M: 16, N: 16, K: 16, batch: 2} # TFLOPS: 1.0 time(us): 2.0\n");
-  const std::vector<config::Shape> shapes = config::read_shapes(path);
+  const std::vector<config::Shape> shapes = config::read_shapes(path).shapes;
   ASSERT_EQ(shapes.size(), 2u);
   EXPECT_EQ(config::to_text(shapes[1]), "M=16 N=16 K=16 batch=2");
   config::LoadOptions options = without_kernel_file();

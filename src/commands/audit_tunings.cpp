@@ -35,7 +35,7 @@ class TuningAudit {
         workers_(find_workers(options)),
         prefix_(options.output ? options.output->string() : prefix_in_state_folder()) {
     if (options.shapes)
-      for (const config::Shape& shape : config::read_shapes(*options.shapes)) shapes_.emplace_back(shape);
+      for (const config::Shape& shape : config::read_shapes(*options.shapes).shapes) shapes_.emplace_back(shape);
     else
       shapes_.emplace_back(std::nullopt);
     // What is wrong with any shape is said before the first is tuned.

@@ -21,9 +21,10 @@ ExitCode dry_run(const Options& options, Target& target);
 /// `--build-only`: builds every spec and runs none.
 ExitCode build_only(const Options& options, Target& target);
 /// Without another command: tries the specs, with `--tune` in search of the best, and reports and writes what it found.
-ExitCode tune(const Options& options, Target& target);
-/// `--tuning_results_file`: the same, and writes one file with the best spec of each problem.
-ExitCode tune_to_one_file(const Options& options);
+/// Does so for each problem of `--shapes` one after the other, with one journal, whose searches begin with the winners
+/// of those before them; with `--tune` prints a table of all and adds the winners to a database. Writes
+/// `--tuning_results_file`.
+ExitCode tune_all(const Options& options);
 /// One of these.
 using TargetCommand = std::function<ExitCode(const Options&, Target&)>;
 /// Does it for the tuning file, or with `--shapes` for each problem of the list.
@@ -35,16 +36,24 @@ ExitCode probe(const Options& options);
 /// pass on a clock of its own; no worker, device or journal takes part. The space is that of the tuning file, or
 /// without one what was recorded. For a spec that is not in the recording nothing is written.
 ExitCode simulate(const Options& options);
+/// `tune shapes LOG...`: prints or writes the shapes of logs as a list for --shapes, with their calls, the most work
+/// first.
+ExitCode list_shapes(const ListShapesOptions& options);
 /// `tune simulate-bench`: compares strategies on recorded runs and prints, per recording and strategy, which share of
 /// the optimum is reached after each budget, its difference to uniform random, and after how many specs it is nearly
 /// reached. One evaluation is one distinct spec, failed ones count. Runs on several threads; the figures do not depend
 /// on how many.
 ExitCode simulate_bench(const SimulateBenchOptions& options);
+/// `tune simulate-bench --warm-start`: compares searches of several problems that begin with nothing with those that
+/// begin with the winners of the nearest problems before, as those of `--shapes` do.
+ExitCode compare_warm_starts(const SimulateBenchOptions& options);
 /// `tune convert IN OUT`: writes a recorded run in another format.
 ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& command);
 /// `tune diff OLD NEW`: compares two results, prints what changed and writes the files that were asked for.
 /// check_failed: something became slower beyond noise and the threshold, or fails now.
 ExitCode diff(const DiffOptions& options);
+/// `tune merge`: adds the results of best YAML files and databases to a database.
+ExitCode merge(const MergeOptions& options);
 /// `tune audit`: repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the
 /// winner changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit
 /// that was asked for is not met; none_valid: no run found a valid spec.

@@ -118,6 +118,10 @@ flow::OutputRules output_rules(const Options& options, std::string suffix) {
   rules.yamls = options.yaml;
   rules.command = options.tuned_command;
   rules.suffix = std::move(suffix);
+  // An audit repeats the tuning of each shape as if it were the only one.
+  rules.journal_of_all = options.shapes && !options.audit;
+  if (rules.journal_of_all && options.partition)
+    rules.part = fmt::format("-part{}of{}", options.partition->index, options.partition->count);
   return rules;
 }
 

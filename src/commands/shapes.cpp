@@ -5,11 +5,13 @@
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/rules.h"
-#include "journal.h"
+#include "flow/workload.h"
 #include "model/values/shown.h"
 
 namespace tune::commands {
 namespace {
+
+using Shapes = std::vector<config::Shape>;
 
 // A shape without any spec does not prevent the others from being tuned.
 ExitCode run_shape(const Options& options, exec::Workers& workers, const config::Shape& shape,
@@ -22,17 +24,20 @@ ExitCode run_shape(const Options& options, exec::Workers& workers, const config:
   return error.code();
 }
 
-// The same command measures none of the shapes again before it has measured all.
-void note_complete(const Options& options, const std::vector<config::Shape>& shapes) {
-  for (const config::Shape& shape : shapes) {
-    const flow::Outputs outputs(output_rules(options, file_suffix(shape)));
-    if (std::filesystem::exists(outputs.journal)) Journal(outputs.journal).note_complete();
-  }
+/// Reads what the list says, without sizes of its own where it is of another tool.
+Shapes shapes_of_list(const Options& options, exec::Workers& workers, std::vector<std::string>& warnings) {
+  config::ShapeList list = config::read_shapes(*options.shapes);
+  if (!list.as_called) return std::move(list.shapes);
+  config::Shape sizes = list.shapes.front();
+  std::erase_if(sizes.settings, [](const Setting& s) { return s.name != "M" && s.name != "N" && s.name != "K"; });
+  sizes.places.resize(sizes.settings.size());
+  const Target target(options, workers, sizes);
+  return flow::shapes_for(target.plan(), std::move(list), *options.shapes, warnings);
 }
 
 /// Those of the part that --partition names, or all.
-std::vector<config::Shape> wanted_shapes(const Options& options) {
-  const std::vector<config::Shape> shapes = config::read_shapes(*options.shapes);
+Shapes wanted_shapes(const Options& options, exec::Workers& workers, std::vector<std::string>& warnings) {
+  const Shapes shapes = shapes_of_list(options, workers, warnings);
   if (!options.partition) return shapes;
   const auto [part, parts] = *options.partition;
   const std::int64_t size = std::ssize(shapes);
@@ -51,8 +56,8 @@ ExitCode for_each_shape(const Options& options, const TargetCommand& command) {
     base::print_warnings(target.loaded.warnings);
     return command(options, target);
   }
-  const std::vector<config::Shape> shapes = wanted_shapes(options);
   std::vector<std::string> warnings;
+  const Shapes shapes = wanted_shapes(options, workers, warnings);
   for (const config::Shape& shape : shapes)  // what is wrong with any is said before the first
     Target(options, workers, shape).add_warnings_to(warnings);
   base::print_warnings(warnings);
@@ -61,7 +66,6 @@ ExitCode for_each_shape(const Options& options, const TargetCommand& command) {
     base::print(shown_line(config::to_text(shape)) + "\n");
     worst = std::max(worst, run_shape(options, workers, shape, command));
   }
-  if (options.fresh) note_complete(options, shapes);
   return worst;
 }
 

@@ -12,6 +12,7 @@
 #include "exec/replay_runner.h"
 #include "flow/recorded_plan.h"
 #include "interop/recorded_space.h"
+#include "model/problem_size.h"
 #include "search/listed.h"
 
 namespace tune::commands {
@@ -19,6 +20,24 @@ namespace {
 
 flow::RecordedPlanRules plan_rules(const Options& options) {
   return {*options.simulate, options.yaml, load_options(options), device_file(options)};
+}
+
+/// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the
+/// last.
+interop::Recording chosen_recording(const Options& options, std::string& note) {
+  std::vector<interop::Recording> recordings = interop::read_recordings(*options.simulate);
+  if (recordings.size() == 1) return std::move(recordings.front());
+  if (!options.yaml.empty()) {
+    const Plan plan = flow::load_recorded_plan(recordings.back(), plan_rules(options)).plan;
+    const auto named =
+        std::ranges::find(recordings, problem_size_text(plan.problem, plan.constants), &interop::Recording::problem);
+    if (named != recordings.end()) return std::move(*named);
+  }
+  note = fmt::format(
+      "{} is of {} problems, and this is the last, {}; a gemm's others are chosen by --yaml, -m, -n and "
+      "-k",
+      recordings.back().file, recordings.size(), recordings.back().problem);
+  return std::move(recordings.back());
 }
 
 flow::Outputs outputs_of(const Options& options) {
@@ -87,7 +106,7 @@ TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
 /// A tuning on a recorded run, ready to begin. What is made first is needed by what follows.
 struct Simulation {
   explicit Simulation(const Options& options, flow::Replay::Change change = {})
-      : recording(interop::read_recording(*options.simulate)),
+      : recording(chosen_recording(options, choice)),
         loaded(flow::load_recorded_plan(recording, plan_rules(options))),
         objective(loaded.plan),
         outputs(outputs_of(options)),
@@ -104,6 +123,7 @@ struct Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
+  std::string choice;  ///< what a user is to know of it
   interop::Recording recording;
   config::Loaded loaded;
   Objective objective;
@@ -135,8 +155,10 @@ void take_finals(Finals finals, const Space& space, std::span<const Trial> trial
   findings.finals = std::move(finals);
 }
 
-void note_recording(const interop::Recording& recording, bool finals_wanted, flow::Findings& findings) {
+void note_recording(const interop::Recording& recording, const std::string& choice, bool finals_wanted,
+                    flow::Findings& findings) {
   flow::Notes& notes = findings.notes;
+  if (!choice.empty()) notes.said(choice);
   if (finals_wanted && recording.has_older_finals) notes.recorded_finals_are_of_an_older_version(recording.file);
   notes.said(recording.damaged.texts(recording.file));
   notes.results_are_simulated(findings.trials.size(), recording.trials.size(), recording.file, recording.device.name);
@@ -178,7 +200,7 @@ ExitCode simulate(const Options& options) {
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
   if (!options.spec) findings.specs = simulation.specs.size_text();
-  const auto last_note = [&] { note_recording(recording, wants_finals(options), findings); };
+  const auto last_note = [&] { note_recording(recording, simulation.choice, wants_finals(options), findings); };
   const flow::Tuning tuning = {.loaded = simulation.loaded,
                                .objective = simulation.objective,
                                .results = results_rules(options, simulation.outputs.csv),

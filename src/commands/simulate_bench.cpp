@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,109 +8,13 @@
 
 #include "base/streams.h"
 #include "commands/commands.h"
-#include "interop/recorded_space.h"
-#include "model/constraints/valid_specs.h"
-#include "model/statistics/objective.h"
+#include "commands/landscape.h"
 
 namespace tune::commands {
 namespace {
 
 constexpr const char* kUniform = "random:latin=0";
 constexpr int kResamples = 2000;
-constexpr double kNear = 0.95, kNearer = 0.99;
-
-/// A recorded run as a landscape: what each point costs, lower is better.
-class Landscape {
- public:
-  explicit Landscape(const std::filesystem::path& path)
-      : name_(path.filename().string()),
-        recording_(interop::read_recording(path)),
-        space_(interop::space_of(recording_)),
-        points_(interop::points_of(recording_, space_)),
-        specs_(space_, points_),
-        costs_(points_.size()) {
-    const std::string& objective = recording_.objectives.front();
-    maximize_ = objective != "time" && more_is_better(objective);
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      const auto* measurement = std::get_if<Measurement>(&recording_.trials[i].outcome);
-      if (measurement == nullptr) continue;
-      const auto figure = measurement->metrics.find(objective);
-      const double value = objective == "time"                    ? measurement->timing.median
-                           : figure != measurement->metrics.end() ? figure->second
-                                                                  : std::nan("");
-      if (!std::isfinite(value)) continue;
-      costs_[static_cast<std::size_t>(*specs_.index_of(points_[i]))] = maximize_ ? -value : value;
-    }
-    for (const auto& cost : costs_) {
-      if (!cost) continue;
-      ++valid_;
-      if (!optimum_ || *cost < *optimum_) optimum_ = *cost;
-    }
-    if (!optimum_ || *optimum_ == 0)
-      throw Error(ExitCode::bad_input, recording_.file + ": no spec of the recording has a figure for " + objective);
-  }
-
-  const ValidSpecs& specs() const { return specs_; }
-  std::optional<double> cost(const search::Point& point) const {
-    return costs_[static_cast<std::size_t>(*specs_.index_of(point))];
-  }
-  /// Optimum over found, or found over optimum where more is better: 1 at the optimum.
-  double share(double cost) const { return maximize_ ? cost / *optimum_ : *optimum_ / cost; }
-  std::string heading() const {
-    return fmt::format("{}: {} specs, {} of them failed; best {} {:.6g}", name_, specs_.size(), specs_.size() - valid_,
-                       recording_.objectives.front(), std::fabs(*optimum_));
-  }
-
- private:
-  std::string name_;
-  interop::Recording recording_;
-  Space space_;
-  std::vector<Space::Point> points_;
-  ValidSpecs specs_;
-  std::vector<std::optional<double>> costs_;  ///< by index
-  std::optional<double> optimum_;
-  std::int64_t valid_ = 0;
-  bool maximize_ = false;
-};
-
-/// One strategy with one seed on one landscape.
-struct Course {
-  std::vector<double> shares;  ///< after each budget; 0: nothing was found
-  std::optional<int> near, nearer;
-  double seconds = 0;  ///< of asking and telling, of this thread
-  int asked = 0;
-};
-
-double thread_seconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-Course follow(const Landscape& landscape, const search::StrategyChoice& choice, std::uint64_t seed,
-              const std::vector<std::int64_t>& budgets) {
-  Course course;
-  const auto search = search::make_search(choice, landscape.specs(), seed);
-  double best = 0;
-  for (const std::int64_t budget : budgets) {
-    while (course.asked < budget) {
-      const double begin = thread_seconds();
-      const auto point = search->ask();
-      course.seconds += thread_seconds() - begin;
-      if (!point) break;
-      ++course.asked;
-      const auto cost = landscape.cost(*point);
-      if (cost) best = std::max(best, landscape.share(*cost));
-      if (!course.near && best >= kNear) course.near = course.asked;
-      if (!course.nearer && best >= kNearer) course.nearer = course.asked;
-      const double told = thread_seconds();
-      search->tell(*point, cost);
-      course.seconds += thread_seconds() - told;
-    }
-    course.shares.push_back(best);
-  }
-  return course;
-}
 
 double mean_share(const std::vector<Course>& courses, std::size_t budget) {
   double sum = 0;
@@ -146,7 +49,7 @@ class Bench {
  public:
   explicit Bench(const SimulateBenchOptions& options) : options_(options), budgets_(options.budgets) {
     std::ranges::sort(budgets_);
-    for (const auto& path : options.recordings) landscapes_.push_back(std::make_unique<Landscape>(path));
+    landscapes_ = landscapes_of(options.recordings);
     for (const std::string& text : options.strategies) choices_.push_back(search::parse_strategy(text));
     choices_.push_back(search::parse_strategy(kUniform));
     courses_.resize(landscapes_.size() * choices_.size());
@@ -241,6 +144,7 @@ class Bench {
 }  // namespace
 
 ExitCode simulate_bench(const SimulateBenchOptions& options) {
+  if (options.warm_start) return compare_warm_starts(options);
   Bench bench(options);
   bench.run();
   base::print(bench.text());

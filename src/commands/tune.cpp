@@ -18,6 +18,7 @@
 #include "flow/repetition.h"
 #include "flow/stored_baseline.h"
 #include "flow/user_folders.h"
+#include "flow/workload.h"
 #include "model/problem_size.h"
 #include "report/text.h"
 #include "search/listed.h"
@@ -35,7 +36,11 @@ std::chrono::steady_clock::duration ticks(double seconds) {
 
 std::unique_ptr<search::Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
                                               const std::optional<flow::Grid>& grid) {
-  if (orders.only.empty()) return flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  if (orders.only.empty()) {
+    flow::SearchRules rules = search_rules(options);
+    if (grid) rules.first = flow::specs_among(*grid, orders.first, target.shape.value_or(config::Shape{}));
+    return flow::strategy_for(rules, target.plan(), grid, target.objective);
+  }
   return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
 }
 
@@ -126,7 +131,7 @@ void begin_run(Journal& journal, const Options& options, const TuneOrders& order
   if (const Plan& plan = target.plan(); target.machine.probe_failure().empty())
     journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, flow::host_name(), ::getpid(),
                                    requests.hello(), problem_size_text(plan.problem, plan.constants), flow::timestamp(),
-                                   fresh});
+                                   fresh, target.shape ? config::to_text(*target.shape) : ""});
   if (fresh) journal.forget_older();
 }
 
@@ -202,7 +207,10 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   if (options.baseline) earlier.emplace(options, plan, machine.device);
   const exec::Requests requests(plan, machine, options.seed);
   require_artifact(options, target, requests, grid);
-  Journal journal(target.outputs.journal);
+  std::unique_ptr<Journal> own;
+  std::unique_ptr<Journal>& kept = orders.journal != nullptr ? *orders.journal : own;
+  if (kept == nullptr) kept = std::make_unique<Journal>(target.outputs.journal);
+  Journal& journal = *kept;
   begin_run(journal, options, orders, target, requests, findings.notes);
 
   const std::int64_t count = count_of(options, orders, grid);
@@ -223,6 +231,8 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
                                     progress, [&]() -> exec::MeasureService& { return measuring.service(); }};
   flow::ResultsRules how_shown = results_rules(options, target.outputs.csv);
   how_shown.compiler = machine.compiler;
+  how_shown.vendor_library = machine.vendor_library;
+  how_shown.source_hash = requests.source_hash();
   const auto decide = [&] {
     flow::remeasure_distrusted(tuner, measuring, resume, findings.notes);
     if (!options.tune && !repeats) return;
@@ -265,10 +275,12 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   if (options.artifact && results.any())
     flow::copy_artifact(measuring.service(), *results.rows().front().trial, target.outputs.artifact);
   tuned.rows = results.rows();
+  if (options.tune && results.any()) {
+    tuned.best = results.best(machine.device);
+    tuned.date = findings.finals_date.value_or(journal.date_of(requests.trial_id(tuned.best->winner)));
+  }
   tuned.started_workers = measuring.started();
   return tuned;
 }
-
-ExitCode tune(const Options& options, Target& target) { return tune(options, target, {}).code; }
 
 }  // namespace tune::commands

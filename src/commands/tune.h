@@ -1,7 +1,10 @@
 #pragma once
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "commands/target.h"
+#include "config/best_yaml.h"
 #include "flow/findings.h"
 #include "model/statistics/ranking.h"
 #include "model/values/error.h"
@@ -9,20 +12,24 @@
 
 namespace tune::commands {
 
-/// What an audit asks of a tuning beyond the command line.
+/// What is asked of a tuning beyond the command line.
 struct TuneOrders {
-  bool silent = false;     ///< prints no results
-  bool anew = false;       ///< starts with an empty journal
-  bool in_full = false;    ///< times slow specs in full
-  std::vector<Spec> only;  ///< the specs to try; empty: what the options ask for
+  bool silent = false;                          ///< prints no results
+  bool anew = false;                            ///< starts with an empty journal
+  bool in_full = false;                         ///< times slow specs in full
+  std::vector<Spec> only;                       ///< the specs to try; empty: what the options ask for
+  std::vector<Spec> first;                      ///< is tried first, as far as these are specs of the grid
+  std::unique_ptr<Journal>* journal = nullptr;  ///< where the journal of several tunings is kept open
 };
 
 /// What a tuning came to.
 struct Tuned {
   ExitCode code = ExitCode::none_valid;
   flow::Findings findings;
-  std::vector<Ranked> rows;      ///< the specs that were ranked, best first; they point into the findings
-  bool started_workers = false;  ///< something was built or timed, because not everything was known
+  std::vector<Ranked> rows;                ///< the specs that were ranked, best first; they point into the findings
+  std::optional<config::BestResult> best;  ///< with --tune, if there is a valid spec
+  std::string date;                        ///< when the best was measured
+  bool started_workers = false;            ///< something was built or timed, because not everything was known
 };
 
 /// Tries the specs, and reports and writes what it found. If an error or an interruption ends the tuning early, the

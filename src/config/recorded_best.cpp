@@ -15,7 +15,8 @@ constexpr const char* kWhatIsCompared =
 
 Spec read_only_spec(const Node& root, const Node& params, Problems& problems) {
   const std::vector<ParameterMapping> mappings = read_params(
-      params, [](const std::string&) { return std::string(); }, [](const Parameter&) { return false; }, problems);
+      params, [](const std::string&) { return std::string(); }, [](const Parameter&) { return false; },
+      Arithmetic::unquoted, problems);
   const auto several = [](const Parameter& parameter) { return parameter.values.size() > 1; };
   Spec spec;
   if (mappings.size() != 1 || std::ranges::any_of(mappings.front().parameters, several)) {

@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <array>
 
+#include "base/file.h"
+#include "config/fields.h"
 #include "config/node.h"
 #include "config/params.h"
 #include "config/values.h"
+#include "config/workload.h"
 
 namespace tune::config {
 namespace {
+
+constexpr std::uintmax_t kLongestLog = 1 << 30;
 
 /// What a gemm is called by in every entry.
 bool is_size(const std::string& name) {
@@ -23,6 +28,16 @@ void set_sizes(Node& node, const Gemm& gemm) {
   for (const auto& [name, size] : sizes) node.set(name, make_scalar(std::to_string(size), {}));
   node.set("rowMajorA", make_scalar(gemm.layout_a == Layout::row ? "T" : "N", {}));
   node.set("rowMajorB", make_scalar(gemm.layout_b == Layout::row ? "T" : "N", {}));
+}
+
+/// `- {...}`
+std::string list_entry(Node node) {
+  Node list = make_list({});
+  list.flow = false;
+  list.items.push_back(std::move(node));
+  std::string line = to_yaml(list);
+  line.pop_back();
+  return line;
 }
 
 /// Every combination of the values, the last parameter's first.
@@ -52,6 +67,19 @@ std::vector<Shape> kbench_shapes(const Node& params, Problems& problems) {
   return shapes;
 }
 
+/// The weight is no setting.
+Shape listed_shape(Node item, Problems& problems) {
+  double calls = 1;
+  if (const Node* node = item.find("calls")) {
+    calls = read_number(*node, "calls", problems).value_or(1);
+    if (calls <= 0) problems.add(node->place, fmt::format("calls is {:g}; it must be positive", calls));
+    item.erase("calls");
+  }
+  Shape shape{item.place, read_settings(item, "a shape", {}, problems), {}, calls};
+  for (const Entry& entry : item.entries) shape.places.push_back(entry.key.place);
+  return shape;
+}
+
 }  // namespace
 
 std::string to_text(const Shape& shape) {
@@ -62,20 +90,29 @@ std::string to_text(const Shape& shape) {
   return text;
 }
 
-std::vector<Shape> read_shapes(const std::filesystem::path& path) {
+ShapeList read_shapes(const std::filesystem::path& path) {
+  std::string text = base::read_file(path, kLongestLog);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // spreadsheets begin so
+  if (auto log = shapes_of_log(text, path)) return std::move(*log);
+  if (auto table = shapes_of_table(text, path)) return std::move(*table);
   Problems problems;
-  const Node root = read_yaml(path, problems);
-  if (const Node* params = root.find("params")) return kbench_shapes(*params, problems);
-  if (!root.is_list() || root.items.empty()) {
+  const Node root = parse_yaml(text, path.string(), problems);
+  if (const Node* params = root.find("params")) return {kbench_shapes(*params, problems)};
+  if (auto shapes = shapes_of_vllm(root, path)) return std::move(*shapes);
+  if (!root.is_list() || root.items.empty())
     problems.add(root.place, "shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}");
-  }
-  std::vector<Shape> shapes;
-  for (const Node& item : root.items) {
-    Shape& shape = shapes.emplace_back(Shape{item.place, read_settings(item, "a shape", {}, problems), {}});
-    for (const Entry& entry : item.entries) shape.places.push_back(entry.key.place);
-  }
+  ShapeList list;
+  for (const Node& item : root.items) list.shapes.push_back(listed_shape(item, problems));
   problems.throw_if_any();
-  return shapes;
+  return list;
+}
+
+std::string listed_shape(const Shape& shape) {
+  Node node = make_mapping({});
+  for (const Setting& setting : shape.settings)
+    node.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
+  node.set("calls", make_scalar(fmt::format("{:.15g}", shape.calls), {}));
+  return list_entry(std::move(node));
 }
 
 std::string configured_shape(const Plan& plan, const std::optional<Shape>& shape, const Spec& spec) {
@@ -90,12 +127,7 @@ std::string configured_shape(const Plan& plan, const std::optional<Shape>& shape
       node.set(setting.name, to_node(setting.value, {}));
   for (const Setting& setting : spec.params)
     node.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
-  Node list = make_list({});
-  list.flow = false;
-  list.items.push_back(std::move(node));
-  std::string line = to_yaml(list);
-  line.pop_back();
-  return line;
+  return list_entry(std::move(node));
 }
 
 }  // namespace tune::config

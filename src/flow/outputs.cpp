@@ -74,12 +74,14 @@ std::map<std::int64_t, report::CsvPlace> places_of(const report::Summary& summar
 
 Outputs::Outputs(const OutputRules& rules) {
   const std::string suffix = safe_name(rules.suffix);
+  const std::string of_journal = rules.journal_of_all ? rules.part : suffix;
   if (rules.kt_cache) kt_cache = with_suffix(*rules.kt_cache, suffix);
   if (rules.t4) t4 = with_suffix(*rules.t4, suffix);
   if (rules.tuning_results) tuning_results = *rules.tuning_results;
   if (rules.prefix) {
     csv = with_ending(*rules.prefix, suffix, ".csv");
-    if (rules.journal) journal = with_ending(*rules.prefix, suffix, ".jsonl");
+    if (rules.journal) journal = with_ending(*rules.prefix, of_journal, ".jsonl");
+    if (rules.journal_of_all && rules.best) database = with_ending(*rules.prefix, rules.part, ".db.yaml");
     if (rules.journal) logs = with_ending(*rules.prefix, suffix, ".logs");
     if (rules.best) best = with_ending(*rules.prefix, suffix, rules.best_ending);
     if (rules.kbench) {
@@ -98,9 +100,9 @@ Outputs::Outputs(const OutputRules& rules) {
   for (const std::string& word : rules.command) names.add(word);
   if (is_command) names.add(fs::current_path(ignored).string());
   const fs::path input = is_command ? fs::path(safe_name(first_word(rules.command.front()))) : rules.yamls.front();
-  const std::string name = input.stem().string() + "-" + names.hex().substr(0, 12) + suffix;
-  journal = state_folder() / (name + ".jsonl");
-  logs = state_folder() / (name + ".logs");
+  const std::string name = input.stem().string() + "-" + names.hex().substr(0, 12);
+  journal = state_folder() / (name + of_journal + ".jsonl");
+  logs = state_folder() / (name + suffix + ".logs");
 }
 
 void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
@@ -116,7 +118,8 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
                             {artifact, "--artifact DIR"},
                             {text, "--output PREFIX"},
                             {failures, "--output PREFIX"},
-                            {tuning_results, "--tuning_results_file FILE"}};
+                            {tuning_results, "--tuning_results_file FILE"},
+                            {database, "--output PREFIX"}};
   const auto refuse = [](const Output& output, const std::string& why) {
     throw Error(ExitCode::bad_input,
                 "the output " + output.path.string() + " is " + why + "; choose another " + output.option);

@@ -23,6 +23,8 @@ struct OutputRules {
   std::vector<std::filesystem::path> yamls;             ///< name the journal if there is no prefix
   std::vector<std::string> command = {};                ///< that is tuned instead of a tuning file; likewise
   std::string suffix;                                   ///< tells the shapes of --shapes apart
+  std::string part = {};        ///< tells the parts of --partition apart, whose shapes others tune
+  bool journal_of_all = false;  ///< all shapes have one journal
 };
 
 /// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder,
@@ -34,6 +36,7 @@ struct Outputs {
   std::filesystem::path logs;                ///< a folder for logs of failed builds, beside the journal
   std::filesystem::path text, failures;      ///< of --kbench-files
   std::filesystem::path tuning_results;      ///< one for all shapes
+  std::filesystem::path database;            ///< likewise: the best of each
 
   explicit Outputs(const OutputRules& rules);
   /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or one of

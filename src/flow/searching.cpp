@@ -57,6 +57,8 @@ std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const P
   if (rules.spec) return only_spec(*rules.spec, plan.space);
   std::vector<Spec> first;
   if (rules.default_first && grid->default_spec) first.push_back(*grid->default_spec);
+  for (const Spec& spec : rules.first)
+    if (std::ranges::find(first, spec.mesh_idx, &Spec::mesh_idx) == first.end()) first.push_back(spec);
   if (wants_search(rules, grid->specs.size())) return make_strategy(rules, grid->specs, std::move(first), objective);
   return std::make_unique<search::Exhaustive>(grid->specs, std::move(first));
 }

@@ -21,6 +21,7 @@ struct SearchRules {
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds
   std::uint64_t seed = 0;
+  std::vector<Spec> first = {};  ///< specs of the grid that are tried first, behind the default
 };
 
 /// Whether the rules ask for a search rather than for every spec: by name, or by a budget that is (or, for `size`

@@ -1,5 +1,5 @@
-// Our own journal. It may hold several runs, of several problems and devices: those of one kernel, problem and device
-// are one recording.
+// Our own journal. A journal may hold several runs, of several problems and devices: those of one problem, kernel and
+// device are one recording.
 #include <algorithm>
 
 #include "interop/recording_text.h"
@@ -8,9 +8,13 @@
 namespace tune::interop {
 namespace {
 
-/// What has to be the same for two runs to be parts of one recording.
+/// What a run was for. A program does not know its problem, but a list of shapes does.
+std::string problem_of_run(const wire::RunRecord& run) { return run.problem.empty() ? run.shape : run.problem; }
+
+/// Whether two runs are parts of one recording.
 bool continues(const wire::RunRecord& run, const wire::RunRecord& other) {
-  return run.name == other.name && run.problem == other.problem && run.hello.device.name == other.hello.device.name;
+  return run.name == other.name && problem_of_run(run) == problem_of_run(other) &&
+         run.hello.device.name == other.hello.device.name;
 }
 
 RecordedTrial to_recorded(Trial trial) {
@@ -28,7 +32,7 @@ RecordedTrial to_recorded(Trial trial) {
   return recorded;
 }
 
-/// The records of a journal, with the number of the run that wrote each, from 1 on.
+/// A journal, record by record, each with the number of its run.
 struct JournalRecords {
   std::vector<wire::RunRecord> runs;
   std::vector<std::pair<std::size_t, Trial>> trials;
@@ -36,54 +40,59 @@ struct JournalRecords {
   wire::DamagedLines damaged;
 };
 
-JournalRecords read_records(std::string_view text) {
-  JournalRecords records;
-  auto& [runs, trials, finals, damaged] = records;
+void take_line(std::string_view line, JournalRecords& journal) {
+  try {
+    wire::Record record = wire::decode_record(line);
+    if (auto* run = std::get_if<wire::RunRecord>(&record)) journal.runs.push_back(std::move(*run));
+    if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
+      const Measurement* measurement = trial->trial.measurement();
+      if (measurement != nullptr && !is_time(measurement->timing.median))
+        throw wire::Malformed("its time is not positive, or one that no launch takes");
+      journal.trials.emplace_back(journal.runs.size(), std::move(trial->trial));
+    }
+    if (auto* held = std::get_if<wire::FinalsRecord>(&record))
+      journal.finals.emplace_back(journal.runs.size(), std::move(held->finals));
+  } catch (const wire::OlderFinals&) {
+    journal.finals.emplace_back(journal.runs.size(), std::nullopt);
+  }
+}
+
+JournalRecords records_of(std::string_view text) {
+  JournalRecords journal;
   std::int64_t line = 1;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = text.find('\n', begin);
     if (end == std::string_view::npos) break;  // torn
     try {
-      wire::Record record = wire::decode_record(text.substr(begin, end - begin));
-      if (auto* run = std::get_if<wire::RunRecord>(&record)) runs.push_back(std::move(*run));
-      if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
-        const Measurement* measurement = trial->trial.measurement();
-        if (measurement != nullptr && !is_time(measurement->timing.median))
-          throw wire::Malformed("its time is not positive, or one that no launch takes");
-        trials.emplace_back(runs.size(), std::move(trial->trial));
-      }
-      if (auto* held = std::get_if<wire::FinalsRecord>(&record))
-        finals.emplace_back(runs.size(), std::move(held->finals));
-    } catch (const wire::OlderFinals&) {
-      finals.emplace_back(runs.size(), std::nullopt);
+      take_line(text.substr(begin, end - begin), journal);
     } catch (const wire::Malformed& malformed) {
-      if (runs.empty())
+      if (journal.runs.empty())
         throw BadJson(text.data() + begin, std::string("this is no record of a journal: ") + malformed.what());
-      damaged.add(line, malformed.what());
+      journal.damaged.add(line, malformed.what());
     }
     begin = end + 1;
   }
-  if (runs.empty()) throw BadJson(text.data(), "the journal names no run");
-  return records;
+  if (journal.runs.empty()) throw BadJson(text.data(), "the journal names no run");
+  return journal;
 }
 
-/// Takes what belongs to the runs that `last` continues.
-Recording recording_of(const wire::RunRecord& last, JournalRecords& records) {
+/// All that is recorded of what the run `last` was for.
+Recording recording_of(const JournalRecords& journal, const wire::RunRecord& last) {
   Recording recording;
-  recording.damaged = records.damaged;
+  recording.damaged = journal.damaged;
   recording.device = last.hello.device;
   recording.kernel = last.name;
-  recording.problem = last.problem;
+  recording.problem = problem_of_run(last);
   recording.protocol = last.protocol;
-  const auto belongs = [&](std::size_t run) { return run > 0 && continues(records.runs[run - 1], last); };
-  for (auto& [run, held] : records.finals) {
-    if (!belongs(run)) continue;
+  const auto is_part = [&](std::size_t run) { return run > 0 && continues(journal.runs[run - 1], last); };
+  for (const auto& [run, held] : journal.finals) {
+    if (!is_part(run)) continue;
     recording.has_older_finals = !held;
-    recording.finals = std::move(held);
+    recording.finals = held;
   }
-  for (auto& [run, trial] : records.trials) {
-    if (!belongs(run)) continue;
-    recording.trials.push_back(to_recorded(std::move(trial)));
+  for (const auto& [run, trial] : journal.trials) {
+    if (!is_part(run)) continue;
+    recording.trials.push_back(to_recorded(trial));
     for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
   }
   return recording;
@@ -92,11 +101,14 @@ Recording recording_of(const wire::RunRecord& last, JournalRecords& records) {
 }  // namespace
 
 std::vector<Recording> read_journal(std::string_view text) {
-  JournalRecords records = read_records(text);
+  const JournalRecords journal = records_of(text);
+  std::vector<const wire::RunRecord*> lasts;
+  for (const wire::RunRecord& run : journal.runs) {
+    std::erase_if(lasts, [&](const wire::RunRecord* last) { return continues(*last, run); });
+    lasts.push_back(&run);
+  }
   std::vector<Recording> recordings;
-  for (auto run = records.runs.begin(); run != records.runs.end(); ++run)
-    if (std::none_of(run + 1, records.runs.end(), [&](const auto& later) { return continues(*run, later); }))
-      recordings.push_back(recording_of(*run, records));
+  for (const wire::RunRecord* last : lasts) recordings.push_back(recording_of(journal, *last));
   return recordings;
 }
 

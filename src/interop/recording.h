@@ -33,7 +33,7 @@ struct Recording {
   std::string file;                     ///< for messages
   Device device;                        ///< often its name alone
   std::string kernel;                   ///< of our own journal: the tuning file's name
-  std::string problem;                  ///< 4096x4096
+  std::string problem;                  ///< 4096x4096; of a program, if it was one of several shapes: M=4096 N=4096
   std::vector<Parameter> parameters;    ///< every value that occurs, in the recording's order
   std::vector<std::string> objectives;  ///< `time` if the recording names none
   std::vector<RecordedTrial> trials;    ///< each spec once: the last one counts
@@ -46,10 +46,11 @@ struct Recording {
 /// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4
 /// format; the format follows from the content. Files compressed by gzip or bzip2 are understood. Throws
 /// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,
-/// zero or no numbers; of a journal such records are left out.
+/// zero or no numbers; of a journal such records are left out, and the problem of the last run counts.
 Recording read_recording(const std::filesystem::path& path);
-/// The same for everything that a file holds: of our own journal a recording for each kernel, problem and device, in
-/// the order of their last runs.
+/// Reads all that a file holds: of a journal one recording for each problem, in the order of their last runs, so that
+/// the last one is what read_recording returns. Those without a trial are left out, unless all are. Throws as
+/// read_recording.
 std::vector<Recording> read_recordings(const std::filesystem::path& path);
 /// Reads a recording from a text; `file` is its name in messages.
 Recording parse_recording(std::string_view text, const std::string& file);

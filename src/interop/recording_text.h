@@ -14,6 +14,7 @@ namespace tune::interop {
 
 Recording read_kernel_tuner(std::string_view text);
 Recording read_t4(std::string_view text);
+/// One recording for each problem and device, in the order of their last runs.
 std::vector<Recording> read_journal(std::string_view text);
 Recording read_csv(std::string_view text);
 

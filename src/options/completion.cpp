@@ -3,13 +3,17 @@
 namespace tune {
 
 std::map<std::string, std::vector<std::string>> file_endings() {
-  const std::vector<std::string> yaml = {"yaml", "yml"}, recordings = {"jsonl", "json", "csv", "gz", "bz2"};
+  const std::vector<std::string> yaml = {"yaml", "yml"}, recordings = {"jsonl", "json", "csv", "gz", "bz2"},
+                                 shapes = {"yaml", "yml", "csv", "json", "log", "txt"};
   std::vector<std::string> results = recordings;
   results.insert(results.end(), yaml.begin(), yaml.end());
-  return {{"--yaml", yaml},           {"--shapes", yaml},       {"--device-file", yaml},
-          {"--simulate", recordings}, {"--kt-cache", {"json"}}, {"--tuning_results_file", yaml},
-          {"--t4", {"json"}},         {"IN", recordings},       {"FILE", recordings},
-          {"OLD", results},           {"NEW", results},         {"--baseline", results}};
+  return {{"--yaml", yaml},         {"--shapes", shapes},
+          {"--device-file", yaml},  {"--simulate", recordings},
+          {"--kt-cache", {"json"}}, {"--tuning_results_file", yaml},
+          {"--t4", {"json"}},       {"IN", recordings},
+          {"FILE", recordings},     {"LOG", shapes},
+          {"OLD", results},         {"NEW", results},
+          {"--baseline", results}};
 }
 
 Completed completed(const OptionText& option) {

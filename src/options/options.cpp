@@ -38,6 +38,20 @@ void add_diff(CLI::App& app, DiffOptions& diff) {
   command->add_flag("--any-device", diff.any_device, "Compare although the results are of different devices");
 }
 
+void add_list_shapes(CLI::App& app, ListShapesOptions& shapes) {
+  CLI::App* command = app.add_subcommand("shapes", "List what a program multiplies, from logs of its GEMM library");
+  command
+      ->add_option("LOG", shapes.logs,
+                   "Logs of cuBLASLt or hipBLASLt, results of TunableOp, tables and lists, as --shapes reads them")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--output,-o", shapes.output, "Write the list to this file, for --shapes (default: stdout)")
+      ->type_name("FILE");
+  command->add_option("--filter", shapes.filters, "Keep only shapes with this value, such as a=bf16; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=V");
+}
+
 void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
   CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
   command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
@@ -57,6 +71,8 @@ void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
       ->capture_default_str()
       ->type_name("N");
   command->add_option("--seed", bench.seed, "The first seed")->check(whole(0))->capture_default_str()->type_name("S");
+  command->add_flag("--warm-start", bench.warm_start,
+                    "Compare searches with those that begin with the winners of the problems before");
   command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
 }
 
@@ -175,8 +191,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_convert(app, convert);
   DiffOptions diff;
   add_diff(app, diff);
+  ListShapesOptions shapes;
+  add_list_shapes(app, shapes);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
+  DatabaseOptions database;
+  add_database_commands(app, database);
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
@@ -217,7 +237,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (options.convert || options.diff || options.simulate_bench) return options;
+  if (app.got_subcommand("shapes")) options.list_shapes = std::move(shapes);
+  if (take_database_command(app, database, options)) return options;
+  if (options.convert || options.diff || options.simulate_bench || options.list_shapes) return options;
   add_consequences(options);
   refuse_conflicts(options);
   return options;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/device.h"
+#include "options/database_options.h"
 #include "options/values.h"
 #include "search/strategies.h"
 
@@ -26,14 +27,22 @@ struct DiffOptions {
   bool any_device = false;         ///< the two may be of different devices
 };
 
+/// `tune shapes`.
+struct ListShapesOptions {
+  std::vector<std::filesystem::path> logs;
+  std::optional<std::filesystem::path> output;  ///< unset: standard output
+  std::vector<std::string> filters;             ///< NAME=VALUE
+};
+
 /// `tune simulate-bench`.
 struct SimulateBenchOptions {
   std::vector<std::filesystem::path> recordings;
   std::vector<std::string> strategies;  ///< as --strategy takes them
   std::vector<std::int64_t> budgets = {50, 100, 200};
   int seeds = 50;
-  std::uint64_t seed = 0;  ///< the first one
-  int jobs = 0;            ///< 0: one per core
+  std::uint64_t seed = 0;   ///< the first one
+  int jobs = 0;             ///< 0: one per core
+  bool warm_start = false;  ///< compares searches that begin with the winners of other problems
 };
 
 /// The options of `tune audit`, in addition to those of the tunings that it repeats.
@@ -64,7 +73,12 @@ struct Options {
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<DiffOptions> diff;                     ///< likewise
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
-  std::optional<AuditOptions> audit;                   ///< repeats the tuning that the rest asks for
+  std::optional<ListShapesOptions> list_shapes;        ///< likewise
+  std::optional<MergeOptions> merge;                   ///< likewise, as are the next three
+  std::optional<LookupOptions> lookup;
+  std::optional<CoverOptions> cover;
+  std::optional<ExportOptions> exporting;
+  std::optional<AuditOptions> audit;  ///< repeats the tuning that the rest asks for
 
   std::vector<std::string> params, new_params;
   std::vector<std::string> filters;

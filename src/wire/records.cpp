@@ -244,6 +244,7 @@ static void to_json(json& j, const RunRecord& run) {
        {"hello", json::parse(encode(Event(run.hello)))}};
   if (!run.date.empty()) j["date"] = run.date;
   if (run.fresh) j["fresh"] = true;
+  if (!run.shape.empty()) j["shape"] = run.shape;
 }
 
 static void from_json(const json& j, RunRecord& run) {
@@ -256,6 +257,7 @@ static void from_json(const json& j, RunRecord& run) {
   run.date = j.value("date", "");
   if (!run.date.empty() && !is_date(run.date)) refuse("'date' is no date such as 2026-11-21 10:44:42+00:00");
   run.fresh = j.value("fresh", false);
+  run.shape = j.value("shape", "");
   const Event event = decode_event(j.at("hello").dump());
   const auto* hello = std::get_if<Hello>(&event);
   if (hello == nullptr) throw Malformed("what it calls hello is another message");

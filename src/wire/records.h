@@ -22,6 +22,7 @@ struct RunRecord {
   std::string problem = {};  ///< 4096x4096x4096; see problem_size_text
   std::string date = {};     ///< when it began: 2026-11-21 10:44:42.236642+00:00; empty: an older version did not say
   bool fresh = false;        ///< what was recorded before was not to count for it
+  std::string shape = {};    ///< of a list of shapes: M=4096 N=4096 K=4096
 };
 
 /// A spec was tried. `id` is its identity: see Requests::trial_id.

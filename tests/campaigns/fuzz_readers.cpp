@@ -236,7 +236,7 @@ Reader shapes_reader(const fs::path& folder) {
           [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
-              for (const config::Shape& shape : config::read_shapes(file))
+              for (const config::Shape& shape : config::read_shapes(file).shapes)
                 check_message(shown_line(config::to_text(shape)));
             });
           }};

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/file.h"
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "model/values/error.h"
+
+namespace tune::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using Shapes = std::vector<config::Shape>;
+
+std::string entry_of(const config::Shape& shape, const std::string& name) {
+  const auto entry = std::ranges::find(shape.settings, name, &Setting::name);
+  return entry == shape.settings.end() ? "" : to_text(entry->value);
+}
+
+/// Adds up the calls of shapes that occur in several files.
+void add_shapes(Shapes more, Shapes& shapes) {
+  for (config::Shape& shape : more) {
+    const auto known = std::ranges::find(shapes, to_text(shape), [](const config::Shape& s) { return to_text(s); });
+    if (known == shapes.end())
+      shapes.push_back(std::move(shape));
+    else
+      known->calls += shape.calls;
+  }
+}
+
+/// Keeps the shapes that have this value. Throws Error(bad_input) if none has.
+void keep_only(const std::string& filter, Shapes& shapes) {
+  const auto equals = filter.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Error(ExitCode::bad_input, "--filter " + filter + ": write NAME=VALUE, such as a=bf16");
+  const std::string name = filter.substr(0, equals), value = filter.substr(equals + 1);
+  std::set<std::string> values;
+  for (const config::Shape& shape : shapes) values.insert(entry_of(shape, name));
+  values.erase("");
+  if (values.empty()) throw Error(ExitCode::bad_input, "--filter " + filter + ": no shape has an entry " + name);
+  if (!values.contains(value))
+    throw Error(ExitCode::bad_input,
+                fmt::format("--filter {}: {} is {} in these shapes", filter, name, fmt::join(values, ", ")));
+  std::erase_if(shapes, [&](const config::Shape& shape) { return entry_of(shape, name) != value; });
+}
+
+/// The operations of all calls, or the calls where the sizes are not known.
+double work_of(const config::Shape& shape) {
+  double work = shape.calls;
+  for (const char* size : {"M", "N", "K", "batch"})
+    if (const std::string text = entry_of(shape, size); !text.empty()) work *= std::stod(text);
+  return work;
+}
+
+std::string text_of_list(const Shapes& shapes) {
+  double calls = 0, work = 0;
+  for (const config::Shape& shape : shapes) {
+    calls += shape.calls;
+    work += work_of(shape);
+  }
+  std::string text =
+      fmt::format("# {} shape{} and {:.15g} call{}; behind each shape stands its share of the operations\n",
+                  shapes.size(), shapes.size() == 1 ? "" : "s", calls, calls == 1 ? "" : "s");
+  for (const config::Shape& shape : shapes)
+    text += fmt::format("{}  # {:.3g} %\n", config::listed_shape(shape), 100 * work_of(shape) / work);
+  return text;
+}
+
+}  // namespace
+
+ExitCode list_shapes(const ListShapesOptions& options) {
+  Shapes shapes;
+  for (const fs::path& log : options.logs) {
+    std::error_code ignored;
+    if (options.output && fs::equivalent(log, *options.output, ignored))
+      throw Error(ExitCode::bad_input, options.output->string() + ": the output is also an input; choose another -o");
+    config::ShapeList list = config::read_shapes(log);
+    base::print_warnings(list.warnings);
+    add_shapes(std::move(list.shapes), shapes);
+  }
+  for (const std::string& filter : options.filters) keep_only(filter, shapes);
+  std::ranges::stable_sort(shapes, std::greater(), work_of);
+  const std::string text = text_of_list(shapes);
+  if (!options.output) {
+    base::print_escaped(text);
+    return ExitCode::ok;
+  }
+  std::error_code ignored;  // whoever writes the file says why it cannot
+  if (options.output->has_parent_path()) fs::create_directories(options.output->parent_path(), ignored);
+  base::write_file(*options.output, text);
+  base::print(fmt::format("{}: {} shape{}\n", options.output->string(), shapes.size(), shapes.size() == 1 ? "" : "s"));
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/store.h"
+#include "base/streams.h"
+#include "base/terminal.h"
+#include "commands/commands.h"
+#include "commands/tune.h"
+#include "flow/database.h"
+#include "flow/workload.h"
+#include "model/problem.h"
+#include "report/workload_table.h"
+
+namespace tune::commands {
+namespace {
+
+constexpr std::size_t kLengthOfDate = 10;
+
+/// `- {M: 16, N: 16, K: 16, rowMajorA: T, rowMajorB: N, BM: 32} # TFLOPS: 0.4 time(us): 21.3`
+std::string line_of(const Target& target, const config::BestResult& best) {
+  const double flops = flops_of(target.plan().problem);
+  const std::string rate = flops > 0 ? fmt::format("TFLOPS: {:.4g} ", flops / best.seconds * 1e-12) : "";
+  return fmt::format("{} # {}time(us): {:.6g}\n", config::configured_shape(target.plan(), target.shape, best.winner),
+                     rate, best.seconds * 1e6);
+}
+
+std::optional<double> ratio_to(const config::BestResult& best, const std::string& baseline) {
+  const auto found = std::ranges::find(best.ratios, baseline, &std::pair<std::string, double>::first);
+  return found == best.ratios.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// The tunings of a command: one, or one for each shape.
+class Tunings {
+ public:
+  explicit Tunings(const Options& options) : options_(&options) {}
+
+  /// Throws as tune().
+  ExitCode tune_one(const Options& options, Target& target) try {
+    const config::Shape shape = target.shape.value_or(config::Shape{});
+    // What cannot be added to is not to be found out when the first shape has been tuned.
+    if (const auto& database = target.outputs.database; winners_.empty() && std::filesystem::exists(database))
+      flow::read_results(database);
+    TuneOrders orders;
+    orders.journal = &journal_;
+    orders.first = flow::nearest_winners(flow::log_sizes(shape), winners_);
+    const Tuned tuned = tune(options, target, orders);
+    rows_.push_back({config::to_text(shape), shape.calls, {}, {}, {}, "no valid spec"});
+    if (tuned.best) add(target, shape, tuned);
+    return tuned.code;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::none_valid && target.shape)
+      rows_.push_back({config::to_text(*target.shape), target.shape->calls, {}, {}, {}, "no valid spec"});
+    throw;
+  }
+
+  /// Once all shapes are tuned, or the run ends early.
+  void print(bool complete) const {
+    if (!options_->shapes || !options_->tune || rows_.empty()) return;
+    base::print_escaped(report::workload_text(rows_, complete, base::terminal_columns(STDOUT_FILENO)));
+    if (!database_.empty()) base::print_escaped(fmt::format("database: {}\n", database_.string()));
+    base::flush_results();
+  }
+
+  void note_complete() {
+    if (journal_ != nullptr) journal_->note_complete();
+  }
+
+ private:
+  void add(const Target& target, const config::Shape& shape, const Tuned& tuned) {
+    const config::BestResult& best = *tuned.best;
+    report::WorkloadRow& row = rows_.back();
+    row.seconds = best.seconds;
+    row.x_default = ratio_to(best, "default");
+    row.x_vendor = ratio_to(best, "vendor");
+    row.found = how_found(tuned);
+    winners_.push_back({row.shape, flow::log_sizes(shape), flow::without_shape(best.winner, shape)});
+    write_lines(target, best);
+    add_to_database(target, tuned);
+  }
+
+  std::string how_found(const Tuned& tuned) const {
+    const flow::Findings& findings = tuned.findings;
+    std::string text = fmt::format("{} of {}", findings.trials.size(),
+                                   findings.specs.empty() ? std::to_string(findings.trials.size()) : findings.specs);
+    text += findings.finals_interrupted ? ", finals interrupted" : findings.finals ? ", finals" : ", no finals";
+    const auto same = [&](const flow::TunedShape& shape) { return holds(tuned.best->winner, shape.winner.params); };
+    if (const auto other = std::ranges::find_if(winners_, same); other != winners_.end()) text += ", as " + other->name;
+    if (!tuned.started_workers) text += ", recorded";
+    return text;
+  }
+
+  // After each problem the whole file is written, so that an interruption loses none.
+  void write_lines(const Target& target, const config::BestResult& best) {
+    if (!options_->tuning_results) return;
+    lines_ += line_of(target, best);
+    base::write_file(target.outputs.tuning_results, lines_);
+  }
+
+  void add_to_database(const Target& target, const Tuned& tuned) {
+    if (target.outputs.database.empty()) return;
+    Database results = flow::read_results(target.outputs.best);
+    for (auto& [key, result] : results.results) result.date = tuned.date.substr(0, kLengthOfDate);
+    for (const std::string& note : flow::add_to_database(target.outputs.database, results).notes)
+      base::print_to_stderr("note: " + note);
+    database_ = target.outputs.database;
+  }
+
+  const Options* options_;
+  std::unique_ptr<Journal> journal_;
+  std::vector<flow::TunedShape> winners_;
+  std::vector<report::WorkloadRow> rows_;
+  std::string lines_;  ///< of --tuning_results_file
+  std::filesystem::path database_;
+};
+
+}  // namespace
+
+ExitCode tune_all(const Options& options) {
+  Tunings tunings(options);
+  const auto tune_one = [&](const Options& each, Target& target) { return tunings.tune_one(each, target); };
+  try {
+    const ExitCode code = for_each_shape(options, tune_one);
+    tunings.print(true);
+    if (options.shapes) tunings.note_complete();
+    return code;
+  } catch (...) {
+    tunings.print(false);
+    throw;
+  }
+}
+
+}  // namespace tune::commands
