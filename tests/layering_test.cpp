@@ -82,6 +82,7 @@ const std::map<std::string, std::set<std::string>> kArrowsInModel = {
     {"model", {"model/values", "model/expression"}},
     {"model/constraints", {"model/values", "model/expression", "model"}},
     {"model/statistics", {"model/values", "model/expression", "model"}},
+    {"model/dispatch", {"model/values", "model/expression", "model", "model/statistics"}},
 };
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }

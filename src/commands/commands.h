@@ -45,6 +45,8 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
 /// `tune diff OLD NEW`: compares two results, prints what changed and writes the files that were asked for.
 /// check_failed: something became slower beyond noise and the threshold, or fails now.
 ExitCode diff(const DiffOptions& options);
+/// `tune merge`: adds the results of best YAML files and databases to a database.
+ExitCode merge(const MergeOptions& options);
 /// `tune audit`: repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the
 /// winner changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit
 /// that was asked for is not met; none_valid: no run found a valid spec.

@@ -6,6 +6,7 @@ ExitCode run(const Options& options) {
   if (options.audit) return audit(options);
   if (options.convert) return convert(*options.convert, options.command);
   if (options.diff) return diff(*options.diff);
+  if (options.merge) return merge(*options.merge);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);

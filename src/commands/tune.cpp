@@ -223,6 +223,8 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
                                     progress, [&]() -> exec::MeasureService& { return measuring.service(); }};
   flow::ResultsRules how_shown = results_rules(options, target.outputs.csv);
   how_shown.compiler = machine.compiler;
+  how_shown.vendor_library = machine.vendor_library;
+  how_shown.source_hash = requests.source_hash();
   const auto decide = [&] {
     flow::remeasure_distrusted(tuner, measuring, resume, findings.notes);
     if (!options.tune && !repeats) return;

@@ -158,6 +158,7 @@ class BestWriter {
     if (!result_.front.empty()) node.set("pareto", front());
     if (!result_.artifact_hash.empty()) node.set("artifact", make_text(result_.artifact_hash, {}));
     if (!result_.store_path.empty()) node.set("store_path", make_text(result_.store_path.string(), {}));
+    if (!result_.source_hash.empty()) node.set("source", make_text(result_.source_hash, {}));
     return node;
   }
 
@@ -192,6 +193,7 @@ class BestWriter {
     node.set("driver", make_text(result_.device.driver, {}));
     node.set("arch", make_text(result_.device.arch, {}));
     if (!result_.compiler.empty()) node.set("compiler", make_text(result_.compiler, {}));
+    if (!result_.vendor_library.empty()) node.set("vendor_library", make_text(result_.vendor_library, {}));
     return node;
   }
 

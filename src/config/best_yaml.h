@@ -32,7 +32,9 @@ struct BestResult {
   bool finals_interrupted = false;
   std::string command;  ///< of a command: the winner's line; else empty
   Device device;
-  std::string compiler;  ///< name and version; empty: not known
+  std::string compiler;             ///< name and version; empty: not known
+  std::string vendor_library = {};  ///< file of the vendor's GEMM library; empty: not known
+  std::string source_hash = {};     ///< of the source and its headers; empty: there is none
 };
 
 /// Writes the winner as a tuning file of one spec, with `result:` and `device:` in addition. Everything that affects

@@ -30,6 +30,8 @@ class Requests {
   const Plan& plan() const { return *plan_; }
   const wire::Hello& hello() const { return hello_; }
   std::uint64_t seed() const { return seed_; }
+  /// Of the source and its headers; empty for an installed command.
+  const std::string& source_hash() const { return sources_.hex; }
   /// Warns that a header is not part of the build key; empty if all headers are.
   std::string remark() const;
   /// Whether specs have an artifact at all (scripts and programs that exist have none).

@@ -226,6 +226,8 @@ config::BestResult Results::best(const Device& device) const {
   best.command = best_command();
   best.device = device;
   if (!best.artifact_hash.empty()) best.compiler = rules_.compiler;
+  best.vendor_library = rules_.vendor_library;
+  best.source_hash = rules_.source_hash;
   return best;
 }
 

@@ -21,9 +21,11 @@ struct ResultsRules {
   std::vector<std::string> command;  ///< with `--spec N` after it, runs one spec again
   bool tuned = false;                ///< order of merit and a winner; else all in mesh order
   std::size_t top = 0;               ///< specs in the table; 0: all
-  std::string compiler = {};         ///< name and version, for the best YAML
-  std::filesystem::path csv = {};    ///< the file that will have all specs; empty: none
-  int width = 0;                     ///< columns of the terminal that shows the results; 0: it is none
+  std::string compiler = {};         ///< name and version, for the best YAML, as are the next two
+  std::string vendor_library = {};
+  std::string source_hash = {};
+  std::filesystem::path csv = {};  ///< the file that will have all specs; empty: none
+  int width = 0;                   ///< columns of the terminal that shows the results; 0: it is none
   bool colors = false;
 };
 

@@ -177,6 +177,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_diff(app, diff);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
+  DatabaseOptions database;
+  add_database_commands(app, database);
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
@@ -217,7 +219,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (options.convert || options.diff || options.simulate_bench) return options;
+  if (take_database_command(app, database, options) || options.convert || options.diff || options.simulate_bench)
+    return options;
   add_consequences(options);
   refuse_conflicts(options);
   return options;

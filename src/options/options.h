@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/device.h"
+#include "options/database_options.h"
 #include "options/values.h"
 #include "search/strategies.h"
 
@@ -64,7 +65,11 @@ struct Options {
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<DiffOptions> diff;                     ///< likewise
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
-  std::optional<AuditOptions> audit;                   ///< repeats the tuning that the rest asks for
+  std::optional<MergeOptions> merge;                   ///< likewise, as are the next three
+  std::optional<LookupOptions> lookup;
+  std::optional<CoverOptions> cover;
+  std::optional<ExportOptions> exporting;
+  std::optional<AuditOptions> audit;  ///< repeats the tuning that the rest asks for
 
   std::vector<std::string> params, new_params;
   std::vector<std::string> filters;

@@ -1,0 +1,83 @@
+#include "config/database_best.h"
+
+#include <fmt/format.h>
+
+#include "config/fields.h"
+#include "config/params.h"
+#include "config/problem_reader.h"
+#include "config/recorded_result.h"
+#include "model/statistics/objective.h"
+
+namespace tune::config {
+namespace {
+
+std::string text_of(const Node* node) { return node != nullptr && node->is_scalar() ? node->text : ""; }
+
+const Node* find_in(const Node& root, std::string_view section, std::string_view key) {
+  const Node* mapping = root.find(section);
+  return mapping != nullptr ? mapping->find(key) : nullptr;
+}
+
+std::string objective_of(const Node& root) {
+  const Node* node = root.find("objective");
+  if (node == nullptr || as_list(*node).empty()) return "time";
+  const std::string name = objective_named(text_of(as_list(*node).front()), {});
+  return name == "gflops" ? "time" : name;
+}
+
+/// A problem's buffers and expressions are read and then left out.
+ProblemSection problem_of(const Node& root, Problems& problems) {
+  Scope scope(problems);
+  const Node* node = root.find("problem");
+  return node != nullptr ? read_problem(*node, scope, problems) : ProblemSection();
+}
+
+std::vector<std::pair<std::string, double>> ratios_of(const Node& root, Problems& problems) {
+  std::vector<std::pair<std::string, double>> ratios;
+  const Node* node = find_in(root, "result", "ratio_to_best");
+  if (node == nullptr) return ratios;
+  for (const Entry& entry : node->entries)
+    if (const auto ratio = read_number(entry.value, "result: ratio_to_best", problems))
+      ratios.emplace_back(entry.key.text, *ratio);
+  return ratios;
+}
+
+}  // namespace
+
+std::pair<ResultKey, TunedResult> read_best_result(const Node& root, Problems& problems) {
+  ResultKey key;
+  TunedResult result;
+  const auto recorded = read_result(root, problems);
+  const Node *name = root.find("name"), *params = root.find("params");
+  if (!recorded || name == nullptr || params == nullptr) {
+    problems.add(root.place,
+                 "this is neither a database nor the best YAML of a tuning, which has name:, params: and result:; "
+                 "write one with tune --tune --output PREFIX");
+    return {key, result};
+  }
+  result.params = read_settings(*params, "params", {}, problems);
+  const ProblemSection problem = problem_of(root, problems);
+  set_problem(key, problem.problem, problem.constants, result.params);
+  key.group.kernel = text_of(name);
+  key.group.backend = root.find("backend") != nullptr ? text_of(root.find("backend")) : "program";
+  if (const Node* run = root.find("run"); run != nullptr && root.find("file") == nullptr) {
+    std::string words;
+    for (const Node* word : as_list(*run)) words += (words.empty() ? "" : " ") + text_of(word);
+    key.group.problem["run"] = words;
+  }
+  key.group.objective = objective_of(root);
+  key.group.state = to_text(recorded->state);
+  key.group.device = {recorded->device, recorded->arch, recorded->driver, recorded->compiler,
+                      text_of(find_in(root, "device", "vendor_library"))};
+  key.group.source = text_of(find_in(root, "result", "source"));
+  result.seconds = recorded->seconds;
+  result.interval = recorded->interval;
+  result.checked = text_of(find_in(root, "result", "checked")) == "yes";
+  result.finals_interrupted = find_in(root, "result", "finals") != nullptr;
+  result.ratios = ratios_of(root, problems);
+  result.artifact_hash = recorded->artifact_hash;
+  result.store_path = text_of(find_in(root, "result", "store_path"));
+  return {key, result};
+}
+
+}  // namespace tune::config

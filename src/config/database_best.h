@@ -1,0 +1,10 @@
+#pragma once
+#include "config/node.h"
+#include "model/dispatch/database.h"
+
+namespace tune::config {
+
+/// Reads the winner of a best YAML as a result of a database. Reports what is missing or impossible.
+std::pair<ResultKey, TunedResult> read_best_result(const Node& root, Problems& problems);
+
+}  // namespace tune::config

@@ -1,0 +1,100 @@
+#include "model/dispatch/database.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/statistics/finals.h"
+
+namespace tune {
+namespace {
+
+/// Whether a program's parameter is a size of its problem, as in files of sizes.
+bool is_size_of_program(const Setting& setting) {
+  constexpr std::string_view kNames[] = {"M", "N", "K", "m", "n", "k"};
+  return std::ranges::find(kNames, setting.name) != std::end(kNames) &&
+         std::holds_alternative<std::int64_t>(setting.value);
+}
+
+void set_gemm(ResultKey& key, const Gemm& gemm) {
+  key.sizes = {{"m", gemm.m}, {"n", gemm.n}, {"k", gemm.k}};
+  if (gemm.batch != 1) key.sizes.emplace_back("batch", gemm.batch);
+  auto& problem = key.group.problem;
+  const auto layout = [](Layout value) { return value == Layout::row ? "row" : "col"; };
+  problem = {{"a", std::string(to_text(gemm.a))}, {"b", std::string(to_text(gemm.b))},
+             {"c", std::string(to_text(gemm.c))}, {"acc", std::string(to_text(gemm.acc))},
+             {"layout_a", layout(gemm.layout_a)}, {"layout_b", layout(gemm.layout_b)},
+             {"layout_c", layout(gemm.layout_c)}};
+  if (gemm.alpha != 1) problem["alpha"] = fmt::format("{}", gemm.alpha);
+  if (gemm.beta != 0) problem["beta"] = fmt::format("{}", gemm.beta);
+  if (gemm.bias != Bias::none) problem["bias"] = gemm.bias == Bias::row ? "row" : "col";
+  if (gemm.fast_accum) problem["fast_accum"] = "true";
+  constexpr const char* kInits[] = {"uniform", "normal", "hpl", "trig", "zeros", "iota"};
+  if (gemm.init != Init::uniform) problem["init"] = kInits[static_cast<int>(gemm.init)];
+  const auto distances = [&](const char* matrix, std::int64_t ld, std::int64_t stride, std::int64_t rows,
+                             std::int64_t cols, Layout order) {
+    if (ld != (order == Layout::row ? cols : rows)) key.sizes.emplace_back(fmt::format("ld{}", matrix), ld);
+    if (gemm.batch != 1 && stride != extent(rows, cols, order, ld))
+      key.sizes.emplace_back(fmt::format("stride_{}", matrix), stride);
+  };
+  distances("a", gemm.lda, gemm.stride_a, gemm.m, gemm.k, gemm.layout_a);
+  distances("b", gemm.ldb, gemm.stride_b, gemm.k, gemm.n, gemm.layout_b);
+  distances("c", gemm.ldc, gemm.stride_c, gemm.m, gemm.n, gemm.layout_c);
+}
+
+auto order_of(const TunedResult& result) {
+  return std::tuple(!result.checked, result.finals_interrupted, result.seconds, result.artifact_hash,
+                    to_text(result.params), result.date.empty(), result.date, result.store_path,
+                    result.interval ? result.interval->high : 0.0, result.ratios);
+}
+
+}  // namespace
+
+bool is_better(const TunedResult& a, const TunedResult& b) { return order_of(a) < order_of(b); }
+
+std::string baseline_that_wins(const ResultKey& key, const TunedResult& result) {
+  if (key.group.objective != "time") return {};
+  for (const auto& [label, ratio] : result.ratios)
+    if (label != "vendor" && ratio < 1 - kEquivalence) return label;
+  return {};
+}
+
+void add_result(Database& database, const ResultKey& key, const TunedResult& result) {
+  const auto [place, is_new] = database.results.try_emplace(key, result);
+  if (!is_new && is_better(result, place->second)) place->second = result;
+}
+
+void set_problem(ResultKey& key, const Problem& problem, const std::map<std::string, Value>& constants,
+                 std::vector<Setting>& params) {
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) return set_gemm(key, *gemm);
+  if (std::holds_alternative<Custom>(problem)) {
+    for (const auto& [name, value] : constants)
+      if (const auto* size = std::get_if<std::int64_t>(&value))
+        key.sizes.emplace_back(name, *size);
+      else
+        key.group.problem[name] = to_text(value);
+    return;
+  }
+  for (const char* name : {"m", "n", "k"})
+    for (const Setting& setting : params)
+      if (is_size_of_program(setting) && std::tolower(setting.name[0]) == name[0])
+        key.sizes.emplace_back(name, std::get<std::int64_t>(setting.value));
+  std::erase_if(params, is_size_of_program);
+}
+
+std::string to_text(const Sizes& sizes) {
+  std::string text;
+  for (const auto& [name, size] : sizes) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
+  return text;
+}
+
+std::string to_text(const std::vector<Setting>& params) {
+  std::string text;
+  for (const Setting& setting : params)
+    text += fmt::format("{}{}{}={}", text.empty() ? "" : " ", setting.run_time ? "$" : "", setting.name,
+                        to_text(setting.value));
+  return text;
+}
+
+}  // namespace tune
