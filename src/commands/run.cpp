@@ -7,6 +7,8 @@ ExitCode run(const Options& options) {
   if (options.convert) return convert(*options.convert, options.command);
   if (options.diff) return diff(*options.diff);
   if (options.merge) return merge(*options.merge);
+  if (options.lookup) return lookup(options);
+  if (options.cover) return cover(*options.cover);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);

@@ -49,10 +49,11 @@ std::pair<ResultKey, TunedResult> read_best_result(const Node& root, Problems& p
   TunedResult result;
   const auto recorded = read_result(root, problems);
   const Node *name = root.find("name"), *params = root.find("params");
-  if (!recorded || name == nullptr || params == nullptr) {
-    problems.add(root.place,
-                 "this is neither a database nor the best YAML of a tuning, which has name:, params: and result:; "
-                 "write one with tune --tune --output PREFIX");
+  if (!recorded || name == nullptr || params == nullptr || recorded->device.empty()) {
+    problems.add(
+        root.place,
+        "this is neither a database nor the best YAML of a tuning, which has name:, params:, result: and device:; "
+        "write one with tune --tune --output PREFIX");
     return {key, result};
   }
   result.params = read_settings(*params, "params", {}, problems);

@@ -54,6 +54,7 @@ DatabaseChange add_all(Database& database, const Database& more) {
       ++change.improved;
     add_result(database, key, result);
   }
+  for (const auto& [group, rule] : more.rules) add_rule(database, group, rule);
   change.total = database.results.size();
   return change;
 }
@@ -66,6 +67,15 @@ DatabaseChange add_to_database(const std::filesystem::path& path, const Database
   const std::string text = config::write_database(database);
   if (text != before) file.write(text);
   return change;
+}
+
+void set_rule(const std::filesystem::path& path, const Database& database, const ResultGroup& group,
+              const SizeRule& rule) {
+  base::SharedFile file(path);
+  Database there = config::parse_database(file.read(), path.string());
+  add_all(there, database);
+  there.rules[group] = rule;
+  file.write(config::write_database(there));
 }
 
 }  // namespace tune::flow

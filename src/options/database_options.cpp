@@ -16,13 +16,61 @@ void add_merge(CLI::App& app, MergeOptions& merge) {
       ->type_name("OTHER=NAME");
 }
 
+void add_selection(CLI::App& command, SelectionOptions& selection) {
+  command.add_option("--kernel", selection.kernel, "The name of a tuning file, where the database has several")
+      ->type_name("NAME");
+  command.add_option("--problem", selection.problem, "Only results with this, such as a=bf16; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=V");
+  command.add_option("--device", selection.device, "Results of this device or architecture (default: this machine's)")
+      ->type_name("NAME");
+}
+
+void add_lookup(CLI::App& app, LookupOptions& lookup) {
+  CLI::App* command = app.add_subcommand("lookup", "Print the best configuration that a database has for some sizes");
+  command->add_option("--db", lookup.database, "The database")->required()->type_name("FILE");
+  command->add_option("-m", lookup.m, "Rows of C")->check(whole(1))->type_name("M");
+  command->add_option("-n", lookup.n, "Columns of C")->check(whole(1))->type_name("N");
+  command->add_option("-k", lookup.k, "Length of the products")->check(whole(1))->type_name("K");
+  command->add_option("--size", lookup.sizes, "Another size; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=N");
+  add_selection(*command, lookup.selection);
+  command->add_option("--key", lookup.keys, "What sizes without a result become: pow2, or a size as an expression")
+      ->allow_extra_args(false)
+      ->type_name("pow2|NAME=EXPR");
+}
+
+void add_cover(CLI::App& app, CoverOptions& cover) {
+  CLI::App* command = app.add_subcommand("cover", "Find few configurations that are nearly the best for all sizes");
+  command->add_option("DB", cover.database, "The database, which gets the rule")->required()->type_name("FILE");
+  command->add_option("RUN", cover.runs, "Journals of the tunings that its results are from")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--slowdown", cover.slowdown, "How much slower than the best of each size they may be")
+      ->check(CLI::Range(1.0, 100.0).description(""))
+      ->capture_default_str()
+      ->type_name("X");
+  command->add_option("--weights", cover.weights, "A list of sizes with calls: how often each is needed")
+      ->type_name("FILE");
+  add_selection(*command, cover.selection);
+  command->add_option("--output,-o", cover.output, "Write the database with the rule to this file instead")
+      ->type_name("FILE");
+}
+
 }  // namespace
 
-void add_database_commands(CLI::App& app, DatabaseOptions& options) { add_merge(app, options.merge); }
+void add_database_commands(CLI::App& app, DatabaseOptions& options) {
+  add_merge(app, options.merge);
+  add_lookup(app, options.lookup);
+  add_cover(app, options.cover);
+}
 
 bool take_database_command(const CLI::App& app, DatabaseOptions& given, Options& options) {
   if (app.got_subcommand("merge")) options.merge = std::move(given.merge);
-  return options.merge.has_value();
+  if (app.got_subcommand("lookup")) options.lookup = std::move(given.lookup);
+  if (app.got_subcommand("cover")) options.cover = std::move(given.cover);
+  return options.merge || options.lookup || options.cover;
 }
 
 }  // namespace tune

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "commands/selection.h"
+#include "config/database_file.h"
+#include "config/lookup_text.h"
+#include "flow/size_keys.h"
+#include "model/values/shown.h"
+
+namespace tune::commands {
+namespace {
+
+using Groups = std::vector<const ResultGroup*>;
+
+/// The sizes in the order in which results have them.
+Sizes sizes_of(const LookupOptions& options) {
+  Sizes sizes;
+  const std::pair<const char*, std::optional<std::int64_t>> given[] = {
+      {"m", options.m}, {"n", options.n}, {"k", options.k}};
+  for (const auto& [name, size] : given)
+    if (size) sizes.emplace_back(name, *size);
+  for (const std::string& text : options.sizes) {
+    const auto [name, value] = name_and_value("--size", text);
+    const Value size = parse_value(value);
+    if (!std::holds_alternative<std::int64_t>(size) || std::get<std::int64_t>(size) < 1)
+      throw Error(ExitCode::bad_input, fmt::format("--size: '{}' must be NAME=N with a positive integer", text));
+    sizes.emplace_back(name, std::get<std::int64_t>(size));
+  }
+  return sizes;
+}
+
+void note(const std::string& text) { base::print_to_stderr("note: " + shown_line(text)); }
+
+void note_what_differs(const Found& found, const Wanted& wanted) {
+  const TunedDevice& has = found.group->device;
+  if (found.how == Found::How::key)
+    note(fmt::format("there is no result of {}; by the key it is that of {}", to_text(wanted.sizes),
+                     to_text(found.sizes)));
+  if (found.how == Found::How::rule)
+    note(fmt::format("there is no result of {}; it is the rule's choice, and was not timed for these sizes",
+                     to_text(wanted.sizes)));
+  if (found.device == DeviceMatch::alias)
+    note(fmt::format("'{}' is an alias; the result is of '{}'", wanted.device.name, has.name));
+  if (found.device == DeviceMatch::architecture)
+    note(fmt::format("there is no result of '{}'; this one is of '{}', which has the same architecture, {}",
+                     wanted.device.name, has.name, has.arch));
+  for (const std::string& text : differences(has, wanted.device)) note(text);
+}
+
+[[noreturn]] void fail_to_find(const Database& database, const Groups& groups, const Wanted& wanted) {
+  const bool any = std::ranges::any_of(groups, [&](const ResultGroup* group) {
+    return match_device(database, group->device, wanted.device) != DeviceMatch::other;
+  });
+  if (!any)
+    throw Error(ExitCode::none_valid,
+                fmt::format("there is no result of the device '{}' or its architecture, but of {}; if it is one of "
+                            "these by another name, say so with tune merge --alias",
+                            wanted.device.name, devices_of(groups)));
+  throw Error(ExitCode::none_valid, fmt::format("there is no result of {} on '{}', and no rule for other sizes; tune "
+                                                "these, or make a rule with tune cover",
+                                                to_text(wanted.sizes), wanted.device.name));
+}
+
+}  // namespace
+
+ExitCode lookup(const Options& all) {
+  const LookupOptions& options = *all.lookup;
+  const Database database = config::read_database(options.database);
+  const Groups groups = select_groups(database, selection_of(options.selection));
+  const Sizes sizes = sizes_of(options);
+  const Wanted wanted{wanted_device(all, options.selection, groups), sizes, flow::size_key(options.keys, sizes)};
+  const auto found = look_up(database, groups, wanted);
+  if (!found) fail_to_find(database, groups, wanted);
+  note_what_differs(*found, wanted);
+  base::print(config::write_found(*found));
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

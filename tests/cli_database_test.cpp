@@ -1,0 +1,251 @@
+// Results of several tunings in one database, over the real binary: merging, looking up.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "cli.h"
+#include "has.h"
+
+namespace tune::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// What a best YAML says, as far as a database takes it.
+struct Best {
+  int m = 64, n = 64, k = 64;
+  std::string params = "{BM: 8}";
+  std::string time = "1";
+  std::string device = "NVIDIA H200";
+  std::string driver = "580.1";
+  std::string more;        // lines within result:
+  std::string types = "";  // within gemm
+};
+
+std::string text_of(const Best& best) {
+  const std::string sizes =
+      "m: " + std::to_string(best.m) + ", n: " + std::to_string(best.n) + ", k: " + std::to_string(best.k);
+  return "name: gemm\nfile: gemm.cu\nkernel: gemm\nbackend: cuda\nproblem: {gemm: {" + sizes + best.types +
+         "}}\nparams: " + best.params + "\nlaunch: {grid: 1, block: 1, args: [A]}\nresult:\n  checked: yes\n" +
+         "  tie: no\n  time_ms: " + best.time + "\n" + best.more + "device: {name: " + best.device + ", driver: '" +
+         best.driver + "', arch: sm_90a, compiler: nvrtc 13.0}\n";
+}
+
+class DatabaseFile : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const Best& best) const {
+    sandbox_.write(name, text_of(best));
+    return name;
+  }
+
+  Result tune(const Words& words, int code = 0) const {
+    Result result = sandbox_.tune(words);
+    EXPECT_EQ(result.code, code) << result.err << result.out;
+    return result;
+  }
+
+  /// A database of three sizes on an H200.
+  void write_database() const {
+    Best best;
+    for (const int m : {64, 128, 1024}) {
+      best.m = m;
+      best.params = "{BM: " + std::to_string(m / 8) + ", $S: 2}";
+      tune({"merge", write("one.yaml", best), "-o", "db.yaml"});
+    }
+  }
+
+  Result look_up(Words more, int code = 0) const {
+    Words words = {"lookup", "--db", "db.yaml"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tune(words, code);
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(DatabaseFile, HasTheBestOfATuning) {
+  sandbox_.write_gemm();
+  tune({"gemm.yaml", "--tune", "--filter", "BM=4", "--output", "best"});
+  EXPECT_EQ(tune({"merge", "best.yaml", "-o", "db.yaml"}).out,
+            "db.yaml: 1 results, of which 1 are new and 0 better than before\n");
+  const std::string db = sandbox_.read("db.yaml");
+  for (const char* line : {"tune_database: 1\n", "  - kernel: gemm\n", "    backend: cpu\n",
+                           "    sizes: {m: 64, n: 64, k: 64}\n", "    problem: {a: f32, acc: f32, b: f32, c: f32, ",
+                           "    source: ", "    versions: {compiler: ", "    params: {BM: 4}\n",
+                           "    time_ms: ", "    interval_ms: [", "    artifact: ", "    date: '20", "end: yes\n"})
+    EXPECT_TRUE(has(db, line)) << line << "\n" << db;
+  const std::string found = tune({"lookup", "--db", "db.yaml", "-m", "64", "-n", "64", "-k", "64"}).out;
+  EXPECT_TRUE(has(found, "match: exact\ndevice_match: same\n")) << found << "this machine's device is asked";
+  EXPECT_TRUE(has(found, "params:\n  BM: 4\n"));
+}
+
+TEST_F(DatabaseFile, KeepsTheBetterWhateverTheOrderAndHoweverOften) {
+  Best slow, fast, other;
+  slow.time = "2";
+  fast.params = "{BM: 16}";
+  other.m = 128;
+  other.types = ", a: bf16";
+  const Words files = {write("slow.yaml", slow), write("fast.yaml", fast), write("other.yaml", other)};
+  tune({"merge", files[0], files[1], files[2], "-o", "db.yaml"});
+  const std::string db = sandbox_.read("db.yaml");
+  EXPECT_TRUE(has(db, "params: {BM: 16}\n")) << db;
+  EXPECT_FALSE(has(db, "time_ms: 2\n"));
+  Words order = {files[0], files[1], files[2]};
+  std::ranges::sort(order);
+  do {
+    tune({"merge", order[0], "-o", "again.yaml"});
+    tune({"merge", order[1], order[2], "-o", "again.yaml"});
+    EXPECT_EQ(sandbox_.read("again.yaml"), db);
+    fs::remove(sandbox_.folder() / "again.yaml");
+  } while (std::next_permutation(order.begin(), order.end()));
+  const auto written = fs::last_write_time(sandbox_.folder() / "db.yaml");
+  EXPECT_EQ(tune({"merge", "db.yaml", files[1], "-o", "db.yaml"}).out,
+            "db.yaml: 2 results, of which 0 are new and 0 better than before\n");
+  EXPECT_EQ(sandbox_.read("db.yaml"), db);
+  EXPECT_EQ(fs::last_write_time(sandbox_.folder() / "db.yaml"), written) << "nothing changed, so nothing is written";
+}
+
+TEST_F(DatabaseFile, PrefersWhatWasCheckedAndComplete) {
+  Best unchecked, complete, interrupted;
+  unchecked.time = "1";
+  interrupted.time = "2";
+  interrupted.more = "  finals: interrupted\n";
+  complete.time = "3";
+  complete.params = "{BM: 32}";
+  std::string text = text_of(unchecked);
+  sandbox_.write("unchecked.yaml", text.replace(text.find("checked: yes"), 12, "checked: no"));
+  tune({"merge", "unchecked.yaml", write("i.yaml", interrupted), write("c.yaml", complete), "-o", "db.yaml"});
+  EXPECT_TRUE(has(sandbox_.read("db.yaml"), "params: {BM: 32}\n    time_ms: 3\n"));
+}
+
+TEST_F(DatabaseFile, HasNoResultThatLosesAgainstTheDefault) {
+  Best loser, tied;
+  loser.more = "  ratio_to_best:\n    default: 0.95\n    vendor: 1.1\n";
+  tied.m = 128;
+  tied.more = "  ratio_to_best:\n    default: 0.998\n    vendor: 0.9\n";
+  const Result result = tune({"merge", write("a.yaml", loser), write("b.yaml", tied), "-o", "db.yaml"});
+  EXPECT_EQ(result.err, "note: gemm m=64 n=64 k=64 is left out: default is faster\n");
+  EXPECT_EQ(result.out, "db.yaml: 1 results, of which 1 are new and 0 better than before\n");
+  EXPECT_TRUE(has(sandbox_.read("db.yaml"), "ratio: {default: 0.998, vendor: 0.9}\n")) << "the vendor may be faster";
+}
+
+TEST_F(DatabaseFile, LosesNothingIfSeveralProcessesWriteIt) {
+  constexpr int kWriters = 8;
+  std::vector<std::unique_ptr<Background>> writers;
+  for (int i = 0; i < kWriters; ++i) {
+    Best best;
+    best.m = 64 * (i + 1);
+    const std::string name = write("w" + std::to_string(i) + ".yaml", best);
+    writers.push_back(std::make_unique<Background>(sandbox_, Words{"merge", name, "-o", "db.yaml"}));
+  }
+  for (const auto& writer : writers) EXPECT_EQ(writer->wait().code, 0);
+  EXPECT_EQ(tune({"merge", "db.yaml", "-o", "db.yaml"}).out,
+            "db.yaml: 8 results, of which 0 are new and 0 better than before\n");
+}
+
+TEST_F(DatabaseFile, RefusesWhatIsNone) {
+  write_database();
+  const std::string db = sandbox_.read("db.yaml");
+  const auto refuses = [&](const std::string& text, const std::string& why) {
+    sandbox_.write("bad.yaml", text);
+    const Result result = tune({"merge", "bad.yaml", "-o", "db.yaml"}, 2);
+    EXPECT_TRUE(has(result.err, "bad.yaml")) << result.err;
+    EXPECT_TRUE(has(result.err, why)) << result.err;
+    EXPECT_EQ(sandbox_.read("db.yaml"), db);
+    EXPECT_EQ(tune({"merge", "one.yaml", "-o", "bad.yaml"}, 2).out, "");
+    EXPECT_EQ(sandbox_.read("bad.yaml"), text) << "what is not understood is not overwritten";
+  };
+  refuses("a: [", "bad.yaml:");
+  refuses("name: gemm\n", "this is neither a database nor the best YAML of a tuning");
+  refuses("tune_database: 2\nresults: []\nend: yes\n", "the database is of version 2, and this tune knows version 1");
+  refuses(db.substr(0, db.rfind("  - kernel")), "a part of it may be missing");
+  refuses(db.substr(0, db.find("    time_ms")), "bad.yaml:");
+  refuses("tune_database: 1\nresults: [{kernel: a, bakend: cpu}]\nend: yes\n", "unknown key 'bakend' in a result");
+  refuses("tune_database: 1\nresults: 7\nend: yes\n", "results must be a list, not '7'");
+  std::string negative = db;
+  negative.replace(negative.find("time_ms: 1"), 10, "time_ms: -1");
+  refuses(negative, "time_ms must be above 0");
+  EXPECT_TRUE(has(tune({"merge", "missing.yaml", "-o", "db.yaml"}, 2).err, "missing.yaml: cannot be read"));
+  EXPECT_TRUE(has(tune({"merge", "one.yaml", "-o", "no/db.yaml"}, 4).err, "cannot write no/db.yaml: "));
+  EXPECT_TRUE(has(tune({"merge", "missing.yaml", "-o", "new.yaml"}, 2).err, "missing.yaml"));
+  EXPECT_FALSE(fs::exists(sandbox_.folder() / "new.yaml"));
+}
+
+TEST_F(DatabaseFile, OfAnotherDeviceIsRefusedOrMarked) {
+  write_database();
+  const Words sizes = {"-m", "64", "-n", "64", "-k", "64", "--device"};
+  const auto of = [&](const std::string& device, int code = 0) {
+    Words words = sizes;
+    words.push_back(device);
+    return look_up(words, code);
+  };
+  EXPECT_TRUE(has(of("NVIDIA H200").out, "match: exact\ndevice_match: same\n"));
+  EXPECT_EQ(of("NVIDIA H200").err, "");
+  const Result refused = of("NVIDIA B200", 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_TRUE(has(refused.err,
+                  "there is no result of the device 'NVIDIA B200' or its architecture, but of NVIDIA H200 "
+                  "(sm_90a)"));
+  tune({"merge", "one.yaml", "--alias", "NVIDIA H200 NVL=NVIDIA H200", "-o", "db.yaml"});
+  const Result alias = of("NVIDIA H200 NVL");
+  EXPECT_TRUE(has(alias.out, "device_match: alias\n"));
+  EXPECT_EQ(alias.err, "note: 'NVIDIA H200 NVL' is an alias; the result is of 'NVIDIA H200'\n");
+  const Result arch = of("sm_90a");
+  EXPECT_TRUE(has(arch.out, "device_match: architecture\n"));
+  EXPECT_TRUE(has(arch.err,
+                  "note: there is no result of 'sm_90a'; this one is of 'NVIDIA H200', which has the same "
+                  "architecture, sm_90a\n"));
+  EXPECT_TRUE(has(tune({"merge", "one.yaml", "--alias", "NVIDIA H200 NVL=NVIDIA H100", "-o", "db.yaml"}, 2).err,
+                  "the device 'NVIDIA H200 NVL' is an alias of 'NVIDIA H200' and of 'NVIDIA H100'"));
+  // Without --device it is this machine's, for which there is no worker or no device here.
+  const Result here = look_up({"-m", "64", "-n", "64", "-k", "64"}, 4);
+  EXPECT_TRUE(has(here.err, "to look for another device, name it with --device, such as one of NVIDIA H200 (sm_90a)"));
+}
+
+TEST_F(DatabaseFile, FindsOtherSizesOnlyByAKeyThatWasAskedFor) {
+  write_database();
+  const Words sizes = {"-m", "100", "-n", "64", "-k", "64", "--device", "NVIDIA H200"};
+  const auto with = [&](const Words& more, int code = 0) {
+    Words words = sizes;
+    words.insert(words.end(), more.begin(), more.end());
+    return look_up(words, code);
+  };
+  EXPECT_TRUE(has(with({}, 1).err, "there is no result of m=100 n=64 k=64 on 'NVIDIA H200', and no rule"));
+  const Result rounded = with({"--key", "pow2"});
+  EXPECT_TRUE(has(rounded.out, "match: key\n"));
+  EXPECT_TRUE(has(rounded.out, "sizes: {m: 128, n: 64, k: 64}\n"));
+  EXPECT_TRUE(has(rounded.out, "params:\n  BM: 16\n  $S: 2\n"));
+  EXPECT_EQ(rounded.err, "note: there is no result of m=100 n=64 k=64; by the key it is that of m=128 n=64 k=64\n");
+  EXPECT_TRUE(has(with({"--key", "m=m//64*64"}).out, "sizes: {m: 64, n: 64, k: 64}\n"));
+  EXPECT_TRUE(has(with({"--key", "q=m"}, 2).err, "--key q=m: there is no size 'q'"));
+  EXPECT_TRUE(has(with({"--key", "m=m//0"}, 2).err, "--key m=m//0: division by zero"));
+  EXPECT_TRUE(has(with({"--key", "m=x"}, 2).err, "unknown name 'x'"));
+  EXPECT_TRUE(has(with({"--key", "pow3"}, 2).err, "it must be pow2 or NAME=EXPRESSION"));
+  EXPECT_TRUE(has(with({"--size", "batch=0"}, 2).err, "--size: 'batch=0' must be NAME=N with a positive integer"));
+}
+
+TEST_F(DatabaseFile, AsksWhichOfSeveralIsMeant) {
+  write_database();
+  Best other;
+  other.types = ", a: bf16";
+  tune({"merge", write("bf16.yaml", other), "-o", "db.yaml"});
+  const Words sizes = {"-m", "64", "-n", "64", "-k", "64", "--device", "NVIDIA H200"};
+  EXPECT_TRUE(has(look_up(sizes, 2).err, "choose one with --problem a=bf16 or f32"));
+  Words chosen = sizes;
+  chosen.insert(chosen.end(), {"--problem", "a=bf16"});
+  EXPECT_TRUE(has(look_up(chosen).out, "a: bf16"));
+  chosen.back() = "a=f64";
+  EXPECT_TRUE(has(look_up(chosen, 2).err, "no result in the database is of the given --kernel and --problem"));
+  Best newer;
+  newer.driver = "590.1";
+  newer.params = "{BM: 64}";
+  newer.time = "3";
+  tune({"merge", write("newer.yaml", newer), "-o", "versions.yaml"});
+  tune({"merge", "one.yaml", "-o", "versions.yaml"});
+  EXPECT_TRUE(has(sandbox_.read("versions.yaml"), "driver: '580.1'")) << "each version has its own result";
+}
+
+}  // namespace
+}  // namespace tune::cli
