@@ -18,27 +18,6 @@
 namespace tune::commands {
 namespace {
 
-using Groups = std::vector<const ResultGroup*>;
-
-/// The one group that is meant: a rule is for one device and one version of everything.
-const ResultGroup& the_group(const Database& database, const CoverOptions& options) {
-  Groups groups = select_groups(database, selection_of(options.selection));
-  const Groups all = groups;
-  if (options.selection.device)
-    std::erase_if(groups, [&](const ResultGroup* group) { return group->device.name != *options.selection.device; });
-  if (groups.empty())
-    throw Error(ExitCode::bad_input, fmt::format("there is no result of the device '{}', but of {}",
-                                                 *options.selection.device, devices_of(all)));
-  if (groups.size() == 1) return *groups.front();
-  if (std::ranges::any_of(groups, [&](const auto* group) { return group->device.name != groups[0]->device.name; }))
-    throw Error(ExitCode::bad_input,
-                fmt::format("the database has results of {}; choose a device with --device", devices_of(groups)));
-  throw Error(ExitCode::bad_input,
-              fmt::format("the database has results of {} versions of the driver, the compiler or the source; choose "
-                          "one with --problem, such as --problem driver={} --problem source={}",
-                          groups.size(), groups.back()->device.driver, groups.back()->source));
-}
-
 /// `calls:` of a list of sizes.
 std::map<Sizes, double> weights_of(const CoverOptions& options) {
   std::map<Sizes, double> weights;
@@ -124,7 +103,7 @@ std::string left_out_text(const Slowdowns& table, double limit) {
 
 ExitCode cover(const CoverOptions& options) {
   const Database database = config::read_database(options.database);
-  const ResultGroup& group = the_group(database, options);
+  const ResultGroup& group = the_group(database, options.selection);
   const flow::RecordedSlowdowns recorded = flow::read_slowdowns(database, group, options.runs, weights_of(options));
   require_times(recorded);
   const Slowdowns& table = recorded.table;

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/selection.h"
 #include "config/database_file.h"
 #include "config/lookup_text.h"
+#include "flow/recorded_slowdowns.h"
 #include "flow/size_keys.h"
 #include "model/values/shown.h"
 
@@ -64,11 +67,45 @@ void note_what_differs(const Found& found, const Wanted& wanted) {
                                                 to_text(wanted.sizes), wanted.device.name));
 }
 
+/// How much slower each size is with the result of its key than with its own.
+void validate(const Database& database, const LookupOptions& options) {
+  const ResultGroup& group = the_group(database, options.selection);
+  const flow::RecordedSlowdowns recorded = flow::read_slowdowns(database, group, options.validate, {});
+  for (const std::string& text : recorded.notes) note(text);
+  const Slowdowns& table = recorded.table;
+  if (table.sizes.empty())
+    throw Error(ExitCode::bad_input,
+                "--validate: none of the runs has times of the database's sizes; give the journals (PREFIX.jsonl) of "
+                "their tunings");
+  const auto key = flow::size_key(options.keys, table.sizes.front());
+  std::string text = "slowdown  sizes -> by the key\n";
+  std::vector<double> slowdowns;
+  for (std::size_t size = 0; size < table.sizes.size(); ++size) {
+    const Sizes other = key(table.sizes[size]);
+    const auto result = database.results.find({group, other});
+    const double slowdown = result != database.results.end() ? slowdown_of(table, size, result->second.params) : 0;
+    if (std::isfinite(slowdown) && slowdown > 0) slowdowns.push_back(slowdown);
+    text += fmt::format("{:>8}  {} -> {}\n", slowdown > 0 ? fmt::format("{:.3f}", slowdown) : "-",
+                        to_text(table.sizes[size]), to_text(other));
+  }
+  text += fmt::format("{} of {} sizes find a result by the key", slowdowns.size(), table.sizes.size());
+  if (!slowdowns.empty())
+    text +=
+        fmt::format(": mean slowdown {:.3f}, worst {:.3f}",
+                    std::accumulate(slowdowns.begin(), slowdowns.end(), 0.0) / static_cast<double>(slowdowns.size()),
+                    std::ranges::max(slowdowns));
+  base::print(shown(text) + "\n");
+}
+
 }  // namespace
 
 ExitCode lookup(const Options& all) {
   const LookupOptions& options = *all.lookup;
   const Database database = config::read_database(options.database);
+  if (!options.validate.empty()) {
+    validate(database, options);
+    return ExitCode::ok;
+  }
   const Groups groups = select_groups(database, selection_of(options.selection));
   const Sizes sizes = sizes_of(options);
   const Wanted wanted{wanted_device(all, options.selection, groups), sizes, flow::size_key(options.keys, sizes)};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "commands/rules.h"
@@ -31,6 +32,24 @@ std::string devices_of(const std::vector<const ResultGroup*>& groups) {
     names.insert(group->device.arch.empty() ? group->device.name
                                             : fmt::format("{} ({})", group->device.name, group->device.arch));
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const ResultGroup& the_group(const Database& database, const SelectionOptions& options) {
+  std::vector<const ResultGroup*> groups = select_groups(database, selection_of(options));
+  const std::vector<const ResultGroup*> all = groups;
+  if (options.device)
+    std::erase_if(groups, [&](const ResultGroup* group) { return group->device.name != *options.device; });
+  if (groups.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("there is no result of the device '{}', but of {}", *options.device, devices_of(all)));
+  if (groups.size() == 1) return *groups.front();
+  if (std::ranges::any_of(groups, [&](const auto* group) { return group->device.name != groups[0]->device.name; }))
+    throw Error(ExitCode::bad_input,
+                fmt::format("the database has results of {}; choose a device with --device", devices_of(groups)));
+  throw Error(ExitCode::bad_input,
+              fmt::format("the database has results of {} versions of the driver, the compiler or the source; choose "
+                          "one with --problem, such as --problem driver={} --problem source={}",
+                          groups.size(), groups.back()->device.driver, groups.back()->source));
 }
 
 TunedDevice wanted_device(const Options& options, const SelectionOptions& selection,

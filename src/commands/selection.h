@@ -11,6 +11,10 @@ namespace tune::commands {
 /// What the options of the commands about databases mean. Throw Error(bad_input).
 Selection selection_of(const SelectionOptions& options);
 
+/// The one group that is meant, of one device and one version of everything. Throws Error(bad_input) if there are
+/// several; the message says how to choose.
+const ResultGroup& the_group(const Database& database, const SelectionOptions& options);
+
 /// The device that results are wanted for: the named one, or this machine's, which is asked by a worker of the
 /// groups' backend. Throws Error(environment) if that has none.
 TunedDevice wanted_device(const Options& options, const SelectionOptions& selection,

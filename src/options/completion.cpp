@@ -9,7 +9,9 @@ std::map<std::string, std::vector<std::string>> file_endings() {
   return {{"--yaml", yaml},           {"--shapes", yaml},       {"--device-file", yaml},
           {"--simulate", recordings}, {"--kt-cache", {"json"}}, {"--tuning_results_file", yaml},
           {"--t4", {"json"}},         {"IN", recordings},       {"FILE", recordings},
-          {"OLD", results},           {"NEW", results},         {"--baseline", results}};
+          {"OLD", results},           {"NEW", results},         {"--baseline", results},
+          {"RESULT", yaml},           {"--db", yaml},           {"DB", yaml},
+          {"RUN", recordings},        {"--weights", yaml},      {"--validate", recordings}};
 }
 
 Completed completed(const OptionText& option) {

@@ -7,7 +7,7 @@ namespace {
 
 void add_merge(CLI::App& app, MergeOptions& merge) {
   CLI::App* command = app.add_subcommand("merge", "Add results to a database: tune merge best.yaml more.yaml -o DB");
-  command->add_option("FILE", merge.inputs, "Best YAML files of tunings, and databases")->required()->type_name("FILE");
+  command->add_option("RESULT", merge.inputs, "Best YAML files of tunings, and databases")->required()->type_name("FILE");
   command->add_option("--output,-o", merge.output, "The database; what it has already is kept")
       ->required()
       ->type_name("FILE");
@@ -39,6 +39,11 @@ void add_lookup(CLI::App& app, LookupOptions& lookup) {
   command->add_option("--key", lookup.keys, "What sizes without a result become: pow2, or a size as an expression")
       ->allow_extra_args(false)
       ->type_name("pow2|NAME=EXPR");
+  command
+      ->add_option("--validate", lookup.validate,
+                   "Print what --key costs, by the times in these journals, instead of a result")
+      ->needs("--key")
+      ->type_name("FILE");
 }
 
 void add_cover(CLI::App& app, CoverOptions& cover) {
@@ -58,19 +63,32 @@ void add_cover(CLI::App& app, CoverOptions& cover) {
       ->type_name("FILE");
 }
 
+void add_export(CLI::App& app, ExportOptions& exporting) {
+  CLI::App* command = app.add_subcommand("export", "Write what a program needs to use the results of a database");
+  command->add_option("DB", exporting.database, "The database")->required()->type_name("FILE");
+  command->add_option("--format", exporting.format, "A C++17 header, JSON, -D flags for CMake, or a table")
+      ->required()
+      ->check(CLI::IsMember({"header", "json", "cmake", "csv"}).description(""))
+      ->type_name("header|json|cmake|csv");
+  add_selection(*command, exporting.selection);
+  command->add_option("--output,-o", exporting.output, "Write to this file (default: stdout)")->type_name("FILE");
+}
+
 }  // namespace
 
 void add_database_commands(CLI::App& app, DatabaseOptions& options) {
   add_merge(app, options.merge);
   add_lookup(app, options.lookup);
   add_cover(app, options.cover);
+  add_export(app, options.exporting);
 }
 
 bool take_database_command(const CLI::App& app, DatabaseOptions& given, Options& options) {
   if (app.got_subcommand("merge")) options.merge = std::move(given.merge);
   if (app.got_subcommand("lookup")) options.lookup = std::move(given.lookup);
   if (app.got_subcommand("cover")) options.cover = std::move(given.cover);
-  return options.merge || options.lookup || options.cover;
+  if (app.got_subcommand("export")) options.exporting = std::move(given.exporting);
+  return options.merge || options.lookup || options.cover || options.exporting;
 }
 
 }  // namespace tune

@@ -88,6 +88,23 @@ std::pair<const Configuration*, bool> configuration_for(const SizeRule& rule, co
   return {&rule.configurations[node->use], false};
 }
 
+SizeRule table_of(const Database& database, const ResultGroup& group) {
+  const auto known = database.rules.find(group);
+  if (known != database.rules.end()) return known->second;
+  SizeRule rule;
+  std::map<std::string, std::size_t> uses;
+  for (auto each = database.results.lower_bound({group, {}}); each != database.results.end(); ++each) {
+    const auto& [key, result] = *each;
+    if (key.group != group) break;
+    const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
+    if (!rule.table.empty() && !std::ranges::equal(key.sizes, rule.table.begin()->first, same_name)) continue;
+    const auto [use, is_new] = uses.try_emplace(to_text(result.params) + result.artifact_hash, uses.size());
+    if (is_new) rule.configurations.push_back({result.params, result.artifact_hash, result.store_path});
+    rule.table[key.sizes] = use->second;
+  }
+  return rule;
+}
+
 std::optional<std::int64_t> size_of(const Sizes& sizes, std::string_view name) {
   const auto found = std::ranges::find(sizes, name, &Sizes::value_type::first);
   return found != sizes.end() ? std::optional(found->second) : std::nullopt;

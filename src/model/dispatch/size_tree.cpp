@@ -93,6 +93,13 @@ class TreeGrower {
 
 }  // namespace
 
+double slowdown_of(const Slowdowns& table, std::size_t size, const std::vector<Setting>& params) {
+  const auto has_params = [&](const Configuration& each) { return to_text(each.params) == to_text(params); };
+  const auto found = std::ranges::find_if(table.configurations, has_params);
+  if (found == table.configurations.end()) return std::numeric_limits<double>::infinity();
+  return table.of[size][static_cast<std::size_t>(found - table.configurations.begin())];
+}
+
 std::vector<SizeRule::Node> grow_tree(const Slowdowns& table, const SizeIndices& sizes,
                                       const std::vector<std::size_t>& chosen) {
   return TreeGrower(table, chosen).grow(sizes);

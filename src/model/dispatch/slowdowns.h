@@ -13,6 +13,9 @@ struct Slowdowns {
   std::vector<std::vector<double>> of;  ///< of[size][configuration]; infinite: not timed there, or failed
 };
 
+/// That of a configuration by its parameters, for one size.
+double slowdown_of(const Slowdowns& table, std::size_t size, const std::vector<Setting>& params);
+
 /// Some of the sizes, by their indices.
 using SizeIndices = std::vector<std::size_t>;
 SizeIndices all_sizes(const Slowdowns& table);
@@ -31,8 +34,8 @@ Cover find_cover(const Slowdowns& table, const SizeIndices& sizes, double limit)
 /// The one of these configurations that is the fastest for a size.
 std::size_t fastest_for(const Slowdowns& table, std::size_t size, const std::vector<std::size_t>& chosen);
 
-/// A decision tree over the sizes m, n, k, ... that says which of the chosen configurations to use; its leaves have their
-/// places in `chosen`. It is grown from these sizes, so that their weighted slowdown is small.
+/// A decision tree over the sizes m, n, k, ... that says which of the chosen configurations to use; its leaves have
+/// their places in `chosen`. It is grown from these sizes, so that their weighted slowdown is small.
 std::vector<SizeRule::Node> grow_tree(const Slowdowns& table, const SizeIndices& sizes,
                                       const std::vector<std::size_t>& chosen);
 
