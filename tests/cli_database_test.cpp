@@ -278,7 +278,7 @@ class Cover : public DatabaseFile {
     for (const int m : kSizes) {
       Best best;
       best.m = m;
-      best.params = "{BM: " + std::to_string(m / 8) + "}";
+      best.params = "{BM: " + std::to_string(m / 8) + ", ALWAYS: 1}";
       best.time = std::to_string(m / 64);
       best.more = "  artifact: a" + std::to_string(m / 8) + "\n";
       tune({"merge", write("one.yaml", best), "-o", "db.yaml"});
@@ -300,7 +300,7 @@ class Cover : public DatabaseFile {
       measurement.timing = {9, seconds, seconds, seconds, seconds, seconds, seconds, false};
       measurement.build.key = "k" + std::to_string(bm);
       measurement.build.artifact_hash = "a" + std::to_string(bm);
-      Trial trial{{index++, {{"BM", std::int64_t{bm}, false}}}, measurement};
+      Trial trial{{index++, {{"BM", std::int64_t{bm}, false}, {"ALWAYS", std::int64_t{1}, false}}}, measurement};
       text += wire::encode(wire::TrialRecord{"id" + std::to_string(m * 1000 + bm), trial}) + "\n";
     }
     return text;
@@ -313,8 +313,8 @@ TEST_F(Cover, IsTheSmallestSetOfConfigurations) {
   EXPECT_EQ(two.out,
             "2 of 8 configurations for 6 sizes; worst slowdown 1.020, mean 1.020; fewer do not suffice\n"
             " use  sizes  params\n"
-            "   0      3  BM=1\n"
-            "   1      3  BM=2\n"
+            "   0      3  BM=1 ALWAYS=1\n"
+            "   1      3  BM=2 ALWAYS=1\n"
             " use  slowdown  sizes\n"
             "   0     1.020  m=64 n=64 k=64\n"
             "   0     1.020  m=128 n=64 k=64\n"
@@ -325,9 +325,10 @@ TEST_F(Cover, IsTheSmallestSetOfConfigurations) {
             "each size left out in turn: mean slowdown 1.100 with the rule of the others, worst 1.500 (m=512 n=64 "
             "k=64)\n");
   const std::string db = sandbox_.read("db.yaml");
-  EXPECT_TRUE(has(db,
-                  "    slowdown: 1.02\n    configurations:\n      - {params: {BM: 1}, artifact: a1, store_path: "
-                  "k1/kernel.cubin}\n"));
+  EXPECT_TRUE(
+      has(db,
+          "    slowdown: 1.02\n    configurations:\n      - {params: {BM: 1, ALWAYS: 1}, artifact: a1, store_path: "
+          "k1/kernel.cubin}\n"));
   EXPECT_TRUE(has(db, "    tree:\n      if: m\n      most: 362\n      then: 0\n      else: 1\n"));
   tune({"cover", "db.yaml", "all.jsonl"});
   EXPECT_EQ(sandbox_.read("db.yaml"), db);
@@ -349,11 +350,19 @@ TEST_F(Cover, AnswersForOtherSizesAndSaysSo) {
   EXPECT_TRUE(has(of("64").out, "match: exact\n"));
   const Result found = of("300");
   EXPECT_TRUE(has(found.out, "match: rule\n"));
-  EXPECT_TRUE(has(found.out, "params:\n  BM: 1\nartifact: a1\n"));
+  EXPECT_TRUE(has(found.out, "params:\n  BM: 1\n  ALWAYS: 1\nartifact: a1\n"));
   EXPECT_EQ(
       found.err,
       "note: there is no result of m=300 n=64 k=64; it is the rule's choice, and was not timed for these sizes\n");
   EXPECT_TRUE(has(of("40000").out, "  BM: 2\n"));
+  Best other;
+  other.m = 300;
+  other.params = "{BM: 7, ALWAYS: 1}";
+  EXPECT_EQ(tune({"merge", write("other.yaml", other), "-o", "db.yaml"}).err,
+            "note: the rule of gemm on NVIDIA H200 was made without these results; tune cover makes it anew\n");
+  EXPECT_TRUE(has(of("300").out, "match: exact\n"));
+  EXPECT_TRUE(has(tune({"export", "db.yaml", "--format", "header"}).out,
+                  "  if (m == 300 && n == 64 && k == 64) return {&kConfigurations[2], Match::exact};\n"));
 }
 
 TEST_F(Cover, TellsWhatAKeyCosts) {
@@ -375,7 +384,7 @@ TEST_F(Cover, PrefersWhatIsNeededOften) {
   write_runs();
   sandbox_.write("w.yaml", "- {M: 2048, N: 64, K: 64, calls: 1000}\n");
   const Result weighted = tune({"cover", "db.yaml", "all.jsonl", "--slowdown", "2", "--weights", "w.yaml"});
-  EXPECT_TRUE(has(weighted.out, "   0      6  BM=256\n")) << weighted.out;
+  EXPECT_TRUE(has(weighted.out, "   0      6  BM=256 ALWAYS=1\n")) << weighted.out;
 }
 
 TEST_F(Cover, SaysWhichTimesItNeeds) {

@@ -36,8 +36,8 @@ struct Settings {
 inline Settings parse(int argc, char** argv) {
   Settings settings;
   const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  settings.store =
-      cache != nullptr ? std::string(cache) + "/tune" : std::string(home != nullptr ? home : ".") + "/.cache/tune";
+  settings.store = cache != nullptr ? std::string(cache) + "/tune/store"
+                                    : std::string(home != nullptr ? home : ".") + "/.cache/tune/store";
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     Size size{};

@@ -14,6 +14,7 @@ ExitCode merge(const MergeOptions& options) {
     for (std::string& note : flow::add_all(inputs, flow::read_results(input)).notes) notes.push_back(std::move(note));
   for (const std::string& alias : options.aliases) inputs.aliases.insert(name_and_value("--alias", alias));
   const flow::DatabaseChange change = flow::add_to_database(options.output, inputs);
+  notes.insert(notes.end(), change.notes.begin(), change.notes.end());
   for (const std::string& note : notes) base::print_to_stderr("note: " + note);
   base::print(shown_line(fmt::format("{}: {} results, of which {} are new and {} better than before",
                                      options.output.string(), change.total, change.added, change.improved)) +

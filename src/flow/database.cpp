@@ -28,6 +28,11 @@ void add_aliases(Database& database, const Database& more) {
   }
 }
 
+bool has_results(const Database& database, const ResultGroup& group) {
+  const auto first = database.results.lower_bound({group, {}});
+  return first != database.results.end() && first->first.group == group;
+}
+
 }  // namespace
 
 Database read_results(const std::filesystem::path& path) {
@@ -63,7 +68,13 @@ DatabaseChange add_to_database(const std::filesystem::path& path, const Database
   base::SharedFile file(path);
   const std::string before = file.read();
   Database database = config::parse_database(before, path.string());
-  const DatabaseChange change = add_all(database, more);
+  DatabaseChange change = add_all(database, more);
+  if (change.added + change.improved > 0)
+    for (const auto& [group, rule] : database.rules)
+      if (!more.rules.contains(group) && has_results(more, group))
+        change.notes.push_back(
+            shown_line(fmt::format("the rule of {} on {} was made without these results; tune cover makes it anew",
+                                   group.kernel, group.device.name)));
   const std::string text = config::write_database(database);
   if (text != before) file.write(text);
   return change;

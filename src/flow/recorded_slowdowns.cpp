@@ -53,8 +53,16 @@ struct Timed {
   std::optional<double> finals;
 };
 
+/// Puts parameters into the order in which another configuration has them: a journal has its own.
+void put_in_order(std::vector<Setting>& params, const std::vector<Setting>& order) {
+  std::ranges::stable_sort(params, {}, [&](const Setting& setting) {
+    return std::ranges::find(order, setting.name, &Setting::name) - order.begin();
+  });
+}
+
 /// The times of one size in a recording; nothing of a configuration that failed or that the recording has no time of.
-std::vector<Timed> times_of(const interop::Recording& recording, const ResultGroup& group, const Sizes& sizes) {
+std::vector<Timed> times_of(const interop::Recording& recording, const ResultGroup& group, const Sizes& sizes,
+                            const TunedResult& result) {
   const Backend backend = config::parse_backend(group.backend).value_or(Backend::program);
   std::vector<Timed> times;
   for (const interop::RecordedTrial& trial : recording.trials) {
@@ -68,6 +76,7 @@ std::vector<Timed> times_of(const interop::Recording& recording, const ResultGro
       set_problem(of_trial, {}, {}, timed.configuration.params);
       if (of_trial.sizes != sizes) continue;
     }
+    put_in_order(timed.configuration.params, result.params);
     timed.key = to_text(timed.configuration.params);
     const auto is_this = [&](const Finalist& finalist) {
       return finalist.label.empty() && finalist.spec.mesh_idx == trial.mesh_idx && !finalist.failure &&
@@ -124,7 +133,7 @@ class TableMaker {
     for (const interop::Recording& recording : *recordings_) {
       const bool same_device = recording.device.name.empty() || recording.device.name == group_->device.name;
       if (recording.kernel != group_->kernel || recording.problem != problem || !same_device) continue;
-      std::vector<Timed> times = times_of(recording, *group_, sizes);
+      std::vector<Timed> times = times_of(recording, *group_, sizes, result);
       if (is_other_code(times, result)) {
         found_.notes.push_back(
             shown_line(fmt::format("{}: what was timed of {} is other code than that of the database, and is left out",

@@ -90,17 +90,22 @@ std::pair<const Configuration*, bool> configuration_for(const SizeRule& rule, co
 
 SizeRule table_of(const Database& database, const ResultGroup& group) {
   const auto known = database.rules.find(group);
-  if (known != database.rules.end()) return known->second;
-  SizeRule rule;
+  SizeRule rule = known != database.rules.end() ? known->second : SizeRule();
   std::map<std::string, std::size_t> uses;
+  const auto use_of = [&](const Configuration& each) {
+    return uses.try_emplace(to_text(each.params) + each.artifact_hash, uses.size()).first->second;
+  };
+  for (const Configuration& each : rule.configurations) use_of(each);
   for (auto each = database.results.lower_bound({group, {}}); each != database.results.end(); ++each) {
     const auto& [key, result] = *each;
     if (key.group != group) break;
     const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
     if (!rule.table.empty() && !std::ranges::equal(key.sizes, rule.table.begin()->first, same_name)) continue;
-    const auto [use, is_new] = uses.try_emplace(to_text(result.params) + result.artifact_hash, uses.size());
-    if (is_new) rule.configurations.push_back({result.params, result.artifact_hash, result.store_path});
-    rule.table[key.sizes] = use->second;
+    if (rule.table.contains(key.sizes)) continue;
+    const Configuration own{result.params, result.artifact_hash, result.store_path};
+    const std::size_t use = use_of(own);
+    if (use == rule.configurations.size()) rule.configurations.push_back(own);
+    rule.table[key.sizes] = use;
   }
   return rule;
 }

@@ -93,8 +93,9 @@ bool is_better(const TunedResult& a, const TunedResult& b);
 /// the vendor's library; empty: none. Such a result is of no use. Results of other objectives than time have none.
 std::string baseline_that_wins(const ResultKey& key, const TunedResult& result);
 
-/// The rule of a group; without one its results as a rule that has a table and no tree: nothing is known of other
-/// sizes. Results with other kinds of sizes than the first one are left out.
+/// What a program needs of a group: its rule, and for sizes beyond the rule's table the results' own configurations.
+/// Without a rule there is no tree: nothing is known of other sizes. Results with other kinds of sizes than the first one
+/// are left out.
 SizeRule table_of(const Database& database, const ResultGroup& group);
 
 /// Keeps the rule with the smaller slowdown, then that with fewer configurations, for a group that has two.
