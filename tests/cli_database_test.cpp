@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cstdlib>
 
 #include "cli.h"
 #include "has.h"
@@ -159,6 +159,8 @@ TEST_F(DatabaseFile, RefusesWhatIsNone) {
   };
   refuses("a: [", "bad.yaml:");
   refuses("name: gemm\n", "this is neither a database nor the best YAML of a tuning");
+  refuses(text_of({}) + "objective: energy\n",
+          "the objective is 'energy'; a database keeps the results with the shortest");
   refuses("tune_database: 2\nresults: []\nend: yes\n", "the database is of version 2, and this tune knows version 1");
   refuses(db.substr(0, db.rfind("  - kernel")), "a part of it may be missing");
   refuses(db.substr(0, db.find("    time_ms")), "bad.yaml:");
@@ -171,6 +173,27 @@ TEST_F(DatabaseFile, RefusesWhatIsNone) {
   EXPECT_TRUE(has(tune({"merge", "one.yaml", "-o", "no/db.yaml"}, 4).err, "cannot write no/db.yaml: "));
   EXPECT_TRUE(has(tune({"merge", "missing.yaml", "-o", "new.yaml"}, 2).err, "missing.yaml"));
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "new.yaml"));
+}
+
+TEST_F(DatabaseFile, IsAsItWasIfTheDiskIsFull) {
+  write_database();
+  Best other;
+  other.m = 7;
+  write("other.yaml", other);
+  const std::string db = sandbox_.read("db.yaml");
+  const auto files = sandbox_.files();
+  // A file must not grow: the same error path as that of a full disk.
+  for (const char* name : {"db.yaml", "new.yaml"}) {
+    const std::string command = "cd '" + sandbox_.folder().string() + "' && { trap '' XFSZ; ulimit -f 0; " +
+                                TUNE_BIN_DIR + "/tune merge other.yaml -o " + name +
+                                " 2>&1; echo code $?; } | cat > said";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    EXPECT_TRUE(has(sandbox_.read("said"), std::string("cannot write ")));
+    EXPECT_TRUE(has(sandbox_.read("said"), "File too large; fix this, or choose another place\ncode 4\n"));
+    fs::remove(sandbox_.folder() / "said");
+  }
+  EXPECT_EQ(sandbox_.read("db.yaml"), db);
+  EXPECT_EQ(sandbox_.files(), files) << "nothing is left over";
 }
 
 TEST_F(DatabaseFile, OfAnotherDeviceIsRefusedOrMarked) {
@@ -230,6 +253,7 @@ TEST_F(DatabaseFile, FindsOtherSizesOnlyByAKeyThatWasAskedFor) {
   EXPECT_TRUE(has(rounded.out, "params:\n  BM: 16\n  $S: 2\n"));
   EXPECT_EQ(rounded.err, "note: there is no result of m=100 n=64 k=64; by the key it is that of m=128 n=64 k=64\n");
   EXPECT_TRUE(has(with({"--key", "m=m//64*64"}).out, "sizes: {m: 64, n: 64, k: 64}\n"));
+  EXPECT_TRUE(has(look_up({"-m", "64"}, 2).err, "the results are of sizes such as m=1024 n=64 k=64; give all of them"));
   EXPECT_TRUE(has(with({"--key", "q=m"}, 2).err, "--key q=m: there is no size 'q'"));
   EXPECT_TRUE(has(with({"--key", "m=m//0"}, 2).err, "--key m=m//0: division by zero"));
   EXPECT_TRUE(has(with({"--key", "m=x"}, 2).err, "unknown name 'x'"));

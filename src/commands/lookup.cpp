@@ -35,6 +35,21 @@ Sizes sizes_of(const LookupOptions& options) {
   return sizes;
 }
 
+/// Throws Error(bad_input) if no result has sizes of these names.
+void require_all_sizes(const Database& database, const Groups& groups, const Sizes& sizes) {
+  std::string names;
+  for (const auto& [key, result] : database.results) {
+    if (std::ranges::none_of(groups, [&](const ResultGroup* group) { return *group == key.group; })) continue;
+    const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
+    if (std::ranges::equal(key.sizes, sizes, same_name)) return;
+    names = to_text(key.sizes);
+  }
+  throw Error(ExitCode::bad_input,
+              fmt::format("the results are of sizes such as {}; give all of them and no others, with -m, -n, -k and "
+                          "--size NAME=N",
+                          names.empty() ? "none at all" : names));
+}
+
 void note(const std::string& text) { base::print_to_stderr("note: " + shown_line(text)); }
 
 void note_what_differs(const Found& found, const Wanted& wanted) {
@@ -108,6 +123,7 @@ ExitCode lookup(const Options& all) {
   }
   const Groups groups = select_groups(database, selection_of(options.selection));
   const Sizes sizes = sizes_of(options);
+  require_all_sizes(database, groups, sizes);
   const Wanted wanted{wanted_device(all, options.selection, groups), sizes, flow::size_key(options.keys, sizes)};
   const auto found = look_up(database, groups, wanted);
   if (!found) fail_to_find(database, groups, wanted);

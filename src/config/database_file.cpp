@@ -78,11 +78,10 @@ class DatabaseReader {
   }
 
   void read_entry(const Node& node, Database& database) {
-    const Fields fields(
-        node, "a result",
-        {"kernel", "backend", "sizes", "problem", "objective", "state", "device", "versions", "source", "params",
-         "artifact", "store_path", "time_ms", "interval_ms", "ratio", "checked", "finals", "date"},
-        *problems_);
+    const Fields fields(node, "a result",
+                        {"kernel", "backend", "sizes", "problem", "state", "device", "versions", "source", "params",
+                         "artifact", "store_path", "time_ms", "interval_ms", "ratio", "checked", "finals", "date"},
+                        *problems_);
     const ResultKey key = read_key(fields);
     const auto result = read_tuned(fields);
     if (result) add_result(database, key, *result);

@@ -33,7 +33,6 @@ void set_key(Node& node, const ResultGroup& group, const Sizes& sizes) {
   Node problem = make_mapping({});
   for (const auto& [name, text] : group.problem) problem.set(name, make_text(text, {}));
   if (!group.problem.empty()) node.set("problem", std::move(problem));
-  if (group.objective != "time") set_text(node, "objective", group.objective);
   if (group.state != "burst") set_text(node, "state", group.state);
   const TunedDevice& device = group.device;
   node.set("device", texts_node({{"name", device.name}, {"arch", device.arch}, {"driver", device.driver}}));
@@ -82,7 +81,6 @@ ResultKey read_key(const Fields& fields) {
   group.backend = text_at(fields, "backend");
   if (const Node* sizes = fields.find("sizes")) key.sizes = read_sizes(*sizes, problems);
   group.problem = read_text_mapping(fields.find("problem"), "problem", problems);
-  if (fields.find("objective") != nullptr) group.objective = text_at(fields, "objective");
   if (fields.find("state") != nullptr) group.state = text_at(fields, "state");
   if (const Node* node = fields.find("device")) {
     const Fields device(*node, "device", {"name", "arch", "driver"}, problems);

@@ -108,7 +108,7 @@ Node rule_node(const ResultGroup& group, const SizeRule& rule) {
 
 void read_rule(const Node& node, Database& database, Problems& problems) {
   const Fields fields(node, "a rule",
-                      {"kernel", "backend", "problem", "objective", "state", "device", "versions", "source", "slowdown",
+                      {"kernel", "backend", "problem", "state", "device", "versions", "source", "slowdown",
                        "configurations", "table", "tree"},
                       problems);
   const ResultKey key = read_key(fields);

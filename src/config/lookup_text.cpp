@@ -21,6 +21,7 @@ std::string write_found(const Found& found) {
   node.find("params")->flow = false;
   if (found.result != nullptr) {
     node.set("time_ms", make_scalar(fmt::format("{:.6g}", found.result->seconds * 1e3), {}));
+    if (!found.result->checked) node.set("checked", make_scalar("no", {}));
     set_text(node, "date", found.result->date);
   }
   return to_yaml(node);

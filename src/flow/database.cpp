@@ -47,7 +47,7 @@ DatabaseChange add_all(Database& database, const Database& more) {
   DatabaseChange change;
   add_aliases(database, more);
   for (const auto& [key, result] : more.results) {
-    if (const std::string winner = baseline_that_wins(key, result); !winner.empty()) {
+    if (const std::string winner = baseline_that_wins(result); !winner.empty()) {
       change.notes.push_back(
           shown_line(fmt::format("{} {} is left out: {} is faster", key.group.kernel, to_text(key.sizes), winner)));
       continue;

@@ -62,8 +62,7 @@ auto order_of(const SizeRule& rule) {
 
 bool is_better(const TunedResult& a, const TunedResult& b) { return order_of(a) < order_of(b); }
 
-std::string baseline_that_wins(const ResultKey& key, const TunedResult& result) {
-  if (key.group.objective != "time") return {};
+std::string baseline_that_wins(const TunedResult& result) {
   for (const auto& [label, ratio] : result.ratios)
     if (label != "vendor" && ratio < 1 - kEquivalence) return label;
   return {};

@@ -28,8 +28,7 @@ struct ResultGroup {
   std::string kernel;                          ///< the name of the tuning file
   std::string backend;                         ///< cuda, hip, cpu or program
   std::map<std::string, std::string> problem;  ///< types, layouts and what else is not usual: `a: bf16`
-  std::string objective = "time";
-  std::string state = "burst";  ///< of a GPU: its power state
+  std::string state = "burst";                 ///< of a GPU: its power state
   TunedDevice device;
   std::string source;  ///< hash of the source and its headers; empty: not known
   auto operator<=>(const ResultGroup&) const = default;
@@ -90,12 +89,12 @@ struct Database {
 bool is_better(const TunedResult& a, const TunedResult& b);
 
 /// The baseline that is faster than the result beyond kEquivalence, where it is the configuration used so far and not
-/// the vendor's library; empty: none. Such a result is of no use. Results of other objectives than time have none.
-std::string baseline_that_wins(const ResultKey& key, const TunedResult& result);
+/// the vendor's library; empty: none. Such a result is of no use.
+std::string baseline_that_wins(const TunedResult& result);
 
 /// What a program needs of a group: its rule, and for sizes beyond the rule's table the results' own configurations.
-/// Without a rule there is no tree: nothing is known of other sizes. Results with other kinds of sizes than the first one
-/// are left out.
+/// Without a rule there is no tree: nothing is known of other sizes. Results with other kinds of sizes than the first
+/// one are left out.
 SizeRule table_of(const Database& database, const ResultGroup& group);
 
 /// Keeps the rule with the smaller slowdown, then that with fewer configurations, for a group that has two.

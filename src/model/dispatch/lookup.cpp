@@ -16,7 +16,6 @@ using Groups = std::vector<const ResultGroup*>;
 std::map<std::string, std::string> properties_of(const ResultGroup& group) {
   std::map<std::string, std::string> properties = group.problem;
   properties.insert({{"backend", group.backend},
-                     {"objective", group.objective},
                      {"state", group.state},
                      {"source", group.source},
                      {"driver", group.device.driver},

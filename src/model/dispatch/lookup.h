@@ -10,7 +10,7 @@
 namespace tune {
 
 /// Which results are meant, where a database has those of several kernels or problems. Keys of `properties` are those
-/// of a problem, and backend, objective, state, source, driver, compiler and vendor_library.
+/// of a problem, and backend, state, source, driver, compiler and vendor_library.
 struct Selection {
   std::optional<std::string> kernel;
   std::map<std::string, std::string> properties;
