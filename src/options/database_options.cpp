@@ -5,9 +5,13 @@
 namespace tune {
 namespace {
 
+constexpr const char* kTheOnlyDevice = "Results of this device, where the database has several";
+
 void add_merge(CLI::App& app, MergeOptions& merge) {
   CLI::App* command = app.add_subcommand("merge", "Add results to a database: tune merge best.yaml more.yaml -o DB");
-  command->add_option("RESULT", merge.inputs, "Best YAML files of tunings, and databases")->required()->type_name("FILE");
+  command->add_option("RESULT", merge.inputs, "Best YAML files of tunings, and databases")
+      ->required()
+      ->type_name("FILE");
   command->add_option("--output,-o", merge.output, "The database; what it has already is kept")
       ->required()
       ->type_name("FILE");
@@ -16,14 +20,13 @@ void add_merge(CLI::App& app, MergeOptions& merge) {
       ->type_name("OTHER=NAME");
 }
 
-void add_selection(CLI::App& command, SelectionOptions& selection) {
+void add_selection(CLI::App& command, SelectionOptions& selection, const char* device_help) {
   command.add_option("--kernel", selection.kernel, "The name of a tuning file, where the database has several")
       ->type_name("NAME");
   command.add_option("--problem", selection.problem, "Only results with this, such as a=bf16; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=V");
-  command.add_option("--device", selection.device, "Results of this device or architecture (default: this machine's)")
-      ->type_name("NAME");
+  command.add_option("--device", selection.device, device_help)->type_name("NAME");
 }
 
 void add_lookup(CLI::App& app, LookupOptions& lookup) {
@@ -35,7 +38,7 @@ void add_lookup(CLI::App& app, LookupOptions& lookup) {
   command->add_option("--size", lookup.sizes, "Another size; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME=N");
-  add_selection(*command, lookup.selection);
+  add_selection(*command, lookup.selection, "Results of this device or architecture (default: this machine's)");
   command->add_option("--key", lookup.keys, "What sizes without a result become: pow2, or a size as an expression")
       ->allow_extra_args(false)
       ->type_name("pow2|NAME=EXPR");
@@ -58,7 +61,7 @@ void add_cover(CLI::App& app, CoverOptions& cover) {
       ->type_name("X");
   command->add_option("--weights", cover.weights, "A list of sizes with calls: how often each is needed")
       ->type_name("FILE");
-  add_selection(*command, cover.selection);
+  add_selection(*command, cover.selection, kTheOnlyDevice);
   command->add_option("--output,-o", cover.output, "Write the database with the rule to this file instead")
       ->type_name("FILE");
 }
@@ -70,7 +73,7 @@ void add_export(CLI::App& app, ExportOptions& exporting) {
       ->required()
       ->check(CLI::IsMember({"header", "json", "cmake", "csv"}).description(""))
       ->type_name("header|json|cmake|csv");
-  add_selection(*command, exporting.selection);
+  add_selection(*command, exporting.selection, kTheOnlyDevice);
   command->add_option("--output,-o", exporting.output, "Write to this file (default: stdout)")->type_name("FILE");
 }
 
