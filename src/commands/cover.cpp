@@ -50,7 +50,7 @@ void require_times(const flow::RecordedSlowdowns& recorded) {
 }
 
 /// The slowdown of each size with the rule's configurations.
-double slowdown_of(const Slowdowns& table, const Cover& cover, std::size_t size) {
+double covered_slowdown(const Slowdowns& table, const Cover& cover, std::size_t size) {
   return table.of[size][fastest_for(table, size, cover.chosen)];
 }
 
@@ -61,7 +61,8 @@ double weighted_mean(const std::vector<double>& weights, const std::vector<doubl
 
 std::string cover_text(const Slowdowns& table, const Cover& cover, const SizeRule& rule) {
   std::vector<double> slowdowns;
-  for (std::size_t size = 0; size < table.sizes.size(); ++size) slowdowns.push_back(slowdown_of(table, cover, size));
+  for (std::size_t size = 0; size < table.sizes.size(); ++size)
+    slowdowns.push_back(covered_slowdown(table, cover, size));
   std::string text = fmt::format("{} of {} configurations for {} sizes; worst slowdown {:.3f}, mean {:.3f}{}\n",
                                  cover.chosen.size(), table.configurations.size(), table.sizes.size(), rule.slowdown,
                                  weighted_mean(table.weights, slowdowns),

@@ -9,18 +9,18 @@
 namespace tune::interop {
 namespace {
 
-using Problem = std::tuple<std::string, std::string, std::string>;  // kernel, problem, device
+using JournalProblem = std::tuple<std::string, std::string, std::string>;  // kernel, problem, device
 
-struct Part {
+struct JournalPart {
   std::string text;
   bool has_trials = false;
 };
 
 /// The lines of each problem's runs. Lines before the first run, and those that are damaged, stay with what they
 /// follow.
-std::map<Problem, Part> parts_of(const std::string& text) {
-  std::map<Problem, Part> parts;
-  Part* part = &parts[{}];
+std::map<JournalProblem, JournalPart> parts_of(const std::string& text) {
+  std::map<JournalProblem, JournalPart> parts;
+  JournalPart* part = &parts[{}];
   for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string line = text.substr(begin, end - begin + 1);
     try {

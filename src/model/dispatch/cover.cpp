@@ -19,7 +19,7 @@ std::size_t count_common(const Bits& a, const Bits& b) {
   return count;
 }
 
-struct Candidate {
+struct CoverCandidate {
   std::size_t configuration = 0;
   Bits good;
 };
@@ -28,7 +28,7 @@ struct Candidate {
 /// bounds by how many sizes one candidate can cover at most.
 class CoverSearch {
  public:
-  CoverSearch(std::vector<Candidate> candidates, std::size_t sizes)
+  CoverSearch(std::vector<CoverCandidate> candidates, std::size_t sizes)
       : candidates_(std::move(candidates)), most_steps_(1 + kMostWork / (1 + candidates_.size() * sizes)) {
     Bits open(sizes, true);
     best_ = greedy(open);
@@ -51,7 +51,7 @@ class CoverSearch {
   std::vector<std::size_t> greedy(Bits open) const {
     std::vector<std::size_t> taken;
     while (std::ranges::find(open, true) != open.end()) {
-      const auto gain = [&](const Candidate& candidate) { return count_common(candidate.good, open); };
+      const auto gain = [&](const CoverCandidate& candidate) { return count_common(candidate.good, open); };
       const auto most = std::ranges::max_element(candidates_, {}, gain);
       taken.push_back(static_cast<std::size_t>(most - candidates_.begin()));
       cover(open, most->good);
@@ -82,7 +82,7 @@ class CoverSearch {
     }
     if (++steps_ >= most_steps_) return;
     std::size_t most = 1;
-    for (const Candidate& candidate : candidates_) most = std::max(most, count_common(candidate.good, open));
+    for (const CoverCandidate& candidate : candidates_) most = std::max(most, count_common(candidate.good, open));
     if (taken_.size() + (left + most - 1) / most >= best_.size()) return;
     for (const std::size_t index : branches(open)) {
       Bits rest = open;
@@ -93,7 +93,7 @@ class CoverSearch {
     }
   }
 
-  std::vector<Candidate> candidates_;
+  std::vector<CoverCandidate> candidates_;
   std::vector<std::size_t> taken_, best_;
   std::size_t steps_ = 0, most_steps_;
 };
@@ -105,17 +105,17 @@ bool contains(const Bits& a, const Bits& b) {
 }
 
 /// The configurations that no other one replaces: it would be good for the same sizes and more.
-std::vector<Candidate> candidates_of(const Slowdowns& table, const SizeIndices& sizes, double limit) {
-  std::vector<Candidate> all, kept;
+std::vector<CoverCandidate> candidates_of(const Slowdowns& table, const SizeIndices& sizes, double limit) {
+  std::vector<CoverCandidate> all, kept;
   for (std::size_t i = 0; i < table.configurations.size(); ++i) {
-    Candidate candidate{i, Bits(sizes.size())};
+    CoverCandidate candidate{i, Bits(sizes.size())};
     for (std::size_t size = 0; size < sizes.size(); ++size) candidate.good[size] = table.of[sizes[size]][i] <= limit;
     all.push_back(std::move(candidate));
   }
   std::ranges::stable_sort(all, std::greater<>(),
-                           [](const Candidate& each) { return std::ranges::count(each.good, true); });
-  for (Candidate& candidate : all) {
-    const auto replaces = [&](const Candidate& other) { return contains(other.good, candidate.good); };
+                           [](const CoverCandidate& each) { return std::ranges::count(each.good, true); });
+  for (CoverCandidate& candidate : all) {
+    const auto replaces = [&](const CoverCandidate& other) { return contains(other.good, candidate.good); };
     const bool any = std::ranges::find(candidate.good, true) != candidate.good.end();
     if (any && std::ranges::none_of(kept, replaces)) kept.push_back(std::move(candidate));
   }
@@ -138,7 +138,8 @@ Cost cost_of(const Slowdowns& table, const SizeIndices& sizes, const std::vector
 }
 
 /// Exchanges configurations one by one as long as that makes the mean smaller.
-void improve(const Slowdowns& table, const SizeIndices& sizes, double limit, std::vector<std::size_t>& chosen) {
+void exchange_for_better(const Slowdowns& table, const SizeIndices& sizes, double limit,
+                         std::vector<std::size_t>& chosen) {
   constexpr double kWorthIt = 1 - 1e-9;
   double sum = cost_of(table, sizes, chosen, limit).sum;
   for (bool changed = true; changed;) {
@@ -170,7 +171,7 @@ std::size_t fastest_for(const Slowdowns& table, std::size_t size, const std::vec
 Cover find_cover(const Slowdowns& table, const SizeIndices& sizes, double limit) {
   const CoverSearch search(candidates_of(table, sizes, limit), sizes.size());
   Cover cover{search.best(), search.finished()};
-  improve(table, sizes, limit, cover.chosen);
+  exchange_for_better(table, sizes, limit, cover.chosen);
   std::ranges::sort(cover.chosen);
   return cover;
 }

@@ -71,7 +71,7 @@ struct SizeRule {
   double slowdown = 1;  ///< the worst over the sizes that it was made from, compared with the best of each
   std::vector<Configuration> configurations;
   std::map<Sizes, std::size_t> table;  ///< which configuration the sizes use that it was made from
-  std::vector<Node> tree;              ///< for other sizes; the first one is the root, and nodes come before their own
+  std::vector<Node> tree;              ///< for other sizes; the first node is the root
 };
 
 /// The configuration that the rule has for these sizes. The flag says whether they are in its table.
