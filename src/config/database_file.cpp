@@ -106,7 +106,7 @@ class DatabaseReader {
     const Node* checked = fields.find("checked");
     result.checked = checked == nullptr || read_choice(*checked, "checked", {"no", "yes"}, *problems_).value_or(0) == 1;
     result.finals_interrupted = fields.find("finals") != nullptr;
-    result.date = text_at(fields, "date");
+    result.date = text_of_key(fields, "date");
     return result;
   }
 

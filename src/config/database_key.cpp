@@ -50,7 +50,7 @@ void set_configuration(Node& node, const Configuration& configuration) {
   set_text(node, "store_path", configuration.store_path);
 }
 
-std::string text_at(const Fields& fields, std::string_view key) {
+std::string text_of_key(const Fields& fields, std::string_view key) {
   const Node* node = fields.find(key);
   return node != nullptr ? read_text(*node, key, fields.problems()).value_or("") : "";
 }
@@ -77,30 +77,30 @@ ResultKey read_key(const Fields& fields) {
   ResultKey key;
   ResultGroup& group = key.group;
   for (const char* needed : {"kernel", "backend", "device"}) fields.require(needed);
-  group.kernel = text_at(fields, "kernel");
-  group.backend = text_at(fields, "backend");
+  group.kernel = text_of_key(fields, "kernel");
+  group.backend = text_of_key(fields, "backend");
   if (const Node* sizes = fields.find("sizes")) key.sizes = read_sizes(*sizes, problems);
   group.problem = read_text_mapping(fields.find("problem"), "problem", problems);
-  if (fields.find("state") != nullptr) group.state = text_at(fields, "state");
+  if (fields.find("state") != nullptr) group.state = text_of_key(fields, "state");
   if (const Node* node = fields.find("device")) {
     const Fields device(*node, "device", {"name", "arch", "driver"}, problems);
     device.require("name");
-    group.device = {text_at(device, "name"), text_at(device, "arch"), text_at(device, "driver"), {}, {}};
+    group.device = {text_of_key(device, "name"), text_of_key(device, "arch"), text_of_key(device, "driver"), {}, {}};
   }
   if (const Node* node = fields.find("versions")) {
     const Fields versions(*node, "versions", {"compiler", "vendor_library"}, problems);
-    group.device.compiler = text_at(versions, "compiler");
-    group.device.vendor_library = text_at(versions, "vendor_library");
+    group.device.compiler = text_of_key(versions, "compiler");
+    group.device.vendor_library = text_of_key(versions, "vendor_library");
   }
-  group.source = text_at(fields, "source");
+  group.source = text_of_key(fields, "source");
   return key;
 }
 
 Configuration read_configuration(const Fields& fields) {
   const Node* params = fields.require("params");
   if (params == nullptr) return {};
-  return {read_settings(*params, "params", {}, fields.problems()), text_at(fields, "artifact"),
-          text_at(fields, "store_path")};
+  return {read_settings(*params, "params", {}, fields.problems()), text_of_key(fields, "artifact"),
+          text_of_key(fields, "store_path")};
 }
 
 }  // namespace tune::config

@@ -22,7 +22,7 @@ ResultKey read_key(const Fields& fields);
 Configuration read_configuration(const Fields& fields);
 Sizes read_sizes(const Node& node, Problems& problems);
 /// The text of a key; empty if there is none.
-std::string text_at(const Fields& fields, std::string_view key);
+std::string text_of_key(const Fields& fields, std::string_view key);
 std::map<std::string, std::string> read_text_mapping(const Node* node, const char* what, Problems& problems);
 
 }  // namespace tune::config
