@@ -167,9 +167,12 @@ TEST(Readme, ShowsWhatASimulatedAuditPrints) {
 }
 
 TEST(Readme, NamesEveryOption) {
-  const std::string help = Sandbox().tune({"--help-all"}).out + Sandbox().tune({"audit", "--help"}).out;
+  std::string help = Sandbox().tune({"--help-all"}).out;
+  for (const char* command : {"audit", "merge", "lookup", "cover", "export"})
+    help += Sandbox().tune({command, "--help"}).out;
   const std::string reference = base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/options.md") +
-                                base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
+                                base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md") +
+                                base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/dispatch.md");
   static const std::regex kOption("--[a-z][a-z_-]+");
   int options = 0;
   for (auto match = std::sregex_iterator(help.begin(), help.end(), kOption); match != std::sregex_iterator(); ++match) {

@@ -54,6 +54,13 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
 ExitCode diff(const DiffOptions& options);
 /// `tune merge`: adds the results of best YAML files and databases to a database.
 ExitCode merge(const MergeOptions& options);
+/// `tune lookup`: prints the best configuration that a database has for some sizes. none_valid: it has none.
+ExitCode lookup(const Options& options);
+/// `tune cover`: finds the fewest configurations that are nearly as fast as the best of each size, and adds them to the
+/// database with the rule that chooses among them.
+ExitCode cover(const CoverOptions& options);
+/// `tune export`: writes what a program needs to use the results of a database.
+ExitCode export_results(const ExportOptions& options);
 /// `tune audit`: repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the
 /// winner changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit
 /// that was asked for is not met; none_valid: no run found a valid spec.

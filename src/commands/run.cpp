@@ -8,6 +8,9 @@ ExitCode run(const Options& options) {
   if (options.diff) return diff(*options.diff);
   if (options.merge) return merge(*options.merge);
   if (options.list_shapes) return list_shapes(*options.list_shapes);
+  if (options.lookup) return lookup(options);
+  if (options.cover) return cover(*options.cover);
+  if (options.exporting) return export_results(*options.exporting);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);

@@ -246,7 +246,10 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const auto last_note = [&] {
     flow::note_recorded(findings, journal, requests, findings.notes);
     flow::note_other_device(findings.trials, devices.front().id, findings.notes);
-    if (repeats) note_repetition(how_shown, target, machine, findings);
+    if (repeats)
+      note_repetition(how_shown, target, machine, findings);
+    else
+      flow::note_device_of_file(target.loaded.source, machine.device, plan, findings.notes);
     if (!options.output) findings.notes.journal_is_at(journal.path());
   };
   const auto write = [&](const flow::Results& results) {

@@ -18,11 +18,16 @@ const Node* find_in(const Node& root, std::string_view section, std::string_view
   return mapping != nullptr ? mapping->find(key) : nullptr;
 }
 
-std::string objective_of(const Node& root) {
+/// Results are compared by their times.
+void require_time(const Node& root, Problems& problems) {
   const Node* node = root.find("objective");
-  if (node == nullptr || as_list(*node).empty()) return "time";
+  if (node == nullptr || as_list(*node).empty()) return;
   const std::string name = objective_named(text_of(as_list(*node).front()), {});
-  return name == "gflops" ? "time" : name;
+  if (name != "time" && name != "gflops")
+    problems.add(node->place,
+                 fmt::format("the objective is '{}'; a database keeps the results with the shortest times, "
+                             "so tune by time for it",
+                             name));
 }
 
 /// A problem's buffers and expressions are read and then left out.
@@ -49,12 +54,14 @@ std::pair<ResultKey, TunedResult> read_best_result(const Node& root, Problems& p
   TunedResult result;
   const auto recorded = read_result(root, problems);
   const Node *name = root.find("name"), *params = root.find("params");
-  if (!recorded || name == nullptr || params == nullptr) {
-    problems.add(root.place,
-                 "this is neither a database nor the best YAML of a tuning, which has name:, params: and result:; "
-                 "write one with tune --tune --output PREFIX");
+  if (!recorded || name == nullptr || params == nullptr || recorded->device.empty()) {
+    problems.add(
+        root.place,
+        "this is neither a database nor the best YAML of a tuning, which has name:, params:, result: and device:; "
+        "write one with tune --tune --output PREFIX");
     return {key, result};
   }
+  require_time(root, problems);
   result.params = read_settings(*params, "params", {}, problems);
   const ProblemSection problem = problem_of(root, problems);
   set_problem(key, problem.problem, problem.constants, result.params);
@@ -65,7 +72,6 @@ std::pair<ResultKey, TunedResult> read_best_result(const Node& root, Problems& p
     for (const Node* word : as_list(*run)) words += (words.empty() ? "" : " ") + text_of(word);
     key.group.problem["run"] = words;
   }
-  key.group.objective = objective_of(root);
   key.group.state = to_text(recorded->state);
   key.group.device = {recorded->device, recorded->arch, recorded->driver, recorded->compiler,
                       text_of(find_in(root, "device", "vendor_library"))};

@@ -28,6 +28,11 @@ void add_aliases(Database& database, const Database& more) {
   }
 }
 
+bool has_results(const Database& database, const ResultGroup& group) {
+  const auto first = database.results.lower_bound({group, {}});
+  return first != database.results.end() && first->first.group == group;
+}
+
 }  // namespace
 
 Database read_results(const std::filesystem::path& path) {
@@ -42,7 +47,7 @@ DatabaseChange add_all(Database& database, const Database& more) {
   DatabaseChange change;
   add_aliases(database, more);
   for (const auto& [key, result] : more.results) {
-    if (const std::string winner = baseline_that_wins(key, result); !winner.empty()) {
+    if (const std::string winner = baseline_that_wins(result); !winner.empty()) {
       change.notes.push_back(
           shown_line(fmt::format("{} {} is left out: {} is faster", key.group.kernel, to_text(key.sizes), winner)));
       continue;
@@ -54,6 +59,7 @@ DatabaseChange add_all(Database& database, const Database& more) {
       ++change.improved;
     add_result(database, key, result);
   }
+  for (const auto& [group, rule] : more.rules) add_rule(database, group, rule);
   change.total = database.results.size();
   return change;
 }
@@ -62,10 +68,25 @@ DatabaseChange add_to_database(const std::filesystem::path& path, const Database
   base::SharedFile file(path);
   const std::string before = file.read();
   Database database = config::parse_database(before, path.string());
-  const DatabaseChange change = add_all(database, more);
+  DatabaseChange change = add_all(database, more);
+  if (change.added + change.improved > 0)
+    for (const auto& [group, rule] : database.rules)
+      if (!more.rules.contains(group) && has_results(more, group))
+        change.notes.push_back(
+            shown_line(fmt::format("the rule of {} on {} was made without these results; tune cover makes it anew",
+                                   group.kernel, group.device.name)));
   const std::string text = config::write_database(database);
   if (text != before) file.write(text);
   return change;
+}
+
+void set_rule(const std::filesystem::path& path, const Database& database, const ResultGroup& group,
+              const SizeRule& rule) {
+  base::SharedFile file(path);
+  Database there = config::parse_database(file.read(), path.string());
+  add_all(there, database);
+  there.rules[group] = rule;
+  file.write(config::write_database(there));
 }
 
 }  // namespace tune::flow

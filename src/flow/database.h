@@ -27,4 +27,9 @@ DatabaseChange add_to_database(const std::filesystem::path& path, const Database
 /// Adds all of `more` that belongs in a database; see above. Throws Error(bad_input).
 DatabaseChange add_all(Database& database, const Database& more);
 
+/// Writes the rule of a group into the database of a file, where it replaces an earlier one; the file gets what
+/// `database` has besides. Throws as above.
+void set_rule(const std::filesystem::path& path, const Database& database, const ResultGroup& group,
+              const SizeRule& rule);
+
 }  // namespace tune::flow

@@ -58,4 +58,13 @@ void note_repetition(const config::RecordedResult& before, const config::BestRes
     notes.result_is_of_other_conditions(file, others);
 }
 
+void note_device_of_file(const config::Source& source, const Device& now, const Plan& plan, Notes& notes) {
+  const config::Node* device = source.root.find("device");
+  const config::Node* name = device != nullptr ? device->find("name") : nullptr;
+  if (name == nullptr || !name->is_scalar() || name->text == now.name) return;
+  notes.result_is_of_other_conditions(
+      plan.yaml.filename().string(),
+      fmt::format("device {} instead of {}", shown_line(name->text), shown_line(now.name)));
+}
+
 }  // namespace tune::flow

@@ -13,4 +13,8 @@ namespace tune::flow {
 void note_repetition(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan,
                      Notes& notes);
 
+/// Notes that the `device:` of a tuning file, such as a best.yaml whose size the command line changes, is not the one
+/// that it runs on now.
+void note_device_of_file(const config::Source& source, const Device& now, const Plan& plan, Notes& notes);
+
 }  // namespace tune::flow

@@ -7,13 +7,25 @@ std::map<std::string, std::vector<std::string>> file_endings() {
                                  shapes = {"yaml", "yml", "csv", "json", "log", "txt"};
   std::vector<std::string> results = recordings;
   results.insert(results.end(), yaml.begin(), yaml.end());
-  return {{"--yaml", yaml},         {"--shapes", shapes},
-          {"--device-file", yaml},  {"--simulate", recordings},
-          {"--kt-cache", {"json"}}, {"--tuning_results_file", yaml},
-          {"--t4", {"json"}},       {"IN", recordings},
-          {"FILE", recordings},     {"LOG", shapes},
-          {"OLD", results},         {"NEW", results},
-          {"--baseline", results}};
+  return {{"--yaml", yaml},
+          {"--shapes", shapes},
+          {"--device-file", yaml},
+          {"--simulate", recordings},
+          {"--kt-cache", {"json"}},
+          {"--tuning_results_file", yaml},
+          {"--t4", {"json"}},
+          {"IN", recordings},
+          {"FILE", recordings},
+          {"OLD", results},
+          {"NEW", results},
+          {"--baseline", results},
+          {"RESULT", yaml},
+          {"--db", yaml},
+          {"DB", yaml},
+          {"RUN", recordings},
+          {"--weights", yaml},
+          {"--validate", recordings},
+          {"LOG", shapes}};
 }
 
 Completed completed(const OptionText& option) {

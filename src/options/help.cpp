@@ -57,8 +57,8 @@ std::string examples_text(std::size_t width) {
 }  // namespace
 
 std::vector<std::string> options_of_short_help() {
-  return {"--yaml",     "--param",     "--filter",      "--spec",   "--tune", "--dry-run", "--build-only",
-          "--simulate", "--max-evals", "--time-budget", "--output", "--top",  "--keep",    "--quiet"};
+  return {"--yaml",      "--param",       "--filter", "--spec", "--tune", "--dry-run", "--simulate",
+          "--max-evals", "--time-budget", "--output", "--top",  "--keep", "--quiet"};
 }
 
 std::string short_help(const CommandText& tune, std::size_t width) {

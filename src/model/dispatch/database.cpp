@@ -49,12 +49,20 @@ auto order_of(const TunedResult& result) {
                     result.interval ? result.interval->high : 0.0, result.ratios);
 }
 
+auto order_of(const SizeRule& rule) {
+  std::string texts;
+  for (const Configuration& each : rule.configurations) texts += to_text(each.params) + each.artifact_hash + "; ";
+  std::vector<std::tuple<std::string, std::int64_t, std::size_t, std::size_t, std::size_t>> tree;
+  for (const SizeRule::Node& node : rule.tree)
+    tree.emplace_back(node.size, node.most, node.below, node.above, node.use);
+  return std::tuple(rule.slowdown, rule.configurations.size(), texts, rule.table, tree);
+}
+
 }  // namespace
 
 bool is_better(const TunedResult& a, const TunedResult& b) { return order_of(a) < order_of(b); }
 
-std::string baseline_that_wins(const ResultKey& key, const TunedResult& result) {
-  if (key.group.objective != "time") return {};
+std::string baseline_that_wins(const TunedResult& result) {
   for (const auto& [label, ratio] : result.ratios)
     if (label != "vendor" && ratio < 1 - kEquivalence) return label;
   return {};
@@ -63,6 +71,47 @@ std::string baseline_that_wins(const ResultKey& key, const TunedResult& result) 
 void add_result(Database& database, const ResultKey& key, const TunedResult& result) {
   const auto [place, is_new] = database.results.try_emplace(key, result);
   if (!is_new && is_better(result, place->second)) place->second = result;
+}
+
+void add_rule(Database& database, const ResultGroup& group, const SizeRule& rule) {
+  const auto [place, is_new] = database.rules.try_emplace(group, rule);
+  if (!is_new && order_of(rule) < order_of(place->second)) place->second = rule;
+}
+
+std::pair<const Configuration*, bool> configuration_for(const SizeRule& rule, const Sizes& sizes) {
+  const auto listed = rule.table.find(sizes);
+  if (listed != rule.table.end()) return {&rule.configurations[listed->second], true};
+  const SizeRule::Node* node = &rule.tree.front();
+  while (!node->size.empty())
+    node = &rule.tree[size_of(sizes, node->size).value_or(1) <= node->most ? node->below : node->above];
+  return {&rule.configurations[node->use], false};
+}
+
+SizeRule table_of(const Database& database, const ResultGroup& group) {
+  const auto known = database.rules.find(group);
+  SizeRule rule = known != database.rules.end() ? known->second : SizeRule();
+  std::map<std::string, std::size_t> uses;
+  const auto use_of = [&](const Configuration& each) {
+    return uses.try_emplace(to_text(each.params) + each.artifact_hash, uses.size()).first->second;
+  };
+  for (const Configuration& each : rule.configurations) use_of(each);
+  for (auto each = database.results.lower_bound({group, {}}); each != database.results.end(); ++each) {
+    const auto& [key, result] = *each;
+    if (key.group != group) break;
+    const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
+    if (!rule.table.empty() && !std::ranges::equal(key.sizes, rule.table.begin()->first, same_name)) continue;
+    if (rule.table.contains(key.sizes)) continue;
+    const Configuration own{result.params, result.artifact_hash, result.store_path};
+    const std::size_t use = use_of(own);
+    if (use == rule.configurations.size()) rule.configurations.push_back(own);
+    rule.table[key.sizes] = use;
+  }
+  return rule;
+}
+
+std::optional<std::int64_t> size_of(const Sizes& sizes, std::string_view name) {
+  const auto found = std::ranges::find(sizes, name, &Sizes::value_type::first);
+  return found != sizes.end() ? std::optional(found->second) : std::nullopt;
 }
 
 void set_problem(ResultKey& key, const Problem& problem, const std::map<std::string, Value>& constants,

@@ -1,0 +1,77 @@
+// Multiplies matrices whose sizes are known only at run time with the kernel that was tuned for them: an example of a
+// program that uses the results of tune. Build and run it as docs/dispatch.md says.
+#include "dispatch.h"
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <fstream>
+
+namespace {
+
+using Gemm = void (*)(const float*, const float*, float*, int, int, int, int);
+
+/// What the program did before it was tuned, and does if nothing is known.
+void plain_gemm(const float* A, const float* B, float* C, int m, int n, int k, int) {
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p) sum += A[i * static_cast<long>(k) + p] * B[p * static_cast<long>(n) + j];
+      C[i * static_cast<long>(n) + j] = sum;
+    }
+}
+
+/// The model of the processor, as tune names it.
+std::string device_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(": ") + 2);
+  return "cpu";
+}
+
+/// The kernel of a binary, which is loaded once; nothing of tune is needed for that.
+Gemm load(const std::string& binary) {
+  static std::map<std::string, Gemm> loaded;
+  const auto known = loaded.find(binary);
+  if (known != loaded.end()) return known->second;
+  void* const library = ::dlopen(binary.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const symbol = library != nullptr ? ::dlsym(library, "gemm") : nullptr;
+  if (symbol == nullptr) std::fprintf(stderr, "%s; the plain loop is used instead\n", ::dlerror());
+  return loaded[binary] = reinterpret_cast<Gemm>(symbol);
+}
+
+/// Multiplies, and compares the last element with the plain loop's.
+bool run(const Size& size, Gemm gemm, int threads) {
+  const auto [m, n, k] = size;
+  std::vector<float> A(static_cast<std::size_t>(m * k)), B(static_cast<std::size_t>(k * n)),
+      C(static_cast<std::size_t>(m * n));
+  for (std::size_t i = 0; i < A.size(); ++i) A[i] = static_cast<float>(i % 7) - 3;
+  for (std::size_t i = 0; i < B.size(); ++i) B[i] = static_cast<float>(i % 5) - 2;
+  gemm(A.data(), B.data(), C.data(), static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), threads);
+  float expected = 0;
+  for (long p = 0; p < k; ++p)
+    expected += A[static_cast<std::size_t>((m - 1) * k + p)] * B[static_cast<std::size_t>(p * n + n - 1)];
+  return std::abs(C.back() - expected) <= 1e-3F * (1 + std::abs(expected));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Settings settings = parse(argc, argv);
+  Dispatcher dispatcher(settings, device_name());
+  bool right = true;
+  for (const Size& size : settings.sizes) {
+    const auto threads_of = [](const tuned_gemm::Params& params) {
+      return std::map<std::string, long>{{"THREADS", static_cast<long>(params.THREADS)}};
+    };
+    Choice choice = dispatcher.choose(size, threads_of);
+    const Gemm tuned = choice.binary.empty() ? nullptr : load(choice.binary);
+    dispatcher.count(choice, tuned != nullptr);
+    const bool is_right = run(size, tuned != nullptr ? tuned : plain_gemm, static_cast<int>(choice.params["THREADS"]));
+    std::printf("%ldx%ldx%ld: %s, %s\n", size.m, size.n, size.k,
+                tuned != nullptr ? choice.binary.c_str() : "plain loop", is_right ? "right" : "WRONG");
+    right = right && is_right;
+  }
+  if (settings.print_counts) dispatcher.print_counts();
+  return right ? 0 : 1;
+}

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "commands/selection.h"
+#include "config/database_file.h"
+#include "config/shapes.h"
+#include "flow/database.h"
+#include "flow/recorded_slowdowns.h"
+#include "model/values/shown.h"
+
+namespace tune::commands {
+namespace {
+
+/// `calls:` of a list of sizes.
+std::map<Sizes, double> weights_of(const CoverOptions& options) {
+  std::map<Sizes, double> weights;
+  if (!options.weights) return weights;
+  for (const config::Shape& shape : config::read_shapes(*options.weights).shapes) {
+    Sizes sizes;
+    for (const char* name : {"m", "n", "k", "batch"})
+      for (const Setting& setting : shape.settings)
+        if (std::tolower(setting.name[0]) == name[0] && setting.name.size() == std::string_view(name).size() &&
+            number_of(setting.value))
+          sizes.emplace_back(name, static_cast<std::int64_t>(*number_of(setting.value)));
+    weights[sizes] += shape.calls;
+  }
+  return weights;
+}
+
+void require_times(const flow::RecordedSlowdowns& recorded) {
+  for (const std::string& note : recorded.notes) base::print_to_stderr("note: " + note);
+  if (recorded.without.empty()) return;
+  std::vector<std::string> missing;
+  for (const Sizes& sizes : recorded.without) missing.push_back(to_text(sizes));
+  throw Error(ExitCode::bad_input,
+              fmt::format("a cover is chosen by the times of many configurations for each size, and none of the given "
+                          "runs has those of {}; give the journals (PREFIX.jsonl) of their tunings too, as in tune "
+                          "cover DB.yaml best/*.jsonl",
+                          fmt::join(missing, ", ")));
+}
+
+/// The slowdown of each size with the rule's configurations.
+double covered_slowdown(const Slowdowns& table, const Cover& cover, std::size_t size) {
+  return table.of[size][fastest_for(table, size, cover.chosen)];
+}
+
+double weighted_mean(const std::vector<double>& weights, const std::vector<double>& values) {
+  return std::inner_product(weights.begin(), weights.end(), values.begin(), 0.0) /
+         std::accumulate(weights.begin(), weights.end(), 0.0);
+}
+
+std::string cover_text(const Slowdowns& table, const Cover& cover, const SizeRule& rule) {
+  std::vector<double> slowdowns;
+  for (std::size_t size = 0; size < table.sizes.size(); ++size)
+    slowdowns.push_back(covered_slowdown(table, cover, size));
+  std::string text = fmt::format("{} of {} configurations for {} sizes; worst slowdown {:.3f}, mean {:.3f}{}\n",
+                                 cover.chosen.size(), table.configurations.size(), table.sizes.size(), rule.slowdown,
+                                 weighted_mean(table.weights, slowdowns),
+                                 cover.smallest ? "; fewer do not suffice" : "; fewer may suffice");
+  text += fmt::format("{:>4} {:>6}  params\n", "use", "sizes");
+  for (std::size_t use = 0; use < rule.configurations.size(); ++use)
+    text += fmt::format("{:>4} {:>6}  {}\n", use,
+                        std::ranges::count(rule.table, use, &std::pair<const Sizes, std::size_t>::second),
+                        to_text(rule.configurations[use].params));
+  text += fmt::format("{:>4} {:>9}  sizes\n", "use", "slowdown");
+  for (std::size_t size = 0; size < table.sizes.size(); ++size)
+    text += fmt::format("{:>4} {:>9.3f}  {}\n", rule.table.at(table.sizes[size]), slowdowns[size],
+                        to_text(table.sizes[size]));
+  return text;
+}
+
+/// How good the tree is for sizes that it does not know.
+std::string left_out_text(const Slowdowns& table, double limit) {
+  const std::vector<double> slowdowns = left_out_slowdowns(table, limit);
+  std::vector<double> weights, known;
+  std::size_t worst = 0;
+  for (std::size_t size = 0; size < slowdowns.size(); ++size) {
+    if (!std::isfinite(slowdowns[size])) continue;
+    if (known.empty() || slowdowns[size] > slowdowns[worst]) worst = size;
+    weights.push_back(table.weights[size]);
+    known.push_back(slowdowns[size]);
+  }
+  if (known.empty()) return "sizes that are left out: there are too few sizes to tell\n";
+  std::string text =
+      fmt::format("each size left out in turn: mean slowdown {:.3f} with the rule of the others, worst {:.3f} ({})",
+                  weighted_mean(weights, known), slowdowns[worst], to_text(table.sizes[worst]));
+  const std::size_t unknown = slowdowns.size() - known.size();
+  if (unknown > 0)
+    text += fmt::format("; for {} of {} the rule's choice failed or was not timed", unknown, slowdowns.size());
+  return text + "\n";
+}
+
+}  // namespace
+
+ExitCode cover(const CoverOptions& options) {
+  const Database database = config::read_database(options.database);
+  const ResultGroup& group = the_group(database, options.selection);
+  const flow::RecordedSlowdowns recorded = flow::read_slowdowns(database, group, options.runs, weights_of(options));
+  require_times(recorded);
+  const Slowdowns& table = recorded.table;
+  const Cover cover = find_cover(table, all_sizes(table), options.slowdown);
+  const SizeRule rule = make_rule(table, cover);
+  base::print(shown(cover_text(table, cover, rule) + left_out_text(table, options.slowdown)));
+  flow::set_rule(options.output.value_or(options.database), database, group, rule);
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,106 @@
+#include "config/database_key.h"
+
+#include <fmt/format.h>
+
+#include "config/params.h"
+#include "config/values.h"
+
+namespace tune::config {
+namespace {
+
+Node texts_node(std::initializer_list<std::pair<const char*, std::string>> texts) {
+  Node node = make_mapping({});
+  for (const auto& [name, text] : texts) set_text(node, name, text);
+  return node;
+}
+
+}  // namespace
+
+void set_text(Node& node, const char* key, const std::string& text) {
+  if (!text.empty()) node.set(key, make_text(text, {}));
+}
+
+Node sizes_node(const Sizes& sizes) {
+  Node node = make_mapping({});
+  for (const auto& [name, size] : sizes) node.set(name, make_scalar(std::to_string(size), {}));
+  return node;
+}
+
+void set_key(Node& node, const ResultGroup& group, const Sizes& sizes) {
+  set_text(node, "kernel", group.kernel);
+  set_text(node, "backend", group.backend);
+  if (!sizes.empty()) node.set("sizes", sizes_node(sizes));
+  Node problem = make_mapping({});
+  for (const auto& [name, text] : group.problem) problem.set(name, make_text(text, {}));
+  if (!group.problem.empty()) node.set("problem", std::move(problem));
+  if (group.state != "burst") set_text(node, "state", group.state);
+  const TunedDevice& device = group.device;
+  node.set("device", texts_node({{"name", device.name}, {"arch", device.arch}, {"driver", device.driver}}));
+  Node versions = texts_node({{"compiler", device.compiler}, {"vendor_library", device.vendor_library}});
+  if (!versions.entries.empty()) node.set("versions", std::move(versions));
+  set_text(node, "source", group.source);
+}
+
+void set_configuration(Node& node, const Configuration& configuration) {
+  Node params = make_mapping({});
+  for (const Setting& setting : configuration.params)
+    params.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
+  node.set("params", std::move(params));
+  set_text(node, "artifact", configuration.artifact_hash);
+  set_text(node, "store_path", configuration.store_path);
+}
+
+std::string text_of_key(const Fields& fields, std::string_view key) {
+  const Node* node = fields.find(key);
+  return node != nullptr ? read_text(*node, key, fields.problems()).value_or("") : "";
+}
+
+std::map<std::string, std::string> read_text_mapping(const Node* node, const char* what, Problems& problems) {
+  std::map<std::string, std::string> texts;
+  if (node == nullptr) return texts;
+  if (!node->is_mapping())
+    problems.add(node->place, fmt::format("{} must be a mapping, not {}", what, describe(*node)));
+  for (const Entry& entry : node->entries) texts[entry.key.text] = read_text(entry.value, what, problems).value_or("");
+  return texts;
+}
+
+Sizes read_sizes(const Node& node, Problems& problems) {
+  Sizes sizes;
+  if (!node.is_mapping()) problems.add(node.place, fmt::format("sizes must be a mapping, not {}", describe(node)));
+  for (const Entry& entry : node.entries)
+    if (const auto size = read_integer(entry.value, "a size", problems)) sizes.emplace_back(entry.key.text, *size);
+  return sizes;
+}
+
+ResultKey read_key(const Fields& fields) {
+  Problems& problems = fields.problems();
+  ResultKey key;
+  ResultGroup& group = key.group;
+  for (const char* needed : {"kernel", "backend", "device"}) fields.require(needed);
+  group.kernel = text_of_key(fields, "kernel");
+  group.backend = text_of_key(fields, "backend");
+  if (const Node* sizes = fields.find("sizes")) key.sizes = read_sizes(*sizes, problems);
+  group.problem = read_text_mapping(fields.find("problem"), "problem", problems);
+  if (fields.find("state") != nullptr) group.state = text_of_key(fields, "state");
+  if (const Node* node = fields.find("device")) {
+    const Fields device(*node, "device", {"name", "arch", "driver"}, problems);
+    device.require("name");
+    group.device = {text_of_key(device, "name"), text_of_key(device, "arch"), text_of_key(device, "driver"), {}, {}};
+  }
+  if (const Node* node = fields.find("versions")) {
+    const Fields versions(*node, "versions", {"compiler", "vendor_library"}, problems);
+    group.device.compiler = text_of_key(versions, "compiler");
+    group.device.vendor_library = text_of_key(versions, "vendor_library");
+  }
+  group.source = text_of_key(fields, "source");
+  return key;
+}
+
+Configuration read_configuration(const Fields& fields) {
+  const Node* params = fields.require("params");
+  if (params == nullptr) return {};
+  return {read_settings(*params, "params", {}, fields.problems()), text_of_key(fields, "artifact"),
+          text_of_key(fields, "store_path")};
+}
+
+}  // namespace tune::config

@@ -1,0 +1,122 @@
+#include "config/database_rules.h"
+
+#include <fmt/format.h>
+
+#include "config/database_key.h"
+
+namespace tune::config {
+namespace {
+
+Node integer_node(std::int64_t value) { return make_scalar(std::to_string(value), {}); }
+
+/// `{if: m, most: 256, then: 0, else: {...}}`, or the number of a configuration.
+Node tree_node(const SizeRule& rule, std::size_t index) {
+  const SizeRule::Node& node = rule.tree[index];
+  if (node.size.empty()) return integer_node(static_cast<std::int64_t>(node.use));
+  Node split = make_mapping({});
+  split.set("if", make_text(node.size, {}));
+  split.set("most", integer_node(node.most));
+  for (const auto& [key, next] : {std::pair("then", node.below), std::pair("else", node.above)}) {
+    Node branch = tree_node(rule, next);
+    branch.flow = branch.is_mapping() ? false : branch.flow;
+    split.set(key, std::move(branch));
+  }
+  split.flow = false;
+  return split;
+}
+
+class RuleReader {
+ public:
+  explicit RuleReader(Problems& problems) : problems_(&problems) {}
+
+  SizeRule read(const Fields& fields) {
+    if (const Node* node = fields.require("slowdown"))
+      rule_.slowdown = read_number(*node, "slowdown", *problems_).value_or(1);
+    if (const Node* node = fields.require("configurations"))
+      for (const Node* item : as_list(*node))
+        rule_.configurations.push_back(
+            read_configuration(Fields(*item, "a configuration", {"params", "artifact", "store_path"}, *problems_)));
+    if (const Node* node = fields.require("table"))
+      for (const Node* item : as_list(*node)) read_row(*item);
+    if (const Node* node = fields.require("tree")) read_tree(*node, 0);
+    return std::move(rule_);
+  }
+
+ private:
+  static constexpr int kDeepest = 64;
+
+  std::size_t read_use(const Node& node) {
+    const auto use = read_integer(node, "the number of a configuration", *problems_).value_or(0);
+    if (use >= 0 && use < std::ssize(rule_.configurations)) return static_cast<std::size_t>(use);
+    problems_->add(node.place, fmt::format("there is no configuration {}; the first one is 0, and there are {}", use,
+                                           rule_.configurations.size()));
+    return 0;
+  }
+
+  void read_row(const Node& node) {
+    const Fields row(node, "a row of the table", {"sizes", "use"}, *problems_);
+    const Node *sizes = row.require("sizes"), *use = row.require("use");
+    if (sizes != nullptr && use != nullptr) rule_.table[read_sizes(*sizes, *problems_)] = read_use(*use);
+  }
+
+  std::size_t read_tree(const Node& node, int depth) {
+    const std::size_t index = rule_.tree.size();
+    rule_.tree.emplace_back();
+    if (!node.is_mapping() || depth > kDeepest) {
+      rule_.tree[index].use = read_use(node);
+      return index;
+    }
+    const Fields split(node, "tree", {"if", "most", "then", "else"}, *problems_);
+    SizeRule::Node read;
+    if (const Node* size = split.require("if")) read.size = read_text(*size, "if", *problems_).value_or("");
+    if (const Node* most = split.require("most")) read.most = read_integer(*most, "most", *problems_).value_or(0);
+    if (const Node* then = split.require("then")) read.below = read_tree(*then, depth + 1);
+    if (const Node* otherwise = split.require("else")) read.above = read_tree(*otherwise, depth + 1);
+    rule_.tree[index] = std::move(read);
+    return index;
+  }
+
+  SizeRule rule_;
+  Problems* problems_;
+};
+
+}  // namespace
+
+Node rule_node(const ResultGroup& group, const SizeRule& rule) {
+  Node node = make_mapping({});
+  node.flow = false;
+  set_key(node, group, {});
+  node.set("slowdown", make_scalar(fmt::format("{:.6g}", rule.slowdown), {}));
+  Node configurations = make_list({}), table = make_list({});
+  configurations.flow = table.flow = false;
+  for (const Configuration& configuration : rule.configurations) {
+    Node item = make_mapping({});
+    set_configuration(item, configuration);
+    configurations.items.push_back(std::move(item));
+  }
+  for (const auto& [sizes, use] : rule.table) {
+    Node row = make_mapping({});
+    row.set("sizes", sizes_node(sizes));
+    row.set("use", integer_node(static_cast<std::int64_t>(use)));
+    table.items.push_back(std::move(row));
+  }
+  node.set("configurations", std::move(configurations));
+  node.set("table", std::move(table));
+  node.set("tree", tree_node(rule, 0));
+  return node;
+}
+
+void read_rule(const Node& node, Database& database, Problems& problems) {
+  const Fields fields(node, "a rule",
+                      {"kernel", "backend", "problem", "state", "device", "versions", "source", "slowdown",
+                       "configurations", "table", "tree"},
+                      problems);
+  const ResultKey key = read_key(fields);
+  SizeRule rule = RuleReader(problems).read(fields);
+  if (rule.configurations.empty() || rule.tree.empty())
+    problems.add(node.place, "the rule has no configurations or no tree; write it anew with tune cover");
+  else
+    add_rule(database, key.group, rule);
+}
+
+}  // namespace tune::config
