@@ -42,6 +42,8 @@ ExitCode simulate(const Options& options);
 ExitCode simulate_bench(const SimulateBenchOptions& options);
 /// `tune convert IN OUT`: writes a recorded run in another format.
 ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& command);
+/// `tune report RUN... -o FILE`: writes a page that shows recorded runs in a browser.
+ExitCode report(const ReportOptions& options);
 /// `tune audit`: repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the
 /// winner changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit
 /// that was asked for is not met; none_valid: no run found a valid spec.

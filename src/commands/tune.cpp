@@ -16,6 +16,7 @@
 #include "flow/memory_bound.h"
 #include "flow/repetition.h"
 #include "flow/user_folders.h"
+#include "model/peak.h"
 #include "model/problem_size.h"
 #include "report/text.h"
 #include "search/listed.h"
@@ -123,7 +124,8 @@ void begin_run(Journal& journal, const Options& options, const TuneOrders& order
   if (const Plan& plan = target.plan(); target.machine.probe_failure().empty())
     journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, flow::host_name(), ::getpid(),
                                    requests.hello(), problem_size_text(plan.problem, plan.constants), flow::timestamp(),
-                                   fresh});
+                                   fresh, flops_of(plan.problem), bytes_of(plan.problem),
+                                   peak_flops(requests.hello().device, plan.problem)});
   if (fresh) journal.forget_older();
 }
 

@@ -30,22 +30,28 @@ RecordedTrial to_recorded(Trial trial) {
 }  // namespace
 
 Recording read_journal(std::string_view text) {
-  std::vector<std::pair<std::size_t, Trial>> trials;  // with the number of the run
+  std::vector<std::pair<std::size_t, wire::TrialRecord>> trials;  // with the number of the run
   std::vector<wire::RunRecord> runs;
   std::vector<std::pair<std::size_t, std::optional<Finals>>> finals;  // likewise; of older versions nothing
   wire::DamagedLines damaged;
+  double earlier = 0, latest = 0;  // seconds of the sweeps before this one, and until now
   std::int64_t line = 1;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = text.find('\n', begin);
     if (end == std::string_view::npos) break;  // torn
     try {
       wire::Record record = wire::decode_record(text.substr(begin, end - begin));
-      if (auto* run = std::get_if<wire::RunRecord>(&record)) runs.push_back(std::move(*run));
+      if (auto* run = std::get_if<wire::RunRecord>(&record)) {
+        runs.push_back(std::move(*run));
+        earlier = latest;
+      }
       if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
         const Measurement* measurement = trial->trial.measurement();
         if (measurement != nullptr && !is_time(measurement->timing.median))
           throw wire::Malformed("its time is not positive, or one that no launch takes");
-        trials.emplace_back(runs.size(), std::move(trial->trial));
+        if (trial->at > 0) latest = std::max(latest, earlier + trial->at);
+        trials.emplace_back(runs.size(), std::move(*trial));
+        trials.back().second.at = trial->at > 0 ? latest : 0;
       }
       if (auto* held = std::get_if<wire::FinalsRecord>(&record))
         finals.emplace_back(runs.size(), std::move(held->finals));
@@ -65,6 +71,10 @@ Recording read_journal(std::string_view text) {
   recording.device = last.hello.device;
   recording.kernel = last.name;
   recording.problem = last.problem;
+  recording.date = last.date;
+  recording.flops = last.flops;
+  recording.bytes = last.bytes;
+  recording.peak_flops = last.peak_flops;
   for (auto& [run, held] : finals) {
     if (run == 0 || !continues(runs[run - 1], last)) continue;
     recording.has_older_finals = !held;
@@ -72,7 +82,8 @@ Recording read_journal(std::string_view text) {
   }
   for (auto& [run, trial] : trials) {
     if (run == 0 || !continues(runs[run - 1], last)) continue;
-    recording.trials.push_back(to_recorded(std::move(trial)));
+    recording.trials.push_back(to_recorded(std::move(trial.trial)));
+    recording.trials.back().at = trial.at;
     for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
   }
   return recording;

@@ -24,6 +24,18 @@ void add_convert(CLI::App& app, ConvertOptions& convert) {
       ->type_name("journal|kernel-tuner|t4|csv");
 }
 
+void add_report(CLI::App& app, ReportOptions& report) {
+  CLI::App* command =
+      app.add_subcommand("report", "Show runs on a page for the browser: tune report RUN... -o report.html");
+  command->add_option("RUN", report.runs, "Recorded runs: journals, CSV files, Kernel Tuner caches, T4 results")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--output,-o", report.output, "The HTML file to write")->required()->type_name("FILE");
+  command->add_option("--yaml", report.yamls, "The tuning file of the runs, for its objective, metrics and problem")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
 void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
   CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
   command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
@@ -142,6 +154,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_what_comes_out(app, options);
   ConvertOptions convert;
   add_convert(app, convert);
+  ReportOptions report;
+  add_report(app, report);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
   Options tuning;
@@ -179,11 +193,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     return tuning;
   }
   if (app.got_subcommand("convert")) options.convert = convert;
+  if (app.got_subcommand("report")) options.report = report;
   if (app.got_subcommand("simulate-bench")) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (options.convert || options.simulate_bench) return options;
+  if (options.convert || options.report || options.simulate_bench) return options;
   add_consequences(options);
   refuse_conflicts(options);
   return options;

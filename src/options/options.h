@@ -17,6 +17,13 @@ struct ConvertOptions {
   std::optional<std::string> to;  ///< journal, kernel-tuner, t4 or csv; unset: by the output's name
 };
 
+/// `tune report`.
+struct ReportOptions {
+  std::vector<std::filesystem::path> runs;   ///< recorded ones
+  std::vector<std::filesystem::path> yamls;  ///< of their kernel
+  std::filesystem::path output;
+};
+
 /// `tune simulate-bench`.
 struct SimulateBenchOptions {
   std::vector<std::filesystem::path> recordings;
@@ -54,6 +61,7 @@ struct Options {
   std::optional<std::filesystem::path> kt_cache, t4;
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
+  std::optional<ReportOptions> report;                 ///< likewise
   std::optional<AuditOptions> audit;                   ///< repeats the tuning that the rest asks for
 
   std::vector<std::string> params, new_params;
