@@ -12,9 +12,11 @@
 #include "exec/stage_times.h"
 #include "flow/artifact_copy.h"
 #include "flow/finals_stage.h"
+#include "flow/live_page.h"
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
 #include "flow/repetition.h"
+#include "flow/report_data.h"
 #include "flow/user_folders.h"
 #include "model/peak.h"
 #include "model/problem_size.h"
@@ -115,6 +117,12 @@ void note_machine(const flow::Machine& machine, const exec::Requests& requests, 
   if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
 }
 
+flow::LiveRuns live_runs(const Target& target) {
+  return {target.plan().name, {target.outputs.journal}, [&target](const interop::Recording& recording) {
+            return flow::report_data(recording, target.plan());
+          }};
+}
+
 void begin_run(Journal& journal, const Options& options, const TuneOrders& orders, const Target& target,
                const exec::Requests& requests, flow::Notes& notes) {
   if (orders.anew) journal.clear();
@@ -196,6 +204,8 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   target.objective.require(machine.device);
 
   require_journal(target.outputs);
+  std::optional<flow::LivePage> live;
+  if (options.live) live.emplace(live_runs(target), *options.live);
   const exec::Requests requests(plan, machine, options.seed);
   require_artifact(options, target, requests, grid);
   Journal journal(target.outputs.journal);

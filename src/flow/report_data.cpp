@@ -92,6 +92,8 @@ json limits_json(const interop::Recording& recording, const Plan& plan) {
           {"bandwidth", known ? number_of(bandwidth->second).value_or(0) : 0}};
 }
 
+json interval_json(const Interval& interval) { return {interval.low, interval.high}; }
+
 /// The names of parameters with their values, and where each value stands in its list.
 class ParameterLists {
  public:
@@ -124,7 +126,8 @@ class Reasons {
  public:
   std::size_t index(const std::string& stage, const std::string& cause, const std::string& reason) {
     const json entry = {{"stage", stage}, {"cause", cause}, {"reason", reason}};
-    const auto [found, is_new] = known_.emplace(entry.dump(-1, ' ', false, json::error_handler_t::replace), known_.size());
+    const auto [found, is_new] =
+        known_.emplace(entry.dump(-1, ' ', false, json::error_handler_t::replace), known_.size());
     if (is_new) all_.push_back(entry);
     return found->second;
   }
@@ -176,6 +179,7 @@ void add_places(json& specs, const RankedRun& run) {
     json& spec = specs[static_cast<std::size_t>(row.trial - run.trials.data())];
     spec["place"] = i + 1;
     if (row.standing) spec["finals"] = row.standing->median_seconds;
+    if (row.standing) spec["finals_interval"] = interval_json(row.standing->seconds_interval);
     if (row.standing && row.standing->tie) spec["note"] = "tie";
     if (row.same_as != nullptr) spec["note"] = "same code as " + std::to_string(row.same_as->spec.mesh_idx);
     if (row.failed_in_finals != nullptr) spec["note"] = "failed in the finals";
@@ -227,7 +231,7 @@ json finalist_json(const Finalist& finalist, const Standing* standing) {
   if (finalist.failure) j["failure"] = finalist.failure->headline();
   if (standing == nullptr) return j;
   j["seconds"] = standing->median_seconds;
-  j["interval"] = {standing->seconds_interval.low, standing->seconds_interval.high};
+  j["interval"] = interval_json(standing->seconds_interval);
   return j;
 }
 
@@ -240,7 +244,8 @@ json finals_json(const RankedRun& run) {
       if (finalist.label.empty() && row.standing && row.trial->spec.mesh_idx == finalist.spec.mesh_idx)
         standing = &*row.standing;
     for (const RankedBaseline& baseline : run.ranking.baselines)
-      if (!finalist.label.empty() && baseline.standing && baseline.label == finalist.label) standing = &*baseline.standing;
+      if (!finalist.label.empty() && baseline.standing && baseline.label == finalist.label)
+        standing = &*baseline.standing;
     all.push_back(finalist_json(finalist, standing));
   }
   return all;

@@ -16,6 +16,9 @@ CLI::Validator whole(std::int64_t least = std::numeric_limits<std::int64_t>::min
 CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<double>& share, const std::string& kind,
                        const char* help);
 
+/// Adds `--live [ADDRESS:]PORT`.
+CLI::Option* add_live(CLI::App& app, std::optional<base::PageAddress>& live, const char* help);
+
 /// Each adds the options of one group. `options` must outlive the parsing.
 void add_what_to_tune(CLI::App& app, Options& options);
 void add_programs(CLI::App& app, Options& options);

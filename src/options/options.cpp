@@ -30,7 +30,8 @@ void add_report(CLI::App& app, ReportOptions& report) {
   command->add_option("RUN", report.runs, "Recorded runs: journals, CSV files, Kernel Tuner caches, T4 results")
       ->required()
       ->type_name("FILE");
-  command->add_option("--output,-o", report.output, "The HTML file to write")->required()->type_name("FILE");
+  command->add_option("--output,-o", report.output, "The HTML file to write")->type_name("FILE");
+  add_live(*command, report.live, "Serve the page, which follows the runs, to this machine unless ADDRESS is given");
   command->add_option("--yaml", report.yamls, "The tuning file of the runs, for its objective, metrics and problem")
       ->allow_extra_args(false)
       ->type_name("FILE");
@@ -67,7 +68,7 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
   add_what_comes_out(*command, tuning);
   for (const char* name : {"--spec", "--dry-run", "--build-only", "--probe", "--simulate", "--compare", "--arch",
                            "--kt-cache", "--t4", "--top", "--keep", "--fresh", "--artifact", "--tuning_results_file",
-                           "--kbench-files", "--partition", "--compare_wo_tuning", "--config_str"})
+                           "--kbench-files", "--partition", "--compare_wo_tuning", "--config_str", "--live"})
     command->remove_option(command->get_option(name));
   command->get_option("--tune")->description("Nothing else: what is audited is always a run with --tune");
   command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
@@ -193,7 +194,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     return tuning;
   }
   if (app.got_subcommand("convert")) options.convert = convert;
-  if (app.got_subcommand("report")) options.report = report;
+  if (app.got_subcommand("report")) {
+    if (!report.output && !report.live)
+      throw Error(ExitCode::bad_input,
+                  "tune report needs -o FILE for the page, such as -o report.html, or --live PORT");
+    options.report = report;
+  }
   if (app.got_subcommand("simulate-bench")) {
     complete(bench);
     options.simulate_bench = std::move(bench);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/page_server.h"
 #include "model/device.h"
 #include "options/values.h"
 #include "search/strategies.h"
@@ -19,9 +20,10 @@ struct ConvertOptions {
 
 /// `tune report`.
 struct ReportOptions {
-  std::vector<std::filesystem::path> runs;   ///< recorded ones
-  std::vector<std::filesystem::path> yamls;  ///< of their kernel
-  std::filesystem::path output;
+  std::vector<std::filesystem::path> runs;      ///< recorded ones
+  std::vector<std::filesystem::path> yamls;     ///< of their kernel
+  std::optional<std::filesystem::path> output;  ///< set unless the page is live
+  std::optional<base::PageAddress> live;
 };
 
 /// `tune simulate-bench`.
@@ -104,6 +106,7 @@ struct Options {
   bool fresh = false;  ///< measures again what the journal knows
   std::optional<std::filesystem::path> keep;
   std::optional<std::filesystem::path> store, base_store;
+  std::optional<base::PageAddress> live;          ///< where the run's page is served while it goes on
   std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
 
   std::optional<std::size_t> top;  ///< 0: all; unset: it depends on where the table goes

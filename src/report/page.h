@@ -9,9 +9,9 @@ namespace tune::report {
 /// How a page is told what changes while it is open.
 struct PageRules {
   std::string title;
-  std::string made;    ///< when, for the reader
-  bool live = false;   ///< it listens to the server that it came from
-  std::string nonce;   ///< letters and digits that `data` cannot foresee: scripts without it are not executed
+  std::string made;   ///< when, for the reader
+  bool live = false;  ///< it listens to the server that it came from
+  std::string nonce;  ///< letters and digits that `data` cannot foresee: scripts without it are not executed
 };
 
 /// `data`: JSON values, one per run, as flow::report_data writes them. No text in them becomes markup, whatever it is.

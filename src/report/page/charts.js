@@ -14,7 +14,7 @@ function describeSpec(spec, ...more) {
 }
 
 /** What a view remembers while the page is open. */
-const choices = {figure: 0, param: 0, across: 0, down: 1, seconds: false, log: false, other: 1};
+const choices = {figure: 0, param: 0, across: 0, down: 1, seconds: false, log: true, other: 1};
 
 function choose(name, value) { choices[name] = value; drawCharts(); }
 
@@ -47,10 +47,10 @@ function clockChoice(run) {
 function drawParameter(run, specs) {
   const host = body("param");
   if (run.varying.length === 0) return host.append(element("p", {class: "note"}, "No parameter has several values."));
-  const which = run.varying[choices.param] ?? run.varying[0], param = run.params[which];
+  const which = run.telling[choices.param] ?? run.telling[0], param = run.params[which];
   const chosen = run.columns[choices.figure] ?? run.columns[0];
-  const names = run.varying.map((i) => run.params[i].name);
-  const drawing = figure(host, chooser("Parameter", names, run.varying.indexOf(which), (i) => choose("param", i)), figureChoice(run), logChoice());
+  const names = run.telling.map((i) => run.params[i].name);
+  const drawing = figure(host, chooser("Parameter", names, run.telling.indexOf(which), (i) => choose("param", i)), figureChoice(run), logChoice());
   const points = specs.filter((s) => s.values[which] >= 0 && chosen.get(s) !== undefined)
     .map((spec) => ({x: spec.values[which], y: chosen.get(spec), spec, text: () => describeSpec(spec, `${chosen.name}: ${shown(chosen.get(spec))}`)}));
   const chart = new Chart(drawing, {x: bandScale(param.values.map(shownValue)), y: numberScale(points.map((p) => p.y), {log: choices.log}),
@@ -81,11 +81,11 @@ function heatCells(run, specs, across, down, chosen) {
 function drawHeat(run, specs) {
   const host = body("heat");
   if (run.varying.length < 2) return host.append(element("p", {class: "note"}, "This needs two parameters with several values."));
-  const pick = (at, otherwise) => run.varying[at] ?? run.varying[otherwise];
+  const pick = (at, otherwise) => run.telling[at] ?? run.telling[otherwise];
   const across = pick(choices.across, 0), down = pick(choices.down, 1), chosen = run.columns[choices.figure] ?? run.columns[0];
-  const names = run.varying.map((i) => run.params[i].name);
-  const drawing = figure(host, chooser("Across", names, run.varying.indexOf(across), (i) => choose("across", i)),
-    chooser("Down", names, run.varying.indexOf(down), (i) => choose("down", i)), figureChoice(run));
+  const names = run.telling.map((i) => run.params[i].name);
+  const drawing = figure(host, chooser("Across", names, run.telling.indexOf(across), (i) => choose("across", i)),
+    chooser("Down", names, run.telling.indexOf(down), (i) => choose("down", i)), figureChoice(run));
   const cells = heatCells(run, specs, across, down, chosen), rows = run.params[down].values.map(shownValue);
   const chart = new Chart(drawing, {x: bandScale(run.params[across].values.map(shownValue)), y: bandScale(rows), xName: run.params[across].name,
     yName: "", about: `The best ${chosen.name} for each pair of ${run.params[across].name} and ${run.params[down].name}`,
@@ -97,7 +97,7 @@ function drawHeat(run, specs) {
 
 function paintCells(chart, cells, chosen) {
   const {left, right, top, bottom} = chart.box, width = chart.x.step(left, right), height = chart.y.step(top, bottom);
-  const values = cells.map((c) => c.value), low = Math.min(...values), high = Math.max(...values);
+  const values = cells.map((c) => c.value), [low, high] = range(values);
   const group = shape(chart.svg, "g", {class: "heat"});
   for (const cell of cells) {
     const share = high > low ? (cell.value - low) / (high - low) : 1, good = chosen.better === "more" || high === low ? share : 1 - share;
@@ -126,12 +126,12 @@ function progressOf(run) {
 
 function drawProgress(runs, shownRun) {
   const host = body("progress"), name = shownRun.objectiveColumn.name;
-  const alike = runs.filter((run) => run.objectiveColumn.name === name), all = alike.map((run) => ({run, ...progressOf(run)}));
+  const alike = runs.filter((run) => run.objectiveColumn.name === name && run.name === shownRun.name && run.problem === shownRun.problem), all = alike.map((run) => ({run, ...progressOf(run)}));
   const lines = all.flatMap((p) => p.line), own = all.find((p) => p.run === shownRun);
   if (lines.length === 0) return host.append(element("p", {class: "note"}, "No spec has been timed."));
   const drawing = figure(host, clockChoice(shownRun), logChoice());
-  const reach = lines.map((p) => p.y), span = Math.max(...reach) - Math.min(...reach);
-  const inside = choices.log ? own.dots : own.dots.filter((p) => p.y <= Math.max(...reach) + span && p.y >= Math.min(...reach) - span);
+  const reach = lines.map((p) => p.y), [low, high] = range(reach), span = high - low;
+  const inside = choices.log ? own.dots : own.dots.filter((p) => p.y <= high + span && p.y >= low - span);
   const chart = new Chart(drawing, {x: numberScale(lines.map((p) => p.x), {zero: true}), y: numberScale([...reach, ...inside.map((p) => p.y)], {log: choices.log}),
     xName: choices.seconds ? "seconds" : "evaluations", yName: name, about: `The best ${name} so far`});
   chart.dots(inside, {size: inside.length > 2000 ? 3 : 4, color: colorOf(shownRun), opacity: 0.3});
@@ -146,10 +146,11 @@ function drawGauges(run) {
   const host = body("gauges"), side = element("div", {class: "side"}), names = Object.keys(GAUGES).filter((n) => run.figures.includes(n));
   if (names.length === 0) return host.append(element("p", {class: "note"}, "The run recorded no clocks and no power."));
   host.append(element("div", {class: "controls"}, clockChoice(run)), side);
-  for (const name of names) {
-    const at = run.figures.indexOf(name), drawing = element("figure");
-    side.append(drawing);
-    const points = run.byTime.map((spec, i) => ({spec, x: choices.seconds ? spec.at : i + 1, y: spec.figures?.[at]})).filter((p) => Number.isFinite(p.y));
+  const drawings = names.map(() => element("figure"));
+  side.append(...drawings);
+  for (const [i, name] of names.entries()) {
+    const at = run.figures.indexOf(name), drawing = drawings[i];
+    const points = run.byTime.map((spec, order) => ({spec, x: choices.seconds ? spec.at : order + 1, y: spec.figures?.[at]})).filter((p) => Number.isFinite(p.y));
     for (const p of points) p.text = () => describeSpec(p.spec, `${name}: ${shown(p.y)}`);
     const chart = new Chart(drawing, {x: numberScale(points.map((p) => p.x), {zero: true}), y: numberScale(points.map((p) => p.y)),
       xName: choices.seconds ? "seconds" : "evaluations", yName: GAUGES[name], about: `${GAUGES[name]} while each spec was timed`, height: 220});

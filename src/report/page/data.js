@@ -43,6 +43,17 @@ function figureColumns(run) {
 
 const OBJECTIVES = {time: "time (ms)", gflops: "GFLOPS/s", gflops_per_watt: "GFLOPS/W"};
 
+/** The parameters with several values, those first whose values' medians differ most. */
+function byEffect(run) {
+  const effect = run.varying.map((i) => {
+    const groups = run.params[i].values.map(() => []);
+    for (const spec of run.specs) if (isTimed(spec) && spec.values[i] >= 0) groups[spec.values[i]].push(spec.seconds);
+    const [low, high] = range(groups.filter((g) => g.length).map(median));
+    return low <= high ? high / low : 0;
+  });
+  return run.varying.map((i, at) => ({i, effect: effect[at]})).sort((a, b) => b.effect - a.effect).map((p) => p.i);
+}
+
 /** Adds to a run what follows from its data. */
 function completeRun(run, index) {
   run.index = index;
@@ -50,8 +61,8 @@ function completeRun(run, index) {
   const wanted = OBJECTIVES[run.objective.name] ?? run.objective.name;
   run.objectiveColumn = run.columns.find((c) => c.name === wanted) ?? run.columns[0];
   run.varying = run.params.map((p, i) => i).filter((i) => run.params[i].values.length > 1);
-  const details = [run.problem, run.device.name, run.date].filter((text) => text);
-  run.label = run.name + (details.length ? ": " + details.join(", ") : "");
+  run.telling = byEffect(run);
+  run.label = [run.name, run.problem, run.device.name, run.file].filter((text) => text).join(", ");
   run.specs.forEach((spec, order) => { spec.order = order + 1; spec.run = run; });
   run.byPlace = run.specs.filter((s) => s.place).sort((a, b) => a.place - b.place);
   run.byTime = run.wall_clock ? [...run.specs].sort((a, b) => a.at - b.at) : run.specs;
@@ -76,8 +87,8 @@ function reasonText(run, index) {
 }
 
 function plusMinus(spec) {
-  if (!spec.interval) return undefined;
-  return (spec.interval[1] - spec.interval[0]) / 2 / spec.seconds * 100;
+  const interval = spec.finals ? spec.finals_interval : spec.interval;
+  return interval && (interval[1] - interval[0]) / 2 / secondsOf(spec) * 100;
 }
 
 // Filters -------------------------------------------------------------------------------------------------------------
@@ -129,6 +140,16 @@ function outcomeTest(choice) {
   if (choice === "untimed") return (spec) => !isTimed(spec);
   if (choice === "all" || choice === "") return () => true;
   return (spec) => spec.reason === Number(choice);
+}
+
+/** The least and the greatest of values, however many there are. */
+function range(values) {
+  let low = Infinity, high = -Infinity;
+  for (const v of values) {
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return [low, high];
 }
 
 function median(values) {

@@ -33,14 +33,13 @@ function ticksOf(low, high, count) {
 function logTicksOf(low, high) {
   const ticks = [];
   for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); ++e)
-    for (const f of high / low > 300 ? [1] : [1, 2, 5]) if (f * 10 ** e >= low * 0.999 && f * 10 ** e <= high * 1.001) ticks.push(f * 10 ** e);
-  return ticks.length > 1 ? ticks : [low, high];
+    for (const f of high / low > 300 ? [1] : high / low > 5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8]) if (f * 10 ** e >= low * 0.999 && f * 10 ** e <= high * 1.001) ticks.push(f * 10 ** e);
+  return ticks.length > 2 ? ticks : ticksOf(low, high, 4);
 }
 
 /** Maps values to pixels. `from` and `to` are pixels. */
 function numberScale(values, {log = false, zero = false} = {}) {
-  let low = Infinity, high = -Infinity;
-  for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
+  let [low, high] = range(values);
   if (!(low <= high)) [low, high] = [0, 1];
   if (zero) low = Math.min(low, 0);
   if (log && low > 0) {
@@ -68,7 +67,8 @@ class Chart {
     this.width = Math.max(host.clientWidth || 900, 320);
     this.height = height;
     const labels = y.ticks(6).map((t) => y.shown(t));
-    this.box = {left: 24 + 7 * Math.min(22, Math.max(...labels.map((l) => l.length), 3)), top: 10, right: this.width - 14, bottom: height - 44};
+    this.letters = Math.min(Math.floor(this.width * 0.4 / 7), Math.max(...labels.map((l) => l.length), 3));
+    this.box = {left: 24 + 7 * this.letters, top: 10, right: this.width - 14, bottom: height - 44};
     host.replaceChildren();
     this.svg = document.createElementNS(SVG, "svg");
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
@@ -94,7 +94,7 @@ class Chart {
     for (const t of this.y.ticks(6)) {
       const y = this.py(t);
       shape(svg, "path", {class: "grid", d: `M${left},${y}H${right}`});
-      shape(svg, "text", {class: "tick", x: left - 6, y: y + 4, "text-anchor": "end"}, cut(this.y.shown(t), 24));
+      shape(svg, "text", {class: "tick", x: left - 6, y: y + 4, "text-anchor": "end"}, cut(this.y.shown(t), this.letters));
     }
     const ticks = this.x.ticks(Math.max(3, Math.floor(this.width / 110)));
     const most = Math.max(3, Math.floor((right - left) / Math.max(ticks.length, 1) / 7));

@@ -8,15 +8,25 @@ function shownSpecs() {
   return state.run.specs.filter((spec) => outcome(spec) && state.filter(spec));
 }
 
+/** Draws one chart after the other, and between them what the user does comes first. */
 function drawCharts() {
-  const specs = shownSpecs();
-  drawParameter(state.run, specs);
-  drawHeat(state.run, specs);
-  drawProgress(state.runs, state.run);
-  drawRoofline(state.runs);
-  drawFinals(state.run);
-  drawGauges(state.run);
-  drawComparison(state.runs, state.run);
+  const {run, runs} = state, specs = shownSpecs();
+  const charts = [() => drawParameter(run, specs), () => drawHeat(run, specs), () => drawProgress(runs, run), () => drawRoofline(runs),
+    () => drawFinals(run), () => drawGauges(run), () => drawComparison(runs, run)];
+  drawCharts.rest = charts;
+  drawNextChart();
+}
+
+function drawNextChart() {
+  clearTimeout(drawCharts.next);
+  drawCharts.rest.shift()?.();
+  if (drawCharts.rest.length) drawCharts.next = setTimeout(drawNextChart);
+}
+
+/** Draws them once the user pauses. */
+function drawChartsSoon() {
+  clearTimeout(drawChartsSoon.later);
+  drawChartsSoon.later = setTimeout(drawCharts, 150);
 }
 
 function draw() {
@@ -30,22 +40,24 @@ function select(spec) {
   state.selected = spec === state.selected ? null : spec;
   if (spec.run !== state.run) showRun(spec.run.index);
   table.describe();
-  clearTimeout(select.later);
-  select.later = setTimeout(drawCharts, 150);
+  drawChartsSoon();
 }
 
-function takeFilter() {
+/** A filter that cannot be understood leaves the last one in force. */
+function readFilter() {
   const said = document.getElementById("filter-said");
   try {
     state.filter = parseFilter(state.runs, document.getElementById("filter").value);
     said.textContent = "";
   } catch (error) {
     said.textContent = error.message;
-    return;
   }
+}
+
+function takeFilter() {
+  readFilter();
   table.show(state.run, shownSpecs());
-  clearTimeout(takeFilter.later);
-  takeFilter.later = setTimeout(drawCharts, 150);
+  drawChartsSoon();
 }
 
 function showOutcome(choice) {
@@ -85,9 +97,38 @@ function begin() {
   on("outcome", "change", takeFilter);
   on("reset", "click", () => { document.getElementById("filter").value = ""; document.getElementById("outcome").value = "all"; takeFilter(); });
   on("theme", "change", (event) => { document.documentElement.dataset.theme = event.target.value; });
+  addEventListener("beforeprint", () => { while (drawCharts.rest?.length) drawNextChart(); });
   let width = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; clearTimeout(begin.later); begin.later = setTimeout(drawCharts, 150); } });
-  showRun(0);
+  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawChartsSoon(); } });
+  if (state.runs.length) showRun(0);
+  else document.querySelector("main").hidden = true;
+  if (document.body.dataset.live === "true") listen();
+}
+
+/** Follows a run that goes on. Each message holds all that is known by then. */
+function listen() {
+  const source = new EventSource("events" + location.search), said = document.getElementById("live");
+  said.textContent = "Waiting for the first spec.";
+  source.addEventListener("message", (event) => {
+    said.textContent = "This page follows the run.";
+    update(JSON.parse(event.data));
+  });
+  source.addEventListener("error", () => { said.textContent = "The connection is lost; it is tried again."; });
+  source.addEventListener("end", () => {
+    source.close();
+    said.textContent = "The run has ended; the page keeps what it shows.";
+  });
+}
+
+/** Shows new data in place of the old, with the same run, spec, order and filter. */
+function update(data) {
+  if (data.length === 0) return;
+  const run = state.run?.index ?? 0, idx = state.selected?.idx;
+  takeRuns(data);
+  state.selected = state.runs[Math.min(run, data.length - 1)].specs.find((spec) => spec.idx === idx) ?? null;
+  document.querySelector("main").hidden = false;
+  readFilter();
+  showRun(Math.min(run, data.length - 1));
 }
 
 begin();

@@ -19,12 +19,12 @@ function drawRuns(runs) {
     const winner = run.byPlace[0], time = winner && secondsOf(winner), column = run.columns.find((c) => c.name === "GFLOPS/s");
     const ratio = (label) => { const s = baselineSeconds(run, label); return winner?.finals && s ? shown(s / winner.finals) : INFINITY_TEXT; };
     const limit = run.limits.peak_flops > 0 && run.limits.flops > 0 && winner ? `${shown(run.limits.flops / time / run.limits.peak_flops * 100)} %` : INFINITY_TEXT;
-    return [named(run), run.problem, run.device.name, run.device.driver, run.date, String(run.specs.length), String(run.byPlace.length),
+    return [named(run), run.file, run.problem, run.device.name, run.device.driver, run.date, String(run.specs.length), String(run.byPlace.length),
       winner ? nameOfSpec(winner) : "no spec is valid", winner ? shown(time * 1e3) : INFINITY_TEXT, winner && column ? shown(column.get(winner)) : INFINITY_TEXT,
       ratio("default"), ratio("vendor"), limit, winner && first ? shown(secondsOf(first) / time) : INFINITY_TEXT];
   });
-  host.append(plainTable(["run", "problem", "device", "driver", "began (UTC)", "specs", "timed", "best", "time (ms)", "GFLOPS/s", "x default",
-    "x vendor", "of the peak", "x the first run"], rows, [0, 1, 2, 3, 4, 7]));
+  host.append(plainTable(["run", "file", "problem", "device", "driver", "began (UTC)", "specs", "timed", "best", "time (ms)", "GFLOPS/s", "x default",
+    "x vendor", "of the peak", "x the first run"], rows, [0, 1, 2, 3, 4, 5, 8]));
 }
 
 /** What a roofline has to show of a run: its place on the x axis, and what its specs and baselines reach. */
@@ -46,26 +46,30 @@ function drawRoofline(runs) {
   for (const {run} of all) if (run.limits.peak_flops > 0 && run.limits.bandwidth > 0) roofs.set(`${run.limits.peak_flops} ${run.limits.bandwidth}`, run);
   const limits = [...roofs.values()].map((run) => run.limits), ridges = limits.map((l) => l.peak_flops / l.bandwidth);
   const xs = [...all.map((r) => r.x), ...ridges], ys = [...all.flatMap((r) => [...r.dots, ...r.baselines].map((p) => p.y)), ...limits.map((l) => l.peak_flops / 1e9)];
-  const low = Math.min(...xs) / 4, high = Math.max(...xs) * 4;
+  const low = range(xs)[0] / 4, high = range(xs)[1] * 4;
   const chart = new Chart(drawing, {x: numberScale([low, high], {log: true}), y: numberScale(ys, {log: true}), xName: "operations per byte that must be moved",
     yName: "GFLOPS/s", about: "Roofline: what specs and baselines reach, below the limits of the device", height: 400});
-  for (const l of limits) drawRoof(chart, l, low, high, Math.min(...ys));
+  for (const l of limits) drawRoof(chart, l, low, high, range(ys)[0]);
   for (const {run, dots, baselines} of all) {
     chart.dots(dots, {size: 4, color: colorOf(run), opacity: 0.35});
     const winner = dots.find((p) => p.spec.place === 1);
     if (winner) { chart.dots([{...winner}], {size: 10, color: colorOf(run), opacity: 1}); chart.label(winner.x, winner.y, `best of ${run.name}`); }
     if (baselines.length) chart.dots(baselines, {size: 9, color: "var(--mark)", opacity: 1});
-    for (const b of baselines) chart.label(b.x, b.y, b.label, "end");
+    for (const b of baselines.filter((one, i) => !baselines.slice(0, i).some((other) => isNear(chart, one, other))))
+      chart.label(b.x, b.y, baselines.filter((other) => isNear(chart, b, other)).map((other) => other.label).join(", "), "end");
   }
   host.append(element("p", {class: "note"}, limits.length ? "Limits: the memory's bandwidth as the device tells it, and the most that its architecture does for these types, dense, at its highest clock."
     : "The limits of this device are not known."));
 }
 
+/** Whether the labels of two points would stand on each other. */
+function isNear(chart, a, b) { return Math.abs(chart.py(a.y) - chart.py(b.y)) < 13; }
+
 function drawRoof(chart, {peak_flops: peak, bandwidth}, low, high, floor) {
   const ridge = peak / bandwidth, start = Math.max(low, floor * 1e9 / bandwidth);
   chart.curve([{x: Math.min(start, ridge), y: Math.min(start, ridge) * bandwidth / 1e9}, {x: ridge, y: peak / 1e9}, {x: high, y: peak / 1e9}], {name: "limit"});
   chart.label(high, peak / 1e9, `${shown(peak / 1e12)} TFLOPS/s`, "end");
-  chart.label(start, start * bandwidth / 1e9, `${shown(bandwidth / 1e9)} GB/s`);
+  chart.label(start * 1.2, start * bandwidth / 1e9, `${shown(bandwidth / 1e9)} GB/s`);
 }
 
 function nameOfFinalist(run, finalist) {
@@ -105,7 +109,7 @@ function drawFinalist(chart, finalist, row, points, color) {
 }
 
 function finalsTable(run, timed, names) {
-  const leader = timed[0].seconds, gauges = [...new Set(timed.flatMap((f) => Object.keys(f.figures)))].sort();
+  const leader = (timed.find((f) => !f.label && f.seconds) ?? timed[0]).seconds, gauges = [...new Set(timed.flatMap((f) => Object.keys(f.figures)))].sort();
   const rows = timed.map((f, i) => [names[i], f.seconds ? shown(f.seconds * 1e3) : INFINITY_TEXT,
     f.seconds ? shown((f.interval[1] - f.interval[0]) / 2 / f.seconds * 100) : INFINITY_TEXT, f.seconds ? shown(f.seconds / leader) : INFINITY_TEXT,
     String(f.rounds.length), ...gauges.map((g) => shown(f.figures[g])), f.failure ? `failed: ${f.failure}` : f.left_after ? `left after round ${f.left_after}` : ""]);
@@ -115,7 +119,7 @@ function finalsTable(run, timed, names) {
 function drawFailures(run) {
   const host = body("failures"), counts = run.reasons.map(() => 0);
   for (const spec of run.specs) if (!isTimed(spec)) ++counts[spec.reason];
-  const order = counts.map((_, i) => i).sort((a, b) => counts[b] - counts[a]), most = Math.max(...counts, 1);
+  const order = counts.map((_, i) => i).sort((a, b) => counts[b] - counts[a]), most = range(counts)[1];
   if (order.length === 0) return host.append(element("p", {class: "note"}, "No spec failed."));
   const rows = order.map((i) => {
     const bar = element("span", {class: "bar"});
@@ -128,8 +132,7 @@ function drawFailures(run) {
 
 /** The specs that both runs have timed, as pairs. */
 function pairsOf(a, b) {
-  const key = (spec) => spec.run.params.filter((_, i) => spec.values[i] >= 0 && (a.params.length !== b.params.length || true))
-    .map((p) => `${p.name}=${shownValue(parameterValue(spec, spec.run.params.indexOf(p)))}`).sort().join("/");
+  const key = (spec) => spec.run.params.map((p, i) => `${p.name}=${shownValue(parameterValue(spec, i))}`).sort().join("/");
   const known = new Map(b.specs.filter(isTimed).map((spec) => [key(spec), spec]));
   return a.specs.filter(isTimed).map((spec) => [spec, known.get(key(spec))]).filter(([, other]) => other);
 }
@@ -145,7 +148,7 @@ function drawComparison(runs, run) {
     text: () => describeSpec(a, `there: ${shown(secondsOf(b) * 1e3)} ms, ${shown(secondsOf(b) / secondsOf(a))} times as long`)}));
   const scale = () => numberScale(points.flatMap((p) => [p.x, p.y]), {log: true});
   const chart = new Chart(drawing, {x: scale(), y: scale(), xName: `time here (ms)`, yName: "time there (ms)", about: `Times of ${pairs.length} specs in both runs`, height: 420});
-  const low = Math.min(...points.map((p) => Math.min(p.x, p.y))), high = Math.max(...points.map((p) => Math.max(p.x, p.y)));
+  const [low, high] = range(points.flatMap((p) => [p.x, p.y]));
   chart.curve([{x: low, y: low}, {x: high, y: high}], {name: "limit", dashes: "5 4"});
   chart.dots(points, {color: colorOf(other), size: 5});
   const ratio = median(pairs.map(([a, b]) => secondsOf(b) / secondsOf(a)));

@@ -19,6 +19,15 @@ function tableColumns(run) {
   return columns;
 }
 
+/** In characters. */
+function widthOf(column, specs) {
+  let most = column.name.length + 2;
+  for (const spec of specs) most = Math.max(most, column.shown(column.get(spec)).length);
+  return Math.min(most, column.text ? 90 : 40);
+}
+
+const COLLATOR = new Intl.Collator("en", {numeric: true});
+
 class SpecTable {
   constructor(section) {
     this.said = element("p", {role: "status"});
@@ -33,9 +42,12 @@ class SpecTable {
   }
 
   show(run, specs) {
-    if (this.run !== run) this.sorting = {index: 0, down: false};
+    if (this.run !== run) {
+      if (this.run?.index !== run.index) this.sorting = {index: 0, down: false};
+      this.columns = tableColumns(run);
+      this.widths = this.columns.map((c) => widthOf(c, run.specs));
+    }
     this.run = run;
-    this.columns = tableColumns(run);
     this.specs = this.sorted(specs);
     this.said.textContent = `${specs.length} of ${run.specs.length} specs`;
     this.head();
@@ -51,17 +63,12 @@ class SpecTable {
     keyed.sort((a, b) => {
       if (none(a.key) || none(b.key)) return none(a.key) - none(b.key) || a.spec.order - b.spec.order;
       const numbers = typeof a.key === "number" && typeof b.key === "number";
-      return sign * (numbers ? a.key - b.key : String(a.key).localeCompare(String(b.key), "en", {numeric: true})) || a.spec.order - b.spec.order;
+      return sign * (numbers ? a.key - b.key : COLLATOR.compare(String(a.key), String(b.key))) || a.spec.order - b.spec.order;
     });
     return keyed.map((k) => k.spec);
   }
 
   head() {
-    const widths = this.columns.map((c) => {
-      let most = c.name.length + 2;
-      for (const spec of this.specs) most = Math.max(most, c.shown(c.get(spec)).length);
-      return Math.min(most, c.text ? 90 : 40);
-    });
     const titles = this.columns.map((c, i) => {
       const chosen = this.sorting.index === i, arrow = chosen ? (this.sorting.down ? " ▼" : " ▲") : "";
       return element("th", {scope: "col", class: c.text ? "text" : "", "aria-sort": chosen ? (this.sorting.down ? "descending" : "ascending") : undefined},
@@ -69,7 +76,7 @@ class SpecTable {
     });
     this.body = element("tbody");
     this.table.replaceChildren(
-      element("colgroup", {}, ...widths.map((w) => { const col = element("col"); col.style.width = `calc(${w}ch + 1rem)`; return col; })),
+      element("colgroup", {}, ...this.widths.map((w) => { const col = element("col"); col.style.width = `calc(${w}ch + 1rem)`; return col; })),
       element("thead", {}, element("tr", {}, ...titles)), this.body);
     this.table.setAttribute("aria-rowcount", this.specs.length + 1);
     this.first = -1;
