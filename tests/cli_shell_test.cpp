@@ -158,7 +158,8 @@ TEST_F(Shell, EveryOptionIsCompleted) {
 }
 
 TEST_F(Shell, TheListOfEndingsNamesOptionsAndArguments) {
-  const std::string help = out({"--help-all"}) + out({"convert", "--help"}) + out({"simulate-bench", "--help"});
+  const std::string help =
+      out({"--help-all"}) + out({"convert", "--help"}) + out({"report", "--help"}) + out({"simulate-bench", "--help"});
   for (const auto& [name, endings] : file_endings())
     EXPECT_TRUE(std::regex_search(help, std::regex("\n  " + name + "\\b"))) << name;
 }

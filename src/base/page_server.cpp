@@ -22,10 +22,10 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
-using Clock = std::chrono::steady_clock;
+using NewsClock = std::chrono::steady_clock;
 
-constexpr auto kTick = std::chrono::milliseconds(250);
-constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kNewsTick = std::chrono::milliseconds(250);
+constexpr auto kSlowestReader = std::chrono::seconds(10);
 constexpr int kIdleShare = 9;  // news are made for at most a tenth of the time
 constexpr std::size_t kMostReaders = 32;
 constexpr std::uint32_t kLongestHead = 8192;
@@ -40,13 +40,13 @@ std::string new_token() {
 }
 
 /// One connection: a request, and its answer or a stream of news.
-class Reader : public std::enable_shared_from_this<Reader> {
+class PageReader : public std::enable_shared_from_this<PageReader> {
  public:
-  using Handle = std::function<void(Reader&, const http::request<http::empty_body>&)>;
-  explicit Reader(tcp::socket socket) : stream_(std::move(socket)) { parser_.header_limit(kLongestHead); }
+  using Handle = std::function<void(PageReader&, const http::request<http::empty_body>&)>;
+  explicit PageReader(tcp::socket socket) : stream_(std::move(socket)) { parser_.header_limit(kLongestHead); }
 
   void read(Handle handle) {
-    stream_.expires_after(kPatience);
+    stream_.expires_after(kSlowestReader);
     http::async_read(stream_, buffer_, parser_,
                      [self = shared_from_this(), handle = std::move(handle)](error_code failed, std::size_t) {
                        if (failed) return self->close();
@@ -64,7 +64,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     response.set("X-Frame-Options", "DENY");
     response.prepare_payload();
     auto kept = std::make_shared<http::response<http::string_body>>(std::move(response));
-    stream_.expires_after(kPatience);
+    stream_.expires_after(kSlowestReader);
     http::async_write(stream_, *kept, [self = shared_from_this(), kept](error_code, std::size_t) { self->close(); });
   }
 
@@ -85,7 +85,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     }
     writing_ = true;
     auto kept = std::make_shared<std::string>(std::move(text));
-    stream_.expires_after(kPatience);
+    stream_.expires_after(kSlowestReader);
     asio::async_write(stream_, asio::buffer(*kept), [self = shared_from_this(), kept](error_code failed, std::size_t) {
       self->writing_ = false;
       if (failed) return self->close();
@@ -154,14 +154,14 @@ class PageServer::Impl {
       if (failed == asio::error::operation_aborted) return;
       std::erase_if(readers_, [](const auto& reader) { return reader->closed(); });
       if (!failed && readers_.size() < kMostReaders) {
-        readers_.push_back(std::make_shared<Reader>(std::move(socket)));
-        readers_.back()->read([this](Reader& reader, const auto& request) { handle(reader, request); });
+        readers_.push_back(std::make_shared<PageReader>(std::move(socket)));
+        readers_.back()->read([this](PageReader& reader, const auto& request) { handle(reader, request); });
       }
       accept();
     });
   }
 
-  void handle(Reader& reader, const http::request<http::empty_body>& request) {
+  void handle(PageReader& reader, const http::request<http::empty_body>& request) {
     const std::string target(request.target());
     const std::size_t query = target.find('?');
     const std::string path = target.substr(0, query);
@@ -192,12 +192,12 @@ class PageServer::Impl {
 
   void tick() {
     if (served_.ended()) return end();
-    if (Clock::now() >= next_news_ && has_listeners() && served_.changed()) {
-      const auto began = Clock::now();
+    if (NewsClock::now() >= next_news_ && has_listeners() && served_.changed()) {
+      const auto began = NewsClock::now();
       tell(event("message", served_.news()));
-      next_news_ = Clock::now() + kIdleShare * (Clock::now() - began);
+      next_news_ = NewsClock::now() + kIdleShare * (NewsClock::now() - began);
     }
-    timer_.expires_after(kTick);
+    timer_.expires_after(kNewsTick);
     timer_.async_wait([this](error_code failed) {
       if (!failed) tick();
     });
@@ -209,9 +209,9 @@ class PageServer::Impl {
     acceptor_.close(ignored);
     if (!has_listeners()) return io_.stop();
     tell(event("message", served_.news()) + event("end", "{}"));
-    const auto limit = Clock::now() + std::chrono::seconds(1);
-    while (Clock::now() < limit && std::ranges::any_of(readers_, [](const auto& reader) { return reader->busy(); }))
-      io_.run_one_for(kTick);
+    const auto limit = NewsClock::now() + std::chrono::seconds(1);
+    while (NewsClock::now() < limit && std::ranges::any_of(readers_, [](const auto& reader) { return reader->busy(); }))
+      io_.run_one_for(kNewsTick);
     io_.stop();
   }
 
@@ -220,8 +220,8 @@ class PageServer::Impl {
   asio::io_context io_;
   tcp::acceptor acceptor_;
   asio::steady_timer timer_;
-  std::list<std::shared_ptr<Reader>> readers_;
-  Clock::time_point next_news_{};
+  std::list<std::shared_ptr<PageReader>> readers_;
+  NewsClock::time_point next_news_{};
 };
 
 PageServer::PageServer(const PageAddress& address, ServedPage served)

@@ -21,9 +21,7 @@
 namespace tune::flow {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto kLastNews = 2s;
+constexpr auto kLastNews = std::chrono::seconds(2);
 
 /// What the files held when they were last read.
 class Followed {
@@ -32,15 +30,15 @@ class Followed {
 
   bool changed() const { return sizes() != sizes_; }
 
-  /// Files that are not there yet, or hold no spec yet, are left out.
-  std::vector<std::string> read() {
+  /// Files that are not there yet, or hold no spec yet, are left out; `left_out` is told why.
+  std::vector<std::string> read(const std::function<void(const Error&)>& left_out = [](const Error&) {}) {
     sizes_ = sizes();
     std::vector<std::string> data;
     for (const std::filesystem::path& file : runs_->files) {
       try {
         data.push_back(runs_->data(interop::read_recording(file)));
-      } catch (const Error&) {
-        continue;
+      } catch (const Error& error) {
+        left_out(error);
       }
     }
     return data;
@@ -122,6 +120,9 @@ void serve(const LiveRuns& runs, const base::PageAddress& address) {
   Followed followed(runs);
   base::PageServer server(address, served(runs, followed, [] { return false; }));
   base::print_to_stderr(address_line(server));
+  followed.read([](const Error& error) {
+    base::print_to_stderr(std::string("note: ") + error.what() + "; the page waits until it can be shown");
+  });
   for (const int signal : {SIGINT, SIGTERM}) ::signal(signal, SIG_DFL);  // it has nothing to finish
   server.run();
 }
@@ -154,7 +155,7 @@ LivePage::~LivePage() {
   const auto limit = std::chrono::steady_clock::now() + kLastNews;
   while (::waitpid(process_, nullptr, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > limit) ::kill(process_, SIGKILL);
-    std::this_thread::sleep_for(5ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
 

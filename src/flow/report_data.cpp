@@ -201,7 +201,18 @@ json specs_json(const interop::Recording& recording, const RankedRun& run, const
   return specs;
 }
 
-/// Adds the figures that any spec has: their names to the run, and their values to the specs in the order of the names.
+/// `more`, `less`, or nothing where nobody says which is better.
+std::string better_of(const std::string& figure, const Plan& plan, const Objective& objective) {
+  std::optional<bool> maximize;
+  for (const Metric& metric : plan.metrics)
+    if (metric.name == figure) maximize = metric.maximize;
+  if (figure == objective.name()) maximize = objective.maximize();
+  if (maximize) return *maximize ? "more" : "less";
+  return more_is_better(figure) ? "more" : figure == "energy" ? "less" : "";
+}
+
+/// Adds the figures that any spec has: to the run their names and which values are better, and to the specs their
+/// values in the order of the names.
 void add_figures(json& run, std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
   std::vector<std::map<std::string, double>> figures;
   std::set<std::string> names;
@@ -210,6 +221,8 @@ void add_figures(json& run, std::span<const Trial> trials, const Plan& plan, con
     for (const auto& [name, value] : figures.back()) names.insert(name);
   }
   run["figures"] = names;
+  run["better"] = json::array();
+  for (const std::string& name : names) run["better"].push_back(better_of(name, plan, objective));
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (!trials[i].measurement()) continue;
     json values = json::array();

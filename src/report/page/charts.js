@@ -14,7 +14,7 @@ function describeSpec(spec, ...more) {
 }
 
 /** What a view remembers while the page is open. */
-const choices = {figure: 0, param: 0, across: 0, down: 1, seconds: false, log: true, other: 1};
+const choices = {figure: "", param: 0, across: 0, down: 1, seconds: false, log: true, byRound: false, other: 0};
 
 function choose(name, value) { choices[name] = value; drawCharts(); }
 
@@ -33,7 +33,12 @@ function figure(host, ...controls) {
   return drawing;
 }
 
-function figureChoice(run) { return chooser("Figure", run.columns.map((c) => c.name), choices.figure, (i) => choose("figure", i)); }
+/** The objective, until another figure is chosen. */
+function chosenFigure(run) { return run.columns.find((c) => c.name === choices.figure) ?? run.objectiveColumn; }
+
+function figureChoice(run) {
+  return chooser("Figure", run.columns.map((c) => c.name), run.columns.indexOf(chosenFigure(run)), (i) => choose("figure", run.columns[i].name));
+}
 function logChoice() {
   const box = element("input", {type: "checkbox", onchange: () => choose("log", box.checked)});
   box.checked = choices.log;
@@ -48,7 +53,7 @@ function drawParameter(run, specs) {
   const host = body("param");
   if (run.varying.length === 0) return host.append(element("p", {class: "note"}, "No parameter has several values."));
   const which = run.telling[choices.param] ?? run.telling[0], param = run.params[which];
-  const chosen = run.columns[choices.figure] ?? run.columns[0];
+  const chosen = chosenFigure(run);
   const names = run.telling.map((i) => run.params[i].name);
   const drawing = figure(host, chooser("Parameter", names, run.telling.indexOf(which), (i) => choose("param", i)), figureChoice(run), logChoice());
   const points = specs.filter((s) => s.values[which] >= 0 && chosen.get(s) !== undefined)
@@ -82,17 +87,17 @@ function drawHeat(run, specs) {
   const host = body("heat");
   if (run.varying.length < 2) return host.append(element("p", {class: "note"}, "This needs two parameters with several values."));
   const pick = (at, otherwise) => run.telling[at] ?? run.telling[otherwise];
-  const across = pick(choices.across, 0), down = pick(choices.down, 1), chosen = run.columns[choices.figure] ?? run.columns[0];
+  const across = pick(choices.across, 0), down = pick(choices.down, 1), chosen = chosenFigure(run);
   const names = run.telling.map((i) => run.params[i].name);
   const drawing = figure(host, chooser("Across", names, run.telling.indexOf(across), (i) => choose("across", i)),
     chooser("Down", names, run.telling.indexOf(down), (i) => choose("down", i)), figureChoice(run));
   const cells = heatCells(run, specs, across, down, chosen), rows = run.params[down].values.map(shownValue);
   const chart = new Chart(drawing, {x: bandScale(run.params[across].values.map(shownValue)), y: bandScale(rows), xName: run.params[across].name,
-    yName: "", about: `The best ${chosen.name} for each pair of ${run.params[across].name} and ${run.params[down].name}`,
+    yName: "", about: `The ${chosen.better ? "best" : "least"} ${chosen.name} for each pair of ${run.params[across].name} and ${run.params[down].name}`,
     height: Math.min(700, 60 + 34 * rows.length)});
   shape(chart.svg, "text", {class: "axis-name", x: 0, y: 10}, run.params[down].name);
   paintCells(chart, cells, chosen);
-  host.append(element("p", {class: "note"}, "Each cell is the best of all specs with these two values; strong colour is good."));
+  host.append(element("p", {class: "note"}, `Each cell is the ${chosen.better ? "best" : "least"} of all specs with these two values; strong colour is ${chosen.better ? "good" : "less"}.`));
 }
 
 function paintCells(chart, cells, chosen) {
@@ -105,7 +110,7 @@ function paintCells(chart, cells, chosen) {
     shape(group, "rect", {x: x - width / 2 + 1, y: y - height / 2 + 1, width: Math.max(width - 2, 1), height: Math.max(height - 2, 1),
       style: `fill:color-mix(in oklab, var(--heat-best) ${(good * 100).toFixed(0)}%, var(--heat-worst))`});
     if (width > 46 && height > 14) shape(group, "text", {x, y, style: `fill:var(--heat-${good > 0.5 ? "best" : "worst"}-ink)`}, shown(cell.value));
-    chart.points.push({px: x, py: y, spec: cell.spec, text: () => describeSpec(cell.spec, `best ${chosen.name} of ${cell.count} specs: ${shown(cell.value)}`)});
+    chart.points.push({px: x, py: y, spec: cell.spec, text: () => describeSpec(cell.spec, `${chosen.better ? "best" : "least"} ${chosen.name} of ${cell.count} specs: ${shown(cell.value)}`)});
   }
 }
 

@@ -1,11 +1,11 @@
 "use strict";
 // What the page knows of runs and specs: figures with their names and units, the text of a spec, filters.
 
-const INFINITY_TEXT = "-";
+const NONE = "-";  // in the place of a number that there is not
 
 /** Four significant digits, without an exponent where that is readable. */
 function shown(value) {
-  if (value === null || value === undefined || !Number.isFinite(value)) return INFINITY_TEXT;
+  if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-4) return value.toExponential(3);
@@ -35,8 +35,7 @@ function figureColumns(run) {
   if (flops > 0 && energy >= 0)
     columns.push(column("GFLOPS/W", (s) => s.figures && s.figures[energy] > 0 ? flops / s.figures[energy] / 1e9 : undefined, "more"));
   run.figures.forEach((name, i) => {
-    const better = name === run.objective.name ? (run.objective.maximize ? "more" : "less") : "";
-    columns.push(column(name, (s) => s.figures ? s.figures[i] ?? undefined : undefined, better));
+    columns.push(column(name, (s) => s.figures ? s.figures[i] ?? undefined : undefined, run.better[i]));
   });
   return columns;
 }

@@ -72,7 +72,8 @@ class Chart {
     host.replaceChildren();
     this.svg = document.createElementNS(SVG, "svg");
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
-    this.svg.setAttribute("role", "img");
+    this.svg.setAttribute("role", "application");
+    this.svg.setAttribute("aria-roledescription", "chart");
     this.svg.setAttribute("tabindex", "0");
     this.svg.setAttribute("aria-label", `${about}. The arrow keys go from point to point, Enter selects a spec.`);
     host.append(this.svg);

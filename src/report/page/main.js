@@ -111,13 +111,20 @@ function listen() {
   said.textContent = "Waiting for the first spec.";
   source.addEventListener("message", (event) => {
     said.textContent = "This page follows the run.";
-    update(JSON.parse(event.data));
+    updateWhenFree(JSON.parse(event.data));
   });
   source.addEventListener("error", () => { said.textContent = "The connection is lost; it is tried again."; });
   source.addEventListener("end", () => {
     source.close();
     said.textContent = "The run has ended; the page keeps what it shows.";
   });
+}
+
+/** The newest data waits while a control of a chart is in use, because drawing replaces it. */
+function updateWhenFree(data) {
+  clearTimeout(updateWhenFree.later);
+  if (document.querySelector("main .controls :focus, main svg:focus")) updateWhenFree.later = setTimeout(() => updateWhenFree(data), 500);
+  else update(data);
 }
 
 /** Shows new data in place of the old, with the same run, spec, order and filter. */

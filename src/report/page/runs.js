@@ -17,11 +17,11 @@ function drawRuns(runs) {
   const host = body("runs"), first = runs[0].byPlace[0];
   const rows = runs.map((run) => {
     const winner = run.byPlace[0], time = winner && secondsOf(winner), column = run.columns.find((c) => c.name === "GFLOPS/s");
-    const ratio = (label) => { const s = baselineSeconds(run, label); return winner?.finals && s ? shown(s / winner.finals) : INFINITY_TEXT; };
-    const limit = run.limits.peak_flops > 0 && run.limits.flops > 0 && winner ? `${shown(run.limits.flops / time / run.limits.peak_flops * 100)} %` : INFINITY_TEXT;
+    const ratio = (label) => { const s = baselineSeconds(run, label); return winner?.finals && s ? shown(s / winner.finals) : NONE; };
+    const limit = run.limits.peak_flops > 0 && run.limits.flops > 0 && winner ? `${shown(run.limits.flops / time / run.limits.peak_flops * 100)} %` : NONE;
     return [named(run), run.file, run.problem, run.device.name, run.device.driver, run.date, String(run.specs.length), String(run.byPlace.length),
-      winner ? nameOfSpec(winner) : "no spec is valid", winner ? shown(time * 1e3) : INFINITY_TEXT, winner && column ? shown(column.get(winner)) : INFINITY_TEXT,
-      ratio("default"), ratio("vendor"), limit, winner && first ? shown(secondsOf(first) / time) : INFINITY_TEXT];
+      winner ? nameOfSpec(winner) : "no spec is valid", winner ? shown(time * 1e3) : NONE, winner && column ? shown(column.get(winner)) : NONE,
+      ratio("default"), ratio("vendor"), limit, winner && first ? shown(secondsOf(first) / time) : NONE];
   });
   host.append(plainTable(["run", "file", "problem", "device", "driver", "began (UTC)", "specs", "timed", "best", "time (ms)", "GFLOPS/s", "x default",
     "x vendor", "of the peak", "x the first run"], rows, [0, 1, 2, 3, 4, 5, 8]));
@@ -110,8 +110,8 @@ function drawFinalist(chart, finalist, row, points, color) {
 
 function finalsTable(run, timed, names) {
   const leader = (timed.find((f) => !f.label && f.seconds) ?? timed[0]).seconds, gauges = [...new Set(timed.flatMap((f) => Object.keys(f.figures)))].sort();
-  const rows = timed.map((f, i) => [names[i], f.seconds ? shown(f.seconds * 1e3) : INFINITY_TEXT,
-    f.seconds ? shown((f.interval[1] - f.interval[0]) / 2 / f.seconds * 100) : INFINITY_TEXT, f.seconds ? shown(f.seconds / leader) : INFINITY_TEXT,
+  const rows = timed.map((f, i) => [names[i], f.seconds ? shown(f.seconds * 1e3) : NONE,
+    f.seconds ? shown((f.interval[1] - f.interval[0]) / 2 / f.seconds * 100) : NONE, f.seconds ? shown(f.seconds / leader) : NONE,
     String(f.rounds.length), ...gauges.map((g) => shown(f.figures[g])), f.failure ? `failed: ${f.failure}` : f.left_after ? `left after round ${f.left_after}` : ""]);
   return plainTable(["finalist", "time (ms)", "+- %", "times as long", "rounds", ...gauges, "end"], rows, [0, 5 + gauges.length]);
 }
@@ -140,8 +140,8 @@ function pairsOf(a, b) {
 function drawComparison(runs, run) {
   document.getElementById("compare").hidden = runs.length < 2;
   if (runs.length < 2) return;
-  const host = body("compare"), others = runs.filter((r) => r !== run), other = others[Math.min(choices.other, others.length) - 1] ?? others[0];
-  const drawing = figure(host, chooser(`${run.label} against`, others.map((r) => r.label), others.indexOf(other), (i) => choose("other", i + 1)));
+  const host = body("compare"), others = runs.filter((r) => r !== run), other = others[choices.other] ?? others[0];
+  const drawing = figure(host, chooser(`${run.label} against`, others.map((r) => r.label), others.indexOf(other), (i) => choose("other", i)));
   const pairs = pairsOf(run, other);
   if (pairs.length === 0) return host.append(element("p", {class: "note"}, "The two runs have timed no spec in common."));
   const points = pairs.map(([a, b]) => ({x: secondsOf(a) * 1e3, y: secondsOf(b) * 1e3, spec: a,

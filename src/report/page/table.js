@@ -3,10 +3,10 @@
 const ROW = 24, PRINTED = 60;
 
 function tableColumns(run) {
-  const integer = (value) => value === undefined ? INFINITY_TEXT : String(value);
+  const integer = (value) => value === undefined ? NONE : String(value);
   const columns = [column("place", (s) => s.place, "", integer), column("mesh_idx", (s) => s.idx, "", integer)];
   for (const i of run.varying)
-    columns.push(column(run.params[i].name, (s) => parameterValue(s, i), "", (v) => v === undefined ? INFINITY_TEXT : shownValue(v)));
+    columns.push(column(run.params[i].name, (s) => parameterValue(s, i), "", (v) => v === undefined ? NONE : shownValue(v)));
   columns.push(...run.columns.slice(0, 1), column("+- %", plusMinus));
   for (const label of ["default", "vendor"]) {
     const seconds = baselineSeconds(run, label);
@@ -139,7 +139,7 @@ class SpecTable {
     const params = run.params.map((p, i) => [p, parameterValue(spec, i)]).filter(([, v]) => v !== undefined)
       .map(([p, v]) => `${p.run_time ? "$" : ""}${p.name}=${shownValue(v)}`).join(" ");
     const figures = this.columns.slice(2 + run.varying.length)
-      .map((c) => [c, c.shown(c.get(spec))]).filter(([, v]) => v && v !== INFINITY_TEXT).map(([c, v]) => `${c.name}: ${v}`).join(" · ");
+      .map((c) => [c, c.shown(c.get(spec))]).filter(([, v]) => v && v !== NONE).map(([c, v]) => `${c.name}: ${v}`).join(" · ");
     this.detail.replaceChildren(element("strong", {}, `mesh_idx ${spec.idx}`), ` ${params}`, element("br"), figures);
   }
 }
