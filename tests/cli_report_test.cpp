@@ -414,9 +414,10 @@ class LiveReport : public Report {
 
 TEST_F(LiveReport, AnswersOnlyThoseWhoKnowTheToken) {
   const Background server(sandbox_, {"report", "run.jsonl", "--live", "0"});
-  const auto [port, query] = address_of(server);
+  const Address at = address_of(server);
+  const std::string query = at.query;
   const auto answer = [&](const std::string& target) {
-    Client client(port);
+    Client client(at.port);
     client.get(target);
     return client.read_all();
   };
@@ -430,10 +431,10 @@ TEST_F(LiveReport, AnswersOnlyThoseWhoKnowTheToken) {
   EXPECT_TRUE(answer("/events").starts_with("HTTP/1.1 403"));
   EXPECT_TRUE(answer("/other" + query).starts_with("HTTP/1.1 404"));
   EXPECT_TRUE(answer("/../../etc/passwd" + query).starts_with("HTTP/1.1 404"));
-  Client poster(port);
+  Client poster(at.port);
   poster.send("POST /" + query + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
   EXPECT_TRUE(poster.read_all().starts_with("HTTP/1.1 405"));
-  Client broken(port);
+  Client broken(at.port);
   broken.send(std::string(20000, 'x'));
   EXPECT_EQ(broken.read_all(), "");
   EXPECT_TRUE(answer("/" + query).starts_with("HTTP/1.1 200 OK")) << "broken requests change nothing";

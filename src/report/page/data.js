@@ -12,13 +12,21 @@ function shown(value) {
   return String(Number(value.toPrecision(size >= 1e4 ? 6 : 4)));
 }
 
-function isTimed(spec) { return spec.seconds !== undefined; }
+function isTimed(spec) {
+  return spec.seconds !== undefined;
+}
 /** In the finals if it was there. */
-function secondsOf(spec) { return spec.finals ?? spec.seconds; }
-function shownValue(value) { return Array.isArray(value) ? `[${value.join(", ")}]` : String(value); }
+function secondsOf(spec) {
+  return spec.finals ?? spec.seconds;
+}
+function shownValue(value) {
+  return Array.isArray(value) ? `[${value.join(", ")}]` : String(value);
+}
 
 /** A column: what it is called, its value of a spec (undefined: it has none), and whether less or more is better. */
-function column(name, get, better = "", digits = shown) { return {name, get, better, shown: digits}; }
+function column(name, get, better = "", digits = shown) {
+  return {name, get, better, shown: digits};
+}
 
 function baselineSeconds(run, label) {
   const found = run.finals.find((f) => (label === "default" ? f.default : f.label === label));
@@ -33,20 +41,26 @@ function figureColumns(run) {
   if (bytes > 0) columns.push(column("least GB/s", (s) => isTimed(s) ? bytes / secondsOf(s) / 1e9 : undefined, "more"));
   const energy = run.figures.indexOf("energy");
   if (flops > 0 && energy >= 0)
-    columns.push(column("GFLOPS/W", (s) => s.figures && s.figures[energy] > 0 ? flops / s.figures[energy] / 1e9 : undefined, "more"));
+    columns.push(column(
+        "GFLOPS/W", (s) => s.figures && s.figures[energy] > 0 ? flops / s.figures[energy] / 1e9 : undefined, "more"));
   run.figures.forEach((name, i) => {
     columns.push(column(name, (s) => s.figures ? s.figures[i] ?? undefined : undefined, run.better[i]));
   });
   return columns;
 }
 
-const OBJECTIVES = {time: "time (ms)", gflops: "GFLOPS/s", gflops_per_watt: "GFLOPS/W"};
+const OBJECTIVES = {
+  time: "time (ms)",
+  gflops: "GFLOPS/s",
+  gflops_per_watt: "GFLOPS/W"
+};
 
 /** The parameters with several values, those first whose values' medians differ most. */
 function byEffect(run) {
   const effect = run.varying.map((i) => {
     const groups = run.params[i].values.map(() => []);
-    for (const spec of run.specs) if (isTimed(spec) && spec.values[i] >= 0) groups[spec.values[i]].push(spec.seconds);
+    for (const spec of run.specs)
+      if (isTimed(spec) && spec.values[i] >= 0) groups[spec.values[i]].push(spec.seconds);
     const [low, high] = range(groups.filter((g) => g.length).map(median));
     return low <= high ? high / low : 0;
   });
@@ -62,7 +76,10 @@ function completeRun(run, index) {
   run.varying = run.params.map((p, i) => i).filter((i) => run.params[i].values.length > 1);
   run.telling = byEffect(run);
   run.label = [run.name, run.problem, run.device.name, run.file].filter((text) => text).join(", ");
-  run.specs.forEach((spec, order) => { spec.order = order + 1; spec.run = run; });
+  run.specs.forEach((spec, order) => {
+    spec.order = order + 1;
+    spec.run = run;
+  });
   run.byPlace = run.specs.filter((s) => s.place).sort((a, b) => a.place - b.place);
   run.byTime = run.wall_clock ? [...run.specs].sort((a, b) => a.at - b.at) : run.specs;
   return run;
@@ -76,7 +93,7 @@ function parameterValue(spec, i) {
 function nameOfSpec(spec) {
   const run = spec.run;
   const parts = run.varying.filter((i) => spec.values[i] >= 0)
-    .map((i) => `${run.params[i].name}=${shownValue(parameterValue(spec, i))}`);
+                    .map((i) => `${run.params[i].name}=${shownValue(parameterValue(spec, i))}`);
   return parts.join("/") || run.name;
 }
 
@@ -93,9 +110,12 @@ function plusMinus(spec) {
 // Filters -------------------------------------------------------------------------------------------------------------
 
 const COMPARISONS = {
-  "=": (a, b) => a == b || Number(a) === Number(b), "!=": (a, b) => !COMPARISONS["="](a, b),
-  "<": (a, b) => Number(a) < Number(b), "<=": (a, b) => Number(a) <= Number(b),
-  ">": (a, b) => Number(a) > Number(b), ">=": (a, b) => Number(a) >= Number(b),
+  "=": (a, b) => a == b || Number(a) === Number(b),
+  "!=": (a, b) => !COMPARISONS["="](a, b),
+  "<": (a, b) => Number(a) < Number(b),
+  "<=": (a, b) => Number(a) <= Number(b),
+  ">": (a, b) => Number(a) > Number(b),
+  ">=": (a, b) => Number(a) >= Number(b),
 };
 
 /** How to get the value that a filter names, of a spec of any run; undefined: no run knows the name. */
@@ -105,7 +125,11 @@ function namedValue(runs, name) {
   if (fixed) return (spec) => spec[fixed];
   const getters = runs.map((run) => {
     const i = run.params.findIndex((p) => p.name.toLowerCase() === wanted);
-    if (i >= 0) return (spec) => { const value = parameterValue(spec, i); return value === undefined ? value : shownValue(value); };
+    if (i >= 0)
+      return (spec) => {
+        const value = parameterValue(spec, i);
+        return value === undefined ? value : shownValue(value);
+      };
     const found = run.columns.find((c) => bare(c.name) === wanted);
     return found && found.get;
   });
@@ -122,14 +146,18 @@ function parseFilter(runs, text) {
     }
     const get = namedValue(runs, parts[1]);
     if (!get) throw new Error(`No parameter or column is called ${parts[1]}.`);
-    return (spec) => { const value = get(spec); return value !== undefined && COMPARISONS[parts[2]](value, parts[3]); };
+    return (spec) => {
+      const value = get(spec);
+      return value !== undefined && COMPARISONS[parts[2]](value, parts[3]);
+    };
   });
   return (spec) => tests.every((test) => test(spec));
 }
 
 function searched(spec) {
   if (spec.searched === undefined)
-    spec.searched = `${nameOfSpec(spec)} ${spec.note ?? ""} ${isTimed(spec) ? "" : reasonText(spec.run, spec.reason)}`.toLowerCase();
+    spec.searched = `${nameOfSpec(spec)} ${spec.note ?? ""} ${isTimed(spec) ? "" : reasonText(spec.run, spec.reason)}`
+                        .toLowerCase();
   return spec.searched;
 }
 

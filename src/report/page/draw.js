@@ -6,8 +6,10 @@ const SVG = "http://www.w3.org/2000/svg";
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== undefined && value !== false) made.setAttribute(name, value);
+    if (name.startsWith("on"))
+      made.addEventListener(name.slice(2), value);
+    else if (value !== undefined && value !== false)
+      made.setAttribute(name, value);
   }
   made.append(...children);
   return made;
@@ -33,7 +35,8 @@ function ticksOf(low, high, count) {
 function logTicksOf(low, high) {
   const ticks = [];
   for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); ++e)
-    for (const f of high / low > 300 ? [1] : high / low > 5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8]) if (f * 10 ** e >= low * 0.999 && f * 10 ** e <= high * 1.001) ticks.push(f * 10 ** e);
+    for (const f of high / low > 300 ? [1] : high / low > 5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8])
+      if (f * 10 ** e >= low * 0.999 && f * 10 ** e <= high * 1.001) ticks.push(f * 10 ** e);
   return ticks.length > 2 ? ticks : ticksOf(low, high, 4);
 }
 
@@ -44,20 +47,35 @@ function numberScale(values, {log = false, zero = false} = {}) {
   if (zero) low = Math.min(low, 0);
   if (log && low > 0) {
     [low, high] = [low / 1.06, high * 1.06];
-    return {ticks: () => logTicksOf(low, high),
-            at: (v, from, to) => from + (to - from) * Math.log(v / low) / Math.log(high / low), shown};
+    return {
+      ticks: () => logTicksOf(low, high),
+      at: (v, from, to) => from + (to - from) * Math.log(v / low) / Math.log(high / low),
+      shown
+    };
   }
-  if (low === high) { const pad = Math.abs(low) * 0.05 || 1; low -= pad; high += pad; }
+  if (low === high) {
+    const pad = Math.abs(low) * 0.05 || 1;
+    low -= pad;
+    high += pad;
+  }
   const pad = (high - low) * 0.04;
   if (!zero) low -= pad;
   high += pad;
-  return {ticks: (count) => ticksOf(low, high, count), at: (v, from, to) => from + (to - from) * (v - low) / (high - low), shown};
+  return {
+    ticks: (count) => ticksOf(low, high, count),
+    at: (v, from, to) => from + (to - from) * (v - low) / (high - low),
+    shown
+  };
 }
 
 /** One place for each text, in order. */
 function bandScale(texts) {
-  return {ticks: () => texts.map((_, i) => i), at: (i, from, to) => from + (to - from) * (i + 0.5) / texts.length,
-          shown: (i) => texts[i], step: (from, to) => Math.abs(to - from) / texts.length};
+  return {
+    ticks: () => texts.map((_, i) => i),
+    at: (i, from, to) => from + (to - from) * (i + 0.5) / texts.length,
+    shown: (i) => texts[i],
+    step: (from, to) => Math.abs(to - from) / texts.length
+  };
 }
 
 /** `about` is what the chart shows, in words. The chart is drawn into `host`, in place of what was there. */
@@ -87,15 +105,21 @@ class Chart {
     this.svg.addEventListener("keydown", (event) => this.step(event));
   }
 
-  px(v) { return this.x.at(v, this.box.left, this.box.right); }
-  py(v) { return this.y.at(v, this.box.bottom, this.box.top); }
+  px(v) {
+    return this.x.at(v, this.box.left, this.box.right);
+  }
+  py(v) {
+    return this.y.at(v, this.box.bottom, this.box.top);
+  }
 
   axes(xName, yName) {
     const {left, right, top, bottom} = this.box, {svg} = this;
     for (const t of this.y.ticks(6)) {
       const y = this.py(t);
       shape(svg, "path", {class: "grid", d: `M${left},${y}H${right}`});
-      shape(svg, "text", {class: "tick", x: left - 6, y: y + 4, "text-anchor": "end"}, cut(this.y.shown(t), this.letters));
+      shape(
+          svg, "text", {class: "tick", x: left - 6, y: y + 4, "text-anchor": "end"},
+          cut(this.y.shown(t), this.letters));
     }
     const ticks = this.x.ticks(Math.max(3, Math.floor(this.width / 110)));
     const most = Math.max(3, Math.floor((right - left) / Math.max(ticks.length, 1) / 7));
@@ -124,15 +148,23 @@ class Chart {
   }
 
   curve(points, {color = "var(--run-0)", steps = false, name = "curve", dashes = ""} = {}) {
-    const d = points.map((p, i) => {
-      const x = this.px(p.x).toFixed(1), y = this.py(p.y).toFixed(1);
-      return i === 0 ? `M${x},${y}` : steps ? `H${x}V${y}` : `L${x},${y}`;
-    }).join("");
-    shape(this.svg, "path", {class: name, d, style: (name === "curve" ? `stroke:${color};` : "") + (dashes ? `stroke-dasharray:${dashes}` : "")});
+    const d = points
+                  .map((p, i) => {
+                    const x = this.px(p.x).toFixed(1), y = this.py(p.y).toFixed(1);
+                    return i === 0 ? `M${x},${y}` : steps ? `H${x}V${y}` : `L${x},${y}`;
+                  })
+                  .join("");
+    shape(this.svg, "path", {
+      class: name,
+      d,
+      style: (name === "curve" ? `stroke:${color};` : "") + (dashes ? `stroke-dasharray:${dashes}` : "")
+    });
   }
 
   label(x, y, text, anchor = "start") {
-    shape(this.svg, "text", {x: this.px(x) + (anchor === "start" ? 8 : -8), y: this.py(y) - 6, "text-anchor": anchor}, text);
+    shape(
+        this.svg, "text", {x: this.px(x) + (anchor === "start" ? 8 : -8), y: this.py(y) - 6, "text-anchor": anchor},
+        text);
   }
 
   follow(event) {
@@ -148,11 +180,17 @@ class Chart {
 
   step(event) {
     const by = {ArrowRight: 1, ArrowLeft: -1, ArrowUp: 1, ArrowDown: -1}[event.key];
-    if (event.key === "Enter" || event.key === " ") { this.choose(); event.preventDefault(); }
+    if (event.key === "Enter" || event.key === " ") {
+      this.choose();
+      event.preventDefault();
+    }
     if (event.key === "Escape") this.point(-1);
     if (!by || this.points.length === 0) return;
     event.preventDefault();
-    if (!this.sorted) { this.points.sort((a, b) => a.px - b.px || a.py - b.py); this.sorted = true; }
+    if (!this.sorted) {
+      this.points.sort((a, b) => a.px - b.px || a.py - b.py);
+      this.sorted = true;
+    }
     this.point((this.current + by + this.points.length) % this.points.length);
   }
 
@@ -177,5 +215,9 @@ class Chart {
   }
 }
 
-function cut(text, most) { return text.length <= most ? text : text.slice(0, Math.max(1, most - 1)) + "…"; }
-function colorOf(run) { return `var(--run-${run.index % 8})`; }
+function cut(text, most) {
+  return text.length <= most ? text : text.slice(0, Math.max(1, most - 1)) + "…";
+}
+function colorOf(run) {
+  return `var(--run-${run.index % 8})`;
+}

@@ -1,6 +1,11 @@
 // The page as a whole: what is shown, and what happens when that changes.
 
-const state = {runs: [], run: null, selected: null, filter: () => true};
+const state = {
+  runs: [],
+  run: null,
+  selected: null,
+  filter: () => true
+};
 let table;
 
 function shownSpecs() {
@@ -11,8 +16,10 @@ function shownSpecs() {
 /** Draws one chart after the other, and between them what the user does comes first. */
 function drawCharts() {
   const {run, runs} = state, specs = shownSpecs();
-  const charts = [() => drawParameter(run, specs), () => drawHeat(run, specs), () => drawProgress(runs, run), () => drawRoofline(runs),
-    () => drawFinals(run), () => drawGauges(run), () => drawComparison(runs, run)];
+  const charts = [
+    () => drawParameter(run, specs), () => drawHeat(run, specs), () => drawProgress(runs, run),
+    () => drawRoofline(runs), () => drawFinals(run), () => drawGauges(run), () => drawComparison(runs, run)
+  ];
   drawCharts.rest = charts;
   drawNextChart();
 }
@@ -84,7 +91,8 @@ function showRun(index) {
 
 function takeRuns(data) {
   state.runs = data.map(completeRun);
-  document.getElementById("run").replaceChildren(...state.runs.map((run, i) => element("option", {value: i}, run.label)));
+  document.getElementById("run").replaceChildren(
+      ...state.runs.map((run, i) => element("option", {value: i}, run.label)));
   document.getElementById("run-choice").hidden = state.runs.length < 2;
 }
 
@@ -95,13 +103,28 @@ function begin() {
   on("run", "change", (event) => showRun(Number(event.target.value)));
   on("filter", "input", takeFilter);
   on("outcome", "change", takeFilter);
-  on("reset", "click", () => { document.getElementById("filter").value = ""; document.getElementById("outcome").value = "all"; takeFilter(); });
-  on("theme", "change", (event) => { document.documentElement.dataset.theme = event.target.value; });
-  addEventListener("beforeprint", () => { while (drawCharts.rest?.length) drawNextChart(); });
+  on("reset", "click", () => {
+    document.getElementById("filter").value = "";
+    document.getElementById("outcome").value = "all";
+    takeFilter();
+  });
+  on("theme", "change", (event) => {
+    document.documentElement.dataset.theme = event.target.value;
+  });
+  addEventListener("beforeprint", () => {
+    while (drawCharts.rest?.length) drawNextChart();
+  });
   let width = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawChartsSoon(); } });
-  if (state.runs.length) showRun(0);
-  else document.querySelector("main").hidden = true;
+  addEventListener("resize", () => {
+    if (innerWidth !== width) {
+      width = innerWidth;
+      drawChartsSoon();
+    }
+  });
+  if (state.runs.length)
+    showRun(0);
+  else
+    document.querySelector("main").hidden = true;
   if (document.body.dataset.live === "true") listen();
 }
 
@@ -113,7 +136,9 @@ function listen() {
     said.textContent = "This page follows the run.";
     updateWhenFree(JSON.parse(event.data));
   });
-  source.addEventListener("error", () => { said.textContent = "The connection is lost; it is tried again."; });
+  source.addEventListener("error", () => {
+    said.textContent = "The connection is lost; it is tried again.";
+  });
   source.addEventListener("end", () => {
     source.close();
     said.textContent = "The run has ended; the page keeps what it shows.";
@@ -123,8 +148,10 @@ function listen() {
 /** The newest data waits while a control of a chart is in use, because drawing replaces it. */
 function updateWhenFree(data) {
   clearTimeout(updateWhenFree.later);
-  if (document.querySelector("main .controls :focus, main svg:focus")) updateWhenFree.later = setTimeout(() => updateWhenFree(data), 500);
-  else update(data);
+  if (document.querySelector("main .controls :focus, main svg:focus"))
+    updateWhenFree.later = setTimeout(() => updateWhenFree(data), 500);
+  else
+    update(data);
 }
 
 /** Shows new data in place of the old, with the same run, spec, order and filter. */

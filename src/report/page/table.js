@@ -6,15 +6,17 @@ function tableColumns(run) {
   const integer = (value) => value === undefined ? NONE : String(value);
   const columns = [column("place", (s) => s.place, "", integer), column("mesh_idx", (s) => s.idx, "", integer)];
   for (const i of run.varying)
-    columns.push(column(run.params[i].name, (s) => parameterValue(s, i), "", (v) => v === undefined ? NONE : shownValue(v)));
+    columns.push(
+        column(run.params[i].name, (s) => parameterValue(s, i), "", (v) => v === undefined ? NONE : shownValue(v)));
   columns.push(...run.columns.slice(0, 1), column("+- %", plusMinus));
   for (const label of ["default", "vendor"]) {
     const seconds = baselineSeconds(run, label);
     if (seconds) columns.push(column(`x ${label}`, (s) => s.finals ? seconds / s.finals : undefined));
   }
   columns.push(...run.columns.slice(1), column("launches", (s) => s.launches, "", integer));
-  const says = (s) => isTimed(s) ? [s.note, s.early ? "early" : "", s.checked ? "" : "checked: no"].filter((t) => t).join(", ")
-    : reasonText(run, s.reason);
+  const says = (s) => isTimed(s) ?
+      [s.note, s.early ? "early" : "", s.checked ? "" : "checked: no"].filter((t) => t).join(", ") :
+      reasonText(run, s.reason);
   columns.push({...column("note", says, "", (v) => v), text: true});
   return columns;
 }
@@ -32,8 +34,16 @@ class SpecTable {
   constructor(section) {
     this.said = element("p", {role: "status"});
     this.table = element("table");
-    this.scroll = element("div", {class: "scroll specs", tabindex: "0", role: "region",
-      "aria-label": "Specs; the arrow keys select a row", onscroll: () => this.paint(), onkeydown: (event) => this.key(event)}, this.table);
+    this.scroll = element(
+        "div", {
+          class: "scroll specs",
+          tabindex: "0",
+          role: "region",
+          "aria-label": "Specs; the arrow keys select a row",
+          onscroll: () => this.paint(),
+          onkeydown: (event) => this.key(event)
+        },
+        this.table);
     this.detail = element("div", {id: "detail", role: "status"});
     section.append(this.said, this.scroll, this.detail);
     this.sorting = {index: 0, down: false};
@@ -63,7 +73,8 @@ class SpecTable {
     keyed.sort((a, b) => {
       if (none(a.key) || none(b.key)) return none(a.key) - none(b.key) || a.spec.order - b.spec.order;
       const numbers = typeof a.key === "number" && typeof b.key === "number";
-      return sign * (numbers ? a.key - b.key : COLLATOR.compare(String(a.key), String(b.key))) || a.spec.order - b.spec.order;
+      return sign * (numbers ? a.key - b.key : COLLATOR.compare(String(a.key), String(b.key))) ||
+          a.spec.order - b.spec.order;
     });
     return keyed.map((k) => k.spec);
   }
@@ -71,13 +82,22 @@ class SpecTable {
   head() {
     const titles = this.columns.map((c, i) => {
       const chosen = this.sorting.index === i, arrow = chosen ? (this.sorting.down ? " ▼" : " ▲") : "";
-      return element("th", {scope: "col", class: c.text ? "text" : "", "aria-sort": chosen ? (this.sorting.down ? "descending" : "ascending") : undefined},
-        element("button", {type: "button", onclick: () => this.sort(i)}, c.name + arrow));
+      return element(
+          "th", {
+            scope: "col",
+            class: c.text ? "text" : "",
+            "aria-sort": chosen ? (this.sorting.down ? "descending" : "ascending") : undefined
+          },
+          element("button", {type: "button", onclick: () => this.sort(i)}, c.name + arrow));
     });
     this.body = element("tbody");
     this.table.replaceChildren(
-      element("colgroup", {}, ...this.widths.map((w) => { const col = element("col"); col.style.width = `calc(${w}ch + 1rem)`; return col; })),
-      element("thead", {}, element("tr", {}, ...titles)), this.body);
+        element("colgroup", {}, ...this.widths.map((w) => {
+          const col = element("col");
+          col.style.width = `calc(${w}ch + 1rem)`;
+          return col;
+        })),
+        element("thead", {}, element("tr", {}, ...titles)), this.body);
     this.table.setAttribute("aria-rowcount", this.specs.length + 1);
     this.first = -1;
   }
@@ -94,12 +114,19 @@ class SpecTable {
   paint(printing = false) {
     if (!this.specs) return;
     const seen = Math.ceil(this.scroll.clientHeight / ROW) + 10;
-    const from = printing ? 0 : Math.max(0, Math.min(Math.floor(this.scroll.scrollTop / ROW) - 5, this.specs.length - seen));
+    const from =
+        printing ? 0 : Math.max(0, Math.min(Math.floor(this.scroll.scrollTop / ROW) - 5, this.specs.length - seen));
     const to = Math.min(this.specs.length, from + (printing ? PRINTED : seen));
-    const spacer = (rows) => { const tr = element("tr", {"aria-hidden": "true"}); tr.style.height = `${rows * ROW}px`; return tr; };
+    const spacer = (rows) => {
+      const tr = element("tr", {"aria-hidden": "true"});
+      tr.style.height = `${rows * ROW}px`;
+      return tr;
+    };
     const rows = this.specs.slice(from, to).map((spec, i) => this.row(spec, from + i));
-    if (printing) this.body.replaceChildren(...rows);
-    else this.body.replaceChildren(spacer(from), ...rows, spacer(this.specs.length - to));
+    if (printing)
+      this.body.replaceChildren(...rows);
+    else
+      this.body.replaceChildren(spacer(from), ...rows, spacer(this.specs.length - to));
   }
 
   row(spec, at) {
@@ -108,8 +135,14 @@ class SpecTable {
       return element("td", c.text ? {class: "text", title: text} : {}, text);
     });
     const kind = spec.place === 1 ? "best" : isTimed(spec) ? "" : "failed";
-    return element("tr", {class: kind, "aria-rowindex": at + 2, "aria-selected": spec === state.selected ? "true" : undefined,
-      onclick: () => select(spec)}, ...cells);
+    return element(
+        "tr", {
+          class: kind,
+          "aria-rowindex": at + 2,
+          "aria-selected": spec === state.selected ? "true" : undefined,
+          onclick: () => select(spec)
+        },
+        ...cells);
   }
 
   key(event) {
@@ -136,10 +169,15 @@ class SpecTable {
     this.detail.hidden = !spec || spec.run !== this.run;
     if (this.detail.hidden) return;
     const run = this.run;
-    const params = run.params.map((p, i) => [p, parameterValue(spec, i)]).filter(([, v]) => v !== undefined)
-      .map(([p, v]) => `${p.run_time ? "$" : ""}${p.name}=${shownValue(v)}`).join(" ");
+    const params = run.params.map((p, i) => [p, parameterValue(spec, i)])
+                       .filter(([, v]) => v !== undefined)
+                       .map(([p, v]) => `${p.run_time ? "$" : ""}${p.name}=${shownValue(v)}`)
+                       .join(" ");
     const figures = this.columns.slice(2 + run.varying.length)
-      .map((c) => [c, c.shown(c.get(spec))]).filter(([, v]) => v && v !== NONE).map(([c, v]) => `${c.name}: ${v}`).join(" · ");
+                        .map((c) => [c, c.shown(c.get(spec))])
+                        .filter(([, v]) => v && v !== NONE)
+                        .map(([c, v]) => `${c.name}: ${v}`)
+                        .join(" · ");
     this.detail.replaceChildren(element("strong", {}, `mesh_idx ${spec.idx}`), ` ${params}`, element("br"), figures);
   }
 }
