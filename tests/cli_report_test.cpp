@@ -112,6 +112,7 @@ TEST_F(Report, TakesObjectiveMetricsAndWorkFromTheTuningFile) {
 
 TEST_F(Report, AJournalTellsTheWorkAndWhenEachSpecWasDone) {
   sandbox_.write_gemm();
+  ASSERT_EQ(sandbox_.tune({"--yaml", "gemm.yaml", "--max-evals", "2", "--output", "best"}).code, 0);
   ASSERT_EQ(sandbox_.tune({"--yaml", "gemm.yaml", "--tune", "--finals-budget", "0.2", "--output", "best"}).code, 0);
   const json run = data_of(page_of({"best.jsonl"}))[0];
   EXPECT_EQ(run.at("limits").at("flops"), 2.0 * 64 * 64 * 64);
@@ -122,6 +123,11 @@ TEST_F(Report, AJournalTellsTheWorkAndWhenEachSpecWasDone) {
     EXPECT_GT(spec.at("at"), last);
     last = spec.at("at").get<double>();
   }
+  sandbox_.tune({"convert", "best.jsonl", "copy.jsonl"});
+  const json copy = data_of(page_of({"copy.jsonl"}))[0];
+  EXPECT_EQ(copy.at("limits"), run.at("limits"));
+  EXPECT_EQ(copy.at("date"), run.at("date"));
+  EXPECT_EQ(copy.at("specs")[0].at("at"), run.at("specs")[0].at("at"));
 }
 
 TEST_F(Report, TextsOfOthersBecomeNoMarkup) {

@@ -95,7 +95,7 @@ function drawRoofline(runs) {
     const winner = dots.find((p) => p.spec.place === 1);
     if (winner) {
       chart.dots([{...winner}], {size: 10, color: colorOf(run), opacity: 1});
-      chart.label(winner.x, winner.y, `best of ${run.name}`);
+      chart.label(winner.x, winner.y, `best of ${shortName(run)}`);
     }
     if (baselines.length) chart.dots(baselines, {size: 9, color: "var(--mark)", opacity: 1});
     for (const b of baselines.filter((one, i) => !baselines.slice(0, i).some((other) => isNear(chart, one, other))))
@@ -107,6 +107,13 @@ function drawRoofline(runs) {
       limits.length ?
           "Limits: the memory's bandwidth as the device tells it, and the most that its architecture does for these types, dense, at its highest clock." :
           "The limits of this device are not known."));
+}
+
+/** What tells the run from the others that are shown. */
+function shortName(run) {
+  const namesakes = state.runs.filter((r) => r.name === run.name);
+  if (namesakes.length === 1) return run.name;
+  return namesakes.filter((r) => r.problem === run.problem).length === 1 ? run.problem : `${run.name}, ${run.file}`;
 }
 
 /** Whether the labels of two points would stand on each other. */
