@@ -188,6 +188,7 @@ TEST_F(Report, RefusesWhatItCannotShow) {
   expect_refusal({"report", "run.json", "-o", "run.json"}, 2, "run.json: the output is also an input");
   expect_refusal({"report", "run.json", "-o", "/dev/full"}, 4, "/dev/full");
   expect_refusal({"report", "run.json", "--live", "notaport"}, 2, "'notaport' is no port such as 8080");
+  expect_refusal({"report", "run.json", "--live", "192.0.2.1:0"}, 4, "; give an address of this machine");
   expect_refusal({"report", "run.json", "--live", "nowhere:0"}, 2, "'nowhere' is no address such as 127.0.0.1");
 }
 

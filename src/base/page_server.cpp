@@ -125,7 +125,8 @@ class PageServer::Impl {
       const bool used = failed == asio::error::address_in_use;
       throw Error(ExitCode::environment,
                   fmt::format("--live: {}:{} cannot be served: {}{}", address.host, address.port, failed.message(),
-                              used ? "; choose another port, or 0 for a free one" : ""));
+                              used ? "; choose another port, or 0 for a free one"
+                                   : "; give an address of this machine, and a port that you may use"));
     };
     acceptor_.open(endpoint.protocol(), failed);
     require();
