@@ -129,7 +129,8 @@ void Tuner::refuse_other_time(Trial& trial) {
 
 void Tuner::record(const Trial& trial) {
   if (trial.recorded || journal_ == nullptr) return;
-  wire::TrialRecord entry{requests_->trial_id(trial.spec), trial};
+  wire::TrialRecord entry{requests_->trial_id(trial.spec), trial,
+                          std::chrono::duration<double>(now_() - started_).count()};
   if (auto* failure = std::get_if<Failure>(&entry.trial.outcome)) {
     base::Capture log(kRecordedLog);
     log.add(failure->log);

@@ -276,6 +276,8 @@ bool Background::ended() {
   return reaped_;
 }
 
+std::string Background::said() const { return base::read_file(err_); }
+
 Result Background::wait() {
   if (!reaped_) ::waitpid(process_, &status_, 0);
   reaped_ = true;

@@ -92,6 +92,8 @@ class Background {
   bool catches(int number) const;
   /// Whether it has ended.
   bool ended();
+  /// What it has said on stderr by now.
+  std::string said() const;
   /// Waits for its end.
   Result wait();
 

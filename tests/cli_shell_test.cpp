@@ -160,7 +160,7 @@ TEST_F(Shell, EveryOptionIsCompleted) {
 
 TEST_F(Shell, TheListOfEndingsNamesOptionsAndArguments) {
   std::string help = out({"--help-all"});
-  for (const char* command : {"convert", "simulate-bench", "diff", "shapes", "merge", "lookup", "cover"})
+  for (const char* command : {"convert", "simulate-bench", "diff", "shapes", "report", "merge", "lookup", "cover"})
     help += out({command, "--help"});
   for (const auto& [name, endings] : file_endings())
     EXPECT_TRUE(std::regex_search(help, std::regex("\n  " + name + "\\b"))) << name;

@@ -25,7 +25,7 @@
 #include "gpu_shared_reference.h"
 #include "gpu_timer.h"
 #include "measure.h"
-#include "peak.h"
+#include "model/peak.h"
 #include "reference_file.h"
 #include "roofline.h"
 #include "support.h"
@@ -38,6 +38,7 @@ namespace {
 constexpr double kLoadingCode = 0.001;  // seconds that loading a kernel's code may add to its first launch
 constexpr double kDisturbance = 1.25;   // processes that open the device made launches up to 1.17 times as long (H200)
 constexpr int kCheckedLaunches = 2;     // of each spec before the first that is timed
+constexpr double kPeakMargin = 1.25;    // clocks go beyond what consumer cards tell
 constexpr double kBandwidthMargin = 1.1;
 constexpr int kVendorAlgorithms = 100;
 constexpr double kLookInFinals = 2;              // seconds between two looks at the gauges, which take some ms each
@@ -348,8 +349,8 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
 // Asking a driver for its clocks takes a millisecond (H200), so it is asked once.
 GpuBackend::Limits GpuBackend::limits_for(const Gemm& gemm) const {
   Limits limits;
-  limits.flops =
-      peak_flops(gpu_->arch(), gpu_->attribute(gpu::kMultiprocessors), 1e3 * gpu_->attribute(gpu::kClock), gemm);
+  limits.flops = kPeakMargin * peak_flops(gpu_->arch(), gpu_->attribute(gpu::kMultiprocessors),
+                                          1e3 * gpu_->attribute(gpu::kClock), gemm);
   // What HIP tells of clock and width does not give the bandwidth of every kind of memory.
   if (kind() == Backend::cuda) limits.bandwidth = kBandwidthMargin * gpu_->memory_bandwidth();
   limits.cache_bytes = gpu_->attribute(gpu::kL2Bytes);

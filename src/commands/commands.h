@@ -61,6 +61,8 @@ ExitCode lookup(const Options& options);
 ExitCode cover(const CoverOptions& options);
 /// `tune export`: writes what a program needs to use the results of a database.
 ExitCode export_results(const ExportOptions& options);
+/// `tune report RUN... -o FILE`: writes a page that shows recorded runs in a browser.
+ExitCode report(const ReportOptions& options);
 /// `tune audit`: repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the
 /// winner changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit
 /// that was asked for is not met; none_valid: no run found a valid spec.

@@ -13,12 +13,15 @@
 #include "exec/stage_times.h"
 #include "flow/artifact_copy.h"
 #include "flow/finals_stage.h"
+#include "flow/live_page.h"
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
 #include "flow/repetition.h"
+#include "flow/report_data.h"
 #include "flow/stored_baseline.h"
 #include "flow/user_folders.h"
 #include "flow/workload.h"
+#include "model/peak.h"
 #include "model/problem_size.h"
 #include "report/text.h"
 #include "search/listed.h"
@@ -122,6 +125,12 @@ void note_machine(const flow::Machine& machine, const exec::Requests& requests, 
   if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
 }
 
+flow::LiveRuns live_runs(const Target& target) {
+  return {target.plan().name, {target.outputs.journal}, [&target](const interop::Recording& recording) {
+            return flow::report_data(recording, target.plan());
+          }};
+}
+
 void begin_run(Journal& journal, const Options& options, const TuneOrders& orders, const Target& target,
                const exec::Requests& requests, flow::Notes& notes) {
   if (orders.anew) journal.clear();
@@ -131,7 +140,8 @@ void begin_run(Journal& journal, const Options& options, const TuneOrders& order
   if (const Plan& plan = target.plan(); target.machine.probe_failure().empty())
     journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, flow::host_name(), ::getpid(),
                                    requests.hello(), problem_size_text(plan.problem, plan.constants), flow::timestamp(),
-                                   fresh, target.shape ? config::to_text(*target.shape) : ""});
+                                   fresh, target.shape ? config::to_text(*target.shape) : "", flops_of(plan.problem),
+                                   bytes_of(plan.problem), peak_flops(requests.hello().device, plan.problem)});
   if (fresh) journal.forget_older();
 }
 
@@ -205,6 +215,8 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   require_journal(target.outputs);
   std::optional<EarlierResult> earlier;
   if (options.baseline) earlier.emplace(options, plan, machine.device);
+  std::optional<flow::LivePage> live;
+  if (options.live) live.emplace(live_runs(target), *options.live);
   const exec::Requests requests(plan, machine, options.seed);
   require_artifact(options, target, requests, grid);
   std::unique_ptr<Journal> own;

@@ -43,4 +43,6 @@ std::string timestamp() {
                      micros);
 }
 
+std::string utc_minute() { return timestamp().substr(0, 16) + " UTC"; }
+
 }  // namespace tune::flow

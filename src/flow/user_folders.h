@@ -13,5 +13,7 @@ std::filesystem::path cache_folder();
 std::string host_name();
 /// The time of day as `2026-11-21 10:44:42.236642+00:00`.
 std::string timestamp();
+/// The same for people: `2026-11-21 10:44 UTC`.
+std::string utc_minute();
 
 }  // namespace tune::flow

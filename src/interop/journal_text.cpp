@@ -17,6 +17,10 @@ std::string to_journal(const Recording& recording, const std::vector<std::string
   wire::RunRecord run;
   run.name = recording.kernel;
   run.problem = recording.problem;
+  run.date = recording.date;
+  run.flops = recording.flops;
+  run.bytes = recording.bytes;
+  run.peak_flops = recording.peak_flops;
   run.command = command;
   run.hello.device = recording.device;
   run.hello.backend = Backend::automatic;
@@ -29,7 +33,7 @@ std::string to_journal(const Recording& recording, const std::vector<std::string
       measurement->build.seconds = recorded.build_seconds;
     else
       trial.measure_seconds += recorded.build_seconds;
-    text += encode(wire::TrialRecord{id_of(recorded), std::move(trial)}) + "\n";
+    text += encode(wire::TrialRecord{id_of(recorded), std::move(trial), recorded.at}) + "\n";
   }
   if (recording.finals) text += encode(wire::FinalsRecord{"converted", *recording.finals}) + "\n";
   return text;

@@ -34,22 +34,29 @@ RecordedTrial to_recorded(Trial trial) {
 
 /// A journal, record by record, each with the number of its run.
 struct JournalRecords {
+  std::vector<std::pair<std::size_t, wire::TrialRecord>> trials;
   std::vector<wire::RunRecord> runs;
-  std::vector<std::pair<std::size_t, Trial>> trials;
   std::vector<std::pair<std::size_t, std::optional<Finals>>> finals;  ///< of older versions nothing
   wire::DamagedLines damaged;
+  double earlier = 0, latest = 0;  ///< seconds of the sweeps before this one, and until now
 };
+
+void take_trial(wire::TrialRecord record, JournalRecords& journal) {
+  const Measurement* measurement = record.trial.measurement();
+  if (measurement != nullptr && !is_time(measurement->timing.median))
+    throw wire::Malformed("its time is not positive, or one that no launch takes");
+  if (record.at > 0) record.at = journal.latest = std::max(journal.latest, journal.earlier + record.at);
+  journal.trials.emplace_back(journal.runs.size(), std::move(record));
+}
 
 void take_line(std::string_view line, JournalRecords& journal) {
   try {
     wire::Record record = wire::decode_record(line);
-    if (auto* run = std::get_if<wire::RunRecord>(&record)) journal.runs.push_back(std::move(*run));
-    if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
-      const Measurement* measurement = trial->trial.measurement();
-      if (measurement != nullptr && !is_time(measurement->timing.median))
-        throw wire::Malformed("its time is not positive, or one that no launch takes");
-      journal.trials.emplace_back(journal.runs.size(), std::move(trial->trial));
+    if (auto* run = std::get_if<wire::RunRecord>(&record)) {
+      journal.runs.push_back(std::move(*run));
+      journal.earlier = journal.latest;
     }
+    if (auto* trial = std::get_if<wire::TrialRecord>(&record)) take_trial(std::move(*trial), journal);
     if (auto* held = std::get_if<wire::FinalsRecord>(&record))
       journal.finals.emplace_back(journal.runs.size(), std::move(held->finals));
   } catch (const wire::OlderFinals&) {
@@ -84,15 +91,20 @@ Recording recording_of(const JournalRecords& journal, const wire::RunRecord& las
   recording.kernel = last.name;
   recording.problem = problem_of_run(last);
   recording.protocol = last.protocol;
+  recording.date = last.date;
+  recording.flops = last.flops;
+  recording.bytes = last.bytes;
+  recording.peak_flops = last.peak_flops;
   const auto is_part = [&](std::size_t run) { return run > 0 && continues(journal.runs[run - 1], last); };
   for (const auto& [run, held] : journal.finals) {
     if (!is_part(run)) continue;
     recording.has_older_finals = !held;
     recording.finals = held;
   }
-  for (const auto& [run, trial] : journal.trials) {
+  for (const auto& [run, record] : journal.trials) {
     if (!is_part(run)) continue;
-    recording.trials.push_back(to_recorded(trial));
+    recording.trials.push_back(to_recorded(record.trial));
+    recording.trials.back().at = record.at;
     for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
   }
   return recording;

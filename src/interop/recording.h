@@ -24,23 +24,26 @@ struct RecordedTrial {
   double build_seconds = 0;
   double measure_seconds = 0;  ///< checks and all launches
   std::int64_t mesh_idx = -1;  ///< of our own journal
+  double at = 0;               ///< of our own journal: seconds of all its sweeps before the outcome; 0: it does not say
 };
 
 /// A recorded run: a search space and what was found in it. Texts are empty where the recording does not say.
 struct Recording {
   enum class Format { journal, kernel_tuner, t4, csv };
   Format format = Format::journal;
-  std::string file;                     ///< for messages
-  Device device;                        ///< often its name alone
-  std::string kernel;                   ///< of our own journal: the tuning file's name
-  std::string problem;                  ///< 4096x4096; of a program, if it was one of several shapes: M=4096 N=4096
-  std::vector<Parameter> parameters;    ///< every value that occurs, in the recording's order
-  std::vector<std::string> objectives;  ///< `time` if the recording names none
-  std::vector<RecordedTrial> trials;    ///< each spec once: the last one counts
-  std::optional<Finals> finals;         ///< of our own journal: the last ones
-  bool has_older_finals = false;        ///< of our own journal: the last ones are of an older version, and left out
-  wire::DamagedLines damaged = {};      ///< of our own journal: left out
-  int protocol = wire::kProtocol;       ///< of our own journal: that of the version which wrote to it last
+  std::string file;       ///< for messages
+  Device device;          ///< often its name alone
+  std::string kernel;     ///< of our own journal: the tuning file's name
+  std::string problem;    ///< 4096x4096; of a program, if it was one of several shapes: M=4096 N=4096
+  std::string date = {};  ///< of our own journal: when its last run began
+  double flops = 0, bytes = 0, peak_flops = 0;  ///< see wire::RunRecord; 0: it does not say
+  std::vector<Parameter> parameters;            ///< every value that occurs, in the recording's order
+  std::vector<std::string> objectives;          ///< `time` if the recording names none
+  std::vector<RecordedTrial> trials;            ///< each spec once: the last one counts
+  std::optional<Finals> finals;                 ///< of our own journal: the last ones
+  bool has_older_finals = false;    ///< of our own journal: the last ones are of an older version, and left out
+  wire::DamagedLines damaged = {};  ///< of our own journal: left out
+  int protocol = wire::kProtocol;   ///< of our own journal: that of the version which wrote to it last
 };
 
 /// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4

@@ -99,6 +99,10 @@ void refuse_conflicts(const Options& options) {
     fail(
         "--artifact copies what was built for the best spec; --simulate, --dry-run, --build-only and --probe find "
         "none");
+  if (options.live && !measures)
+    fail("--live shows a run that measures; for what is recorded there is tune report RUN --live PORT");
+  if (options.live && options.shapes)
+    fail("--live shows one run, and --shapes makes several; use tune report RUN... --live PORT beside it");
   if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
   if (options.simulate && options.shapes)
     fail("--simulate and --shapes exclude each other: a recording is of one problem");

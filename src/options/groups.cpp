@@ -286,6 +286,16 @@ void add_how(CLI::App& app, Options& options) {
       ->type_name("DIR");
 }
 
+CLI::Option* add_live(CLI::App& app, std::optional<base::PageAddress>& live, const char* help) {
+  return app
+      .add_option_function<std::string>(
+          "--live", [&live](const std::string& text) { live = parse_page_address(text); }, help)
+      ->check([](const std::string& text) {
+        return parse_page_address(text) ? "" : "'" + text + "' is no port such as 8080, or 0 for a free one";
+      })
+      ->type_name("[ADDRESS:]PORT");
+}
+
 void add_what_comes_out(CLI::App& app, Options& options) {
   const char* group = "What comes out";
   app.add_option("--output,-o", options.output,
@@ -320,6 +330,9 @@ void add_what_comes_out(CLI::App& app, Options& options) {
   app.add_option("--artifact", options.artifact, "Copy what was built for the best spec (.cubin, .hsaco, .so) here")
       ->group(group)
       ->type_name("DIR");
+  add_live(app, options.live,
+           "Serve a page that shows the run while it goes on, to this machine unless ADDRESS is given")
+      ->group(group);
   app.add_flag("--quiet,-q", options.quiet, "No progress; results only")->group(group);
   app.add_flag("--verbose,-v", options.verbose, "Log what every process does, on stderr")->group(group);
 }

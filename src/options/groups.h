@@ -18,6 +18,9 @@ CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<dou
 /// Adds --top: how many rows a table shows; `all` is 0.
 CLI::Option* add_top(CLI::App& app, std::optional<std::size_t>& top, const char* help);
 
+/// Adds `--live [ADDRESS:]PORT`.
+CLI::Option* add_live(CLI::App& app, std::optional<base::PageAddress>& live, const char* help);
+
 /// Each adds the options of one group. `options` must outlive the parsing.
 void add_what_to_tune(CLI::App& app, Options& options);
 void add_programs(CLI::App& app, Options& options);

@@ -52,6 +52,19 @@ void add_list_shapes(CLI::App& app, ListShapesOptions& shapes) {
       ->type_name("NAME=V");
 }
 
+void add_report(CLI::App& app, ReportOptions& report) {
+  CLI::App* command =
+      app.add_subcommand("report", "Show runs on a page for the browser: tune report RUN... -o report.html");
+  command->add_option("RUN", report.runs, "Recorded runs: journals, CSV files, Kernel Tuner caches, T4 results")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--output,-o", report.output, "The HTML file to write")->type_name("FILE");
+  add_live(*command, report.live, "Serve the page, which follows the runs, to this machine unless ADDRESS is given");
+  command->add_option("--yaml", report.yamls, "The tuning file of the runs, for its objective, metrics and problem")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
 void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
   CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
   command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
@@ -102,7 +115,8 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
                            "--compare_wo_tuning",
                            "--config_str",
                            "--baseline",
-                           "--threshold"})
+                           "--threshold",
+                           "--live"})
     command->remove_option(command->get_option(name));
   command->get_option("--tune")->description("Changes nothing: every audited run is one with --tune");
   command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
@@ -193,6 +207,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_diff(app, diff);
   ListShapesOptions shapes;
   add_list_shapes(app, shapes);
+  ReportOptions report;
+  add_report(app, report);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
   DatabaseOptions database;
@@ -233,13 +249,20 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   }
   if (app.got_subcommand("convert")) options.convert = convert;
   if (app.got_subcommand("diff")) options.diff = diff;
+  if (app.got_subcommand("report")) {
+    if (!report.output && !report.live)
+      throw Error(ExitCode::bad_input,
+                  "tune report needs -o FILE for the page, such as -o report.html, or --live PORT");
+    options.report = report;
+  }
   if (app.got_subcommand("simulate-bench")) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
   if (app.got_subcommand("shapes")) options.list_shapes = std::move(shapes);
   if (take_database_command(app, database, options)) return options;
-  if (options.convert || options.diff || options.simulate_bench || options.list_shapes) return options;
+  if (options.convert || options.diff || options.report || options.simulate_bench || options.list_shapes)
+    return options;
   add_consequences(options);
   refuse_conflicts(options);
   return options;

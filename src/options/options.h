@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/page_server.h"
 #include "model/device.h"
 #include "options/database_options.h"
 #include "options/values.h"
@@ -32,6 +33,14 @@ struct ListShapesOptions {
   std::vector<std::filesystem::path> logs;
   std::optional<std::filesystem::path> output;  ///< unset: standard output
   std::vector<std::string> filters;             ///< NAME=VALUE
+};
+
+/// `tune report`.
+struct ReportOptions {
+  std::vector<std::filesystem::path> runs;      ///< recorded ones
+  std::vector<std::filesystem::path> yamls;     ///< of their kernel
+  std::optional<std::filesystem::path> output;  ///< set unless the page is live
+  std::optional<base::PageAddress> live;
 };
 
 /// `tune simulate-bench`.
@@ -73,6 +82,7 @@ struct Options {
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<DiffOptions> diff;                     ///< likewise
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
+  std::optional<ReportOptions> report;                 ///< likewise
   std::optional<ListShapesOptions> list_shapes;        ///< likewise
   std::optional<MergeOptions> merge;                   ///< likewise, as are the next three
   std::optional<LookupOptions> lookup;
@@ -122,6 +132,7 @@ struct Options {
   bool fresh = false;  ///< measures again what the journal knows
   std::optional<std::filesystem::path> keep;
   std::optional<std::filesystem::path> store, base_store;
+  std::optional<base::PageAddress> live;          ///< where the run's page is served while it goes on
   std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
 
   std::optional<std::size_t> top;  ///< 0: all; unset: it depends on where the table goes

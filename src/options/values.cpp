@@ -57,4 +57,18 @@ std::optional<Part> parse_part(const std::string& text) {
   return good ? std::optional(part) : std::nullopt;
 }
 
+std::optional<base::PageAddress> parse_page_address(const std::string& text) {
+  base::PageAddress address;
+  const std::size_t colon = text.rfind(':');
+  const std::string port = text.substr(colon == std::string::npos ? 0 : colon + 1);
+  const char* end = port.data() + port.size();
+  if (const auto [at, failed] = std::from_chars(port.data(), end, address.port); failed != std::errc() || at != end)
+    return std::nullopt;
+  if (colon == std::string::npos) return address;
+  address.host = text.substr(0, colon);
+  if (address.host.starts_with('[') && address.host.ends_with(']'))
+    address.host = address.host.substr(1, address.host.size() - 2);
+  return address;
+}
+
 }  // namespace tune

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "base/page_server.h"
+
 namespace tune {
 
 /// One of `count` parts of a whole; the first has index 0.
@@ -18,6 +20,8 @@ std::optional<double> parse_duration(const std::string& text);
 std::optional<double> parse_share(const std::string& text);
 /// 500M or 12G, also with a B, in bytes.
 std::optional<std::int64_t> parse_bytes(const std::string& text);
+/// 8080, 0.0.0.0:8080 or [::1]:8080; without an address it is that of this machine alone.
+std::optional<base::PageAddress> parse_page_address(const std::string& text);
 /// 0:4, the first of four parts.
 std::optional<Part> parse_part(const std::string& text);
 

@@ -38,12 +38,14 @@ bool is_date(const std::string& text) {
                             [](char form, char c) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
 }
 
-double seconds_at(const json& j, const char* key) {
+double amount_at(const json& j, const char* key, const char* kind = "amount") {
   const auto found = j.find(key);
   if (found == j.end()) return 0;
-  if (!found->is_number() || found->get<double>() < 0) refuse(std::string("'") + key + "' is no time");
+  if (!found->is_number() || found->get<double>() < 0) refuse(std::string("'") + key + "' is no " + kind);
   return found->get<double>();
 }
+
+double seconds_at(const json& j, const char* key) { return amount_at(j, key, "time"); }
 
 /// Requires a valid build time of a spec that was measured or pruned.
 void require_build_time(const json& outcome) {
@@ -245,6 +247,9 @@ static void to_json(json& j, const RunRecord& run) {
   if (!run.date.empty()) j["date"] = run.date;
   if (run.fresh) j["fresh"] = true;
   if (!run.shape.empty()) j["shape"] = run.shape;
+  if (run.flops > 0) j["flops"] = run.flops;
+  if (run.bytes > 0) j["bytes"] = run.bytes;
+  if (run.peak_flops > 0) j["peak_flops"] = run.peak_flops;
 }
 
 static void from_json(const json& j, RunRecord& run) {
@@ -258,6 +263,9 @@ static void from_json(const json& j, RunRecord& run) {
   if (!run.date.empty() && !is_date(run.date)) refuse("'date' is no date such as 2026-11-21 10:44:42+00:00");
   run.fresh = j.value("fresh", false);
   run.shape = j.value("shape", "");
+  run.flops = amount_at(j, "flops");
+  run.bytes = amount_at(j, "bytes");
+  run.peak_flops = amount_at(j, "peak_flops");
   const Event event = decode_event(j.at("hello").dump());
   const auto* hello = std::get_if<Hello>(&event);
   if (hello == nullptr) throw Malformed("what it calls hello is another message");
@@ -283,6 +291,7 @@ std::string encode(const Record& record) {
     j["record"] = "run";
   } else if (const auto* trial = std::get_if<TrialRecord>(&record)) {
     j = trial->trial;
+    if (trial->at > 0) j["at"] = trial->at;
     j["record"] = "trial";
     j["id"] = trial->id;
   } else if (const auto* finals = std::get_if<FinalsRecord>(&record)) {
@@ -305,7 +314,7 @@ Record decode_record(std::string_view line) {
   try {
     const std::string sort = j.at("record").get<std::string>();
     if (sort == "run") return j.get<RunRecord>();
-    if (sort == "trial") return TrialRecord{j.at("id").get<std::string>(), j.get<Trial>()};
+    if (sort == "trial") return TrialRecord{j.at("id").get<std::string>(), j.get<Trial>(), seconds_at(j, "at")};
     if (sort == "finals") return FinalsRecord{j.at("id").get<std::string>(), j.get<Finals>()};
     if (sort == "started") return j.get<StartedRecord>();
     if (sort == "ended") return EndedRecord{j.value("complete", false)};

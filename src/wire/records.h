@@ -23,12 +23,16 @@ struct RunRecord {
   std::string date = {};     ///< when it began: 2026-11-21 10:44:42.236642+00:00; empty: an older version did not say
   bool fresh = false;        ///< what was recorded before was not to count for it
   std::string shape = {};    ///< of a list of shapes: M=4096 N=4096 K=4096
+  /// Of the problem: its operations and bytes, and the operations per second that the device can do at most for its
+  /// types; 0: not known, or an older version did not say.
+  double flops = 0, bytes = 0, peak_flops = 0;
 };
 
 /// A spec was tried. `id` is its identity: see Requests::trial_id.
 struct TrialRecord {
   std::string id;
   Trial trial;
+  double at = 0;  ///< seconds after the sweep began; 0: an older version did not say
 };
 
 /// Finals were held; `id` is the hash of who took part and how.

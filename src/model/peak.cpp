@@ -1,9 +1,9 @@
-#include "peak.h"
+#include "model/peak.h"
 
 #include <algorithm>
 #include <string_view>
 
-namespace tune::worker {
+namespace tune {
 namespace {
 
 // Operations (a multiplication and an addition are two) that a multiprocessor does per cycle with dense 16-bit inputs:
@@ -19,7 +19,6 @@ constexpr Rate kRates[] = {
     {"sm_120", 2048}, {"sm_121", 2048}, {"gfx906", 256},  {"gfx908", 1024}, {"gfx90a", 1024},
     {"gfx940", 2048}, {"gfx941", 2048}, {"gfx942", 2048}, {"gfx950", 4096},
 };
-constexpr double kMargin = 1.25;  // clocks go beyond what consumer cards tell
 
 bool is_8_bit(Type type) { return size_of(type) == 1; }
 
@@ -33,7 +32,7 @@ double relative_rate(Type type) {
 
 }  // namespace
 
-double peak_flops(const std::string& arch, int multiprocessors, double clock_hz, const Gemm& gemm) {
+double peak_flops(const std::string& arch, std::int64_t multiprocessors, double clock_hz, const Gemm& gemm) {
   // The letter of sm_90a tells features, and that of gfx90a belongs to the number.
   const std::string_view name = arch.starts_with("sm_")
                                     ? std::string_view(arch).substr(0, arch.find_last_of("0123456789") + 1)
@@ -41,7 +40,15 @@ double peak_flops(const std::string& arch, int multiprocessors, double clock_hz,
   const auto* rate = std::ranges::find(kRates, name, &Rate::arch);
   if (rate == std::end(kRates)) return 0;
   const double relative = std::min(relative_rate(gemm.a), relative_rate(gemm.b));
-  return kMargin * rate->half * relative * multiprocessors * clock_hz;
+  return rate->half * relative * static_cast<double>(multiprocessors) * clock_hz;
 }
 
-}  // namespace tune::worker
+double peak_flops(const Device& device, const Problem& problem) {
+  const auto* gemm = std::get_if<Gemm>(&problem);
+  const auto clock = device.properties.find("clock_hz");
+  if (gemm == nullptr || clock == device.properties.end()) return 0;
+  return peak_flops(device.arch, device.integer("multiprocessors").value_or(0), number_of(clock->second).value_or(0),
+                    *gemm);
+}
+
+}  // namespace tune

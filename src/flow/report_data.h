@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+#include "interop/recording.h"
+#include "model/plan.h"
+
+namespace tune::flow {
+
+/// What a report shows of a recorded run, as a JSON object that src/report/page/data.js reads: device and problem,
+/// every spec with its place by the ranking's rule, its figures and when it was done, the finals, and the reasons of
+/// failures. `plan` tells what is not recorded: objective, metrics, and the work of the problem where an older version
+/// did not record it. It may be that of the recording alone.
+std::string report_data(const interop::Recording& recording, const Plan& plan);
+
+}  // namespace tune::flow
