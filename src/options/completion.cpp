@@ -23,7 +23,7 @@ std::map<std::string, std::vector<std::string>> file_endings() {
           {"--db", yaml},
           {"DB", yaml},
           {"RUN", recordings},
-          {"--weights", yaml},
+          {"--weights", shapes},
           {"--validate", recordings},
           {"LOG", shapes}};
 }
