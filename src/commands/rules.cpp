@@ -149,11 +149,17 @@ report::ProgressStyle progress_style(const Options& options, const Plan& plan) {
   return style;
 }
 
+base::StorePlaces store_places(const std::optional<std::filesystem::path>& named) {
+  if (named) return {*named, true, {}};
+  const std::filesystem::path cache = flow::cache_folder();
+  return {cache.empty() ? cache : cache / "store", false, {}, kStoreLimit};
+}
+
 exec::MeasureOptions measure_options(const Options& options, const exec::Workers& workers, Backend backend) {
   exec::MeasureOptions measure;
   measure.worker = workers.require(backend);
-  if (const std::filesystem::path cache = flow::cache_folder(); !cache.empty()) measure.store.folder = cache / "store";
-  if (options.store) measure.store = {*options.store, true, {}};
+  measure.store = store_places(options.store);
+  if (options.store_limit) measure.store.limit = *options.store_limit;
   if (options.base_store) measure.store.base = *options.base_store;
   if (options.keep) measure.keep = *options.keep;
   measure.deadlines = {limit_of(options.timeout_build), limit_of(options.timeout_run)};

@@ -5,6 +5,8 @@ namespace tune::commands {
 ExitCode run(const Options& options) {
   if (options.audit) return audit(options);
   if (options.convert) return convert(*options.convert, options.command);
+  if (options.show) return show(*options.show);
+  if (options.cache) return cache(*options.cache);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);

@@ -21,6 +21,12 @@ flow::RecordedPlanRules plan_rules(const Options& options) {
   return {*options.simulate, options.yaml, load_options(options), device_file(options)};
 }
 
+/// Without a tuning file the grid is that of the tuning that the journal has seen last, if it tells that.
+interop::Recording recording_of(const Options& options) {
+  if (!options.yaml.empty()) return interop::read_recording(*options.simulate);
+  return interop::read_run(*options.simulate, {{}, true});
+}
+
 flow::Outputs outputs_of(const Options& options) {
   flow::OutputRules rules = output_rules(options);
   rules.journal = false;
@@ -87,7 +93,7 @@ TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
 /// A tuning on a recorded run, ready to begin. What is made first is needed by what follows.
 struct Simulation {
   explicit Simulation(const Options& options, flow::Replay::Change change = {})
-      : recording(interop::read_recording(*options.simulate)),
+      : recording(recording_of(options)),
         loaded(flow::load_recorded_plan(recording, plan_rules(options))),
         objective(loaded.plan),
         outputs(outputs_of(options)),

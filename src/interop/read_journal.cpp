@@ -1,7 +1,13 @@
 // Our own journal. A journal may hold several runs, of several problems and devices: the last run's count.
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "interop/recorded_space.h"
 #include "interop/recording_text.h"
+#include "model/values/error.h"
 #include "wire/records.h"
 
 namespace tune::interop {
@@ -27,55 +33,165 @@ RecordedTrial to_recorded(Trial trial) {
   return recorded;
 }
 
+/// What a run printed at its end, with the trials as they were then.
+struct Printed {
+  wire::ResultsRecord record;
+  std::vector<Trial> trials;
+};
+
+/// Goes through the records of a journal.
+class JournalReader {
+ public:
+  JournalReader(std::string_view text, const RunChoice* choice) : choice_(choice) {
+    std::int64_t line = 1;
+    for (std::size_t begin = 0; begin < text.size() && !is_past_chosen(); ++line) {
+      const std::size_t end = text.find('\n', begin);
+      if (end == std::string_view::npos) break;  // torn
+      accept(text.substr(begin, end - begin), line);
+      begin = end + 1;
+    }
+    if (runs_.empty()) throw BadJson(text.data(), "the journal names no run");
+  }
+
+  Recording recording() {
+    Recording recording;
+    if (choice_ != nullptr) recording.run = chosen_run();
+    const wire::RunRecord& last = recording.run ? recording.run->begin : runs_.back();
+    recording.damaged = std::move(damaged_);
+    recording.device = last.hello.device;
+    recording.kernel = last.name;
+    recording.problem = last.problem;
+    if (recording.run && recording.run->results)
+      take(*recording.run, recording);
+    else
+      take_all(last, recording);
+    return recording;
+  }
+
+ private:
+  bool is_past_chosen() const { return choice_ != nullptr && choice_->number && std::ssize(runs_) > *choice_->number; }
+
+  void accept(std::string_view line, std::int64_t number) try {
+    wire::Record record = wire::decode_record(line);
+    if (auto* run = std::get_if<wire::RunRecord>(&record)) runs_.push_back(std::move(*run));
+    if (auto* trial = std::get_if<wire::TrialRecord>(&record)) accept(std::move(*trial));
+    if (auto* held = std::get_if<wire::FinalsRecord>(&record))
+      finals_.emplace_back(runs_.size(), std::move(held->finals));
+    if (auto* results = std::get_if<wire::ResultsRecord>(&record)) accept(std::move(*results));
+  } catch (const wire::OlderFinals&) {
+    finals_.emplace_back(runs_.size(), std::nullopt);
+  } catch (const wire::Malformed& malformed) {
+    if (runs_.empty()) throw BadJson(line.data(), std::string("this is no record of a journal: ") + malformed.what());
+    damaged_.add(number, malformed.what());
+  }
+
+  void accept(wire::TrialRecord record) {
+    const Measurement* measurement = record.trial.measurement();
+    if (measurement != nullptr && !is_time(measurement->timing.median))
+      throw wire::Malformed("its time is not positive, or one that no launch takes");
+    last_of_[record.id] = trials_.size();
+    trials_.emplace_back(runs_.size(), std::move(record.trial));
+  }
+
+  void accept(wire::ResultsRecord record) {
+    if (runs_.empty()) return;
+    Printed printed{std::move(record), {}};
+    const Space space = space_of(printed.record);
+    for (const wire::ResultsRecord::Tried& tried : printed.record.trials) {
+      const auto found = last_of_.find(tried.id);
+      if (found == last_of_.end()) continue;
+      Trial trial = trials_[found->second].second;
+      trial.spec = numbered(space, tried.mesh_idx, trial.spec);
+      if (auto* measurement = std::get_if<Measurement>(&trial.outcome))
+        for (const auto& [name, value] : tried.metrics) measurement->metrics.insert_or_assign(name, value);
+      printed.trials.push_back(std::move(trial));
+    }
+    printed_.insert_or_assign(runs_.size(), std::move(printed));
+  }
+
+  /// The spec as it was in the grid of a run: the record of its trial may be of an earlier grid, and does not tell the
+  /// order of the parameters.
+  static Spec numbered(const Space& space, std::int64_t mesh_idx, const Spec& recorded) {
+    const auto size = space.product_size();
+    const bool is_numbered = mesh_idx >= 0 && (!size || mesh_idx < *size);
+    const auto point = space.point(is_numbered ? Spec{mesh_idx, {}} : Spec{-1, recorded.params});
+    if (!point || !holds(space.spec(*point), recorded.params))
+      throw wire::Malformed(fmt::format("its spec {} is not what was tried under this number", mesh_idx));
+    return space.spec(*point);
+  }
+
+  std::optional<JournalRun> chosen_run() {
+    const std::size_t number = chosen_number();
+    if (number == 0) return std::nullopt;
+    JournalRun run{number, runs_.size(), runs_[number - 1], {}, {}};
+    if (const auto found = printed_.find(number); found != printed_.end()) {
+      run.results = std::move(found->second.record);
+      run.trials = std::move(found->second.trials);
+    }
+    return run;
+  }
+
+  /// 0: there is none.
+  std::size_t chosen_number() const {
+    if (choice_->number) {
+      if (*choice_->number >= 1 && *choice_->number <= std::ssize(runs_))
+        return static_cast<std::size_t>(*choice_->number);
+      throw Error(ExitCode::bad_input,
+                  fmt::format("there is no run {}: the journal holds {}", *choice_->number, runs_.size()));
+    }
+    if (!choice_->tuned) return runs_.size();
+    for (auto run = printed_.rbegin(); run != printed_.rend(); ++run)
+      if (run->second.record.tuned && !run->second.record.part && !run->second.trials.empty() &&
+          continues(runs_[run->first - 1], runs_.back()))
+        return run->first;
+    return 0;
+  }
+
+  static void take(const JournalRun& run, Recording& recording) {
+    for (const std::vector<Parameter>& mapping : run.results->mappings)
+      for (const Parameter& parameter : mapping) add_values(recording.parameters, parameter);
+    for (const Trial& trial : run.trials) recording.trials.push_back(to_recorded(trial));
+    recording.finals = run.results->finals;
+    recording.objectives = run.results->objectives;
+  }
+
+  static void add_values(std::vector<Parameter>& parameters, const Parameter& added) {
+    const auto known = std::ranges::find(parameters, added.name, &Parameter::name);
+    if (known == parameters.end()) {
+      parameters.push_back(added);
+      return;
+    }
+    for (const Value& value : added.values)
+      if (std::ranges::find(known->values, value) == known->values.end()) known->values.push_back(value);
+  }
+
+  void take_all(const wire::RunRecord& last, Recording& recording) {
+    for (auto& [run, held] : finals_) {
+      if (run == 0 || !continues(runs_[run - 1], last)) continue;
+      recording.has_older_finals = !held;
+      recording.finals = std::move(held);
+    }
+    for (auto& [run, trial] : trials_) {
+      if (run == 0 || !continues(runs_[run - 1], last)) continue;
+      recording.trials.push_back(to_recorded(std::move(trial)));
+      for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
+    }
+  }
+
+  const RunChoice* choice_;
+  std::vector<wire::RunRecord> runs_;
+  // Each with the number of its run.
+  std::vector<std::pair<std::size_t, Trial>> trials_;
+  std::vector<std::pair<std::size_t, std::optional<Finals>>> finals_;  // of older versions nothing
+  std::map<std::size_t, Printed> printed_;
+  std::unordered_map<std::string, std::size_t> last_of_;  ///< the last of the trials with this identity
+  wire::DamagedLines damaged_;
+};
+
 }  // namespace
 
-Recording read_journal(std::string_view text) {
-  std::vector<std::pair<std::size_t, Trial>> trials;  // with the number of the run
-  std::vector<wire::RunRecord> runs;
-  std::vector<std::pair<std::size_t, std::optional<Finals>>> finals;  // likewise; of older versions nothing
-  wire::DamagedLines damaged;
-  std::int64_t line = 1;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos) break;  // torn
-    try {
-      wire::Record record = wire::decode_record(text.substr(begin, end - begin));
-      if (auto* run = std::get_if<wire::RunRecord>(&record)) runs.push_back(std::move(*run));
-      if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
-        const Measurement* measurement = trial->trial.measurement();
-        if (measurement != nullptr && !is_time(measurement->timing.median))
-          throw wire::Malformed("its time is not positive, or one that no launch takes");
-        trials.emplace_back(runs.size(), std::move(trial->trial));
-      }
-      if (auto* held = std::get_if<wire::FinalsRecord>(&record))
-        finals.emplace_back(runs.size(), std::move(held->finals));
-    } catch (const wire::OlderFinals&) {
-      finals.emplace_back(runs.size(), std::nullopt);
-    } catch (const wire::Malformed& malformed) {
-      if (runs.empty())
-        throw BadJson(text.data() + begin, std::string("this is no record of a journal: ") + malformed.what());
-      damaged.add(line, malformed.what());
-    }
-    begin = end + 1;
-  }
-  if (runs.empty()) throw BadJson(text.data(), "the journal names no run");
-  Recording recording;
-  recording.damaged = std::move(damaged);
-  const wire::RunRecord& last = runs.back();
-  recording.device = last.hello.device;
-  recording.kernel = last.name;
-  recording.problem = last.problem;
-  for (auto& [run, held] : finals) {
-    if (run == 0 || !continues(runs[run - 1], last)) continue;
-    recording.has_older_finals = !held;
-    recording.finals = std::move(held);
-  }
-  for (auto& [run, trial] : trials) {
-    if (run == 0 || !continues(runs[run - 1], last)) continue;
-    recording.trials.push_back(to_recorded(std::move(trial)));
-    for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
-  }
-  return recording;
+Recording read_journal(std::string_view text, const RunChoice* choice) {
+  return JournalReader(text, choice).recording();
 }
 
 }  // namespace tune::interop

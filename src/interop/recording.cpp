@@ -150,7 +150,9 @@ void add_value(std::vector<Parameter>& parameters, const Setting& setting) {
     parameter->values.push_back(setting.value);
 }
 
-Recording parse_recording(std::string_view text, const std::string& file) {
+namespace {
+
+Recording parse(std::string_view text, const std::string& file, const RunChoice* choice) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw Error(ExitCode::bad_input, file + ": the recording is empty");
   Recording recording;
@@ -159,7 +161,7 @@ Recording parse_recording(std::string_view text, const std::string& file) {
     if (format != Recording::Format::journal) require_utf8(text);
     switch (format) {
       case Recording::Format::journal:
-        recording = read_journal(text);
+        recording = read_journal(text, choice);
         break;
       case Recording::Format::kernel_tuner:
         recording = read_kernel_tuner(text);
@@ -176,6 +178,8 @@ Recording parse_recording(std::string_view text, const std::string& file) {
   }
   recording.file = file;
   if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
+  // The results of a run tell its grid, and have each spec once.
+  if (recording.run && recording.run->results) return recording;
   for (RecordedTrial& trial : recording.trials)  // sums of what each reader bounds
     for (double* seconds : {&trial.build_seconds, &trial.measure_seconds}) *seconds = std::min(*seconds, kLongest / 2);
   drop_repeated(recording.trials);
@@ -189,7 +193,18 @@ Recording parse_recording(std::string_view text, const std::string& file) {
   return recording;
 }
 
+}  // namespace
+
+Recording parse_recording(std::string_view text, const std::string& file) { return parse(text, file, nullptr); }
+
 Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
+
+Recording read_run(const std::filesystem::path& path, const RunChoice& choice) {
+  Recording recording = parse(read_text(path), path.string(), &choice);
+  if (choice.number && recording.format != Recording::Format::journal)
+    throw Error(ExitCode::bad_input, path.string() + " is no journal, and holds one run; only a journal has several");
+  return recording;
+}
 
 RecordedTrials::RecordedTrials(const Recording& recording) : recording_(&recording) {
   for (const Parameter& parameter : recording.parameters)

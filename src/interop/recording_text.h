@@ -14,7 +14,8 @@ namespace tune::interop {
 
 Recording read_kernel_tuner(std::string_view text);
 Recording read_t4(std::string_view text);
-Recording read_journal(std::string_view text);
+/// `choice`: one run alone; null: all that belongs to the last one.
+Recording read_journal(std::string_view text, const RunChoice* choice);
 Recording read_csv(std::string_view text);
 
 /// Seconds that no build and no measurement takes.

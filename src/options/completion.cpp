@@ -6,7 +6,8 @@ std::map<std::string, std::vector<std::string>> file_endings() {
   const std::vector<std::string> yaml = {"yaml", "yml"}, recordings = {"jsonl", "json", "csv", "gz", "bz2"};
   return {{"--yaml", yaml},           {"--shapes", yaml},       {"--device-file", yaml},
           {"--simulate", recordings}, {"--kt-cache", {"json"}}, {"--tuning_results_file", yaml},
-          {"--t4", {"json"}},         {"IN", recordings},       {"FILE", recordings}};
+          {"--t4", {"json"}},         {"IN", recordings},       {"FILE", recordings},
+          {"RUN", recordings}};
 }
 
 Completed completed(const OptionText& option) {

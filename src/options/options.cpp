@@ -5,6 +5,7 @@
 #include "base/streams.h"
 #include "model/values/error.h"
 #include "options/groups.h"
+#include "options/read_options.h"
 #include "options/spellings.h"
 #include "options/texts.h"
 
@@ -144,6 +145,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_convert(app, convert);
   SimulateBenchOptions bench;
   add_simulate_bench(app, bench);
+  ShowOptions show;
+  add_show(app, show);
+  CacheOptions cache;
+  add_cache(app, cache);
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
@@ -183,7 +188,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     complete(bench);
     options.simulate_bench = std::move(bench);
   }
-  if (options.convert || options.simulate_bench) return options;
+  if (app.got_subcommand("show")) options.show = show;
+  if (app.got_subcommand("cache")) options.cache = cache;
+  if (options.convert || options.simulate_bench || options.show || options.cache) return options;
   add_consequences(options);
   refuse_conflicts(options);
   return options;
