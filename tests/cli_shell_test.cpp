@@ -99,7 +99,7 @@ TEST_F(Shell, TheWholeHelpIsWrapped) {
   EXPECT_GT(lines_of(all).size(), 100U);
   for (const char* option : {"--shapes, --gemm_size_file FILE", "--base-store DIR", "--check normal|strict"})
     EXPECT_TRUE(has(all, option)) << option;
-  for (const char* command : {"convert", "simulate-bench", "audit", "completion", "man-page"}) {
+  for (const char* command : {"convert", "show", "cache", "simulate-bench", "audit", "completion", "man-page"}) {
     const std::string help = out({command, "--help"});
     EXPECT_LE(longest_line(help), 80U) << help;
     EXPECT_TRUE(has(help, std::string("Usage: tune ") + command)) << help;
@@ -158,7 +158,8 @@ TEST_F(Shell, EveryOptionIsCompleted) {
 }
 
 TEST_F(Shell, TheListOfEndingsNamesOptionsAndArguments) {
-  const std::string help = out({"--help-all"}) + out({"convert", "--help"}) + out({"simulate-bench", "--help"});
+  const std::string help =
+      out({"--help-all"}) + out({"convert", "--help"}) + out({"simulate-bench", "--help"}) + out({"show", "--help"});
   for (const auto& [name, endings] : file_endings())
     EXPECT_TRUE(std::regex_search(help, std::regex("\n  " + name + "\\b"))) << name;
 }

@@ -76,8 +76,7 @@ std::string sections(const ShowOptions& options, const report::Summary& summary,
     throw Error(ExitCode::none_valid, "no spec of this run has a result that could be compared; --failed lists why");
   const report::MeritUnit unit = unit_of(objective, summary);
   if (options.chart) add(report::chart_text(summary, unit));
-  if (options.effects)
-    add(report::fitted(report::effects_text(effects_of(judged(summary), unit.maximize), unit), summary.width));
+  if (options.effects) add(report::effects_text(effects_of(judged(summary), unit.maximize), unit, summary.width));
   if (options.changes) add(report::changes_text(summary, unit));
   return text;
 }

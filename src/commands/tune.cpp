@@ -250,6 +250,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
     flow::write_files(results, target.outputs, machine.device, exporter);
   };
   const auto remember = [&](const flow::Results& results) {
+    if (!target.machine.probe_failure().empty()) return;  // then the journal knows of no run
     remember_results(journal,
                      flow::record_of(results, target.loaded, target.objective, findings, options.partition.has_value(),
                                      [&](const Spec& spec) { return requests.trial_id(spec); }));

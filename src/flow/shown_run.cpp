@@ -24,7 +24,8 @@ ShownRun as_printed(const interop::JournalRun& run) {
 Trial trial_of(const interop::RecordedTrial& recorded, const Space& space) {
   const auto point = space.point(Spec{-1, recorded.settings});
   Trial trial{point ? space.spec(*point) : Spec{-1, recorded.settings}, recorded.outcome};
-  if (recorded.mesh_idx >= 0) trial.spec.mesh_idx = recorded.mesh_idx;
+  for (const std::int64_t known : {recorded.listed_idx, recorded.mesh_idx})
+    if (known >= 0) trial.spec.mesh_idx = known;
   trial.seconds = recorded.build_seconds + recorded.measure_seconds;
   return trial;
 }
@@ -58,7 +59,7 @@ ShownRun shown_run(const interop::Recording& recording, const std::filesystem::p
 void place_rows(report::Summary& summary, const interop::Recording& recording, bool by_time) {
   std::map<std::int64_t, const interop::RecordedTrial*> placed;
   for (const interop::RecordedTrial& trial : recording.trials)
-    if (trial.place > 0) placed.emplace(trial.mesh_idx, &trial);
+    if (trial.place > 0) placed.emplace(trial.listed_idx, &trial);
   if (placed.empty()) return;
   const auto place_of = [&](const Ranked& row) {
     const auto found = placed.find(row.trial->spec.mesh_idx);

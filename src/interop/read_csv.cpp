@@ -148,7 +148,7 @@ class CsvReader {
       trial.measure_seconds = timing.mean * static_cast<double>(timing.count);
     }
     if (const auto column = find("mesh_idx"); !row_[*column].empty() && row_[*column] != "-1")
-      trial.mesh_idx = index(*column);
+      trial.listed_idx = index(*column);
     if (const auto column = find("place"); column && !row_[*column].empty()) trial.place = count(*column);
     if (const auto column = find("finals (ms)"); column && !row_[*column].empty())
       trial.finals_seconds = seconds(*column);

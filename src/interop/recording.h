@@ -22,10 +22,11 @@ struct RecordedTrial {
   std::vector<Setting> settings;  ///< in the order of Recording::parameters
   Outcome outcome;
   double build_seconds = 0;
-  double measure_seconds = 0;  ///< checks and all launches
-  std::int64_t mesh_idx = -1;  ///< of our own files
-  std::int64_t place = 0;      ///< of a CSV file: in the table, 1 is the best; 0: not known
-  double finals_seconds = 0;   ///< of a CSV file: in the finals; 0: it was not in them
+  double measure_seconds = 0;    ///< checks and all launches
+  std::int64_t mesh_idx = -1;    ///< of our own journal
+  std::int64_t listed_idx = -1;  ///< the number in a CSV file, which may have been converted from another format
+  std::int64_t place = 0;        ///< of a CSV file: in the table, 1 is the best; 0: not known
+  double finals_seconds = 0;     ///< of a CSV file: in the finals; 0: it was not in them
 };
 
 /// One run of a journal, which may hold several.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "report/grid.h"
+#include "report/listing.h"
 #include "report/rows.h"
 #include "report/text.h"
 
@@ -13,13 +15,22 @@ namespace tune::report {
 namespace {
 
 constexpr std::size_t kBarColumns = 40;
-constexpr std::size_t kChartColumns = 80;
 
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-std::string bar(double share, std::size_t columns) {
+std::string hash_bar(double share, std::size_t columns) {
   const double length = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) * static_cast<double>(columns) : 0;
   return std::string(static_cast<std::size_t>(std::lround(length)), '#');
+}
+
+/// Sentences, in lines that the terminal shows whole.
+std::string broken(const std::string& sentences, int width) {
+  if (width == 0) return sentences;
+  std::string text;
+  std::istringstream lines(sentences);
+  for (std::string line; std::getline(lines, line);)
+    for (const std::string& part : wrapped(line, static_cast<std::size_t>(width), 4)) text += part + '\n';
+  return text;
 }
 
 std::string left_aligned(const std::string& text, std::size_t width) {
@@ -31,9 +42,9 @@ std::string importance_text(const Effects& effects) {
   for (const ParameterEffect& parameter : effects.parameters) widest = std::max(widest, width_of(parameter.name));
   std::string text;
   for (const ParameterEffect& parameter : effects.parameters)
-    text +=
-        fmt::format("  {}  {:>5}  (by chance {:>4})  {}\n", left_aligned(parameter.name, widest),
-                    percent(parameter.explained), percent(parameter.by_chance), bar(parameter.explained, kBarColumns));
+    text += fmt::format("  {}  {:>5}  (by chance {:>4})  {}\n", left_aligned(parameter.name, widest),
+                        percent(parameter.explained), percent(parameter.by_chance),
+                        hash_bar(parameter.explained, kBarColumns));
   return text;
 }
 
@@ -137,15 +148,15 @@ std::string other_values(const Summary& summary, const MeritUnit& unit) {
 
 }  // namespace
 
-std::string effects_text(const Effects& effects, const MeritUnit& unit) {
+std::string effects_text(const Effects& effects, const MeritUnit& unit, int width) {
   if (effects.parameters.empty()) return "no parameter has several values among the specs that were tried\n";
   std::string text = fmt::format(
       "How much of the variance of {} a parameter explains alone, over {} specs:\n{}\n"
-      "Its values; top 5 %: how many of the {} best specs have the value:\n",
+      "Its values; top 5 %: which share of the best 5 % of the specs ({}) has the value:\n",
       unit.title, effects.judged, importance_text(effects), effects.top);
   for (const ParameterEffect& parameter : effects.parameters) text += grid_text(columns_of(parameter, unit)) + "\n";
   text.pop_back();
-  return text;
+  return fitted(text, width);
 }
 
 std::string chart_text(const Summary& summary, const MeritUnit& unit) {
@@ -159,24 +170,25 @@ std::string chart_text(const Summary& summary, const MeritUnit& unit) {
     names.push_back(settings_text(rows[i].trial->spec, summary.varying));
     widest = std::max(widest, width_of(names.back()));
   }
-  const std::size_t width = summary.width == 0 ? kChartColumns : static_cast<std::size_t>(summary.width);
-  widest = std::min(widest, std::max<std::size_t>(width / 3, 8));
-  const std::size_t used = 9 + widest + 2 + 10 + 2, columns = width > used + 8 ? width - used : 8;
+  const auto width = static_cast<std::size_t>(summary.width);
+  if (width > 0) widest = std::min(widest, std::max<std::size_t>(width / 3, 8));
+  const std::size_t used = 9 + 1 + widest + 2 + 9 + 2;
+  const std::size_t columns = width == 0 ? kBarColumns : width > used + 8 ? width - used : 8;
   std::string text = fmt::format(" mesh_idx {}  {:>9}\n", left_aligned("name", widest), unit.title);
   for (std::size_t i = 0; i < count; ++i)
     text += fmt::format("{:9} {}  {:>9}  {}\n", rows[i].trial->spec.mesh_idx,
                         left_aligned(cut_to(names[i], widest), widest), four_digits(rows[i].objective * unit.factor),
-                        bar(rows[i].objective / largest, columns));
+                        hash_bar(rows[i].objective / largest, columns));
   if (count < rows.size()) text += fmt::format("({} more)\n", rows.size() - count);
   return text;
 }
 
 std::string changes_text(const Summary& summary, const MeritUnit& unit) {
   const Ranked& winner = summary.ranking.rows.front();
-  std::string text = fmt::format("What would change the winner, {}:\n", named(winner, summary));
-  if (unit.title == MeritUnit().title) text += without_finals(summary) + ties(summary) + in_other_state(summary);
-  for (const std::string& warning : summary.warnings) text += "  " + warning + "\n";
-  return text + other_values(summary, unit);
+  std::string prose = fmt::format("What would change the winner, {}:\n", named(winner, summary));
+  if (unit.title == MeritUnit().title) prose += without_finals(summary) + ties(summary) + in_other_state(summary);
+  for (const std::string& warning : summary.warnings) prose += "  " + warning + "\n";
+  return broken(prose, summary.width) + fitted(other_values(summary, unit), summary.width);
 }
 
 }  // namespace tune::report

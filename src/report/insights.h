@@ -6,7 +6,8 @@
 
 namespace tune::report {
 
-// What a finished run tells beyond its table. Precondition of all: there is a ranked spec.
+// What a finished run tells beyond its table; on a terminal no line is longer than that is wide. Precondition of all:
+// there is a ranked spec.
 
 /// What merits are called and how they are shown: times in ms, other figures as they are.
 struct MeritUnit {
@@ -17,7 +18,7 @@ struct MeritUnit {
 
 /// How much of the variance each parameter explains; and for each of its values how many specs have it, their best and
 /// median merit, and how often it is among the best 5 %.
-std::string effects_text(const Effects& effects, const MeritUnit& unit);
+std::string effects_text(const Effects& effects, const MeritUnit& unit, int width);
 
 /// A bar for each row of the table, as long as its merit is large.
 std::string chart_text(const Summary& summary, const MeritUnit& unit);

@@ -108,7 +108,7 @@ const Listed& find_column(const std::vector<Listed>& all, const std::string& nam
     found = std::ranges::find(all, name, [](const Listed& column) { return short_title(column.title); });
   if (found != all.end()) return *found;
   std::vector<std::string> titles;
-  for (const Listed& column : all) titles.push_back(column.title);
+  for (const Listed& column : all) titles.push_back(short_title(column.title));
   throw Error(ExitCode::bad_input, fmt::format("{}: there is no column '{}'{}; there are {}", option, name,
                                                did_you_mean(name, titles), fmt::join(titles, ", ")));
 }

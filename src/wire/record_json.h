@@ -17,6 +17,8 @@ std::int64_t integer_at(const nlohmann::json& j, const char* key, std::int64_t l
 double seconds_at(const nlohmann::json& j, const char* key);
 
 void to_json(nlohmann::json& j, const Finals& finals);
+/// Throws std::invalid_argument if a round is missing that finals which were held to their end would have.
+void from_json(const nlohmann::json& j, Finals& finals);
 /// Finals that may have been interrupted, so that rounds are missing.
 Finals finals_at_any_time(const nlohmann::json& j);
 

@@ -70,8 +70,8 @@ struct ResultsRecord {
   double flops = 0, bytes = 0;
   PowerState state = PowerState::burst;
   std::vector<std::string> objectives = {"time"};
-  std::vector<Metric> metrics = {};                   ///< without expressions
-  std::vector<std::vector<Parameter>> mappings = {};  ///< the grid
+  std::vector<Metric> metrics = {};                         ///< without expressions
+  std::vector<std::vector<tune::Parameter>> mappings = {};  ///< the grid
   bool tuned = false;
   bool part = false;                      ///< of --partition: other runs have the other parts
   std::vector<std::string> command = {};  ///< with `--spec N` after it, runs one spec again

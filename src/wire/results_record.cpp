@@ -152,8 +152,9 @@ void from_json(const json& j, ResultsRecord& results) {
   results.specs = j.value("specs", "");
   results.default_idx = integer_at(j, "default", 0, INT64_MAX, -1);
   results.trials = list_at(j, "trials", tried_from);
-  if (j.contains("finals")) results.finals = finals_at_any_time(j.at("finals"));
   results.finals_interrupted = j.value("finals_interrupted", false);
+  if (j.contains("finals"))
+    results.finals = results.finals_interrupted ? finals_at_any_time(j.at("finals")) : j.at("finals").get<Finals>();
   results.pruned = list_at(j, "pruned", pruned_from);
   results.unranked = j.value("unranked", unset.unranked);
   results.logs = j.value("logs", unset.logs);
