@@ -41,10 +41,13 @@ std::string importance_text(const Effects& effects) {
   std::size_t widest = 0;
   for (const ParameterEffect& parameter : effects.parameters) widest = std::max(widest, width_of(parameter.name));
   std::string text;
-  for (const ParameterEffect& parameter : effects.parameters)
-    text += fmt::format("  {}  {:>5}  (by chance {:>4})  {}\n", left_aligned(parameter.name, widest),
-                        percent(parameter.explained), percent(parameter.by_chance),
-                        hash_bar(parameter.explained, kBarColumns));
+  for (const ParameterEffect& parameter : effects.parameters) {
+    std::string line = fmt::format("  {}  {:>5}  (by chance {:>4})  {}", left_aligned(parameter.name, widest),
+                                   percent(parameter.explained), percent(parameter.by_chance),
+                                   hash_bar(parameter.explained, kBarColumns));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
   return text;
 }
 

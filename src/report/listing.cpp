@@ -47,6 +47,20 @@ Listed time_column(const std::string& name, double Timing::*time) {
   });
 }
 
+/// Registers and bytes are whole numbers; occupancy is none.
+Listed property_column(const std::string& name) {
+  const auto value = [name](const Row& row) {
+    const auto found = row.measurement.build.properties.find(name);
+    return found == row.measurement.build.properties.end() ? std::nan("") : found->second;
+  };
+  return {name,
+          [value](const Row& row) {
+            const double number = value(row);
+            return number == std::floor(number) ? fmt::format("{:.0f}", number) : four_digits(number);
+          },
+          value};
+}
+
 void add_table_columns(std::vector<Listed>& all, const Summary& summary) {
   all.push_back({"mesh_idx", [](const Row& row) { return std::to_string(row.spec->mesh_idx); },
                  [](const Row& row) { return static_cast<double>(row.spec->mesh_idx); }});
@@ -94,11 +108,7 @@ std::vector<Listed> listed_columns(const Summary& summary, const std::vector<Row
   all.push_back(number_column("max_error", [](const Row& row) {
     return row.label.empty() && row.measurement.checked ? row.measurement.max_error : std::nan("");
   }));
-  for (const std::string& name : properties)
-    all.push_back(number_column(name, [name](const Row& row) {
-      const auto found = row.measurement.build.properties.find(name);
-      return found == row.measurement.build.properties.end() ? std::nan("") : found->second;
-    }));
+  for (const std::string& name : properties) all.push_back(property_column(name));
   return all;
 }
 
