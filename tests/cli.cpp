@@ -182,6 +182,14 @@ std::vector<std::string> Sandbox::processes() const {
   return commands;
 }
 
+std::string without_results(const std::string& journal) {
+  std::string kept;
+  std::istringstream lines(journal);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("\"record\":\"results\"") == std::string::npos) kept += line + '\n';
+  return kept;
+}
+
 std::string masked(const std::string& text) {
   static const std::regex number(R"([-+]?\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b)");
   return std::regex_replace(text, number, "#");

@@ -65,6 +65,9 @@ class Sandbox {
   std::filesystem::path folder_;
 };
 
+/// A journal without what its runs printed at their ends, as one that a killed run or an older version of tune left.
+std::string without_results(const std::string& journal);
+
 /// The text with `#` for every number, its sign and its exponent included.
 std::string masked(const std::string& text);
 

@@ -166,13 +166,29 @@ TEST(Readme, ShowsWhatASimulatedAuditPrints) {
   EXPECT_EQ(reference.substr(line + 1, reference.find("```", line) - line - 1), result.out);
 }
 
+TEST(Manual, ShowsWhatEarlierRunsPrint) {
+  Sandbox sandbox;
+  std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/configs", sandbox.folder() / "configs");
+  const std::string page = base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/earlier-runs.md");
+  int transcripts = 0;
+  for (auto begin = page.find("\n$ tune show "); begin != std::string::npos;
+       begin = page.find("\n$ tune show ", begin)) {
+    const auto line = page.find('\n', ++begin);
+    auto command = words_of(page.substr(begin, line - begin));
+    command.erase(command.begin(), command.begin() + 2);
+    EXPECT_EQ(page.substr(line + 1, page.find("```", line) - line - 1), sandbox.tune(command).out);
+    ++transcripts;
+  }
+  EXPECT_EQ(transcripts, 4);
+}
+
 TEST(Readme, NamesEveryOption) {
   std::string help = Sandbox().tune({"--help-all"}).out;
-  for (const char* command : {"audit", "merge", "lookup", "cover", "export"})
+  for (const char* command : {"audit", "merge", "lookup", "cover", "export", "show", "cache"})
     help += Sandbox().tune({command, "--help"}).out;
-  const std::string reference = base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/options.md") +
-                                base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md") +
-                                base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/dispatch.md");
+  std::string reference;
+  for (const char* page : {"options", "search", "dispatch", "earlier-runs"})
+    reference += base::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/" + page + ".md");
   static const std::regex kOption("--[a-z][a-z_-]+");
   int options = 0;
   for (auto match = std::sregex_iterator(help.begin(), help.end(), kOption); match != std::sregex_iterator(); ++match) {

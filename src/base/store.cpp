@@ -62,6 +62,14 @@ bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
+/// The folder, or the one above it that is there.
+fs::path nearest_there(fs::path folder) {
+  std::error_code ignored;
+  folder = fs::absolute(folder);
+  while (folder.has_relative_path() && !fs::exists(folder, ignored)) folder = folder.parent_path();
+  return folder;
+}
+
 // As XDG's specification says: folders that are not there yet are the user's alone.
 void make_folders(const fs::path& folder) {
   fs::path at;
@@ -109,6 +117,8 @@ Store::Store(StorePlaces places) : places_(std::move(places)) {
         "or name one by --store DIR");
   if (!places_.base.empty() && kind_of_file(places_.base) != "a folder")
     throw Error(ExitCode::bad_input, "the base store " + places_.base.string() + " is no folder; give one that is");
+  // Nothing is made in a folder of another user, whom it would be in the way of: root may have any user's HOME.
+  if (!places_.named) Trust(kDistrust).walk_to(nearest_there(folder));
   make_folders(folder);
   // What a link on the way points to may change later.
   folder = places_.named ? fs::canonical(folder) : trust_.emplace(kDistrust).walk_to(folder);
@@ -124,6 +134,10 @@ std::vector<fs::path> Store::find(std::string_view key) const {
     if (!store.empty() && is_folder(store / key, status)) entries.push_back(store / key);
   }
   return entries;
+}
+
+void Store::note_use(const fs::path& entry) const {
+  if (entry.parent_path() == places_.folder) ::utimensat(AT_FDCWD, entry.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 std::string Store::read(const fs::path& entry, const std::string& name) const {

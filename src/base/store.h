@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct StorePlaces {
   std::filesystem::path folder;
   bool named = false;          ///< the user chose it, and trusts all who can write to it; if not, nobody else may
   std::filesystem::path base;  ///< another store, only read, and trusted like a named one; empty: none
+  std::int64_t limit = 0;      ///< bytes that it may hold, see trim; 0: no limit
 };
 
 /// Build artifacts by key: one folder per key, made under a temporary name and renamed, never changed afterwards.
@@ -44,6 +46,9 @@ class Store {
 
   /// The folders of this key's entries, the own store's before the base store's.
   std::vector<std::filesystem::path> find(std::string_view key) const;
+  const std::filesystem::path& folder() const { return places_.folder; }
+  /// Notes that an entry is used now, if it is in the own store: those that were not used for longest leave it first.
+  void note_use(const std::filesystem::path& entry) const;
   /// The bytes of an entry's file `name`. Throws Error(bad_input) if it cannot be read or is not a regular file in the
   /// entry's own folder, and Error(environment) if another user can change it.
   std::string read(const std::filesystem::path& entry, const std::string& name) const;

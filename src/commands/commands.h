@@ -63,6 +63,10 @@ ExitCode cover(const CoverOptions& options);
 ExitCode export_results(const ExportOptions& options);
 /// `tune report RUN... -o FILE`: writes a page that shows recorded runs in a browser.
 ExitCode report(const ReportOptions& options);
+/// `tune show RUN`: prints the results of an earlier run as they were printed then, or what it is asked for of them.
+ExitCode show(const ShowOptions& options);
+/// `tune cache info|clear|verify`: looks after the build store. check_failed: something in it is damaged.
+ExitCode cache(const CacheOptions& options);
 /// `tune audit`: repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the
 /// winner changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit
 /// that was asked for is not met; none_valid: no run found a valid spec.

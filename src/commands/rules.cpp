@@ -156,7 +156,9 @@ report::ProgressStyle progress_style(const Options& options, const Plan& plan) {
 base::StorePlaces store_places(const Options& options) {
   base::StorePlaces places;
   if (const std::filesystem::path cache = flow::cache_folder(); !cache.empty()) places.folder = cache / "store";
+  places.limit = kStoreLimit;
   if (options.store) places = {*options.store, true, {}};
+  if (options.store_limit) places.limit = *options.store_limit;
   if (options.base_store) places.base = *options.base_store;
   return places;
 }

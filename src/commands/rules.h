@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,8 @@ flow::LogRules log_rules(const Options& options, const flow::Outputs& outputs);
 flow::ResultsRules results_rules(const Options& options, const std::filesystem::path& csv = {});
 flow::Demands demands(const Options& options);
 report::ProgressStyle progress_style(const Options& options, const Plan& plan);
+/// Bytes that a store which nobody has named may hold.
+inline constexpr std::int64_t kStoreLimit = std::int64_t{10} << 30;
 /// Where build artifacts lie.
 base::StorePlaces store_places(const Options& options);
 /// Throws Error(environment) if the backend's worker is not installed.

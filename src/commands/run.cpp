@@ -12,6 +12,8 @@ ExitCode run(const Options& options) {
   if (options.cover) return cover(*options.cover);
   if (options.exporting) return export_results(*options.exporting);
   if (options.report) return report(*options.report);
+  if (options.show) return show(*options.show);
+  if (options.cache) return cache(*options.cache);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);

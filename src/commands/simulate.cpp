@@ -23,21 +23,20 @@ flow::RecordedPlanRules plan_rules(const Options& options) {
 }
 
 /// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the
-/// last.
+/// last. Without a tuning file the grid is that of the tuning that the journal has seen last, if it tells that.
 interop::Recording chosen_recording(const Options& options, std::string& note) {
   std::vector<interop::Recording> recordings = interop::read_recordings(*options.simulate);
-  if (recordings.size() == 1) return std::move(recordings.front());
-  if (!options.yaml.empty()) {
+  if (recordings.size() > 1 && !options.yaml.empty()) {
     const Plan plan = flow::load_recorded_plan(recordings.back(), plan_rules(options)).plan;
     const auto named =
         std::ranges::find(recordings, problem_size_text(plan.problem, plan.constants), &interop::Recording::problem);
     if (named != recordings.end()) return std::move(*named);
   }
-  note = fmt::format(
-      "{} is of {} problems, and this is the last, {}; a gemm's others are chosen by --yaml, -m, -n and "
-      "-k",
-      recordings.back().file, recordings.size(), recordings.back().problem);
-  return std::move(recordings.back());
+  if (recordings.size() > 1)
+    note = fmt::format(
+        "{} is of {} problems, and this is the last, {}; a gemm's others are chosen by --yaml, -m, -n and -k",
+        recordings.back().file, recordings.size(), recordings.back().problem);
+  return options.yaml.empty() ? interop::read_run(*options.simulate, {{}, true}) : std::move(recordings.back());
 }
 
 flow::Outputs outputs_of(const Options& options) {

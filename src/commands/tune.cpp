@@ -16,6 +16,7 @@
 #include "flow/live_page.h"
 #include "flow/measuring.h"
 #include "flow/memory_bound.h"
+#include "flow/printed_results.h"
 #include "flow/repetition.h"
 #include "flow/report_data.h"
 #include "flow/stored_baseline.h"
@@ -183,6 +184,21 @@ void note_repetition(const flow::ResultsRules& rules, const Target& target, cons
   flow::note_repetition(*target.loaded.result, results.best(machine.device), target.plan(), findings.notes);
 }
 
+/// A grid of more values takes more room than what was found in it.
+bool is_huge(const wire::ResultsRecord& results) {
+  constexpr std::size_t kMostValues = 1'000'000;
+  std::size_t values = 0;
+  for (const std::vector<Parameter>& mapping : results.mappings)
+    for (const Parameter& parameter : mapping) values += parameter.values.size();
+  return values > kMostValues;
+}
+
+// A full disk costs what was measured now no more: it is printed, and the files say why they cannot be written.
+void remember_results(Journal& journal, const wire::ResultsRecord& results) try {
+  if (!is_huge(results)) journal.append(results);
+} catch (const Error&) {
+}
+
 void print_usage(const flow::Measuring& measuring, bool programs, double finals_seconds) {
   if (measuring.started_runner() == nullptr) return;
   exec::Usage usage = measuring.started_runner()->usage();
@@ -267,6 +283,12 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const auto write = [&](const flow::Results& results) {
     flow::write_files(results, target.outputs, machine.device, exporter);
   };
+  const auto remember = [&](const flow::Results& results) {
+    if (!target.machine.probe_failure().empty()) return;  // then the journal knows of no run
+    remember_results(journal,
+                     flow::record_of(results, target.loaded, target.objective, findings, options.partition.has_value(),
+                                     [&](const Spec& spec) { return requests.trial_id(spec); }));
+  };
   const flow::Tuning tuning = {.loaded = target.loaded,
                                .objective = target.objective,
                                .results = how_shown,
@@ -279,6 +301,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
                                .decide = decide,
                                .last_note = last_note,
                                .write = write,
+                               .remember = remember,
                                .silent = orders.silent,
                                .logs = log_rules(options, target.outputs)};
   const flow::Results results = flow::sweep_and_print(tuning, findings);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/store_care.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
@@ -25,6 +26,8 @@ void write_record(const fs::path& folder, const wire::Built& built) {
     throw Error(ExitCode::environment, "cannot write " + (folder / kRecord).string() + ": " + std::strerror(errno));
 }
 
+}  // namespace
+
 std::optional<Artifact> read_entry(const base::Store& store, const fs::path& entry, const std::string& key) try {
   const std::string record = store.read(entry, kRecord);
   const std::size_t newline = record.find('\n');
@@ -39,14 +42,13 @@ std::optional<Artifact> read_entry(const base::Store& store, const fs::path& ent
   return std::nullopt;  // damaged: built again
 }
 
-}  // namespace
-
 Builder::Builder(const WorkerLauncher& launcher, base::StorePlaces store, int jobs)
     : launcher_(&launcher), places_(std::move(store)), jobs_(jobs) {}
 
 Builder::~Builder() {
   for (const base::HeldFolder& folder : kept_) store_->discard(folder.path());
   for (const auto& [id, job] : running_) store_->discard(job.folder.path());
+  if (built_ && places_.limit > 0) base::trim(store_->folder(), places_.limit);
 }
 
 // Programs that are not built need none.
@@ -59,7 +61,10 @@ const Builder::Result* Builder::find(const std::string& key) {
   if (const auto found = results_.find(key); found != results_.end()) return &found->second;
   if (pending_.contains(key)) return nullptr;
   for (const fs::path& entry : store().find(key)) {
-    if (auto artifact = read_entry(store(), entry, key)) return &remember(key, std::move(*artifact));
+    if (auto artifact = read_entry(store(), entry, key)) {
+      store().note_use(entry);
+      return &remember(key, std::move(*artifact));
+    }
     store().discard(entry);
   }
   return nullptr;
@@ -128,7 +133,7 @@ void Builder::finish(Job& job) {
   remember(job.key, std::move(result));
 }
 
-Builder::Result Builder::result_of(const Job& job) const {
+Builder::Result Builder::result_of(const Job& job) {
   if (job.process->failure()) return *job.process->failure();
   if (!job.process->built()) return Failure{Stage::build, Cause::protocol, "the worker did not say what it built", {}};
   const wire::Built& built = *job.process->built();
@@ -138,6 +143,7 @@ Builder::Result Builder::result_of(const Job& job) const {
     return Failure{Stage::build, Cause::protocol, "the worker said built, but left no artifact", {}};
   write_record(folder, built);
   const fs::path entry = store_->commit(folder, job.key);
+  built_ = true;
   auto artifact = read_entry(*store_, entry, job.key);
   // Another user's entry that is damaged or cannot be read stays: this run goes on with what it has built.
   if (!artifact) artifact = read_entry(*store_, folder, job.key);

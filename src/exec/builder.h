@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -20,6 +21,10 @@ struct Artifact {
   BuildInfo info;
 };
 
+/// What is in an entry of the store; nullopt if it is damaged. Throws Error(environment) if another user can change it.
+std::optional<Artifact> read_entry(const base::Store& store, const std::filesystem::path& entry,
+                                   const std::string& key);
+
 /// Turns build keys into artifacts: each key is looked up in the store once and built at most once per run, by a
 /// process of its own. A failed build is remembered for this run only.
 class Builder {
@@ -28,7 +33,7 @@ class Builder {
 
   /// `launcher` must outlive this. `jobs`: processes at a time.
   Builder(const WorkerLauncher& launcher, base::StorePlaces store, int jobs);
-  /// Discards unfinished builds; their processes must have ended.
+  /// Discards unfinished builds, whose processes must have ended, and what a store that has grown too large can spare.
   ~Builder();
   Builder(const Builder&) = delete;
 
@@ -66,12 +71,13 @@ class Builder {
   const Result& remember(const std::string& key, Result result);
   base::Store& store();
   void finish(Job& job);
-  Result result_of(const Job& job) const;
+  Result result_of(const Job& job);
 
   const WorkerLauncher* launcher_;
   base::StorePlaces places_;
   std::unique_ptr<base::Store> store_;  ///< made when something is to be built
   int jobs_;
+  bool built_ = false;  ///< the store has grown
   std::deque<Job> queue_;
   std::set<std::string> pending_;  ///< keys queued or running
   std::map<base::ProcessHost::Id, Job> running_;

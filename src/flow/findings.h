@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +23,8 @@ struct Findings {
   bool finals_interrupted = false;         ///< before their end: `finals` has the rounds until then, if there was one
   std::optional<std::string> finals_date;  ///< see Journal::date_of; unset: this run held them
   std::vector<GridScan::Pruned> pruned;
-  report::Logs logs;  ///< of failed builds
+  std::map<std::int64_t, std::string> unranked;  ///< as Summary has it, of a recorded run; else Results finds out
+  report::Logs logs;                             ///< of failed builds
   Notes notes;
   double elapsed_seconds = 0;
   double finals_seconds = 0;  ///< of the finals, if this run held them

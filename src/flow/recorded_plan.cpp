@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/device_file.h"
+#include "flow/printed_results.h"
 #include "interop/recorded_space.h"
 #include "model/problem_size.h"
 #include "model/values/error.h"
@@ -55,14 +56,19 @@ config::Loaded plan_of_recording(const interop::Recording& recording, const Reco
     throw Error(ExitCode::bad_input,
                 "--param, --add-param, -m, -n and -k change a tuning file's grid; give it with --yaml");
   config::Loaded loaded;
+  const bool has_results = recording.run && recording.run->results;
+  if (has_results)
+    loaded.plan = plan_of(*recording.run);
+  else
+    loaded.plan.space = interop::space_of(recording);
   loaded.plan.name = recording.kernel.empty() ? rules.recording.stem().string() : recording.kernel;
   loaded.plan.yaml = rules.recording;
   loaded.plan.file_as_written = rules.recording.string();
-  loaded.plan.space = interop::space_of(recording);
   loaded.source.folder = std::filesystem::absolute(rules.recording).parent_path();
   loaded.source.root = config::make_mapping({});
   loaded.source.root.set("name", config::make_text(loaded.plan.name, {}));
-  set_objectives(loaded.plan, recording, options.objectives.empty() ? recording.objectives : options.objectives);
+  if (!has_results || !options.objectives.empty())
+    set_objectives(loaded.plan, recording, options.objectives.empty() ? recording.objectives : options.objectives);
   return loaded;
 }
 

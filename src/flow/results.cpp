@@ -100,6 +100,7 @@ Ranking Results::ranking() const {
 
 // One that was stopped early is placed by its time.
 std::map<std::int64_t, std::string> Results::unranked() const {
+  if (!findings_->unranked.empty()) return findings_->unranked;
   std::map<std::int64_t, std::string> reasons;
   for (const Trial& trial : findings_->trials) {
     if (!trial.measurement() || trial.measurement()->timing.stopped_early) continue;

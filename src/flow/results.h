@@ -35,6 +35,7 @@ class Results {
   /// What it refers to must outlive this.
   Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective, const Findings& findings);
 
+  const report::Summary& summary() const { return summary_; }
   /// The specs of the table, best first.
   const std::vector<Ranked>& rows() const { return summary_.ranking.rows; }
   /// Whether there is a valid spec.

@@ -57,9 +57,11 @@ Results print_results(const Tuning& tuning, Findings& findings, const ResultsRul
   if (rules.tuned && results.any())
     tuning.progress.set_best(results.rows().front().trial->spec, results.winner().first);
   tuning.progress.finish(tuning.now());
-  if (tuning.silent) return results;
-  base::print_escaped(results.text());
-  base::flush_results();
+  if (!tuning.silent) {
+    base::print_escaped(results.text());
+    base::flush_results();
+  }
+  if (tuning.remember) tuning.remember(results);
   return results;
 }
 

@@ -27,10 +27,11 @@ struct Tuning {
   report::Progress::Time started;
   Journal* journal = nullptr;  ///< null: nothing is remembered, and what ends early prints nothing
 
-  std::function<void()> decide;                    ///< what follows the sweep, unless every spec failed alike
-  std::function<void()> last_note;                 ///< adds the notes that all trials are needed for
-  std::function<void(const Results&)> write = {};  ///< writes the files of finals that were interrupted
-  bool silent = false;                             ///< prints no results
+  std::function<void()> decide;                       ///< what follows the sweep, unless every spec failed alike
+  std::function<void()> last_note;                    ///< adds the notes that all trials are needed for
+  std::function<void(const Results&)> write = {};     ///< writes the files of finals that were interrupted
+  std::function<void(const Results&)> remember = {};  ///< keeps for later what was printed
+  bool silent = false;                                ///< prints no results
   LogRules logs = {};
 };
 

@@ -77,8 +77,23 @@ class CsvReader {
 
  private:
   std::size_t index_of(const char* title) const {
+    if (const auto found = find(title)) return *found;
+    throw BadJson(text_.data(), std::string("the column '") + title + "' is missing");
+  }
+
+  std::int64_t index(std::size_t column) const {
+    std::int64_t value = -1;
+    const std::string& cell = row_[column];
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc() || end != cell.data() + cell.size() || value < 0)
+      throw BadJson(begin_, titles_[column] + ": '" + cell + "' is no index");
+    return value;
+  }
+
+  /// Of what not every file has.
+  std::optional<std::size_t> find(const char* title) const {
     const auto found = std::ranges::find(titles_, title);
-    if (found == titles_.end()) throw BadJson(text_.data(), std::string("the column '") + title + "' is missing");
+    if (found == titles_.end()) return std::nullopt;
     return static_cast<std::size_t>(found - titles_.begin());
   }
 
@@ -132,6 +147,11 @@ class CsvReader {
       const Timing& timing = std::get<Measurement>(trial.outcome).timing;
       trial.measure_seconds = timing.mean * static_cast<double>(timing.count);
     }
+    if (const auto column = find("mesh_idx"); !row_[*column].empty() && row_[*column] != "-1")
+      trial.listed_idx = index(*column);
+    if (const auto column = find("place"); column && !row_[*column].empty()) trial.place = count(*column);
+    if (const auto column = find("finals (ms)"); column && !row_[*column].empty())
+      trial.finals_seconds = seconds(*column);
     return trial;
   }
 

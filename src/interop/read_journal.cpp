@@ -1,8 +1,14 @@
 // Our own journal. A journal may hold several runs, of several problems and devices: those of one problem, kernel and
 // device are one recording.
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "interop/recorded_space.h"
 #include "interop/recording_text.h"
+#include "model/values/error.h"
 #include "wire/records.h"
 
 namespace tune::interop {
@@ -32,96 +38,198 @@ RecordedTrial to_recorded(Trial trial) {
   return recorded;
 }
 
-/// A journal, record by record, each with the number of its run.
-struct JournalRecords {
-  std::vector<std::pair<std::size_t, wire::TrialRecord>> trials;
-  std::vector<wire::RunRecord> runs;
-  std::vector<std::pair<std::size_t, std::optional<Finals>>> finals;  ///< of older versions nothing
-  wire::DamagedLines damaged;
-  double earlier = 0, latest = 0;  ///< seconds of the sweeps before this one, and until now
+/// What a run printed at its end, with the trials as they were then.
+struct Printed {
+  wire::ResultsRecord record;
+  std::vector<Trial> trials;
 };
 
-void take_trial(wire::TrialRecord record, JournalRecords& journal) {
-  const Measurement* measurement = record.trial.measurement();
-  if (measurement != nullptr && !is_time(measurement->timing.median))
-    throw wire::Malformed("its time is not positive, or one that no launch takes");
-  if (record.at > 0) record.at = journal.latest = std::max(journal.latest, journal.earlier + record.at);
-  journal.trials.emplace_back(journal.runs.size(), std::move(record));
-}
+/// Goes through the records of a journal.
+class JournalReader {
+ public:
+  /// Reads until the end of the run of this number, if there is one.
+  explicit JournalReader(std::string_view text, std::optional<std::int64_t> last = std::nullopt) {
+    std::int64_t line = 1;
+    for (std::size_t begin = 0; begin < text.size() && !(last && std::ssize(runs_) > *last); ++line) {
+      const std::size_t end = text.find('\n', begin);
+      if (end == std::string_view::npos) break;  // torn
+      accept(text.substr(begin, end - begin), line);
+      begin = end + 1;
+    }
+    if (runs_.empty()) throw BadJson(text.data(), "the journal names no run");
+  }
 
-void take_line(std::string_view line, JournalRecords& journal) {
-  try {
+  /// One for each problem and device, in the order of their last runs.
+  std::vector<Recording> recordings() const {
+    std::vector<const wire::RunRecord*> lasts;
+    for (const wire::RunRecord& run : runs_) {
+      std::erase_if(lasts, [&](const wire::RunRecord* last) { return continues(*last, run); });
+      lasts.push_back(&run);
+    }
+    std::vector<Recording> recordings;
+    for (const wire::RunRecord* last : lasts) {
+      recordings.push_back(begun(*last));
+      take_all(*last, recordings.back());
+    }
+    return recordings;
+  }
+
+  /// One run, or all that belongs to the last one if none is as chosen.
+  Recording recording_of(const RunChoice& choice) const {
+    const std::optional<JournalRun> run = chosen_run(choice);
+    const wire::RunRecord& last = run ? run->begin : runs_.back();
+    Recording recording = begun(last);
+    if (run && run->results)
+      take(*run, recording);
+    else
+      take_all(last, recording);
+    recording.run = run;
+    return recording;
+  }
+
+ private:
+  void accept(std::string_view line, std::int64_t number) try {
     wire::Record record = wire::decode_record(line);
     if (auto* run = std::get_if<wire::RunRecord>(&record)) {
-      journal.runs.push_back(std::move(*run));
-      journal.earlier = journal.latest;
+      runs_.push_back(std::move(*run));
+      earlier_ = latest_;
     }
-    if (auto* trial = std::get_if<wire::TrialRecord>(&record)) take_trial(std::move(*trial), journal);
+    if (auto* trial = std::get_if<wire::TrialRecord>(&record)) accept(std::move(*trial));
     if (auto* held = std::get_if<wire::FinalsRecord>(&record))
-      journal.finals.emplace_back(journal.runs.size(), std::move(held->finals));
+      finals_.emplace_back(runs_.size(), std::move(held->finals));
+    if (auto* results = std::get_if<wire::ResultsRecord>(&record)) accept(std::move(*results));
   } catch (const wire::OlderFinals&) {
-    journal.finals.emplace_back(journal.runs.size(), std::nullopt);
+    finals_.emplace_back(runs_.size(), std::nullopt);
+  } catch (const wire::Malformed& malformed) {
+    if (runs_.empty()) throw BadJson(line.data(), std::string("this is no record of a journal: ") + malformed.what());
+    damaged_.add(number, malformed.what());
   }
-}
 
-JournalRecords records_of(std::string_view text) {
-  JournalRecords journal;
-  std::int64_t line = 1;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos) break;  // torn
-    try {
-      take_line(text.substr(begin, end - begin), journal);
-    } catch (const wire::Malformed& malformed) {
-      if (journal.runs.empty())
-        throw BadJson(text.data() + begin, std::string("this is no record of a journal: ") + malformed.what());
-      journal.damaged.add(line, malformed.what());
+  void accept(wire::TrialRecord record) {
+    const Measurement* measurement = record.trial.measurement();
+    if (measurement != nullptr && !is_time(measurement->timing.median))
+      throw wire::Malformed("its time is not positive, or one that no launch takes");
+    if (record.at > 0) record.at = latest_ = std::max(latest_, earlier_ + record.at);
+    last_of_[record.id] = trials_.size();
+    trials_.emplace_back(runs_.size(), std::move(record));
+  }
+
+  void accept(wire::ResultsRecord record) {
+    if (runs_.empty()) return;
+    Printed printed{std::move(record), {}};
+    const Space space = space_of(printed.record);
+    for (const wire::ResultsRecord::Tried& tried : printed.record.trials) {
+      const auto found = last_of_.find(tried.id);
+      if (found == last_of_.end()) continue;
+      Trial trial = trials_[found->second].second.trial;
+      trial.spec = numbered(space, tried.mesh_idx, trial.spec);
+      if (auto* measurement = std::get_if<Measurement>(&trial.outcome))
+        for (const auto& [name, value] : tried.metrics) measurement->metrics.insert_or_assign(name, value);
+      printed.trials.push_back(std::move(trial));
     }
-    begin = end + 1;
+    printed_.insert_or_assign(runs_.size(), std::move(printed));
   }
-  if (journal.runs.empty()) throw BadJson(text.data(), "the journal names no run");
-  return journal;
-}
 
-/// All that is recorded of what the run `last` was for.
-Recording recording_of(const JournalRecords& journal, const wire::RunRecord& last) {
-  Recording recording;
-  recording.damaged = journal.damaged;
-  recording.device = last.hello.device;
-  recording.kernel = last.name;
-  recording.problem = problem_of_run(last);
-  recording.protocol = last.protocol;
-  recording.date = last.date;
-  recording.flops = last.flops;
-  recording.bytes = last.bytes;
-  recording.peak_flops = last.peak_flops;
-  const auto is_part = [&](std::size_t run) { return run > 0 && continues(journal.runs[run - 1], last); };
-  for (const auto& [run, held] : journal.finals) {
-    if (!is_part(run)) continue;
-    recording.has_older_finals = !held;
-    recording.finals = held;
+  /// The spec as it was in the grid of a run: the record of its trial may be of an earlier grid, and does not tell the
+  /// order of the parameters.
+  static Spec numbered(const Space& space, std::int64_t mesh_idx, const Spec& recorded) {
+    const auto size = space.product_size();
+    const bool is_numbered = mesh_idx >= 0 && (!size || mesh_idx < *size);
+    const auto point = space.point(is_numbered ? Spec{mesh_idx, {}} : Spec{-1, recorded.params});
+    if (!point || !holds(space.spec(*point), recorded.params))
+      throw wire::Malformed(fmt::format("its spec {} is not what was tried under this number", mesh_idx));
+    return space.spec(*point);
   }
-  for (const auto& [run, record] : journal.trials) {
-    if (!is_part(run)) continue;
-    recording.trials.push_back(to_recorded(record.trial));
-    recording.trials.back().at = record.at;
-    for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
+
+  std::optional<JournalRun> chosen_run(const RunChoice& choice) const {
+    const std::size_t number = chosen_number(choice);
+    if (number == 0) return std::nullopt;
+    JournalRun run{number, runs_.size(), runs_[number - 1], {}, {}};
+    if (const auto found = printed_.find(number); found != printed_.end()) {
+      run.results = found->second.record;
+      run.trials = found->second.trials;
+    }
+    return run;
   }
-  return recording;
-}
+
+  /// 0: there is none.
+  std::size_t chosen_number(const RunChoice& choice) const {
+    if (choice.number) {
+      if (*choice.number >= 1 && *choice.number <= std::ssize(runs_)) return static_cast<std::size_t>(*choice.number);
+      throw Error(ExitCode::bad_input,
+                  fmt::format("there is no run {}: the journal holds {}", *choice.number, runs_.size()));
+    }
+    if (!choice.tuned) return runs_.size();
+    for (auto run = printed_.rbegin(); run != printed_.rend(); ++run)
+      if (run->second.record.tuned && !run->second.record.part && !run->second.trials.empty() &&
+          continues(runs_[run->first - 1], runs_.back()))
+        return run->first;
+    return 0;
+  }
+
+  Recording begun(const wire::RunRecord& last) const {
+    Recording recording;
+    recording.damaged = damaged_;
+    recording.device = last.hello.device;
+    recording.kernel = last.name;
+    recording.problem = problem_of_run(last);
+    recording.protocol = last.protocol;
+    recording.date = last.date;
+    recording.flops = last.flops;
+    recording.bytes = last.bytes;
+    recording.peak_flops = last.peak_flops;
+    return recording;
+  }
+
+  static void take(const JournalRun& run, Recording& recording) {
+    for (const std::vector<Parameter>& mapping : run.results->mappings)
+      for (const Parameter& parameter : mapping) add_values(recording.parameters, parameter);
+    for (const Trial& trial : run.trials) recording.trials.push_back(to_recorded(trial));
+    recording.finals = run.results->finals;
+    recording.objectives = run.results->objectives;
+  }
+
+  static void add_values(std::vector<Parameter>& parameters, const Parameter& added) {
+    const auto known = std::ranges::find(parameters, added.name, &Parameter::name);
+    if (known == parameters.end()) {
+      parameters.push_back(added);
+      return;
+    }
+    for (const Value& value : added.values)
+      if (std::ranges::find(known->values, value) == known->values.end()) known->values.push_back(value);
+  }
+
+  void take_all(const wire::RunRecord& last, Recording& recording) const {
+    const auto is_part = [&](std::size_t run) { return run > 0 && continues(runs_[run - 1], last); };
+    for (const auto& [run, held] : finals_) {
+      if (!is_part(run)) continue;
+      recording.has_older_finals = !held;
+      recording.finals = held;
+    }
+    for (const auto& [run, record] : trials_) {
+      if (!is_part(run)) continue;
+      recording.trials.push_back(to_recorded(record.trial));
+      recording.trials.back().at = record.at;
+      for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
+    }
+  }
+
+  std::vector<wire::RunRecord> runs_;
+  // Each with the number of its run.
+  std::vector<std::pair<std::size_t, wire::TrialRecord>> trials_;
+  std::vector<std::pair<std::size_t, std::optional<Finals>>> finals_;  // of older versions nothing
+  std::map<std::size_t, Printed> printed_;
+  std::unordered_map<std::string, std::size_t> last_of_;  ///< the last of the trials with this identity
+  wire::DamagedLines damaged_;
+  double earlier_ = 0, latest_ = 0;  ///< seconds of the sweeps before this one, and until now
+};
 
 }  // namespace
 
-std::vector<Recording> read_journal(std::string_view text) {
-  const JournalRecords journal = records_of(text);
-  std::vector<const wire::RunRecord*> lasts;
-  for (const wire::RunRecord& run : journal.runs) {
-    std::erase_if(lasts, [&](const wire::RunRecord* last) { return continues(*last, run); });
-    lasts.push_back(&run);
-  }
-  std::vector<Recording> recordings;
-  for (const wire::RunRecord* last : lasts) recordings.push_back(recording_of(journal, *last));
-  return recordings;
+std::vector<Recording> read_journal(std::string_view text) { return JournalReader(text).recordings(); }
+
+Recording read_journal_run(std::string_view text, const RunChoice& choice) {
+  return JournalReader(text, choice.number).recording_of(choice);
 }
 
 }  // namespace tune::interop

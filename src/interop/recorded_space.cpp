@@ -21,6 +21,12 @@ Space space_of(const Recording& recording) {
   return {std::move(names), std::move(fixed), {{recording.parameters, {}, {}}}};
 }
 
+Space space_of(const wire::ResultsRecord& results) {
+  std::vector<Space::Mapping> mappings;
+  for (const std::vector<Parameter>& parameters : results.mappings) mappings.push_back({parameters, {}, {}});
+  return {Names(), {}, std::move(mappings)};
+}
+
 std::vector<Space::Point> points_of(const Recording& recording, const Space& space) {
   std::vector<Space::Point> points;
   for (const RecordedTrial& trial : recording.trials)

@@ -84,11 +84,12 @@ void require_utf8(std::string_view text) {
                 fmt::format("the byte {} is no UTF-8; save the file as UTF-8", shown_line(text.substr(at, 1))));
 }
 
-/// What a file holds: of our own journal a recording per kernel and problem, else one.
-std::vector<Recording> parts_of(std::string_view text, const std::string& file) try {
+/// What a file holds: of our own journal a recording per kernel and problem, or one run that is chosen; else one.
+std::vector<Recording> parts_of(std::string_view text, const std::string& file, const RunChoice* choice = nullptr) try {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw Error(ExitCode::bad_input, file + ": the recording is empty");
   const Recording::Format format = format_of(text);
+  if (format == Recording::Format::journal && choice != nullptr) return {read_journal_run(text, *choice)};
   if (format == Recording::Format::journal) return read_journal(text);
   require_utf8(text);
   if (format == Recording::Format::kernel_tuner) return {read_kernel_tuner(text)};
@@ -100,6 +101,8 @@ std::vector<Recording> parts_of(std::string_view text, const std::string& file) 
 Recording completed(Recording recording, const std::string& file) {
   recording.file = file;
   if (recording.trials.empty()) throw Error(ExitCode::bad_input, file + ": the recording holds no trial");
+  // The results of a run tell its grid, and have each spec once.
+  if (recording.run && recording.run->results) return recording;
   for (RecordedTrial& trial : recording.trials)  // sums of what each reader bounds
     for (double* seconds : {&trial.build_seconds, &trial.measure_seconds}) *seconds = std::min(*seconds, kLongest / 2);
   drop_repeated(recording.trials);
@@ -191,6 +194,13 @@ std::vector<Recording> read_recordings(const std::filesystem::path& path) {
     std::erase_if(recordings, [](const Recording& recording) { return recording.trials.empty(); });
   for (Recording& recording : recordings) recording = completed(std::move(recording), path.string());
   return recordings;
+}
+
+Recording read_run(const std::filesystem::path& path, const RunChoice& choice) {
+  Recording recording = completed(std::move(parts_of(read_text(path), path.string(), &choice).front()), path.string());
+  if (choice.number && recording.format != Recording::Format::journal)
+    throw Error(ExitCode::bad_input, path.string() + " is no journal, and holds one run; only a journal has several");
+  return recording;
 }
 
 RecordedTrials::RecordedTrials(const Recording& recording) : recording_(&recording) {

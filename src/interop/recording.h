@@ -25,6 +25,18 @@ struct RecordedTrial {
   double measure_seconds = 0;  ///< checks and all launches
   std::int64_t mesh_idx = -1;  ///< of our own journal
   double at = 0;               ///< of our own journal: seconds of all its sweeps before the outcome; 0: it does not say
+  std::int64_t listed_idx = -1;  ///< the number in a CSV file, which may have been converted from another format
+  std::int64_t place = 0;        ///< of a CSV file: in the table, 1 is the best; 0: not known
+  double finals_seconds = 0;     ///< of a CSV file: in the finals; 0: it was not in them
+};
+
+/// One run of a journal, which may hold several.
+struct JournalRun {
+  std::size_t number = 1, count = 1;  ///< which one it is; how many there are
+  wire::RunRecord begin;
+  std::optional<wire::ResultsRecord>
+      results;                ///< unset: it ended before it printed any, or an older version did not say
+  std::vector<Trial> trials;  ///< those of the results, as they were then
 };
 
 /// A recorded run: a search space and what was found in it. Texts are empty where the recording does not say.
@@ -41,9 +53,10 @@ struct Recording {
   std::vector<std::string> objectives;          ///< `time` if the recording names none
   std::vector<RecordedTrial> trials;            ///< each spec once: the last one counts
   std::optional<Finals> finals;                 ///< of our own journal: the last ones
-  bool has_older_finals = false;    ///< of our own journal: the last ones are of an older version, and left out
-  wire::DamagedLines damaged = {};  ///< of our own journal: left out
-  int protocol = wire::kProtocol;   ///< of our own journal: that of the version which wrote to it last
+  bool has_older_finals = false;       ///< of our own journal: the last ones are of an older version, and left out
+  wire::DamagedLines damaged = {};     ///< of our own journal: left out
+  int protocol = wire::kProtocol;      ///< of our own journal: that of the version which wrote to it last
+  std::optional<JournalRun> run = {};  ///< of read_run
 };
 
 /// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4
@@ -60,6 +73,14 @@ Recording parse_recording(std::string_view text, const std::string& file);
 
 /// A text that only values which are equal as in Python share: 32, 32.0; true, 1.
 std::string key_text(const Value& value);
+/// Which run of a journal is meant.
+struct RunChoice {
+  std::optional<std::int64_t> number;  ///< the first one is 1; unset: the last
+  bool tuned = false;                  ///< of those only that sought the best, and were no parts of a run
+};
+/// Reads one run. What a journal holds of other runs is left out if the run has told its results; if not, the trials
+/// are those of read_recording up to the end of that run. Throws Error(bad_input) if there is no run of this number.
+Recording read_run(const std::filesystem::path& path, const RunChoice& choice);
 
 /// Finds the trials of a recording by parameter values, whatever the order of the settings; 32, 32.0 and true, 1 are
 /// the same. Parameters with a single value need not be named.

@@ -28,6 +28,12 @@ CLI::Option* add_duration(CLI::App& app, const std::string& name, std::optional<
   return app.add_option_function<std::string>(name, set, help)->type_name("TIME");
 }
 
+std::int64_t bytes_of(const std::string& option, const std::string& text) {
+  if (const auto bytes = parse_bytes(text)) return *bytes;
+  throw CLI::ValidationError(option,
+                             "'" + text + "' is not a size; write a number followed by M or G, such as 500M or 12G");
+}
+
 void add_processes(CLI::App& app, Options& options, const char* group) {
   app.add_option_function<std::string>(
          "--isolation", [&options](const std::string& text) { options.share_processes = text != "spec"; },
@@ -42,13 +48,7 @@ void add_processes(CLI::App& app, Options& options, const char* group) {
       ->group(group)
       ->type_name("normal|strict");
   app.add_option_function<std::string>(
-         "--memory",
-         [&options](const std::string& text) {
-           options.memory = parse_bytes(text);
-           if (!options.memory)
-             throw CLI::ValidationError(
-                 "--memory", "'" + text + "' is not a size; write a number followed by M or G, such as 500M or 12G");
-         },
+         "--memory", [&options](const std::string& text) { options.memory = bytes_of("--memory", text); },
          "Memory that the process of a CPU kernel or a program may take: 500M, 12G (default: of CPU kernels four "
          "fifths of what is left; of programs no limit)")
       ->group(group)
@@ -281,6 +281,13 @@ void add_how(CLI::App& app, Options& options) {
   app.add_option("--store", options.store, "Build store instead of your own; who can write there is trusted")
       ->group(group)
       ->type_name("DIR");
+  app.add_option_function<std::string>(
+         "--store-limit",
+         [&options](const std::string& text) { options.store_limit = bytes_of("--store-limit", text); },
+         "Most that the build store may hold; what was not used for longest is removed (default: 10G, and no limit for "
+         "--store)")
+      ->group(group)
+      ->type_name("SIZE");
   app.add_option("--base-store", options.base_store, "A store to take from what your own does not have; never written")
       ->group(group)
       ->type_name("DIR");

@@ -16,7 +16,7 @@ constexpr Term kExitStatus[] = {
     {"0", "There is a best spec; without --tune, there is a valid spec."},
     {"1", "No spec is valid."},
     {"2", "The command line or a file is wrong. Nothing was started."},
-    {"3", "A check that was asked for failed: --compare, --noise, or a limit of tune audit."},
+    {"3", "A check that was asked for failed: --compare, --noise, a limit of tune audit, or tune cache verify."},
     {"4",
      "Something in the environment is missing or wrong: a worker, compiler or device is missing, or a disk is full. "
      "The best spec so far is printed."},

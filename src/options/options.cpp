@@ -5,6 +5,7 @@
 #include "base/streams.h"
 #include "model/values/error.h"
 #include "options/groups.h"
+#include "options/read_options.h"
 #include "options/spellings.h"
 #include "options/texts.h"
 
@@ -213,6 +214,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_simulate_bench(app, bench);
   DatabaseOptions database;
   add_database_commands(app, database);
+  ShowOptions show;
+  add_show(app, show);
+  CacheOptions cache;
+  add_cache(app, cache);
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
@@ -260,8 +265,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     options.simulate_bench = std::move(bench);
   }
   if (app.got_subcommand("shapes")) options.list_shapes = std::move(shapes);
+  if (app.got_subcommand("show")) options.show = show;
+  if (app.got_subcommand("cache")) options.cache = cache;
   if (take_database_command(app, database, options)) return options;
-  if (options.convert || options.diff || options.report || options.simulate_bench || options.list_shapes)
+  if (options.convert || options.diff || options.report || options.simulate_bench || options.list_shapes ||
+      options.show || options.cache)
     return options;
   add_consequences(options);
   refuse_conflicts(options);

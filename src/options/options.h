@@ -64,6 +64,23 @@ struct AuditOptions {
   std::optional<double> max_flips, max_regret;  ///< limits to what is found, as shares
 };
 
+/// `tune show`.
+struct ShowOptions {
+  std::filesystem::path run;           ///< a recorded run, or the PREFIX of its files
+  std::optional<std::int64_t> number;  ///< which run of a journal; the first one is 1; unset: the last
+  std::optional<std::size_t> top;      ///< as Options has it
+  std::optional<std::string> sort;     ///< a column
+  bool descending = false;
+  std::vector<std::string> columns;
+  bool failed = false, effects = false, chart = false, changes = false;
+};
+
+/// `tune cache`.
+struct CacheOptions {
+  std::string what;  ///< info, clear, verify
+  std::optional<std::filesystem::path> store;
+};
+
 /// The command line, understood. docs/options.md says what each means.
 struct Options {
   std::vector<std::filesystem::path> yaml;
@@ -82,6 +99,8 @@ struct Options {
   std::optional<ConvertOptions> convert;               ///< nothing else counts then
   std::optional<DiffOptions> diff;                     ///< likewise
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
+  std::optional<ShowOptions> show;                     ///< likewise
+  std::optional<CacheOptions> cache;                   ///< likewise
   std::optional<ReportOptions> report;                 ///< likewise
   std::optional<ListShapesOptions> list_shapes;        ///< likewise
   std::optional<MergeOptions> merge;                   ///< likewise, as are the next three
@@ -133,6 +152,7 @@ struct Options {
   std::optional<std::filesystem::path> keep;
   std::optional<std::filesystem::path> store, base_store;
   std::optional<base::PageAddress> live;          ///< where the run's page is served while it goes on
+  std::optional<std::int64_t> store_limit;        ///< bytes
   std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
 
   std::optional<std::size_t> top;  ///< 0: all; unset: it depends on where the table goes

@@ -45,6 +45,11 @@ std::string spread_text(const Timing& timing) {
   return fmt::format("{:.2f}", (timing.ci_high - timing.ci_low) / 2 / timing.median * 100);
 }
 
+// Not known of the finals in a CSV file.
+std::string iters_text(const Row& row) {
+  return row.measurement.timing.count == 0 ? "-" : fmt::format("{}", row.measurement.timing.count);
+}
+
 std::string mesh_text(const Row& row) { return row.spec->mesh_idx < 0 ? "-" : fmt::format("{}", row.spec->mesh_idx); }
 
 /// `128/64`, with `-` for a parameter that this mapping of the grid lacks.
@@ -72,8 +77,7 @@ class Columns {
     if (any_named_otherwise(summary_->trials, summary_->name))
       add(Part::other, kReportedName, [](const Row& row) { return row.measurement.name; });
     add(Part::other, "met (ms)", [this](const Row& row) { return figure(row.measurement.timing.median * 1e3); });
-    if (form_.iters)
-      add(Part::other, "iters", [](const Row& row) { return fmt::format("{}", row.measurement.timing.count); });
+    if (form_.iters) add(Part::other, "iters", iters_text);
     add_figures();
     if (optional_.other_state)
       add(Part::other_state, fmt::format("{} ms", to_text(summary_->other_state)),

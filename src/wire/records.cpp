@@ -4,18 +4,13 @@
 #include <cstdint>
 
 #include "model/statistics/sequential.h"
-#include "wire/json.h"
+#include "wire/record_json.h"
 
 namespace tune {
 
 using nlohmann::json;
 
-namespace {
-
-constexpr const char* kShared = "shared";
-constexpr std::size_t kNamedLines = 5;
-
-[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
+void refuse(const std::string& why) { throw std::invalid_argument(why); }
 
 // The library would take true for a number, and cut what does not fit.
 std::int64_t to_integer(const json& j, const std::string& what, std::int64_t least, std::int64_t most) {
@@ -30,6 +25,18 @@ std::int64_t integer_at(const json& j, const char* key, std::int64_t least, std:
   return found == j.end() ? otherwise : to_integer(*found, std::string("'") + key + "'", least, most);
 }
 
+double seconds_at(const json& j, const char* key) {
+  const auto found = j.find(key);
+  if (found == j.end()) return 0;
+  if (!found->is_number() || found->get<double>() < 0) refuse(std::string("'") + key + "' is no time");
+  return found->get<double>();
+}
+
+namespace {
+
+constexpr const char* kShared = "shared";
+constexpr std::size_t kNamedLines = 5;
+
 // At least to the minute, in UTC.
 bool is_date(const std::string& text) {
   constexpr std::string_view kDate = "0000-00-00 00:00:00";
@@ -38,14 +45,12 @@ bool is_date(const std::string& text) {
                             [](char form, char c) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
 }
 
-double amount_at(const json& j, const char* key, const char* kind = "amount") {
+double amount_at(const json& j, const char* key) {
   const auto found = j.find(key);
   if (found == j.end()) return 0;
-  if (!found->is_number() || found->get<double>() < 0) refuse(std::string("'") + key + "' is no " + kind);
+  if (!found->is_number() || found->get<double>() < 0) refuse(std::string("'") + key + "' is no amount");
   return found->get<double>();
 }
-
-double seconds_at(const json& j, const char* key) { return amount_at(j, key, "time"); }
 
 /// Requires a valid build time of a spec that was measured or pruned.
 void require_build_time(const json& outcome) {
@@ -226,11 +231,17 @@ void to_json(json& j, const Finals& finals) {
   if (finals.others_running) j["others_running"] = *finals.others_running;
 }
 
-void from_json(const json& j, Finals& finals) {
+Finals finals_at_any_time(const json& j) {
+  Finals finals;
   finals.finalists = j.at("finalists").get<std::vector<Finalist>>();
-  require_all_rounds(finals.finalists);
   finals.cores = static_cast<int>(integer_at(j, "cores", 0, INT32_MAX, 0));
   if (j.contains("others_running")) finals.others_running = seconds_at(j, "others_running");
+  return finals;
+}
+
+void from_json(const json& j, Finals& finals) {
+  finals = finals_at_any_time(j);
+  require_all_rounds(finals.finalists);
 }
 
 namespace wire {
@@ -301,9 +312,12 @@ std::string encode(const Record& record) {
   } else if (const auto* started = std::get_if<StartedRecord>(&record)) {
     j = *started;
     j["record"] = "started";
-  } else {
+  } else if (const auto* ended = std::get_if<EndedRecord>(&record)) {
     j["record"] = "ended";
-    if (std::get<EndedRecord>(record).complete) j["complete"] = true;
+    if (ended->complete) j["complete"] = true;
+  } else {
+    j = std::get<ResultsRecord>(record);
+    j["record"] = "results";
   }
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -318,6 +332,7 @@ Record decode_record(std::string_view line) {
     if (sort == "finals") return FinalsRecord{j.at("id").get<std::string>(), j.get<Finals>()};
     if (sort == "started") return j.get<StartedRecord>();
     if (sort == "ended") return EndedRecord{j.value("complete", false)};
+    if (sort == "results") return j.get<ResultsRecord>();
     throw Malformed("unknown record '" + sort + "'");
   } catch (const json::exception& error) {
     throw Malformed(fault_of(error));

@@ -1,9 +1,14 @@
 #pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "model/grid_scan.h"
+#include "model/plan.h"
 #include "model/statistics/ranking.h"
 #include "model/trial.h"
 #include "wire/messages.h"
@@ -54,7 +59,39 @@ struct EndedRecord {
   bool complete = false;  ///< a fresh run has done all that it was to do
 };
 
-using Record = std::variant<RunRecord, TrialRecord, FinalsRecord, StartedRecord, EndedRecord>;
+/// A run has printed its results: what they say, as far as the records of its trials do not tell. So they can be
+/// printed again without the tuning file.
+struct ResultsRecord {
+  /// A spec of the run, with its number in the grid of then.
+  struct Tried {
+    std::string id;
+    std::int64_t mesh_idx = -1;
+    std::map<std::string, double> metrics = {};  ///< those that were computed
+  };
+
+  std::string file;  ///< kernel or program, as written
+  Backend backend = Backend::automatic;
+  CommandLine run = {};  ///< of a command that is tuned
+  double flops = 0, bytes = 0;
+  PowerState state = PowerState::burst;
+  std::vector<std::string> objectives = {"time"};
+  std::vector<Metric> metrics = {};                         ///< without expressions
+  std::vector<std::vector<tune::Parameter>> mappings = {};  ///< the grid
+  bool tuned = false;
+  bool part = false;                      ///< of --partition: other runs have the other parts
+  std::vector<std::string> command = {};  ///< with `--spec N` after it, runs one spec again
+  std::string specs = {};                 ///< how many could have been tried
+  std::int64_t default_idx = -1;          ///< today's configuration; -1: none
+  std::vector<Tried> trials = {};
+  std::optional<Finals> finals = {};  ///< with the computed metrics of those who took part
+  bool finals_interrupted = false;
+  std::vector<GridScan::Pruned> pruned = {};
+  std::map<std::int64_t, std::string> unranked = {}, logs = {};
+  std::vector<std::string> notes = {};
+  double elapsed_seconds = 0;
+};
+
+using Record = std::variant<RunRecord, TrialRecord, FinalsRecord, StartedRecord, EndedRecord, ResultsRecord>;
 
 /// The record holds finals that an older version wrote: their rounds have no numbers.
 class OlderFinals : public Malformed {

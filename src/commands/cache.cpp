@@ -1,0 +1,88 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/store_care.h"
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "commands/rules.h"
+#include "exec/builder.h"
+
+namespace tune::commands {
+namespace {
+
+std::string size_text(std::int64_t bytes) {
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
+  auto size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (size >= 1024 && unit + 1 < std::size(kUnits)) {
+    size /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", size, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+std::string time_text(std::filesystem::file_time_type time) {
+  const auto system = std::chrono::file_clock::to_sys(time);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(system.time_since_epoch());
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds.count())));
+}
+
+std::int64_t bytes_of(const std::vector<base::StoreEntry>& entries) {
+  std::int64_t bytes = 0;
+  for (const base::StoreEntry& entry : entries) bytes += entry.bytes;
+  return bytes;
+}
+
+ExitCode info(const base::StorePlaces& places, const std::vector<base::StoreEntry>& entries) {
+  std::string text =
+      fmt::format("store: {}\nentries: {}\nsize: {}{}\n", places.folder.string(), entries.size(),
+                  size_text(bytes_of(entries)), places.limit > 0 ? " of at most " + size_text(places.limit) : "");
+  if (!entries.empty()) text += "not used for longest: since " + time_text(entries.front().used) + "\n";
+  base::print(text);
+  return ExitCode::ok;
+}
+
+ExitCode clear(const std::vector<base::StoreEntry>& entries) {
+  std::vector<base::StoreEntry> removed;
+  for (const base::StoreEntry& entry : entries)
+    if (base::remove_entry(entry)) removed.push_back(entry);
+  base::print(
+      fmt::format("removed: {} of {} entries, {}\n", removed.size(), entries.size(), size_text(bytes_of(removed))));
+  if (removed.size() < entries.size())
+    base::print_to_stderr("note: what belongs to other users, or cannot be removed, stays");
+  return ExitCode::ok;
+}
+
+ExitCode verify(const base::Store& store, const std::vector<base::StoreEntry>& entries) {
+  std::size_t damaged = 0;
+  for (const base::StoreEntry& entry : entries) {
+    if (exec::read_entry(store, store.folder() / entry.path.filename(), entry.path.filename())) continue;
+    ++damaged;
+    base::print("damaged: " + entry.path.string() + "\n");
+  }
+  base::print(fmt::format("verified: {} entries, {} damaged\n", entries.size(), damaged));
+  if (damaged == 0) return ExitCode::ok;
+  base::print_to_stderr("note: what is damaged is never run; it is built again by the next run that needs it");
+  return ExitCode::check_failed;
+}
+
+}  // namespace
+
+ExitCode cache(const CacheOptions& options) {
+  Options named;
+  named.store = options.store;
+  const base::StorePlaces places = store_places(named);
+  if (places.folder.empty() || !std::filesystem::is_directory(places.folder)) {
+    base::print(fmt::format("store: {}, which is not there yet\n",
+                            places.folder.empty() ? "no folder" : places.folder.string()));
+    return ExitCode::ok;
+  }
+  const std::vector<base::StoreEntry> entries = base::entries_of(places.folder);
+  // A store that others have filled can be looked at, but not written to.
+  if (options.what == "info" && places.named) return info(places, entries);
+  const base::Store store(places);
+  if (options.what == "info") return info(places, entries);
+  return options.what == "clear" ? clear(entries) : verify(store, entries);
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "commands/rules.h"
+#include "flow/results.h"
+#include "flow/shown_run.h"
+#include "report/insights.h"
+#include "report/listing.h"
+#include "report/table.h"
+
+namespace tune::commands {
+namespace {
+
+/// `best` means the journal `best.jsonl`, and so does `best.yaml`, which is the result of that run.
+std::filesystem::path recording_of(const ShowOptions& options) {
+  std::error_code ignored;
+  std::filesystem::path journal = options.run;
+  const std::string ending = journal.extension();
+  const bool is_result = ending == ".yaml" || ending == ".yml";
+  if (is_result) journal.replace_extension();
+  journal += ".jsonl";
+  if (std::filesystem::is_regular_file(options.run, ignored) && !is_result) return options.run;
+  if (std::filesystem::is_regular_file(journal, ignored)) return journal;
+  throw Error(ExitCode::bad_input,
+              fmt::format("there is no run {}: neither this file nor {} is there; give the journal, CSV file, Kernel "
+                          "Tuner cache or T4 results of a run",
+                          options.run.string(), journal.string()));
+}
+
+/// `2026-11-22 10:44 UTC`
+std::string minute_of(const std::string& date) { return date.empty() ? "" : ", of " + date.substr(0, 16) + " UTC"; }
+
+void say_what_is_shown(const interop::Recording& recording, const flow::ShownRun& shown) {
+  for (const std::string& text : recording.damaged.texts(recording.file)) base::print_to_stderr("note: " + text);
+  if (!recording.run) return;
+  const interop::JournalRun& run = *recording.run;
+  if (run.count > 1)
+    base::print_to_stderr(fmt::format("note: this is run {} of {} in {}{}; --run N shows another", run.number,
+                                      run.count, recording.file, minute_of(run.begin.date)));
+  if (!shown.printed)
+    base::print_to_stderr(fmt::format(
+        "note: {} does not have what the run printed, because it was killed or an older version of tune wrote it; "
+        "this is put together from its trials",
+        recording.file));
+}
+
+/// The values of the objective; failed specs have none.
+std::vector<Judged> judged(const report::Summary& summary) {
+  std::vector<Judged> all;
+  for (const Ranked& row : summary.ranking.rows)
+    if (std::isfinite(row.objective)) all.push_back({&row.trial->spec, row.objective});
+  for (const Trial& trial : summary.trials)
+    if (trial.failure() != nullptr) all.push_back({&trial.spec, std::nullopt});
+  return all;
+}
+
+report::MeritUnit unit_of(const Objective& objective, const report::Summary& summary) {
+  if (objective.name() == "time") return {};
+  const Ranked& best = summary.ranking.rows.front();
+  return {objective.name(), 1, objective.merit(best.trial->spec, *best.timed().measurement()).maximize};
+}
+
+/// The sections that were asked for; empty: none was.
+std::string sections(const ShowOptions& options, const report::Summary& summary, const Objective& objective) {
+  std::string text;
+  const auto add = [&](const std::string& section) { text += (text.empty() ? "" : "\n") + section; };
+  if (options.sort || !options.columns.empty())
+    add(report::listing_text(summary, {options.columns, options.sort, options.descending}));
+  if (options.failed) add(report::failures_text(summary, summary.top));
+  if (!options.effects && !options.chart && !options.changes) return text;
+  if (summary.ranking.rows.empty())
+    throw Error(ExitCode::none_valid, "no spec of this run has a result that could be compared; --failed lists why");
+  const report::MeritUnit unit = unit_of(objective, summary);
+  if (options.chart) add(report::chart_text(summary, unit));
+  if (options.effects) add(report::effects_text(effects_of(judged(summary), unit.maximize), unit, summary.width));
+  if (options.changes) add(report::changes_text(summary, unit));
+  return text;
+}
+
+}  // namespace
+
+ExitCode show(const ShowOptions& options) {
+  const std::filesystem::path file = recording_of(options);
+  const interop::Recording recording = interop::read_run(file, {options.number, false});
+  const flow::ShownRun shown = flow::shown_run(recording, file);
+  say_what_is_shown(recording, shown);
+
+  Options looks;
+  looks.top = options.top;
+  flow::ResultsRules rules = results_rules(looks);
+  rules.command = shown.command;
+  rules.tuned = shown.tuned;
+  const Objective objective(shown.loaded.plan);
+  const flow::Results results(rules, shown.loaded, objective, shown.findings);
+  report::Summary summary = results.summary();
+  flow::place_rows(summary, recording, objective.name() == "time");
+  const std::string asked = sections(options, summary, objective);
+  if (asked.empty())
+    base::print_escaped(report::result_text(summary));
+  else
+    base::print(asked);
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,195 @@
+#include "report/listing.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include "model/values/error.h"
+#include "model/values/names.h"
+#include "report/columns.h"
+#include "report/text.h"
+
+namespace tune::report {
+namespace {
+
+/// A column that can be asked for: what a row has there, as text and for sorting. A text without a number is sorted as
+/// a text.
+struct Listed {
+  std::string title;
+  std::function<std::string(const Row&)> text;
+  std::function<double(const Row&)> number;  ///< NaN: none
+};
+
+/// `met` for `met (ms)`.
+std::string short_title(const std::string& title) { return title.substr(0, title.find(" (")); }
+
+Listed number_column(const std::string& title, std::function<double(const Row&)> number) {
+  return {title, [number](const Row& row) { return four_digits(number(row)); }, number};
+}
+
+Listed parameter_column(const std::string& name) {
+  const auto value = [name](const Row& row) { return row.spec->find(name); };
+  return {name, [value](const Row& row) { return value(row) == nullptr ? "-" : to_text(*value(row)); },
+          [value](const Row& row) {
+            return value(row) == nullptr ? std::nan("") : number_of(*value(row)).value_or(std::nan(""));
+          }};
+}
+
+Listed time_column(const std::string& name, double Timing::*time) {
+  return number_column(name + " (ms)", [time](const Row& row) {
+    const double seconds = row.measurement.timing.*time;
+    return seconds > 0 ? seconds * 1e3 : std::nan("");
+  });
+}
+
+/// Registers and bytes are whole numbers; occupancy is none.
+Listed property_column(const std::string& name) {
+  const auto value = [name](const Row& row) {
+    const auto found = row.measurement.build.properties.find(name);
+    return found == row.measurement.build.properties.end() ? std::nan("") : found->second;
+  };
+  return {name,
+          [value](const Row& row) {
+            const double number = value(row);
+            return number == std::floor(number) ? fmt::format("{:.0f}", number) : four_digits(number);
+          },
+          value};
+}
+
+void add_table_columns(std::vector<Listed>& all, const Summary& summary) {
+  all.push_back({"mesh_idx", [](const Row& row) { return std::to_string(row.spec->mesh_idx); },
+                 [](const Row& row) { return static_cast<double>(row.spec->mesh_idx); }});
+  all.push_back(
+      {"name",
+       [&summary](const Row& row) { return row.label.empty() ? settings_text(*row.spec, summary.varying) : row.label; },
+       [](const Row&) { return std::nan(""); }});
+  all.push_back(time_column("met", &Timing::median));
+  all.push_back({"iters", [](const Row& row) { return std::to_string(row.measurement.timing.count); },
+                 [](const Row& row) { return static_cast<double>(row.measurement.timing.count); }});
+  for (const Column& column : summary.columns) {
+    const auto value = [&column](const Row& row) { return column.value(*row.spec, row.measurement); };
+    all.push_back(number_column(column.name, value));
+    if (!column.unit.empty()) all.push_back(number_column(column.unit, value));
+  }
+  all.push_back(number_column("+- %", [](const Row& row) {
+    const Timing& timing = row.measurement.timing;
+    return timing.ci_high > 0 && timing.count > 1 ? (timing.ci_high - timing.ci_low) / 2 / timing.median * 100
+                                                  : std::nan("");
+  }));
+  for (const RankedBaseline& baseline : summary.ranking.baselines)
+    if (baseline.standing)
+      all.push_back(number_column("x " + baseline.label, [&baseline](const Row& row) {
+        return row.standing ? baseline.standing->ratio / row.standing->ratio : std::nan("");
+      }));
+  all.push_back({"note", note_text, [](const Row&) { return std::nan(""); }});
+}
+
+std::vector<Listed> listed_columns(const Summary& summary, const std::vector<Row>& rows) {
+  std::vector<Listed> all;
+  add_table_columns(all, summary);
+  std::set<std::string> parameters, properties;
+  for (const Row& row : rows) {
+    for (const Setting& setting : row.spec->params) parameters.insert(setting.name);
+    for (const auto& [name, value] : row.measurement.build.properties) properties.insert(name);
+  }
+  for (const std::string& name : parameters) all.push_back(parameter_column(name));
+  for (const auto& [name, time] :
+       std::initializer_list<std::pair<const char*, double Timing::*>>{{"min", &Timing::min},
+                                                                       {"mean", &Timing::mean},
+                                                                       {"p95", &Timing::p95},
+                                                                       {"ci_low", &Timing::ci_low},
+                                                                       {"ci_high", &Timing::ci_high}})
+    all.push_back(time_column(name, time));
+  all.push_back(number_column("max_error", [](const Row& row) {
+    return row.label.empty() && row.measurement.checked ? row.measurement.max_error : std::nan("");
+  }));
+  for (const std::string& name : properties) all.push_back(property_column(name));
+  return all;
+}
+
+const Listed& find_column(const std::vector<Listed>& all, const std::string& name, const char* option) {
+  auto found = std::ranges::find(all, name, &Listed::title);
+  if (found == all.end())
+    found = std::ranges::find(all, name, [](const Listed& column) { return short_title(column.title); });
+  if (found != all.end()) return *found;
+  std::vector<std::string> titles;
+  for (const Listed& column : all) titles.push_back(short_title(column.title));
+  throw Error(ExitCode::bad_input, fmt::format("{}: there is no column '{}'{}; there are {}", option, name,
+                                               did_you_mean(name, titles), fmt::join(titles, ", ")));
+}
+
+void sort_rows(std::vector<Row>& rows, const Listed& column, bool descending) {
+  std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
+    const double x = column.number(a), y = column.number(b);
+    if (std::isnan(x) != std::isnan(y)) return std::isnan(y);
+    if (!std::isnan(x)) return descending ? x > y : x < y;
+    return descending ? column.text(a) > column.text(b) : column.text(a) < column.text(b);
+  });
+}
+
+std::vector<GridColumn> chosen_columns(const std::vector<Listed>& all, const std::vector<std::string>& names,
+                                       const std::vector<Row>& rows) {
+  std::vector<GridColumn> grid;
+  for (const std::string& name : names) {
+    const Listed& column = find_column(all, name, "--columns");
+    grid.push_back({column.title, grid.empty() ? 1U : 2U, {}});
+    for (const Row& row : rows) grid.back().cells.push_back(column.text(row));
+  }
+  return grid;
+}
+
+std::string failure_line(const Trial& trial, const Summary& summary) {
+  const Failure* failure = trial.failure();
+  const std::string why =
+      failure != nullptr
+          ? fmt::format("{}, {}: {}", to_text(failure->stage), to_text(failure->cause), first_line(failure->message))
+          : "pruned after the build: " + first_line(std::get<PrunedAfterBuild>(trial.outcome).reason);
+  const std::string name = settings_text(trial.spec, summary.varying);
+  std::string line = fmt::format("{:7}  {}{}{}\n", trial.spec.mesh_idx, name, name.empty() ? "" : "  ", why);
+  if (const auto log = summary.logs.find(trial.spec.mesh_idx); log != summary.logs.end())
+    line += fmt::format("         log: {}\n", printable(log->second, log->second.size()));
+  return line;
+}
+
+}  // namespace
+
+std::string fitted(std::string_view lines, int width) {
+  if (width == 0) return std::string(lines);
+  std::string text;
+  std::istringstream all{std::string(lines)};
+  for (std::string line; std::getline(all, line);) text += cut_to(line, static_cast<std::size_t>(width)) + '\n';
+  return text;
+}
+
+std::string listing_text(const Summary& summary, const ListingRules& rules) {
+  std::vector<Row> rows = rows_of_specs(summary);
+  const OptionalColumns optional = needed_columns(rows);
+  const std::vector<Listed> all = listed_columns(summary, rows);
+  if (rules.sort) sort_rows(rows, find_column(all, *rules.sort, "--sort"), rules.descending);
+  const std::size_t hidden = hide_rows(rows, summary);
+  for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
+  if (rows.empty()) return "no spec has a result\n";
+  const std::vector<GridColumn> grid =
+      rules.columns.empty() ? table_columns(summary, rows, optional) : chosen_columns(all, rules.columns, rows);
+  const std::string more = hidden == 0 ? "" : fmt::format("({} more)\n", hidden);
+  return fitted(grid_text(grid) + more, summary.width);
+}
+
+std::string failures_text(const Summary& summary, std::size_t top) {
+  std::vector<const Trial*> lost;
+  for (const Trial& trial : summary.trials)
+    if (trial.measurement() == nullptr) lost.push_back(&trial);
+  std::ranges::sort(lost, {}, [](const Trial* trial) { return trial->spec.mesh_idx; });
+  std::string text = fmt::format("failed: {} of {}\n", lost.size(), summary.trials.size());
+  for (const Trial* trial : std::span(lost).first(top == 0 ? lost.size() : std::min(top, lost.size())))
+    text += failure_line(*trial, summary);
+  if (top > 0 && lost.size() > top) text += fmt::format("({} more)\n", lost.size() - top);
+  return text;
+}
+
+}  // namespace tune::report
