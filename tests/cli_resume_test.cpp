@@ -544,7 +544,7 @@ TEST_F(Resume, AFullDiskStopsTheRunAtItsStart) {
 TEST_F(Resume, WhatWasFoundBeforeTheDiskWasFullIsPrintedAndKept) {
   sandbox_.write_script("{T: {range: [1, 20]}}");
   tune();
-  const auto blocks = std::to_string(journal().size() / 512 - 2);
+  const auto blocks = std::to_string(without_results(journal()).size() / 512 - 2);
   std::filesystem::remove(sandbox_.folder() / "best.jsonl");
   sandbox_.write("limited.sh", "trap '' XFSZ\nulimit -f " + blocks + "\nexec \"$@\" > out.txt 2> err.txt\n");
   const std::string run_limited = "cd '" + sandbox_.folder().string() +

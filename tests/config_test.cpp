@@ -154,6 +154,7 @@ TEST_F(Config, TakesTextsForNumbersOnlyIfAllAreArithmetic) {
   EXPECT_EQ(values(plan, "D"), "1/0");
   EXPECT_EQ(values(plan, "E"), "1024x512");
   EXPECT_EQ(values(plan, "F"), "0-3 1-2") << "what is quoted is a text";
+  EXPECT_TRUE(std::holds_alternative<Bool>(parameter(load_params("{G: ['True', 'False']}"), "G").values[0]));
   EXPECT_EQ(values(load_params("[{A: ['2*64', 3]}]"), "A"), "128 3") << "kbench's form";
 }
 

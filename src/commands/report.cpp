@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/commands.h"
@@ -27,12 +29,14 @@ std::string data_of(const interop::Recording& recording, const ReportOptions& op
   return flow::report_data(recording, plan_of(recording, options));
 }
 
-interop::Recording read(const std::filesystem::path& run) {
-  interop::Recording recording = interop::read_recording(run);
-  for (const std::string& text : recording.damaged.texts(recording.file)) base::print_to_stderr("note: " + text);
-  if (recording.has_older_finals)
-    base::print_to_stderr("note: " + recording.file + ": its finals are of an older version, and are left out");
-  return recording;
+/// All problems of a file.
+std::vector<interop::Recording> read(const std::filesystem::path& run) {
+  std::vector<interop::Recording> recordings = interop::read_recordings(run);
+  const interop::Recording& last = recordings.back();
+  for (const std::string& text : last.damaged.texts(last.file)) base::print_to_stderr("note: " + text);
+  if (std::ranges::any_of(recordings, &interop::Recording::has_older_finals))
+    base::print_to_stderr("note: " + last.file + ": its finals are of an older version, and are left out");
+  return recordings;
 }
 
 void must_not_be_input(const std::filesystem::path& output, const ReportOptions& options) {
@@ -53,7 +57,8 @@ report::PageRules page_rules(const std::filesystem::path& output, const std::vec
 void write_page(const std::filesystem::path& output, const ReportOptions& options) {
   must_not_be_input(output, options);
   std::vector<std::string> data;
-  for (const std::filesystem::path& run : options.runs) data.push_back(data_of(read(run), options));
+  for (const std::filesystem::path& run : options.runs)
+    for (const interop::Recording& recording : read(run)) data.push_back(data_of(recording, options));
   std::error_code ignored;  // writing says why
   if (output.has_parent_path()) std::filesystem::create_directories(output.parent_path(), ignored);
   base::write_file(output, report::page(page_rules(output, data), data));

@@ -27,7 +27,9 @@ flow::RecordedPlanRules plan_rules(const Options& options) {
 interop::Recording chosen_recording(const Options& options, std::string& note) {
   std::vector<interop::Recording> recordings = interop::read_recordings(*options.simulate);
   if (recordings.size() > 1 && !options.yaml.empty()) {
-    const Plan plan = flow::load_recorded_plan(recordings.back(), plan_rules(options)).plan;
+    interop::Recording of_any_problem = recordings.back();
+    of_any_problem.problem.clear();
+    const Plan plan = flow::load_recorded_plan(of_any_problem, plan_rules(options)).plan;
     const auto named =
         std::ranges::find(recordings, problem_size_text(plan.problem, plan.constants), &interop::Recording::problem);
     if (named != recordings.end()) return std::move(*named);

@@ -79,7 +79,8 @@ class ValueReader {
 
   bool may_be_evaluated(const Node& item) const {
     if (arithmetic_ == Arithmetic::none || !item.is_scalar()) return false;
-    return arithmetic_ == Arithmetic::all || !item.quoted;
+    const bool is_boolean = item.text == "True" || item.text == "False";  // Python's words, which kbench quotes
+    return arithmetic_ == Arithmetic::all || !item.quoted || is_boolean;
   }
 
   /// kbench's rule: texts are numbers if all of them are arithmetic.

@@ -36,7 +36,8 @@ class Followed {
     std::vector<std::string> data;
     for (const std::filesystem::path& file : runs_->files) {
       try {
-        data.push_back(runs_->data(interop::read_recording(file)));
+        for (const interop::Recording& recording : interop::read_recordings(file))
+          data.push_back(runs_->data(recording));
       } catch (const Error& error) {
         left_out(error);
       }
