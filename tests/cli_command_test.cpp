@@ -269,13 +269,13 @@ TEST_F(Commands, ResourcesCanBeTheObjective) {
 
 TEST_F(Commands, WhatIsKnownIsNotRunAgainUnlessTheProgramChanges) {
   write_script();
-  const Words options = {"--tune", "--param", "A:[1,2]"}, command = {"./run.sh", "{A}"};
+  const Words options = {"--tune", "--no-finals", "--param", "A:[1,2]"}, command = {"./run.sh", "{A}"};
   const Result first = tune(options, command);
   EXPECT_TRUE(has(first.out, "note: journal: ")) << first.out;
   EXPECT_FALSE(seen().empty());
   tune(options, command);
   EXPECT_EQ(seen(), Words());
-  tune({"--tune", "--param", "A:[1,2]", "--prepare", "true"}, command);
+  tune({"--tune", "--no-finals", "--param", "A:[1,2]", "--prepare", "true"}, command);
   EXPECT_EQ(seen(), (Words{"1|", "2|"})) << "what is prepared matters";
   write_script("true");
   tune(options, command);

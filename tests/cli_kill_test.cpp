@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Stages, KillInStage,
 
 TEST_F(Kill, AStartingWorkerEndsWithItsDriver) {
   std::vector<std::string> many = command();
-  many.insert(many.end(), {"--add-param", "$REPEAT:{range: [1, 30]}"});  // one of so many is seen starting
+  many.insert(many.end(), {"--add-param", "$REPEAT:{range: [1, 10]}"});  // one of so many is seen starting
   Background run(sandbox_, many);
   const auto worker_starts = [&] {
     const auto processes = sandbox_.processes();
@@ -153,7 +153,7 @@ TEST_F(Kill, AStartingWorkerEndsWithItsDriver) {
   run.wait();
   EXPECT_TRUE(nothing_runs());
   EXPECT_EQ(sandbox_.tune(many).code, 0);
-  expect_complete("out", 120);
+  expect_complete("out", 40);
 }
 
 TEST_F(Kill, AtAnyMomentLosesOnlyWhatWasInFlight) {
