@@ -300,6 +300,13 @@ TEST_F(Commands, ADryRunListsSpecsAndStartsNothing) {
   EXPECT_EQ(result.out, "        0 A=1\n        1 A=2\nNumber of valid specs: 2\n");
 }
 
+TEST_F(Commands, ADryRunSaysWhatARunWouldMiss) {
+  EXPECT_TRUE(has(tune({"--dry-run", "--param", "A:1"}, {"no-such-program", "{A}"}).err,
+                  "tune: warning: no-such-program: run: cannot start no-such-program: not found on PATH\n"));
+  sandbox_.write("gone.yaml", "name: gone\nfile: gone.sh\nparams: {A: 1}\n");
+  EXPECT_TRUE(has(tune({"gone.yaml", "--dry-run"}).err, "tune: warning: gone.yaml: there is no file "));
+}
+
 TEST_F(Commands, MistakesAreRefusedBeforeAnythingStarts) {
   write_script();
   std::filesystem::create_directory(sandbox_.folder() / "folder");
@@ -310,6 +317,10 @@ TEST_F(Commands, MistakesAreRefusedBeforeAnythingStarts) {
           behind +
               "the parameter 'B' does not reach the program: write {B} into run where its value is to stand, or "
               "{args} for --B=VALUE");
+  refuses({"--tune", "--param", "args:1", "--", "./run.sh"},
+          behind +
+              "the parameter 'args' does not reach the program: {args} in run means something else; rename the "
+              "parameter");
   refuses({"--tune", "--param", "A:1", "--", "./run.sh", "{A}", "{buffer-size}"},
           behind +
               "unknown placeholder {buffer-size} in run; there are {args} {output} {A}, and braces with blanks "

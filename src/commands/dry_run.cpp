@@ -70,6 +70,16 @@ class Check {
   std::optional<exec::MeasureService> service_;
 };
 
+/// What a run would end with at once.
+std::vector<std::string> what_is_missing(const Plan& plan) {
+  std::vector<std::string> texts = missing_programs(plan);
+  std::error_code ignored;
+  if (!plan.file.empty() && !fs::is_regular_file(plan.file, ignored))
+    texts.push_back(
+        fmt::format("{}: there is no file {}, which a run needs", plan.yaml.filename().string(), plan.file.string()));
+  return texts;
+}
+
 std::string line_of(const report::BuildRow& row) {
   std::vector<std::string> names;
   for (const Setting& setting : row.spec.params) names.push_back(setting.name);
@@ -85,6 +95,7 @@ ExitCode dry_run(const Options& options, Target& target) {
   flow::Findings findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
   base::print_warnings(findings.notes.warnings());
+  base::print_warnings(what_is_missing(target.plan()));
   const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
   Check check(options, target);
   std::vector<report::BuildRow> lost;

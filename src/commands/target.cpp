@@ -40,11 +40,8 @@ void guard(const Options& options, Plan& plan) {
 
 // Before anything is started. Throws Error(bad_input).
 void require_programs(const Plan& plan) {
-  for (const std::string& program : programs_of(plan)) try {
-      base::find_program(program);
-    } catch (const base::NoProgram& missing) {
-      throw Error(ExitCode::bad_input, fmt::format("{}: run: {}", plan.yaml.filename().string(), missing.what()));
-    }
+  if (const std::vector<std::string> missing = missing_programs(plan); !missing.empty())
+    throw Error(ExitCode::bad_input, missing.front());
 }
 
 std::vector<std::filesystem::path> input_files(const Options& options, const Plan& plan) {
@@ -59,6 +56,16 @@ std::vector<std::filesystem::path> input_files(const Options& options, const Pla
 }
 
 }  // namespace
+
+std::vector<std::string> missing_programs(const Plan& plan) {
+  std::vector<std::string> texts;
+  for (const std::string& program : programs_of(plan)) try {
+      base::find_program(program);
+    } catch (const base::NoProgram& missing) {
+      texts.push_back(fmt::format("{}: run: {}", plan.yaml.filename().string(), missing.what()));
+    }
+  return texts;
+}
 
 std::string file_suffix(const std::optional<config::Shape>& shape) {
   std::string suffix;

@@ -15,6 +15,9 @@
 
 namespace tune::commands {
 
+/// Why programs that the plan's commands name cannot be started: `FILE: run: cannot start x: not found on PATH` each.
+std::vector<std::string> missing_programs(const Plan& plan);
+
 /// What the names of a shape's files have in addition: -M64-N64. Empty without a shape.
 std::string file_suffix(const std::optional<config::Shape>& shape);
 

@@ -40,8 +40,9 @@ class Tunings {
   ExitCode tune_one(const Options& options, Target& target) try {
     const config::Shape shape = target.shape.value_or(config::Shape{});
     // What cannot be added to is not to be found out when the first shape has been tuned.
-    if (const auto& database = target.outputs.database; winners_.empty() && std::filesystem::exists(database))
-      flow::read_results(database);
+    std::error_code ignored;
+    const std::filesystem::path& database = target.outputs.database;
+    if (winners_.empty() && std::filesystem::exists(database, ignored)) flow::read_results(database);
     TuneOrders orders;
     orders.journal = &journal_;
     orders.first = flow::nearest_winners(flow::log_sizes(shape), winners_);

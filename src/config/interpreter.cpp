@@ -280,8 +280,9 @@ void Interpreter::read_rules() {
   if (const Node* build = top_.find("build")) {
     plan_.build =
         read_build(*build, source_.folder, plan_.constants, program_mode(), options_.file_must_exist, problems_);
+    std::error_code ignored;
     for (const std::filesystem::path& folder : plan_.build.include)
-      if (options_.file_must_exist && !std::filesystem::is_directory(folder))
+      if (options_.file_must_exist && !std::filesystem::is_directory(folder, ignored))
         problems_.add(build->find("include")->place,
                       fmt::format("build.include: there is no folder {}", folder.string()));
   }

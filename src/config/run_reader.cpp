@@ -86,11 +86,15 @@ class RunReader {
       for (const Parameter& parameter : mapping.parameters)
         if ((parameter.run_time || !context_.has_build) && !is_used(parameter.name)) lost.insert(parameter.name);
     }
-    for (const std::string& name : lost)
+    for (const std::string& name : lost) {
+      const bool is_taken = contains({"args", "output", "file", "binary"}, name);
       problems_->add(run.place,
-                     fmt::format("the parameter '{0}' does not reach the program: write {{{0}}} into run where "
-                                 "its value is to stand, or {{args}} for --{0}=VALUE",
-                                 name));
+                     fmt::format("the parameter '{0}' does not reach the program: ", name) +
+                         (is_taken ? fmt::format("{{{0}}} in run means something else; rename the parameter", name)
+                                   : fmt::format("write {{{0}}} into run where its value is to stand, or "
+                                                 "{{args}} for --{0}=VALUE",
+                                                 name)));
+    }
   }
 
   const Fields* top_;

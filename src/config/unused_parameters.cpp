@@ -122,7 +122,8 @@ class Uses {
     base::HeaderSearch search{plan_->build.include, {}, file.parent_path(), plan_->build.include};
     base::add_flags(search, plan_->build.flags);
     const base::Sources sources = base::read_sources(file, search);
-    const std::string folder = std::filesystem::weakly_canonical(file).parent_path().string();
+    std::error_code ignored;  // an empty folder has all files
+    const std::string folder = std::filesystem::weakly_canonical(file, ignored).parent_path().string();
     all_known_ = all_known_ && sources.macro_include.empty();
     for (const auto& [path, text] : sources.texts) {
       sources_.push_back(language_of(file) ? without_comments(text) : text);
