@@ -123,5 +123,9 @@ TEST_F(Sources, HeadersMayIncludeEachOther) {
 
 TEST_F(Sources, AMissingSourceIsNamed) { EXPECT_THROW(base::hash_sources(folder_ / "none.cpp", search()), Error); }
 
+TEST_F(Sources, ANameThatIsTooLongIsAMissingSource) {
+  EXPECT_THROW(base::hash_sources(folder_ / std::string(5000, 'x'), search()), Error);
+}
+
 }  // namespace
 }  // namespace tune

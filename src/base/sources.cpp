@@ -48,13 +48,20 @@ Included included_by(std::string_view line) {
   return {end == std::string_view::npos ? std::string_view() : line.substr(0, end)};
 }
 
+/// Where links lead to. The path itself if that cannot be found out, as of a name that is too long.
+fs::path resolved(const fs::path& path) {
+  std::error_code unknown;
+  fs::path found = fs::weakly_canonical(path, unknown);
+  return unknown ? path : found;
+}
+
 /// The files a source stands for: itself and the headers that resolve, each once.
 class Closure {
  public:
   Closure(const fs::path& source, const HeaderSearch& search) : folders_(search.folders) {
     folders_.push_back(source.parent_path());
-    own_.push_back(fs::weakly_canonical(source).parent_path());
-    for (const fs::path& folder : search.own) own_.push_back(fs::weakly_canonical(folder));
+    own_.push_back(resolved(source).parent_path());
+    for (const fs::path& folder : search.own) own_.push_back(resolved(folder));
     visit(source);
     for (const std::string& header : search.included) visit_all(header, search.working_folder);
   }
@@ -62,7 +69,7 @@ class Closure {
 
  private:
   void visit(const fs::path& path) {
-    const fs::path file = fs::weakly_canonical(path);
+    const fs::path file = resolved(path);
     if (sources_.texts.contains(file)) return;
     const std::string& text = sources_.texts[file] = read_file(file);
     std::istringstream lines(text);
