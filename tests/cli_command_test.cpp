@@ -302,9 +302,9 @@ TEST_F(Commands, ADryRunListsSpecsAndStartsNothing) {
 
 TEST_F(Commands, ADryRunSaysWhatARunWouldMiss) {
   EXPECT_TRUE(has(tune({"--dry-run", "--param", "A:1"}, {"no-such-program", "{A}"}).err,
-                  "tune: warning: no-such-program: run: cannot start no-such-program: not found on PATH\n"));
+                  "warning: no-such-program: run: cannot start no-such-program: not found on PATH\n"));
   sandbox_.write("gone.yaml", "name: gone\nfile: gone.sh\nparams: {A: 1}\n");
-  EXPECT_TRUE(has(tune({"gone.yaml", "--dry-run"}).err, "tune: warning: gone.yaml: there is no file "));
+  EXPECT_TRUE(has(tune({"gone.yaml", "--dry-run"}).err, "warning: gone.yaml: there is no file "));
 }
 
 TEST_F(Commands, MistakesAreRefusedBeforeAnythingStarts) {

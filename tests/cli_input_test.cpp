@@ -30,12 +30,15 @@ class Input : public testing::Test {
     sandbox_.write("bad.yaml", text);
     refuses({"bad.yaml", "--tune", "--output", "best"}, complaint);
   }
-  /// What a dry run lists.
-  std::string listed(Words arguments) {
+  /// What a dry run lists. `missing`: the file that it says is missing.
+  std::string listed(Words arguments, const std::string& missing = "") {
     arguments.push_back("--dry-run");
     const Result result = sandbox_.tune(arguments);
     EXPECT_EQ(result.code, 0) << result.err;
-    EXPECT_EQ(result.err, "");
+    if (missing.empty())
+      EXPECT_EQ(result.err, "");
+    else
+      EXPECT_TRUE(has(result.err, ": there is no file " + missing + ", which a run needs\n"));
     return result.out;
   }
 
@@ -81,7 +84,8 @@ TEST_F(Input, EveryProblemIsALineOfItsOwn) {
 
 TEST_F(Input, AMissingKernelFileMattersOnlyWhereItIsNeeded) {
   sandbox_.write("bad.yaml", "name: x\nfile: none.sh\nparams: {T: 1}\n");
-  EXPECT_EQ(listed({"bad.yaml"}), "        0 T=1\nNumber of valid specs: 1\n");
+  EXPECT_EQ(listed({"bad.yaml"}, (sandbox_.folder() / "none.sh").string()),
+            "        0 T=1\nNumber of valid specs: 1\n");
 }
 
 TEST_F(Input, AnUnsetVariableIsRefused) {
@@ -329,7 +333,8 @@ TEST_F(Input, AnOutputFolderThatCannotBeWrittenStopsTheRunAtItsStart) {
 }
 
 TEST_F(Input, TheFlatFormIsUnderstood) {
-  const std::string list = listed({TUNE_SOURCE_DIR "/configs/mojo_gemm.yaml"});
+  const std::string list =
+      listed({TUNE_SOURCE_DIR "/configs/mojo_gemm.yaml"}, TUNE_SOURCE_DIR "/configs/tune_multistage_gemm.mojo");
   EXPECT_NE(list.find("39 M=8192/N=8192/K=128/BM=128/BN=128/WM=64/WN=64/NUM_STAGES=4/TRANSPOSE_B=False\n"),
             std::string::npos)
       << list;
