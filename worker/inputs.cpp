@@ -13,8 +13,8 @@
 namespace tune::worker {
 namespace {
 
-constexpr std::int64_t kGrain = 1 << 16;  // elements that are worth a thread
-constexpr std::int64_t kChunk = 1024;     // elements made at a time where they are not stored
+constexpr std::int64_t kFillGrain = 1 << 16;  // elements that are worth a thread
+constexpr std::int64_t kChunk = 1024;         // elements made at a time where they are not stored
 
 /// A number of the generator as an integer of 8 bits. The scales are powers of two, so that nothing rounds.
 template <typename Source>
@@ -80,7 +80,7 @@ void fill(const Content& content, void* data, std::int64_t count) { fill_part(co
 void fill_part(const Content& content, std::int64_t first, std::int64_t count, void* to) {
   with_type(content.type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(count, kFillGrain, [&](std::int64_t begin, std::int64_t end) {
       make(content, first + begin, end - begin, static_cast<T*>(to) + begin);
     });
   });
@@ -89,7 +89,7 @@ void fill_part(const Content& content, std::int64_t first, std::int64_t count, v
 void generate(const Content& content, std::int64_t first, std::int64_t count, double* values) {
   with_type(content.type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(count, kFillGrain, [&](std::int64_t begin, std::int64_t end) {
       in_chunks<T>(content, first + begin, end - begin, [&](std::int64_t at, const T* chunk, std::int64_t size) {
         std::transform(chunk, chunk + size, values + begin + at, [](T x) { return to_double(x); });
       });
@@ -111,7 +111,7 @@ std::optional<std::int64_t> first_difference_of_part(const Content& content, std
   with_type(content.type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto same = [](const T& x, const T& y) { return std::memcmp(&x, &y, sizeof(T)) == 0; };
-    parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(count, kFillGrain, [&](std::int64_t begin, std::int64_t end) {
       in_chunks<T>(content, first + begin, end - begin, [&](std::int64_t at, const T* chunk, std::int64_t size) {
         const std::int64_t offset = begin + at;
         const T* actual = static_cast<const T*>(part) + offset;

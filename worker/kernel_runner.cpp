@@ -35,7 +35,7 @@
 namespace tune::worker {
 namespace {
 
-constexpr std::size_t kLine = 64;
+constexpr std::size_t kCacheLine = 64;
 constexpr auto kRest = std::chrono::milliseconds(50);
 
 /// What M_PERTURB takes so that every byte is 0xff, which is NaN in every float type; 0 fills nothing.
@@ -66,7 +66,8 @@ class BoundLaunches {
   /// Brings the buffers into the caches, as far as they fit.
   void touch() const {
     for (const GuardedBuffer& buffer : buffers_)
-      for (std::size_t at = 0; at < buffer.bytes(); at += kLine) static_cast<volatile std::byte*>(buffer.data())[at];
+      for (std::size_t at = 0; at < buffer.bytes(); at += kCacheLine)
+        static_cast<volatile std::byte*>(buffer.data())[at];
   }
 
  private:

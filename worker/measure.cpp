@@ -13,14 +13,14 @@ namespace {
 
 constexpr double kSingleLaunchFactor = 4;
 constexpr std::size_t kSlowLaunches = 3;
-constexpr double kPrecision = 0.005;
+constexpr double kTimePrecision = 0.005;
 constexpr double kContention = 1.05;
 constexpr double kBeyondFinals = 1.2;  // the finals are for specs within 1.15 times the best
 
 bool is_precise(const std::vector<double>& times) {
   const Interval interval = median_interval(times);
   const double middle = median(times);
-  return interval.high - middle <= kPrecision * middle && middle - interval.low <= kPrecision * middle;
+  return interval.high - middle <= kTimePrecision * middle && middle - interval.low <= kTimePrecision * middle;
 }
 
 }  // namespace

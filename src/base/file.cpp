@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uintmax_t kLongestStream = 64 << 20;
 constexpr std::size_t kChunk = 1 << 20;
-constexpr const char* kTemporary = ".tune-tmp";  // no file of a user ends so
+constexpr const char* kUnfinished = ".tune-tmp";  // no file of a user ends so
 constexpr int kNames = 100;
 
 std::string size_text(std::uintmax_t bytes) {
@@ -61,7 +61,7 @@ bool removed_left_over(const std::string& name) {
 /// fails.
 Descriptor create_beside(const fs::path& path, std::string& name) {
   for (int i = 0; i < kNames; ++i) {
-    name = path.string() + kTemporary + (i > 0 ? std::to_string(i) : "");
+    name = path.string() + kUnfinished + (i > 0 ? std::to_string(i) : "");
     for (int attempt = 0; attempt < 2; ++attempt) {
       Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
       // Before it is locked, another writer may have taken it for left over; where no locks are, nobody does.

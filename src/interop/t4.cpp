@@ -10,7 +10,7 @@ namespace {
 using ordered_json = nlohmann::ordered_json;
 
 /// JSON cannot hold bytes that are not UTF-8; they are replaced with the replacement character.
-std::string dump(const ordered_json& j) { return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
+std::string compact(const ordered_json& j) { return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 
 const char* invalidity_of(const Outcome& outcome) {
   if (std::holds_alternative<Measurement>(outcome)) return "correct";
@@ -63,11 +63,11 @@ std::string to_t4(const Recording& recording, const std::string& timestamp) {
                            {"device", recording.device.name},
                            {"kernel", recording.kernel},
                            {"problem", recording.problem}};
-  std::string text = "{\"schema_version\": \"1.0.0\",\n\"metadata\": " + dump(metadata) + ",\n\"results\": [";
+  std::string text = "{\"schema_version\": \"1.0.0\",\n\"metadata\": " + compact(metadata) + ",\n\"results\": [";
   const char* separator = "\n";
   for (const RecordedTrial& trial : recording.trials) {
     text += separator;
-    text += dump(to_result(trial, recording, timestamp));
+    text += compact(to_result(trial, recording, timestamp));
     separator = ",\n";
   }
   return text + "\n]}\n";

@@ -8,7 +8,7 @@
 namespace tune::search {
 namespace {
 
-constexpr double kTiny = 1e-9;
+constexpr double kLeastVariance = 1e-9;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void GaussianProcess::factor_point(std::size_t row) {
     column[row] = value;
     for (std::size_t i = j + 1; i < row; ++i) row_[i] -= column[i] * value;
   }
-  factor_column(row)[row] = std::sqrt(std::max(pivot, kTiny));
+  factor_column(row)[row] = std::sqrt(std::max(pivot, kLeastVariance));
 }
 
 // Computes the rows of the points from `first_row` on.
@@ -68,7 +68,7 @@ void GaussianProcess::extend_block(std::size_t block, std::size_t first_row) {
     for (double& value : values) value /= pivot;
     std::ranges::copy(values, cross(block, row));
     for (std::size_t c = begin; c < end; ++c)
-      variances_[c] = std::max(variances_[c] - values[c - begin] * values[c - begin], kTiny);
+      variances_[c] = std::max(variances_[c] - values[c - begin] * values[c - begin], kLeastVariance);
   }
 }
 
@@ -85,7 +85,7 @@ void GaussianProcess::set_targets(Output& output, std::span<const double> target
     misfit += output.solved_[i] * output.solved_[i];
     known += !std::isnan(targets[i]);
   }
-  output.scale_ = known > 0 ? std::max(misfit / known, kTiny) : 1;
+  output.scale_ = known > 0 ? std::max(misfit / known, kLeastVariance) : 1;
 }
 
 void GaussianProcess::append_target(Output& output, double target) {
@@ -111,7 +111,7 @@ void GaussianProcess::set_candidate(std::size_t slot, std::span<const Coordinate
     variance -= value * value;
     for (std::size_t i = j + 1; i < points_; ++i) row_[i] -= column[i] * value;
   }
-  variances_[slot] = std::max(variance, kTiny);
+  variances_[slot] = std::max(variance, kLeastVariance);
   for (Output& output : outputs) {
     if (output.means_.empty()) continue;
     output.means_[slot] = 0;
