@@ -110,6 +110,8 @@ std::optional<std::int64_t> first_difference_of_part(const Content& content, std
   std::atomic<std::int64_t> result = kNone;
   with_type(content.type, [&](auto tag) {
     using T = typename decltype(tag)::type;
+    // It is the bits that must be the same.
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
     const auto same = [](const T& x, const T& y) { return std::memcmp(&x, &y, sizeof(T)) == 0; };
     parallel_for(count, kFillGrain, [&](std::int64_t begin, std::int64_t end) {
       in_chunks<T>(content, first + begin, end - begin, [&](std::int64_t at, const T* chunk, std::int64_t size) {
