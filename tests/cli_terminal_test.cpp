@@ -166,6 +166,7 @@ TEST_F(TerminalTest, AReaderThatLeavesIsNoProblem) {
   InTerminal run(sandbox_, "/bin/sh", {"-c", script}, 80);
   EXPECT_TRUE(has(run.text(), std::string(80, '-') + "\r\n"));
   EXPECT_TRUE(has(run.text(), "code 0\r\n"));  // warnings may stand before it
+  EXPECT_FALSE(has(run.text(), "tune: error")) << run.text();
   EXPECT_TRUE(has(run.text(), "best 1.000 ms (0)"));
 }
 

@@ -1,6 +1,8 @@
 // Finds the tuned binary for sizes that are known only at run time, and counts how often there is one: what
 // dispatch.cpp and dispatch_cuda.cpp share. tuned_gemm.h is written by tune export.
 #pragma once
+#include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -15,6 +17,26 @@ struct Size {
   bool operator<(const Size& other) const {
     return std::pair(m, std::pair(n, k)) < std::pair(other.m, std::pair(other.n, other.k));
   }
+};
+
+/// One product, all matrices in rows.
+struct Product {
+  explicit Product(const Size& its_size)
+      : size(its_size), A(elements(size.m, size.k)), B(elements(size.k, size.n)), C(elements(size.m, size.n)) {
+    for (std::size_t i = 0; i < A.size(); ++i) A[i] = static_cast<float>(i % 7) - 3;
+    for (std::size_t i = 0; i < B.size(); ++i) B[i] = static_cast<float>(i % 5) - 2;
+  }
+  /// Whether the last element of C is what the plain loop computes.
+  bool is_right() const {
+    float expected = 0;
+    for (long p = 0; p < size.k; ++p)
+      expected += A[elements(size.m - 1, size.k) + static_cast<std::size_t>(p)] * B[elements(p + 1, size.n) - 1];
+    return std::abs(C.back() - expected) <= 1e-3F * (1 + std::abs(expected));
+  }
+  static std::size_t elements(long rows, long columns) { return static_cast<std::size_t>(rows * columns); }
+
+  Size size;
+  std::vector<float> A, B, C;
 };
 
 /// What is to be launched: a file, and the parameters that the launch needs. An empty file: nothing was tuned.

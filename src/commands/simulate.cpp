@@ -22,11 +22,23 @@ flow::RecordedPlanRules plan_rules(const Options& options) {
   return {*options.simulate, options.yaml, load_options(options), device_file(options)};
 }
 
+std::string other_problems_note(const interop::Recording& last, std::size_t problems) {
+  if (problems < 2) return "";
+  return fmt::format(
+      "{} is of {} problems, and this is the last, {}; a gemm's others are chosen by --yaml, -m, -n and -k", last.file,
+      problems, last.problem);
+}
+
 /// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the
 /// last. Without a tuning file the grid is that of the tuning that the journal has seen last, if it tells that.
 interop::Recording chosen_recording(const Options& options, std::string& note) {
+  if (options.yaml.empty()) {
+    interop::Recording recording = interop::read_run(*options.simulate, {{}, true});
+    note = other_problems_note(recording, recording.problems);
+    return recording;
+  }
   std::vector<interop::Recording> recordings = interop::read_recordings(*options.simulate);
-  if (recordings.size() > 1 && !options.yaml.empty()) {
+  if (recordings.size() > 1) {
     interop::Recording of_any_problem = recordings.back();
     of_any_problem.problem.clear();
     const Plan plan = flow::load_recorded_plan(of_any_problem, plan_rules(options)).plan;
@@ -34,11 +46,8 @@ interop::Recording chosen_recording(const Options& options, std::string& note) {
         std::ranges::find(recordings, problem_size_text(plan.problem, plan.constants), &interop::Recording::problem);
     if (named != recordings.end()) return std::move(*named);
   }
-  if (recordings.size() > 1)
-    note = fmt::format(
-        "{} is of {} problems, and this is the last, {}; a gemm's others are chosen by --yaml, -m, -n and -k",
-        recordings.back().file, recordings.size(), recordings.back().problem);
-  return options.yaml.empty() ? interop::read_run(*options.simulate, {{}, true}) : std::move(recordings.back());
+  note = other_problems_note(recordings.back(), recordings.size());
+  return std::move(recordings.back());
 }
 
 flow::Outputs outputs_of(const Options& options) {

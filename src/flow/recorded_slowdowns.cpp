@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "config/load.h"
-#include "interop/journal_problems.h"
+#include "interop/recording.h"
 #include "model/problem_size.h"
 #include "model/values/error.h"
 #include "model/values/shown.h"
@@ -176,7 +176,7 @@ RecordedSlowdowns read_slowdowns(const Database& database, const ResultGroup& gr
                                  const std::map<Sizes, double>& weights) {
   std::vector<interop::Recording> recordings;
   for (const std::filesystem::path& run : runs)
-    for (interop::Recording& recording : interop::read_all_problems(run)) recordings.push_back(std::move(recording));
+    for (interop::Recording& recording : interop::read_recordings(run)) recordings.push_back(std::move(recording));
   TableMaker maker(group, recordings);
   for (const auto& [key, result] : database.results) {
     if (key.group != group) continue;

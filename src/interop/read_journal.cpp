@@ -61,13 +61,8 @@ class JournalReader {
 
   /// One for each problem and device, in the order of their last runs.
   std::vector<Recording> recordings() const {
-    std::vector<const wire::RunRecord*> lasts;
-    for (const wire::RunRecord& run : runs_) {
-      std::erase_if(lasts, [&](const wire::RunRecord* last) { return continues(*last, run); });
-      lasts.push_back(&run);
-    }
     std::vector<Recording> recordings;
-    for (const wire::RunRecord* last : lasts) {
+    for (const wire::RunRecord* last : last_runs()) {
       recordings.push_back(begun(*last));
       take_all(*last, recordings.back());
     }
@@ -84,10 +79,25 @@ class JournalReader {
     else
       take_all(last, recording);
     recording.run = run;
+    const auto has_trials = [&](const wire::RunRecord* of) {
+      return std::ranges::any_of(
+          trials_, [&](const auto& trial) { return trial.first > 0 && continues(runs_[trial.first - 1], *of); });
+    };
+    recording.problems = static_cast<std::size_t>(std::ranges::count_if(last_runs(), has_trials));
     return recording;
   }
 
  private:
+  /// Of each problem and device.
+  std::vector<const wire::RunRecord*> last_runs() const {
+    std::vector<const wire::RunRecord*> lasts;
+    for (const wire::RunRecord& run : runs_) {
+      std::erase_if(lasts, [&](const wire::RunRecord* last) { return continues(*last, run); });
+      lasts.push_back(&run);
+    }
+    return lasts;
+  }
+
   void accept(std::string_view line, std::int64_t number) try {
     wire::Record record = wire::decode_record(line);
     if (auto* run = std::get_if<wire::RunRecord>(&record)) {

@@ -56,6 +56,7 @@ struct Recording {
   bool has_older_finals = false;       ///< of our own journal: the last ones are of an older version, and left out
   wire::DamagedLines damaged = {};     ///< of our own journal: left out
   int protocol = wire::kProtocol;      ///< of our own journal: that of the version which wrote to it last
+  std::size_t problems = 1;            ///< of read_run: how many the journal is of
   std::optional<JournalRun> run = {};  ///< of read_run
 };
 

@@ -5,7 +5,7 @@
 #include "base/streams.h"
 #include "model/values/error.h"
 #include "options/groups.h"
-#include "options/read_options.h"
+#include "options/inspect_options.h"
 #include "options/spellings.h"
 #include "options/texts.h"
 

@@ -1,4 +1,4 @@
-#include "options/read_options.h"
+#include "options/inspect_options.h"
 
 namespace tune {
 namespace {
@@ -21,12 +21,7 @@ void add_show(CLI::App& app, ShowOptions& show) {
   command->add_option("--run", show.number, "Which run of a journal; the first is 1 (default: the last)")
       ->check(whole(1))
       ->type_name("N");
-  command
-      ->add_option_function<std::string>(
-          "--top", [&show](const std::string& text) { show.top = text == "all" ? 0 : std::stoull(text); },
-          "Specs that are shown, or all (default: 20 on a terminal, else all)")
-      ->check([](const std::string& text) { return text == "all" ? "" : whole(1)(text); })
-      ->type_name("N");
+  add_top(*command, show.top, "Specs that are shown, or all (default: 20 on a terminal, else all)");
   command
       ->add_option_function<std::string>(
           "--sort", [&show](const std::string& text) { set_sort(show, text); },
