@@ -36,6 +36,21 @@ struct Target {
   int row, col, rows, cols, ld;
 };
 
+/// Whether so many elements can be stored at once: all of them exist, and each row starts where the first one does.
+template <typename T>
+__device__ __forceinline__ bool fits(const Target<T>& to, int row, int col, int count) {
+  return row < to.rows && col + count <= to.cols && to.ld % count == 0;
+}
+
+/// Stores those elements that exist, at the end of a row or where rows start anywhere.
+template <typename T, int kCount>
+__device__ __forceinline__ void store_one_by_one(const Target<T>& to, int row, int col, const T (&elements)[kCount]) {
+  if (row >= to.rows) return;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i)
+    if (col + i < to.cols) to.data[static_cast<long long>(row) * to.ld + col + i] = elements[i];
+}
+
 /// Sums of 16 rows as the tensor cores leave them: of each 8 x 8 tile a lane has two neighbours in row lane / 4, and
 /// two more eight rows below.
 template <int kTiles>
@@ -51,8 +66,11 @@ __device__ __forceinline__ void store(const Target<float>& to, const Sums<kTiles
 #pragma unroll
     for (int j = 0; j < kTiles; ++j) {
       const int col = to.col + j * 8 + lane % 4 * 2;
-      if (kExact || (row < to.rows && col < to.cols))
-        *reinterpret_cast<float2*>(line + col) = {sums[j][half * 2], sums[j][half * 2 + 1]};
+      const float pair[] = {sums[j][half * 2], sums[j][half * 2 + 1]};
+      if (kExact || fits(to, row, col, 2))
+        *reinterpret_cast<float2*>(line + col) = {pair[0], pair[1]};
+      else
+        store_one_by_one(to, row, col, pair);
     }
   }
 }
@@ -86,7 +104,14 @@ __device__ __forceinline__ void store(const Target<unsigned short>& to, const Su
       for (int t = 0; t < 4; ++t) v[t] = pack(sums[j + t][half * 2], sums[j + t][half * 2 + 1]);
       transpose_among_four(v);
       const int col = to.col + (j + lane % 4) * 8;
-      if (kExact || (row < to.rows && col < to.cols)) *reinterpret_cast<uint4*>(line + col) = {v[0], v[1], v[2], v[3]};
+      if (kExact || fits(to, row, col, 8)) {
+        *reinterpret_cast<uint4*>(line + col) = {v[0], v[1], v[2], v[3]};
+      } else {
+        unsigned short eight[8];
+#pragma unroll
+        for (int i = 0; i < 8; ++i) eight[i] = static_cast<unsigned short>(v[i / 2] >> i % 2 * 16);
+        store_one_by_one(to, row, col, eight);
+      }
     }
   }
 }

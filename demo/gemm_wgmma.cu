@@ -12,10 +12,10 @@
 //   STAGES       of the ring
 //   CONSUMERS    warpgroups that multiply, 1 to 3
 //   CLUSTER      blocks, one tile of rows below the other, that share the columns of B: each loads a part for all
-//   EXACT        1: the sizes are multiples of the tile, and stores need no check
+//   EXACT        1: the sizes are multiples of the tile and ldc is one of 8, and stores need no check
 //   type_a, type_c   bf16 or f16; bf16, f16 or f32
 //
-// Shared memory, dynamic: STAGES*((BM + BN)*BK*2 + 16) bytes. Rows of A, B and C must start at multiples of 16 bytes.
+// Shared memory, dynamic: STAGES*((BM + BN)*BK*2 + 16) bytes. Rows of A and B must start at multiples of 16 bytes.
 // Boxes of the tensor maps: 64 x BM of A, 64 x BN/CLUSTER of B, with a swizzle of 128 bytes.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(CLUSTER)
