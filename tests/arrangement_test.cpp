@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "check.h"
+#include "compare_result.h"
 #include "reference.h"
 
 namespace tune {

@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 class Ci : public testing::Test {
  protected:
   static config::Node read(const std::string& name) {
-    config::Problems problems;
-    config::Node root = config::read_yaml(fs::path(TUNE_SOURCE_DIR) / "docs/ci" / name, problems);
-    problems.throw_if_any();
+    config::Diagnostics diagnostics;
+    config::Node root = config::read_yaml(fs::path(TUNE_SOURCE_DIR) / "docs/ci" / name, diagnostics);
+    diagnostics.throw_if_any();
     return root;
   }
 

@@ -66,12 +66,12 @@ class CpuFixture : public testing::Test {
     return *backend->measure({}, [this](const wire::Event& event) { checked_ = std::get<wire::Checked>(event); });
   }
 
-  /// The text of the Refusal that `action` ends in, which must be of this stage.
+  /// The text of the SpecFailure that `action` ends in, which must be of this stage.
   template <typename Action>
   static std::string refusal(Stage stage, Action action) {
     try {
       action();
-    } catch (const worker::Refusal& refused) {
+    } catch (const worker::SpecFailure& refused) {
       EXPECT_EQ(to_text(refused.stage()), to_text(stage)) << refused.what();
       return refused.what();
     }

@@ -37,7 +37,7 @@ class HipBlas : public testing::Test {
     try {
       EXPECT_NE(blas::Library::open(places).handle, nullptr);
       return "";
-    } catch (const worker::Refusal& error) {
+    } catch (const worker::SpecFailure& error) {
       EXPECT_EQ(error.stage(), Stage::load);
       EXPECT_FALSE(error.failed().no_device);
       return error.what();

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "check.h"
+#include "compare_result.h"
 #include "elements.h"
 #include "inputs.h"
 #include "layout.h"

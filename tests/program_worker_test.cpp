@@ -60,7 +60,7 @@ class ProgramWorker : public testing::Test {
   static std::string refusal(Stage stage, Action action) {
     try {
       action();
-    } catch (const worker::Refusal& refused) {
+    } catch (const worker::SpecFailure& refused) {
       EXPECT_EQ(to_text(refused.stage()), to_text(stage));
       return refused.what();
     }
@@ -72,7 +72,7 @@ class ProgramWorker : public testing::Test {
   static wire::Failed failed(Action action) {
     try {
       action();
-    } catch (const worker::Refusal& refused) {
+    } catch (const worker::SpecFailure& refused) {
       return refused.failed();
     }
     ADD_FAILURE() << "accepted";

@@ -13,7 +13,7 @@
 #include "backend.h"
 #include "base/descriptor.h"
 #include "base/store.h"
-#include "check.h"
+#include "compare_result.h"
 #include "elements.h"
 #include "generator.h"
 #include "guarded_buffer.h"
@@ -349,7 +349,7 @@ class ReferenceFiles : public testing::Test {
   std::string refusal(const std::string& identity) const {
     try {
       const worker::ReferenceFile file(path_, identity);
-    } catch (const worker::Refusal& refused) {
+    } catch (const worker::SpecFailure& refused) {
       const std::string text = refused.what();
       return text.substr(text.rfind(": ") + 2);
     }

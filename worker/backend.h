@@ -11,10 +11,10 @@
 namespace tune::worker {
 
 /// What ends a worker with `failed`: an expected way for a spec to fail, with the stage it failed in.
-class Refusal : public std::runtime_error {
+class SpecFailure : public std::runtime_error {
  public:
-  explicit Refusal(wire::Failed failed) : std::runtime_error(failed.message), failed_(std::move(failed)) {}
-  Refusal(Stage stage, const std::string& message) : Refusal(wire::Failed{stage, message}) {}
+  explicit SpecFailure(wire::Failed failed) : std::runtime_error(failed.message), failed_(std::move(failed)) {}
+  SpecFailure(Stage stage, const std::string& message) : SpecFailure(wire::Failed{stage, message}) {}
   Stage stage() const { return failed_.stage; }
   const wire::Failed& failed() const { return failed_; }
 
@@ -23,10 +23,10 @@ class Refusal : public std::runtime_error {
 };
 
 /// The device could not be opened, for which the spec is not to blame.
-class NoDevice : public Refusal {
+class NoDevice : public SpecFailure {
  public:
   explicit NoDevice(const std::string& message)
-      : Refusal(wire::Failed{.stage = Stage::load, .message = message, .no_device = true}) {}
+      : SpecFailure(wire::Failed{.stage = Stage::load, .message = message, .no_device = true}) {}
 };
 
 /// Memory ran out in the stage that the worker is in. The machine is suspected unless the user has set the limit.
@@ -42,7 +42,7 @@ class OutOfMemory : public std::runtime_error {
 
 /// One way of building and running kernels. worker/main.cpp speaks the protocol and calls it: one process calls one of
 /// probe, hold, build, reference, or load followed by measure (repeatedly in the finals), and after that load again,
-/// with another spec. Everything may throw Refusal.
+/// with another spec. Everything may throw SpecFailure.
 class WorkerBackend {
  public:
   using Report = std::function<void(const wire::Event&)>;

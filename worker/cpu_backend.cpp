@@ -57,18 +57,19 @@ class CpuBackend final : public WorkerBackend {
 
   wire::MeasureRequest request_;
   std::optional<Verifier> verifier_;
-  std::unique_ptr<KernelRoom> room_;
+  std::unique_ptr<KernelSharedMemory> shared_;
   std::unique_ptr<KernelProcess> process_;
   std::vector<CpuMemory> memories_;  ///< one, or for each set of addresses its own
   std::vector<std::string> remarks_;
   std::random_device random_;
   double allowance_ = 0;  ///< see KernelProcess
   double max_error_ = 0;
-  LaunchSetting last_;                                           ///< of the last launch
-  std::array<LaunchSetting, KernelRoom::kAddresses> left_ = {};  ///< what the last launch in each memory left there
-  std::vector<LaunchSetting> states_;                            ///< of outputs, that come next
-  std::vector<TimedLaunch> launches_;                            ///< of this `go`
-  double spent_ = 0;                                             ///< seconds in them
+  LaunchSetting last_;  ///< of the last launch
+  std::array<LaunchSetting, KernelSharedMemory::kAddresses> left_ =
+      {};                              ///< what the last launch in each memory left there
+  std::vector<LaunchSetting> states_;  ///< of outputs, that come next
+  std::vector<TimedLaunch> launches_;  ///< of this `go`
+  double spent_ = 0;                   ///< seconds in them
 };
 
 wire::Hello CpuBackend::probe() {
@@ -108,16 +109,16 @@ void CpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
   process_.reset();
   memories_.clear();
-  room_.reset();
+  shared_.reset();
   request_ = request;
   last_ = {};
   left_ = {};
   states_.clear();
   verifier_.emplace(request);
-  room_ = std::make_unique<KernelRoom>(request);
-  for (std::uint32_t i = 0; i < (request.measure.strict ? KernelRoom::kAddresses : 1); ++i)
-    memories_.emplace_back(room_->map(i), *verifier_);
-  process_ = std::make_unique<KernelProcess>(*room_, request.reference);
+  shared_ = std::make_unique<KernelSharedMemory>(request);
+  for (std::uint32_t i = 0; i < (request.measure.strict ? KernelSharedMemory::kAddresses : 1); ++i)
+    memories_.emplace_back(shared_->map(i), *verifier_);
+  process_ = std::make_unique<KernelProcess>(*shared_, request.reference);
   allowance_ = process_->allowance();
   std::istringstream remarks(process_->load());
   remarks_.clear();
@@ -144,8 +145,8 @@ void CpuBackend::require_lasting_result() {
   process_->rest();
   try {
     memory(last_).verify(last_);
-  } catch (const Refusal& refusal) {
-    throw Refusal(refusal.stage(), std::string("changed after the kernel had returned: ") + refusal.what());
+  } catch (const SpecFailure& refusal) {
+    throw SpecFailure(refusal.stage(), std::string("changed after the kernel had returned: ") + refusal.what());
   }
 }
 
@@ -159,7 +160,7 @@ LaunchSetting CpuBackend::surprise() {
   }
   LaunchSetting setting = states_.back();
   states_.pop_back();
-  setting.addresses = random_() % KernelRoom::kAddresses;
+  setting.addresses = random_() % KernelSharedMemory::kAddresses;
   if (!arranged) return setting;
   const Gemm& gemm = std::get<Gemm>(verifier_->problem());
   const auto below = [this](std::int64_t size) { return static_cast<std::int64_t>(random_()) % size; };
@@ -202,7 +203,7 @@ void CpuBackend::refuse_false_clock() {
   const double most = 0.1 + 2 * request_.measure.max_seconds;
   while (clock_contradiction(launches_, allowance_) && launches_.size() < kEnoughLaunches && spent_ < most)
     launch(surprise());
-  if (const auto reason = clock_contradiction(launches_, allowance_)) throw Refusal(Stage::measure, *reason);
+  if (const auto reason = clock_contradiction(launches_, allowance_)) throw SpecFailure(Stage::measure, *reason);
 }
 
 void CpuBackend::refuse_impossible(const Timing& timing) {
@@ -210,7 +211,7 @@ void CpuBackend::refuse_impossible(const Timing& timing) {
   const Problem& problem = verifier_->problem();
   const double bandwidth = request_.measure.cold_cache ? cpu_most_bandwidth() : 0;
   if (const auto reason = faster_than_possible(problem, timing.median, cpu_most_flops(problem), bandwidth))
-    throw Refusal(Stage::measure, *reason);
+    throw SpecFailure(Stage::measure, *reason);
 }
 
 std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Report& report) {

@@ -86,10 +86,10 @@ std::string message_of(const wire::BuildRequest& request, const base::Finished& 
 }
 
 [[noreturn]] void refuse(const wire::BuildRequest& request, const base::Finished& finished) {
-  throw Refusal(wire::Failed{.stage = Stage::build,
-                             .message = message_of(request, finished),
-                             .facts = facts_of_build(finished.exit, finished.captured),
-                             .room_error = room_error_of_build(finished.captured)});
+  throw SpecFailure(wire::Failed{.stage = Stage::build,
+                                 .message = message_of(request, finished),
+                                 .facts = facts_of_build(finished.exit, finished.captured),
+                                 .room_error = room_error_of_build(finished.captured)});
 }
 
 /// Bytes of the .text section; 0 if the file is not a 64-bit ELF object.

@@ -21,14 +21,14 @@ SharedObject::SharedObject(const std::vector<std::string>& names) {
   }
   // Without folders, of which every artifact has its own.
   const std::string file = std::filesystem::path(names.front()).filename().string();
-  throw Refusal(Stage::load, fmt::format("cannot load {}: {}", file, reasons));
+  throw SpecFailure(Stage::load, fmt::format("cannot load {}: {}", file, reasons));
 }
 
 bool SharedObject::has(const std::string& symbol) const { return ::dlsym(handle_, symbol.c_str()) != nullptr; }
 
 void* SharedObject::find(const std::string& name) const {
   if (void* found = ::dlsym(handle_, name.c_str())) return found;
-  throw Refusal(Stage::load, fmt::format("{} has no function {}; build it again", name_, name));
+  throw SpecFailure(Stage::load, fmt::format("{} has no function {}; build it again", name_, name));
 }
 
 CpuKernel::Scalar CpuKernel::scalar(const wire::Arg& arg, Type acc) {
@@ -42,7 +42,8 @@ CpuKernel::Scalar CpuKernel::scalar(const wire::Arg& arg, Type acc) {
   switch (arg.type) {
     case Argument::Scalar::i32:
       if (arg.integer != static_cast<std::int32_t>(arg.integer))
-        throw Refusal(Stage::load, fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", arg.integer));
+        throw SpecFailure(Stage::load,
+                          fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", arg.integer));
       value.i32 = static_cast<std::int32_t>(arg.integer);
       break;
     case Argument::Scalar::i64:

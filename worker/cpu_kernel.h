@@ -11,11 +11,11 @@ namespace tune::worker {
 /// throws may outlive this.
 class SharedObject {
  public:
-  /// Opens the first of `names` that is available. Throws Refusal of the load stage with the loader's reasons.
+  /// Opens the first of `names` that is available. Throws SpecFailure of the load stage with the loader's reasons.
   explicit SharedObject(const std::vector<std::string>& names);
 
   bool has(const std::string& symbol) const;
-  /// Throws Refusal if there is no such symbol.
+  /// Throws SpecFailure if there is no such symbol.
   template <typename Function>
   Function* symbol(const std::string& name) const {
     return reinterpret_cast<Function*>(find(name));
@@ -33,7 +33,7 @@ class CpuKernel {
  public:
   using AddressOf = std::function<void*(const std::string& buffer)>;
 
-  /// `acc` is the type of alpha and beta. Throws Refusal of the load stage.
+  /// `acc` is the type of alpha and beta. Throws SpecFailure of the load stage.
   CpuKernel(const std::string& artifact, const std::vector<wire::KernelLaunch>& launches, Type acc,
             const AddressOf& address);
 

@@ -45,7 +45,7 @@ void CpuMemory::flush() const {
 
 double CpuMemory::verify(const LaunchSetting& setting) const {
   for (const GuardedBuffer& buffer : buffers_)
-    if (const auto intrusion = buffer.intrusion()) throw Refusal(Stage::check, *intrusion);
+    if (const auto intrusion = buffer.intrusion()) throw SpecFailure(Stage::check, *intrusion);
   double largest = 0;
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i)
     largest = std::max(largest, verifier_.verify(i, buffers_[i].data(), setting.pattern, {setting.arrangement, {}}));

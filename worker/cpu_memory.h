@@ -28,7 +28,7 @@ class CpuMemory {
   /// Takes all buffers out of the caches.
   void flush() const;
 
-  /// Throws Refusal if a guard band was hit or a buffer is not right. Returns the largest error over its tolerance.
+  /// Throws SpecFailure if a guard band was hit or a buffer is not right. Returns the largest error over its tolerance.
   double verify(const LaunchSetting& setting) const;
 
  private:

@@ -55,7 +55,7 @@ const char* cpp_type(Type type) {
 std::string buffer_type(const std::string& name, const std::vector<Buffer>& buffers) {
   if (name == "workspace") return "void*";
   const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) { return b.name == name; });
-  if (found == buffers.end()) throw Refusal(Stage::build, "launch.args: the problem has no buffer " + name);
+  if (found == buffers.end()) throw SpecFailure(Stage::build, "launch.args: the problem has no buffer " + name);
   return fmt::format("{}{}*", found->role == Buffer::Role::in ? "const " : "", cpp_type(found->type));
 }
 
@@ -68,11 +68,11 @@ wire::ListedArgument typed(const wire::Arg& arg, const Problem& problem, const s
     case Argument::Kind::alpha:
     case Argument::Kind::beta:
       if (const auto* gemm = std::get_if<Gemm>(&problem)) return {cpp_type(gemm->acc), wire::name_of(arg)};
-      throw Refusal(Stage::build, "launch.args: only a gemm problem has alpha and beta");
+      throw SpecFailure(Stage::build, "launch.args: only a gemm problem has alpha and beta");
     case Argument::Kind::tensor_map:
       break;
   }
-  throw Refusal(Stage::build, "launch.args: tensor maps need the cuda backend");
+  throw SpecFailure(Stage::build, "launch.args: tensor maps need the cuda backend");
 }
 
 std::string launch_function(std::size_t index, const std::string& kernel,

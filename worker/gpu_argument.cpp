@@ -22,7 +22,7 @@ GpuArgument pack(const T& value) {
 
 GpuArgument pack_int(std::int64_t value) {
   if (value != static_cast<std::int32_t>(value))
-    throw Refusal(Stage::load, fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", value));
+    throw SpecFailure(Stage::load, fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", value));
   return pack(static_cast<std::int32_t>(value));
 }
 
@@ -69,7 +69,7 @@ GpuArgument make_argument(const Gpu& gpu, const wire::Arg& arg, const Problem& p
       break;
   }
   const auto* gemm = std::get_if<Gemm>(&problem);
-  if (!gemm) throw Refusal(Stage::load, "launch.args: only a gemm problem has alpha and beta");
+  if (!gemm) throw SpecFailure(Stage::load, "launch.args: only a gemm problem has alpha and beta");
   return pack_factor(arg.number, gemm->acc);
 }
 

@@ -16,7 +16,7 @@ struct alignas(64) GpuArgument {
 
 using AddressOf = std::function<gpu::Address(const std::string& buffer)>;
 
-/// Throws Refusal of the load stage for what cannot be passed.
+/// Throws SpecFailure of the load stage for what cannot be passed.
 GpuArgument make_argument(const Gpu& gpu, const wire::Arg& arg, const Problem& problem, const AddressOf& address);
 
 }  // namespace tune::worker

@@ -231,14 +231,14 @@ void GpuBackend::choose_fastest_algorithm() {
     vendor_->choose(algorithm);
     try {
       return first ? timer_->first() : timer_->sample();
-    } catch (const Refusal&) {
+    } catch (const SpecFailure&) {
       return std::nullopt;
     } catch (const blas::NotSupported&) {
       return std::nullopt;
     }
   };
   const auto fastest = fastest_of(vendor_->algorithms(), {launch, seconds_now});
-  if (!fastest) throw Refusal(Stage::check, "all algorithms of the vendor's library fail");
+  if (!fastest) throw SpecFailure(Stage::check, "all algorithms of the vendor's library fail");
   vendor_->choose(*fastest);
 }
 
@@ -321,7 +321,7 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   if (!wanted || measured.timing.stopped_early || energy_rounds_++ >= kEnergyRounds) return;
   const auto do_without = [&](const std::string& why) {
     const std::string text = "energy is not measured: " + why;
-    if (rules_.energy == Energy::always) throw Refusal(Stage::measure, text);
+    if (rules_.energy == Energy::always) throw SpecFailure(Stage::measure, text);
     if (energy_rounds_ == kEnergyRounds && !energy_told_) measured.remarks.push_back(text);
   };
   if (memory_->needs_restoring())
@@ -363,7 +363,7 @@ void GpuBackend::refuse_impossible(const Timing& timing) const {
   if (gemm == nullptr) return;
   const double bandwidth = rules_.cold_cache ? limits_.bandwidth : 0;
   const auto reason = faster_than_possible(*gemm, timing.median, limits_.flops, bandwidth, limits_.cache_bytes);
-  if (reason) throw Refusal(Stage::measure, *reason);
+  if (reason) throw SpecFailure(Stage::measure, *reason);
 }
 
 /// Adds remarks in the finals, because only theirs are reported.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kWorkspace = 32 << 20;  // what cuBLASLt recommends for Hopper, and hipBLASLt's samples give it
 
-[[noreturn]] void refuse(const std::string& text) { throw Refusal(Stage::load, text); }
+[[noreturn]] void refuse(const std::string& text) { throw SpecFailure(Stage::load, text); }
 
 blas::DataType data_type(Type type) {
   switch (type) {

@@ -23,7 +23,7 @@ class GpuBlas {
 };
 
 /// Opens the library (cuBLASLt, hipBLASLt) and asks it for at most `most` algorithms. `gpu` outlives the result. Throws
-/// Refusal of the load stage if there is no library that can be used or it has no such GEMM, GpuError.
+/// SpecFailure of the load stage if there is no library that can be used or it has no such GEMM, GpuError.
 std::unique_ptr<GpuBlas> open_gpu_blas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most);
 
 }  // namespace tune::worker

@@ -11,7 +11,7 @@
 namespace tune::blas {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) { throw worker::Refusal(Stage::load, text); }
+[[noreturn]] void refuse(const std::string& text) { throw worker::SpecFailure(Stage::load, text); }
 
 worker::GpuLibrary take_first(std::vector<std::string>& places) try {
   worker::GpuLibrary library(places);

@@ -26,7 +26,7 @@ struct Library {
   static std::vector<std::string> places();
   /// The file behind the first of these that has an absolute path; its name has the version. Empty: there is none.
   static std::string likely_file();
-  /// Opens the first available library; `places` keeps those after it. Throws Refusal of the load stage if there is
+  /// Opens the first available library; `places` keeps those after it. Throws SpecFailure of the load stage if there is
   /// none, or if that library is unknown or does not start.
   static Library open(std::vector<std::string>& places);
   /// Throws GpuError, NotSupported.

@@ -42,9 +42,9 @@ BuildFolders folders(const wire::BuildRequest& request) {
 }
 
 [[noreturn]] void refuse(const wire::BuildRequest& request, const std::string& log) {
-  throw Refusal(wire::Failed{.stage = Stage::build,
-                             .message = message_of_build(log, folders(request), "the compiler says no error"),
-                             .room_error = room_error_of_build(log)});
+  throw SpecFailure(wire::Failed{.stage = Stage::build,
+                                 .message = message_of_build(log, folders(request), "the compiler says no error"),
+                                 .room_error = room_error_of_build(log)});
 }
 
 std::map<std::string, double> properties(const wire::BuildRequest& request, const GpuCompiler::Result& result) {
@@ -53,9 +53,9 @@ std::map<std::string, double> properties(const wire::BuildRequest& request, cons
   for (const wire::KernelLaunch& launch : request.launches) {
     const auto found = kernels.find(launch.kernel);
     if (found == kernels.end())
-      throw Refusal(Stage::build,
-                    fmt::format("{} has no kernel '{}': define it as extern \"C\" __global__ void {}(...)",
-                                fs::path(request.source).filename().string(), launch.kernel, launch.kernel));
+      throw SpecFailure(Stage::build,
+                        fmt::format("{} has no kernel '{}': define it as extern \"C\" __global__ void {}(...)",
+                                    fs::path(request.source).filename().string(), launch.kernel, launch.kernel));
     largest.registers = std::max(largest.registers, found->second.registers);
     largest.spills = std::max(largest.spills, found->second.spills);
     largest.shared = std::max(largest.shared, found->second.shared);
@@ -64,7 +64,7 @@ std::map<std::string, double> properties(const wire::BuildRequest& request, cons
 }
 
 GpuCompiler open_compiler() try { return {}; } catch (const std::runtime_error& error) {
-  throw Refusal(Stage::build, fmt::format("no run-time compiler: {}; {}", error.what(), gpu::kCompilerAdvice));
+  throw SpecFailure(Stage::build, fmt::format("no run-time compiler: {}; {}", error.what(), gpu::kCompilerAdvice));
 }
 
 // NVRTC 13 leaves the assembler's errors out of a log that has its statistics.
@@ -80,7 +80,7 @@ GpuCompiler::Result compile(const GpuCompiler& compiler, const wire::BuildReques
   result.log += compiler.compile(name, text, request.arch, options).log;
   return result;
 } catch (const std::runtime_error& error) {
-  throw Refusal(Stage::build, error.what());
+  throw SpecFailure(Stage::build, error.what());
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ struct GpuLaunch {
 /// Lives until then: contexts are left to the driver to tear down.
 class Gpu {
  public:
-  /// Throws Refusal of the load stage if there is no device, GpuError if it gives no context.
+  /// Throws SpecFailure of the load stage if there is no device, GpuError if it gives no context.
   Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kCopies = 8;
 
-[[noreturn]] void refuse(const std::string& text) { throw Refusal(Stage::load, text); }
+[[noreturn]] void refuse(const std::string& text) { throw SpecFailure(Stage::load, text); }
 
 GpuLaunch::Extents extents(const std::vector<std::int64_t>& values, const char* what) {
   GpuLaunch::Extents result = {1, 1, 1};

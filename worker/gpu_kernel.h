@@ -11,7 +11,7 @@ namespace tune::worker {
 /// kernels' parameters against the arguments, and threads and shared memory against the device's limits.
 class GpuKernel {
  public:
-  /// `gpu` outlives this. Throws Refusal of the load stage, GpuError.
+  /// `gpu` outlives this. Throws SpecFailure of the load stage, GpuError.
   GpuKernel(const Gpu& gpu, const std::string& artifact, std::vector<wire::KernelLaunch> launches, Problem problem,
             const AddressOf& address);
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "backend.h"
-#include "check.h"
+#include "compare_result.h"
 #include "gpu_vendor.h"
 #include "reference.h"
 
@@ -82,7 +82,7 @@ void GpuMemory::take_reference(const wire::MeasureRequest& request) {
     largest_addend_ = shared->largest_addend;
     reference_digest_ = helpers_.digest(reference_.address(), reference_.bytes());
     if (reference_digest_ == shared->digest) return;
-    throw Refusal(Stage::load, "the reference on the device was damaged: its digest is wrong");
+    throw SpecFailure(Stage::load, "the reference on the device was damaged: its digest is wrong");
   }
   const auto values = std::as_bytes(verifier_.reference());
   reference_ = DeviceMemory(gpu_, values.size(), "the reference");
@@ -126,7 +126,7 @@ GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
 gpu::Address GpuMemory::address(const std::string& name) const {
   for (const Guarded& buffer : buffers_)
     if (buffer.name == name) return address(buffer);
-  throw Refusal(Stage::load, fmt::format("launch.args: there is no buffer {}", name));
+  throw SpecFailure(Stage::load, fmt::format("launch.args: there is no buffer {}", name));
 }
 
 // Gaps of random sizes keep a driver from giving the same memory again.
@@ -222,17 +222,17 @@ void GpuMemory::verify_surroundings() {
     std::vector<std::byte> before(start()), behind(buffer.memory.bytes() - start() - buffer.bytes);
     buffer.memory.copy_to(before);
     buffer.memory.copy_to(behind, start() + buffer.bytes);
-    if (const auto hit = intrusion(buffer.name, before, behind, buffer.bytes)) throw Refusal(Stage::check, *hit);
+    if (const auto hit = intrusion(buffer.name, before, behind, buffer.bytes)) throw SpecFailure(Stage::check, *hit);
   }
   if (changes_) change_inputs({-1, -1});
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
     const Buffer& buffer = verifier_.buffers()[i];
     if (buffer.role != Buffer::Role::in) continue;
     if (const auto at = helpers_.first_difference(*verifier_.content(i), address(buffers_[i]), buffer.count))
-      throw Refusal(Stage::check, overwritten_text(buffer.name, *at));
+      throw SpecFailure(Stage::check, overwritten_text(buffer.name, *at));
   }
   if (verifier_.has_reference() && helpers_.digest(reference_.address(), reference_.bytes()) != reference_digest_)
-    throw Refusal(Stage::check, "the kernel wrote into the reference that its result is compared with");
+    throw SpecFailure(Stage::check, "the kernel wrote into the reference that its result is compared with");
 }
 
 double GpuMemory::verify_outputs(Poison pattern) {

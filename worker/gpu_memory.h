@@ -25,14 +25,14 @@ class GpuMemory {
   enum class Place { first, second };
 
   /// Takes all memory but the workspace and copies the reference; fills nothing. `seed` decides how inputs vary. All
-  /// references outlive this. Throws GpuError, Refusal of the load stage.
+  /// references outlive this. Throws GpuError, SpecFailure of the load stage.
   GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request, const Verifier& verifier,
             std::uint64_t seed);
   /// Throws GpuError.
   void set_workspace(std::int64_t bytes, bool zero);
 
-  /// The address a kernel gets for a buffer or `workspace`, which depends on the place. Throws Refusal for an unknown
-  /// name.
+  /// The address a kernel gets for a buffer or `workspace`, which depends on the place. Throws SpecFailure for an
+  /// unknown name.
   gpu::Address address(const std::string& name) const;
 
   /// Takes the memory of all buffers anew, elsewhere on the device. They have to be laid then. Throws GpuError.
@@ -52,9 +52,9 @@ class GpuMemory {
   /// kernel would have to write back, as a flush that writes leaves it.
   void flush();
 
-  /// Throws Refusal if an output is not right after a launch. Returns the largest error over its tolerance.
+  /// Throws SpecFailure if an output is not right after a launch. Returns the largest error over its tolerance.
   double verify_outputs(Poison pattern);
-  /// Throws Refusal if a guard band was hit, an input was changed, or the reference is not what it was.
+  /// Throws SpecFailure if a guard band was hit, an input was changed, or the reference is not what it was.
   void verify_surroundings();
 
  private:

@@ -89,8 +89,8 @@ wire::Hello probe_gpu(Backend backend) {
   } catch (const std::runtime_error& error) {
     hello.no_device = error.what();
     if (!no_compiler.empty())
-      throw Refusal(Stage::start, fmt::format("{}\nand no run-time compiler: {}; {}", error.what(), no_compiler,
-                                              gpu::kCompilerAdvice));
+      throw SpecFailure(Stage::start, fmt::format("{}\nand no run-time compiler: {}; {}", error.what(), no_compiler,
+                                                  gpu::kCompilerAdvice));
   }
   return hello;
 }

@@ -78,7 +78,7 @@ Tensor tensor_of(const Problem& problem, const std::string& name) {
             {static_cast<cuuint64_t>(inner), static_cast<cuuint64_t>(outer), static_cast<cuuint64_t>(view.batch)},
             {bytes(by_rows ? view.row_stride : view.col_stride), bytes(view.batch_stride)}};
   }
-  throw Refusal(Stage::load, fmt::format("launch.args: there is no buffer {}", name));
+  throw SpecFailure(Stage::load, fmt::format("launch.args: there is no buffer {}", name));
 }
 
 }  // namespace
@@ -87,9 +87,10 @@ gpu::TensorMap make_tensor_map(const Gpu& gpu, const wire::Arg& arg, const Probl
   const Tensor tensor = tensor_of(problem, arg.buffer);
   const std::size_t rank = arg.box.size();
   if (rank < std::min<std::size_t>(2, tensor.dimensions.size()) || rank > tensor.dimensions.size())
-    throw Refusal(Stage::load, fmt::format("tma {}: box has {} entries; a matrix has 2, or 3 with the batch, another "
-                                           "buffer 1",
-                                           arg.buffer, rank));
+    throw SpecFailure(Stage::load,
+                      fmt::format("tma {}: box has {} entries; a matrix has 2, or 3 with the batch, another "
+                                  "buffer 1",
+                                  arg.buffer, rank));
   const std::vector<cuuint32_t> box(arg.box.begin(), arg.box.end()), steps(rank, 1);
   CUtensorMap map{};
   const gpu::Status status = gpu.driver().encode_tensor_map(
@@ -97,12 +98,12 @@ gpu::TensorMap make_tensor_map(const Gpu& gpu, const wire::Arg& arg, const Probl
       tensor.dimensions.data(), tensor.strides.data(), box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
       swizzle(arg.swizzle), promotion(arg.l2_promotion), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status == gpu::kSuccess) return map;
-  throw Refusal(Stage::load,
-                fmt::format("tma {}: the driver refuses this tensor map\nbox {} of {}, swizzle {}, {} bytes between "
-                            "rows: a box has at most 256 entries a side, its first at most `swizzle` bytes and a "
-                            "multiple of 16, and so are the bytes between rows",
-                            arg.buffer, arg.box, to_text(tensor.type), arg.swizzle,
-                            tensor.strides.empty() ? 0 : tensor.strides.front()));
+  throw SpecFailure(
+      Stage::load, fmt::format("tma {}: the driver refuses this tensor map\nbox {} of {}, swizzle {}, {} bytes between "
+                               "rows: a box has at most 256 entries a side, its first at most `swizzle` bytes and a "
+                               "multiple of 16, and so are the bytes between rows",
+                               arg.buffer, arg.box, to_text(tensor.type), arg.swizzle,
+                               tensor.strides.empty() ? 0 : tensor.strides.front()));
 }
 
 }  // namespace tune::worker

@@ -4,7 +4,7 @@
 namespace tune::worker {
 
 gpu::TensorMap make_tensor_map(const Gpu&, const wire::Arg& arg, const Problem&, gpu::Address) {
-  throw Refusal(Stage::load, "tma " + arg.buffer + ": HIP devices have no tensor memory accelerator");
+  throw SpecFailure(Stage::load, "tma " + arg.buffer + ": HIP devices have no tensor memory accelerator");
 }
 
 }  // namespace tune::worker

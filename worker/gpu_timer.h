@@ -26,7 +26,7 @@ class GpuTimer {
   void use(Subject subject, bool cold_cache);
   void set_state(PowerState state) { state_ = state; }
 
-  /// The first launch of code, whose time holds what loading it takes. Throws Refusal of the check stage, GpuError.
+  /// The first launch of code, whose time holds what loading it takes. Throws SpecFailure of the check stage, GpuError.
   double first();
   /// One launch in the power state, in seconds. Throws as first().
   double sample();

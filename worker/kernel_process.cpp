@@ -88,8 +88,8 @@ class DefaultSignals {
   posix_spawnattr_t attributes_;
 };
 
-/// Only the room and stderr are left open.
-pid_t start_process(int room) {
+/// Only the shared memory and stderr are left open.
+pid_t start_process(int shared) {
   std::array<char, 4096> program{};
   if (::readlink("/proc/self/exe", program.data(), program.size() - 1) < 0) std::strcpy(program.data(), "tune-worker");
   std::string mode = kRunKernel;
@@ -97,12 +97,12 @@ pid_t start_process(int room) {
   FileActions actions;
   ::posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(actions.get(), room, kRoomDescriptor);
-  ::posix_spawn_file_actions_addclosefrom_np(actions.get(), kRoomDescriptor + 1);
+  ::posix_spawn_file_actions_adddup2(actions.get(), shared, kSharedDescriptor);
+  ::posix_spawn_file_actions_addclosefrom_np(actions.get(), kSharedDescriptor + 1);
   const DefaultSignals signals;
   pid_t process = 0;
   const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), signals.get(), arguments, environ);
-  if (error != 0) throw Refusal(Stage::load, "cannot start the kernel's process: " + base::why_not_started(error));
+  if (error != 0) throw SpecFailure(Stage::load, "cannot start the kernel's process: " + base::why_not_started(error));
   return process;
 }
 
@@ -122,10 +122,10 @@ bool is_end(const siginfo_t& info) {
 
 }  // namespace
 
-KernelProcess::KernelProcess(KernelRoom& room, const std::filesystem::path& hidden) : room_(room) {
+KernelProcess::KernelProcess(KernelSharedMemory& shared, const std::filesystem::path& hidden) : shared_(shared) {
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
-  room_.set_text(hidden.string());
-  process_ = start_process(room.file());
+  shared_.set_text(hidden.string());
+  process_ = start_process(shared.file());
   started_ = base::StartedChild(process_);
   its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
   our_delay_ = RunDelay("/proc/thread-self/schedstat");
@@ -142,7 +142,7 @@ KernelProcess::~KernelProcess() {
 
 /// Waits until the process has carried out this many commands: for ever if a kernel has stopped its process.
 void KernelProcess::await_turn(std::uint32_t turns) {
-  volatile KernelNotes& notes = room_.notes();
+  volatile KernelNotes& notes = shared_.notes();
   for (std::uint32_t now = notes.turns; now != turns; now = notes.turns) {
     const timespec patience{0, kPatienceNanoseconds};
     ::syscall(SYS_futex, &notes.turns, FUTEX_WAIT, now, &patience, nullptr, 0);
@@ -155,9 +155,10 @@ void KernelProcess::await_turn(std::uint32_t turns) {
 void KernelProcess::end_with(const siginfo_t& end) {
   process_ = 0;
   started_ = {};
-  const FaultNote fault = const_cast<const KernelNotes&>(room_.notes()).fault;
-  const std::string text = end.si_status == SIGSEGV && end.si_code != CLD_EXITED ? to_text(fault, room_.extents()) : "";
-  if (!text.empty()) throw Refusal(stage_, text);
+  const FaultNote fault = const_cast<const KernelNotes&>(shared_.notes()).fault;
+  const std::string text =
+      end.si_status == SIGSEGV && end.si_code != CLD_EXITED ? to_text(fault, shared_.extents()) : "";
+  if (!text.empty()) throw SpecFailure(stage_, text);
   end_like(end);
 }
 
@@ -170,17 +171,18 @@ void KernelProcess::stop() {
   siginfo_t info{};
   const int waited = ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED);
   alarm.set(0);
-  if (waited != 0) throw Refusal(Stage::check, "the kernel's process cannot be stopped while its result is compared");
+  if (waited != 0)
+    throw SpecFailure(Stage::check, "the kernel's process cannot be stopped while its result is compared");
   if (is_end(info)) end_with(info);
   if (info.si_code == CLD_TRAPPED)
-    throw Refusal(stage_,
-                  "the kernel's process lets itself be traced (ptrace), so that it cannot be stopped and continued");
+    throw SpecFailure(
+        stage_, "the kernel's process lets itself be traced (ptrace), so that it cannot be stopped and continued");
 }
 
 /// Returns the seconds that it took by our clock, without those in which it or we had to wait for a core.
 double KernelProcess::carry_out(KernelNotes::Command command) {
-  if (process_ == 0) throw Refusal(stage_, "the kernel's process has ended");  // to kill(2) 0 is our own group
-  volatile KernelNotes& notes = room_.notes();
+  if (process_ == 0) throw SpecFailure(stage_, "the kernel's process has ended");  // to kill(2) 0 is our own group
+  volatile KernelNotes& notes = shared_.notes();
   notes.command = command;
   notes.outcome = KernelNotes::Outcome::done;
   const double waited = its_delay_.seconds() + our_delay_.seconds(), start = seconds_now();
@@ -193,26 +195,26 @@ double KernelProcess::carry_out(KernelNotes::Command command) {
 }
 
 std::string KernelProcess::load() {
-  room_.notes().fouls_heap = 1;
+  shared_.notes().fouls_heap = 1;
   carry_out(KernelNotes::Command::load);
   stage_ = Stage::check;
-  if (room_.notes().outcome == KernelNotes::Outcome::refused) throw Refusal(Stage::load, room_.text());
+  if (shared_.notes().outcome == KernelNotes::Outcome::refused) throw SpecFailure(Stage::load, shared_.text());
   throw_what_it_threw();
-  return room_.text();
+  return shared_.text();
 }
 
 void KernelProcess::throw_what_it_threw() const {
-  const KernelNotes::Outcome outcome = room_.notes().outcome;
-  const bool limited_by_user = room_.request().measure.memory_bytes > 0;
-  if (outcome == KernelNotes::Outcome::out_of_memory) throw OutOfMemory(room_.text(), !limited_by_user);
-  if (outcome == KernelNotes::Outcome::threw) throw std::runtime_error(room_.text());
+  const KernelNotes::Outcome outcome = shared_.notes().outcome;
+  const bool limited_by_user = shared_.request().measure.memory_bytes > 0;
+  if (outcome == KernelNotes::Outcome::out_of_memory) throw OutOfMemory(shared_.text(), !limited_by_user);
+  if (outcome == KernelNotes::Outcome::threw) throw std::runtime_error(shared_.text());
 }
 
 TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
-  volatile KernelNotes& notes = room_.notes();
+  volatile KernelNotes& notes = shared_.notes();
   notes.addresses = addresses;
   notes.fouls_heap = foul_heap;
-  if (!room_.request().measure.cold_cache) carry_out(KernelNotes::Command::touch);
+  if (!shared_.request().measure.cold_cache) carry_out(KernelNotes::Command::touch);
   notes.start = 0;
   notes.end = 0;
   const double seen = carry_out(KernelNotes::Command::launch);
@@ -224,7 +226,7 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
 
 void KernelProcess::rest() { carry_out(KernelNotes::Command::rest); }
 
-bool KernelProcess::changed_arithmetic() const { return room_.notes().changed_arithmetic != 0; }
+bool KernelProcess::changed_arithmetic() const { return shared_.notes().changed_arithmetic != 0; }
 
 double KernelProcess::allowance() {
   double most = 0;
@@ -241,7 +243,7 @@ void KernelProcess::require_stopped() {
   ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG);
   if (info.si_pid == 0) return;
   if (is_end(info)) end_with(info);
-  throw Refusal(Stage::check, "the kernel's process went on while its result was compared");
+  throw SpecFailure(Stage::check, "the kernel's process went on while its result was compared");
 }
 
 void KernelProcess::end_what_it_started() const {

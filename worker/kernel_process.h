@@ -7,24 +7,24 @@
 
 #include "base/descendants.h"
 #include "clock_check.h"
-#include "kernel_room.h"
+#include "kernel_shared_memory.h"
 #include "run_delay.h"
 
 namespace tune::worker {
 
 /// The process that a kernel runs in, as its judge sees it. It executes our own program once more, and inherits nothing
-/// but the room and stderr. Between launches all its threads are stopped, so work that is unfinished when a launch
-/// returns is missing from the result. If the process ends by itself, this process ends in the same way (unless a
-/// better message is known), so that the driver sees how the kernel ended.
+/// but the shared memory and stderr. Between launches all its threads are stopped, so work that is unfinished when a
+/// launch returns is missing from the result. If the process ends by itself, this process ends in the same way (unless
+/// a better message is known), so that the driver sees how the kernel ended.
 class KernelProcess {
  public:
-  /// `hidden` is a file that the process must not be able to read; empty: none. `room` outlives this.
-  KernelProcess(KernelRoom& room, const std::filesystem::path& hidden);
+  /// `hidden` is a file that the process must not be able to read; empty: none. `shared` outlives this.
+  KernelProcess(KernelSharedMemory& shared, const std::filesystem::path& hidden);
   ~KernelProcess();
   KernelProcess(const KernelProcess&) = delete;
   KernelProcess& operator=(const KernelProcess&) = delete;
 
-  /// Loads the kernel. Returns remarks on it, one per line. Throws Refusal, and what `launch` throws.
+  /// Loads the kernel. Returns remarks on it, one per line. Throws SpecFailure, and what `launch` throws.
   std::string load();
   /// Throws OutOfMemory, or std::runtime_error with the text of what the kernel throws. With `foul_heap`, memory that
   /// the kernel takes from the heap is filled with NaNs first, which takes time.
@@ -36,7 +36,7 @@ class KernelProcess {
   /// How many seconds the two clocks of an honest process may differ by. It is measured with empty commands, before the
   /// kernel is loaded.
   double allowance();
-  /// Throws Refusal if anything has happened to the process since the last launch.
+  /// Throws SpecFailure if anything has happened to the process since the last launch.
   void require_stopped();
   /// Kills the processes that the kernel has started. They are not stopped between launches, and would disturb other
   /// specs, which are measured while this one waits.
@@ -49,7 +49,7 @@ class KernelProcess {
   [[noreturn]] void end_with(const siginfo_t& end);
   void throw_what_it_threw() const;
 
-  KernelRoom& room_;
+  KernelSharedMemory& shared_;
   Stage stage_ = Stage::load;
   pid_t process_ = 0;  ///< 0: it has ended
   base::StartedChild started_;

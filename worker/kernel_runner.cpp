@@ -27,7 +27,7 @@
 #include "fault_report.h"
 #include "fp_environment.h"
 #include "kernel_memory.h"
-#include "kernel_room.h"
+#include "kernel_shared_memory.h"
 #include "measure.h"
 #include "nvidia_nodes.h"
 #include "vendor_blas.h"
@@ -74,10 +74,10 @@ class BoundLaunches {
   void* address(const std::string& name) const {
     for (const GuardedBuffer& buffer : buffers_)
       if (buffer.name() == name) return buffer.data();
-    throw Refusal(Stage::load, "launch.args: there is no buffer " + name);
+    throw SpecFailure(Stage::load, "launch.args: there is no buffer " + name);
   }
   void load_vendor(const Gemm* gemm) {
-    if (!gemm) throw Refusal(Stage::load, "the vendor library knows no custom problem");
+    if (!gemm) throw SpecFailure(Stage::load, "the vendor library knows no custom problem");
     vendor_.emplace(*gemm, address("A"), address("B"), address("C"));
   }
 
@@ -89,11 +89,11 @@ class BoundLaunches {
 
 class KernelRunner {
  public:
-  KernelRunner(KernelRoom& room, std::int64_t most_memory) : room_(room), most_memory_(most_memory) {
-    for (std::uint32_t i = 0; i < KernelRoom::kAddresses; ++i) buffers_[i] = room.map(i);
-    room.close_file();
+  KernelRunner(KernelSharedMemory& shared, std::int64_t most_memory) : shared_(shared), most_memory_(most_memory) {
+    for (std::uint32_t i = 0; i < KernelSharedMemory::kAddresses; ++i) buffers_[i] = shared.map(i);
+    shared.close_file();
     for (const auto& buffers : buffers_) every_buffer_.push_back(&buffers);
-    report_faults(const_cast<KernelNotes&>(room.notes()).fault, every_buffer_);
+    report_faults(const_cast<KernelNotes&>(shared.notes()).fault, every_buffer_);
   }
 
   [[noreturn]] void obey() {
@@ -102,7 +102,7 @@ class KernelRunner {
       await_order();
       try {
         carry_out();
-      } catch (const Refusal& refusal) {
+      } catch (const SpecFailure& refusal) {
         note(KernelNotes::Outcome::refused, refusal.what());
       } catch (const std::bad_alloc&) {
         note(KernelNotes::Outcome::out_of_memory, out_of_memory());
@@ -119,7 +119,7 @@ class KernelRunner {
  private:
   /// Tells the judge, who then stops us until there is another command.
   void await_order() {
-    volatile KernelNotes& notes = room_.notes();
+    volatile KernelNotes& notes = shared_.notes();
     const std::uint32_t orders = ++notes.turns;
     ::syscall(SYS_futex, &notes.turns, FUTEX_WAKE, 1, nullptr, nullptr, 0);
     while (notes.orders != orders) ::syscall(SYS_futex, &notes.orders, FUTEX_WAIT, notes.orders, nullptr, nullptr, 0);
@@ -127,11 +127,11 @@ class KernelRunner {
 
   void carry_out() {
     reset_arithmetic();
-    foul_heap(room_.notes().fouls_heap != 0);
-    if (room_.notes().command == KernelNotes::Command::load) load();
-    if (room_.notes().command == KernelNotes::Command::touch) launches_[room_.notes().addresses]->touch();
-    if (room_.notes().command == KernelNotes::Command::launch) launch();
-    if (room_.notes().command == KernelNotes::Command::rest) std::this_thread::sleep_for(kRest);
+    foul_heap(shared_.notes().fouls_heap != 0);
+    if (shared_.notes().command == KernelNotes::Command::load) load();
+    if (shared_.notes().command == KernelNotes::Command::touch) launches_[shared_.notes().addresses]->touch();
+    if (shared_.notes().command == KernelNotes::Command::launch) launch();
+    if (shared_.notes().command == KernelNotes::Command::rest) std::this_thread::sleep_for(kRest);
   }
 
   void foul_heap(bool foul) {
@@ -140,20 +140,20 @@ class KernelRunner {
 
   std::string out_of_memory() const {
     if (most_memory_ == 0) return "out of memory";
-    const bool asked = room_.request().measure.memory_bytes > 0;
+    const bool asked = shared_.request().measure.memory_bytes > 0;
     return fmt::format("out of memory: its process may take {} MiB{} (--memory)", most_memory_ >> 20,
                        asked ? "" : ", four fifths of what was left");
   }
 
   void load() {
-    for (std::size_t i = 0; i < launches_.size(); ++i) launches_[i].emplace(room_.request(), buffers_[i]);
+    for (std::size_t i = 0; i < launches_.size(); ++i) launches_[i].emplace(shared_.request(), buffers_[i]);
     std::string remarks;
     for (const std::string& remark : launches_[0]->remarks()) remarks += remark + "\n";
     note(KernelNotes::Outcome::done, remarks);
   }
 
   void launch() {
-    volatile KernelNotes& notes = room_.notes();
+    volatile KernelNotes& notes = shared_.notes();
     const BoundLaunches& launches = *launches_[notes.addresses];
     const std::uint64_t start = nanoseconds_now();
     launches.run();
@@ -163,16 +163,16 @@ class KernelRunner {
   }
 
   void note(KernelNotes::Outcome outcome, const std::string& text) {
-    room_.set_text(text);
-    room_.notes().outcome = outcome;
+    shared_.set_text(text);
+    shared_.notes().outcome = outcome;
   }
 
-  KernelRoom& room_;
+  KernelSharedMemory& shared_;
   std::int64_t most_memory_;
   bool fouls_heap_ = false;
   std::vector<const std::vector<GuardedBuffer>*> every_buffer_;
-  std::array<std::vector<GuardedBuffer>, KernelRoom::kAddresses> buffers_;
-  std::array<std::optional<BoundLaunches>, KernelRoom::kAddresses> launches_;
+  std::array<std::vector<GuardedBuffer>, KernelSharedMemory::kAddresses> buffers_;
+  std::array<std::optional<BoundLaunches>, KernelSharedMemory::kAddresses> launches_;
 };
 
 }  // namespace
@@ -180,16 +180,16 @@ class KernelRunner {
 int run_kernel() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "tune-kernel");
-  KernelRoom room{base::Descriptor(kRoomDescriptor)};
-  if (::getppid() != room.notes().judge) return 0;  // it died before it could take us with it
+  KernelSharedMemory shared{base::Descriptor(kSharedDescriptor)};
+  if (::getppid() != shared.notes().judge) return 0;  // it died before it could take us with it
   base::SignalBounds::of_this_process().enter();
   // This takes effect if the system has Landlock, which also keeps us from looking into other processes such as our
   // judge.
-  const std::string hidden = room.text();
+  const std::string hidden = shared.text();
   renounce(hidden.empty() ? std::vector<std::filesystem::path>() : std::vector<std::filesystem::path>{hidden});
-  room.set_text("");
+  shared.set_text("");
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
-  KernelRunner(room, limit_memory(room.request().measure.memory_bytes)).obey();
+  KernelRunner(shared, limit_memory(shared.request().measure.memory_bytes)).obey();
 }
 
 }  // namespace tune::worker

@@ -69,7 +69,7 @@ class Session {
     if (const auto* build = std::get_if<wire::BuildRequest>(&request)) return backend_.build(*build);
     if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) return serve(*measure);
     return refer(std::get<wire::ReferenceRequest>(request));
-  } catch (const Refusal& refusal) {
+  } catch (const SpecFailure& refusal) {
     return refusal.failed();
   } catch (const wire::Malformed& malformed) {
     return wire::Failed{Stage::start, fmt::format("malformed message from the driver: {}", malformed.what())};
@@ -92,7 +92,7 @@ class Session {
 
   wire::Request read_request() {
     const auto line = channel_.next();
-    if (!line) throw Refusal(Stage::start, "no request on stdin");
+    if (!line) throw SpecFailure(Stage::start, "no request on stdin");
     wire::Request request = wire::decode_request(*line);
     static constexpr const char* kModes[] = {"build", "measure", "reference"};
     if (const char* asked = kModes[request.index()]; options_.mode != asked)

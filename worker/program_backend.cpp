@@ -70,9 +70,11 @@ Words build_flags(const wire::BuildRequest& request) {
 // Parameters that do not reach the compiler would give one program the labels of many.
 void require_used(const wire::BuildRequest& request) {
   if (!request.defines.empty() && !uses(request.command, "defines"))
-    throw Refusal(Stage::build, "build.command does not use {defines}, so that all specs would be one program; add it");
+    throw SpecFailure(Stage::build,
+                      "build.command does not use {defines}, so that all specs would be one program; add it");
   if (!(request.flags.empty() && request.include.empty()) && !uses(request.command, "flags"))
-    throw Refusal(Stage::build, "build.command does not use {flags}, so build.flags and build.include have no effect");
+    throw SpecFailure(Stage::build,
+                      "build.command does not use {flags}, so build.flags and build.include have no effect");
 }
 
 Words build_command(const wire::BuildRequest& request) {
@@ -81,7 +83,7 @@ Words build_command(const wire::BuildRequest& request) {
     return request.command;
   }
   const auto language = language_of(request.source);
-  if (!language) throw Refusal(Stage::build, "no rule to build " + request.source + ": set build.command");
+  if (!language) throw SpecFailure(Stage::build, "no rule to build " + request.source + ": set build.command");
   return default_build_command(*language, request.arch, request.flags);
 }
 
@@ -96,8 +98,8 @@ void require_executable(const fs::path& file) {
 std::optional<std::string> text_of(const fs::path& result) {
   if (!fs::exists(result)) return std::nullopt;
   if (const std::string kind = base::kind_of_file(result); !kind.empty())
-    throw Refusal(Stage::measure, "the result file is " + kind + "; a program writes a regular file");
-  if (fs::file_size(result) > kResultLimit) throw Refusal(Stage::measure, "the result file is larger than 1 MiB");
+    throw SpecFailure(Stage::measure, "the result file is " + kind + "; a program writes a regular file");
+  if (fs::file_size(result) > kResultLimit) throw SpecFailure(Stage::measure, "the result file is larger than 1 MiB");
   return base::read_file(result);
 }
 
@@ -107,7 +109,7 @@ class ProgramBackend final : public WorkerBackend {
   wire::Hello probe() override;
   wire::Built build(const wire::BuildRequest& request) override;
   void reference(const wire::ReferenceRequest&) override {
-    throw Refusal(Stage::start, "a program checks its own result; there is no reference to make");
+    throw SpecFailure(Stage::start, "a program checks its own result; there is no reference to make");
   }
   void load(const wire::MeasureRequest& request) override;
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
@@ -159,13 +161,14 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
     fs::remove(binary);  // half of a program must not be run as one
     throw;
   }
-  if (!fs::exists(binary)) throw Refusal(Stage::build, "the build succeeded but did not write its program to {binary}");
+  if (!fs::exists(binary))
+    throw SpecFailure(Stage::build, "the build succeeded but did not write its program to {binary}");
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   return {name, spent.count(), {}};
 }
 
 void ProgramBackend::load(const wire::MeasureRequest& request) {
-  if (request.vendor) throw Refusal(Stage::load, "a program has no vendor's library to be compared with");
+  if (request.vendor) throw SpecFailure(Stage::load, "a program has no vendor's library to be compared with");
   request_ = request;
   if (request.measure.memory_bytes > 0) limit_memory(request.measure.memory_bytes);
   if (request_.command.empty()) {
@@ -210,7 +213,7 @@ void ProgramBackend::time_whole() {
 }
 
 wire::Measured ProgramBackend::reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report) {
-  if (result.ok == false) throw Refusal(Stage::check, "the program says that its result is wrong");
+  if (result.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
   if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
   return {result.timing, result.ok.has_value(), result.metrics, {}, result.name};
 }
@@ -239,7 +242,7 @@ std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const 
   } catch (...) {
     try {
       clean_up();
-    } catch (const Refusal&) {
+    } catch (const SpecFailure&) {
     }
     throw;
   }
@@ -247,7 +250,7 @@ std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const 
   return measured;
 } catch (const wire::Malformed& error) {
   const char* advice = request_.times_whole ? "; --whole (whole: true) times the command, whatever it prints" : "";
-  throw Refusal(Stage::measure, std::string(error.what()) + advice);
+  throw SpecFailure(Stage::measure, std::string(error.what()) + advice);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ std::string last_lines(std::string_view text) {
     failed.facts = facts_of_build(exit, output);
     failed.room_error = room_error_of_build(output);
   }
-  throw Refusal(std::move(failed));
+  throw SpecFailure(std::move(failed));
 }
 
 /// What needs a set-user-ID helper cannot run where signals are denied.
@@ -82,7 +82,7 @@ base::Finished start(const Task& task, const base::Command& command) {
     return base::run(command);
   } catch (const Error& error) {
     if (!task.is_artifact) throw;
-    throw Refusal(task.stage, error.what());
+    throw SpecFailure(task.stage, error.what());
   }
 }
 

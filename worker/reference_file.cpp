@@ -59,12 +59,13 @@ void write_reference(const std::filesystem::path& path, const std::string& ident
   if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return;
   const int error = errno;
   ::unlink(temporary.c_str());
-  throw Refusal(Stage::start, fmt::format("cannot write the reference {}: {}", path.string(), std::strerror(error)));
+  throw SpecFailure(Stage::start,
+                    fmt::format("cannot write the reference {}: {}", path.string(), std::strerror(error)));
 }
 
 ReferenceFile::ReferenceFile(const std::filesystem::path& path, const std::string& identity) : ReferenceFile() {
   const auto refuse = [&path](const char* why) {
-    throw Refusal(Stage::load, fmt::format("cannot use the reference {}: {}", path.string(), why));
+    throw SpecFailure(Stage::load, fmt::format("cannot use the reference {}: {}", path.string(), why));
   };
   const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};

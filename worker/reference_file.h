@@ -12,13 +12,13 @@ namespace tune::worker {
 std::string reference_identity(const Problem& problem, std::uint64_t seed);
 
 /// Writes a reference as a whole or not at all, readable by its owner only: a header with a magic number, version,
-/// identity and checksum, then the values. Throws Refusal.
+/// identity and checksum, then the values. Throws SpecFailure.
 void write_reference(const std::filesystem::path& path, const std::string& identity, std::span<const double> values);
 
 /// A reference mapped read-only. Owns the mapping.
 class ReferenceFile {
  public:
-  /// Throws Refusal if the file cannot be read, is damaged, or belongs to another problem.
+  /// Throws SpecFailure if the file cannot be read, is damaged, or belongs to another problem.
   ReferenceFile(const std::filesystem::path& path, const std::string& identity);
   ~ReferenceFile();
   ReferenceFile(const ReferenceFile&) = delete;

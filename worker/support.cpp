@@ -6,8 +6,8 @@
 namespace tune::worker {
 
 void require_supported(const Problem& problem, Backend backend, Stage stage) {
-  if (std::holds_alternative<std::monostate>(problem)) throw Refusal(stage, "a kernel needs a `problem`");
-  if (const auto what = unsupported(problem, backend)) throw Refusal(stage, *what);
+  if (std::holds_alternative<std::monostate>(problem)) throw SpecFailure(stage, "a kernel needs a `problem`");
+  if (const auto what = unsupported(problem, backend)) throw SpecFailure(stage, *what);
 }
 
 wire::MeasureRequest measure_request(const wire::ReferenceRequest& request) {

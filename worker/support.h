@@ -3,7 +3,7 @@
 
 namespace tune::worker {
 
-/// Throws Refusal with what the backend has not; the driver asks the same before it starts anything.
+/// Throws SpecFailure with what the backend has not; the driver asks the same before it starts anything.
 void require_supported(const Problem& problem, Backend backend, Stage stage);
 
 /// What a reference kernel is loaded and launched by, like any other.

@@ -26,12 +26,12 @@ Gemm require_blas(const Gemm& gemm) {
   const Gemm g = resolved(gemm);
   const bool same = g.a == g.b && g.b == g.c && g.c == g.acc;
   if (!same || (g.a != Type::f32 && g.a != Type::f64))
-    throw Refusal(Stage::load, fmt::format("the vendor library has no {} GEMM with {} accumulation and {} result",
-                                           to_text(g.a), to_text(g.acc), to_text(g.c)));
-  if (g.bias != Bias::none) throw Refusal(Stage::load, "the vendor library has no GEMM with a bias");
+    throw SpecFailure(Stage::load, fmt::format("the vendor library has no {} GEMM with {} accumulation and {} result",
+                                               to_text(g.a), to_text(g.acc), to_text(g.c)));
+  if (g.bias != Bias::none) throw SpecFailure(Stage::load, "the vendor library has no GEMM with a bias");
   for (const std::int64_t size : {g.m, g.n, g.k, g.lda, g.ldb, g.ldc})
     if (size > std::numeric_limits<int>::max())
-      throw Refusal(Stage::load, fmt::format("the vendor library has no sizes of {}", size));
+      throw SpecFailure(Stage::load, fmt::format("the vendor library has no sizes of {}", size));
   return g;
 }
 

@@ -11,7 +11,8 @@ namespace tune::worker {
 /// other.
 class VendorGemm {
  public:
-  /// `a`, `b` and `c` are the buffers. Throws Refusal of the load stage if the library is absent or has no such GEMM.
+  /// `a`, `b` and `c` are the buffers. Throws SpecFailure of the load stage if the library is absent or has no such
+  /// GEMM.
   VendorGemm(const Gemm& gemm, const void* a, const void* b, void* c);
   void launch() const;
   /// For wire::Measured.

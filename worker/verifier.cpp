@@ -21,7 +21,7 @@ Problem with_strides(const Problem& problem) {
 bool has_nan(Type type) { return unit_roundoff(type) != 0 && size_of(type) > 1; }
 
 void refuse_if(const std::optional<std::string>& damage) {
-  if (damage) throw Refusal(Stage::check, *damage);
+  if (damage) throw SpecFailure(Stage::check, *damage);
 }
 
 std::string_view bytes_of(const void* data, std::int64_t count, std::int64_t size) {
@@ -105,7 +105,7 @@ double Verifier::verify_output(std::size_t index, const void* data, Poison patte
     deviation = compare_custom(std::get<Custom>(problem_), buffer, data, reference_of(index), pattern);
   if (deviation.wrong > 0) {
     if (!keep_.empty()) keep(index, data, variation);
-    throw Refusal(Stage::check, describe(deviation, buffer.name));
+    throw SpecFailure(Stage::check, describe(deviation, buffer.name));
   }
   if (gemm) refuse_if(padding_damage(buffer.name, buffer.type, data, view_c(*gemm), content(index), pattern));
   return deviation.largest_ratio;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "check.h"
+#include "compare_result.h"
 #include "guarded_buffer.h"
 #include "inputs.h"
 #include "reference_file.h"
@@ -31,7 +31,7 @@ class Verifier {
   std::optional<Content> content(std::size_t buffer) const;
 
   /// All values of the reference file, which is mapped when they are first asked for, and those of one output of a
-  /// custom problem. Precondition: has_reference(). Throws Refusal of the load stage.
+  /// custom problem. Precondition: has_reference(). Throws SpecFailure of the load stage.
   std::span<const double> reference() const;
   std::span<const double> reference_of(std::size_t buffer) const;
 

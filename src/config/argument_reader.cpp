@@ -37,23 +37,25 @@ std::optional<Argument> read_name(const Node& node, const ArgumentContext& conte
   return read_scalar(node, Argument::Scalar::i32, read);
 }
 
-int read_bytes(const Node* node, std::string_view what, const std::vector<std::string>& choices, Problems& problems) {
-  const auto choice = node != nullptr ? read_choice(*node, what, choices, problems) : std::nullopt;
+int read_bytes(const Node* node, std::string_view what, const std::vector<std::string>& choices,
+               Diagnostics& diagnostics) {
+  const auto choice = node != nullptr ? read_choice(*node, what, choices, diagnostics) : std::nullopt;
   return choice ? std::stoi(choices[*choice]) : 0;
 }
 
 std::optional<Argument> read_tensor_map(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
-                                        Problems& problems) {
-  Fields fields(node, "tma", {"tma", "box", "swizzle", "l2"}, problems);
+                                        Diagnostics& diagnostics) {
+  Fields fields(node, "tma", {"tma", "box", "swizzle", "l2"}, diagnostics);
   if (context.backend != Backend::cuda) {
-    problems.add(node.place, fmt::format("tma exists on the cuda backend only, not on {}", to_text(context.backend)));
+    diagnostics.add(node.place,
+                    fmt::format("tma exists on the cuda backend only, not on {}", to_text(context.backend)));
   }
   Argument argument = make_argument(Argument::Kind::tensor_map);
   if (const Node* buffer = fields.require("tma")) {
     argument.buffer = buffer->text;
     if (!contains(context.buffers, buffer->text)) {
-      problems.add(buffer->place, fmt::format("unknown buffer {} in tma{}", describe(*buffer),
-                                              did_you_mean(buffer->text, context.buffers)));
+      diagnostics.add(buffer->place, fmt::format("unknown buffer {} in tma{}", describe(*buffer),
+                                                 did_you_mean(buffer->text, context.buffers)));
     }
   }
   if (const Node* box = fields.require("box")) {
@@ -61,17 +63,17 @@ std::optional<Argument> read_tensor_map(const Node& node, const ArgumentContext&
       if (auto expression = read(*item, "tma.box")) argument.box.push_back(std::move(*expression));
     }
   }
-  argument.swizzle = read_bytes(fields.find("swizzle"), "swizzle", {"0", "32", "64", "128"}, problems);
-  argument.l2_promotion = read_bytes(fields.find("l2"), "l2", {"0", "64", "128", "256"}, problems);
+  argument.swizzle = read_bytes(fields.find("swizzle"), "swizzle", {"0", "32", "64", "128"}, diagnostics);
+  argument.l2_promotion = read_bytes(fields.find("l2"), "l2", {"0", "64", "128", "256"}, diagnostics);
   return argument;
 }
 
 }  // namespace
 
 std::optional<Argument> read_argument(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
-                                      Problems& problems) {
+                                      Diagnostics& diagnostics) {
   if (node.is_scalar()) return read_name(node, context, read);
-  if (node.find("tma") != nullptr) return read_tensor_map(node, context, read, problems);
+  if (node.find("tma") != nullptr) return read_tensor_map(node, context, read, diagnostics);
   const std::vector<std::string> types = {"i32", "i64", "f32", "f64"};
   if (node.is_mapping() && node.entries.size() == 1) {
     const auto type = std::ranges::find(types, node.entries[0].key.text);
@@ -79,9 +81,9 @@ std::optional<Argument> read_argument(const Node& node, const ArgumentContext& c
       return read_scalar(node.entries[0].value, static_cast<Argument::Scalar>(type - types.begin()), read);
     }
   }
-  problems.add(node.place,
-               "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or "
-               "{tma: A, box: [...]}");
+  diagnostics.add(node.place,
+                  "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or "
+                  "{tma: A, box: [...]}");
   return {};
 }
 

@@ -21,6 +21,6 @@ struct ArgumentContext {
 /// Reads one of a launch's args: a buffer, alpha, beta, an expression (passed as int), {i64: m} or i32, f32, f64,
 /// {tma: A, box: [...], swizzle: 128, l2: 128}. Returns nullopt if it is invalid, which is reported.
 std::optional<Argument> read_argument(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
-                                      Problems& problems);
+                                      Diagnostics& diagnostics);
 
 }  // namespace tune::config

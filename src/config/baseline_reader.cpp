@@ -28,8 +28,8 @@ const ParameterMapping& closest(const std::vector<ParameterMapping>& mappings, c
 }
 
 void complain_of_unknown(const Place& place, const std::string& name, std::string_view what,
-                         const std::vector<std::string>& known, Problems& problems) {
-  problems.add(place, fmt::format("unknown parameter '{}' in {}{}", name, what, did_you_mean(name, known)));
+                         const std::vector<std::string>& known, Diagnostics& diagnostics) {
+  diagnostics.add(place, fmt::format("unknown parameter '{}' in {}{}", name, what, did_you_mean(name, known)));
 }
 
 std::vector<std::string> names_of(const std::vector<ParameterMapping>& mappings) {
@@ -41,29 +41,29 @@ std::vector<std::string> names_of(const std::vector<ParameterMapping>& mappings)
 }
 
 /// The only mapping of a best.yaml's params; null if there is not exactly one, which is reported.
-const Node* find_params(const Node& root, Problems& problems) {
+const Node* find_params(const Node& root, Diagnostics& diagnostics) {
   const Node* params = root.find("params");
   if (params != nullptr && params->is_list() && params->items.size() == 1) params = &params->items[0];
   if (params != nullptr && params->is_mapping()) return params;
-  problems.add(root.place, "a baseline's file needs params, a mapping of one value per parameter");
+  diagnostics.add(root.place, "a baseline's file needs params, a mapping of one value per parameter");
   return nullptr;
 }
 
 class BaselineReader {
  public:
   BaselineReader(const std::filesystem::path& folder, const std::vector<ParameterMapping>& mappings, bool has_vendor,
-                 Problems& problems)
-      : folder_(folder), mappings_(mappings), has_vendor_(has_vendor), problems_(&problems) {}
+                 Diagnostics& diagnostics)
+      : folder_(folder), mappings_(mappings), has_vendor_(has_vendor), diagnostics_(&diagnostics) {}
 
   void read(const Node& node) {
     if (node.is_mapping()) {
-      add(Baseline::Kind::params, "baseline", read_point(node, "baseline", mappings_, *problems_));
+      add(Baseline::Kind::params, "baseline", read_point(node, "baseline", mappings_, *diagnostics_));
     } else if (!node.is_scalar()) {
-      problems_->add(node.place, fmt::format("a baseline must be vendor, a mapping of parameters or the path of a "
-                                             "best.yaml, not {}",
-                                             describe(node)));
+      diagnostics_->add(node.place, fmt::format("a baseline must be vendor, a mapping of parameters or the path of a "
+                                                "best.yaml, not {}",
+                                                describe(node)));
     } else if (node.text == "vendor") {
-      if (!has_vendor_) problems_->add(node.place, "baseline vendor needs kernel mode and problem: {gemm: ...}");
+      if (!has_vendor_) diagnostics_->add(node.place, "baseline vendor needs kernel mode and problem: {gemm: ...}");
       add(Baseline::Kind::vendor, "vendor", {});
     } else {
       read_best(node);
@@ -74,16 +74,16 @@ class BaselineReader {
 
  private:
   void read_best(const Node& node) {
-    const std::filesystem::path path = resolve(node, folder_, *problems_);
+    const std::filesystem::path path = resolve(node, folder_, *diagnostics_);
     try {
-      const Node root = read_yaml(path, *problems_);
-      const Node* params = find_params(root, *problems_);
+      const Node root = read_yaml(path, *diagnostics_);
+      const Node* params = find_params(root, *diagnostics_);
       if (params == nullptr) return;
       const std::string what = fmt::format("baseline {}", node.text);
-      add(Baseline::Kind::params, path.filename().string(), read_point(*params, what, mappings_, *problems_));
+      add(Baseline::Kind::params, path.filename().string(), read_point(*params, what, mappings_, *diagnostics_));
       baselines_.back().file = path;
     } catch (const Error& error) {
-      problems_->add(node.place, fmt::format("baseline '{}': {}", node.text, error.what()));
+      diagnostics_->add(node.place, fmt::format("baseline '{}': {}", node.text, error.what()));
     }
   }
 
@@ -98,7 +98,7 @@ class BaselineReader {
   const std::filesystem::path& folder_;
   const std::vector<ParameterMapping>& mappings_;
   bool has_vendor_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
   std::vector<Baseline> baselines_;
 };
 
@@ -106,15 +106,15 @@ class BaselineReader {
 
 std::vector<Baseline> read_baselines(const Node& node, const std::filesystem::path& folder,
                                      const std::vector<ParameterMapping>& mappings, bool has_vendor,
-                                     Problems& problems) {
-  BaselineReader reader(folder, mappings, has_vendor, problems);
+                                     Diagnostics& diagnostics) {
+  BaselineReader reader(folder, mappings, has_vendor, diagnostics);
   for (const Node* item : as_list(node)) reader.read(*item);
   return reader.take();
 }
 
 std::vector<Setting> read_point(const Node& node, std::string_view what, const std::vector<ParameterMapping>& mappings,
-                                Problems& problems) {
-  const std::vector<Setting> given = read_settings(node, what, mappings, problems);
+                                Diagnostics& diagnostics) {
+  const std::vector<Setting> given = read_settings(node, what, mappings, diagnostics);
   if (mappings.empty() || !node.is_mapping()) return {};
   const ParameterMapping& mapping = closest(mappings, given);
   std::vector<Setting> point;
@@ -123,26 +123,27 @@ std::vector<Setting> read_point(const Node& node, std::string_view what, const s
     if (setting != given.end()) {
       point.push_back({parameter.name, setting->value, parameter.run_time});
     } else if (node.find(parameter.name) == nullptr && node.find("$" + parameter.name) == nullptr) {
-      problems.add(node.place, fmt::format("{} lacks parameter '{}'; give every parameter", what, parameter.name));
+      diagnostics.add(node.place, fmt::format("{} lacks parameter '{}'; give every parameter", what, parameter.name));
     }
   }
   for (const Setting& setting : given) {
     if (find(mapping, setting.name) == nullptr) {
-      complain_of_unknown(node.place, setting.name, what, names_of({mapping}), problems);
+      complain_of_unknown(node.place, setting.name, what, names_of({mapping}), diagnostics);
     }
   }
   return point;
 }
 
-std::vector<Setting> read_default(const Node& node, const std::vector<ParameterMapping>& mappings, Problems& problems) {
-  std::vector<Setting> settings = read_settings(node, "default", mappings, problems);
+std::vector<Setting> read_default(const Node& node, const std::vector<ParameterMapping>& mappings,
+                                  Diagnostics& diagnostics) {
+  std::vector<Setting> settings = read_settings(node, "default", mappings, diagnostics);
   for (Setting& setting : settings) {
     const auto declares = [&](const ParameterMapping& mapping) { return find(mapping, setting.name) != nullptr; };
     const auto mapping = std::ranges::find_if(mappings, declares);
     if (mapping != mappings.end()) {
       setting.run_time = find(*mapping, setting.name)->run_time;
     } else {
-      complain_of_unknown(node.place, setting.name, "default", names_of(mappings), problems);
+      complain_of_unknown(node.place, setting.name, "default", names_of(mappings), diagnostics);
     }
   }
   return settings;

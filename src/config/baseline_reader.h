@@ -13,15 +13,16 @@ namespace tune::config {
 /// problem is one that vendor libraries have a routine for.
 std::vector<Baseline> read_baselines(const Node& node, const std::filesystem::path& folder,
                                      const std::vector<ParameterMapping>& mappings, bool has_vendor,
-                                     Problems& problems);
+                                     Diagnostics& diagnostics);
 
 /// Reads a mapping of one value for every parameter of one mapping of the union, in its order. Complains of a
 /// parameter that is missing or unknown.
 std::vector<Setting> read_point(const Node& node, std::string_view what, const std::vector<ParameterMapping>& mappings,
-                                Problems& problems);
+                                Diagnostics& diagnostics);
 
 /// Reads `default:`: one value for some of the parameters.
-std::vector<Setting> read_default(const Node& node, const std::vector<ParameterMapping>& mappings, Problems& problems);
+std::vector<Setting> read_default(const Node& node, const std::vector<ParameterMapping>& mappings,
+                                  Diagnostics& diagnostics);
 /// Where `default:` stands; empty if the command line has replaced values of its parameters.
 std::string place_of_default(const Node& node, const Node& params);
 

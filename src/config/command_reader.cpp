@@ -41,10 +41,10 @@ bool looks_like_a_name(std::string name) {
 }
 
 /// Complains of what stands for nothing.
-void check_placeholders(const Node& node, std::string_view what, const CommandNames& names, Problems& problems) {
+void check_placeholders(const Node& node, std::string_view what, const CommandNames& names, Diagnostics& diagnostics) {
   for (const auto& [at, name] : placeholders_of(node.text))
     if (!is_known(name, names) && looks_like_a_name(name))
-      problems.add(node.place, fmt::format("unknown placeholder {{{}}} in {}{}", name, what, advice(name, names)));
+      diagnostics.add(node.place, fmt::format("unknown placeholder {{{}}} in {}{}", name, what, advice(name, names)));
 }
 
 /// Where a placeholder must not stand.
@@ -173,7 +173,7 @@ std::string text_of_script(const std::string& name, std::string_view what, const
 
 /// What a placeholder stands for is quoted for the shell, which holds outside of the command's own quotes alone: within
 /// them the shell would cut it up and run what values say.
-void check_shell_command(const Node& node, std::string_view what, const CommandNames& names, Problems& problems) {
+void check_shell_command(const Node& node, std::string_view what, const CommandNames& names, Diagnostics& diagnostics) {
   const std::vector<Standing> standing = standings(node.text);
   for (const Placeholder& placeholder : placeholders_of(node.text)) {
     if (!is_known(placeholder.name, names)) continue;
@@ -182,59 +182,62 @@ void check_shell_command(const Node& node, std::string_view what, const CommandN
     const bool outside = standing[placeholder.at] == Standing::word;
     const auto before = outside ? words_up_to(node.text, standing, placeholder.at) : std::vector<std::string>();
     if (outside && script_of(before) == before.size() - 1) {
-      problems.add(node.place,
-                   text_of_script(placeholder.name, what,
-                                  fmt::format("give it to the script as an argument: sh -c 'program \"$@\"' sh {{{}}}",
-                                              placeholder.name)));
+      diagnostics.add(
+          node.place,
+          text_of_script(
+              placeholder.name, what,
+              fmt::format("give it to the script as an argument: sh -c 'program \"$@\"' sh {{{}}}", placeholder.name)));
     } else if (!where.empty()) {
-      problems.add(node.place,
-                   fmt::format("{{{0}}} in {1} is {2}, where the shell would execute parts of its value; {3}: tune "
-                               "quotes the value itself; or write {1} as a list: [program, '{{{0}}}']",
-                               placeholder.name, what, where, remedy_of(standing[placeholder.at])));
+      diagnostics.add(node.place,
+                      fmt::format("{{{0}}} in {1} is {2}, where the shell would execute parts of its value; {3}: tune "
+                                  "quotes the value itself; or write {1} as a list: [program, '{{{0}}}']",
+                                  placeholder.name, what, where, remedy_of(standing[placeholder.at])));
     } else if (words && is_joined(node.text, placeholder)) {
-      problems.add(node.place, fmt::format("{{{0}}} in {1} stands for several words and is part of a longer one here; "
-                                           "put blanks around it",
-                                           placeholder.name, what));
+      diagnostics.add(node.place,
+                      fmt::format("{{{0}}} in {1} stands for several words and is part of a longer one here; "
+                                  "put blanks around it",
+                                  placeholder.name, what));
     }
   }
 }
 
 /// A script gets what placeholders stand for as its arguments, not in its text.
 void check_script(const Node& node, const Words& words, std::string_view what, const CommandNames& names,
-                  Problems& problems) {
+                  Diagnostics& diagnostics) {
   const auto script = script_of(words);
   if (!script) return;
   for (const auto& [at, name] : placeholders_of(words[*script]))
     if (is_known(name, names))
-      problems.add(node.is_list() ? node.items[*script].place : node.place,
-                   text_of_script(name, what,
-                                  fmt::format("write {} as one string{}, or give it to the script as an argument: [sh, "
-                                              "-c, 'program \"$@\"', sh, '{{{}}}']",
-                                              what, names.lacks_file ? " and add shell: true (--shell)" : "", name)));
+      diagnostics.add(
+          node.is_list() ? node.items[*script].place : node.place,
+          text_of_script(name, what,
+                         fmt::format("write {} as one string{}, or give it to the script as an argument: [sh, "
+                                     "-c, 'program \"$@\"', sh, '{{{}}}']",
+                                     what, names.lacks_file ? " and add shell: true (--shell)" : "", name)));
 }
 
-Words words_of(const Node& node, std::string_view what, Problems& problems) {
+Words words_of(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   const auto words = split_words(node.text);
   if (const auto* split = std::get_if<Words>(&words)) return *split;
-  problems.add(node.place, fmt::format("{} has {}, which only a shell understands; quote it, or let a shell run the "
-                                       "command: shell: true (--shell)",
-                                       what, std::get<NeedsShell>(words).what));
+  diagnostics.add(node.place, fmt::format("{} has {}, which only a shell understands; quote it, or let a shell run the "
+                                          "command: shell: true (--shell)",
+                                          what, std::get<NeedsShell>(words).what));
   return {node.text};
 }
 
 }  // namespace
 
 CommandLine read_command(const Node& node, std::string_view what, Strings strings, const CommandNames& names,
-                         Problems& problems) {
+                         Diagnostics& diagnostics) {
   CommandLine command;
   command.is_shell = node.is_scalar() && strings == Strings::shell;
   const bool split = node.is_scalar() && strings == Strings::words;
-  command.words = split ? words_of(node, what, problems) : read_texts(node, what, problems);
-  for (const Node* word : as_list(node)) check_placeholders(*word, what, names, problems);
-  if (command.is_shell) check_shell_command(node, what, names, problems);
-  if (!command.is_shell) check_script(node, command.words, what, names, problems);
+  command.words = split ? words_of(node, what, diagnostics) : read_texts(node, what, diagnostics);
+  for (const Node* word : as_list(node)) check_placeholders(*word, what, names, diagnostics);
+  if (command.is_shell) check_shell_command(node, what, names, diagnostics);
+  if (!command.is_shell) check_script(node, command.words, what, names, diagnostics);
   if (command.words.empty() || command.words.front().empty()) {
-    problems.add(node.place, fmt::format("{} is empty; write a list of arguments, or one string", what));
+    diagnostics.add(node.place, fmt::format("{} is empty; write a list of arguments, or one string", what));
   }
   return command;
 }

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/problems.h"
+#include "config/diagnostics.h"
 #include "model/command.h"
 
 namespace tune::config {
@@ -25,6 +25,6 @@ enum class Strings { shell, words };
 /// placeholders, what needs a shell where there is none, and placeholders in places where a shell would interpret their
 /// values as a part of its own text.
 CommandLine read_command(const Node& node, std::string_view what, Strings strings, const CommandNames& names,
-                         Problems& problems);
+                         Diagnostics& diagnostics);
 
 }  // namespace tune::config

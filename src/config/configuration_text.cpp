@@ -43,22 +43,22 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-void read_word(std::string_view word, ConfigurationText& read, const Place& place, Problems& problems) {
+void read_word(std::string_view word, ConfigurationText& read, const Place& place, Diagnostics& diagnostics) {
   if (const NamePair* size = find(kSizes, word)) {
     read.problem.emplace_back(size->second, word.substr(size->first.size()));
   } else if (const NamePair* parameter = find(kParameters, word)) {
     read.parameters.push_back({std::string(parameter->first), std::string(parameter->second),
                                std::string(word.substr(parameter->first.size()))});
   } else {
-    problems.add(place, fmt::format("'{}' is no part of a configuration, such as M16_N8_K128_BM64_BN64_BK64_GM1_SK2_"
-                                    "nW2_nS0_EU0_kP2_mfma16",
-                                    word));
+    diagnostics.add(place, fmt::format("'{}' is no part of a configuration, such as M16_N8_K128_BM64_BN64_BK64_GM1_SK2_"
+                                       "nW2_nS0_EU0_kP2_mfma16",
+                                       word));
   }
 }
 
 }  // namespace
 
-ConfigurationText read_configuration(std::string_view text, const Place& place, Problems& problems) {
+ConfigurationText read_configuration(std::string_view text, const Place& place, Diagnostics& diagnostics) {
   ConfigurationText read;
   if (text.ends_with(kBias)) {
     read.problem.emplace_back("bias", "col");
@@ -71,7 +71,7 @@ ConfigurationText read_configuration(std::string_view text, const Place& place, 
   }
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('_', begin), text.size());
-    read_word(text.substr(begin, end - begin), read, place, problems);
+    read_word(text.substr(begin, end - begin), read, place, diagnostics);
     begin = end + 1;
   }
   if (schedule) read.parameters.push_back({"schedule_hint", "instruction_sched_variant", *schedule});

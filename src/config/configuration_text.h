@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/problems.h"
+#include "config/diagnostics.h"
 
 namespace tune::config {
 
@@ -21,6 +21,6 @@ struct ConfigurationText {
 };
 
 /// Reports what is not understood.
-ConfigurationText read_configuration(std::string_view text, const Place& place, Problems& problems);
+ConfigurationText read_configuration(std::string_view text, const Place& place, Diagnostics& diagnostics);
 
 }  // namespace tune::config

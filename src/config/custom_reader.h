@@ -10,6 +10,6 @@ namespace tune::config {
 
 /// Reads `custom: {sizes, buffers, flops, bytes, tolerance}`; adds the sizes to `scope` and to `constants`. Counts,
 /// flops and bytes are expressions over the sizes. `reference:` is left to the caller.
-Custom read_custom(const Node& node, Scope& scope, std::map<std::string, Value>& constants, Problems& problems);
+Custom read_custom(const Node& node, Scope& scope, std::map<std::string, Value>& constants, Diagnostics& diagnostics);
 
 }  // namespace tune::config

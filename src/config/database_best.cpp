@@ -19,51 +19,51 @@ const Node* find_in(const Node& root, std::string_view section, std::string_view
 }
 
 /// Results are compared by their times.
-void require_time(const Node& root, Problems& problems) {
+void require_time(const Node& root, Diagnostics& diagnostics) {
   const Node* node = root.find("objective");
   if (node == nullptr || as_list(*node).empty()) return;
   const std::string name = objective_named(text_of(as_list(*node).front()), {});
   if (name != "time" && name != "gflops")
-    problems.add(node->place,
-                 fmt::format("the objective is '{}'; a database keeps the results with the shortest times, "
-                             "so tune by time for it",
-                             name));
+    diagnostics.add(node->place,
+                    fmt::format("the objective is '{}'; a database keeps the results with the shortest times, "
+                                "so tune by time for it",
+                                name));
 }
 
 /// A problem's buffers and expressions are read and then left out.
-ProblemSection problem_of(const Node& root, Problems& problems) {
-  Scope scope(problems);
+ProblemSection problem_of(const Node& root, Diagnostics& diagnostics) {
+  Scope scope(diagnostics);
   const Node* node = root.find("problem");
-  return node != nullptr ? read_problem(*node, scope, problems) : ProblemSection();
+  return node != nullptr ? read_problem(*node, scope, diagnostics) : ProblemSection();
 }
 
-std::vector<std::pair<std::string, double>> ratios_of(const Node& root, Problems& problems) {
+std::vector<std::pair<std::string, double>> ratios_of(const Node& root, Diagnostics& diagnostics) {
   std::vector<std::pair<std::string, double>> ratios;
   const Node* node = find_in(root, "result", "ratio_to_best");
   if (node == nullptr) return ratios;
   for (const Entry& entry : node->entries)
-    if (const auto ratio = read_number(entry.value, "result: ratio_to_best", problems))
+    if (const auto ratio = read_number(entry.value, "result: ratio_to_best", diagnostics))
       ratios.emplace_back(entry.key.text, *ratio);
   return ratios;
 }
 
 }  // namespace
 
-std::pair<ResultKey, TunedResult> read_best_result(const Node& root, Problems& problems) {
+std::pair<ResultKey, TunedResult> read_best_result(const Node& root, Diagnostics& diagnostics) {
   ResultKey key;
   TunedResult result;
-  const auto recorded = read_result(root, problems);
+  const auto recorded = read_result(root, diagnostics);
   const Node *name = root.find("name"), *params = root.find("params");
   if (!recorded || name == nullptr || params == nullptr || recorded->device.empty()) {
-    problems.add(
+    diagnostics.add(
         root.place,
         "this is neither a database nor the best YAML of a tuning, which has name:, params:, result: and device:; "
         "write one with tune --tune --output PREFIX");
     return {key, result};
   }
-  require_time(root, problems);
-  result.params = read_settings(*params, "params", {}, problems);
-  const ProblemSection problem = problem_of(root, problems);
+  require_time(root, diagnostics);
+  result.params = read_settings(*params, "params", {}, diagnostics);
+  const ProblemSection problem = problem_of(root, diagnostics);
   set_problem(key, problem.problem, problem.constants, result.params);
   key.group.kernel = text_of(name);
   key.group.backend = root.find("backend") != nullptr ? text_of(root.find("backend")) : "program";
@@ -80,7 +80,7 @@ std::pair<ResultKey, TunedResult> read_best_result(const Node& root, Problems& p
   result.interval = recorded->interval;
   result.checked = text_of(find_in(root, "result", "checked")) == "yes";
   result.finals_interrupted = find_in(root, "result", "finals") != nullptr;
-  result.ratios = ratios_of(root, problems);
+  result.ratios = ratios_of(root, diagnostics);
   result.artifact_hash = recorded->artifact_hash;
   result.store_path = text_of(find_in(root, "result", "store_path"));
   return {key, result};

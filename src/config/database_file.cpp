@@ -45,18 +45,19 @@ Node result_node(const ResultKey& key, const TunedResult& result) {
 
 class DatabaseReader {
  public:
-  explicit DatabaseReader(Problems& problems) : problems_(&problems) {}
+  explicit DatabaseReader(Diagnostics& diagnostics) : diagnostics_(&diagnostics) {}
 
   Database read(const Node& root) {
     Database database;
-    const Fields fields(root, "the database", {kVersionKey, "aliases", "results", "rules", kEndKey}, *problems_);
-    database.aliases = read_text_mapping(fields.find("aliases"), "aliases", *problems_);
+    const Fields fields(root, "the database", {kVersionKey, "aliases", "results", "rules", kEndKey}, *diagnostics_);
+    database.aliases = read_text_mapping(fields.find("aliases"), "aliases", *diagnostics_);
     for (const Node* item : list_at(fields, "results")) read_entry(*item, database);
-    for (const Node* item : list_at(fields, "rules")) read_rule(*item, database, *problems_);
+    for (const Node* item : list_at(fields, "rules")) read_rule(*item, database, *diagnostics_);
     if (root.find(kEndKey) == nullptr)
-      problems_->add(root.place, fmt::format("the database has no '{0}:' at its end, so a part of it may be missing; "
-                                             "take an earlier version of the file, or add the line '{0}: yes'",
-                                             kEndKey));
+      diagnostics_->add(root.place,
+                        fmt::format("the database has no '{0}:' at its end, so a part of it may be missing; "
+                                    "take an earlier version of the file, or add the line '{0}: yes'",
+                                    kEndKey));
     return database;
   }
 
@@ -65,15 +66,15 @@ class DatabaseReader {
     const Node* node = fields.find(key);
     if (node == nullptr) return {};
     if (node->is_list()) return as_list(*node);
-    problems_->add(node->place, fmt::format("{} must be a list, not {}", key, describe(*node)));
+    diagnostics_->add(node->place, fmt::format("{} must be a list, not {}", key, describe(*node)));
     return {};
   }
 
   std::optional<double> seconds_of(const Node& node, const char* what) {
-    const auto milliseconds = read_number(node, what, *problems_);
+    const auto milliseconds = read_number(node, what, *diagnostics_);
     if (!milliseconds) return std::nullopt;
     if (is_valid_time(*milliseconds / 1e3)) return *milliseconds / 1e3;
-    problems_->add(node.place, fmt::format("{} must be above 0", what));
+    diagnostics_->add(node.place, fmt::format("{} must be above 0", what));
     return std::nullopt;
   }
 
@@ -81,7 +82,7 @@ class DatabaseReader {
     const Fields fields(node, "a result",
                         {"kernel", "backend", "sizes", "problem", "state", "device", "versions", "source", "params",
                          "artifact", "store_path", "time_ms", "interval_ms", "ratio", "checked", "finals", "date"},
-                        *problems_);
+                        *diagnostics_);
     const ResultKey key = read_key(fields);
     const auto result = read_tuned(fields);
     if (result) add_result(database, key, *result);
@@ -101,10 +102,11 @@ class DatabaseReader {
     if (const Node* node = fields.find("interval_ms")) result.interval = read_interval(*node);
     if (const Node* node = fields.find("ratio"))
       for (const Entry& entry : node->entries)
-        if (const auto ratio = read_number(entry.value, "ratio", *problems_))
+        if (const auto ratio = read_number(entry.value, "ratio", *diagnostics_))
           result.ratios.emplace_back(entry.key.text, *ratio);
     const Node* checked = fields.find("checked");
-    result.checked = checked == nullptr || read_choice(*checked, "checked", {"no", "yes"}, *problems_).value_or(0) == 1;
+    result.checked =
+        checked == nullptr || read_choice(*checked, "checked", {"no", "yes"}, *diagnostics_).value_or(0) == 1;
     result.finals_interrupted = fields.find("finals") != nullptr;
     result.date = text_of_key(fields, "date");
     return result;
@@ -112,20 +114,20 @@ class DatabaseReader {
 
   std::optional<Interval> read_interval(const Node& node) {
     if (!node.is_list() || node.items.size() != 2) {
-      problems_->add(node.place, "interval_ms must be a list of two times");
+      diagnostics_->add(node.place, "interval_ms must be a list of two times");
       return std::nullopt;
     }
     const auto low = seconds_of(node.items[0], "interval_ms"), high = seconds_of(node.items[1], "interval_ms");
     return low && high ? std::optional(Interval{*low, *high}) : std::nullopt;
   }
 
-  Problems* problems_;
+  Diagnostics* diagnostics_;
 };
 
 /// Throws Error(bad_input) for a version that this program does not know.
-void require_version(const Node& root, const Node& version, Problems& problems) {
-  const auto number = read_integer(version, kVersionKey, problems);
-  problems.throw_if_any();
+void require_version(const Node& root, const Node& version, Diagnostics& diagnostics) {
+  const auto number = read_integer(version, kVersionKey, diagnostics);
+  diagnostics.throw_if_any();
   if (*number == kVersion) return;
   throw Error(ExitCode::bad_input,
               fmt::format("{}: the database is of version {}, and this tune knows version {} only; use the tune that "
@@ -136,19 +138,19 @@ void require_version(const Node& root, const Node& version, Problems& problems) 
 }  // namespace
 
 Database parse_database(const std::string& text, const std::string& file) {
-  Problems problems;
-  const Node root = parse_yaml(text, file, problems);
-  problems.throw_if_any();
+  Diagnostics diagnostics;
+  const Node root = parse_yaml(text, file, diagnostics);
+  diagnostics.throw_if_any();
   if (root.kind == Node::Kind::null) return {};
   Database database;
   if (const Node* version = root.find(kVersionKey)) {
-    require_version(root, *version, problems);
-    database = DatabaseReader(problems).read(root);
+    require_version(root, *version, diagnostics);
+    database = DatabaseReader(diagnostics).read(root);
   } else {
-    const auto [key, result] = read_best_result(root, problems);
+    const auto [key, result] = read_best_result(root, diagnostics);
     add_result(database, key, result);
   }
-  problems.throw_if_any();
+  diagnostics.throw_if_any();
   return database;
 }
 

@@ -52,43 +52,44 @@ void set_configuration(Node& node, const Configuration& configuration) {
 
 std::string text_of_key(const Fields& fields, std::string_view key) {
   const Node* node = fields.find(key);
-  return node != nullptr ? read_text(*node, key, fields.problems()).value_or("") : "";
+  return node != nullptr ? read_text(*node, key, fields.diagnostics()).value_or("") : "";
 }
 
-std::map<std::string, std::string> read_text_mapping(const Node* node, const char* what, Problems& problems) {
+std::map<std::string, std::string> read_text_mapping(const Node* node, const char* what, Diagnostics& diagnostics) {
   std::map<std::string, std::string> texts;
   if (node == nullptr) return texts;
   if (!node->is_mapping())
-    problems.add(node->place, fmt::format("{} must be a mapping, not {}", what, describe(*node)));
-  for (const Entry& entry : node->entries) texts[entry.key.text] = read_text(entry.value, what, problems).value_or("");
+    diagnostics.add(node->place, fmt::format("{} must be a mapping, not {}", what, describe(*node)));
+  for (const Entry& entry : node->entries)
+    texts[entry.key.text] = read_text(entry.value, what, diagnostics).value_or("");
   return texts;
 }
 
-Sizes read_sizes(const Node& node, Problems& problems) {
+Sizes read_sizes(const Node& node, Diagnostics& diagnostics) {
   Sizes sizes;
-  if (!node.is_mapping()) problems.add(node.place, fmt::format("sizes must be a mapping, not {}", describe(node)));
+  if (!node.is_mapping()) diagnostics.add(node.place, fmt::format("sizes must be a mapping, not {}", describe(node)));
   for (const Entry& entry : node.entries)
-    if (const auto size = read_integer(entry.value, "a size", problems)) sizes.emplace_back(entry.key.text, *size);
+    if (const auto size = read_integer(entry.value, "a size", diagnostics)) sizes.emplace_back(entry.key.text, *size);
   return sizes;
 }
 
 ResultKey read_key(const Fields& fields) {
-  Problems& problems = fields.problems();
+  Diagnostics& diagnostics = fields.diagnostics();
   ResultKey key;
   ResultGroup& group = key.group;
   for (const char* needed : {"kernel", "backend", "device"}) fields.require(needed);
   group.kernel = text_of_key(fields, "kernel");
   group.backend = text_of_key(fields, "backend");
-  if (const Node* sizes = fields.find("sizes")) key.sizes = read_sizes(*sizes, problems);
-  group.problem = read_text_mapping(fields.find("problem"), "problem", problems);
+  if (const Node* sizes = fields.find("sizes")) key.sizes = read_sizes(*sizes, diagnostics);
+  group.problem = read_text_mapping(fields.find("problem"), "problem", diagnostics);
   if (fields.find("state") != nullptr) group.state = text_of_key(fields, "state");
   if (const Node* node = fields.find("device")) {
-    const Fields device(*node, "device", {"name", "arch", "driver"}, problems);
+    const Fields device(*node, "device", {"name", "arch", "driver"}, diagnostics);
     device.require("name");
     group.device = {text_of_key(device, "name"), text_of_key(device, "arch"), text_of_key(device, "driver"), {}, {}};
   }
   if (const Node* node = fields.find("versions")) {
-    const Fields versions(*node, "versions", {"compiler", "vendor_library"}, problems);
+    const Fields versions(*node, "versions", {"compiler", "vendor_library"}, diagnostics);
     group.device.compiler = text_of_key(versions, "compiler");
     group.device.vendor_library = text_of_key(versions, "vendor_library");
   }
@@ -99,7 +100,7 @@ ResultKey read_key(const Fields& fields) {
 Configuration read_configuration(const Fields& fields) {
   const Node* params = fields.require("params");
   if (params == nullptr) return {};
-  return {read_settings(*params, "params", {}, fields.problems()), text_of_key(fields, "artifact"),
+  return {read_settings(*params, "params", {}, fields.diagnostics()), text_of_key(fields, "artifact"),
           text_of_key(fields, "store_path")};
 }
 

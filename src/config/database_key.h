@@ -20,9 +20,9 @@ void set_text(Node& node, const char* key, const std::string& text);
 
 ResultKey read_key(const Fields& fields);
 Configuration read_configuration(const Fields& fields);
-Sizes read_sizes(const Node& node, Problems& problems);
+Sizes read_sizes(const Node& node, Diagnostics& diagnostics);
 /// The text of a key; empty if there is none.
 std::string text_of_key(const Fields& fields, std::string_view key);
-std::map<std::string, std::string> read_text_mapping(const Node* node, const char* what, Problems& problems);
+std::map<std::string, std::string> read_text_mapping(const Node* node, const char* what, Diagnostics& diagnostics);
 
 }  // namespace tune::config

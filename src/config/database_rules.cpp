@@ -27,15 +27,15 @@ Node tree_node(const SizeRule& rule, std::size_t index) {
 
 class RuleReader {
  public:
-  explicit RuleReader(Problems& problems) : problems_(&problems) {}
+  explicit RuleReader(Diagnostics& diagnostics) : diagnostics_(&diagnostics) {}
 
   SizeRule read(const Fields& fields) {
     if (const Node* node = fields.require("slowdown"))
-      rule_.slowdown = read_number(*node, "slowdown", *problems_).value_or(1);
+      rule_.slowdown = read_number(*node, "slowdown", *diagnostics_).value_or(1);
     if (const Node* node = fields.require("configurations"))
       for (const Node* item : as_list(*node))
         rule_.configurations.push_back(
-            read_configuration(Fields(*item, "a configuration", {"params", "artifact", "store_path"}, *problems_)));
+            read_configuration(Fields(*item, "a configuration", {"params", "artifact", "store_path"}, *diagnostics_)));
     if (const Node* node = fields.require("table"))
       for (const Node* item : as_list(*node)) read_row(*item);
     if (const Node* node = fields.require("tree")) read_tree(*node, 0);
@@ -46,17 +46,17 @@ class RuleReader {
   static constexpr int kDeepest = 64;
 
   std::size_t read_use(const Node& node) {
-    const auto use = read_integer(node, "the number of a configuration", *problems_).value_or(0);
+    const auto use = read_integer(node, "the number of a configuration", *diagnostics_).value_or(0);
     if (use >= 0 && use < std::ssize(rule_.configurations)) return static_cast<std::size_t>(use);
-    problems_->add(node.place, fmt::format("there is no configuration {}; the first one is 0, and there are {}", use,
-                                           rule_.configurations.size()));
+    diagnostics_->add(node.place, fmt::format("there is no configuration {}; the first one is 0, and there are {}", use,
+                                              rule_.configurations.size()));
     return 0;
   }
 
   void read_row(const Node& node) {
-    const Fields row(node, "a row of the table", {"sizes", "use"}, *problems_);
+    const Fields row(node, "a row of the table", {"sizes", "use"}, *diagnostics_);
     const Node *sizes = row.require("sizes"), *use = row.require("use");
-    if (sizes != nullptr && use != nullptr) rule_.table[read_sizes(*sizes, *problems_)] = read_use(*use);
+    if (sizes != nullptr && use != nullptr) rule_.table[read_sizes(*sizes, *diagnostics_)] = read_use(*use);
   }
 
   std::size_t read_tree(const Node& node, int depth) {
@@ -66,10 +66,10 @@ class RuleReader {
       rule_.tree[index].use = read_use(node);
       return index;
     }
-    const Fields split(node, "tree", {"if", "most", "then", "else"}, *problems_);
+    const Fields split(node, "tree", {"if", "most", "then", "else"}, *diagnostics_);
     SizeRule::Node read;
-    if (const Node* size = split.require("if")) read.size = read_text(*size, "if", *problems_).value_or("");
-    if (const Node* most = split.require("most")) read.most = read_integer(*most, "most", *problems_).value_or(0);
+    if (const Node* size = split.require("if")) read.size = read_text(*size, "if", *diagnostics_).value_or("");
+    if (const Node* most = split.require("most")) read.most = read_integer(*most, "most", *diagnostics_).value_or(0);
     if (const Node* then = split.require("then")) read.below = read_tree(*then, depth + 1);
     if (const Node* otherwise = split.require("else")) read.above = read_tree(*otherwise, depth + 1);
     rule_.tree[index] = std::move(read);
@@ -77,7 +77,7 @@ class RuleReader {
   }
 
   SizeRule rule_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
 };
 
 }  // namespace
@@ -106,15 +106,15 @@ Node rule_node(const ResultGroup& group, const SizeRule& rule) {
   return node;
 }
 
-void read_rule(const Node& node, Database& database, Problems& problems) {
+void read_rule(const Node& node, Database& database, Diagnostics& diagnostics) {
   const Fields fields(node, "a rule",
                       {"kernel", "backend", "problem", "state", "device", "versions", "source", "slowdown",
                        "configurations", "table", "tree"},
-                      problems);
+                      diagnostics);
   const ResultKey key = read_key(fields);
-  SizeRule rule = RuleReader(problems).read(fields);
+  SizeRule rule = RuleReader(diagnostics).read(fields);
   if (rule.configurations.empty() || rule.tree.empty())
-    problems.add(node.place, "the rule has no configurations or no tree; write it anew with tune cover");
+    diagnostics.add(node.place, "the rule has no configurations or no tree; write it anew with tune cover");
   else
     add_rule(database, key.group, rule);
 }

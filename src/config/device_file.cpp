@@ -17,7 +17,7 @@ namespace {
 
 std::string text_at(const Fields& fields, std::string_view key) {
   const Node* node = fields.require(key);
-  return node != nullptr ? read_text(*node, key, fields.problems()).value_or("") : "";
+  return node != nullptr ? read_text(*node, key, fields.diagnostics()).value_or("") : "";
 }
 
 bool is_number(const Value& value) {
@@ -57,30 +57,32 @@ std::filesystem::path find_device_file(const std::filesystem::path& named, const
                   known.empty() ? "install it with tune" : fmt::format("known are {}", fmt::join(known, ", "))));
 }
 
-std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Problems& problems) {
+std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   std::map<std::string, Value> properties;
-  if (!node.is_mapping()) problems.add(node.place, fmt::format("{} must be a mapping, not {}", what, describe(node)));
+  if (!node.is_mapping())
+    diagnostics.add(node.place, fmt::format("{} must be a mapping, not {}", what, describe(node)));
   for (const Entry& entry : node.entries) {
-    if (const auto text = read_text(entry.value, entry.key.text, problems)) {
+    if (const auto text = read_text(entry.value, entry.key.text, diagnostics)) {
       const Value& value = properties[entry.key.text] = entry.value.quoted ? Value(*text) : parse_value(*text);
       if (is_number_of_a_device(entry.key.text) && !is_number(value))
-        problems.add(entry.value.place,
-                     fmt::format("{} in {} must be a number, not {}", entry.key.text, what, describe(entry.value)));
+        diagnostics.add(entry.value.place,
+                        fmt::format("{} in {} must be a number, not {}", entry.key.text, what, describe(entry.value)));
     }
   }
   return properties;
 }
 
 Device read_device(const std::filesystem::path& path) {
-  Problems problems;
-  const Node root = read_yaml(path, problems);
-  Fields fields(root, "the device file", {"name", "driver", "arch", "properties"}, problems);
+  Diagnostics diagnostics;
+  const Node root = read_yaml(path, diagnostics);
+  Fields fields(root, "the device file", {"name", "driver", "arch", "properties"}, diagnostics);
   Device device;
   device.name = text_at(fields, "name");
   device.driver = text_at(fields, "driver");
   device.arch = text_at(fields, "arch");
-  if (const Node* node = fields.find("properties")) device.properties = read_properties(*node, "properties", problems);
-  problems.throw_if_any();
+  if (const Node* node = fields.find("properties"))
+    device.properties = read_properties(*node, "properties", diagnostics);
+  diagnostics.throw_if_any();
   return device;
 }
 

@@ -18,7 +18,7 @@ Device read_device(const std::filesystem::path& path);
 std::filesystem::path find_device_file(const std::filesystem::path& named, const std::filesystem::path& folder);
 
 /// The scalars of a mapping by name. Complains of anything else, calling the mapping `what`.
-std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Problems& problems);
+std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Diagnostics& diagnostics);
 
 /// A device as the YAML of --device-file.
 std::string write_device(const Device& device);

@@ -19,7 +19,7 @@ class Fields {
  public:
   /// `what` is the name of the mapping in messages, such as `launch`. A node of another kind counts as a mapping
   /// without entries.
-  Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys, Problems& problems);
+  Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys, Diagnostics& diagnostics);
 
   /// The value of a key, or null. A key without a value is reported, and gives null too.
   const Node* find(std::string_view key) const;
@@ -28,29 +28,29 @@ class Fields {
 
   const std::string& what() const { return what_; }
   const Place& place() const { return node_->place; }
-  Problems& problems() const { return *problems_; }
+  Diagnostics& diagnostics() const { return *diagnostics_; }
 
  private:
   const Node* node_;
   std::string what_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
 };
 
 /// These read scalars of one type. Each reports anything else, naming `what`, and then returns nullopt.
-std::optional<std::string> read_text(const Node& node, std::string_view what, Problems& problems);
-std::optional<bool> read_bool(const Node& node, std::string_view what, Problems& problems);
+std::optional<std::string> read_text(const Node& node, std::string_view what, Diagnostics& diagnostics);
+std::optional<bool> read_bool(const Node& node, std::string_view what, Diagnostics& diagnostics);
 /// A number, or an arithmetic expression without names such as 64*1024.
-std::optional<std::int64_t> read_integer(const Node& node, std::string_view what, Problems& problems);
-std::optional<double> read_number(const Node& node, std::string_view what, Problems& problems);
+std::optional<std::int64_t> read_integer(const Node& node, std::string_view what, Diagnostics& diagnostics);
+std::optional<double> read_number(const Node& node, std::string_view what, Diagnostics& diagnostics);
 
 /// A list of texts; a single scalar counts as a list of one.
-std::vector<std::string> read_texts(const Node& node, std::string_view what, Problems& problems);
+std::vector<std::string> read_texts(const Node& node, std::string_view what, Diagnostics& diagnostics);
 
 /// The nodes of a list; any other node counts as a list of one.
 std::vector<const Node*> as_list(const Node& node);
 
 /// The index of the choice that the node names. Anything else is reported together with the choices.
 std::optional<std::size_t> read_choice(const Node& node, std::string_view what, const std::vector<std::string>& choices,
-                                       Problems& problems);
+                                       Diagnostics& diagnostics);
 
 }  // namespace tune::config

@@ -38,12 +38,12 @@ std::vector<Piece> pieces_of(const std::string& text) {
   return pieces;
 }
 
-std::string expand(const std::string& text, const Place& place, Problems& problems) {
+std::string expand(const std::string& text, const Place& place, Diagnostics& diagnostics) {
   std::string expanded;
   for (const auto& [piece, is_name] : pieces_of(text)) {
     const char* value = is_name ? std::getenv(piece.c_str()) : piece.c_str();
     if (value == nullptr)
-      problems.add(
+      diagnostics.add(
           place, fmt::format("environment variable '{}' in '{}' is not set; set it, or write $$ for a $", piece, text));
     else
       expanded += value;
@@ -62,7 +62,7 @@ std::optional<Backend> by_suffix(const std::filesystem::path& file) {
 class FileReader {
  public:
   FileReader(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options)
-      : top_(&top), folder_(folder), options_(&options), problems_(&top.problems()) {}
+      : top_(&top), folder_(folder), options_(&options), diagnostics_(&top.diagnostics()) {}
 
   FileSection read() {
     const Backend wanted = read_wanted();
@@ -84,7 +84,7 @@ class FileReader {
     if (options_->backend) return *options_->backend;
     const Node* node = top_->find("backend");
     if (node == nullptr) return Backend::automatic;
-    const auto choice = read_choice(*node, "backend", {"auto", "cuda", "hip", "cpu", "program"}, *problems_);
+    const auto choice = read_choice(*node, "backend", {"auto", "cuda", "hip", "cpu", "program"}, *diagnostics_);
     return choice ? static_cast<Backend>(*choice) : Backend::automatic;
   }
 
@@ -92,7 +92,7 @@ class FileReader {
 
   /// The source of a mapping of sources.
   const Node* choose(const Node& node, Backend wanted) {
-    Fields files(node, "file", {"cuda", "hip", "cpu"}, *problems_);
+    Fields files(node, "file", {"cuda", "hip", "cpu"}, *diagnostics_);
     std::string named;
     for (const Backend backend : kByPreference) {
       const Node* file = files.find(to_text(backend));
@@ -113,42 +113,44 @@ class FileReader {
 
   void complain_of_absence(const Node& node, Backend wanted, const std::string& named) {
     if (wanted != Backend::automatic && wanted != Backend::program) {
-      problems_->add(node.place, fmt::format("file has no source for backend {}; it has {}", to_text(wanted), named));
+      diagnostics_->add(node.place,
+                        fmt::format("file has no source for backend {}; it has {}", to_text(wanted), named));
       return;
     }
-    problems_->throw_if_any();
+    diagnostics_->throw_if_any();
     throw Error(ExitCode::environment,
                 fmt::format("{}: no backend of file is present here ({}); choose one with --backend",
                             to_text(node.place), named));
   }
 
   void read_path(const Node& node) {
-    if (!read_text(node, "file", *problems_)) return;
+    if (!read_text(node, "file", *diagnostics_)) return;
     section_.as_written = node.text;
-    section_.file = resolve(node, folder_, *problems_);
+    section_.file = resolve(node, folder_, *diagnostics_);
     std::error_code error;
     if (options_->file_must_exist && !std::filesystem::is_regular_file(section_.file, error)) {
-      problems_->add(node.place,
-                     fmt::format("no such file: '{}' (looked for {}){}", node.text, section_.file.string(),
-                                 placeholders_of(node.text).empty()
-                                     ? ""
-                                     : "; placeholders are replaced in run, prepare and cleanup, not in file"));
+      diagnostics_->add(node.place,
+                        fmt::format("no such file: '{}' (looked for {}){}", node.text, section_.file.string(),
+                                    placeholders_of(node.text).empty()
+                                        ? ""
+                                        : "; placeholders are replaced in run, prepare and cleanup, not in file"));
     }
   }
 
   std::optional<Backend> kernel_backend(const Node& file, Backend wanted) {
     if (wanted == Backend::program) {
-      problems_->add(top_->find("kernel")->place,
-                     "backend program runs whole programs; remove 'kernel' or the backend");
+      diagnostics_->add(top_->find("kernel")->place,
+                        "backend program runs whole programs; remove 'kernel' or the backend");
       return {};
     }
     if (file.is_mapping()) return chosen_ != nullptr ? std::optional(chosen_backend_) : std::nullopt;
     if (wanted != Backend::automatic) return wanted;
     const std::optional<Backend> backend = by_suffix(section_.file);
     if (!backend && !section_.file.empty()) {
-      problems_->add(file.place, fmt::format("cannot tell the backend of '{}' by its suffix; set backend: cuda, hip or "
-                                             "cpu, or remove 'kernel' to run it as a program",
-                                             section_.as_written));
+      diagnostics_->add(file.place,
+                        fmt::format("cannot tell the backend of '{}' by its suffix; set backend: cuda, hip or "
+                                    "cpu, or remove 'kernel' to run it as a program",
+                                    section_.as_written));
     }
     return backend;
   }
@@ -156,16 +158,17 @@ class FileReader {
   std::optional<Backend> program_backend(const Node& file, Backend wanted) {
     if (wanted == Backend::automatic || wanted == Backend::program || file.is_mapping()) return Backend::program;
     const Node* node = options_->backend ? &file : top_->find("backend");
-    problems_->add(node->place, fmt::format("backend {} needs 'kernel:', the kernel's name; without it the file is run "
-                                            "as a program",
-                                            to_text(wanted)));
+    diagnostics_->add(node->place,
+                      fmt::format("backend {} needs 'kernel:', the kernel's name; without it the file is run "
+                                  "as a program",
+                                  to_text(wanted)));
     return {};
   }
 
   const Fields* top_;
   std::filesystem::path folder_;
   const LoadOptions* options_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
   FileSection section_;
   const Node* chosen_ = nullptr;
   Backend chosen_backend_ = Backend::automatic;
@@ -197,8 +200,8 @@ std::optional<std::string> literal_path(const std::string& text) {
   return path;
 }
 
-std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems) {
-  return join(folder, expand(node.text, node.place, problems));
+std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Diagnostics& diagnostics) {
+  return join(folder, expand(node.text, node.place, diagnostics));
 }
 
 }  // namespace tune::config

@@ -31,6 +31,6 @@ std::optional<std::string> literal_path(const std::string& text);
 
 /// Reads a path, and returns it as an absolute one: $VAR and ${VAR} are replaced (an unset variable is reported), $$
 /// becomes $, and a relative path starts at `folder`.
-std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Problems& problems);
+std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Diagnostics& diagnostics);
 
 }  // namespace tune::config

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "config/problems.h"
+#include "config/diagnostics.h"
 #include "config/values.h"
 #include "model/expression/expression.h"
 
@@ -56,13 +56,13 @@ std::vector<std::string> parameter_names(const Space& space) {
 }  // namespace
 
 std::vector<Filter> parse_filters(std::span<const std::string> texts, const Space& space) {
-  Problems problems;
+  Diagnostics diagnostics;
   std::vector<Filter> filters;
   for (const std::string& text : texts) {
     const Place place{std::make_shared<const std::string>("--filter " + text), 0, 0};
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || text[equals + 1] == '=') {
-      problems.add(place, "write NAME=VALUE");
+      diagnostics.add(place, "write NAME=VALUE");
       continue;
     }
     const std::size_t dollar = text.starts_with('$') ? 1 : 0;
@@ -70,16 +70,16 @@ std::vector<Filter> parse_filters(std::span<const std::string> texts, const Spac
     const std::vector<Value> values = values_of(space, filter.name);
     const auto is_value = [&](const Value& value) { return equal(value, filter.value); };
     if (values.empty()) {
-      problems.add(place, fmt::format("unknown parameter '{}'{}", filter.name,
-                                      did_you_mean(filter.name, parameter_names(space))));
+      diagnostics.add(place, fmt::format("unknown parameter '{}'{}", filter.name,
+                                         did_you_mean(filter.name, parameter_names(space))));
     } else if (std::ranges::none_of(values, is_value)) {
       const bool several = to_text(filter.value).find(',') != std::string::npos;
-      problems.add(place, fmt::format("'{}' is never {}; its values are {}{}", filter.name, to_text(filter.value),
-                                      spelled(values), several ? "; for several, repeat --filter NAME=VALUE" : ""));
+      diagnostics.add(place, fmt::format("'{}' is never {}; its values are {}{}", filter.name, to_text(filter.value),
+                                         spelled(values), several ? "; for several, repeat --filter NAME=VALUE" : ""));
     }
     filters.push_back(std::move(filter));
   }
-  problems.throw_if_any();
+  diagnostics.throw_if_any();
   return filters;
 }
 

@@ -43,26 +43,27 @@ Type default_result(Type input) {
 
 class GemmReader {
  public:
-  GemmReader(const Node& node, Problems& problems)
+  GemmReader(const Node& node, Diagnostics& diagnostics)
       : fields_(node, "gemm",
                 {"m",     "n",   "k",   "a",   "b",        "c",        "acc",      "layout", "alpha",      "beta",
                  "batch", "lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c", "bias",   "fast_accum", "init"},
-                problems),
-        problems_(&problems) {}
+                diagnostics),
+        diagnostics_(&diagnostics) {}
 
   Gemm read() {
     read_sizes();
     read_types();
     read_layouts();
-    if (const Node* node = fields_.find("alpha")) gemm_.alpha = read_number(*node, "alpha", *problems_).value_or(1);
-    if (const Node* node = fields_.find("beta")) gemm_.beta = read_number(*node, "beta", *problems_).value_or(0);
+    if (const Node* node = fields_.find("alpha")) gemm_.alpha = read_number(*node, "alpha", *diagnostics_).value_or(1);
+    if (const Node* node = fields_.find("beta")) gemm_.beta = read_number(*node, "beta", *diagnostics_).value_or(0);
     check_factor("alpha", gemm_.alpha);
     check_factor("beta", gemm_.beta);
     if (const Node* node = fields_.find("bias")) {
-      gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", {"none", "row", "col"}, *problems_).value_or(0));
+      gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", {"none", "row", "col"}, *diagnostics_).value_or(0));
     }
     read_fast_accum();
-    if (const Node* node = fields_.find("init")) gemm_.init = read_init(*node, "init", *problems_).value_or(gemm_.init);
+    if (const Node* node = fields_.find("init"))
+      gemm_.init = read_init(*node, "init", *diagnostics_).value_or(gemm_.init);
     read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a});
     read_matrix({"b", gemm_.k, gemm_.n, gemm_.layout_b, gemm_.ldb, gemm_.stride_b});
     read_matrix({"c", gemm_.m, gemm_.n, gemm_.layout_c, gemm_.ldc, gemm_.stride_c});
@@ -73,9 +74,9 @@ class GemmReader {
   void read_fast_accum() {
     const Node* node = fields_.find("fast_accum");
     if (!node) return;
-    gemm_.fast_accum = read_bool(*node, "fast_accum", *problems_).value_or(false);
+    gemm_.fast_accum = read_bool(*node, "fast_accum", *diagnostics_).value_or(false);
     if (gemm_.fast_accum && size_of(gemm_.a) + size_of(gemm_.b) > 2)
-      problems_->add(node->place, "fast_accum is for sums of fp8 products; a and b must be e4m3 or e5m2");
+      diagnostics_->add(node->place, "fast_accum is for sums of fp8 products; a and b must be e4m3 or e5m2");
   }
 
   /// Alpha and beta have the accumulator's type.
@@ -85,19 +86,20 @@ class GemmReader {
                         : gemm_.acc == Type::f64 ? std::numeric_limits<double>::max()
                                                  : std::numeric_limits<float>::max();
     if (std::abs(value) <= most) return;
-    problems_->add(fields_.find(name)->place, fmt::format("{} is {:g}, which {}, the accumulator's type, cannot hold",
-                                                          name, value, to_text(gemm_.acc)));
+    diagnostics_->add(
+        fields_.find(name)->place,
+        fmt::format("{} is {:g}, which {}, the accumulator's type, cannot hold", name, value, to_text(gemm_.acc)));
   }
 
   void read_size(const Node* node, std::string_view name, std::int64_t& size) {
     size = 1;
     if (node == nullptr) return;
-    const auto read = read_integer(*node, name, *problems_);
+    const auto read = read_integer(*node, name, *diagnostics_);
     if (!read) return;
     if (*read >= 1 && *read <= kMaxSize) {
       size = *read;
     } else {
-      problems_->add(node->place, fmt::format("{} is {}; it must be between 1 and {}", name, *read, kMaxSize));
+      diagnostics_->add(node->place, fmt::format("{} is {}; it must be between 1 and {}", name, *read, kMaxSize));
     }
   }
 
@@ -110,7 +112,8 @@ class GemmReader {
 
   Type type(std::string_view key, Type otherwise) {
     const Node* node = fields_.find(key);
-    return node != nullptr ? read_type(*node, fmt::format("type {}", key), *problems_).value_or(otherwise) : otherwise;
+    return node != nullptr ? read_type(*node, fmt::format("type {}", key), *diagnostics_).value_or(otherwise)
+                           : otherwise;
   }
 
   void read_types() {
@@ -124,13 +127,13 @@ class GemmReader {
   void read_layouts() {
     const Node* node = fields_.find("layout");
     if (node == nullptr) return;
-    Fields layout(*node, "layout", {"a", "b", "c"}, *problems_);
+    Fields layout(*node, "layout", {"a", "b", "c"}, *diagnostics_);
     const std::array<std::pair<const char*, Layout*>, 3> matrices = {
         {{"a", &gemm_.layout_a}, {"b", &gemm_.layout_b}, {"c", &gemm_.layout_c}}};
     for (const auto& [name, target] : matrices) {
       const Node* entry = layout.find(name);
       if (entry == nullptr) continue;
-      const auto choice = read_choice(*entry, fmt::format("layout of {}", name), {"row", "col"}, *problems_);
+      const auto choice = read_choice(*entry, fmt::format("layout of {}", name), {"row", "col"}, *diagnostics_);
       if (choice) *target = static_cast<Layout>(*choice);
     }
   }
@@ -139,11 +142,11 @@ class GemmReader {
   void read_distance(const std::string& key, std::int64_t tight, std::int64_t& distance) {
     distance = tight;
     const Node* node = fields_.find(key);
-    const auto read = node != nullptr ? read_integer(*node, key, *problems_) : std::nullopt;
+    const auto read = node != nullptr ? read_integer(*node, key, *diagnostics_) : std::nullopt;
     if (!read || *read == 0) return;
     if (*read < tight) {
-      problems_->add(node->place,
-                     fmt::format("{} is {}, which is less than {}, its smallest possible value", key, *read, tight));
+      diagnostics_->add(node->place,
+                        fmt::format("{} is {}, which is less than {}, its smallest possible value", key, *read, tight));
     } else {
       distance = *read;
     }
@@ -157,18 +160,18 @@ class GemmReader {
     const bool fits = static_cast<double>(matrix.ld) * static_cast<double>(lines) < kMaxElements;
     if (fits) read_distance(stride, extent(matrix.rows, matrix.cols, matrix.layout, matrix.ld), matrix.stride);
     if (!fits || static_cast<double>(matrix.stride) * static_cast<double>(gemm_.batch) >= kMaxElements) {
-      problems_->add(fields_.place(), fmt::format("matrix {} is too large to be addressed", matrix.name));
+      diagnostics_->add(fields_.place(), fmt::format("matrix {} is too large to be addressed", matrix.name));
     }
   }
 
   Fields fields_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
   Gemm gemm_;
 };
 
 }  // namespace
 
-Gemm read_gemm(const Node& node, Problems& problems) { return GemmReader(node, problems).read(); }
+Gemm read_gemm(const Node& node, Diagnostics& diagnostics) { return GemmReader(node, diagnostics).read(); }
 
 std::map<std::string, Value> constants_of(const Gemm& gemm) {
   return {{"m", gemm.m},
@@ -192,19 +195,19 @@ std::map<std::string, Value> constants_of(const Gemm& gemm) {
           {"layout_c", layout_text(gemm.layout_c)}};
 }
 
-std::optional<Type> read_type(const Node& node, std::string_view what, Problems& problems) {
+std::optional<Type> read_type(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   const std::optional<Type> type = node.is_scalar() ? parse_type(node.text) : std::nullopt;
   if (!type) {
-    problems.add(node.place, fmt::format("{} must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not {}",
-                                         what, describe(node)));
+    diagnostics.add(node.place, fmt::format("{} must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not {}",
+                                            what, describe(node)));
   }
   return type;
 }
 
-std::optional<Init> read_init(const Node& node, std::string_view what, Problems& problems) {
+std::optional<Init> read_init(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   if (node.is_scalar() && node.text == "random") return Init::uniform;
   if (node.is_scalar() && node.text == "zero") return Init::zeros;
-  const auto choice = read_choice(node, what, {"uniform", "normal", "hpl", "trig", "zeros", "iota"}, problems);
+  const auto choice = read_choice(node, what, {"uniform", "normal", "hpl", "trig", "zeros", "iota"}, diagnostics);
   return choice ? std::optional(static_cast<Init>(*choice)) : std::nullopt;
 }
 

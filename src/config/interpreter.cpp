@@ -42,24 +42,24 @@ bool is_function(std::string_view name) {
 }
 
 std::span<const std::string_view> build_names(Backend backend) {
-  if (backend == Backend::cuda || backend == Backend::hip) return kGpuBuildNames;
+  if (is_gpu(backend)) return kGpuBuildNames;
   if (backend == Backend::cpu) return kCpuBuildNames;
   return {};
 }
 
 }  // namespace
 
-Interpreter::Interpreter(const Source& source, const LoadOptions& options, Problems& problems)
+Interpreter::Interpreter(const Source& source, const LoadOptions& options, Diagnostics& diagnostics)
     : source_(source),
       options_(options),
-      problems_(problems),
+      diagnostics_(diagnostics),
       top_(source.root, "the tuning file",
            {"name",     "file",        "kernel",  "backend",           "problem", "params",    "let",
             "default",  "constraints", "rules",   "prune_after_build", "launch",  "build",     "run",
             "shell",    "whole",       "prepare", "cleanup",           "measure", "objective", "metrics",
             "baseline", "result",      "device",  "device_defaults"},
-           problems),
-      scope_(problems) {}
+           diagnostics),
+      scope_(diagnostics) {}
 
 Plan Interpreter::run() {
   read_heading();
@@ -73,7 +73,7 @@ Plan Interpreter::run() {
   read_pruning();
   read_figures();
   read_points();
-  problems_.throw_if_any();
+  diagnostics_.throw_if_any();
   plan_.result_names = scope_.names();
   add_device_limits();
   plan_.space = Space(space_names_, fixed_values(), std::move(mappings_));
@@ -83,14 +83,14 @@ Plan Interpreter::run() {
 
 void Interpreter::read_heading() {
   if (const Node* name = top_.require("name")) {
-    plan_.name = read_text(*name, "name", problems_).value_or("");
-    if (plan_.name.find_first_of("\r\n") != std::string::npos) problems_.add(name->place, "name must be one line");
+    plan_.name = read_text(*name, "name", diagnostics_).value_or("");
+    if (plan_.name.find_first_of("\r\n") != std::string::npos) diagnostics_.add(name->place, "name must be one line");
   }
   if (const Node* kernel = top_.find("kernel")) {
-    plan_.kernel = read_text(*kernel, "kernel", problems_).value_or("");
+    plan_.kernel = read_text(*kernel, "kernel", diagnostics_).value_or("");
     if (kernel->is_scalar() && !is_identifier(plan_.kernel)) {
-      problems_.add(kernel->place,
-                    fmt::format("kernel '{}' must be the name of an extern \"C\" function", plan_.kernel));
+      diagnostics_.add(kernel->place,
+                       fmt::format("kernel '{}' must be the name of an extern \"C\" function", plan_.kernel));
     }
   }
   file_ = read_file_section(top_, source_.folder, options_);
@@ -103,15 +103,15 @@ void Interpreter::read_heading() {
 
 void Interpreter::read_problem_section() {
   const Node* node = top_.find("problem");
-  if (node != nullptr) problem_ = read_problem(*node, scope_, problems_);
+  if (node != nullptr) problem_ = read_problem(*node, scope_, diagnostics_);
   if (node == nullptr && !plan_.kernel.empty()) {
     problem_ = assume_gemm(scope_);
-    problems_.add(top_.find("kernel")->place,
-                  "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
-                  "if the file is a program");
+    diagnostics_.add(top_.find("kernel")->place,
+                     "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
+                     "if the file is a program");
   }
   plan_.problem = problem_.problem;
-  if (const auto what = unsupported(plan_.problem, plan_.backend)) problems_.add(node->place, *what);
+  if (const auto what = unsupported(plan_.problem, plan_.backend)) diagnostics_.add(node->place, *what);
   plan_.constants = problem_.constants;
   scope_.add_device(plan_.backend, file_.others);
 }
@@ -136,7 +136,7 @@ void Interpreter::read_space() {
   params_ = read_params(
       *params, [this](const std::string& name) { return owner_of(name); },
       [&](const Parameter& parameter) { return !program_mode() || (is_compiled && !parameter.run_time); },
-      plan_.file.empty() ? Arithmetic::none : Arithmetic::unquoted, problems_);
+      plan_.file.empty() ? Arithmetic::none : Arithmetic::unquoted, diagnostics_);
   for (const ParameterMapping& mapping : params_) {
     scope_.add_mapping(mapping.place, mapping.parameters);
     mappings_.push_back({mapping.parameters, {}, {}});
@@ -150,13 +150,13 @@ void Interpreter::read_space() {
 void Interpreter::read_derived() {
   const Node* let = top_.find("let");
   if (let == nullptr) return;
-  if (!let->is_mapping()) problems_.add(let->place, fmt::format("let must be a mapping, not {}", describe(*let)));
+  if (!let->is_mapping()) diagnostics_.add(let->place, fmt::format("let must be a mapping, not {}", describe(*let)));
   for (const Entry& entry : let->entries) {
     const std::string& name = entry.key.text;
     const std::string owner = scope_.declares(name) && owner_of(name).empty() ? "a parameter" : owner_of(name);
     if (!is_identifier(name) || !owner.empty()) {
-      problems_.add(entry.key.place, owner.empty() ? fmt::format("'{}' in let cannot be a name", name)
-                                                   : fmt::format("'{}' in let is also {}; rename it", name, owner));
+      diagnostics_.add(entry.key.place, owner.empty() ? fmt::format("'{}' in let cannot be a name", name)
+                                                      : fmt::format("'{}' in let is also {}; rename it", name, owner));
       continue;
     }
     const std::optional<Expression> expression = scope_.read(entry.value, "let " + name);
@@ -164,8 +164,8 @@ void Interpreter::read_derived() {
       EvalFailure failure;
       expression->evaluate({}, failure);
       if (failure)
-        problems_.add(entry.value.place,
-                      fmt::format("cannot evaluate let {}: {}", name, expression->explain(failure, {})));
+        diagnostics_.add(entry.value.place,
+                         fmt::format("cannot evaluate let {}: {}", name, expression->explain(failure, {})));
     }
     for (std::size_t i = 0; i < mappings_.size(); ++i) {
       // After an error the name is declared anyway, so that its uses are not reported too.
@@ -178,13 +178,13 @@ void Interpreter::read_derived() {
 
 void Interpreter::check_comparison(const Node& node, const Expression& condition, std::string_view what) {
   if (!compares_nothing(condition, scope_.names(), mappings_)) return;
-  problems_.warn(node.place, fmt::format("{0} '{1}' compares nothing: it excludes only what makes it 0; write a "
-                                         "comparison, such as {1} <= 1024",
-                                         what, node.text));
+  diagnostics_.warn(node.place, fmt::format("{0} '{1}' compares nothing: it excludes only what makes it 0; write a "
+                                            "comparison, such as {1} <= 1024",
+                                            what, node.text));
 }
 
 void Interpreter::read_constraints(const Node& node) {
-  for (const ConditionNode& entry : read_conditions(node, "constraint", problems_)) {
+  for (const ConditionNode& entry : read_conditions(node, "constraint", diagnostics_)) {
     const std::optional<Expression> expression = scope_.read(*entry.condition, "constraint");
     if (expression) check_comparison(*entry.condition, *expression, "constraint");
     for (std::size_t i = 0; expression && i < mappings_.size(); ++i) {
@@ -206,10 +206,10 @@ void Interpreter::read_pruning() {
   const Node* node = top_.find("prune_after_build");
   if (node == nullptr) return;
   if (program_mode()) {
-    problems_.add(node->place, "prune_after_build needs kernel mode: nothing is known of a program's build");
+    diagnostics_.add(node->place, "prune_after_build needs kernel mode: nothing is known of a program's build");
     return;
   }
-  for (const ConditionNode& entry : read_conditions(*node, "prune_after_build", problems_)) {
+  for (const ConditionNode& entry : read_conditions(*node, "prune_after_build", diagnostics_)) {
     const std::optional<Expression> expression = scope_.read_for_all(*entry.condition, "prune_after_build");
     if (!expression || scope_.only_elsewhere(*expression)) continue;
     check_comparison(*entry.condition, *expression, "prune_after_build");
@@ -239,14 +239,14 @@ void Interpreter::read_launch() {
   const Node* node = top_.find("launch");
   if (program_mode()) {
     if (node != nullptr)
-      problems_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
+      diagnostics_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
     return;
   }
   // Without a backend every entry would be reported for the wrong reason.
   if (!file_.backend) return;
   const LaunchContext context = launch_context();
   if (top_.require("launch") != nullptr) {
-    LaunchSection section = read_launches(*node, context, scope_, problems_);
+    LaunchSection section = read_launches(*node, context, scope_, diagnostics_);
     plan_.launches = std::move(section.launches);
     plan_.workspace = std::move(section.workspace);
     plan_.zero_c = section.zero_c;
@@ -258,12 +258,13 @@ void Interpreter::read_reference(const LaunchContext& context) {
   if (!std::holds_alternative<Custom>(plan_.problem)) return;
   const Node* node = problem_.reference;
   if (node == nullptr) {
-    problems_.add(top_.find("problem")->place, "custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
+    diagnostics_.add(top_.find("problem")->place,
+                     "custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
   } else if (const Node* spec = node->find("spec")) {
-    const Fields known(*node, "reference", {"spec"}, problems_);
-    plan_.reference.trusted = read_point(*spec, "reference.spec", params_, problems_);
+    const Fields known(*node, "reference", {"spec"}, diagnostics_);
+    plan_.reference.trusted = read_point(*spec, "reference.spec", params_, diagnostics_);
   } else {
-    plan_.reference.kernel = read_reference_launch(*node, context, scope_, problems_);
+    plan_.reference.kernel = read_reference_launch(*node, context, scope_, diagnostics_);
   }
 }
 
@@ -272,33 +273,33 @@ void Interpreter::check_trusted_spec() {
   const auto point = plan_.space.at(std::span(plan_.reference.trusted));
   const auto* rejection = std::get_if<Rejection>(&point);
   if (rejection == nullptr) return;
-  problems_.add(problem_.reference->place, fmt::format("reference.spec is pruned: {}", rejection->reason));
-  problems_.throw_if_any();
+  diagnostics_.add(problem_.reference->place, fmt::format("reference.spec is pruned: {}", rejection->reason));
+  diagnostics_.throw_if_any();
 }
 
 void Interpreter::read_rules() {
   if (const Node* build = top_.find("build")) {
     plan_.build =
-        read_build(*build, source_.folder, plan_.constants, program_mode(), options_.file_must_exist, problems_);
+        read_build(*build, source_.folder, plan_.constants, program_mode(), options_.file_must_exist, diagnostics_);
     std::error_code ignored;
     for (const std::filesystem::path& folder : plan_.build.include)
       if (options_.file_must_exist && !std::filesystem::is_directory(folder, ignored))
-        problems_.add(build->find("include")->place,
-                      fmt::format("build.include: there is no folder {}", folder.string()));
+        diagnostics_.add(build->find("include")->place,
+                         fmt::format("build.include: there is no folder {}", folder.string()));
   }
   if (program_mode())
     read_run_section(top_, {!plan_.file.empty(), needs_build(plan_.file, plan_.build.command), mappings_}, plan_.build,
-                     problems_);
+                     diagnostics_);
   if (plan_.is_command()) plan_.file_as_written = shown_command({plan_.build.run, plan_.build.run_is_shell});
   for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
     if (const Node* node = top_.find(key); node != nullptr && !plan_.kernel.empty())
-      problems_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key));
+      diagnostics_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key));
   const bool times_whole = program_mode() && plan_.build.whole.value_or(true);
   if (times_whole) plan_.measure.warmup = kRunsBeforehand;
-  if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, problems_);
+  if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, diagnostics_);
   if (options_.state) plan_.measure.state = *options_.state;
   if (options_.run_seconds && (!program_mode() || times_whole))
-    check_run_seconds(top_.find("measure"), plan_.measure, *options_.run_seconds, problems_);
+    check_run_seconds(top_.find("measure"), plan_.measure, *options_.run_seconds, diagnostics_);
 }
 
 void Interpreter::read_figures() {
@@ -306,7 +307,7 @@ void Interpreter::read_figures() {
   for (const std::string& figure : options_.figures)
     if (is_identifier(figure) && !scope_.declares(figure)) scope_.add_result(figure);
   if (const Node* metrics = top_.find("metrics")) {
-    plan_.metrics = read_metrics(*metrics, program_mode(), scope_, problems_);
+    plan_.metrics = read_metrics(*metrics, program_mode(), scope_, diagnostics_);
   }
   read_objectives();
 }
@@ -330,13 +331,13 @@ void Interpreter::read_objectives() {
   };
   const Node* node = top_.find("objective");
   if (node != nullptr && node->is_list() && node->items.empty())
-    problems_.add(node->place, "objective is an empty list; name one, such as time, or remove it");
+    diagnostics_.add(node->place, "objective is an empty list; name one, such as time, or remove it");
   for (const std::string& name : options_.objectives)
     add(name, [](const std::string& text) { throw Error(ExitCode::bad_input, "--objective: " + text); });
   if (node != nullptr && options_.objectives.empty())
     for (const Node* item : as_list(*node))
-      if (const auto name = read_text(*item, "objective", problems_))
-        add(*name, [&](const std::string& text) { problems_.add(item->place, text); });
+      if (const auto name = read_text(*item, "objective", diagnostics_))
+        add(*name, [&](const std::string& text) { diagnostics_.add(item->place, text); });
   if (objectives.empty()) return;
   plan_.objective = objectives.front();
   plan_.other_objectives.assign(objectives.begin() + 1, objectives.end());
@@ -345,17 +346,17 @@ void Interpreter::read_objectives() {
 void Interpreter::read_points() {
   if (params_.empty()) return;
   if (const Node* node = top_.find("default")) {
-    plan_.default_settings = read_default(*node, params_, problems_);
+    plan_.default_settings = read_default(*node, params_, diagnostics_);
     plan_.default_place = place_of_default(*node, *top_.find("params"));
   }
   if (const Node* node = top_.find("baseline")) {
     const bool has_vendor = !program_mode() && std::holds_alternative<Gemm>(plan_.problem);
-    plan_.baselines = read_baselines(*node, source_.folder, params_, has_vendor, problems_);
+    plan_.baselines = read_baselines(*node, source_.folder, params_, has_vendor, diagnostics_);
   }
 }
 
 void Interpreter::add_device_limits() {
-  const bool gpu = plan_.backend == Backend::cuda || plan_.backend == Backend::hip;
+  const bool gpu = is_gpu(plan_.backend);
   const auto device = gpu && options_.limits ? options_.limits(plan_.backend) : std::nullopt;
   if (!device) return;
   for (const Constraint& limit : device_limits(plan_.launches, plan_.backend, *device, space_names_)) {
@@ -368,13 +369,13 @@ void Interpreter::add_device_limits() {
 void Interpreter::read_device_defaults() {
   const Node* node = top_.find("device_defaults");
   if (node == nullptr) return;
-  device_defaults_ = read_properties(*node, "device_defaults", problems_);
+  device_defaults_ = read_properties(*node, "device_defaults", diagnostics_);
   for (const Entry& entry : node->entries) {
     if (scope_.declares(kDevice + entry.key.text)) continue;
     const auto names = device_names(plan_.backend);
     const std::vector<std::string> known(names.begin(), names.end());
-    problems_.add(entry.key.place, fmt::format("unknown name '{}' in device_defaults{}", entry.key.text,
-                                               did_you_mean(entry.key.text, known)));
+    diagnostics_.add(entry.key.place, fmt::format("unknown name '{}' in device_defaults{}", entry.key.text,
+                                                  did_you_mean(entry.key.text, known)));
   }
 }
 

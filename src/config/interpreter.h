@@ -11,7 +11,7 @@ namespace tune::config {
 /// Turns one tuning file into a plan, section by section; every section adds the names that later ones may use.
 class Interpreter {
  public:
-  Interpreter(const Source& source, const LoadOptions& options, Problems& problems);
+  Interpreter(const Source& source, const LoadOptions& options, Diagnostics& diagnostics);
 
   /// Throws as `load`.
   Plan run();
@@ -46,7 +46,7 @@ class Interpreter {
 
   const Source& source_;
   const LoadOptions& options_;
-  Problems& problems_;
+  Diagnostics& diagnostics_;
   Fields top_;
   Scope scope_;
   FileSection file_;

@@ -10,12 +10,10 @@
 namespace tune::config {
 namespace {
 
-bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
-
 class LaunchReader {
  public:
-  LaunchReader(const LaunchContext& context, ExpressionReader read, Problems& problems)
-      : context_(context), read_(std::move(read)), problems_(&problems) {}
+  LaunchReader(const LaunchContext& context, ExpressionReader read, Diagnostics& diagnostics)
+      : context_(context), read_(std::move(read)), diagnostics_(&diagnostics) {}
 
   Launch read_launch(const Fields& fields) {
     Launch launch;
@@ -38,15 +36,15 @@ class LaunchReader {
   void read_extras(const Fields& fields, LaunchSection& section) {
     if (const Node* node = fields.find("workspace")) read_workspace(*node, section);
     if (const Node* node = fields.find("c_init")) {
-      section.zero_c = read_choice(*node, "c_init", {"zero"}, *problems_).has_value();
+      section.zero_c = read_choice(*node, "c_init", {"zero"}, *diagnostics_).has_value();
     }
   }
 
  private:
   std::string read_kernel(const Node& node) {
-    const std::string name = read_text(node, "kernel", *problems_).value_or("");
+    const std::string name = read_text(node, "kernel", *diagnostics_).value_or("");
     if (node.is_scalar() && !is_identifier(name)) {
-      problems_->add(node.place, fmt::format("kernel '{}' must be the name of an extern \"C\" function", name));
+      diagnostics_->add(node.place, fmt::format("kernel '{}' must be the name of an extern \"C\" function", name));
     }
     return name;
   }
@@ -64,8 +62,8 @@ class LaunchReader {
     if (context_.backend == Backend::cuda || (context_.backend == Backend::hip && !cluster)) return node;
     const bool elsewhere = cluster ? has_other({Backend::cuda}) : has_other({Backend::cuda, Backend::hip});
     if (!elsewhere) {
-      problems_->add(node->place, fmt::format("launch.{} means nothing on the {} backend; remove it", key,
-                                              to_text(context_.backend)));
+      diagnostics_->add(node->place, fmt::format("launch.{} means nothing on the {} backend; remove it", key,
+                                                 to_text(context_.backend)));
     }
     return nullptr;
   }
@@ -80,7 +78,7 @@ class LaunchReader {
       }
     }
     if (node->is_list() && (node->items.empty() || dimensions.size() > 3)) {
-      problems_->add(node->place, fmt::format("{} must have one to three entries", what));
+      diagnostics_->add(node->place, fmt::format("{} must have one to three entries", what));
     }
   }
 
@@ -96,16 +94,16 @@ class LaunchReader {
   std::vector<Argument> read_arguments(const Node& node) {
     const ArgumentContext context{context_.backend, context_.buffers, context_.gemm};
     if (!node.is_list())
-      problems_->add(node.place, fmt::format("args must be a list such as [A, B, C], not {}", describe(node)));
+      diagnostics_->add(node.place, fmt::format("args must be a list such as [A, B, C], not {}", describe(node)));
     std::vector<Argument> arguments;
     for (const Node& item : node.items) {
-      if (auto argument = read_argument(item, context, read_, *problems_)) arguments.push_back(std::move(*argument));
+      if (auto argument = read_argument(item, context, read_, *diagnostics_)) arguments.push_back(std::move(*argument));
     }
     return arguments;
   }
 
   std::optional<Chain> read_chain(const Node& node) {
-    Fields fields(node, "repeat", {"times", "from", "to", "through"}, *problems_);
+    Fields fields(node, "repeat", {"times", "from", "to", "through"}, *diagnostics_);
     const Node* times = fields.require("times");
     auto expression = times != nullptr ? read_(*times, "repeat.times") : std::nullopt;
     std::vector<std::string> names;
@@ -120,47 +118,47 @@ class LaunchReader {
     std::vector<std::string> known = context_.buffers;
     known.push_back("workspace");
     if (std::ranges::find(known, node->text) == known.end()) {
-      problems_->add(node->place, fmt::format("unknown buffer {} in repeat.{}{}", describe(*node), key,
-                                              did_you_mean(node->text, known)));
+      diagnostics_->add(node->place, fmt::format("unknown buffer {} in repeat.{}{}", describe(*node), key,
+                                                 did_you_mean(node->text, known)));
     } else if (std::ranges::find(others, node->text) != others.end()) {
-      problems_->add(node->place, fmt::format("repeat needs three buffers, and '{}' is named twice", node->text));
+      diagnostics_->add(node->place, fmt::format("repeat needs three buffers, and '{}' is named twice", node->text));
     }
     return node->text;
   }
 
   void read_workspace(const Node& node, LaunchSection& section) {
     if (section.workspace) {
-      problems_->add(node.place, "only one launch may declare a workspace; all of them may use it");
+      diagnostics_->add(node.place, "only one launch may declare a workspace; all of them may use it");
       return;
     }
     if (node.is_scalar()) {
       if (auto bytes = read_(node, "workspace")) section.workspace = Workspace{std::move(*bytes), false};
       return;
     }
-    Fields fields(node, "workspace", {"bytes", "zero"}, *problems_);
+    Fields fields(node, "workspace", {"bytes", "zero"}, *diagnostics_);
     const Node *bytes = fields.require("bytes"), *zero = fields.find("zero");
     auto expression = bytes != nullptr ? read_(*bytes, "workspace.bytes") : std::nullopt;
-    const bool zeroed = zero != nullptr && read_bool(*zero, "workspace.zero", *problems_).value_or(false);
+    const bool zeroed = zero != nullptr && read_bool(*zero, "workspace.zero", *diagnostics_).value_or(false);
     if (expression) section.workspace = Workspace{std::move(*expression), zeroed};
   }
 
   const LaunchContext& context_;
   ExpressionReader read_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
 };
 
 }  // namespace
 
-LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems) {
+LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics) {
   const auto read = [&](const Node& text, std::string_view what) { return scope.read_for_all(text, what); };
-  LaunchReader reader(context, read, problems);
+  LaunchReader reader(context, read, diagnostics);
   LaunchSection section;
   const std::vector<const Node*> entries = as_list(node);
-  if (entries.empty()) problems.add(node.place, "launch is an empty list; give at least one launch");
+  if (entries.empty()) diagnostics.add(node.place, "launch is an empty list; give at least one launch");
   for (const Node* entry : entries) {
     Fields fields(*entry, "launch",
                   {"kernel", "if", "grid", "block", "cluster", "shared", "workspace", "args", "c_init", "repeat"},
-                  problems);
+                  diagnostics);
     if (!entry->is_mapping()) continue;
     section.launches.push_back(reader.read_launch(fields));
     reader.read_extras(fields, section);
@@ -170,16 +168,16 @@ LaunchSection read_launches(const Node& node, const LaunchContext& context, Scop
     return std::ranges::any_of(launch.args, [](const Argument& argument) { return argument.buffer == "workspace"; });
   };
   if (!section.workspace && std::ranges::any_of(section.launches, uses_workspace)) {
-    problems.add(node.place, "the workspace is named, but launch has none; add workspace: {bytes: ...}");
+    diagnostics.add(node.place, "the workspace is named, but launch has none; add workspace: {bytes: ...}");
   }
   return section;
 }
 
-Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems) {
+Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics) {
   const auto read = [&](const Node& text, std::string_view what) { return scope.read_fixed(text, what); };
-  Fields fields(node, "reference", {"kernel", "grid", "block", "cluster", "shared", "args", "repeat"}, problems);
+  Fields fields(node, "reference", {"kernel", "grid", "block", "cluster", "shared", "args", "repeat"}, diagnostics);
   if (!node.is_mapping()) return {};
-  return LaunchReader(context, read, problems).read_launch(fields);
+  return LaunchReader(context, read, diagnostics).read_launch(fields);
 }
 
 }  // namespace tune::config

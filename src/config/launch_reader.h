@@ -26,9 +26,9 @@ struct LaunchSection {
 };
 
 /// Reads `launch:`, one mapping or a list of them. Expressions may depend on the spec.
-LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems);
+LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics);
 
 /// Reads a reference kernel's launch, which must not depend on the spec.
-Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Problems& problems);
+Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics);
 
 }  // namespace tune::config

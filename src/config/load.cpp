@@ -16,18 +16,18 @@ bool leave_specs_alone(const LoadOptions& options) {
 }  // namespace
 
 Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options) {
-  Problems problems;
+  Diagnostics diagnostics;
   const bool is_command = !options.command.empty();
-  Source source = is_command ? source_of_command(options) : read_source(yamls, problems);
-  std::vector<Setting> chosen = apply_overrides(options, source.root, problems);
+  Source source = is_command ? source_of_command(options) : read_source(yamls, diagnostics);
+  std::vector<Setting> chosen = apply_overrides(options, source.root, diagnostics);
   std::optional<RecordedResult> result;
-  if (yamls.size() == 1 && leave_specs_alone(options)) result = read_result(source.root, problems);
-  Plan plan = Interpreter(source, options, problems).run();
+  if (yamls.size() == 1 && leave_specs_alone(options)) result = read_result(source.root, diagnostics);
+  Plan plan = Interpreter(source, options, diagnostics).run();
   plan.yaml =
       is_command ? std::filesystem::path(plan.name) : std::filesystem::absolute(yamls.front()).lexically_normal();
   if (plan.space.product_size() != 1) result.reset();
-  warn_of_unused_parameters(plan, source, problems);
-  return {std::move(plan), std::move(source), std::move(chosen), std::move(result), problems.warnings()};
+  warn_of_unused_parameters(plan, source, diagnostics);
+  return {std::move(plan), std::move(source), std::move(chosen), std::move(result), diagnostics.warnings()};
 }
 
 std::optional<Backend> parse_backend(std::string_view text) {

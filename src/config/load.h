@@ -60,8 +60,8 @@ struct Loaded {
 
 /// Reads tuning files into a plan. Several must share name and file: their params are joined as a union, their
 /// constraints hold for all, anything else must be equal where two say it. Starts nothing and writes nothing.
-/// Throws Error(bad_input) with all problems, one `FILE:LINE: text` per line; Error(environment) if no backend of the
-/// file is present or the device does not tell a property that an expression needs. `yamls` is empty if the options
+/// Throws Error(bad_input) with all that is wrong, one `FILE:LINE: text` per line; Error(environment) if no backend of
+/// the file is present or the device does not tell a property that an expression needs. `yamls` is empty if the options
 /// have a command.
 Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options);
 

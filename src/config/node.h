@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/problems.h"
+#include "config/diagnostics.h"
 
 namespace tune::config {
 
@@ -58,10 +58,10 @@ std::string describe(const Node& node);
 
 /// Reads one YAML document. `file` is its name in places. Reports duplicate keys and keys that are not a text; throws
 /// Error(bad_input) for malformed YAML and for several documents. An empty text gives a null node.
-Node parse_yaml(const std::string& text, const std::string& file, Problems& problems);
+Node parse_yaml(const std::string& text, const std::string& file, Diagnostics& diagnostics);
 
 /// Reads a file with `parse_yaml`. Throws Error(bad_input) if it cannot be read.
-Node read_yaml(const std::filesystem::path& path, Problems& problems);
+Node read_yaml(const std::filesystem::path& path, Diagnostics& diagnostics);
 
 /// The node as YAML text, block style at the top and each part below as it was written; ends with a newline.
 std::string to_yaml(const Node& node);

@@ -55,8 +55,8 @@ void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
 
 class Overrider {
  public:
-  Overrider(Node& root, Problems& problems)
-      : root_(&root), problems_(&problems), declares_(!parameter_names().empty()) {
+  Overrider(Node& root, Diagnostics& diagnostics)
+      : root_(&root), diagnostics_(&diagnostics), declares_(!parameter_names().empty()) {
     Node* problem = root.find("problem");
     if (problem == nullptr) return;
     gemm_ = problem->find("gemm");
@@ -72,12 +72,12 @@ class Overrider {
     const std::string name = bare(entry.key.text);
     if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
     if (gemm_ != nullptr && (name == "m" || name == "n" || name == "k")) {
-      problems_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
+      diagnostics_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
       return;
     }
     std::vector<std::string> known = parameter_names();
     const std::string nearest = did_you_mean(name, known);
-    problems_->add(
+    diagnostics_->add(
         entry.key.place,
         fmt::format("there is no parameter '{}'{} To add it, write --add-param '{}'", name,
                     nearest.empty() ? fmt::format("; the file has {}.", fmt::join(known, ", ")) : nearest, text));
@@ -86,10 +86,10 @@ class Overrider {
   /// --add-param: the parameter must not be declared.
   void add_parameter(const Entry& entry, const std::string& text) {
     if (has_parameter(bare(entry.key.text))) {
-      problems_->add(entry.key.place,
-                     fmt::format("the parameter '{}' is declared already; to replace its values, write "
-                                 "--param '{}'",
-                                 bare(entry.key.text), text));
+      diagnostics_->add(entry.key.place,
+                        fmt::format("the parameter '{}' is declared already; to replace its values, write "
+                                    "--param '{}'",
+                                    bare(entry.key.text), text));
       return;
     }
     if (root_->find("params") == nullptr) root_->set("params", make_mapping(entry.key.place));
@@ -104,7 +104,7 @@ class Overrider {
       gemm_->set(letter, value);
     } else if (custom_ != nullptr) {
       if (!set_custom_size(letter, value) && !set_custom_size(capital, value)) {
-        problems_->add(value.place, fmt::format("the custom problem has no size '{}'; declare it in sizes", letter));
+        diagnostics_->add(value.place, fmt::format("the custom problem has no size '{}'; declare it in sizes", letter));
       }
     } else {
       set_parameter(has_parameter(letter) ? letter : capital, value);
@@ -117,27 +117,27 @@ class Overrider {
     const std::size_t equals = text.find('=');
     const std::string key = text.substr(0, equals);
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-      problems_->add(place, "write KEY=VALUE, such as a=bf16");
+      diagnostics_->add(place, "write KEY=VALUE, such as a=bf16");
     } else if (!set_gemm(key, parse_value(text.substr(equals + 1)), place) &&
                !set_custom_size(key, make_scalar(text.substr(equals + 1), place))) {
-      problems_->add(place, fmt::format("'{}' is no entry of the problem{}", key,
-                                        gemm_ != nullptr || custom_ != nullptr
-                                            ? did_you_mean(key, problem_names())
-                                            : "; the file has none, and --param sets the parameters of a program"));
+      diagnostics_->add(place, fmt::format("'{}' is no entry of the problem{}", key,
+                                           gemm_ != nullptr || custom_ != nullptr
+                                               ? did_you_mean(key, problem_names())
+                                               : "; the file has none, and --param sets the parameters of a program"));
     }
   }
 
   /// --config_str
   void apply_configuration(const std::string& text) {
     const Place place = command_line("--config_str " + text);
-    const ConfigurationText configuration = read_configuration(text, place, *problems_);
+    const ConfigurationText configuration = read_configuration(text, place, *diagnostics_);
     for (const auto& [key, value] : configuration.problem)
       if (!set_gemm(key, parse_value(value), place) && !set_custom_size(key, make_scalar(value, place)))
         set_parameter(has_parameter(key) ? key : upper(key), make_scalar(value, place));
     for (const ConfigurationText::Parameter& parameter : configuration.parameters) {
       const std::string name = declared(parameter);
       if (name.empty())
-        problems_->add(
+        diagnostics_->add(
             place, fmt::format("the file has no parameter '{}' or '{}'", parameter.short_name, parameter.long_name));
       else
         set_parameter(name, make_scalar(parameter.value, place));
@@ -156,8 +156,8 @@ class Overrider {
     for (const char* size : {"m", "n", "k"}) {
       const auto sets = [&](const Setting& setting) { return gemm_key(setting.name) == size; };
       const auto count = std::ranges::count_if(shape.settings, sets);
-      if (count == 0) problems_->add(shape.place, fmt::format("a shape of a gemm lacks {}", upper(size)));
-      if (count > 1) problems_->add(shape.place, fmt::format("a shape has both {} and {}", upper(size), size));
+      if (count == 0) diagnostics_->add(shape.place, fmt::format("a shape of a gemm lacks {}", upper(size)));
+      if (count > 1) diagnostics_->add(shape.place, fmt::format("a shape has both {} and {}", upper(size), size));
     }
   }
 
@@ -181,7 +181,7 @@ class Overrider {
   }
 
   static bool has_values(const Node& mapping, const Shape& shape) {
-    Problems ignored;  // whoever reads the mapping reports them
+    Diagnostics ignored;  // whoever reads the mapping reports them
     return std::ranges::all_of(shape.settings, [&](const Setting& setting) {
       for (const Entry& entry : mapping.entries) {
         if (bare(entry.key.text) != setting.name) continue;
@@ -196,8 +196,8 @@ class Overrider {
   void apply(const Setting& setting, const Place& place) {
     const bool of_a_program = gemm_ == nullptr && custom_ == nullptr && contains(kProgramNames, setting.name);
     if (!of_a_program && !has_parameter(setting.name))
-      problems_->add(place, fmt::format("a shape has '{}', which is neither a size of the problem nor a parameter{}",
-                                        setting.name, did_you_mean(setting.name, shape_names())));
+      diagnostics_->add(place, fmt::format("a shape has '{}', which is neither a size of the problem nor a parameter{}",
+                                           setting.name, did_you_mean(setting.name, shape_names())));
     set_parameter((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, place));
   }
 
@@ -251,7 +251,7 @@ class Overrider {
   void set_layout(const std::string& matrix, const Value& value, const Place& place) {
     const std::string text = to_text(value);
     if (text != "T" && text != "N") {
-      problems_->add(place, fmt::format("rowMajor is '{}'; it must be T (row-major) or N", text));
+      diagnostics_->add(place, fmt::format("rowMajor is '{}'; it must be T (row-major) or N", text));
     }
     if (gemm_->find("layout") == nullptr) gemm_->set("layout", make_mapping(place));
     gemm_->find("layout")->set(matrix, make_scalar(text == "T" ? "row" : "col", place));
@@ -281,26 +281,26 @@ class Overrider {
 
   std::vector<Setting> chosen_;
   Node* root_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
   bool declares_;  ///< the file has parameters
   Node* gemm_ = nullptr;
   Node* custom_ = nullptr;
 };
 
 /// Splits NAME:VALUE; the value is YAML.
-std::optional<Entry> parse_param(const std::string& option, const std::string& text, Problems& problems) {
+std::optional<Entry> parse_param(const std::string& option, const std::string& text, Diagnostics& diagnostics) {
   const Place place = command_line(option + " " + text);
   const auto colon = text.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
-    problems.add(place, "write NAME:VALUE or NAME:[VALUE, VALUE]");
+    diagnostics.add(place, "write NAME:VALUE or NAME:[VALUE, VALUE]");
     return {};
   }
   try {
-    Node value = parse_yaml(text.substr(colon + 1), *place.file, problems);
+    Node value = parse_yaml(text.substr(colon + 1), *place.file, diagnostics);
     relocate(value, place);
     return Entry{make_scalar(text.substr(0, colon), place), std::move(value)};
   } catch (const Error&) {
-    problems.add(
+    diagnostics.add(
         place,
         fmt::format("'{}' is no YAML value; write NAME:VALUE, NAME:[VALUE, VALUE] or NAME:{{range: [FIRST, LAST]}}",
                     text.substr(colon + 1)));
@@ -321,8 +321,8 @@ void set_run_rules(const LoadOptions& options, Node& root) {
 
 }  // namespace
 
-std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Problems& problems) {
-  Overrider overrider(root, problems);
+std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Diagnostics& diagnostics) {
+  Overrider overrider(root, diagnostics);
   if (options.shape) overrider.apply(*options.shape);
   for (const std::string& text : options.problem) overrider.set_problem(text);
   if (options.configuration) overrider.apply_configuration(*options.configuration);
@@ -331,9 +331,9 @@ std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Pro
   if (options.k) overrider.set_size("k", *options.k);
   std::set<std::string> seen;
   const auto parse = [&](const std::string& option, const std::string& text) {
-    std::optional<Entry> entry = parse_param(option, text, problems);
+    std::optional<Entry> entry = parse_param(option, text, diagnostics);
     if (!entry || seen.insert(bare(entry->key.text)).second) return entry;
-    problems.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
+    diagnostics.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
     return std::optional<Entry>();
   };
   for (const std::string& text : options.new_params)

@@ -24,15 +24,16 @@ struct ParameterMapping {
 /// put into commands. In kbench's form, the list, `arithmetic` does not count: all texts are evaluated.
 std::vector<ParameterMapping> read_params(const Node& node, const std::function<std::string(const std::string&)>& taken,
                                           const std::function<bool(const Parameter&)>& needs_identifier,
-                                          Arithmetic arithmetic, Problems& problems);
+                                          Arithmetic arithmetic, Diagnostics& diagnostics);
 
 /// Reads one parameter; `key` may begin with `$`. Returns nullopt if the name is invalid, and a parameter without
 /// values if the values are invalid; both are reported.
-std::optional<Parameter> read_parameter(const Node& key, const Node& value, Arithmetic arithmetic, Problems& problems);
+std::optional<Parameter> read_parameter(const Node& key, const Node& value, Arithmetic arithmetic,
+                                        Diagnostics& diagnostics);
 
 /// Reads a mapping of one value per name (`default:`, a baseline). [2, 1] is a single value if `mappings` give that
 /// parameter pairs.
 std::vector<Setting> read_settings(const Node& node, std::string_view what,
-                                   const std::vector<ParameterMapping>& mappings, Problems& problems);
+                                   const std::vector<ParameterMapping>& mappings, Diagnostics& diagnostics);
 
 }  // namespace tune::config

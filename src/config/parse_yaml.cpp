@@ -113,11 +113,11 @@ class DocumentCounter : public YAML::EventHandler {
 /// Turns yaml-cpp's nodes into ours; keeps what yaml-cpp passes over: duplicate keys and comments.
 class Converter {
  public:
-  Converter(const std::string& text, const std::string& file, Problems& problems)
+  Converter(const std::string& text, const std::string& file, Diagnostics& diagnostics)
       : lines_(split_lines(text)),
         most_nodes_(2 * text.size() + kMaxCopies),
         file_(std::make_shared<const std::string>(file)),
-        problems_(&problems) {}
+        diagnostics_(&diagnostics) {}
 
   [[noreturn]] static void fail(const Place& place, const std::string& why) {
     throw Error(ExitCode::bad_input, fmt::format("{}: {}", to_text(place), why));
@@ -226,11 +226,11 @@ class Converter {
       if (!entry.key.quoted && entry.key.text.find(kNoBreakSpace) != std::string::npos)
         refuse_blanks(pair.first.Mark().line, pair.first.Mark().line);
       if (!entry.key.is_scalar()) {
-        problems_->add(entry.key.place, fmt::format("a key must be a text, not {}", describe(entry.key)));
+        diagnostics_->add(entry.key.place, fmt::format("a key must be a text, not {}", describe(entry.key)));
       } else if (to_yaml(Value(entry.key.text)).size() > kLongestKey) {
-        problems_->add(entry.key.place, fmt::format("a key is longer than {} characters; shorten it", kLongestKey));
+        diagnostics_->add(entry.key.place, fmt::format("a key is longer than {} characters; shorten it", kLongestKey));
       } else if (!seen.insert(entry.key.text).second) {
-        problems_->add(entry.key.place, fmt::format("duplicate key '{}'; remove one of the two", entry.key.text));
+        diagnostics_->add(entry.key.place, fmt::format("duplicate key '{}'; remove one of the two", entry.key.text));
       } else {
         // Where there is no value, yaml-cpp tells where the next thing stands.
         if (entry.value.kind == Node::Kind::null) entry.value.place = entry.key.place;
@@ -243,15 +243,15 @@ class Converter {
   std::vector<std::string> lines_;
   std::size_t most_nodes_;
   std::shared_ptr<const std::string> file_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
   std::size_t nodes_ = 0;
   int depth_ = 0, flow_depth_ = 0;
 };
 
 }  // namespace
 
-Node parse_yaml(const std::string& text, const std::string& file, Problems& problems) {
-  Converter converter(text, file, problems);
+Node parse_yaml(const std::string& text, const std::string& file, Diagnostics& diagnostics) {
+  Converter converter(text, file, diagnostics);
   converter.require_readable(text);
   YAML::Node document;
   std::optional<YAML::Mark> second;
@@ -269,8 +269,8 @@ Node parse_yaml(const std::string& text, const std::string& file, Problems& prob
   return converter.convert(document);
 }
 
-Node read_yaml(const std::filesystem::path& path, Problems& problems) {
-  return parse_yaml(base::read_file(path, kMostBytes), path.string(), problems);
+Node read_yaml(const std::filesystem::path& path, Diagnostics& diagnostics) {
+  return parse_yaml(base::read_file(path, kMostBytes), path.string(), diagnostics);
 }
 
 }  // namespace tune::config

@@ -17,16 +17,16 @@ ProblemSection gemm_section(const Gemm& gemm, Scope& scope) {
 
 }  // namespace
 
-ProblemSection read_problem(const Node& node, Scope& scope, Problems& problems) {
+ProblemSection read_problem(const Node& node, Scope& scope, Diagnostics& diagnostics) {
   ProblemSection section;
-  Fields fields(node, "problem", {"gemm", "custom"}, problems);
+  Fields fields(node, "problem", {"gemm", "custom"}, diagnostics);
   const Node *gemm = fields.find("gemm"), *custom = fields.find("custom");
   if (node.is_mapping() && (gemm != nullptr) == (custom != nullptr)) {
-    problems.add(node.place, "problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
+    diagnostics.add(node.place, "problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
   }
   if (gemm == nullptr && custom == nullptr) return assume_gemm(scope);
-  if (gemm != nullptr) return gemm_section(read_gemm(*gemm, problems), scope);
-  section.problem = read_custom(*custom, scope, section.constants, problems);
+  if (gemm != nullptr) return gemm_section(read_gemm(*gemm, diagnostics), scope);
+  section.problem = read_custom(*custom, scope, section.constants, diagnostics);
   section.reference = custom->find("reference");
   return section;
 }

@@ -17,7 +17,7 @@ struct ProblemSection {
 
 /// Reads `problem: {gemm: ...}` or `problem: {custom: ...}` and adds its constants to `scope`. Of a gemm every default
 /// is filled in: types by type of a, leading dimensions and strides tight.
-ProblemSection read_problem(const Node& node, Scope& scope, Problems& problems);
+ProblemSection read_problem(const Node& node, Scope& scope, Diagnostics& diagnostics);
 
 /// Returns a gemm without sizes in place of a problem that could not be read, so that its names are not reported too.
 ProblemSection assume_gemm(Scope& scope);

@@ -24,6 +24,6 @@ struct RecordedResult {
 
 /// Reads `result:` and `device:` of a tuning file; nullopt if it has no `result: time_ms:`, which other files than ours
 /// may lack. Reports times that are none.
-std::optional<RecordedResult> read_result(const Node& root, Problems& problems);
+std::optional<RecordedResult> read_result(const Node& root, Diagnostics& diagnostics);
 
 }  // namespace tune::config

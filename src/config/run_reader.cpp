@@ -12,8 +12,8 @@ namespace {
 
 class RunReader {
  public:
-  RunReader(const Fields& top, const RunContext& context, BuildRules& rules, Problems& problems)
-      : top_(&top), context_(context), rules_(&rules), problems_(&problems) {
+  RunReader(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics)
+      : top_(&top), context_(context), rules_(&rules), diagnostics_(&diagnostics) {
     for (const Space::Mapping& mapping : context_.mappings) {
       for (const Parameter& parameter : mapping.parameters) add_name(parameter.name);
       for (const Derived& derived : mapping.derived) add_name(derived.name);
@@ -23,9 +23,9 @@ class RunReader {
   void read() {
     const Node* run = find_run();
     std::optional<bool> shell;
-    if (const Node* node = top_->find("shell")) shell = read_bool(*node, "shell", *problems_);
+    if (const Node* node = top_->find("shell")) shell = read_bool(*node, "shell", *diagnostics_);
     if (shell.value_or(false) && (run == nullptr || !run->is_scalar()))
-      problems_->add(top_->find("shell")->place, "shell: true is for a command in one string; write run as one");
+      diagnostics_->add(top_->find("shell")->place, "shell: true is for a command in one string; write run as one");
     if (run != nullptr) {
       const CommandLine command = read_one(*run, "run", shell.value_or(context_.has_file));
       rules_->run = command.words;
@@ -35,8 +35,8 @@ class RunReader {
     if (const Node* node = top_->find("cleanup")) rules_->cleanup = read_one(*node, "cleanup", true);
     rules_->whole = context_.has_file ? std::optional(false) : std::nullopt;
     if (const Node* node = top_->find("whole"))
-      if (const auto whole = read_bool(*node, "whole", *problems_)) rules_->whole = *whole;
-    if (run != nullptr && !problems_->any()) require_use(*run);
+      if (const auto whole = read_bool(*node, "whole", *diagnostics_)) rules_->whole = *whole;
+    if (run != nullptr && !diagnostics_->any()) require_use(*run);
   }
 
  private:
@@ -47,7 +47,7 @@ class RunReader {
   const Node* find_run() const {
     const Node* build = top_->find("build");
     const Node *run = top_->find("run"), *inner = build != nullptr ? build->find("run") : nullptr;
-    if (run != nullptr && inner != nullptr) problems_->add(run->place, "run is also in build; keep one");
+    if (run != nullptr && inner != nullptr) diagnostics_->add(run->place, "run is also in build; keep one");
     return run != nullptr ? run : inner;
   }
 
@@ -57,13 +57,13 @@ class RunReader {
     if (what == "run") names.own.insert(names.own.end(), {"args", "output"});
     names.parameters = parameters_;
     for (const std::string& name : names.own)
-      if (contains(parameters_, name) && uses(read_texts(node, what, *problems_), name))
-        problems_->add(node.place,
-                       fmt::format("{{{0}}} in {1} could mean the parameter '{0}', and is also a placeholder "
-                                   "with a meaning of its own; rename the parameter",
-                                   name, what));
+      if (contains(parameters_, name) && uses(read_texts(node, what, *diagnostics_), name))
+        diagnostics_->add(node.place,
+                          fmt::format("{{{0}}} in {1} could mean the parameter '{0}', and is also a placeholder "
+                                      "with a meaning of its own; rename the parameter",
+                                      name, what));
     names.lacks_file = !context_.has_file;
-    return read_command(node, what, shell ? Strings::shell : Strings::words, names, *problems_);
+    return read_command(node, what, shell ? Strings::shell : Strings::words, names, *diagnostics_);
   }
 
   static bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -88,26 +88,26 @@ class RunReader {
     }
     for (const std::string& name : lost) {
       const bool is_taken = contains({"args", "output", "file", "binary"}, name);
-      problems_->add(run.place,
-                     fmt::format("the parameter '{0}' does not reach the program: ", name) +
-                         (is_taken ? fmt::format("{{{0}}} in run means something else; rename the parameter", name)
-                                   : fmt::format("write {{{0}}} into run where its value is to stand, or "
-                                                 "{{args}} for --{0}=VALUE",
-                                                 name)));
+      diagnostics_->add(run.place,
+                        fmt::format("the parameter '{0}' does not reach the program: ", name) +
+                            (is_taken ? fmt::format("{{{0}}} in run means something else; rename the parameter", name)
+                                      : fmt::format("write {{{0}}} into run where its value is to stand, or "
+                                                    "{{args}} for --{0}=VALUE",
+                                                    name)));
     }
   }
 
   const Fields* top_;
   RunContext context_;
   BuildRules* rules_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
   std::vector<std::string> parameters_;  ///< with the derived values
 };
 
 }  // namespace
 
-void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Problems& problems) {
-  RunReader(top, context, rules, problems).read();
+void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics) {
+  RunReader(top, context, rules, diagnostics).read();
 }
 
 }  // namespace tune::config

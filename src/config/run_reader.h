@@ -17,6 +17,6 @@ struct RunContext {
 
 /// Reads how a program is run: `run` (at the top or in `build`), `shell`, `whole`, `prepare` and `cleanup`. Reports
 /// placeholders that stand for nothing or for two things, and parameters that do not reach the program.
-void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Problems& problems);
+void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics);
 
 }  // namespace tune::config

@@ -83,13 +83,13 @@ void Scope::add_result(const std::string& name) { declare(name, Known::result); 
 
 std::optional<Expression> Scope::parse(const Node& node, std::string_view what) {
   if (!node.is_scalar()) {
-    problems_->add(node.place, fmt::format("{} must be an expression, not {}", what, describe(node)));
+    diagnostics_->add(node.place, fmt::format("{} must be an expression, not {}", what, describe(node)));
     return {};
   }
   try {
     return Expression::parse(node.text, names_);
   } catch (const ExpressionError& error) {
-    problems_->add(node.place, complaint(error, what, node.text));
+    diagnostics_->add(node.place, complaint(error, what, node.text));
     return {};
   }
 }
@@ -111,9 +111,10 @@ std::optional<Expression> Scope::read_for_all(const Node& node, std::string_view
   for (const Mapping& mapping : mappings_) {
     for (const int slot : expression->used_slots()) {
       if (knows(mapping, slot)) continue;
-      problems_->add(node.place, fmt::format("'{}' in {} '{}' is not declared in the mapping of params at {}; declare "
-                                             "it there too, one value is enough",
-                                             names_.at(slot), what, node.text, to_text(mapping.place)));
+      diagnostics_->add(node.place,
+                        fmt::format("'{}' in {} '{}' is not declared in the mapping of params at {}; declare "
+                                    "it there too, one value is enough",
+                                    names_.at(slot), what, node.text, to_text(mapping.place)));
       return {};
     }
   }
@@ -125,8 +126,8 @@ std::optional<Expression> Scope::read_fixed(const Node& node, std::string_view w
   if (!expression) return {};
   for (const int slot : expression->used_slots()) {
     if (known(slot) == Known::constant || known(slot) == Known::device) continue;
-    problems_->add(node.place, fmt::format("'{}' in {} '{}' depends on the spec; use sizes of the problem only",
-                                           names_.at(slot), what, node.text));
+    diagnostics_->add(node.place, fmt::format("'{}' in {} '{}' depends on the spec; use sizes of the problem only",
+                                              names_.at(slot), what, node.text));
     return {};
   }
   return expression;
@@ -137,7 +138,7 @@ std::optional<Expression> Scope::read_constant(const Node& node, std::string_vie
   if (!expression) return {};
   const auto constant = [this](int slot) { return known(slot) == Known::constant; };
   if (std::ranges::all_of(expression->used_slots(), constant)) return expression;
-  problems_->add(node.place, fmt::format("{} '{}' may use sizes of the problem only", what, node.text));
+  diagnostics_->add(node.place, fmt::format("{} '{}' may use sizes of the problem only", what, node.text));
   return {};
 }
 
@@ -147,8 +148,8 @@ std::optional<double> Scope::read_constant_number(const Node& node, std::string_
   EvalFailure failure;
   const double number = expression->number(values_, failure);
   if (!failure) return number;
-  problems_->add(node.place,
-                 fmt::format("cannot evaluate {} '{}': {}", what, node.text, expression->explain(failure, values_)));
+  diagnostics_->add(node.place,
+                    fmt::format("cannot evaluate {} '{}': {}", what, node.text, expression->explain(failure, values_)));
   return {};
 }
 
@@ -158,8 +159,8 @@ std::optional<std::int64_t> Scope::read_constant_integer(const Node& node, std::
   EvalFailure failure;
   const std::int64_t integer = expression->integer(values_, failure);
   if (!failure) return integer;
-  problems_->add(node.place,
-                 fmt::format("cannot evaluate {} '{}': {}", what, node.text, expression->explain(failure, values_)));
+  diagnostics_->add(node.place,
+                    fmt::format("cannot evaluate {} '{}': {}", what, node.text, expression->explain(failure, values_)));
   return {};
 }
 

@@ -16,7 +16,7 @@ namespace tune::config {
 /// not here at all (a property of another backend). Reads expressions over them, and reports unknown names.
 class Scope {
  public:
-  explicit Scope(Problems& problems) : problems_(&problems) {}
+  explicit Scope(Diagnostics& diagnostics) : diagnostics_(&diagnostics) {}
 
   /// A name with one value for the whole run.
   void add_constant(const std::string& name, Value value);
@@ -69,7 +69,7 @@ class Scope {
   std::optional<Expression> parse(const Node& node, std::string_view what);
   std::optional<Expression> read_constant(const Node& node, std::string_view what);
 
-  Problems* problems_;
+  Diagnostics* diagnostics_;
   Names names_;
   std::vector<Known> known_;
   std::vector<Value> values_;

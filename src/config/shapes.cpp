@@ -57,25 +57,25 @@ void add_product(const ParameterMapping& mapping, std::vector<Shape>& shapes) {
 }
 
 /// The shapes of a file as kbench has them: a grid of its own.
-std::vector<Shape> kbench_shapes(const Node& params, Problems& problems) {
+std::vector<Shape> kbench_shapes(const Node& params, Diagnostics& diagnostics) {
   std::vector<Shape> shapes;
   const auto mappings = read_params(
       params, [](const std::string&) { return std::string(); }, [](const Parameter&) { return true; },
-      Arithmetic::unquoted, problems);
-  problems.throw_if_any();
+      Arithmetic::unquoted, diagnostics);
+  diagnostics.throw_if_any();
   for (const ParameterMapping& mapping : mappings) add_product(mapping, shapes);
   return shapes;
 }
 
 /// The weight is no setting.
-Shape listed_shape(Node item, Problems& problems) {
+Shape listed_shape(Node item, Diagnostics& diagnostics) {
   double calls = 1;
   if (const Node* node = item.find("calls")) {
-    calls = read_number(*node, "calls", problems).value_or(1);
-    if (calls <= 0) problems.add(node->place, fmt::format("calls is {:g}; it must be positive", calls));
+    calls = read_number(*node, "calls", diagnostics).value_or(1);
+    if (calls <= 0) diagnostics.add(node->place, fmt::format("calls is {:g}; it must be positive", calls));
     item.erase("calls");
   }
-  Shape shape{item.place, read_settings(item, "a shape", {}, problems), {}, calls};
+  Shape shape{item.place, read_settings(item, "a shape", {}, diagnostics), {}, calls};
   for (const Entry& entry : item.entries) shape.places.push_back(entry.key.place);
   return shape;
 }
@@ -95,15 +95,15 @@ ShapeList read_shapes(const std::filesystem::path& path) {
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // spreadsheets begin so
   if (auto log = shapes_of_log(text, path)) return std::move(*log);
   if (auto table = shapes_of_table(text, path)) return std::move(*table);
-  Problems problems;
-  const Node root = parse_yaml(text, path.string(), problems);
-  if (const Node* params = root.find("params")) return {kbench_shapes(*params, problems)};
+  Diagnostics diagnostics;
+  const Node root = parse_yaml(text, path.string(), diagnostics);
+  if (const Node* params = root.find("params")) return {kbench_shapes(*params, diagnostics)};
   if (auto shapes = shapes_of_vllm(root, path)) return std::move(*shapes);
   if (!root.is_list() || root.items.empty())
-    problems.add(root.place, "shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}");
+    diagnostics.add(root.place, "shapes must be a list of mappings such as - {M: 4096, N: 4096, K: 4096}");
   ShapeList list;
-  for (const Node& item : root.items) list.shapes.push_back(listed_shape(item, problems));
-  problems.throw_if_any();
+  for (const Node& item : root.items) list.shapes.push_back(listed_shape(item, diagnostics));
+  diagnostics.throw_if_any();
   return list;
 }
 

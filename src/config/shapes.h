@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/problems.h"
+#include "config/diagnostics.h"
 #include "model/plan.h"
 #include "model/space.h"
 

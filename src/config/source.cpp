@@ -83,16 +83,16 @@ bool is_other_json(const std::filesystem::path& path, const Node& root) {
   return path.extension() == ".json" && root.find("params") == nullptr && root.find("file") == nullptr;
 }
 
-Node parse(const std::filesystem::path& path, Problems& problems) try {
-  return read_yaml(path, problems);
+Node parse(const std::filesystem::path& path, Diagnostics& diagnostics) try {
+  return read_yaml(path, diagnostics);
 } catch (const Error& error) {
   if (path.extension() != ".json") throw;
   throw Error(error.code(), fmt::format("{}; {}", error.what(), if_recorded(path)));
 }
 
-Node read_root(const std::filesystem::path& yaml, Problems& problems) {
+Node read_root(const std::filesystem::path& yaml, Diagnostics& diagnostics) {
   require_tuning_file(yaml);
-  Node root = parse(yaml, problems);
+  Node root = parse(yaml, diagnostics);
   const char* advice = "a tuning file is a mapping with name, file and params";
   if (root.kind == Node::Kind::null) {
     throw Error(ExitCode::bad_input, fmt::format("{}: the file is empty; {}", yaml.string(), advice));
@@ -102,7 +102,7 @@ Node read_root(const std::filesystem::path& yaml, Problems& problems) {
                 fmt::format("{}: the file is {}; {}{}", to_text(root.place), describe(root), advice,
                             root.is_list() ? "; a list of sizes is given with --shapes" : ""));
   }
-  if (is_t1(root)) return from_t1(root, problems);
+  if (is_t1(root)) return from_t1(root, diagnostics);
   if (is_other_json(yaml, root))
     throw Error(ExitCode::bad_input, fmt::format("{}: this is no tuning file, which has name, file and params; {}",
                                                  yaml.string(), if_recorded(yaml)));
@@ -121,8 +121,8 @@ void append(Node& target, const Node& more) {
 /// Adds another tuning file's entries to the first one's.
 class Joiner {
  public:
-  Joiner(Node& root, const std::filesystem::path& folder, Problems& problems)
-      : root_(&root), folder_(folder), problems_(&problems) {}
+  Joiner(Node& root, const std::filesystem::path& folder, Diagnostics& diagnostics)
+      : root_(&root), folder_(folder), diagnostics_(&diagnostics) {}
 
   void join(const Node& other, const std::filesystem::path& other_folder) {
     for (const Entry& entry : other.entries) {
@@ -132,8 +132,8 @@ class Joiner {
       } else if (is_joined(entry.key.text)) {
         append(*mine, entry.value);
       } else if (!agree(entry.key.text, *mine, entry.value, other_folder)) {
-        problems_->add(entry.key.place, fmt::format("'{}' differs from {}; files tuned together must share it",
-                                                    entry.key.text, to_text(mine->place)));
+        diagnostics_->add(entry.key.place, fmt::format("'{}' differs from {}; files tuned together must share it",
+                                                       entry.key.text, to_text(mine->place)));
       }
     }
   }
@@ -149,16 +149,16 @@ class Joiner {
 
   Node* root_;
   std::filesystem::path folder_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
 };
 
 }  // namespace
 
-Source read_source(std::span<const std::filesystem::path> yamls, Problems& problems) {
+Source read_source(std::span<const std::filesystem::path> yamls, Diagnostics& diagnostics) {
   if (yamls.empty()) throw Error(ExitCode::bad_input, "no tuning file; give one with --yaml");
-  Source source{folder_of(yamls.front()), read_root(yamls.front(), problems)};
-  Joiner joiner(source.root, source.folder, problems);
-  for (const std::filesystem::path& yaml : yamls.subspan(1)) joiner.join(read_root(yaml, problems), folder_of(yaml));
+  Source source{folder_of(yamls.front()), read_root(yamls.front(), diagnostics)};
+  Joiner joiner(source.root, source.folder, diagnostics);
+  for (const std::filesystem::path& yaml : yamls.subspan(1)) joiner.join(read_root(yaml, diagnostics), folder_of(yaml));
   return source;
 }
 

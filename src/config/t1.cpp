@@ -24,9 +24,9 @@ std::string trimmed(std::string text) {
 
 class T1Reader {
  public:
-  T1Reader(const Node& root, Problems& problems)
+  T1Reader(const Node& root, Diagnostics& diagnostics)
       : root_(&root),
-        problems_(&problems),
+        diagnostics_(&diagnostics),
         tuning_(block()),
         params_(block()),
         sizes_(mapping()),
@@ -64,7 +64,7 @@ class T1Reader {
     return node;
   }
 
-  void complain(const Node& node, const std::string& text) { problems_->add(node.place, text); }
+  void complain(const Node& node, const std::string& text) { diagnostics_->add(node.place, text); }
 
   const Node* require(const Node& node, std::string_view key) {
     const Node* found = node.find(key);
@@ -142,7 +142,7 @@ class T1Reader {
 
   /// Returns a null node if the text is not YAML.
   static Node parse_list(const std::string& text, const Node& node) {
-    Problems ignored;
+    Diagnostics ignored;
     Node list;
     try {
       list = parse_yaml(text, "Values", ignored);
@@ -333,7 +333,7 @@ class T1Reader {
   }
 
   const Node* root_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
   const Node* kernel_ = nullptr;
   Node tuning_, params_, sizes_, default_, trusted_, buffers_, args_;
 };
@@ -344,6 +344,6 @@ bool is_t1(const Node& root) {
   return root.is_mapping() && root.find("ConfigurationSpace") != nullptr && root.find("KernelSpecification") != nullptr;
 }
 
-Node from_t1(const Node& root, Problems& problems) { return T1Reader(root, problems).read(); }
+Node from_t1(const Node& root, Diagnostics& diagnostics) { return T1Reader(root, diagnostics).read(); }
 
 }  // namespace tune::config

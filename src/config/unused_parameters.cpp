@@ -112,7 +112,7 @@ class Uses {
     std::vector<std::filesystem::path> files = plan_->build.depends;
     files.push_back(plan_->file);
     const Node* file = source_->root.find("file");
-    Problems reported;
+    Diagnostics reported;
     for (const Entry& entry : file != nullptr ? file->entries : std::vector<Entry>())
       if (entry.value.is_scalar()) files.push_back(resolve(entry.value, source_->folder, reported));
     return files;
@@ -166,7 +166,7 @@ std::string complaint(const Plan& plan, const std::string& name, bool run_time) 
 
 }  // namespace
 
-void warn_of_unused_parameters(const Plan& plan, const Source& source, Problems& problems) {
+void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnostics& diagnostics) {
   const Node* params = source.root.find("params");
   if (params == nullptr) return;
   Uses uses(plan, source);
@@ -178,7 +178,7 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Problems&
       const std::string name = key.substr(run_time ? 1 : 0);
       const bool ignored = params->is_list() && name == "metadata";  // kbench
       if (ignored || !seen.insert(name).second || uses.has(name, run_time, in_source(plan, name))) continue;
-      problems.warn(entry.key.place, complaint(plan, name, run_time));
+      diagnostics.warn(entry.key.place, complaint(plan, name, run_time));
     }
   }
 }

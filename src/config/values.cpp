@@ -22,8 +22,8 @@ bool is_number(const Value& value) {
 /// Reads the values of one parameter; error messages have its name.
 class ValueReader {
  public:
-  ValueReader(const std::string& name, Arithmetic arithmetic, Problems& problems)
-      : name_(name), arithmetic_(arithmetic), problems_(&problems) {}
+  ValueReader(const std::string& name, Arithmetic arithmetic, Diagnostics& diagnostics)
+      : name_(name), arithmetic_(arithmetic), diagnostics_(&diagnostics) {}
 
   std::optional<ValueSet> read(const Node& node) {
     if (node.is_mapping()) return read_form(node);
@@ -37,7 +37,7 @@ class ValueReader {
 
  private:
   std::nullopt_t complain(const Node& node, const std::string& text) {
-    problems_->add(node.place, fmt::format("parameter '{}' {}", name_, text));
+    diagnostics_->add(node.place, fmt::format("parameter '{}' {}", name_, text));
     return std::nullopt;
   }
 
@@ -51,10 +51,10 @@ class ValueReader {
 
   std::optional<Value> read_one(const Node& node) {
     if (node.is_scalar() && looks_like_a_list(node))
-      problems_->warn(node.place,
-                      fmt::format("parameter '{}' has the text '{}' as one value; write several as [2, 4, 8] "
-                                  "or {{range: [2, 8]}}, or quote the text",
-                                  name_, node.text));
+      diagnostics_->warn(node.place,
+                         fmt::format("parameter '{}' has the text '{}' as one value; write several as [2, 4, 8] "
+                                     "or {{range: [2, 8]}}, or quote the text",
+                                     name_, node.text));
     if (node.is_scalar()) return node.quoted ? Value(node.text) : parse_value(node.text);
     if (node.is_list() && node.items.size() == 2) {
       const Value first = parse_value(node.items[0].text), second = parse_value(node.items[1].text);
@@ -97,7 +97,7 @@ class ValueReader {
   }
 
   std::optional<ValueSet> read_form(const Node& node) {
-    Fields fields(node, fmt::format("parameter '{}'", name_), {"values", "pow2", "range", "kind"}, *problems_);
+    Fields fields(node, fmt::format("parameter '{}'", name_), {"values", "pow2", "range", "kind"}, *diagnostics_);
     const Node *values = fields.find("values"), *pow2 = fields.find("pow2"), *range = fields.find("range");
     if ((values != nullptr) + (pow2 != nullptr) + (range != nullptr) != 1) {
       return complain(node, "needs exactly one of values, pow2, range");
@@ -117,21 +117,22 @@ class ValueReader {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!seen.insert(key_of(values[i])).second)
-        problems_->warn(items[i]->place, fmt::format("parameter '{}' has the value {} more than once; it counts once",
-                                                     name_, to_text(values[i])));
+        diagnostics_->warn(
+            items[i]->place,
+            fmt::format("parameter '{}' has the value {} more than once; it counts once", name_, to_text(values[i])));
   }
 
   std::optional<Kind> read_kind(const Node* node) {
     if (node == nullptr) return {};
     const auto kind = read_choice(*node, fmt::format("kind of parameter '{}'", name_),
-                                  {"categorical", "ordinal", "interval", "ratio"}, *problems_);
+                                  {"categorical", "ordinal", "interval", "ratio"}, *diagnostics_);
     return kind ? std::optional(static_cast<Kind>(*kind)) : std::nullopt;
   }
 
   std::optional<std::vector<Value>> read_pow2(const Node& node) {
     std::vector<std::uint64_t> ends;
     for (const Node* item : as_list(node)) {
-      if (const auto end = read_integer(*item, "an end of pow2", *problems_)) {
+      if (const auto end = read_integer(*item, "an end of pow2", *diagnostics_)) {
         ends.push_back(*end > 0 ? static_cast<std::uint64_t>(*end) : 0);
       }
     }
@@ -219,7 +220,7 @@ class ValueReader {
 
   std::string name_;
   Arithmetic arithmetic_;
-  Problems* problems_;
+  Diagnostics* diagnostics_;
 };
 
 }  // namespace
@@ -235,8 +236,8 @@ Node list_of(Node item) {
 }
 
 std::optional<ValueSet> read_values(const Node& node, const std::string& name, Arithmetic arithmetic,
-                                    Problems& problems) {
-  return ValueReader(name, arithmetic, problems).read(node);
+                                    Diagnostics& diagnostics) {
+  return ValueReader(name, arithmetic, diagnostics).read(node);
 }
 
 std::optional<Value> evaluate_text(const std::string& text) {

@@ -24,7 +24,7 @@ enum class Arithmetic { none, unquoted, all };
 
 /// Reads what follows a parameter's name; see read_params. Returns nullopt if it is invalid, which is reported.
 std::optional<ValueSet> read_values(const Node& node, const std::string& name, Arithmetic arithmetic,
-                                    Problems& problems);
+                                    Diagnostics& diagnostics);
 
 /// The number or truth value of a text such as `2*64`; nullopt if the text is not arithmetic.
 std::optional<Value> evaluate_text(const std::string& text);

@@ -65,7 +65,7 @@ BuildInfo BuildService::info_of(const Spec& spec, const Artifact& artifact) cons
 std::optional<std::string> BuildService::launch_fault(std::span<const wire::KernelLaunch> launches,
                                                       const Artifact& artifact) const {
   const wire::Hello& hello = requests_->hello();
-  const bool gpu = hello.backend == Backend::cuda || hello.backend == Backend::hip;
+  const bool gpu = is_gpu(hello.backend);
   const std::string code = gpu ? base::read_file(artifact.path) : "";
   return exec::launch_fault(hello.backend, code, artifact.info.properties, launches, requests_->plan().problem,
                             hello.device);

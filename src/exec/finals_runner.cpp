@@ -102,7 +102,7 @@ Finals FinalsRunner::run(const Tick& tick) {
 // On the CPU they are loaded one after the other: loading disturbs nobody yet, but 20 at once would make it swap.
 void FinalsRunner::load_all() {
   const Backend backend = service_->requests().hello().backend;
-  const bool at_once = backend == Backend::cuda || backend == Backend::hip;
+  const bool at_once = is_gpu(backend);
   std::vector<Entry*> all;
   for (const auto& entry : entries_)
     if (!entry->result.failure) all.push_back(entry.get());

@@ -13,8 +13,6 @@ constexpr const char* kLockFolder = "/tmp";
 constexpr const char* kCpu = "cpu";  // the device of kernels on the CPU, and of programs
 constexpr int kRefusals = 3;         // in a row mean that the device is lost
 
-bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
-
 std::string lock_name(const ChosenDevice& device, Backend backend) {
   return device.id.empty() && !is_gpu(backend) ? kCpu : device.id;
 }

@@ -60,8 +60,7 @@ std::uint64_t ReferenceService::bytes() const {
 
 bool ReferenceService::stays_on_device() const {
   const Backend backend = requests_->hello().backend;
-  return (backend == Backend::cuda || backend == Backend::hip) &&
-         std::holds_alternative<Gemm>(requests_->plan().problem) && !device_->chosen().one_process;
+  return is_gpu(backend) && std::holds_alternative<Gemm>(requests_->plan().problem) && !device_->chosen().one_process;
 }
 
 bool ReferenceService::handle(const base::ProcessHost::Event& event) {

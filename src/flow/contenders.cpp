@@ -29,8 +29,7 @@ std::vector<exec::Contender> Contenders::all() const {
 }
 
 double finals_margin(const Plan& plan, const Objective& objective, std::span<const Trial> trials) {
-  const bool is_gpu = plan.backend == Backend::cuda || plan.backend == Backend::hip;
-  const bool is_steady = is_gpu && plan.measure.state == PowerState::burst && objective.by_time();
+  const bool is_steady = is_gpu(plan.backend) && plan.measure.state == PowerState::burst && objective.by_time();
   const bool all_are_long = std::ranges::none_of(trials, [](const Trial& trial) {
     return trial.measurement() && trial.measurement()->timing.median < kLongKernel;
   });

@@ -151,7 +151,7 @@ exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
     rules.end = *rules_.deadline;
     rules.end_is_asked_for = true;
   }
-  if (parts_.plan.backend == Backend::cuda || parts_.plan.backend == Backend::hip)
+  if (is_gpu(parts_.plan.backend))
     rules.other_state = parts_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
   return rules;
 }

@@ -91,7 +91,7 @@ std::optional<wire::Hello> Machine::builder(Backend backend) const try {
 wire::Hello Machine::hello_for_building(Backend backend) const {
   wire::Hello hello = workers_->probe_compiler(backend);
   if (hello.no_device.empty()) describe_chosen(hello);
-  const bool gpu = backend == Backend::cuda || backend == Backend::hip;
+  const bool gpu = is_gpu(backend);
   if (stand_in_)
     hello.device = *stand_in_;
   else if (gpu && rules_.arch && *rules_.arch != hello.device.arch)  // not the device that is here

@@ -144,7 +144,7 @@ void Outputs::make_folders() const {
 }
 
 fs::path artifact_file(const fs::path& folder, const Plan& plan, const std::string& suffix, const Device& device) {
-  const bool gpu = plan.backend == Backend::cuda || plan.backend == Backend::hip;
+  const bool gpu = is_gpu(plan.backend);
   const std::string name = safe_name(plan.name + suffix + (gpu ? "-" + device.arch : ""));
   return folder / (name + fs::path(wire::artifact_name(plan.backend)).extension().string());
 }

@@ -12,6 +12,7 @@ namespace tune {
 
 enum class Backend { automatic, cuda, hip, cpu, program };
 std::string_view to_text(Backend backend);
+constexpr bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
 
 /// The state of a device in which a kernel is timed: `burst` is at its boost clock, with pauses between launches;
 /// `sustained` is after so much work that its clock has settled.

@@ -141,12 +141,12 @@ bool same_texts(const config::Node& x, const config::Node& y) {
 }
 
 void check_yaml(const std::string& text) {
-  config::Problems problems;
-  const config::Node node = config::parse_yaml(text, "fuzz.yaml", problems);
-  if (problems.any()) return;
+  config::Diagnostics diagnostics;
+  const config::Node node = config::parse_yaml(text, "fuzz.yaml", diagnostics);
+  if (diagnostics.any()) return;
   const std::string written = config::to_yaml(node);
   try {
-    config::Problems none;
+    config::Diagnostics none;
     if (!same_texts(node, config::parse_yaml(written, "written.yaml", none)) || none.any())
       throw Finding("written YAML reads back as another:\n" + written);
   } catch (const Error& error) {

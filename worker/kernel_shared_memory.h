@@ -20,7 +20,8 @@ struct KernelNotes {
 
   std::int64_t judge = 0;  ///< its process
   Command command = Command::nothing;
-  std::uint32_t addresses = 0;  ///< which of the buffers' addresses the launch gets: below KernelRoom::kAddresses
+  std::uint32_t addresses =
+      0;  ///< which of the buffers' addresses the launch gets: below KernelSharedMemory::kAddresses
   std::atomic<std::uint32_t> orders = 0, turns = 0;  ///< commands that were given and carried out; futexes
   Outcome outcome = Outcome::done;
   std::uint32_t fouls_heap = 0;          ///< whether memory that the kernel takes from the heap is filled with NaNs
@@ -35,17 +36,17 @@ struct KernelNotes {
 
 /// Memory that a kernel's process and its judge share: the notes, the request for its launches, and the buffers of its
 /// problem with their workspace. Nothing in it tells which results are right.
-class KernelRoom {
+class KernelSharedMemory {
  public:
   static constexpr std::uint32_t kAddresses = 2;
 
   /// Creates the memory, in the judge; its size is sealed then. Throws std::bad_alloc.
-  explicit KernelRoom(const wire::MeasureRequest& request);
+  explicit KernelSharedMemory(const wire::MeasureRequest& request);
   /// Attaches to the memory, in the kernel's process.
-  explicit KernelRoom(base::Descriptor file);
-  ~KernelRoom();
-  KernelRoom(const KernelRoom&) = delete;
-  KernelRoom& operator=(const KernelRoom&) = delete;
+  explicit KernelSharedMemory(base::Descriptor file);
+  ~KernelSharedMemory();
+  KernelSharedMemory(const KernelSharedMemory&) = delete;
+  KernelSharedMemory& operator=(const KernelSharedMemory&) = delete;
 
   int file() const { return file_.get(); }
   /// Closes the descriptor; after that nothing more can be mapped.

@@ -1,4 +1,4 @@
-#include "check.h"
+#include "compare_result.h"
 
 #include <fmt/format.h>
 

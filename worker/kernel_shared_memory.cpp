@@ -1,4 +1,4 @@
-#include "kernel_room.h"
+#include "kernel_shared_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ void require_memory(std::size_t bytes) {
 
 }  // namespace
 
-KernelRoom::KernelRoom(const wire::MeasureRequest& request) : request_(for_launches(request)) {
+KernelSharedMemory::KernelSharedMemory(const wire::MeasureRequest& request) : request_(for_launches(request)) {
   const std::string text = wire::encode(wire::Request(request_));
   const std::size_t head = whole_pages(sizeof(KernelNotes) + text.size());
   std::size_t total = head;
@@ -53,7 +53,7 @@ KernelRoom::KernelRoom(const wire::MeasureRequest& request) : request_(for_launc
   std::ranges::copy(text, reinterpret_cast<char*>(notes_ + 1));
 }
 
-KernelRoom::KernelRoom(base::Descriptor file) : file_(std::move(file)) {
+KernelSharedMemory::KernelSharedMemory(base::Descriptor file) : file_(std::move(file)) {
   map_notes(sizeof(KernelNotes));
   const std::size_t text = notes_->request_bytes;
   ::munmap(std::exchange(notes_, nullptr), mapped_);
@@ -62,27 +62,27 @@ KernelRoom::KernelRoom(base::Descriptor file) : file_(std::move(file)) {
       wire::decode_request({reinterpret_cast<const char*>(notes_ + 1), static_cast<std::size_t>(text)}));
 }
 
-KernelRoom::~KernelRoom() {
+KernelSharedMemory::~KernelSharedMemory() {
   if (notes_) ::munmap(notes_, mapped_);
 }
 
-void KernelRoom::map_notes(std::size_t bytes) {
+void KernelSharedMemory::map_notes(std::size_t bytes) {
   void* mapping = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   notes_ = static_cast<KernelNotes*>(mapping);
   mapped_ = bytes;
 }
 
-std::string KernelRoom::text() const {
+std::string KernelSharedMemory::text() const {
   return {notes_->text.data(), ::strnlen(notes_->text.data(), notes_->text.size())};
 }
 
-void KernelRoom::set_text(const std::string& text) {
+void KernelSharedMemory::set_text(const std::string& text) {
   notes_->text.fill('\0');
   std::copy_n(text.data(), std::min(text.size(), notes_->text.size() - 1), notes_->text.data());
 }
 
-std::vector<Extent> KernelRoom::extents() const {
+std::vector<Extent> KernelSharedMemory::extents() const {
   std::vector<Extent> all;
   for (const Buffer& buffer : buffers_of(request_.problem))
     all.push_back({buffer.name, static_cast<std::size_t>(buffer.count * size_of(buffer.type))});
@@ -90,18 +90,18 @@ std::vector<Extent> KernelRoom::extents() const {
   return all;
 }
 
-GuardedBuffer::Place KernelRoom::place(std::uint32_t addresses) const {
+GuardedBuffer::Place KernelSharedMemory::place(std::uint32_t addresses) const {
   if (!request_.measure.strict) return GuardedBuffer::Place::between_bands;
   return addresses == 0 ? GuardedBuffer::Place::at_start : GuardedBuffer::Place::at_end;
 }
 
-std::size_t KernelRoom::buffers_bytes() const {
+std::size_t KernelSharedMemory::buffers_bytes() const {
   std::size_t total = 0;
   for (const Extent& extent : extents()) total += GuardedBuffer::footprint(extent.bytes, place(0));
   return total;
 }
 
-std::vector<GuardedBuffer> KernelRoom::map(std::uint32_t addresses) const {
+std::vector<GuardedBuffer> KernelSharedMemory::map(std::uint32_t addresses) const {
   std::vector<GuardedBuffer> buffers;
   std::size_t offset = mapped_ + (request_.measure.strict ? addresses * buffers_bytes() : 0);
   for (const Extent& extent : extents()) {

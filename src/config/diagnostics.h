@@ -16,30 +16,30 @@ struct Place {
 std::string to_text(const Place& place);
 
 /// Collects what is wrong with a user's files, so that everything is said at once, and what is probably a mistake.
-class Problems {
+class Diagnostics {
  public:
   void add(const Place& place, const std::string& text);
   /// Notes what a user should look at, although it is allowed.
   void warn(const Place& place, const std::string& text);
-  bool any() const { return !problems_.empty(); }
+  bool any() const { return !diagnostics_.empty(); }
   /// Throws Error(bad_input) with one `FILE:LINE: text` per line, files in order of appearance and lines ascending.
   void throw_if_any() const;
   /// The warnings in the same form and order, one each.
   std::vector<std::string> warnings() const;
 
  private:
-  struct Problem {
+  struct Diagnostic {
     std::size_t file;
     int line;
     std::string text;
-    bool operator==(const Problem&) const = default;
+    bool operator==(const Diagnostic&) const = default;
   };
-  static std::vector<Problem> sorted(std::vector<Problem> list);
+  static std::vector<Diagnostic> sorted(std::vector<Diagnostic> list);
 
-  void add_to(std::vector<Problem>& list, const Place& place, const std::string& text);
+  void add_to(std::vector<Diagnostic>& list, const Place& place, const std::string& text);
 
   std::vector<std::string> files_;
-  std::vector<Problem> problems_, warnings_;
+  std::vector<Diagnostic> diagnostics_, warnings_;
 };
 
 }  // namespace tune::config
