@@ -12,7 +12,6 @@
 //   STAGES       of the ring
 //   CONSUMERS    warpgroups that multiply, 1 to 3
 //   CLUSTER      blocks, one tile of rows below the other, that share the columns of B: each loads a part for all
-//   EXACT        1: the sizes are multiples of the tile and ldc is one of 8, and stores need no check
 //   type_a, type_c   bf16 or f16; bf16, f16 or f32
 //
 // Shared memory, dynamic: STAGES*((BM + BN)*BK*2 + 16) bytes. Rows of A and B must start at multiples of 16 bytes.
@@ -20,9 +19,6 @@
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(CLUSTER)
 #error "needs -D of BM BN BK STAGES CONSUMERS CLUSTER, for example 128 256 64 4 2 1; see the head of the file"
-#endif
-#ifndef EXACT
-#define EXACT 0
 #endif
 #if type_a_f16
 #define OPERAND "f16"
@@ -305,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       const int2 corner = tiles.corner(tile, rank);
       const int row = corner.x + first_row + threadIdx.x / 32 % 4 * 16;
 #pragma unroll
-      for (int i = 0; i < kBlocks; ++i) store<EXACT>(Target<Result>{c, row + i * 64, corner.y, m, n, ldc}, sums[i]);
+      for (int i = 0; i < kBlocks; ++i) store<false>(Target<Result>{c, row + i * 64, corner.y, m, n, ldc}, sums[i]);
     }
   }
   sync_cluster();  // nobody leaves while another may still arrive at its barriers

@@ -103,6 +103,7 @@ TEST_F(Mistakes, TheSourceAndItsHeadersAreSearchedForNames) {
   EXPECT_FALSE(unused("#include \"tile.h\"\n"));
   EXPECT_FALSE(unused("#define HEADER \"tile.h\"\n#include HEADER\n"));
   EXPECT_FALSE(unused("#define NAME(x) B##x\nint x = NAME(X);\n"));
+  EXPECT_TRUE(unused("#define NAME(x) B##x\nint x = NAME(Y);\n"));
 }
 
 TEST_F(Mistakes, TheMacrosOfPairsAndTextsAreUses) {

@@ -284,6 +284,7 @@ TEST_F(Workload, WarmStartsAreComparedOnAJournalOfSeveralShapes) {
 
 TEST_F(Shapes, ShapesShareTheirBuilds) {
   sandbox_.write_gemm();
+  sandbox_.write("gemm.yaml", sandbox_.read("gemm.yaml") + "let: {BLOCKS: \"ceil_div(m, 16)\"}  # not in the source\n");
   sandbox_.write("sizes.yaml", "- {M: 16, N: 16, K: 16}\n- {M: 32, N: 16, K: 16}\n");
   const Words words = {"gemm.yaml", "--shapes", "sizes.yaml", "--tune", "--no-finals", "--quiet", "--output", "out"};
   const Result result = tune(words);

@@ -124,7 +124,7 @@ TEST_F(GpuFaults, WhatCannotBeLaunchedIsPrunedWithTheReason) {
   };
   expect("grid: [1], block: [1024, 2]", "allows 1024 threads");
   expect("grid: [1], block: [256], shared: 1048576", "launch.shared of gemm");
-  expect("grid: [SPEC], block: [256]", "launch.grid of gemm: not from 1 to");
+  expect("grid: [SPEC], block: [256]", "launch.grid of gemm must be from 1 to");
 }
 
 TEST_F(GpuFaults, TooMuchMemoryIsOneRow) {

@@ -1,8 +1,8 @@
 #include "config/load.h"
 
 #include "config/interpreter.h"
+#include "config/name_uses.h"
 #include "config/source.h"
-#include "config/unused_parameters.h"
 
 namespace tune::config {
 namespace {
@@ -27,6 +27,7 @@ Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& opt
       is_command ? std::filesystem::path(plan.name) : std::filesystem::absolute(yamls.front()).lexically_normal();
   if (plan.space.product_size() != 1) result.reset();
   warn_of_unused_parameters(plan, source, diagnostics);
+  plan.build.not_compiled = values_not_in_source(plan, source);
   return {std::move(plan), std::move(source), std::move(chosen), std::move(result), diagnostics.warnings()};
 }
 

@@ -178,7 +178,8 @@ std::vector<Define> Requests::defines(const Spec& spec) const {
     for (Define& define : to_defines(setting.name, setting.value)) all.push_back(std::move(define));
   };
   for (const Setting& setting : spec.params) add(setting);
-  for (const Setting& setting : plan_->space.derived(spec)) add(setting);
+  for (const Setting& setting : plan_->space.derived(spec))
+    if (std::ranges::find(plan_->build.not_compiled, setting.name) == plan_->build.not_compiled.end()) add(setting);
   for (const std::string& name : plan_->build.defines) add({name, plan_->constants.at(name), false});
   return all;
 }

@@ -32,8 +32,6 @@ std::chrono::steady_clock::duration ticks(double seconds) {
       std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
 
-bool is_vendor(const std::string& label) { return label == "vendor" || label == "vendor best"; }
-
 /// The first algorithm is one of those that the library offers: it is the best of them where another, chosen in a short
 /// race, turns out to be no faster.
 void settle_vendor(Finals& finals) {

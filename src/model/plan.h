@@ -60,6 +60,7 @@ struct BuildRules {
   std::vector<std::filesystem::path> include;  ///< absolute
   std::vector<std::filesystem::path> depends;  ///< absolute; files beyond headers whose contents belong to the build
   std::vector<std::string> defines;            ///< names whose values become compile-time: m, n, k
+  std::vector<std::string> not_compiled;       ///< derived values that the source does not name
   std::vector<std::string> command;
   bool command_is_shell = false;
   std::vector<std::string> run;

@@ -64,7 +64,7 @@ bool is_better(const TunedResult& a, const TunedResult& b) { return order_of(a) 
 
 std::string baseline_that_wins(const TunedResult& result) {
   for (const auto& [label, ratio] : result.ratios)
-    if (label != "vendor" && ratio < 1 - kEquivalence) return label;
+    if (!is_vendor(label) && ratio < 1 - kEquivalence) return label;
   return {};
 }
 

@@ -30,6 +30,8 @@ bool is_far_behind(std::span<const double> ratios) {
 
 }  // namespace
 
+bool is_vendor(const std::string& label) { return label == "vendor" || label == "vendor best"; }
+
 bool finished(const Finalist& finalist) {
   return !finalist.failure && !finalist.rounds.empty() &&
          std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_valid_time(round.second); });

@@ -34,6 +34,10 @@ struct Finals {
   int cores = 0;                              ///< of the machine
 };
 
+/// Whether a finalist's label is that of the vendor's library: of the algorithm that it takes first, or of its best
+/// one.
+bool is_vendor(const std::string& label);
+
 /// Whether the rounds of the finalist can be compared with those of others.
 bool finished(const Finalist& finalist);
 /// Precondition: finished.

@@ -1,4 +1,4 @@
-#include "config/unused_parameters.h"
+#include "config/name_uses.h"
 
 #include <fmt/format.h>
 
@@ -60,6 +60,27 @@ std::string without_comments(std::string_view text) {
   return code;
 }
 
+void add_words(std::string_view text, std::set<std::string, std::less<>>& words) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && in_a_name(text[end])) ++end;
+    if (end > begin) words.emplace(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+/// Whether `##` can make the name of these words and of numbers.
+bool is_composed_of(std::string_view name, const std::set<std::string, std::less<>>& words) {
+  std::vector<bool> reached(name.size() + 1);  // whether so many characters can be composed
+  reached[0] = true;
+  for (std::size_t end = 1; end <= name.size(); ++end) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(name[end - 1])) != 0;
+    for (std::size_t begin = 0; begin < end && !reached[end]; ++begin)
+      reached[end] = reached[begin] && ((digit && begin + 1 == end) || words.contains(name.substr(begin, end - begin)));
+  }
+  return reached.back();
+}
+
 /// Everything in which the name of a parameter has an effect.
 class Uses {
  public:
@@ -76,9 +97,12 @@ class Uses {
   bool has(const std::string& name, bool run_time, As in_source) {
     const auto mentions_name = [&](const std::string& text) { return mentions(text, name, As::word); };
     if (is_argument(run_time) || std::ranges::any_of(texts_, mentions_name)) return true;
-    if (run_time || !is_built()) return false;
+    return !run_time && is_built() && may_be_in_source(name, in_source);
+  }
+
+  bool may_be_in_source(const std::string& name, As in_source) {
     read_sources();
-    return !all_known_ ||
+    return !all_known_ || (composes_names_ && is_composed_of(name, words_)) ||
            std::ranges::any_of(sources_, [&](const std::string& text) { return mentions(text, name, in_source); });
   }
 
@@ -127,8 +151,9 @@ class Uses {
     all_known_ = all_known_ && sources.macro_include.empty();
     for (const auto& [path, text] : sources.texts) {
       sources_.push_back(language_of(file) ? without_comments(text) : text);
+      add_words(sources_.back(), words_);
       const bool composes_names = sources_.back().find("##") != std::string::npos;
-      if (composes_names && path.string().starts_with(folder)) all_known_ = false;
+      if (composes_names && path.string().starts_with(folder)) composes_names_ = true;
     }
   } catch (const Error&) {  // it cannot be read, which matters to who builds it
     all_known_ = false;
@@ -138,8 +163,10 @@ class Uses {
   const Source* source_;
   std::vector<std::string> texts_;    ///< of the tuning file
   std::vector<std::string> sources_;  ///< without comments
+  std::set<std::string, std::less<>> words_;
   bool read_ = false;
   bool all_known_ = true;
+  bool composes_names_ = false;  ///< a source composes names with `##`
 };
 
 As in_source(const Plan& plan, const std::string& name) {
@@ -181,6 +208,16 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnosti
       diagnostics.warn(entry.key.place, complaint(plan, name, run_time));
     }
   }
+}
+
+std::vector<std::string> values_not_in_source(const Plan& plan, const Source& source) {
+  std::vector<std::string> names;
+  const Node* let = source.root.find("let");
+  if (let == nullptr || plan.kernel.empty()) return names;
+  Uses uses(plan, source);
+  for (const Entry& entry : let->entries)
+    if (!uses.may_be_in_source(entry.key.text, As::beginning)) names.push_back(entry.key.text);
+  return names;
 }
 
 }  // namespace tune::config
