@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tune::layering_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,4 +142,4 @@ TEST(Layering, TheTestSeesAForbiddenArrow) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::layering_test
