@@ -8,7 +8,7 @@
 #include "compare_result.h"
 #include "reference.h"
 
-namespace tune {
+namespace tune::arrangement_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 5;
@@ -96,4 +96,4 @@ TEST(Arrangement, IsNotForMatricesThatShareElements) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::arrangement_test

@@ -6,7 +6,7 @@
 #include "has.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::audit_test {
 namespace {
 
 using cli::has;
@@ -200,4 +200,4 @@ TEST_F(Audited, ARecordingWithoutAValidSpecHasNoWinners) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::audit_test

@@ -6,7 +6,7 @@
 #include "config/filter.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::best_yaml_test {
 namespace {
 
 config::BestResult result_of(const Plan& plan, std::int64_t mesh_idx) {
@@ -266,4 +266,4 @@ TEST_F(Filters, RefuseWhatCanNeverMatch) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::best_yaml_test

@@ -4,7 +4,7 @@
 
 #include "has.h"
 
-namespace tune {
+namespace tune::certainty_test {
 namespace {
 
 class CertaintyTest : public testing::Test {
@@ -97,4 +97,4 @@ TEST_F(CertaintyTest, IsThatOfTheSweepWithoutFinals) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::certainty_test

@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_audit_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -211,4 +211,4 @@ TEST_F(Audit, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_audit_test

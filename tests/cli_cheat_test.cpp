@@ -11,7 +11,7 @@
 
 #include "cli.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_cheat_test {
 namespace {
 
 /// What a kernel does, the number of that, and how its outcome has to begin.
@@ -118,4 +118,4 @@ TEST_F(CheatTest, NeitherReferenceNorJudgeCanBeLookedAt) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_cheat_test

@@ -8,7 +8,7 @@
 #include "config/node.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_ci_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,4 +132,4 @@ TEST_F(GitLab, ASlowerSourceFails) {
 TEST_F(GitLab, AnUnchangedSourcePasses) { EXPECT_EQ(run_job(), 0) << sandbox_.read("log"); }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_ci_test

@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_command_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -394,4 +394,4 @@ TEST_F(Commands, MistakesInTuningFilesHaveTheirLine) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_command_test

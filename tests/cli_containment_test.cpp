@@ -11,7 +11,7 @@
 #include "cli.h"
 #include "wire/messages.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_containment_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -444,4 +444,4 @@ TEST_F(Early, AKilledDriverTakesItsProbeAlong) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_containment_test

@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_database_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -434,4 +434,4 @@ TEST_F(Cover, SaysWhichTimesItNeeds) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_database_test

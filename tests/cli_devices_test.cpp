@@ -14,7 +14,7 @@
 #include "exec/device_lock.h"
 #include "fake_devices.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_devices_test {
 namespace {
 
 TEST_F(Devices, SeveralShareTheSpecsAndTheirTimesAreScaledByACommonSpec) {
@@ -434,4 +434,4 @@ TEST_F(Devices, AWaitingRunCanBeInterrupted) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_devices_test

@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_diff_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -303,4 +303,4 @@ TEST_F(Diff, DamagedAndNewerJournalsAreMarked) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_diff_test

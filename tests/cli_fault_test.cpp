@@ -8,7 +8,7 @@
 
 #include "kernel_cases.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_fault_test {
 namespace {
 
 const std::string kYaml =
@@ -171,4 +171,4 @@ TEST_F(Faults, AFailedBuildIsOneRow) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_fault_test

@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_finals_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -287,4 +287,4 @@ TEST_F(FinalsOfTune, ThoseOfAnOlderJournalAreHeldAgain) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_finals_test

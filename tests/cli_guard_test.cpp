@@ -8,7 +8,7 @@
 
 #include "kernel_cases.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_guard_test {
 namespace {
 
 const std::string kHead = R"(
@@ -206,4 +206,4 @@ TEST_F(Guards, AProcessThatSharesTheKernelsMemoryIsFoundAsWell) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_guard_test

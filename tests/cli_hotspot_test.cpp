@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_hotspot_test {
 namespace {
 
 void replace(std::string& text, const std::string& from, const std::string& to) {
@@ -53,4 +53,4 @@ TEST_F(Hotspot, AStepTooManyIsWrong) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_hotspot_test

@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_input_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -492,4 +492,4 @@ TEST_F(Input, HelpAndVersionNeedNoTuningFile) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_input_test

@@ -10,7 +10,7 @@
 #include "fake_devices.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_isolation_test {
 namespace {
 
 class Isolation : public Batches {
@@ -195,4 +195,4 @@ TEST_F(Isolation, ARunThatMostlyOpensGpusSaysWhatSharingWouldSave) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_isolation_test

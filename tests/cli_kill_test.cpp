@@ -12,7 +12,7 @@
 #include "has.h"
 #include "model/values/random.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_kill_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -350,4 +350,4 @@ TEST_F(Temporaries, OfARunThatWasKilledAreRemovedByTheNext) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_kill_test

@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_mistakes_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -321,4 +321,4 @@ TEST_F(Mistakes, ArgumentsThatDoNotFitAreShownBelowTheKernels) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_mistakes_test

@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_output_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -521,4 +521,4 @@ TEST_F(Builds, APythonScriptNeedsNone) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_output_test

@@ -8,7 +8,7 @@
 
 #include "cli.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_protocol_test {
 namespace {
 
 const std::string kBroken = "protocol: the worker broke the protocol: ";
@@ -135,4 +135,4 @@ TEST_F(Protocol, AWorkerThatGoesAwayEndsTheRunWithOneError) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_protocol_test

@@ -7,7 +7,7 @@
 #include "base/store.h"
 #include "terminal.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_readme_test {
 namespace {
 
 // The text between ```text and ``` of the README in the block that has this command.
@@ -199,4 +199,4 @@ TEST(Readme, NamesEveryOption) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_readme_test

@@ -11,7 +11,7 @@
 #include "fake_devices.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_records_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -415,4 +415,4 @@ TEST_F(Artifacts, ThatTheKernelReplacesAreBuiltAgain) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_records_test

@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_remark_test {
 namespace {
 
 /// All but the one that results are from the journal.
@@ -74,4 +74,4 @@ TEST(Remarks, OldKernelsOfOpenBlasAreANoteUntilItsAdviceIsTaken) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_remark_test

@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_repeat_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -329,4 +329,4 @@ TEST_F(Repeat, EachShapeHasAnArtifactOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_repeat_test

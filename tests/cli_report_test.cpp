@@ -14,7 +14,7 @@
 #include "has.h"
 #include "wire/json.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_report_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -520,4 +520,4 @@ TEST_F(LiveReport, GoesWithARunThatMeasures) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_report_test

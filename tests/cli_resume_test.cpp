@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_resume_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -671,4 +671,4 @@ TEST_F(CustomResume, AnObjectiveThatCannotBeMeasuredIsRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_resume_test

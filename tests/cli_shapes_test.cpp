@@ -5,7 +5,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_shapes_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -299,4 +299,4 @@ TEST_F(Shapes, ShapesShareTheirBuilds) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_shapes_test

@@ -11,7 +11,7 @@
 #include "options/completion.h"
 #include "options/help.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_shell_test {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -230,4 +230,4 @@ TEST_F(Shell, TheManualPageRenders) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_shell_test

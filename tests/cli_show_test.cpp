@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_show_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -381,4 +381,4 @@ TEST_F(Cache, WhatOthersPutIntoASharedStoreStays) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_show_test

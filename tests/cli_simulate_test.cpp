@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_simulate_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -376,4 +376,4 @@ TEST_F(Simulate, AComparisonOfWhatIsNoStrategyOrNoRecordingIsRefused) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_simulate_test

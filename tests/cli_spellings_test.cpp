@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_spellings_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -277,4 +277,4 @@ TEST_F(Spellings, KernelTunersStrategiesSearch) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_spellings_test

@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_streams_test {
 namespace {
 
 class Streams : public testing::Test {
@@ -70,4 +70,4 @@ TEST_F(Streams, ATerminalThatIsGoneLeavesTheExitCode) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_streams_test

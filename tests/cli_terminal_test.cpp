@@ -8,7 +8,7 @@
 #include "has.h"
 #include "terminal.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_terminal_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -238,4 +238,4 @@ TEST_F(TerminalTest, FailedBuildsCountInTheTimeSpent) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_terminal_test

@@ -5,7 +5,7 @@
 #include "has.h"
 #include "model/values/shown.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_text_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -182,4 +182,4 @@ TEST_F(Text, NoLibrarysWordsAreInWhatIsSaidOfADamagedFile) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_text_test

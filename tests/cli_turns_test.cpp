@@ -12,7 +12,7 @@
 #include "cli.h"
 #include "exec/device_lock.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_turns_test {
 namespace {
 
 class Turns : public testing::Test {
@@ -184,4 +184,4 @@ TEST_F(Turns, ALockThatIsNotToBeTrustedIsSaidAndLeftAlone) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_turns_test

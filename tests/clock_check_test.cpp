@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tune {
+namespace tune::clock_check_test {
 namespace {
 
 constexpr double kAllowance = 1e-4;
@@ -36,4 +36,4 @@ TEST(ClockCheck, AProcessMayClaimMoreThanItTook) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::clock_check_test

@@ -8,7 +8,7 @@
 #include "wire/cubin.h"
 #include "wire/messages.h"
 
-namespace tune::wire {
+namespace tune::wire::code_object_test {
 namespace {
 
 /// An ELF file with one segment of notes: one of another owner, then AMDGPU's with this description.
@@ -118,4 +118,4 @@ TEST(Cubin, EveryTruncationIsRefused) {
 }
 
 }  // namespace
-}  // namespace tune::wire
+}  // namespace tune::wire::code_object_test

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
-namespace tune {
+namespace tune::compiler_output_test {
 namespace {
 
 constexpr base::Exit kFailed = {.code = 1};
@@ -84,4 +84,4 @@ TEST(CompilerOutput, WhatFollowsTheErrorIsItsDetail) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::compiler_output_test

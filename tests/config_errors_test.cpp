@@ -3,7 +3,7 @@
 
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::config_errors_test {
 namespace {
 
 class BadInput : public testing::Test {
@@ -541,4 +541,4 @@ TEST_F(BadInput, ShapesMustBeMappings) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::config_errors_test

@@ -7,7 +7,7 @@
 #include "model/grid_scan.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::config_test {
 namespace {
 
 const Parameter& parameter(const Plan& plan, const std::string& name, std::size_t mapping = 0) {
@@ -610,4 +610,4 @@ TEST(Paths, TwoDollarsAreOne) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::config_test

@@ -8,7 +8,7 @@
 #include "model/values/error.h"
 #include "wire/argument_lists.h"
 
-namespace tune {
+namespace tune::cpu_worker_test {
 namespace {
 
 class CpuWorker : public CpuFixture {
@@ -264,4 +264,4 @@ TEST_F(CpuWorker, DescribesTheMachineByTheDocumentedNames) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::cpu_worker_test

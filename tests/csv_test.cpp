@@ -5,7 +5,7 @@
 #include <locale>
 #include <sstream>
 
-namespace tune::report {
+namespace tune::report::csv_test {
 namespace {
 
 Spec spec(std::int64_t mesh_idx, Value bm, Value raster) {
@@ -137,4 +137,4 @@ TEST(Csv, WritesPointsAsDecimalSignsInEveryLocale) {
 }
 
 }  // namespace
-}  // namespace tune::report
+}  // namespace tune::report::csv_test

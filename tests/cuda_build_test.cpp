@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "has.h"
 
-namespace tune::cli {
+namespace tune::cli::cuda_build_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -224,4 +224,4 @@ TEST_F(CudaBuild, MeasuringWithoutADeviceIsOneClearError) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cuda_build_test

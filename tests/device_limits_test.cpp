@@ -6,7 +6,7 @@
 #include "model/grid_scan.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::device_limits_test {
 namespace {
 
 const Device kHopper = {"H",
@@ -77,4 +77,4 @@ TEST_F(DeviceLimits, LeaveOutWhatTheDeviceDoesNotTell) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::device_limits_test

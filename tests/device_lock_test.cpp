@@ -9,7 +9,7 @@
 #include "base/store.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::device_lock_test {
 namespace {
 
 using Use = exec::DeviceLock::Use;
@@ -142,4 +142,4 @@ TEST(DeviceLock, WithoutAnIdKeepsOneRunFromOpeningWhatItTimes) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::device_lock_test

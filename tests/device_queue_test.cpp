@@ -7,7 +7,7 @@
 #include "exec/queue_rules.h"
 #include "fake_host.h"
 
-namespace tune {
+namespace tune::device_queue_test {
 namespace {
 
 constexpr exec::DeviceQueue::Rules kBatches = {.loaded_ahead = 2, .opening_at_once = 2, .batches = true};
@@ -131,4 +131,4 @@ TEST_F(QueueTest, TheRulesOfAGpuAreManyProcessesInBatchesOrAFewThatAreReused) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::device_queue_test

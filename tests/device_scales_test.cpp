@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tune {
+namespace tune::device_scales_test {
 namespace {
 
 Measurement measured(double seconds) {
@@ -67,4 +67,4 @@ TEST(DeviceScales, OfACommonSpecThatIsDroppedNothingIsKept) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::device_scales_test

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace tune {
+namespace tune::expression_test {
 namespace {
 
 using namespace std::string_literals;
@@ -483,4 +483,4 @@ TEST(Names, FindNothingNearAWordUnlikeAll) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::expression_test

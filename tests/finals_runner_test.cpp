@@ -6,7 +6,7 @@
 
 #include "fake_host.h"
 
-namespace tune {
+namespace tune::finals_runner_test {
 namespace {
 
 class FinalsRunnerTest : public testing::Test {
@@ -100,4 +100,4 @@ TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::finals_runner_test

@@ -9,7 +9,7 @@
 
 #include "model/values/random.h"
 
-namespace tune {
+namespace tune::finals_test {
 namespace {
 
 Finalist timed(std::int64_t mesh_idx, const std::map<int, double>& rounds) { return {"", Spec{mesh_idx, {}}, rounds}; }
@@ -128,4 +128,4 @@ TEST(Judge, DoesNotCountWhoFailedOrHasNoTimes) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::finals_test

@@ -9,7 +9,7 @@
 #include "gemm_cells.h"
 #include "model/support.h"
 
-namespace tune {
+namespace tune::gemm_table_test {
 namespace {
 
 constexpr Type kTypes[] = {Type::f64,  Type::f32,  Type::tf32, Type::f16, Type::bf16,
@@ -234,4 +234,4 @@ TEST_F(GemmTable, TheWorkerRefusesWhatTheDriverShouldHave) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::gemm_table_test

@@ -5,7 +5,7 @@
 #include "landscape.h"
 #include "search/strategies.h"
 
-namespace tune {
+namespace tune::golden_order_test {
 namespace {
 
 // The order of the first 150 points, each told before the next, as one number.
@@ -37,4 +37,4 @@ TEST(GoldenOrder, IsTheSameForEveryInstructionSet) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::golden_order_test

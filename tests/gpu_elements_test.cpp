@@ -11,7 +11,7 @@
 #include "elements.h"
 #include "inputs.h"
 
-namespace tune {
+namespace tune::gpu_elements_test {
 namespace {
 
 constexpr Type kHostTypes[] = {Type::f64,  Type::f32,  Type::tf32, Type::f16, Type::bf16,
@@ -91,4 +91,4 @@ TEST(GpuElements, ReadWhatTheyWrote) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::gpu_elements_test

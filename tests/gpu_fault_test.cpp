@@ -3,7 +3,7 @@
 
 #include "kernel_cases.h"
 
-namespace tune::cli {
+namespace tune::cli::gpu_fault_test {
 namespace {
 
 const std::string kHead = R"(
@@ -148,4 +148,4 @@ TEST_F(GpuFaults, MoreThan48KiBOfSharedMemoryAreAllowed) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::gpu_fault_test

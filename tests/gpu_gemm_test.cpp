@@ -10,7 +10,7 @@
 #include "gpu_elements.h"
 #include "inputs.h"
 
-namespace tune::cli {
+namespace tune::cli::gpu_gemm_test {
 namespace {
 
 // What it does with `mutant`: 0 all right, 1 drops the last slice of k, 2 swaps columns 3 and 4, 3 multiplies one tile
@@ -367,4 +367,4 @@ TEST_F(GpuGemm, TheKernelsOfTheRepositoryAreRightAtSizesThatNoTileFits) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::gpu_gemm_test

@@ -12,7 +12,7 @@
 #define TUNE_HIP_ON_CUDA ""
 #endif
 
-namespace tune::cli {
+namespace tune::cli::gpu_hip_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -206,4 +206,4 @@ TEST_F(GpuHip, SharedMemoryDeclaredBeyondTheDevicesIsRefused) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::gpu_hip_test

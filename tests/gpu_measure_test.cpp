@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-namespace tune::cli {
+namespace tune::cli::gpu_measure_test {
 namespace {
 
 class GpuMeasure : public testing::Test {
@@ -122,4 +122,4 @@ TEST_F(GpuMeasure, EnergyThatIsOnlyShownIsMeasuredInTheFinals) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::gpu_measure_test

@@ -9,7 +9,7 @@
 #include "roofline.h"
 #include "vendor_race.h"
 
-namespace tune {
+namespace tune::gpu_parts_test {
 namespace {
 
 /// A card whose clock comes back by so much per rest.
@@ -117,4 +117,4 @@ TEST(Roofline, WhatMayStayInACacheNeedsNoTime) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::gpu_parts_test

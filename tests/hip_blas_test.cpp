@@ -10,7 +10,7 @@
 #include "gpu_blas_library.h"
 #include "gpu_device.h"
 
-namespace tune {
+namespace tune::hip_blas_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ TEST_F(HipBlas, NamesWhatItAnswers) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::hip_blas_test

@@ -8,7 +8,7 @@
 
 #include "cli.h"
 
-namespace tune::cli {
+namespace tune::cli::hip_build_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -212,4 +212,4 @@ TEST(HipWorker, ThatWasNotBuiltSaysWhatBuildingItTakes) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::hip_build_test

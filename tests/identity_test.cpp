@@ -7,7 +7,7 @@
 #include "exec/requests.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::identity_test {
 namespace {
 
 constexpr const char* kGemm = R"(
@@ -143,4 +143,4 @@ TEST_F(IdentityTest, OfAProgramIsWhatItWas) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::identity_test

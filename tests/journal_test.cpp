@@ -24,7 +24,7 @@ extern "C" int flock(int file, int operation) noexcept {
   return -1;
 }
 
-namespace tune {
+namespace tune::journal_test {
 namespace {
 
 class JournalLock : public testing::Test {
@@ -177,4 +177,4 @@ TEST_F(JournalOfEnds, AnEndThatIsNotedIsNone) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::journal_test

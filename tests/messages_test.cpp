@@ -4,7 +4,7 @@
 
 #include "wire/records.h"
 
-namespace tune::wire {
+namespace tune::wire::messages_test {
 namespace {
 
 template <typename Message>
@@ -173,4 +173,4 @@ TEST(Records, OfFinalsMayLackRoundsOnlyOfWhoFailedLostOrRests) {
 }
 
 }  // namespace
-}  // namespace tune::wire
+}  // namespace tune::wire::messages_test

@@ -109,7 +109,7 @@
 #define type_a_bf16 1
 #include "mfma_case.h"
 
-namespace tune::emulator {
+namespace tune::emulator::mfma_test {
 namespace {
 
 // Not multiples of any tile; k has to be one.
@@ -202,4 +202,4 @@ TEST(Emulator, SaysWhenThreadsWaitForever) {
 }
 
 }  // namespace
-}  // namespace tune::emulator
+}  // namespace tune::emulator::mfma_test

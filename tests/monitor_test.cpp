@@ -10,7 +10,7 @@
 #include "energy.h"
 #include "nvml.h"
 
-namespace tune {
+namespace tune::monitor_test {
 namespace {
 
 // A library that knows one card, GPU-...01, and one instance of it, MIG-...02, and answers with what stands here.
@@ -337,4 +337,4 @@ TEST_F(EnergyTest, OnlyAKernelThatWouldNeedLessThanADeviceAtRestIsHopelessByItsT
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::monitor_test

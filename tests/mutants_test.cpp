@@ -13,7 +13,7 @@
 #include "layout.h"
 #include "reference.h"
 
-namespace tune {
+namespace tune::mutants_test {
 namespace {
 
 constexpr std::int64_t kSize = 16;   // of C
@@ -262,4 +262,4 @@ TYPED_TEST(Mutants, InputsRoundedToAShorterTypeFail) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::mutants_test

@@ -11,7 +11,7 @@
 
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::nvidia_nodes_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,4 +135,4 @@ TEST_F(NvidiaNodes, AreRenouncedWhateverTheStandardStreamsAre) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::nvidia_nodes_test

@@ -7,7 +7,7 @@
 #include "model/grid_scan.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::objective_test {
 namespace {
 
 using Energy = MeasureRules::Energy;
@@ -110,4 +110,4 @@ TEST_F(ObjectiveTest, RatesNeedAProblemWhoseOperationsAreKnown) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::objective_test

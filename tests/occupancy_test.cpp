@@ -4,7 +4,7 @@
 
 #include "exec/memory.h"
 
-namespace tune {
+namespace tune::occupancy_test {
 namespace {
 
 Device hopper() {
@@ -124,4 +124,4 @@ TEST(Memory, OnTheCpuThereIsNoContextAndAProgramKnowsItself) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::occupancy_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tune {
+namespace tune::openblas_test {
 namespace {
 
 const std::set<std::string> kSse = {"sse2", "avx"};
@@ -62,4 +62,4 @@ TEST(OpenBlas, APartOfAvx512IsNotEnough) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::openblas_test

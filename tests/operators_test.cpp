@@ -9,7 +9,7 @@
 #include "model/constraints/interval_bounds.h"
 
 /// Every row of the table of operators: what these tests say of the rows holds for one that is added, too.
-namespace tune {
+namespace tune::operators_test {
 namespace {
 
 const std::vector<std::int64_t> kIntegers = {
@@ -108,4 +108,4 @@ TEST(Operators, AreParsedAsTheTableSays) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::operators_test

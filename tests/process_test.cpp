@@ -16,7 +16,7 @@
 #include "base/descendants.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::process_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -304,4 +304,4 @@ TEST(Capture, KeepsHeadAndTail) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::process_test

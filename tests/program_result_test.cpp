@@ -4,7 +4,7 @@
 
 #include "wire/messages.h"
 
-namespace tune::wire {
+namespace tune::wire::program_result_test {
 namespace {
 
 ProgramResult from_stdout(std::string_view output) { return read_program_result(std::nullopt, output); }
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
-}  // namespace tune::wire
+}  // namespace tune::wire::program_result_test

@@ -12,7 +12,7 @@
 #include "model/values/error.h"
 #include "program_command.h"
 
-namespace tune {
+namespace tune::program_worker_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -312,4 +312,4 @@ TEST(ProgramCommand, ReplacesPlaceholdersInsideWordsAndLeavesOtherBraces) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::program_worker_test

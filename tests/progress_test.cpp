@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace tune::report {
+namespace tune::report::progress_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -249,4 +249,4 @@ TEST(Progress, IsSilentWhenQuiet) {
 }
 
 }  // namespace
-}  // namespace tune::report
+}  // namespace tune::report::progress_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tune {
+namespace tune::ptxas_log_test {
 namespace {
 
 constexpr const char* kLog = R"(gemm.cu(3): warning #177-D: variable "x" was declared but never referenced
@@ -38,4 +38,4 @@ TEST(PtxasLog, KnowsNoKernelInALogWithoutOne) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::ptxas_log_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace tune {
+namespace tune::ranking_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -301,4 +301,4 @@ TEST(ParetoFront, OfThreeCostsMayHoldAll) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::ranking_test

@@ -9,7 +9,7 @@
 #include "interop/kernel_tuner_cache.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::recording_test {
 namespace {
 
 using cli::has;
@@ -351,4 +351,4 @@ TEST(RecordedTrials, AreFoundByValuesInAnyOrderAndType) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::recording_test

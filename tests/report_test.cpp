@@ -6,7 +6,7 @@
 #include "report/table.h"
 #include "report/text.h"
 
-namespace tune::report {
+namespace tune::report::report_test {
 namespace {
 
 constexpr double kFlops = 2.0 * 8192 * 8192 * 128;
@@ -412,4 +412,4 @@ TEST(Text, ASpecIsCalledAfterWhatVariesInTheGrid) {
 }
 
 }  // namespace
-}  // namespace tune::report
+}  // namespace tune::report::report_test

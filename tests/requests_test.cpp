@@ -4,7 +4,7 @@
 
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::requests_test {
 namespace {
 
 constexpr const char* kSplit = R"(
@@ -124,4 +124,4 @@ TEST_F(Sizes, OfAChainAreTheSame) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::requests_test

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-namespace tune {
+namespace tune::resume_test {
 namespace {
 
 constexpr double kBuildSeconds = 120, kRunSeconds = 60;
@@ -52,4 +52,4 @@ TEST(FailureFacts, OfAnEndSuspectTheMachineOfWhatAKernelHardlyDoes) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::resume_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tune {
+namespace tune::roofline_test {
 namespace {
 
 Gemm gemm(std::int64_t size) {
@@ -49,4 +49,4 @@ TEST(Roofline, MatricesOfABatchThatOverlapAreMovedOnce) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::roofline_test

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace tune {
+namespace tune::running_test {
 namespace {
 
 // Wherever the system tells it at all, as Linux does.
@@ -26,4 +26,4 @@ TEST(OthersRunning, CountsAThreadThatIsBusy) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::running_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tune {
+namespace tune::same_code_test {
 namespace {
 
 Trial built(std::int64_t mesh_idx, std::int64_t x, std::int64_t y, const std::string& code, bool early = false) {
@@ -51,4 +51,4 @@ TEST(IdleParameters, AreNoneOfWhichNothingCanBeSaid) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::same_code_test

@@ -8,7 +8,7 @@
 #include "model/values/error.h"
 #include "search/strategies.h"
 
-namespace tune {
+namespace tune::search_test {
 namespace {
 
 std::vector<std::string> names() {
@@ -217,4 +217,4 @@ TEST(Strategies, SayWhatIsWrongWithANameOrAnOption) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::search_test

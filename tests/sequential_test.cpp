@@ -8,7 +8,7 @@
 
 #include "model/values/random.h"
 
-namespace tune {
+namespace tune::sequential_test {
 namespace {
 
 using Noise = std::function<double(Random&)>;
@@ -96,4 +96,4 @@ TEST(SequentialIntervals, HeedNoValueBehindTheLastLook) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::sequential_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace tune {
+namespace tune::shell_text_test {
 namespace {
 
 /// How the shell reads the `@` of a command.
@@ -65,4 +65,4 @@ TEST(ShellText, ReadsWhatNeverEnds) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::shell_text_test

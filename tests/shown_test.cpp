@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tune {
+namespace tune::shown_test {
 namespace {
 
 using namespace std::string_literals;
@@ -44,4 +44,4 @@ TEST(Shown, EscapesBytesThatAreNoUtf8) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::shown_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tune::source_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,5 +89,20 @@ TEST(Sources, ATypeIsFoundInItsNamespaceOnly) {
             (std::vector<std::string>{"tune::exec::Batch", "tune::exec::Use", "Outside"}));
 }
 
+// Several test files are compiled as one in some presets: their helpers must not meet, whatever they are called.
+TEST(Sources, ATestFileHasANamespaceOfItsName) {
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(TUNE_SOURCE_DIR) / "tests")) {
+    const std::string name = entry.path().stem();
+    if (!name.ends_with("_test") || entry.path().extension() != ".cpp") continue;
+    ++files;
+    const Lines lines = lines_of(entry.path());
+    EXPECT_TRUE(std::ranges::any_of(lines, [&](const std::string& line) {
+      return line.starts_with("namespace tune") && line.ends_with("::" + name + " {");
+    })) << name;
+  }
+  EXPECT_GT(files, 100);
+}
+
 }  // namespace
-}  // namespace tune
+}  // namespace tune::source_test

@@ -8,7 +8,7 @@
 #include "base/store.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::sources_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -128,4 +128,4 @@ TEST_F(Sources, ANameThatIsTooLongIsAMissingSource) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::sources_test

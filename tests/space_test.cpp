@@ -8,7 +8,7 @@
 
 #include "model/grid_scan.h"
 
-namespace tune {
+namespace tune::space_test {
 namespace {
 
 using namespace std::string_literals;
@@ -447,4 +447,4 @@ TEST(GridScan, GoesAsFarAs63BitsReach) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::space_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tune {
+namespace tune::spot_checks_test {
 namespace {
 
 int chosen(std::uint64_t seed, int specs) {
@@ -77,4 +77,4 @@ TEST(Disagreement, IsAFailureInAProcessOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::spot_checks_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace tune {
+namespace tune::stats_test {
 namespace {
 
 /// 1, 2, ... count: a value is its own rank.
@@ -85,4 +85,4 @@ TEST(Stats, SummaryOfOneLaunchIsThatLaunch) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::stats_test

@@ -26,7 +26,7 @@ extern "C" int fstat(int fd, struct stat* status) noexcept {
   return result;
 }
 
-namespace tune {
+namespace tune::store_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -317,4 +317,4 @@ TEST_F(Hashing, TellsPartsApart) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::store_test

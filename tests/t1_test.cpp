@@ -3,7 +3,7 @@
 #include "model/grid_scan.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::t1_test {
 namespace {
 
 const std::string kT1 = R"json({
@@ -116,4 +116,4 @@ TEST(T1, SaysWhatTuneHasNoCounterpartFor) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::t1_test

@@ -6,7 +6,7 @@
 #include <memory>
 #include <sstream>
 
-namespace tune {
+namespace tune::tuner_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -101,4 +101,4 @@ TEST_F(Repeated, NoneAreOnceTheTimeBudgetIsSpent) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::tuner_test

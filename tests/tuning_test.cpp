@@ -10,7 +10,7 @@
 #include "search/listed.h"
 #include "tuning_folder.h"
 
-namespace tune {
+namespace tune::tuning_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -203,4 +203,4 @@ TEST_F(GridTest, IsNotExaminedForOneSpecOfVeryMany) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::tuning_test

@@ -10,7 +10,7 @@
 #include "model/constraints/diagram_product.h"
 #include "model/constraints/spec_sample.h"
 
-namespace tune {
+namespace tune::valid_specs_test {
 namespace {
 
 using Neighbourhood = ValidSpecs::Neighbourhood;
@@ -432,4 +432,4 @@ TEST(ValidSpecs, OfASpaceWithoutAnyAreNone) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::valid_specs_test

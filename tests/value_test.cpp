@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tune {
+namespace tune::value_test {
 namespace {
 
 constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
@@ -124,4 +124,4 @@ TEST(Value, DefinesTextVerbatimAndByNameIfItIsAnIdentifier) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::value_test

@@ -9,7 +9,7 @@
 #include "base/store.h"
 #include "cpu_fixture.h"
 
-namespace tune {
+namespace tune::worker_protocol_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -273,4 +273,4 @@ TEST_F(WorkerProtocol, BadUsageIsExitCode2) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::worker_protocol_test

@@ -6,7 +6,7 @@
 
 #include "fake_host.h"
 
-namespace tune {
+namespace tune::worker_runner_test {
 namespace {
 
 class WorkerRunnerTest : public testing::Test {
@@ -159,4 +159,4 @@ TEST_F(WorkerRunnerTest, ACommonSpecThatTheFirstDeviceStopsEarlyMakesWayForAnoth
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::worker_runner_test

@@ -24,7 +24,7 @@
 #include "reference.h"
 #include "reference_file.h"
 
-namespace tune {
+namespace tune::worker_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -551,4 +551,4 @@ TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {
 }
 
 }  // namespace
-}  // namespace tune
+}  // namespace tune::worker_test

@@ -1,36 +1,16 @@
 #include "base/process.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/process/args.hpp>
-#include <boost/process/child.hpp>
-#include <boost/process/env.hpp>
-#include <boost/process/environment.hpp>
-#include <boost/process/extend.hpp>
-#include <boost/process/start_dir.hpp>
-#include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <sstream>
 #include <thread>
 
-#include "base/capture.h"
-#include "base/descendants.h"
-#include "base/descriptor.h"
-#include "base/signal_bounds.h"
-#include "base/start_stamp.h"
+#include "base/child.h"
 
 namespace tune::base {
 namespace {
@@ -43,116 +23,8 @@ constexpr auto kDrain = 100ms;  // after the group is dead, only a grandchild th
 constexpr auto kReapLimit = 10s;
 constexpr auto kGroupLimit = 1s;
 constexpr auto kSweepPause = 1ms;
-constexpr std::size_t kLineLimit = 1 << 20;  // of protocol output without a newline
-
-[[noreturn]] void cannot_start(const std::string& program, const std::string& why) {
-  throw Error(ExitCode::environment, "cannot start " + program + ": " + why);
-}
-
-[[noreturn]] void no_program(const std::string& program, const std::string& why) {
-  throw NoProgram(ExitCode::environment, "cannot start " + program + ": " + why);
-}
-
-std::string on_path(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate)) return candidate;
-  }
-  no_program(name, "not found on PATH");
-}
-
-/// Its ends are inherited by no other child.
-struct Pipe {
-  Descriptor read, write;
-  Pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) cannot_start("a process", why_not_started(errno));
-    read = Descriptor(ends[0]);
-    write = Descriptor(ends[1]);
-  }
-};
-
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-/// What a child that must not signal others may still signal: its own. Of the others the system may only be able to
-/// spare those that we name: us, and the driver that started us.
-std::optional<SignalBounds> bounds_of(const Command& command) {
-  if (command.signals_others) return std::nullopt;
-  return SignalBounds::sparing({::getpid(), ::getppid()}, {::getpgrp(), ::getpgid(::getppid())});
-}
-
-/// Between fork and exec: a group of its own, default signals, and the pipes as 0, 1 and 2. No parent-death signal: it
-/// would kill a worker alone, and the compilers it started would live on; a worker watches its stdin instead.
-struct ChildSetup : bp::extend::handler {
-  int in, out, err;
-  bool own_group;
-  const std::optional<SignalBounds>& bounds;
-  const StartStamp& begun;
-  ChildSetup(int in_fd, int out_fd, int err_fd, bool group, const std::optional<SignalBounds>& signal_bounds,
-             const StartStamp& stamp)
-      : in(in_fd), out(out_fd), err(err_fd), own_group(group), bounds(signal_bounds), begun(stamp) {}
-
-  template <typename Executor>
-  void on_exec_setup(Executor&) const {
-    if (own_group) ::setpgid(0, 0);
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::signal(SIGPIPE, SIG_DFL);
-    ::dup2(in, STDIN_FILENO);
-    ::dup2(out, STDOUT_FILENO);
-    ::dup2(err, STDERR_FILENO);
-    if (bounds) bounds->enter();
-    begun.set();
-  }
-};
 
 }  // namespace
-
-/// One process that was started, until it has ended and its output is read.
-struct Child {
-  Processes::Id id;
-  std::string program;
-  bp::child process;
-  StartedChild started;
-  bool own_group;
-  asio::posix::stream_descriptor in, out, err;
-  asio::steady_timer deadline, drain;
-  std::array<char, 16384> out_buffer, err_buffer;  // larger ones would be mapped and faulted in for every child
-  std::string line;
-  Capture captured;
-  Exit exit;
-  StartStamp begun;
-  ResourceUse use;
-  bool killed = false;
-  bool reaped = false;
-  bool swept = false;  ///< and nothing that it started is left
-  bool ended = false;
-  int open_pipes = 2;
-
-  Child(asio::io_context& io, Processes::Id number, const Command& command)
-      : id(number),
-        program(command.argv.front()),
-        own_group(command.own_group),
-        in(io),
-        out(io),
-        err(io),
-        deadline(io),
-        drain(io),
-        captured(command.capture_limit) {}
-
-  /// It is in no group of its own if it has joined another one. A child that shares our group is killed alone.
-  void send_kill() const {
-    const pid_t number = process.id();
-    if (number <= 1) return;  // to kill(2) 0 and -1 are everybody
-    if (own_group) ::kill(-number, SIGKILL);
-    ::kill(number, SIGKILL);
-  }
-};
 
 struct Processes::Impl {
   asio::io_context io;
@@ -256,15 +128,7 @@ struct Processes::Impl {
     child.use.seconds = child.begun.seconds_until(Clock::now());
     // The leader is still a zombie, so its group's number cannot have been given to anyone else yet.
     child.send_kill();
-    int status = 0;
-    rusage use{};
-    ::wait4(child.process.id(), &status, 0, &use);
-    child.process.detach();
-    child.use.user_seconds = seconds_of(use.ru_utime);
-    child.use.system_seconds = seconds_of(use.ru_stime);
-    child.use.peak_bytes = use.ru_maxrss * 1024;
-    child.exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    child.exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    child.take_status();
     child.reaped = true;
     child.started = {};
     child.deadline.cancel();
@@ -316,19 +180,10 @@ struct Processes::Impl {
                               [this, &child](const boost::system::error_code& error, std::size_t size) {
                                 if (child.ended || error == asio::error::operation_aborted) return;
                                 if (error) return pipe_closed(child);
-                                take_lines(child, {child.out_buffer.data(), size});
+                                auto lines = child.take_lines({child.out_buffer.data(), size});
+                                for (std::string& line : lines) ready.push_back(Line{child.id, std::move(line)});
                                 read_lines(child);
                               });
-  }
-
-  void take_lines(Child& child, std::string_view text) {
-    while (!text.empty()) {
-      const std::size_t newline = text.find('\n');
-      if (child.line.size() < kLineLimit) child.line.append(text.substr(0, newline));
-      if (newline == std::string_view::npos) return;
-      ready.push_back(Line{child.id, std::exchange(child.line, {})});
-      text.remove_prefix(newline + 1);
-    }
   }
 
   void read_captured(Child& child) {
@@ -355,30 +210,6 @@ struct Processes::Impl {
       end(child);
     });
   }
-
-  void spawn(Child& child, const Command& command) {
-    std::vector<std::string> argv = command.argv;
-    argv.front() = find_program(argv.front());
-    bp::environment environment = boost::this_process::environment();
-    for (const auto& [name, value] : command.environment) environment[name] = value;
-    Pipe in, out, err;
-    if (command.discards_output) out.write = Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-    { const Pipe spare; }  // Boost.Process opens one of its own, and tells nobody if it cannot
-    std::error_code error;
-    const auto bounds = bounds_of(command);
-    ChildSetup setup(in.read.get(), out.write.get(), err.write.get(), command.own_group, bounds, child.begun);
-    const std::string directory = command.directory.empty() ? "." : command.directory.string();
-    child.process = bp::child(bp::args(argv), bp::env(environment), bp::start_dir(directory), setup, error);
-    if (error) cannot_start(child.program, why_not_started(error.value()));
-    if (child.process.id() <= 1) cannot_start(child.program, "the system gave no process for it");
-    child.started = StartedChild(child.process.id());
-    // Whichever of parent and child is first: from here on the group exists.
-    if (command.own_group) ::setpgid(child.process.id(), child.process.id());
-    child.in.assign(in.write.release());
-    child.out.assign(out.read.release());
-    child.err.assign(err.read.release());
-    ::fcntl(child.in.native_handle(), F_SETFL, O_NONBLOCK);
-  }
 };
 
 Processes::Processes(bool catch_signals) try : impl_(std::make_unique<Impl>(catch_signals)) {
@@ -389,7 +220,7 @@ Processes::~Processes() = default;
 
 Processes::Id Processes::start(const Command& command) {
   auto child = std::make_unique<Child>(impl_->io, impl_->next_id, command);
-  impl_->spawn(*child, command);
+  child->start(command);
   impl_->read_lines(*child);
   impl_->read_captured(*child);
   const Id id = impl_->next_id++;
@@ -454,33 +285,6 @@ Finished run(const Command& command) {
     if (const auto* ended = std::get_if<Processes::Ended>(&*event))
       return {ended->exit, output.text(), ended->captured, ended->use};
   }
-}
-
-// Boost.Process crashes the parent when given an empty path, so every path is settled here.
-std::string find_program(const std::string& name) {
-  if (name.empty()) no_program("a program", "its name is empty");
-  if (name.find('/') == std::string::npos) return on_path(name);
-  if (::access(name.c_str(), F_OK) != 0) no_program(name, "no such file");
-  if (std::filesystem::is_directory(name)) no_program(name, "it is a folder");
-  if (::access(name.c_str(), X_OK) != 0) no_program(name, "not executable");
-  return name;
-}
-
-std::string why_not_started(int error) {
-  const auto limit_of = [](auto resource) {
-    rlimit limit{};
-    ::getrlimit(resource, &limit);
-    return limit.rlim_cur == RLIM_INFINITY ? "no limit" : std::to_string(limit.rlim_cur);
-  };
-  if (error == EMFILE)
-    return fmt::format("too many open files: the limit (RLIMIT_NOFILE) is {}; raise it, as by `ulimit -n 4096`",
-                       limit_of(RLIMIT_NOFILE));
-  if (error == EAGAIN)
-    return fmt::format(
-        "too many processes: the user's limit (RLIMIT_NPROC) is {}; raise it (`ulimit -u`) or that of the container, "
-        "or end other processes",
-        limit_of(RLIMIT_NPROC));
-  return std::strerror(error);
 }
 
 std::string to_text(const Exit& exit) {
