@@ -69,7 +69,7 @@ TEST_F(DatabaseFile, HasTheBestOfATuning) {
   sandbox_.write_gemm();
   tune({"gemm.yaml", "--tune", "--filter", "BM=4", "--output", "best"});
   EXPECT_EQ(tune({"merge", "best.yaml", "-o", "db.yaml"}).out,
-            "db.yaml: 1 results, of which 1 are new and 0 better than before\n");
+            "db.yaml: 1 result: 1 new, 0 better than before\n");
   const std::string db = sandbox_.read("db.yaml");
   for (const char* line : {"tune_database: 1\n", "  - kernel: gemm\n", "    backend: cpu\n",
                            "    sizes: {m: 64, n: 64, k: 64}\n", "    problem: {a: f32, acc: f32, b: f32, c: f32, ",
@@ -102,7 +102,7 @@ TEST_F(DatabaseFile, KeepsTheBetterWhateverTheOrderAndHoweverOften) {
   } while (std::next_permutation(order.begin(), order.end()));
   const auto written = fs::last_write_time(sandbox_.folder() / "db.yaml");
   EXPECT_EQ(tune({"merge", "db.yaml", files[1], "-o", "db.yaml"}).out,
-            "db.yaml: 2 results, of which 0 are new and 0 better than before\n");
+            "db.yaml: 2 results: 0 new, 0 better than before\n");
   EXPECT_EQ(sandbox_.read("db.yaml"), db);
   EXPECT_EQ(fs::last_write_time(sandbox_.folder() / "db.yaml"), written) << "nothing changed, so nothing is written";
 }
@@ -127,7 +127,7 @@ TEST_F(DatabaseFile, HasNoResultThatLosesAgainstTheDefault) {
   tied.more = "  ratio_to_best:\n    default: 0.998\n    vendor: 0.9\n    vendor best: 0.8\n";
   const Result result = tune({"merge", write("a.yaml", loser), write("b.yaml", tied), "-o", "db.yaml"});
   EXPECT_EQ(result.err, "note: gemm m=64 n=64 k=64 is left out: default is faster\n");
-  EXPECT_EQ(result.out, "db.yaml: 1 results, of which 1 are new and 0 better than before\n");
+  EXPECT_EQ(result.out, "db.yaml: 1 result: 1 new, 0 better than before\n");
   EXPECT_TRUE(has(sandbox_.read("db.yaml"), "ratio: {default: 0.998, vendor: 0.9, vendor best: 0.8}\n"))
       << "the vendor may be faster";
 }
@@ -143,7 +143,7 @@ TEST_F(DatabaseFile, LosesNothingIfSeveralProcessesWriteIt) {
   }
   for (const auto& writer : writers) EXPECT_EQ(writer->wait().code, 0);
   EXPECT_EQ(tune({"merge", "db.yaml", "-o", "db.yaml"}).out,
-            "db.yaml: 8 results, of which 0 are new and 0 better than before\n");
+            "db.yaml: 8 results: 0 new, 0 better than before\n");
 }
 
 TEST_F(DatabaseFile, RefusesWhatIsNone) {

@@ -134,6 +134,9 @@ TEST_F(Shell, BashCompletesOptionsValuesAndFiles) {
   EXPECT_EQ(completed({"--gemm_size_file", "s"}), "sizes.yml,");
   EXPECT_EQ(completed({"--simulate", ""}), "folder,old.jsonl,");
   EXPECT_EQ(completed({"--keep", ""}), "folder,");
+  EXPECT_EQ(completed({"--device-file", "h"}), "h100,h200,");
+  EXPECT_EQ(completed({"--device-file", ""}),
+            "a100,h100,h200,mi250x,mi300x,rtx4090,folder,gemm.yaml,two words.yaml,sizes.yml,");
   EXPECT_EQ(completed({"--yaml", "gemm.yaml", "folder/"}), "folder/best.yaml,");
   EXPECT_EQ(completed({"--output", "no"}), "notes.txt,");
 }
@@ -174,14 +177,14 @@ TEST_F(Shell, ZshCompletes) {
   const std::string text = run("zsh", R"zsh(zmodload zsh/zpty
 zpty z zsh -f -i
 zpty -w z "PS1=; autoload -U compinit; compinit -u -D; source <(tune completion zsh)"
-for words in '--backend cu' '--state=s' 'aud' 'audit --max-f' 'completion f' '--simulate o' '--dry'; do
+for words in '--backend cu' '--state=s' 'aud' 'audit --max-f' 'completion f' '--simulate o' '--dry' '--device-file mi2' '--device-file gem'; do
   zpty -w -n z "tune $words"$'\t'$'\x01'"print -r -- '->' "$'\n'
   zpty -r z line $'*\n-> tune*\r\n*'
   print -r -- $line
 done
 )zsh");
   for (const char* line : {"--backend cuda", "--state=sustained", "audit", "audit --max-flips", "completion fish",
-                           "--simulate old.jsonl", "--dry-run"})
+                           "--simulate old.jsonl", "--dry-run", "--device-file mi250x", "--device-file gemm.yaml"})
     EXPECT_TRUE(std::regex_search(text, std::regex(std::string("-> tune ") + line + " *\r"))) << line << "\n" << text;
 }
 
@@ -196,6 +199,8 @@ TEST_F(Shell, FishCompletes) {
   EXPECT_EQ(offered("--dry"), "--dry-run\n");
   EXPECT_EQ(offered("audit --max-f"), "--max-flips\n");
   EXPECT_EQ(offered("--simulate o"), "old.jsonl\n");
+  EXPECT_EQ(offered("--device-file mi"), "mi250x\nmi300x\n");
+  EXPECT_EQ(offered("--device-file g"), "gemm.yaml\n");
   EXPECT_EQ(offered("completion z"), "zsh\n");
   EXPECT_EQ(offered("aud"), "audit\n");
 }

@@ -227,7 +227,12 @@ wire::Measured ProgramBackend::measure_runs(const wire::Go& go, const Report& re
     return reported(*result, go, report);
   time_whole();
   whole_->add_first(ran.finished.use);
-  return whole_->measure(go);
+  wire::Measured measured = whole_->measure(go);
+  const bool in_finals = go.launches > 0;  // where it has been said already
+  if (const std::string why = wire::why_no_result(ran.finished.output); !why.empty() && !in_finals)
+    measured.remarks.push_back("the whole command is timed, because it reported no time: " + why +
+                               "; --whole (whole: true) says that this is meant");
+  return measured;
 }
 
 /// After a turn, because the next one may be another spec's. The failure of a run says more than that of the cleanup.

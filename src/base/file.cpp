@@ -20,6 +20,14 @@ constexpr std::size_t kChunk = 1 << 20;
 constexpr const char* kUnfinished = ".tune-tmp";  // no file of a user ends so
 constexpr int kNames = 100;
 
+/// The last `parts` parts of a path.
+fs::path end_of(const fs::path& path, std::ptrdiff_t parts) {
+  fs::path end;
+  auto part = std::next(path.begin(), std::max(std::distance(path.begin(), path.end()) - parts, std::ptrdiff_t{0}));
+  for (; part != path.end(); ++part) end /= *part;
+  return end;
+}
+
 std::string size_text(std::uintmax_t bytes) {
   return bytes >> 30 > 0 ? std::to_string(bytes >> 30) + " GiB" : std::to_string(bytes >> 20) + " MiB";
 }
@@ -75,6 +83,18 @@ Descriptor create_beside(const fs::path& path, std::string& name) {
 }
 
 }  // namespace
+
+std::vector<std::string> distinct_names(std::span<const fs::path> paths) {
+  std::vector<std::string> names;
+  for (const fs::path& path : paths) {
+    const auto all = std::distance(path.begin(), path.end());
+    std::ptrdiff_t parts = 1;
+    const auto alike = [&](const fs::path& other) { return other != path && end_of(other, parts) == end_of(path, parts); };
+    while (parts < all && std::ranges::any_of(paths, alike)) ++parts;
+    names.push_back(end_of(path, parts).string());
+  }
+  return names;
+}
 
 std::string kind_of_file(const fs::path& path) {
   struct stat status {};

@@ -2,8 +2,10 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/descriptor.h"
 
@@ -17,6 +19,9 @@ inline constexpr std::chrono::milliseconds kPatience{5'000};
 
 /// `a folder`, `a pipe`, `a device` or `a socket`; empty for a regular file, and where there is none. Follows links.
 std::string kind_of_file(const std::filesystem::path& path);
+
+/// The names of files, each with as many of its folders as tell it from the others: a/run.jsonl, b/run.jsonl.
+std::vector<std::string> distinct_names(std::span<const std::filesystem::path> paths);
 
 /// The bytes of a file. Throws Error(bad_input) with the path and the cause: the system's, more than `most` bytes, or a
 /// pipe that no program opens to write into it for as long as `patience`.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/audit_noise.h"
@@ -17,19 +18,9 @@ namespace tune::commands {
 namespace fs = std::filesystem;
 namespace {
 
-/// File names, or whole paths where two files have the same name.
-std::vector<std::string> names_of(const std::vector<fs::path>& recordings) {
-  std::vector<std::string> names;
-  for (const fs::path& path : recordings) {
-    const auto alike = std::ranges::count(recordings, path.filename(), [](const fs::path& p) { return p.filename(); });
-    names.push_back(alike > 1 ? path.string() : path.filename().string());
-  }
-  return names;
-}
-
 void audit_recordings(const Options& options, std::vector<AuditedShape>& done) {
   const std::vector<fs::path>& recordings = options.audit->recordings;
-  const std::vector<std::string> names = names_of(recordings);
+  const std::vector<std::string> names = base::distinct_names(recordings);
   for (std::size_t i = 0; i < recordings.size(); ++i) done.push_back(audit_recording(options, recordings[i], names[i]));
 }
 

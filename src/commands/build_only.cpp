@@ -10,6 +10,7 @@
 #include "exec/kept_files.h"
 #include "flow/failure_logs.h"
 #include "report/losses.h"
+#include "report/text_page.h"
 
 namespace tune::commands {
 namespace {
@@ -46,11 +47,16 @@ void print(const Options& options, const Target& target, const flow::Findings& f
            std::span<const report::BuildRow> rows) {
   const std::vector<Trial> lost = lost_in(rows);
   const report::Logs logs = flow::write_logs(log_rules(options, target.outputs), lost);
-  std::string text;
-  if (!options.quiet) text = report::build_table(rows) + report::pruned_text(findings.pruned);
-  text += report::losses_text(lost, reproducing_command(options), logs);
-  base::print(
-      fmt::format("{}Number of valid built specs: {} (out of {})\n", text, rows.size() - lost.size(), rows.size()));
+  const report::ListLook look = list_look(options, target.plan());
+  report::TextPage page(look.width, look.colors);
+  if (const auto columns = report::build_columns(rows, look); !options.quiet && !columns.empty()) {
+    for (const std::string& line : report::grid_lines(columns)) page.row(line);
+    page.prose(report::constants_text(rows.front().spec, look));
+  }
+  if (!options.quiet) page.losses(report::pruned_text(findings.pruned));
+  page.losses(report::losses_text(lost, reproducing_command(options), logs));
+  page.prose(fmt::format("Number of valid built specs: {} (out of {})", rows.size() - lost.size(), rows.size()));
+  base::print_escaped(page.text());
 }
 
 }  // namespace
@@ -75,7 +81,7 @@ ExitCode build_only(const Options& options, Target& target) {
   print(options, target, findings, rows);
   if (!target.outputs.csv.empty()) {
     target.outputs.make_folders();
-    flow::write_csv(target.outputs.csv, target.plan().space, target.plan().name, rows);
+    flow::write_csv(target.outputs.csv, target.plan().space, target.filters, target.plan().name, rows);
   }
   if (const auto fault = reference != nullptr ? reference_fault(*reference, service) : std::nullopt)
     throw Error(ExitCode::bad_input, *fault);

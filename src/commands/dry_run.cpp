@@ -7,7 +7,8 @@
 #include "commands/commands.h"
 #include "commands/rules.h"
 #include "report/losses.h"
-#include "report/text.h"
+#include "report/spec_list.h"
+#include "report/text_page.h"
 
 namespace tune::commands {
 namespace {
@@ -80,14 +81,6 @@ std::vector<std::string> what_is_missing(const Plan& plan) {
   return texts;
 }
 
-std::string line_of(const report::BuildRow& row) {
-  std::vector<std::string> names;
-  for (const Setting& setting : row.spec.params) names.push_back(setting.name);
-  const std::string figures = report::build_figures(row);
-  return fmt::format("{:>9} {}{}{}\n", row.spec.mesh_idx, report::settings_text(row.spec, names),
-                     figures.empty() ? "" : "  ", figures);
-}
-
 }  // namespace
 
 ExitCode dry_run(const Options& options, Target& target) {
@@ -98,6 +91,8 @@ ExitCode dry_run(const Options& options, Target& target) {
   base::print_warnings(what_is_missing(target.plan()));
   const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
   Check check(options, target);
+  const report::ListLook look = list_look(options, target.plan());
+  report::SpecList list(target.plan().space, look);
   std::vector<report::BuildRow> lost;
   std::optional<std::string> reference_fault;
   std::int64_t count = 0;
@@ -105,12 +100,15 @@ ExitCode dry_run(const Options& options, Target& target) {
     if (options.max_evals && count == *options.max_evals) break;
     report::BuildRow row = check.row(std::move(*spec));
     if (count++ == 0) reference_fault = check.reference_fault(row.spec);
-    if (!options.quiet && !base::print(line_of(row))) break;
+    if (!options.quiet && !base::print_escaped(list.add(row))) break;
     if (row.loss) lost.push_back(std::move(row));
   }
-  if (!options.quiet) base::print(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
-  base::print(report::losses_text(lost_in(lost), reproducing_command(options)));
-  base::print(fmt::format("Number of valid specs: {}\n", count - std::ssize(lost)));
+  report::TextPage page(look.width, look.colors);
+  if (!options.quiet) page.prose(list.in_all());
+  if (!options.quiet) page.losses(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
+  page.losses(report::losses_text(lost_in(lost), reproducing_command(options)));
+  page.prose(fmt::format("Number of valid specs: {}", count - std::ssize(lost)));
+  base::print_escaped(page.text());
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
   return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/file.h"
 #include "interop/recorded_space.h"
 #include "model/statistics/objective.h"
 #include "model/values/error.h"
@@ -91,11 +92,12 @@ std::optional<search::Point> Landscape::find(const Spec& spec) const {
 
 std::vector<std::unique_ptr<Landscape>> landscapes_of(std::span<const std::filesystem::path> files) {
   std::vector<std::unique_ptr<Landscape>> landscapes;
-  for (const auto& file : files) {
-    std::vector<interop::Recording> recordings = interop::read_recordings(file);
+  const std::vector<std::string> names = base::distinct_names(files);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    std::vector<interop::Recording> recordings = interop::read_recordings(files[i]);
     const bool several = recordings.size() > 1;
     for (interop::Recording& recording : recordings) {
-      const std::string name = file.filename().string() + (several ? " " + recording.problem : "");
+      const std::string name = names[i] + (several ? " " + recording.problem : "");
       landscapes.push_back(std::make_unique<Landscape>(std::move(recording), name));
     }
   }

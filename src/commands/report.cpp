@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/commands.h"
@@ -26,7 +27,10 @@ Plan plan_of(const interop::Recording& recording, const ReportOptions& options) 
 }
 
 std::string data_of(const interop::Recording& recording, const ReportOptions& options) {
-  return flow::report_data(recording, plan_of(recording, options));
+  const auto run = std::ranges::find(options.runs, std::filesystem::path(recording.file));
+  const std::vector<std::string> names = base::distinct_names(options.runs);
+  return flow::report_data(recording, plan_of(recording, options),
+                           run == options.runs.end() ? recording.file : names[run - options.runs.begin()]);
 }
 
 /// All problems of a file.

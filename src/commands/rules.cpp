@@ -19,6 +19,11 @@ std::chrono::duration<double> limit_of(double seconds) { return std::chrono::dur
 
 constexpr std::size_t kTopOnTerminal = 20;
 
+/// It has the files of known devices.
+std::filesystem::path folder_of_devices() {
+  return flow::folder_of_executable().parent_path() / "share" / "tune" / "configs" / "devices";
+}
+
 bool wants_colors(const Options& options, int descriptor) {
   if (options.color != Options::Color::automatic) return options.color == Options::Color::always;
   const char* none = std::getenv("NO_COLOR");
@@ -53,8 +58,7 @@ config::LoadOptions load_options(const Options& options) {
 
 std::optional<std::filesystem::path> device_file(const Options& options) {
   if (!options.device_file) return std::nullopt;
-  const std::filesystem::path root = flow::folder_of_executable().parent_path();
-  return config::find_device_file(*options.device_file, root / "share" / "tune" / "configs" / "devices");
+  return config::find_device_file(*options.device_file, folder_of_devices());
 }
 
 flow::GridRules grid_rules(const Options& options) {
@@ -90,6 +94,7 @@ flow::MachineRules machine_rules(const Options& options, const flow::Outputs& ou
   rules.need = options.build_only ? Need::compiler : options.dry_run ? Need::names : Need::device;
   rules.journal = outputs.journal;
   rules.device_file = device_file(options);
+  rules.known_devices = folder_of_devices();
   rules.arch = options.arch;
   rules.devices = options.devices;
   return rules;
@@ -138,6 +143,11 @@ flow::ResultsRules results_rules(const Options& options, const std::filesystem::
   rules.top = options.top.value_or(rules.width > 0 ? kTopOnTerminal : 0);
   rules.csv = csv;
   return rules;
+}
+
+report::ListLook list_look(const Options& options, const Plan& plan) {
+  return {plan.name, report::varying_parameters(plan.space), base::terminal_columns(STDOUT_FILENO),
+          wants_colors(options, STDOUT_FILENO)};
 }
 
 flow::Demands demands(const Options& options) { return {options.compare, options.noise}; }

@@ -15,6 +15,7 @@
 #include "flow/searching.h"
 #include "flow/tuning.h"
 #include "options/options.h"
+#include "report/build_table.h"
 #include "report/progress.h"
 
 namespace tune::commands {
@@ -37,6 +38,8 @@ flow::OutputRules output_rules(const Options& options, std::string suffix = "");
 flow::LogRules log_rules(const Options& options, const flow::Outputs& outputs);
 /// `csv`: the file that will have all specs; empty: none.
 flow::ResultsRules results_rules(const Options& options, const std::filesystem::path& csv = {});
+/// How a dry run and --build-only list specs on stdout.
+report::ListLook list_look(const Options& options, const Plan& plan);
 flow::Demands demands(const Options& options);
 report::ProgressStyle progress_style(const Options& options, const Plan& plan);
 /// Bytes that a store which nobody has named may hold.

@@ -55,6 +55,13 @@ std::vector<std::filesystem::path> input_files(const Options& options, const Pla
   return inputs;
 }
 
+/// Whether a shape sets one of these parameters, as a line of results does.
+bool names_any(const std::optional<config::Shape>& shape, const std::vector<Setting>& settings) {
+  return shape && std::ranges::any_of(settings, [&](const Setting& setting) {
+           return std::ranges::find(shape->settings, setting.name, &Setting::name) != shape->settings.end();
+         });
+}
+
 }  // namespace
 
 std::vector<std::string> missing_programs(const Plan& plan) {
@@ -98,8 +105,11 @@ void Target::add_warnings_to(std::vector<std::string>& warnings) const {
 }
 
 std::optional<flow::Grid> Target::grid(const Options& options, flow::Findings& findings) const {
-  std::optional<flow::Grid> grid = flow::examine_grid(grid_rules(options), plan(), filters, findings.notes);
+  flow::GridRules rules = grid_rules(options);
+  rules.one_configuration = options.configuration || names_any(shape, plan().default_settings);
+  std::optional<flow::Grid> grid = flow::examine_grid(rules, plan(), filters, findings.notes);
   if (!grid) return grid;
+  findings.filters = filters;
   findings.pruned = grid->pruned;
   findings.default_spec = grid->default_spec;
   return grid;

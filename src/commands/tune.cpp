@@ -128,7 +128,7 @@ void note_machine(const flow::Machine& machine, const exec::Requests& requests, 
 
 flow::LiveRuns live_runs(const Target& target) {
   return {target.plan().name, {target.outputs.journal}, [&target](const interop::Recording& recording) {
-            return flow::report_data(recording, target.plan());
+            return flow::report_data(recording, target.plan(), target.outputs.journal.filename().string());
           }};
 }
 

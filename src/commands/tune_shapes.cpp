@@ -7,6 +7,7 @@
 #include "base/streams.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
+#include "commands/compared.h"
 #include "commands/tune.h"
 #include "flow/database.h"
 #include "flow/workload.h"
@@ -48,16 +49,20 @@ class Tunings {
     orders.first = flow::nearest_winners(flow::log_sizes(shape), winners_);
     const Tuned tuned = tune(options, target, orders);
     rows_.push_back({config::to_text(shape), shape.calls, {}, {}, {}, "no valid spec"});
+    compared_.add(config::to_text(shape), tuned.findings.trials);
     if (tuned.best) add(target, shape, tuned);
     return tuned.code;
   } catch (const Error& error) {
-    if (error.code() == ExitCode::none_valid && target.shape)
+    if (error.code() == ExitCode::none_valid && target.shape) {
       rows_.push_back({config::to_text(*target.shape), target.shape->calls, {}, {}, {}, "no valid spec"});
+      compared_.add(config::to_text(*target.shape), {});
+    }
     throw;
   }
 
   /// Once all shapes are tuned, or the run ends early.
   void print(bool complete) const {
+    if (complete && options_->compare) base::print(compared_.text());
     if (!options_->shapes || !options_->tune || rows_.empty()) return;
     base::print_escaped(report::workload_text(rows_, complete, base::terminal_columns(STDOUT_FILENO)));
     if (!database_.empty()) base::print_escaped(fmt::format("database: {}\n", database_.string()));
@@ -112,6 +117,7 @@ class Tunings {
   std::unique_ptr<Journal> journal_;
   std::vector<flow::TunedShape> winners_;
   std::vector<report::WorkloadRow> rows_;
+  Compared compared_;
   std::string lines_;  ///< of --tuning_results_file
   std::filesystem::path database_;
 };

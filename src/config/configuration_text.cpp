@@ -1,11 +1,13 @@
 #include "config/configuration_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <optional>
+#include <vector>
 
 namespace tune::config {
 namespace {
@@ -26,6 +28,14 @@ constexpr std::array<NamePair, 10> kParameters = {{{"BM", "BLOCK_SIZE_M"},
 /// Its value is a word that may contain `_`, so it stands last.
 constexpr std::string_view kSchedule = "_sched";
 constexpr std::string_view kBias = "_bias";
+
+constexpr const char* kExample = "M16_N8_K128_BM64_BN64_BK64_GM1_SK2_nW2_nS0_EU0_kP2_mfma16";
+
+std::string names_of_parameters() {
+  std::vector<std::string_view> names;
+  for (const NamePair& pair : kParameters) names.push_back(pair.first);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 /// The name of a word of the form `name` and digits.
 template <std::size_t size>
@@ -50,9 +60,10 @@ void read_word(std::string_view word, ConfigurationText& read, const Place& plac
     read.parameters.push_back({std::string(parameter->first), std::string(parameter->second),
                                std::string(word.substr(parameter->first.size()))});
   } else {
-    diagnostics.add(place, fmt::format("'{}' is no part of a configuration, such as M16_N8_K128_BM64_BN64_BK64_GM1_SK2_"
-                                       "nW2_nS0_EU0_kP2_mfma16",
-                                       word));
+    diagnostics.add(
+        place, fmt::format("'{}' is no part of a configuration, which has names with a number behind each, joined by _: "
+                           "sizes (M, N, K) and parameters ({}), such as {}",
+                           word, names_of_parameters(), kExample));
   }
 }
 

@@ -57,6 +57,13 @@ std::filesystem::path find_device_file(const std::filesystem::path& named, const
                   known.empty() ? "install it with tune" : fmt::format("known are {}", fmt::join(known, ", "))));
 }
 
+std::vector<std::string> known_devices(const std::filesystem::path& folder,
+                                       const std::function<bool(const Device&)>& fits) {
+  std::vector<std::string> names = names_in(folder);
+  std::erase_if(names, [&](const std::string& name) { return !fits(read_device(folder / (name + ".yaml"))); });
+  return names;
+}
+
 std::map<std::string, Value> read_properties(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   std::map<std::string, Value> properties;
   if (!node.is_mapping())

@@ -63,6 +63,8 @@ void require_tuning_file(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path, ignored)) {
     const std::filesystem::path nearest = nearest_file(path);
     if (!nearest.empty()) fail(fmt::format("there is no such file, did you mean '{}'?", nearest.string()));
+    if (!path.has_parent_path() && !path.has_extension())
+      fail("there is neither a file nor a command of tune of this name; see tune --help");
     return;
   }
   if (is_program(path))

@@ -60,4 +60,9 @@ bool is_built_by(std::string_view arch, Backend backend) {
   return !arch.starts_with("gfx") || backend == Backend::hip;
 }
 
+bool is_device_of(std::string_view arch, Backend backend) {
+  const bool names_gpu = arch.starts_with("sm_") || arch.starts_with("gfx");
+  return is_built_by(arch, backend) && (names_gpu || !is_gpu(backend));
+}
+
 }  // namespace tune::exec

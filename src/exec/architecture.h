@@ -14,5 +14,7 @@ namespace tune::exec {
 std::optional<Device> device_of(std::string_view arch);
 /// Whether code for this architecture is built by this backend; true for names that tell nothing.
 bool is_built_by(std::string_view arch, Backend backend);
+/// Whether a device of this architecture runs what the backend builds. GPUs are known by their names.
+bool is_device_of(std::string_view arch, Backend backend);
 
 }  // namespace tune::exec

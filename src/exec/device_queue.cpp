@@ -95,6 +95,7 @@ void DeviceQueue::take_answer(Slot& slot) {
   if (slot.process->waits()) return stop_launching(slot);
   auto measured = slot.process->take_measured();
   if (!measured) return;
+  device_->tell_remarks(measured->remarks);
   slot.measured = std::move(measured);
   stop_launching(slot);
   if (rules_.reuse) serve_again(slot);

@@ -92,6 +92,11 @@ void MeasureDevice::note_refused(const std::string& why) {
     throw_lost("the last " + std::to_string(kRefusals) + " workers could not open it: " + why);
 }
 
+void MeasureDevice::tell_remarks(std::span<const std::string> remarks) {
+  if (remarks.empty() || !say_ || std::exchange(remarked_, true)) return;
+  say_("warning: " + remarks.front());
+}
+
 void MeasureDevice::throw_lost(const std::string& why) const {
   std::string name = requests_->hello().device.name;
   if (!chosen_.id.empty()) name += " (device " + std::to_string(chosen_.index) + ", " + chosen_.id + ")";

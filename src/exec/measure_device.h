@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 
 #include "exec/device_lock.h"
@@ -50,6 +51,8 @@ class MeasureDevice {
   /// row could not, throws DeviceLost.
   void note_opened() { refused_ = 0; }
   void note_refused(const std::string& why);
+  /// What a worker says of a spec though all went well. The first of these sentences is told.
+  void tell_remarks(std::span<const std::string> remarks);
   /// Throws DeviceLost: nothing can be measured on it any more, and why.
   [[noreturn]] void throw_lost(const std::string& why) const;
 
@@ -65,6 +68,7 @@ class MeasureDevice {
   base::ProcessHost::Id holder_ = 0;  ///< 0: none was started
   bool waits_for_turn_ = false, waits_to_open_ = false;
   bool told_ = false;  ///< a person knows that it waits
+  bool remarked_ = false;
   int refused_ = 0;    ///< processes in a row that could not open it
 };
 

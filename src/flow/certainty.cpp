@@ -80,7 +80,7 @@ std::string Certainty::open_text() const {
       gap_known_ ? fmt::format("they may be up to {} faster or slower", percent(gap_)) : "that is too few",
       interrupted_ ? "the same command holds them again"
       : all        ? "make the machine quieter, or take any of them"
-                   : "a longer --finals-budget or --time-budget has more");
+                   : "a longer --finals-budget or --time-budget allows more");
 }
 
 std::string Certainty::cause() const {

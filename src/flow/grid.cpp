@@ -21,11 +21,33 @@ constexpr std::int64_t kMostDefaults = 100'000;
 constexpr std::size_t kSampled = 20'000;
 constexpr std::size_t kMostListed = 12;  // values in a message
 
-std::vector<GridScan::Pruned> scan(const Space& space) {
+/// The points that the filters keep, as a grid of its own, in which they have other numbers.
+Space kept_by(const std::vector<Restriction>& wanted, const Space& space) {
+  std::vector<Space::Mapping> mappings;
+  for (Space::Mapping mapping : space.mappings()) {
+    const bool kept = std::ranges::all_of(wanted, [&](const Restriction& restriction) {
+      const auto parameter = std::ranges::find(mapping.parameters, restriction.name, &Parameter::name);
+      if (parameter == mapping.parameters.end()) return false;
+      std::erase_if(parameter->values, [&](const Value& value) { return !restriction.admits(value); });
+      return !parameter->values.empty();
+    });
+    if (kept) mappings.push_back(std::move(mapping));
+  }
+  return {space.names(), {space.fixed().begin(), space.fixed().end()}, std::move(mappings)};
+}
+
+/// What the constraints prune of the points that the filters keep.
+std::vector<GridScan::Pruned> scan(const Space& space, const std::vector<Restriction>& wanted) {
   if (!space.product_size() || *space.product_size() > GridScan::kShort) return {};
-  GridScan scan(space);
+  const Space kept = kept_by(wanted, space);
+  GridScan scan(kept);
   while (scan.next()) continue;
-  return scan.pruned();
+  std::vector<GridScan::Pruned> pruned = scan.pruned();
+  for (GridScan::Pruned& group : pruned)
+    if (const auto first = kept.at(group.first_mesh_idx); const auto* point = std::get_if<Rejection>(&first))
+      if (const auto here = space.at(point->point.params); const auto* same_point = std::get_if<Rejection>(&here))
+        group.first_mesh_idx = same_point->point.mesh_idx;
+  return pruned;
 }
 
 /// The valid specs, or a sample, and why it is one.
@@ -92,7 +114,7 @@ std::optional<std::string> why_no_default(const Plan& plan, bool filtered) {
 }
 
 void note_default(const GridRules& rules, const Plan& plan, bool filtered, const Grid& grid, Notes& notes) {
-  if (plan.default_settings.empty() || grid.default_spec) return;
+  if (plan.default_settings.empty() || grid.default_spec || rules.one_configuration) return;
   if (rules.wants_default) note_missing_default(plan, notes);
   if (plan.default_place.empty()) return;
   if (const auto reason = why_no_default(plan, filtered)) notes.default_is_no_spec(plan.default_place, *reason);
@@ -118,7 +140,7 @@ Grid::Grid(const Plan& its_plan, std::span<const config::Filter> filters, bool m
     : plan(&its_plan),
       wanted(config::restrictions(filters)),
       specs(specs_of(its_plan.space, wanted, may_sample, uncounted)),
-      pruned(scan(its_plan.space)),
+      pruned(scan(its_plan.space, wanted)),
       default_spec(find_default(its_plan, wanted)) {
   if (!uncounted || !default_spec) return;
   std::vector<ValidSpecs::Point> points = {specs.point(*default_spec)};

@@ -18,6 +18,7 @@ struct GridRules {
   bool one_spec = false;       ///< --spec: the other specs of a large grid need not be known
   bool bounded = false;        ///< --max-evals or --time-budget: a run need not try every spec
   bool may_sample = false;     ///< where the specs cannot be counted, a random sample of them is enough
+  bool one_configuration = false;  ///< the user names one, which need not be in the file's grid
   bool wants_default = false;  ///< the user is told why today's configuration is not among the specs
   /// --partition: which part of the specs, in mesh order.
   std::int64_t part = 0, parts = 1;
@@ -41,7 +42,7 @@ struct Grid {
   std::vector<Restriction> wanted;        ///< the filters
   std::optional<TooEntangled> uncounted;  ///< why `specs` are only a random sample
   ValidSpecs specs;                       ///< those that pass the filters
-  std::vector<GridScan::Pruned> pruned;   ///< before the build; empty for more than 10^6 points, which are not walked
+  std::vector<GridScan::Pruned> pruned;   ///< of the points that the filters keep, before the build; empty for more than 10^6
   std::optional<Spec> default_spec;       ///< the spec among `specs` that `default:` means
 };
 

@@ -41,12 +41,24 @@ bool Machine::present(Backend backend) const {
   return workers_->present(backend);
 }
 
+// Throws Error(bad_input) if it is a device of another backend. `--arch` says for itself what is built for.
+const Device& Machine::stand_in_for(Backend backend) const {
+  const auto fits = [backend](const Device& device) { return exec::is_device_of(device.arch, backend); };
+  if (!rules_.device_file || rules_.arch || fits(*stand_in_)) return *stand_in_;
+  const std::vector<std::string> known = config::known_devices(rules_.known_devices, fits);
+  throw Error(
+      ExitCode::bad_input,
+      fmt::format("--device-file: {} ({}) is no device for the {} backend; {}", stand_in_->name, stand_in_->arch, to_text(backend),
+                  known.empty() ? fmt::format("give a file that tune --probe --backend {} wrote", to_text(backend))
+                                : fmt::format("those that are known for it are {}", fmt::join(known, ", "))));
+}
+
 // A dry run need not have the device, and what is missing for a build is said when it is built.
 std::optional<Device> Machine::limiting_device(Backend backend) {
   if (stand_in_ && rules_.arch && !exec::is_built_by(*rules_.arch, backend))
     throw Error(ExitCode::bad_input,
                 fmt::format("--arch {} is not for the {} backend", *rules_.arch, to_text(backend)));
-  if (stand_in_) return stand_in_;
+  if (stand_in_) return stand_in_for(backend);
   try {
     return hello(backend).device;
   } catch (const Error& error) {

@@ -17,6 +17,7 @@ struct MachineRules {
   Need need = Need::device;
   std::filesystem::path journal;  ///< remembers the machine where it cannot be asked
   std::optional<std::filesystem::path> device_file;
+  std::filesystem::path known_devices;  ///< the folder that has files of known devices
   std::optional<std::string> arch;     ///< --arch: what to build for
   std::optional<std::string> devices;  ///< --devices
 };
@@ -30,7 +31,7 @@ class Machine {
 
   bool present(Backend backend) const;
   /// Where the tuning file's expressions take their device from. Throws Error.
-  const Device& device(Backend backend) { return stand_in_ ? *stand_in_ : hello(backend).device; }
+  const Device& device(Backend backend) { return stand_in_ ? stand_in_for(backend) : hello(backend).device; }
   /// The device whose limits prune specs; nullopt where it does not matter, or is not known. Throws Error.
   std::optional<Device> limiting_device(Backend backend);
   /// Throws Error.
@@ -41,6 +42,7 @@ class Machine {
   const std::string& probe_failure() const { return probe_failure_; }
 
  private:
+  const Device& stand_in_for(Backend backend) const;
   wire::Hello hello_for_building(Backend backend) const;
   void describe_chosen(wire::Hello& hello) const;
 

@@ -52,13 +52,13 @@ std::vector<std::string> parameter_names(const Space& space) {
   return names;
 }
 
-/// The points pruned before the build; none of a grid of more than 10^6 points.
-std::vector<Rejection> pruned_points(const Space& space) {
+/// The points that the filters keep and that were pruned before the build; none of a grid of more than 10^6 points.
+std::vector<Rejection> pruned_points(const Space& space, std::span<const config::Filter> filters) {
   std::vector<Rejection> pruned;
   const std::int64_t points = space.product_size().value_or(GridScan::kShort + 1);
   for (std::int64_t i = 0; i < points && points <= GridScan::kShort; ++i)
     if (auto point = space.at(i); auto* rejection = std::get_if<Rejection>(&point))
-      pruned.push_back(std::move(*rejection));
+      if (config::matches(filters, rejection->point)) pruned.push_back(std::move(*rejection));
   return pruned;
 }
 
@@ -149,7 +149,8 @@ fs::path artifact_file(const fs::path& folder, const Plan& plan, const std::stri
   return folder / (name + fs::path(wire::artifact_name(plan.backend)).extension().string());
 }
 
-void write_csv(const fs::path& path, const Space& space, const report::Summary& summary) {
+void write_csv(const fs::path& path, const Space& space, std::span<const config::Filter> filters,
+               const report::Summary& summary) {
   std::ostringstream text;
   report::Csv csv(text, summary.name, parameter_names(space), summary.columns,
                   {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials),
@@ -165,13 +166,13 @@ void write_csv(const fs::path& path, const Space& space, const report::Summary& 
     csv.add(*trial, unranked == summary.unranked.end() ? "" : unranked->second,
             place == places.end() ? report::CsvPlace{} : place->second);
   }
-  for (const Rejection& rejection : pruned_points(space)) csv.add_pruned(rejection.point, rejection.reason);
+  for (const Rejection& rejection : pruned_points(space, filters)) csv.add_pruned(rejection.point, rejection.reason);
   base::write_file(path, text.str());
 }
 
-void write_csv(const fs::path& path, const Space& space, const std::string& name,
-               std::span<const report::BuildRow> rows) {
-  base::write_file(path, report::build_csv(name, parameter_names(space), rows, pruned_points(space)));
+void write_csv(const fs::path& path, const Space& space, std::span<const config::Filter> filters,
+               const std::string& name, std::span<const report::BuildRow> rows) {
+  base::write_file(path, report::build_csv(name, parameter_names(space), rows, pruned_points(space, filters)));
 }
 
 }  // namespace tune::flow

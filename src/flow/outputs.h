@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/filter.h"
 #include "model/plan.h"
 #include "report/build_table.h"
 #include "report/summary.h"
@@ -51,11 +52,12 @@ struct Outputs {
 std::filesystem::path artifact_file(const std::filesystem::path& folder, const Plan& plan, const std::string& suffix,
                                     const Device& device);
 
-/// Writes a row for every spec tried, and for every point pruned before the build if the grid has at most 10^6.
-/// Throws Error(environment).
-void write_csv(const std::filesystem::path& path, const Space& space, const report::Summary& summary);
+/// Writes a row for every spec tried, and, if the grid has at most 10^6 points, for every one that the filters keep and
+/// that was pruned before the build. Throws Error(environment).
+void write_csv(const std::filesystem::path& path, const Space& space, std::span<const config::Filter> filters,
+               const report::Summary& summary);
 /// The same for --build-only. `name` is the tuning file's.
-void write_csv(const std::filesystem::path& path, const Space& space, const std::string& name,
-               std::span<const report::BuildRow> rows);
+void write_csv(const std::filesystem::path& path, const Space& space, std::span<const config::Filter> filters,
+               const std::string& name, std::span<const report::BuildRow> rows);
 
 }  // namespace tune::flow

@@ -266,7 +266,7 @@ json finals_json(const RankedRun& run) {
 
 }  // namespace
 
-std::string report_data(const interop::Recording& recording, const Plan& plan) {
+std::string report_data(const interop::Recording& recording, const Plan& plan, const std::string& file) {
   const Objective objective(plan);
   const RankedRun run = ranked(recording, objective);
   const ParameterLists parameters(recording.parameters);
@@ -276,7 +276,7 @@ std::string report_data(const interop::Recording& recording, const Plan& plan) {
       std::ranges::any_of(recording.trials, [](const interop::RecordedTrial& trial) { return trial.at > 0; });
   json j = {{"name", plan.name},
             {"problem", recording.problem.empty() ? planned : recording.problem},
-            {"file", std::filesystem::path(recording.file).filename().string()},
+            {"file", file},
             {"date", recording.date.substr(0, recording.date.find('.'))},
             {"device", recording.device},
             {"objective", {{"name", objective.name()}, {"maximize", objective.maximize()}}},

@@ -233,7 +233,7 @@ config::BestResult Results::best(const Device& device) const {
 }
 
 void Results::write_files(const Outputs& outputs, const Device& device) const {
-  if (!outputs.csv.empty()) write_csv(outputs.csv, loaded_->plan.space, summary_);
+  if (!outputs.csv.empty()) write_csv(outputs.csv, loaded_->plan.space, findings_->filters, summary_);
   if (!outputs.text.empty()) base::write_file(outputs.text, kbench_text(summary_));
   if (!outputs.failures.empty()) base::write_file(outputs.failures, kbench_failures(summary_));
   if (outputs.best.empty() || !any()) return;

@@ -20,6 +20,14 @@ _tune_files() {
   fi
 }
 
+# The names in the first argument, and files as _tune_files does.
+_tune_names_or_files() {
+  local -a names
+  mapfile -t names < <(compgen -W "$1" -- "$cur")
+  _tune_files "${@:2}"
+  COMPREPLY=("${names[@]}" "${COMPREPLY[@]}")
+}
+
 _tune_folders() {
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen -d -- "$cur")
@@ -56,6 +64,8 @@ std::string call(const Completed& value) {
   using By = Completed::By;
   const std::string words = joined(value.words, " ");
   if (value.by == By::words) return fmt::format("_tune_words '{}'", words);
+  if (value.by == By::files && !value.names.empty())
+    return fmt::format("_tune_names_or_files '{}' {}", joined(value.names, " "), words);
   if (value.by == By::files) return words.empty() ? "_tune_files" : "_tune_files " + words;
   return value.by == By::folders ? "_tune_folders" : ":";
 }

@@ -1,5 +1,8 @@
 #include "options/completion.h"
 
+#include <iterator>
+#include <sstream>
+
 namespace tune {
 
 std::map<std::string, std::vector<std::string>> file_endings() {
@@ -28,14 +31,20 @@ std::map<std::string, std::vector<std::string>> file_endings() {
           {"LOG", shapes}};
 }
 
+std::vector<std::string> known_devices() {
+  std::istringstream names(TUNE_DEVICES);
+  return {std::istream_iterator<std::string>(names), {}};
+}
+
 Completed completed(const OptionText& option) {
   using By = Completed::By;
-  if (!option.choices.empty()) return {By::words, option.choices};
-  if (option.value == "DIR") return {By::folders, {}};
+  if (!option.choices.empty()) return {By::words, option.choices, {}};
+  if (option.value == "DIR") return {By::folders, {}, {}};
   if (option.value != "FILE" && option.value != "PREFIX") return {};
   const auto all = file_endings();
   const auto endings = all.find(option.name());
-  return {By::files, endings == all.end() ? std::vector<std::string>{} : endings->second};
+  return {By::files, endings == all.end() ? std::vector<std::string>{} : endings->second,
+          option.name() == "--device-file" ? known_devices() : std::vector<std::string>{}};
 }
 
 const OptionText* argument_of(const CommandText& command) {

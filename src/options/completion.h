@@ -16,10 +16,14 @@ std::string fish_completion(const CommandText& tune);
 /// The endings of the files that options and arguments take, by the name of each; one that is missing takes any file.
 std::map<std::string, std::vector<std::string>> file_endings();
 
+/// The devices whose names --device-file takes.
+std::vector<std::string> known_devices();
+
 /// What completes the value of an option.
 struct Completed {
   enum class By { nothing, words, files, folders } by = By::nothing;
   std::vector<std::string> words;  ///< the values, or the endings of the files; no endings: any file
+  std::vector<std::string> names;  ///< what may stand instead of a file
 };
 Completed completed(const OptionText& option);
 /// The first argument that stands without a name; nullptr if there is none.

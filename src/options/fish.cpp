@@ -32,7 +32,9 @@ std::string values(const Completed& value) {
   if (value.by == By::words) return " -x -a " + in_fish_quotes(joined(value.words, " "));
   if (value.by == By::folders) return " -x -a '(__fish_complete_directories)'";
   if (value.by == By::nothing) return " -x";
-  return value.words.empty() ? " -r -F" : fmt::format(" -x -a '(__tune_files {})'", joined(value.words, " "));
+  if (value.words.empty()) return " -r -F";
+  const std::string names = value.names.empty() ? "" : joined(value.names, " ") + " ";
+  return fmt::format(" -x -a '{}(__tune_files {})'", names, joined(value.words, " "));
 }
 
 std::string names(const OptionText& option) {

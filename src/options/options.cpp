@@ -8,6 +8,7 @@
 #include "options/inspect_options.h"
 #include "options/spellings.h"
 #include "options/texts.h"
+#include "options/undashed_command.h"
 
 namespace tune {
 namespace {
@@ -231,10 +232,13 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     base::print(help_or_version(app, asked));
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
+    refuse_command_without_dashes(app, ours);
     const std::string advice = nearest_option(app);
-    throw Error(ExitCode::bad_input, error.what() + (advice.empty() ? "; see tune --help" : advice));
+    const std::string called = app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ";
+    throw Error(ExitCode::bad_input, error.what() + (advice.empty() ? "; see tune " + called + "--help" : advice));
   }
   refuse_unlikely_paths(app);
+  refuse_command_without_dashes(app, ours);
   const std::vector<std::string> tuned_command = words_behind_dashes(argc, argv);
   if (!tuned_command.empty() && !app.get_subcommands().empty() && !app.got_subcommand("audit"))
     throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");

@@ -5,10 +5,15 @@
 namespace tune {
 namespace {
 
-constexpr const char* kZshStart = R"(#compdef tune
+constexpr const char* kZshStart = R"zsh(#compdef tune
 # Completion of tune for zsh, which `tune completion zsh` prints.
 
-)";
+# The names in the first argument, and files with the endings in the second one.
+_tune_names_or_files() {
+  _alternative "names:name:($1)" "files:file:_files -g '*.($2)'"
+}
+
+)zsh";
 
 constexpr const char* kBegin = R"(_tune() {
   local -i dashes=${words[(i)--]}
@@ -51,6 +56,9 @@ std::string action(const Completed& value) {
   if (value.by == By::words) return fmt::format("({})", joined(value.words, " "));
   if (value.by == By::folders) return "_files -/";
   if (value.by == By::nothing) return " ";
+  // The blank keeps the arguments as they are.
+  if (!value.names.empty())
+    return fmt::format(" _tune_names_or_files \"{}\" \"{}\"", joined(value.names, " "), joined(value.words, "|"));
   return value.words.empty() ? "_files" : fmt::format("_files -g \"*.({})\"", joined(value.words, "|"));
 }
 

@@ -1,12 +1,13 @@
 #include "report/build_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
 #include "report/csv.h"
-#include "report/grid.h"
+#include "report/fitting.h"
 #include "report/text.h"
 
 namespace tune::report {
@@ -25,10 +26,33 @@ std::optional<double> figure(const BuildRow& row, const std::string& name) {
   return found == row.info.properties.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<std::string> names_in(const Spec& spec) {
-  std::vector<std::string> names;
-  for (const Setting& setting : spec.params) names.push_back(setting.name);
-  return names;
+/// When a figure leaves a table that is too wide.
+int step_of(const std::string& name) {
+  constexpr std::array kOrder = {kDynamic, "shared", "stack", "code", "spills", kOccupancy, "registers"};
+  return static_cast<int>(std::ranges::find(kOrder, name) - kOrder.begin()) + 1;
+}
+
+std::string figure_text(const BuildRow& row, const std::string& name) {
+  const auto value = figure(row, name);
+  return value ? fmt::format("{:.0f}", (name == kOccupancy ? 100 : 1) * *value) : "-";
+}
+
+std::vector<FittedColumn> all_columns(const std::vector<const BuildRow*>& rows, const ListLook& look,
+                                      bool values_only) {
+  FittedColumn numbers{0, false, {"mesh_idx", 1, {}}}, names{0, true, {"name", 1, {}}};
+  if (values_only) names.grid.title = fmt::format("{}", fmt::join(look.varying, "/"));
+  for (const BuildRow* row : rows) {
+    numbers.grid.cells.push_back(std::to_string(row->spec.mesh_idx));
+    names.grid.cells.push_back(values_only ? values_text(row->spec, look.varying) : list_name(row->spec, look));
+  }
+  std::vector<FittedColumn> columns = {std::move(numbers), std::move(names)};
+  for (const std::string name : kFigures) {
+    if (std::ranges::none_of(rows, [&](const BuildRow* row) { return figure(*row, name).has_value(); })) continue;
+    FittedColumn& column = columns.emplace_back();
+    column = {step_of(name), false, {name == kOccupancy ? name + " %" : name, 2, {}}};
+    for (const BuildRow* row : rows) column.grid.cells.push_back(figure_text(*row, name));
+  }
+  return columns;
 }
 
 /// A row of a CSV file.
@@ -71,38 +95,46 @@ std::array<std::string, 3> why(const BuildRow& row) {
 
 }  // namespace
 
-std::string build_table(std::span<const BuildRow> rows) {
-  GridColumn numbers{"mesh_idx", 1, {}}, names{"name", 1, {}};
+std::string list_name(const Spec& spec, const ListLook& look) {
+  if (!look.varying.empty()) return settings_text(spec, look.varying);
+  if (look.width > 0) return look.name;
+  std::vector<std::string> names;
+  for (const Setting& setting : spec.params) names.push_back(setting.name);
+  return settings_text(spec, names);
+}
+
+std::string constants_text(const Spec& spec, const ListLook& look) {
+  if (look.varying.empty() && look.width == 0) return "";
+  std::vector<std::string> texts;
+  for (const Setting& setting : spec.params)
+    if (std::ranges::find(look.varying, setting.name) == look.varying.end())
+      texts.push_back(setting.name + "=" + to_text(setting.value));
+  return texts.empty() ? "" : fmt::format("in all specs: {}\n", fmt::join(texts, ", "));
+}
+
+std::vector<GridColumn> build_columns(std::span<const BuildRow> rows, const ListLook& look) {
   std::vector<const BuildRow*> valid;
   for (const BuildRow& row : rows)
     if (!row.loss) valid.push_back(&row);
-  if (valid.empty()) return "";
-  for (const BuildRow* row : valid) {
-    numbers.cells.push_back(std::to_string(row->spec.mesh_idx));
-    names.cells.push_back(settings_text(row->spec, names_in(row->spec)));
-  }
-  std::vector<GridColumn> columns = {std::move(numbers), std::move(names)};
-  for (const std::string name : kFigures) {
-    if (std::ranges::none_of(valid, [&](const BuildRow* row) { return figure(*row, name).has_value(); })) continue;
-    const bool share = name == kOccupancy;
-    GridColumn& column = columns.emplace_back(GridColumn{share ? name + " %" : name, 2, {}});
-    for (const BuildRow* row : valid) {
-      const auto value = figure(*row, name);
-      column.cells.push_back(!value  ? "-"
-                             : share ? fmt::format("{:.0f}", 100 * *value)
-                                     : fmt::format("{:.0f}", *value));
-    }
-  }
-  return grid_text(columns);
+  if (valid.empty()) return {};
+  const auto room = static_cast<std::size_t>(look.width);
+  std::vector<FittedColumn> columns = all_columns(valid, look, false);
+  if (room > 0 && width_of_table(columns) > room && !look.varying.empty()) columns = all_columns(valid, look, true);
+  return fitted(std::move(columns), room);
 }
 
-std::string build_figures(const BuildRow& row) {
+std::string build_figures(const BuildRow& row, std::size_t room) {
   const auto registers = figure(row, "registers"), share = figure(row, kOccupancy);
   if (!registers) return "";
   const double shared = figure(row, "shared").value_or(0) + figure(row, kDynamic).value_or(0);
-  return fmt::format("{:.0f} registers, {:.0f} spills, {:.0f} bytes shared{}", *registers,
-                     figure(row, "spills").value_or(0), shared,
-                     share ? fmt::format(", occupancy {:.0f} %", 100 * *share) : "");
+  std::string text = fmt::format("{:.0f} registers", *registers);
+  std::vector<std::string> others = {fmt::format("{:.0f} spills", figure(row, "spills").value_or(0)),
+                                     fmt::format("{:.0f} bytes shared", shared)};
+  if (share) others.push_back(fmt::format("occupancy {:.0f} %", 100 * *share));
+  if (text.size() > room) return "";
+  for (const std::string& other : others)
+    if (text.size() + other.size() + 2 <= room) text += ", " + other;
+  return text;
 }
 
 std::string build_csv(const std::string& name, std::span<const std::string> params, std::span<const BuildRow> rows,

@@ -6,6 +6,7 @@
 
 #include "model/space.h"
 #include "model/trial.h"
+#include "report/grid.h"
 
 namespace tune::report {
 
@@ -17,14 +18,29 @@ struct BuildRow {
   std::optional<Outcome> loss;          ///< why it is not valid
 };
 
+/// How specs are listed.
+struct ListLook {
+  std::string name;                  ///< of the run
+  std::vector<std::string> varying;  ///< the parameters after whose values specs are called
+  int width = 0;                     ///< columns of the terminal; 0: not a terminal
+  bool colors = false;
+};
+/// `BM=128/BN=64`. Where no parameter varies, it is the name of the run on a terminal, and elsewhere all settings.
+std::string list_name(const Spec& spec, const ListLook& look);
+/// The parameters that these names leave out: `in all specs: KC=256, LOOP=cols`. Empty if there are none.
+std::string constants_text(const Spec& spec, const ListLook& look);
+
 /// The valid specs with what their builds tell: registers (per thread), spills, shared and dynamic (bytes, declared in
 /// the source and asked for by a launch) and the occupancy in per cent; on the CPU code and stack (bytes). Columns of
 /// which no row knows anything are left out. Empty if there are no valid specs.
-std::string build_table(std::span<const BuildRow> rows);
+///
+/// On a terminal it is made to fit, as far as needed and in this order: the names become their values alone, the title
+/// above them is cut, columns go (dynamic, shared, stack, code, spills, occupancy, registers), and the names are cut.
+std::vector<GridColumn> build_columns(std::span<const BuildRow> rows, const ListLook& look);
 
-/// What a build on a GPU tells, on one line: `42 registers, 0 spills, 2304 bytes shared, occupancy 62 %`. Empty if it
-/// tells nothing.
-std::string build_figures(const BuildRow& row);
+/// What a build on a GPU tells, on one line: `42 registers, 0 spills, 2304 bytes shared, occupancy 62 %`, or, where that
+/// does not fit into `room` columns, as much of it as does. Empty if it tells nothing.
+std::string build_figures(const BuildRow& row, std::size_t room = std::string::npos);
 
 /// The table as CSV, with a row for every spec and one for each of `pruned` with its reason: mesh_idx, name, status
 /// (built, failed, pruned, pruned after build), the parameters `params`, the figures (the occupancy from 0 to 1),

@@ -6,20 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/fitting.h"
 #include "report/text.h"
 
 namespace tune::report {
 namespace {
 
-constexpr std::size_t kShortestName = 4;
-
-/// What a column is, in the order in which columns leave a table that is too wide.
-enum class Part { other_state, lesser_figure, spread, ratio, figure, note, name, other };
-
-struct TableColumn {
-  Part part = Part::other;
-  GridColumn grid;
-};
+/// What a column is: the others stay, and these leave a table that is too wide in this order.
+enum Part { kOther, kOtherState, kLesserFigure, kSpread, kRatio, kFigure, kNote };
 
 /// How the columns say what they say.
 struct Form {
@@ -52,48 +46,39 @@ std::string iters_text(const Row& row) {
 
 std::string mesh_text(const Row& row) { return row.spec->mesh_idx < 0 ? "-" : fmt::format("{}", row.spec->mesh_idx); }
 
-/// `128/64`, with `-` for a parameter that this mapping of the grid lacks.
-std::string values_text(const Spec& spec, std::span<const std::string> names) {
-  std::vector<std::string> texts;
-  for (const std::string& name : names) {
-    const Value* value = spec.find(name);
-    texts.push_back(value == nullptr ? "-" : to_text(*value));
-  }
-  return fmt::format("{}", fmt::join(texts, "/"));
-}
-
 /// The table's columns in one form.
 class Columns {
  public:
   Columns(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional, Form form)
       : summary_(&summary), rows_(&rows), optional_(optional), form_(form) {}
 
-  std::vector<TableColumn> make() {
-    add(Part::other, "mesh_idx", mesh_text, 1);
+  std::vector<FittedColumn> make() {
+    add(kOther, "mesh_idx", mesh_text, 1);
     const bool values_only = form_.values_only && !summary_->varying.empty();
     add(
-        Part::name, values_only ? fmt::format("{}", fmt::join(summary_->varying, "/")) : "name",
+        kOther, values_only ? fmt::format("{}", fmt::join(summary_->varying, "/")) : "name",
         [this](const Row& row) { return name_of(row); }, 1);
+    columns_.back().names = true;
     if (any_named_otherwise(summary_->trials, summary_->name))
-      add(Part::other, kReportedName, [](const Row& row) { return row.measurement.name; });
-    add(Part::other, "met (ms)", [this](const Row& row) { return figure(row.measurement.timing.median * 1e3); });
-    if (form_.iters) add(Part::other, "iters", iters_text);
+      add(kOther, kReportedName, [](const Row& row) { return row.measurement.name; });
+    add(kOther, "met (ms)", [this](const Row& row) { return figure(row.measurement.timing.median * 1e3); });
+    if (form_.iters) add(kOther, "iters", iters_text);
     add_figures();
     if (optional_.other_state)
-      add(Part::other_state, fmt::format("{} ms", to_text(summary_->other_state)),
+      add(kOtherState, fmt::format("{} ms", to_text(summary_->other_state)),
           [this](const Row& row) { return other_state_text(row); });
-    add(Part::spread, "+- %", [](const Row& row) { return spread_text(row.measurement.timing); });
+    add(kSpread, "+- %", [](const Row& row) { return spread_text(row.measurement.timing); });
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
       if (baseline.standing)
-        add(Part::ratio, "x " + baseline.label, [&](const Row& row) { return ratio_text(row, *baseline.standing); });
-    if (optional_.note) add(Part::note, "note", note_text);
+        add(kRatio, "x " + baseline.label, [&](const Row& row) { return ratio_text(row, *baseline.standing); });
+    if (optional_.note) add(kNote, "note", note_text);
     return std::move(columns_);
   }
 
  private:
   template <class Text>
   void add(Part part, std::string title, Text text, std::size_t gap = 2) {
-    TableColumn column{part, {std::move(title), gap, {}}};
+    FittedColumn column{part, false, {std::move(title), gap, {}}};
     for (const Row& row : *rows_) column.grid.cells.push_back(text(row));
     columns_.push_back(std::move(column));
   }
@@ -103,7 +88,7 @@ class Columns {
     for (const Column& column : summary_->columns) {
       if (!column.in_table) continue;
       const bool kept = std::exchange(first, false) || column.objective;
-      add(kept ? Part::figure : Part::lesser_figure,
+      add(kept ? kFigure : kLesserFigure,
           form_.long_titles || column.unit.empty() ? column.name : column.unit,
           [&](const Row& row) { return figure(column.value(*row.spec, row.measurement)); });
     }
@@ -133,50 +118,8 @@ class Columns {
   const std::vector<Row>* rows_;
   OptionalColumns optional_;
   Form form_;
-  std::vector<TableColumn> columns_;
+  std::vector<FittedColumn> columns_;
 };
-
-std::vector<GridColumn> grid_of(const std::vector<TableColumn>& columns) {
-  std::vector<GridColumn> grid;
-  for (const TableColumn& column : columns) grid.push_back(column.grid);
-  return grid;
-}
-
-std::size_t total_width(const std::vector<TableColumn>& columns) { return grid_width(grid_of(columns)); }
-
-/// Removes the last column of this part; returns false if there is none.
-bool drop_last(std::vector<TableColumn>& columns, Part part) {
-  const auto last = std::find_if(columns.rbegin(), columns.rend(), [part](const auto& c) { return c.part == part; });
-  if (last == columns.rend()) return false;
-  columns.erase(std::next(last).base());
-  return true;
-}
-
-GridColumn& names_of(std::vector<TableColumn>& columns) {
-  return std::ranges::find(columns, Part::name, &TableColumn::part)->grid;
-}
-
-/// Gives the names this title, or as much of it as fits, but leaves it as wide as they are.
-void fit_title(std::vector<TableColumn>& columns, const std::string& title, std::size_t room) {
-  GridColumn& names = names_of(columns);
-  names.title = title;
-  const std::size_t width = total_width(columns), own = width_of(title);
-  if (width <= room) return;
-  std::size_t widest = kShortestName;
-  for (const std::string& cell : names.cells) widest = std::max(widest, width_of(cell));
-  names.title = cut_to(title, std::max(own - std::min(own, width - room), widest));
-}
-
-void cut_names(std::vector<TableColumn>& columns, std::size_t room) {
-  GridColumn& names = names_of(columns);
-  const std::size_t own = grid_width(std::vector{names}) - names.gap, excess = total_width(columns) - room;
-  if (own < excess + kShortestName) {
-    drop_last(columns, Part::name);
-    return;
-  }
-  names.title = cut_to(names.title, own - excess);
-  for (std::string& cell : names.cells) cell = cut_to(cell, own - excess);
-}
 
 }  // namespace
 
@@ -188,20 +131,12 @@ OptionalColumns needed_columns(const std::vector<Row>& rows) {
 
 std::vector<GridColumn> table_columns(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional) {
   const auto room = static_cast<std::size_t>(summary.width);
-  std::vector<TableColumn> columns;
+  std::vector<FittedColumn> columns;
   for (const Form& form : kForms) {
     columns = Columns(summary, rows, optional, form).make();
-    if (room == 0 || total_width(columns) <= room) return grid_of(columns);
+    if (room == 0 || width_of_table(columns) <= room) break;
   }
-  const std::string title = names_of(columns).title;
-  fit_title(columns, title, room);
-  for (const Part part : {Part::other_state, Part::lesser_figure, Part::spread, Part::ratio, Part::figure, Part::note})
-    while (total_width(columns) > room && drop_last(columns, part)) continue;
-  if (total_width(columns) > room)
-    cut_names(columns, room);
-  else
-    fit_title(columns, title, room);
-  return grid_of(columns);
+  return fitted(std::move(columns), room);
 }
 
 }  // namespace tune::report

@@ -5,50 +5,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 
 #include "model/values/shown.h"
 #include "report/columns.h"
 #include "report/losses.h"
 #include "report/text.h"
+#include "report/text_page.h"
 
 namespace tune::report {
 namespace {
-
-constexpr std::size_t kRuleColumns = 80;
-constexpr std::size_t kReasonIndent = 9;  ///< of what belongs to a reason in losses_text
-
-/// The text of a run, line by line; on a terminal no line is longer than that is wide.
-class Page {
- public:
-  Page(int width, bool colors) : width_(static_cast<std::size_t>(width)), colors_(colors) {}
-
-  /// A row of a table, which is cut where it does not fit.
-  void row(std::string_view line, Style style = kPlainStyle) {
-    text_ += styled(width_ == 0 ? std::string(line) : cut_to(line, width_), style, colors_) + '\n';
-  }
-  /// Lines that are broken at spaces; `indent`: where they go on.
-  void prose(std::string_view lines, std::size_t indent = 2, Style style = kPlainStyle) {
-    for (std::size_t end = 0; !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
-      end = std::min(lines.find('\n'), lines.size());
-      const std::string line = shown(lines.substr(0, end));
-      if (width_ == 0 || width_of(line) <= width_)
-        whole(line, style);
-      else
-        for (const std::string& part : wrapped(line, width_, std::min(indent, width_ / 4))) whole(part, style);
-    }
-  }
-  /// A line that stays in one piece, such as a command to be copied.
-  void whole(std::string_view line, Style style = kPlainStyle) { text_ += styled(line, style, colors_) + '\n'; }
-  void rule() { whole(std::string(width_ == 0 ? kRuleColumns : std::min(width_, kRuleColumns), '-')); }
-
-  const std::string& text() const { return text_; }
-
- private:
-  std::size_t width_;
-  bool colors_;
-  std::string text_;
-};
 
 /// What the marks in the rows mean; nothing for marks that are not there.
 std::string legend(const Summary& summary, std::span<const Row> rows) {
@@ -100,7 +65,7 @@ std::string hidden_text(std::size_t hidden, const Summary& summary) {
   return fmt::format("({} more: {}the same command with --top all)", hidden, file);
 }
 
-void add_table(Page& page, const Summary& summary) {
+void add_table(TextPage& page, const Summary& summary) {
   std::vector<Row> rows = rows_of_specs(summary);
   // The columns are the same whatever --top is.
   const OptionalColumns optional = needed_columns(rows);
@@ -127,7 +92,7 @@ std::string key_text(const Setting& setting) {
   return std::ranges::all_of(setting.name, plain) ? key : to_yaml(Value(key));
 }
 
-void add_best(Page& page, const Spec& best, const std::string& command) {
+void add_best(TextPage& page, const Spec& best, const std::string& command) {
   page.prose(fmt::format("top_spec_idx: {}", best.mesh_idx));
   page.rule();
   page.prose("Best Measured Time:");
@@ -138,29 +103,18 @@ void add_best(Page& page, const Spec& best, const std::string& command) {
   if (!command.empty()) page.whole("command: " + shown_line(command));
 }
 
-/// The specs that did not make it. Their commands and logs stay in one piece, so that they can be copied.
-void add_losses(Page& page, const Summary& summary) {
+void add_losses(TextPage& page, const Summary& summary) {
   const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command, summary.logs) +
                              unranked_text(summary.unranked, summary.command);
   if (losses.empty()) return;
   page.rule();
-  bool failed = false;
-  std::istringstream lines(losses);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t indent = line.find_first_not_of(' ');
-    if (indent == 0) failed = line.starts_with("failed: ");
-    const bool is_copied = line.find(" --spec ") != std::string::npos || line.find(" log: ") != std::string::npos;
-    if (indent == kReasonIndent && is_copied)
-      page.whole(line);
-    else
-      page.prose(line, indent == 0 ? 2 : kReasonIndent, failed && indent < kReasonIndent ? kFailedStyle : kPlainStyle);
-  }
+  page.losses(losses);
 }
 
 }  // namespace
 
 std::string result_text(const Summary& summary) {
-  Page page(summary.width, summary.colors);
+  TextPage page(summary.width, summary.colors);
   page.rule();
   page.prose(fmt::format("Tuning [{}] from [{}]", shown_line(summary.name), shown_line(summary.file)));
   page.rule();

@@ -1,6 +1,7 @@
 #include "report/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -136,6 +137,15 @@ std::string settings_text(const Spec& spec, std::span<const std::string> names) 
     text += setting.name + "=" + to_text(setting.value);
   }
   return printable(text, text.size());
+}
+
+std::string values_text(const Spec& spec, std::span<const std::string> names) {
+  std::vector<std::string> texts;
+  for (const std::string& name : names) {
+    const Value* value = spec.find(name);
+    texts.push_back(value == nullptr ? "-" : to_text(*value));
+  }
+  return fmt::format("{}", fmt::join(texts, "/"));
 }
 
 }  // namespace tune::report

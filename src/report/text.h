@@ -28,5 +28,7 @@ std::string four_digits(double value);
 std::vector<std::string> varying_parameters(const Space& space);
 /// `BM=128/BN=64`: the settings named in `names`, in the spec's order.
 std::string settings_text(const Spec& spec, std::span<const std::string> names);
+/// `128/64`, the values of `names`, with `-` for a parameter that the spec's mapping of the grid lacks.
+std::string values_text(const Spec& spec, std::span<const std::string> names);
 
 }  // namespace tune::report

@@ -165,7 +165,7 @@ struct Measured {
   Timing timing;
   bool checked = false;
   std::map<std::string, double> metrics;
-  std::vector<std::string> remarks = {};  ///< as Hello's, of what was timed; heard in the finals
+  std::vector<std::string> remarks = {};  ///< as Hello's, of what was timed
   std::string name = {};                  ///< what a program calls the case that it ran
 };
 /// A reference was written.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <vector>
@@ -157,6 +158,15 @@ std::string fault_of_lines(const std::vector<std::string_view>& lines) {
   return "";
 }
 
+/// Whether a line and the one after it are the header of CSV with a time, and a row.
+bool is_csv(std::string_view header, std::string_view row) try {
+  const auto cells = cells_of(header);
+  const bool names_time = std::ranges::any_of(cells, [](const auto& c) { return c == "time" || c == "met (ms)"; });
+  return names_time && cells.size() > 1 && cells_of(row).size() == cells.size();
+} catch (const Malformed&) {
+  return false;
+}
+
 std::optional<json> find_row(std::string_view output) {
   std::vector<json> rows;
   for (const auto line : lines_of(output)) {
@@ -240,6 +250,17 @@ ProgramResult result_of(const json& row) { return {timing_of(row), ok_of(row), m
 
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output) {
   return result_of(file ? row_of_file(*file) : row_of_output(output));
+}
+
+std::string why_no_result(std::string_view output) {
+  const auto lines = lines_of(output);
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    if (const json row = parse_json(*line); row.is_object() && !row.empty())
+      return "the JSON on its standard output has neither 'time' (seconds) nor 'met (ms)': " + quoted(row);
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i)
+    if (is_csv(lines[i], lines[i + 1]))
+      return "CSV is read from the file that TUNE_RESULT names ({output}), and not from standard output";
+  return "";
 }
 
 std::optional<ProgramResult> find_program_result(const std::optional<std::string>& file, std::string_view output) {

@@ -25,5 +25,7 @@ struct ProgramResult {
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output);
 /// The same of a program that may have no result: nullopt if it wrote no file, and nothing on stdout that names a time.
 std::optional<ProgramResult> find_program_result(const std::optional<std::string>& file, std::string_view output);
+/// Why something on stdout that looks like a result is none: JSON without a time, or CSV. Empty if nothing looks so.
+std::string why_no_result(std::string_view output);
 
 }  // namespace tune::wire

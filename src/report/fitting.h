@@ -1,0 +1,21 @@
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "report/grid.h"
+
+namespace tune::report {
+
+/// A column of a table that is made to fit the terminal. One column may have the names of the rows.
+struct FittedColumn {
+  int leaves = 0;  ///< when it leaves a table that is too wide: those with the lowest number first; 0: never
+  bool names = false;
+  GridColumn grid;
+};
+
+std::size_t width_of_table(const std::vector<FittedColumn>& columns);
+/// The table without what makes it wider than `room` columns (0: whatever it takes): first the title above the names is
+/// cut, then columns leave, the last first of those that leave together, and at last the names are cut.
+std::vector<GridColumn> fitted(std::vector<FittedColumn> columns, std::size_t room);
+
+}  // namespace tune::report

@@ -1,0 +1,51 @@
+#include "report/text_page.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "model/values/shown.h"
+#include "report/text.h"
+
+namespace tune::report {
+namespace {
+
+constexpr std::size_t kRuleColumns = 80;
+constexpr std::size_t kReasonIndent = 9;  ///< of what belongs to a reason
+
+}  // namespace
+
+void TextPage::row(std::string_view line, Style style) {
+  text_ += styled(width_ == 0 ? std::string(line) : cut_to(line, width_), style, colors_) + '\n';
+}
+
+void TextPage::prose(std::string_view lines, std::size_t indent, Style style) {
+  for (std::size_t end = 0; !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
+    end = std::min(lines.find('\n'), lines.size());
+    const std::string line = shown(lines.substr(0, end));
+    if (width_ == 0 || width_of(line) <= width_)
+      whole(line, style);
+    else
+      for (const std::string& part : wrapped(line, width_, std::min(indent, width_ / 4))) whole(part, style);
+  }
+}
+
+void TextPage::whole(std::string_view line, Style style) { text_ += styled(line, style, colors_) + '\n'; }
+
+void TextPage::rule() { whole(std::string(width_ == 0 ? kRuleColumns : std::min(width_, kRuleColumns), '-')); }
+
+// Commands and logs stay in one piece, so that they can be copied.
+void TextPage::losses(const std::string& text) {
+  bool failed = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t indent = line.find_first_not_of(' ');
+    if (indent == 0) failed = line.starts_with("failed: ");
+    const bool is_copied = line.find(" --spec ") != std::string::npos || line.find(" log: ") != std::string::npos;
+    if (indent == kReasonIndent && is_copied)
+      whole(line);
+    else
+      prose(line, indent == 0 ? 2 : kReasonIndent, failed && indent < kReasonIndent ? kFailedStyle : kPlainStyle);
+  }
+}
+
+}  // namespace tune::report
