@@ -68,8 +68,7 @@ class DatabaseFile : public testing::Test {
 TEST_F(DatabaseFile, HasTheBestOfATuning) {
   sandbox_.write_gemm();
   tune({"gemm.yaml", "--tune", "--filter", "BM=4", "--output", "best"});
-  EXPECT_EQ(tune({"merge", "best.yaml", "-o", "db.yaml"}).out,
-            "db.yaml: 1 result: 1 new, 0 better than before\n");
+  EXPECT_EQ(tune({"merge", "best.yaml", "-o", "db.yaml"}).out, "db.yaml: 1 result: 1 new, 0 better than before\n");
   const std::string db = sandbox_.read("db.yaml");
   for (const char* line : {"tune_database: 1\n", "  - kernel: gemm\n", "    backend: cpu\n",
                            "    sizes: {m: 64, n: 64, k: 64}\n", "    problem: {a: f32, acc: f32, b: f32, c: f32, ",
@@ -142,8 +141,7 @@ TEST_F(DatabaseFile, LosesNothingIfSeveralProcessesWriteIt) {
     writers.push_back(std::make_unique<Background>(sandbox_, Words{"merge", name, "-o", "db.yaml"}));
   }
   for (const auto& writer : writers) EXPECT_EQ(writer->wait().code, 0);
-  EXPECT_EQ(tune({"merge", "db.yaml", "-o", "db.yaml"}).out,
-            "db.yaml: 8 results: 0 new, 0 better than before\n");
+  EXPECT_EQ(tune({"merge", "db.yaml", "-o", "db.yaml"}).out, "db.yaml: 8 results: 0 new, 0 better than before\n");
 }
 
 TEST_F(DatabaseFile, RefusesWhatIsNone) {

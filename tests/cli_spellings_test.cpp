@@ -208,9 +208,11 @@ TEST_F(Spellings, AConfigurationOfTuneGemmIsParsed) {
             "        0 BLOCK_SIZE_M=64/nW=8/MFMA=32/K=128/SPLIT_K=4/schedule_hint=ck_v3/M=16\n");
   refuses({"bench.yaml", "--config_str", "M16_GM4"},
           "--config_str M16_GM4: the file has no parameter 'GM' or 'GROUP_SIZE_M'");
-  refuses({"bench.yaml", "--config_str", "M16_B"},
-          "--config_str M16_B: 'B' is no part of a configuration, such as M16_N8_K128_BM64_BN64_BK64_GM1_SK2_nW2_nS0_"
-          "EU0_kP2_mfma16");
+  refuses(
+      {"bench.yaml", "--config_str", "M16_B"},
+      "--config_str M16_B: 'B' is no part of a configuration, which has names with a number behind each, joined by _: "
+      "sizes (M, N, K) and parameters (BM, BN, BK, GM, SK, nW, nS, EU, kP, mfma), such as "
+      "M16_N8_K128_BM64_BN64_BK64_GM1_SK2_nW2_nS0_EU0_kP2_mfma16");
   sandbox_.write_gemm();
   const Result one = tune({"--config_str", "M16_N8_K128_BM16"});
   EXPECT_TRUE(has(one.out, "Number of valid specs: 1\n"));

@@ -89,7 +89,9 @@ std::vector<std::string> distinct_names(std::span<const fs::path> paths) {
   for (const fs::path& path : paths) {
     const auto all = std::distance(path.begin(), path.end());
     std::ptrdiff_t parts = 1;
-    const auto alike = [&](const fs::path& other) { return other != path && end_of(other, parts) == end_of(path, parts); };
+    const auto alike = [&](const fs::path& other) {
+      return other != path && end_of(other, parts) == end_of(path, parts);
+    };
     while (parts < all && std::ranges::any_of(paths, alike)) ++parts;
     names.push_back(end_of(path, parts).string());
   }

@@ -15,9 +15,7 @@ std::string counted(std::int64_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string verdicts(std::int64_t right, std::int64_t wrong) {
-  return fmt::format("{} right, {} wrong", right, wrong);
-}
+std::string verdicts(std::int64_t right, std::int64_t wrong) { return fmt::format("{} right, {} wrong", right, wrong); }
 
 }  // namespace
 
@@ -42,11 +40,10 @@ std::string Compared::text() const {
   const std::string lost = missing_ > 0 ? fmt::format("; not compared: {}", counted(missing_, "spec")) : "";
   if (!has_shapes_) return fmt::format("compared with the reference: {}{}\n", specs, lost);
   const std::int64_t shapes = right_shapes_ + wrong_shapes_;
-  const std::string missing =
-      missing_shapes_.empty()
-          ? ""
-          : fmt::format("; missing: {} ({})", counted(std::ssize(missing_shapes_), "size"),
-                        fmt::join(missing_shapes_, "; "));
+  const std::string missing = missing_shapes_.empty()
+                                  ? ""
+                                  : fmt::format("; missing: {} ({})", counted(std::ssize(missing_shapes_), "size"),
+                                                fmt::join(missing_shapes_, "; "));
   return fmt::format("compared with the reference: {} of {}: {}{}; {}{}\n", shapes,
                      counted(shapes + std::ssize(missing_shapes_), "size"), verdicts(right_shapes_, wrong_shapes_),
                      missing, specs, lost);

@@ -16,9 +16,8 @@ ExitCode merge(const MergeOptions& options) {
   const flow::DatabaseChange change = flow::add_to_database(options.output, inputs);
   notes.insert(notes.end(), change.notes.begin(), change.notes.end());
   for (const std::string& note : notes) base::print_to_stderr("note: " + note);
-  base::print(shown_line(fmt::format("{}: {} result{}: {} new, {} better than before",
-                                     options.output.string(), change.total, change.total == 1 ? "" : "s", change.added,
-                                     change.improved)) +
+  base::print(shown_line(fmt::format("{}: {} result{}: {} new, {} better than before", options.output.string(),
+                                     change.total, change.total == 1 ? "" : "s", change.added, change.improved)) +
               "\n");
   return ExitCode::ok;
 }

@@ -69,8 +69,7 @@ report::ProgressStyle no_progress() {
 /// The specs that pass the filters, from the tuning file's grid or from the recorded ones.
 ValidSpecs wanted_specs(const Options& options, const Plan& plan, const interop::Recording& recording,
                         flow::Findings& findings) {
-  const std::vector<config::Filter>& filters = findings.filters =
-      config::parse_filters(options.filters, plan.space);
+  const std::vector<config::Filter>& filters = findings.filters = config::parse_filters(options.filters, plan.space);
   if (!options.yaml.empty()) {
     flow::Grid grid(plan, filters, false);
     findings.pruned = grid.pruned;

@@ -93,6 +93,7 @@ Target::Target(const Options& options, exec::Workers& its_workers, const std::op
   for (const Setting& setting : loaded.chosen) filters.push_back({setting.name, setting.value});
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
+  if (options.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
   if (!options.dry_run) require_programs(loaded.plan);
   if (options.artifact)
     outputs.artifact = flow::artifact_file(*options.artifact, plan(), file_suffix(shape), hello().device);

@@ -61,9 +61,10 @@ void read_word(std::string_view word, ConfigurationText& read, const Place& plac
                                std::string(word.substr(parameter->first.size()))});
   } else {
     diagnostics.add(
-        place, fmt::format("'{}' is no part of a configuration, which has names with a number behind each, joined by _: "
-                           "sizes (M, N, K) and parameters ({}), such as {}",
-                           word, names_of_parameters(), kExample));
+        place,
+        fmt::format("'{}' is no part of a configuration, which has names with a number behind each, joined by _: "
+                    "sizes (M, N, K) and parameters ({}), such as {}",
+                    word, names_of_parameters(), kExample));
   }
 }
 

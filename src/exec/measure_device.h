@@ -69,7 +69,7 @@ class MeasureDevice {
   bool waits_for_turn_ = false, waits_to_open_ = false;
   bool told_ = false;  ///< a person knows that it waits
   bool remarked_ = false;
-  int refused_ = 0;    ///< processes in a row that could not open it
+  int refused_ = 0;  ///< processes in a row that could not open it
 };
 
 }  // namespace tune::exec

@@ -23,8 +23,8 @@ struct Findings {
   std::optional<Finals> finals;
   bool finals_interrupted = false;         ///< before their end: `finals` has the rounds until then, if there was one
   std::optional<std::string> finals_date;  ///< see Journal::date_of; unset: this run held them
-  std::vector<config::Filter> filters;    ///< what the user asked for alone
-  std::vector<GridScan::Pruned> pruned;   ///< of the points that these keep
+  std::vector<config::Filter> filters;     ///< what the user asked for alone
+  std::vector<GridScan::Pruned> pruned;    ///< of the points that these keep
   std::map<std::int64_t, std::string> unranked;  ///< as Summary has it, of a recorded run; else Results finds out
   report::Logs logs;                             ///< of failed builds
   Notes notes;

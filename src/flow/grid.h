@@ -14,12 +14,12 @@ namespace tune::flow {
 
 /// What a run has to know of its grid.
 struct GridRules {
-  std::string file;            ///< the name of the tuning file in messages
-  bool one_spec = false;       ///< --spec: the other specs of a large grid need not be known
-  bool bounded = false;        ///< --max-evals or --time-budget: a run need not try every spec
-  bool may_sample = false;     ///< where the specs cannot be counted, a random sample of them is enough
+  std::string file;                ///< the name of the tuning file in messages
+  bool one_spec = false;           ///< --spec: the other specs of a large grid need not be known
+  bool bounded = false;            ///< --max-evals or --time-budget: a run need not try every spec
+  bool may_sample = false;         ///< where the specs cannot be counted, a random sample of them is enough
   bool one_configuration = false;  ///< the user names one, which need not be in the file's grid
-  bool wants_default = false;  ///< the user is told why today's configuration is not among the specs
+  bool wants_default = false;      ///< the user is told why today's configuration is not among the specs
   /// --partition: which part of the specs, in mesh order.
   std::int64_t part = 0, parts = 1;
 };
@@ -42,8 +42,9 @@ struct Grid {
   std::vector<Restriction> wanted;        ///< the filters
   std::optional<TooEntangled> uncounted;  ///< why `specs` are only a random sample
   ValidSpecs specs;                       ///< those that pass the filters
-  std::vector<GridScan::Pruned> pruned;   ///< of the points that the filters keep, before the build; empty for more than 10^6
-  std::optional<Spec> default_spec;       ///< the spec among `specs` that `default:` means
+  std::vector<GridScan::Pruned>
+      pruned;  ///< of the points that the filters keep, before the build; empty for more than 10^6
+  std::optional<Spec> default_spec;  ///< the spec among `specs` that `default:` means
 };
 
 /// The grid as a run begins with it; nullopt: one spec of a large grid, which is run without knowing the others. Adds

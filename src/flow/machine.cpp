@@ -48,7 +48,8 @@ const Device& Machine::stand_in_for(Backend backend) const {
   const std::vector<std::string> known = config::known_devices(rules_.known_devices, fits);
   throw Error(
       ExitCode::bad_input,
-      fmt::format("--device-file: {} ({}) is no device for the {} backend; {}", stand_in_->name, stand_in_->arch, to_text(backend),
+      fmt::format("--device-file: {} ({}) is no device for the {} backend; {}", stand_in_->name, stand_in_->arch,
+                  to_text(backend),
                   known.empty() ? fmt::format("give a file that tune --probe --backend {} wrote", to_text(backend))
                                 : fmt::format("those that are known for it are {}", fmt::join(known, ", "))));
 }

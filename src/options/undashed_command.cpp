@@ -13,9 +13,9 @@
 namespace tune {
 namespace {
 
-/// The place of the first word that is no option, nor the value of one.
+/// The place of the first word that is no option, nor the value of one, nor behind `--`.
 std::ptrdiff_t first_argument(const CLI::App& app, const std::vector<std::string>& words) {
-  for (std::size_t i = 1; i < words.size(); ++i) {
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
     if (!words[i].starts_with('-')) return static_cast<std::ptrdiff_t>(i);
     const CLI::Option* option = app.get_option_no_throw(words[i]);
     if (option != nullptr && option->get_items_expected_max() > 0) ++i;
@@ -26,9 +26,8 @@ std::ptrdiff_t first_argument(const CLI::App& app, const std::vector<std::string
 /// Whether a file of this name, or a tuning file that may be meant, is there.
 bool is_file(const std::string& name) {
   std::error_code ignored;
-  return std::ranges::any_of(std::array{"", ".yaml", ".yml"}, [&](const char* ending) {
-    return std::filesystem::exists(name + ending, ignored);
-  });
+  return std::ranges::any_of(std::array{"", ".yaml", ".yml"},
+                             [&](const char* ending) { return std::filesystem::exists(name + ending, ignored); });
 }
 
 }  // namespace

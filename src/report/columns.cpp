@@ -88,8 +88,7 @@ class Columns {
     for (const Column& column : summary_->columns) {
       if (!column.in_table) continue;
       const bool kept = std::exchange(first, false) || column.objective;
-      add(kept ? kFigure : kLesserFigure,
-          form_.long_titles || column.unit.empty() ? column.name : column.unit,
+      add(kept ? kFigure : kLesserFigure, form_.long_titles || column.unit.empty() ? column.name : column.unit,
           [&](const Row& row) { return figure(column.value(*row.spec, row.measurement)); });
     }
   }

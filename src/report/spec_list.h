@@ -9,8 +9,8 @@ namespace tune::report {
 
 /// The list of a dry run, which is printed spec by spec, with what the build store knows of each.
 ///
-/// Specs are called after the parameters that vary. On a terminal a line is no wider than that is: as far as needed, the
-/// names become their values alone, below a title; figures are left out; and the names are cut.
+/// Specs are called after the parameters that vary. On a terminal a line is no wider than that is: as far as needed,
+/// the names become their values alone, below a title; figures are left out; and the names are cut.
 class SpecList {
  public:
   /// `space` must outlive this.
