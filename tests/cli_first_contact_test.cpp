@@ -66,13 +66,14 @@ TEST_F(FirstContact, ADryRunFitsTheTerminal) {
   shown_on(20, words);
 }
 
-TEST_F(FirstContact, ElsewhereADryRunNamesWhatVaries) {
+TEST_F(FirstContact, ADryRunNamesAllParametersOnlyElsewhere) {
   sandbox_.write_script("{T: [1, 2], U: [5], V: [x]}");
   EXPECT_EQ(sandbox_.tune({"bench.yaml", "--dry-run"}).out,
+            "        0 T=1/U=5/V=x\n        1 T=2/U=5/V=x\nNumber of valid specs: 2\n");
+  EXPECT_EQ(shown_on(80, {"bench.yaml", "--dry-run"}),
             "        0 T=1\n        1 T=2\nin all specs: U=5, V=x\nNumber of valid specs: 2\n");
-  sandbox_.write_script("{T: 1, U: 5}");
-  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--dry-run"}).out, "        0 T=1/U=5\nNumber of valid specs: 1\n")
-      << "a single spec has its values in its name";
+  EXPECT_EQ(shown_on(80, {"bench.yaml", "--dry-run", "--param", "T:7"}),
+            "        0 bench\nin all specs: T=7, U=5, V=x\nNumber of valid specs: 1\n");
 }
 
 TEST_F(FirstContact, TheTableOfBuildOnlyFitsTheTerminal) {

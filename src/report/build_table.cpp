@@ -96,15 +96,14 @@ std::array<std::string, 3> why(const BuildRow& row) {
 }  // namespace
 
 std::string list_name(const Spec& spec, const ListLook& look) {
-  if (!look.varying.empty()) return settings_text(spec, look.varying);
-  if (look.width > 0) return look.name;
+  if (look.width > 0) return look.varying.empty() ? look.name : settings_text(spec, look.varying);
   std::vector<std::string> names;
   for (const Setting& setting : spec.params) names.push_back(setting.name);
   return settings_text(spec, names);
 }
 
 std::string constants_text(const Spec& spec, const ListLook& look) {
-  if (look.varying.empty() && look.width == 0) return "";
+  if (look.width == 0) return "";
   std::vector<std::string> texts;
   for (const Setting& setting : spec.params)
     if (std::ranges::find(look.varying, setting.name) == look.varying.end())

@@ -21,11 +21,11 @@ struct BuildRow {
 /// How specs are listed.
 struct ListLook {
   std::string name;                  ///< of the run
-  std::vector<std::string> varying;  ///< the parameters after whose values specs are called
+  std::vector<std::string> varying;  ///< the parameters after whose values specs are called on a terminal
   int width = 0;                     ///< columns of the terminal; 0: not a terminal
   bool colors = false;
 };
-/// `BM=128/BN=64`. Where no parameter varies, it is the name of the run on a terminal, and elsewhere all settings.
+/// `BM=128/BN=64`: on a terminal the parameters that vary, or the name of the run if none does; elsewhere all of them.
 std::string list_name(const Spec& spec, const ListLook& look);
 /// The parameters that these names leave out: `in all specs: KC=256, LOOP=cols`. Empty if there are none.
 std::string constants_text(const Spec& spec, const ListLook& look);

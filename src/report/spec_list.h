@@ -9,8 +9,8 @@ namespace tune::report {
 
 /// The list of a dry run, which is printed spec by spec, with what the build store knows of each.
 ///
-/// Specs are called after the parameters that vary. On a terminal a line is no wider than that is: as far as needed,
-/// the names become their values alone, below a title; figures are left out; and the names are cut.
+/// On a terminal specs are called after the parameters that vary, and a line is no wider than the terminal: as far as
+/// needed, the names become their values alone, below a title; figures are left out; and the names are cut.
 class SpecList {
  public:
   /// `space` must outlive this.
@@ -18,7 +18,7 @@ class SpecList {
 
   /// What is printed for the next spec. The first one decides how the names look.
   std::string add(const BuildRow& row);
-  /// What all specs share, on one line; empty if that is nothing.
+  /// The parameters that the names leave out, on one line; empty if there are none.
   const std::string& in_all() const { return in_all_; }
 
  private:
