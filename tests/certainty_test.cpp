@@ -45,7 +45,7 @@ TEST_F(CertaintyTest, SaysHowFarTheDecisionIsOpen) {
   ASSERT_EQ(certainty().warnings().size(), 1U);
   EXPECT_EQ(certainty().warnings()[0],
             "the finals could not tell 12 and 31 from the best in 31 rounds: they may be up to 0.8 % faster or slower, "
-            "and the lowest time was taken; a longer --finals-budget or --time-budget has more");
+            "and the lowest time was taken; a longer --finals-budget or --time-budget allows more");
   EXPECT_NEAR(*certainty().uncertainty(), 0.008, 1e-12);
   EXPECT_TRUE(certainty().too_uncertain(0.005));
 }

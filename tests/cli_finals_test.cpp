@@ -132,7 +132,7 @@ TEST_F(FinalsOfTune, ABudgetThatEndsThemEarlyIsSaid) {
   EXPECT_EQ(runs_of("2"), 2);
   EXPECT_TRUE(has(result.out,
                   "warning: the finals could not tell 1 from the best in 1 round: that is too few, and the lowest time "
-                  "was taken; a longer --finals-budget or --time-budget has more\n"));
+                  "was taken; a longer --finals-budget or --time-budget allows more\n"));
   EXPECT_EQ(tune({"--finals-budget", "2", "--timeout-run", "20"}).out.find("warning"), result.out.find("warning"));
   EXPECT_EQ(runs_of("1"), 2) << "the same command starts nothing";
   const Result longer = tune({"--finals-budget", "60", "--timeout-run", "20"});

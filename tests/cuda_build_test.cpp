@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "has.h"
+#include "terminal.h"
 
 namespace tune::cli::cuda_build_test {
 namespace {
@@ -184,6 +185,20 @@ TEST_F(CudaLaunch, ADryRunForADeviceBuildsTheFirstSpecToCheckIt) {
   EXPECT_TRUE(
       has(sandbox_.tune({"k.yaml", "--dry-run", "--arch", "sm_80"}).out,
           "failed: 1\n      1  load, reported: launch.args do not fit the parameters of kernel 'k': parameter 4"));
+}
+
+TEST_F(CudaLaunch, OnATerminalFiguresTakeTheRoomThatThereIs) {
+  launched(kRight);
+  const auto shown_on = [&](unsigned short columns, const char* what) {
+    InTerminal run(sandbox_, {"k.yaml", what, "--device-file", "a100"}, columns);
+    return std::regex_replace(run.text(), std::regex("\r"), "");
+  };
+  EXPECT_TRUE(
+      std::regex_search(shown_on(60, "--dry-run"),
+                        std::regex("^ mesh_idx TILE\n        0 1  [0-9]+ registers, 0 spills, 4096 bytes shared\n")));
+  EXPECT_TRUE(std::regex_search(shown_on(40, "--dry-run"), std::regex("        0 1  [0-9]+ registers, 0 spills\n")));
+  EXPECT_TRUE(std::regex_search(shown_on(60, "--build-only"),
+                                std::regex("^ mesh_idx TILE  registers  spills  shared  occupancy %\n")));
 }
 
 TEST_F(CudaLaunch, AReferenceKernelIsCheckedLikeTheKernel) {

@@ -59,11 +59,11 @@ void require_tuning_file(const std::filesystem::path& path) {
     throw Error(ExitCode::bad_input, fmt::format("{}: {}", path.string(), text));
   };
   const std::string suffix = path.extension().string();
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
+  std::error_code error;  // whoever reads the file says what it is
+  if (!std::filesystem::exists(path, error)) {
     const std::filesystem::path nearest = nearest_file(path);
     if (!nearest.empty()) fail(fmt::format("there is no such file, did you mean '{}'?", nearest.string()));
-    if (!path.has_parent_path() && !path.has_extension())
+    if (!error && !path.has_parent_path() && !path.has_extension())
       fail("there is neither a file nor a command of tune of this name; see tune --help");
     return;
   }
