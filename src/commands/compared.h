@@ -13,8 +13,8 @@ class Compared {
  public:
   /// `shape`: the problem's sizes; empty if there is only one problem.
   void add(const std::string& shape, std::span<const Trial> trials);
-  /// `compared with the reference: 3 of 4 sizes (6 specs), of which 2 are right and 1 is wrong; missing: M=8 N=8 K=8`,
-  /// or, of one problem, how many specs are right, wrong and missing.
+  /// `compared with the reference: 2 of 3 sizes: 1 right, 1 wrong; missing: 1 size (M=8 N=8 K=8); 2 specs: 1 right, 1
+  /// wrong`. Of one problem it is what follows the sizes.
   std::string text() const;
 
  private:

@@ -68,7 +68,10 @@ void require_tuning_file(const std::filesystem::path& path) {
     return;
   }
   if (is_program(path))
-    fail("this is a program; write a tuning file in YAML that names it, with file: " + path.filename().string());
+    fail(
+        fmt::format("this is a program; to tune its command line, write that behind --, as in tune --tune --param "
+                    "NAME:[1,2] -- {} {{NAME}}; or write a tuning file in YAML that names it, with file: {}",
+                    (path.has_parent_path() ? path : "." / path).string(), path.filename().string()));
   if (suffix == ".jsonl")
     fail(
         fmt::format("this is the journal of a run and no tuning file; to answer specs from it, write --simulate {}; "
