@@ -1,0 +1,213 @@
+#include "kokkos/tuned_region.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+
+#include "base/store.h"
+#include "model/values/shown.h"
+
+namespace tune::kokkos {
+namespace {
+
+constexpr std::size_t kMostOutputs = 64;
+constexpr int kUsesOfNearest = 3;  // before a search of its own
+constexpr int kMostDisturbed = 200;
+
+bool is_number(const Feature& feature) {
+  return feature.variable->kind != Kind::categorical && feature.variable->type != tools::ValueType::text;
+}
+
+/// A name that a tuning file takes: other characters than letters and digits become `_`.
+std::string parameter_name(const std::string& name, const std::vector<std::string>& taken) {
+  std::string plain = std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "_" + name : name;
+  for (char& c : plain)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  std::string unique = plain;
+  for (int i = 2; std::ranges::find(taken, unique) != taken.end(); ++i) unique = fmt::format("{}_{}", plain, i);
+  return unique;
+}
+
+std::string application() {
+  std::error_code error;
+  const std::string name = std::filesystem::read_symlink("/proc/self/exe", error).filename();
+  return error || name.empty() ? "application" : name;
+}
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != line.npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+std::string today() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+/// What a result depends on: if it changes, the result is of something else.
+std::string hash_of_declarations(const std::vector<const Variable*>& variables) {
+  base::Hash hash;
+  for (const Variable* variable : variables) {
+    hash.add(variable->name).add(fmt::format("{} {}", static_cast<int>(variable->type), static_cast<int>(variable->kind)));
+    for (const Value& value : variable->candidates) hash.add(to_text(value));
+  }
+  return hash.hex();
+}
+
+std::string id_of(const ResultKey& key) {
+  base::Hash hash;
+  hash.add(key.group.kernel).add(key.group.source).add(key.group.device.name).add(to_text(key.sizes));
+  for (const auto& [name, text] : key.group.problem) hash.add(name).add(text);
+  return hash.hex().substr(0, 16);
+}
+
+}  // namespace
+
+std::string why_unusable(const Asked& asked) {
+  if (asked.outputs.size() > kMostOutputs)
+    return fmt::format("{} variables are asked for at once, and {} can be tuned together; the defaults stay",
+                       asked.outputs.size(), kMostOutputs);
+  for (const Variable* output : asked.outputs) {
+    if (output == nullptr) return "a variable is asked for that was not declared; the defaults stay";
+    if (!output->unusable.empty())
+      return fmt::format("variable '{}': {}; the defaults stay", shown_line(output->name), output->unusable);
+  }
+  for (const Feature& feature : asked.features) {
+    if (feature.variable == nullptr) return "an input was not declared; the defaults stay";
+    const auto* real = std::get_if<double>(&feature.value);
+    if (real != nullptr && !std::isfinite(*real))
+      return fmt::format("input '{}' is no number; the defaults stay", shown_line(feature.variable->name));
+  }
+  return "";
+}
+
+TunedRegion::TunedRegion(Asked asked, bool unusable, Results& results, const SearchRules& rules)
+    : asked_(std::move(asked)), results_(&results), rules_(rules), unusable_(unusable) {
+  if (unusable) return;
+  for (const Variable* output : asked_.outputs) names_.push_back(parameter_name(output->name, names_));
+  key_.group.kernel = application();
+  key_.group.backend = "program";
+  key_.group.device.name = cpu_model();
+  key_.group.problem["tunes"] = fmt::format("{}", fmt::join(names_, " "));
+  if (!asked_.around.empty()) key_.group.problem["within"] = asked_.around;
+  std::ranges::sort(asked_.features, {}, [](const Feature& feature) { return feature.variable->name; });
+  std::string state;
+  for (const Feature& feature : asked_.features) {
+    const std::string &name = feature.variable->name, text = to_text(feature.value);
+    state += fmt::format(" {}={}", name, text);
+    if (const auto* size = std::get_if<std::int64_t>(&feature.value); size != nullptr && is_number(feature)) {
+      key_.sizes.emplace_back(name, *size);
+      continue;
+    }
+    key_.group.problem[name] = text;
+    if (is_number(feature)) numbers_.push_back(name);
+  }
+  key_.group.source = hash_of_declarations(asked_.outputs);
+  description_ = key_.group.problem["tunes"] + (state.empty() ? "" : "," + state);
+  id_ = id_of(key_);
+  if (const TunedResult* result = results.find(key_))
+    if (const auto values = values_of(*result)) {
+      known_ = true;
+      settled_ = scalars(*values);
+      return;
+    }
+  if (const auto near = results.nearest(key_, numbers_)) {
+    nearest_ = values_of(*near->result);
+    nearest_sizes_ = near->sizes;
+    if (nearest_) settled_ = scalars(*nearest_);
+  }
+  if (const RegionRecord* record = results.record(id_); record == nullptr || record->description.empty())
+    results.add_region(id_, description_, nearest_ ? nearest_sizes_ : "");
+}
+
+std::vector<tools::Scalar> TunedRegion::scalars(const std::vector<Value>& values) const {
+  std::vector<tools::Scalar> all;
+  for (std::size_t i = 0; i < values.size(); ++i) all.push_back(to_scalar(asked_.outputs[i]->type, values[i]));
+  return all;
+}
+
+/// The candidates, or the application's own values, that are written as in the result; nullopt if there are none.
+std::optional<std::vector<Value>> TunedRegion::values_of(const TunedResult& result) const {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const auto setting = std::ranges::find(result.params, names_[i], &Setting::name);
+    if (setting == result.params.end()) return std::nullopt;
+    std::vector<Value> candidates = asked_.outputs[i]->candidates;
+    candidates.push_back(asked_.defaults[i]);
+    const auto found = std::ranges::find(candidates, to_text(setting->value), [](const Value& v) { return to_text(v); });
+    if (found == candidates.end()) return std::nullopt;
+    values.push_back(*found);
+  }
+  return values;
+}
+
+void TunedRegion::start_search() {
+  std::vector<Parameter> parameters;
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    parameters.push_back({names_[i], true, asked_.outputs[i]->kind, asked_.outputs[i]->candidates});
+  region_ = std::make_unique<Region>(std::move(parameters), asked_.defaults, nearest_, rules_);
+  if (const RegionRecord* record = results_->record(id_))
+    for (const Turn& turn : record->turns) region_->replay(turn);
+  region_->start();
+  propose();
+}
+
+void TunedRegion::propose() {
+  proposed_ = scalars(region_->values());
+  if (region_->decision()) take_decision();
+}
+
+const Region* TunedRegion::search() {
+  if (unusable_ || known_ || (nearest_ && uses_++ < kUsesOfNearest)) return nullptr;
+  if (!region_) start_search();
+  return known_ ? nullptr : region_.get();
+}
+
+void TunedRegion::add(std::uint64_t turn, double cost, bool disturbed) {
+  if (known_ || !region_ || turn != region_->turn()) return;
+  if (disturbed && disturbed_++ < kMostDisturbed) return;
+  const std::optional<Turn> over = region_->add(cost);
+  if (!over) return;
+  disturbed_ = 0;
+  results_->add_turn(id_, *over);
+  propose();
+}
+
+void TunedRegion::take_decision() {
+  const Decision& decision = *region_->decision();
+  known_ = true;
+  settled_ = proposed_;
+  TunedResult result;
+  for (std::size_t i = 0; i < names_.size(); ++i) result.params.push_back({names_[i], decision.values[i], true});
+  result.seconds = decision.cost;
+  result.interval = decision.interval;
+  result.ratios = {{"default", decision.default_ratio}};
+  result.date = today();
+  if (!is_valid_time(result.seconds)) return;
+  results_->add(key_, result);
+  results_->add_decision(id_);
+}
+
+std::string TunedRegion::text() const {
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < settled_.size(); ++i)
+    values.push_back(names_[i] + "=" + to_text(read_value(asked_.outputs[i]->type, settled_[i])));
+  const std::string state = known_                     ? "decided"
+                            : unusable_                ? "not tuned"
+                            : settled_.empty()         ? "searching; the defaults are used"
+                                                       : "approximate: the values of " + nearest_sizes_;
+  return fmt::format("{}: {}{}{}", description_, fmt::join(values, " "), values.empty() ? "" : ", ", state);
+}
+
+}  // namespace tune::kokkos
