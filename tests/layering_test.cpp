@@ -64,6 +64,8 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"wire", {"model"}},
     {"config", {"model", "base"}},
     {"search", {"model"}},
+    {"tune", {}},  // demo/tune: headers for programs of others
+    {"kokkos", {"model", "base", "config", "search", "tune"}},
     {"report", {"model"}},
     {"interop", {"model", "wire", "base"}},
     {"exec", {"model", "wire", "base"}},
@@ -71,7 +73,8 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"loop", {"model", "wire", "base", "search", "report", "exec"}},
     {"flow", {"model", "wire", "base", "config", "search", "report", "exec", "interop", "loop"}},
     {"options", {"model", "base", "config", "search"}},
-    {"commands", {"model", "wire", "base", "config", "search", "report", "exec", "interop", "loop", "flow", "options"}},
+    {"commands", {"model", "wire", "base", "config", "search", "report", "exec", "interop", "loop", "flow", "options",
+                  "kokkos"}},
     {"main", {"model", "base", "exec", "commands", "options"}},
 };
 

@@ -65,6 +65,11 @@ ExitCode export_results(const ExportOptions& options);
 ExitCode report(const ReportOptions& options);
 /// `tune show RUN`: prints the results of an earlier run as they were printed then, or what it is asked for of them.
 ExitCode show(const ShowOptions& options);
+/// The same of a database of results: prints all of them.
+ExitCode show_database(const ShowOptions& options);
+/// `tune kokkos -- PROGRAM`: runs a program that tunes itself until all is decided, and compares runs without and with
+/// the result. none_valid: the program asks for no values, or fails, or something is still open.
+ExitCode kokkos(const KokkosOptions& options);
 /// `tune cache info|clear|verify`: looks after the build store. check_failed: something in it is damaged.
 ExitCode cache(const CacheOptions& options);
 /// `tune audit`: repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the

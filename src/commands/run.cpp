@@ -13,6 +13,7 @@ ExitCode run(const Options& options) {
   if (options.exporting) return export_results(*options.exporting);
   if (options.report) return report(*options.report);
   if (options.show) return show(*options.show);
+  if (options.kokkos) return kokkos(*options.kokkos);
   if (options.cache) return cache(*options.cache);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);

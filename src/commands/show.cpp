@@ -5,6 +5,7 @@
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/rules.h"
+#include "config/database_file.h"
 #include "flow/results.h"
 #include "flow/shown_run.h"
 #include "report/insights.h"
@@ -83,6 +84,7 @@ std::string sections(const ShowOptions& options, const report::Summary& summary,
 }  // namespace
 
 ExitCode show(const ShowOptions& options) {
+  if (config::is_database(options.run)) return show_database(options);
   const std::filesystem::path file = recording_of(options);
   const interop::Recording recording = interop::read_run(file, {options.number, false});
   const flow::ShownRun shown = flow::shown_run(recording, file);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+
 #include "base/file.h"
 #include "config/database_best.h"
 #include "config/database_key.h"
@@ -152,6 +154,13 @@ Database parse_database(const std::string& text, const std::string& file) {
   }
   diagnostics.throw_if_any();
   return database;
+}
+
+bool is_database(const std::filesystem::path& path) {
+  if (!base::kind_of_file(path).empty()) return false;
+  std::ifstream file(path);
+  std::string begin(std::string_view(kVersionKey).size(), '\0');
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kVersionKey;
 }
 
 Database read_database(const std::filesystem::path& path) {

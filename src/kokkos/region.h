@@ -31,12 +31,13 @@ struct Decision {
 struct SearchRules {
   search::StrategyChoice strategy = search::strategies().front();
   std::int64_t evaluations = 0;  ///< configurations to try; 0: it depends on the space
+  bool only_known = false;       ///< nothing is searched
 };
 
-/// Finds the best values for one region of a program while the program runs: a search over configurations, each of which
-/// has a turn of several runs, then rounds in which the best of them and the application's own values are compared, as
-/// in the finals of `tune`. Only a configuration that is shown to be better replaces the application's values. It knows
-/// no clock, no file and no application.
+/// Finds the best values for one region of a program while the program runs: a search over configurations, each of
+/// which has a turn of several runs, then rounds in which the best of them and the application's own values are
+/// compared, as in the finals of `tune`. Only a configuration that is shown to be better replaces the application's
+/// values. It knows no clock, no file and no application.
 class Region {
  public:
   /// `first` is tried right after the defaults. Precondition: every parameter has values; there is a default for each.

@@ -120,8 +120,8 @@ Results::Results(const std::filesystem::path& database) : path_(std::filesystem:
   records_ = read_turns(path_);
   turns_ = base::Descriptor(::open(turns_file(path_).c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!turns_)
-    throw Error(ExitCode::environment, fmt::format("cannot write {}: {}", turns_file(path_).string(),
-                                                   std::strerror(errno)));
+    throw Error(ExitCode::environment,
+                fmt::format("cannot write {}: {}", turns_file(path_).string(), std::strerror(errno)));
   char last = '\n';
   const off_t size = ::lseek(turns_.get(), 0, SEEK_END);
   if (size > 0 && ::pread(turns_.get(), &last, 1, size - 1) == 1 && last != '\n') append("");  // of a killed process

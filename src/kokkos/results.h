@@ -31,8 +31,8 @@ struct NearResult {
   std::string sizes;
 };
 
-/// Results of this process and of those before it. Several processes may have the same file: results are added while the
-/// file is locked, and a line of the file of turns is written in one piece. Without a file it forgets.
+/// Results of this process and of those before it. Several processes may have the same file: results are added while
+/// the file is locked, and a line of the file of turns is written in one piece. Without a file it forgets.
 class Results {
  public:
   /// Nothing is known, and nothing is kept.

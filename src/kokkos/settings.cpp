@@ -16,6 +16,11 @@ std::int64_t count_in(const std::string& text) {
   throw Error(ExitCode::bad_input, fmt::format("evals is a number of configurations above 0, not '{}'", text));
 }
 
+bool is_on(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
 }  // namespace
 
 void set(Settings& settings, const std::string& argument) {
@@ -29,6 +34,8 @@ void set(Settings& settings, const std::string& argument) {
     settings.search.strategy = search::parse_strategy(value);
   else if (name == "evals")
     settings.search.evaluations = count_in(value);
+  else if (plain == "replay")
+    settings.search.only_known = true;
   else if (plain == "verbose")
     settings.verbose = true;
   else
@@ -41,16 +48,17 @@ Settings settings_of_environment() {
        {std::pair(kDatabaseVariable, "db="), {kStrategyVariable, "strategy="}, {kEvaluationsVariable, "evals="}})
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
       set(settings, std::string(name) + value);
-  const char* verbose = std::getenv(kVerboseVariable);
-  settings.verbose = verbose != nullptr && *verbose != '\0' && std::string(verbose) != "0";
+  settings.search.only_known = is_on(kReplayVariable);
+  settings.verbose = is_on(kVerboseVariable);
   return settings;
 }
 
 std::string help() {
   return fmt::format(
       "its arguments are db=FILE (or {}: the database of results), strategy=NAME (or {}), evals=N (or {}: "
-      "configurations to try) and verbose (or {}=1: say at the end what was found)",
-      kDatabaseVariable, kStrategyVariable, kEvaluationsVariable, kVerboseVariable);
+      "configurations to try), replay (or {}=1: only use what is known) and verbose (or {}=1: say at the end what was "
+      "found)",
+      kDatabaseVariable, kStrategyVariable, kEvaluationsVariable, kReplayVariable, kVerboseVariable);
 }
 
 }  // namespace tune::kokkos

@@ -17,9 +17,14 @@ struct Settings {
 inline constexpr const char* kDatabaseVariable = "TUNE_KOKKOS_DB";
 inline constexpr const char* kStrategyVariable = "TUNE_KOKKOS_STRATEGY";
 inline constexpr const char* kEvaluationsVariable = "TUNE_KOKKOS_EVALS";
+inline constexpr const char* kReplayVariable = "TUNE_KOKKOS_REPLAY";
 inline constexpr const char* kVerboseVariable = "TUNE_KOKKOS_VERBOSE";
 
-/// Changes a setting: `db=FILE`, `strategy=NAME`, `evals=N`, `verbose`; dashes before it do not count. Throws
+/// What the library writes on stderr begins with this; the state of a region ends with one of the others.
+inline constexpr const char* kSays = "tune: kokkos: ";
+inline constexpr const char *kDecided = ", decided", *kNotTuned = "not tuned";
+
+/// Changes a setting: `db=FILE`, `strategy=NAME`, `evals=N`, `replay`, `verbose`; dashes before it do not count. Throws
 /// Error(bad_input) for anything else.
 void set(Settings& settings, const std::string& argument);
 /// The settings of the environment. Throws Error(bad_input).

@@ -19,10 +19,10 @@ struct Frame {
   std::size_t id;
   double begin;  ///< in seconds; later by what the tool itself took meanwhile
   std::optional<tools::Goal> goal;
-  TunedRegion* region = nullptr;      ///< of its first request
-  TunedRegion* searched = nullptr;    ///< the one that its time is for
-  std::uint64_t key = 0, turn = 0;    ///< of `region`; of `searched`
-  bool disturbed = false;             ///< something within it was searched
+  TunedRegion* region = nullptr;    ///< of its first request
+  TunedRegion* searched = nullptr;  ///< the one that its time is for
+  std::uint64_t key = 0, turn = 0;  ///< of `region`; of `searched`
+  bool disturbed = false;           ///< something within it was searched
 };
 
 thread_local std::vector<Frame> frames;
@@ -63,11 +63,17 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 std::uint64_t key_of(tools::ValueType type, const tools::Scalar& scalar) {
   std::uint64_t bits = 0;
   if (type == tools::ValueType::text)
-    for (std::size_t i = 0; i < tools::kTextSize && scalar.text[i] != '\0'; ++i)
+    for (std::size_t i = 0; i < tools::kTextSize - 1 && scalar.text[i] != '\0'; ++i)
       bits = mix(bits, static_cast<unsigned char>(scalar.text[i]));
   else
     std::memcpy(&bits, &scalar, sizeof bits);
   return bits;
+}
+
+void say(const std::string& text) {
+  base::Descriptor error(STDERR_FILENO);
+  error.write(kSays + shown_line(text) + "\n");
+  error.release();
 }
 
 /// What decides: the time, or the goal's value, of which less is better here.
@@ -95,10 +101,7 @@ void Tool::set_arguments(const std::vector<std::string>& arguments) {
 
 void Tool::complain(const std::string& text) {
   const std::lock_guard lock(complaining_);
-  if (complaints_.size() >= kMostComplaints || !complaints_.insert(text).second) return;
-  base::Descriptor error(STDERR_FILENO);
-  error.write("tune: kokkos: " + shown_line(text) + "\n");
-  error.release();
+  if (complaints_.size() < kMostComplaints && complaints_.insert(text).second) say(text);
 }
 
 void Tool::declare_output(const char* name, std::size_t id, const tools::VariableInfo& info) {
@@ -114,6 +117,8 @@ void Tool::declare_input(const char* name, std::size_t id, const tools::Variable
 void Tool::begin_context(std::size_t id) {
   // An open context with this number was never ended here: an exception left it, or another thread ended it.
   if (const Frame* open = frame_of(id)) frames.resize(static_cast<std::size_t>(open - frames.data()));
+  // Kokkos 3.4 never ends the contexts of its kernels.
+  if (frames.size() >= kDeepest) std::erase_if(frames, [](const Frame& frame) { return frame.region == nullptr; });
   if (frames.size() >= kDeepest) frames.clear();
   Frame frame{id, seconds_now(), {}};
   if (goal_of_next && goal_of_next->first == id) frame.goal = goal_of_next->second;
@@ -157,8 +162,8 @@ void Tool::request(std::size_t context, std::span<const tools::VariableValue> in
   if (is_new && regions_.size() >= kMostRegions) return;
   std::optional<OwnTime> own;
   if (is_new) own.emplace();
-  TunedRegion& region = is_new ? region_for(key, around != nullptr ? around->region : nullptr, inputs, outputs)
-                               : *found->second;
+  TunedRegion& region =
+      is_new ? region_for(key, around != nullptr ? around->region : nullptr, inputs, outputs) : *found->second;
   const std::vector<tools::Scalar>* values = &region.settled();
   if (frame != nullptr) {
     if (frame->region == nullptr) {
@@ -233,8 +238,8 @@ void Tool::end_context(std::size_t id, const tools::VariableValue& goal) {
   const Frame frame = *open;
   const auto depth = static_cast<std::size_t>(open - frames.data());
   frames.resize(depth);
-  if (depth > 0 && (frame.searched != nullptr || frame.disturbed)) frames[depth - 1].disturbed = true;
   if (frame.searched == nullptr) return;
+  for (Frame& around : frames) around.disturbed = true;
   const OwnTime own;
   const std::lock_guard lock(mutex_);
   frame.searched->add(frame.turn, cost_of(frame, goal, input_of(goal), now), frame.disturbed);
@@ -253,7 +258,7 @@ void Tool::finish() {
         "this program asked for no values; Kokkos does so if it was built with KOKKOS_ENABLE_TUNING, for its own "
         "parameters with --kokkos-tune-internals");
   if (settings_.verbose)
-    for (const auto& [key, region] : regions_) complain(region->text());
+    for (const auto& [key, region] : regions_) say(region->text());
 }
 
 }  // namespace tune::kokkos

@@ -41,7 +41,7 @@ class Tool {
   void before_fork() { mutex_.lock(); }
   void after_fork(bool in_child);
 
-  /// Says something once, on stderr.
+  /// Says what is wrong on stderr, once.
   void complain(const std::string& text);
 
  private:

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/store.h"
+#include "kokkos/settings.h"
 #include "model/values/shown.h"
 
 namespace tune::kokkos {
@@ -59,7 +60,8 @@ std::string today() {
 std::string hash_of_declarations(const std::vector<const Variable*>& variables) {
   base::Hash hash;
   for (const Variable* variable : variables) {
-    hash.add(variable->name).add(fmt::format("{} {}", static_cast<int>(variable->type), static_cast<int>(variable->kind)));
+    hash.add(variable->name)
+        .add(fmt::format("{} {}", static_cast<int>(variable->type), static_cast<int>(variable->kind)));
     for (const Value& value : variable->candidates) hash.add(to_text(value));
   }
   return hash.hex();
@@ -94,7 +96,12 @@ std::string why_unusable(const Asked& asked) {
 
 TunedRegion::TunedRegion(Asked asked, bool unusable, Results& results, const SearchRules& rules)
     : asked_(std::move(asked)), results_(&results), rules_(rules), unusable_(unusable) {
-  if (unusable) return;
+  if (unusable) {
+    for (const Variable* output : asked_.outputs) names_.push_back(output != nullptr ? output->name : "?");
+    description_ = fmt::format(
+        "{}", fmt::join(names_.begin(), names_.begin() + std::min<std::ptrdiff_t>(8, std::ssize(names_)), " "));
+    return;
+  }
   for (const Variable* output : asked_.outputs) names_.push_back(parameter_name(output->name, names_));
   key_.group.kernel = application();
   key_.group.backend = "program";
@@ -127,7 +134,9 @@ TunedRegion::TunedRegion(Asked asked, bool unusable, Results& results, const Sea
     nearest_sizes_ = near->sizes;
     if (nearest_) settled_ = scalars(*nearest_);
   }
-  if (const RegionRecord* record = results.record(id_); record == nullptr || record->description.empty())
+  if (results.record(id_) != nullptr)
+    uses_ = kUsesOfNearest;  // it comes up in every run, perhaps only once in each
+  else
     results.add_region(id_, description_, nearest_ ? nearest_sizes_ : "");
 }
 
@@ -145,7 +154,8 @@ std::optional<std::vector<Value>> TunedRegion::values_of(const TunedResult& resu
     if (setting == result.params.end()) return std::nullopt;
     std::vector<Value> candidates = asked_.outputs[i]->candidates;
     candidates.push_back(asked_.defaults[i]);
-    const auto found = std::ranges::find(candidates, to_text(setting->value), [](const Value& v) { return to_text(v); });
+    const auto found =
+        std::ranges::find(candidates, to_text(setting->value), [](const Value& v) { return to_text(v); });
     if (found == candidates.end()) return std::nullopt;
     values.push_back(*found);
   }
@@ -169,7 +179,7 @@ void TunedRegion::propose() {
 }
 
 const Region* TunedRegion::search() {
-  if (unusable_ || known_ || (nearest_ && uses_++ < kUsesOfNearest)) return nullptr;
+  if (unusable_ || known_ || rules_.only_known || (nearest_ && uses_++ < kUsesOfNearest)) return nullptr;
   if (!region_) start_search();
   return known_ ? nullptr : region_.get();
 }
@@ -203,11 +213,11 @@ std::string TunedRegion::text() const {
   std::vector<std::string> values;
   for (std::size_t i = 0; i < settled_.size(); ++i)
     values.push_back(names_[i] + "=" + to_text(read_value(asked_.outputs[i]->type, settled_[i])));
-  const std::string state = known_                     ? "decided"
-                            : unusable_                ? "not tuned"
-                            : settled_.empty()         ? "searching; the defaults are used"
-                                                       : "approximate: the values of " + nearest_sizes_;
-  return fmt::format("{}: {}{}{}", description_, fmt::join(values, " "), values.empty() ? "" : ", ", state);
+  const std::string state = known_             ? kDecided
+                            : unusable_        ? kNotTuned
+                            : settled_.empty() ? "the defaults, not decided yet"
+                                               : ", approximate: decided for " + nearest_sizes_;
+  return fmt::format("{}: {}{}", description_, fmt::join(values, " "), state);
 }
 
 }  // namespace tune::kokkos

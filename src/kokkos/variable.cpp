@@ -92,7 +92,7 @@ Variable read_variable(const char* name, const tools::VariableInfo& info) {
 Value read_value(tools::ValueType type, const tools::Scalar& scalar) {
   if (type == tools::ValueType::integer) return scalar.integer;
   if (type == tools::ValueType::real) return scalar.real;
-  return std::string(scalar.text, ::strnlen(scalar.text, tools::kTextSize));
+  return std::string(scalar.text, ::strnlen(scalar.text, tools::kTextSize - 1));  // Kokkos leaves the last byte unset
 }
 
 tools::Scalar to_scalar(tools::ValueType type, const Value& value) {

@@ -36,6 +36,8 @@ constexpr Term kFiles[] = {
      "where tune is installed."},
     {"share/doc/tune", "The manual; its first page is docs/README.md."},
     {"include/tune/bench.h", "What a benchmark program in C++ may include."},
+    {"include/tune/tuning.h", "What a program in C++ includes to tune itself while it runs."},
+    {"lib/libtune_kokkos.so", "What Kokkos loads to be tuned: tune kokkos, or KOKKOS_TOOLS_LIBS."},
     {"libexec/tune", "The workers, which build and measure."},
 };
 

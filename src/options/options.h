@@ -43,6 +43,16 @@ struct ReportOptions {
   std::optional<base::PageAddress> live;
 };
 
+/// `tune kokkos`.
+struct KokkosOptions {
+  std::optional<std::filesystem::path> database;   ///< unset: by the program's name
+  std::optional<search::StrategyChoice> strategy;  ///< unset: the library's own choice
+  std::optional<std::int64_t> max_evals;           ///< of each region
+  int max_runs = 100;
+  int pairs = 5;  ///< of runs without and with the result
+  std::vector<std::string> program;
+};
+
 /// `tune simulate-bench`.
 struct SimulateBenchOptions {
   std::vector<std::filesystem::path> recordings;
@@ -100,6 +110,7 @@ struct Options {
   std::optional<DiffOptions> diff;                     ///< likewise
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
   std::optional<ShowOptions> show;                     ///< likewise
+  std::optional<KokkosOptions> kokkos;                 ///< likewise
   std::optional<CacheOptions> cache;                   ///< likewise
   std::optional<ReportOptions> report;                 ///< likewise
   std::optional<ListShapesOptions> list_shapes;        ///< likewise

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "base/process.h"
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "config/database_file.h"
+#include "flow/user_folders.h"
+#include "kokkos/results.h"
+#include "kokkos/settings.h"
+#include "model/values/shown.h"
+
+namespace tune::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kLibraries = "KOKKOS_TOOLS_LIBS", *kOldLibraries = "KOKKOS_PROFILE_LIBRARY";
+
+fs::path library() {
+  const fs::path prefix = flow::folder_of_executable().parent_path();
+  for (const char* folder : {"lib", TUNE_LIBRARY_FOLDER})
+    if (fs::exists(prefix / folder / "libtune_kokkos.so")) return prefix / folder / "libtune_kokkos.so";
+  throw Error(ExitCode::environment,
+              fmt::format("libtune_kokkos.so is not in {}; build or install it with tune", (prefix / "lib").string()));
+}
+
+class KokkosTuning {
+ public:
+  explicit KokkosTuning(const KokkosOptions& options) : options_(options), library_(library()) {
+    database_ = options.database.value_or(fs::path(options.program.front()).filename().string() + ".db.yaml");
+    if (fs::exists(database_)) config::read_database(database_);
+    base::find_program(options.program.front());
+  }
+
+  ExitCode run() {
+    search();
+    if (regions_.empty())
+      throw Error(ExitCode::none_valid,
+                  "the program asked for no values. Kokkos must be built with KOKKOS_ENABLE_TUNING, and a program with "
+                  "tune/tuning.h must reach a request; what it printed on stderr may say more:\n" +
+                      last_.captured);
+    if (options_.pairs > 0) compare();
+    print();
+    return open() == 0 ? ExitCode::ok : ExitCode::none_valid;
+  }
+
+ private:
+  std::map<std::string, std::string> environment(bool only_known) const {
+    std::map<std::string, std::string> all = {{kLibraries, library_},
+                                              {kOldLibraries, library_},
+                                              {kokkos::kDatabaseVariable, fs::absolute(database_)},
+                                              {kokkos::kVerboseVariable, "1"},
+                                              {kokkos::kReplayVariable, only_known ? "1" : "0"}};
+    if (std::getenv("KOKKOS_TUNE_INTERNALS") == nullptr) all["KOKKOS_TUNE_INTERNALS"] = "1";
+    if (options_.strategy) all[kokkos::kStrategyVariable] = text_of(*options_.strategy);
+    if (options_.max_evals) all[kokkos::kEvaluationsVariable] = std::to_string(*options_.max_evals);
+    return all;
+  }
+
+  static std::string text_of(const search::StrategyChoice& choice) {
+    std::string text = choice.name;
+    for (const search::StrategyOption& option : choice.options)
+      text += fmt::format("{}{}={}", text == choice.name ? ":" : ",", option.key, option.value);
+    return text;
+  }
+
+  base::Finished run_program(std::map<std::string, std::string> environment) const {
+    base::Command command;
+    command.argv = options_.program;
+    command.environment = std::move(environment);
+    command.capture_limit = 4 << 20;
+    base::Finished finished = base::run(command);
+    if (!finished.exit.clean())
+      throw Error(ExitCode::none_valid,
+                  fmt::format("{} ended with {}; what is known so far is in {}. It printed on stderr:\n{}",
+                              options_.program.front(), to_text(finished.exit), database_.string(), finished.captured));
+    return finished;
+  }
+
+  std::size_t turns() const {
+    std::size_t count = 0;
+    for (const auto& [id, record] : kokkos::read_turns(database_)) count += record.turns.size();
+    return count;
+  }
+
+  /// What the last run said of each region. Several processes may have said different things.
+  void read_regions() {
+    regions_.clear();
+    std::size_t begin = 0;
+    const std::string& text = last_.captured;
+    for (std::size_t end = text.find('\n'); end != text.npos; begin = end + 1, end = text.find('\n', begin)) {
+      const std::string line = text.substr(begin, end - begin);
+      if (line.starts_with(kokkos::kSays) && line.find(": ", std::string_view(kokkos::kSays).size()) != line.npos)
+        regions_.insert(line.substr(std::string_view(kokkos::kSays).size()));
+    }
+  }
+
+  std::size_t open() const {
+    std::size_t count = 0;
+    for (const std::string& region : regions_)
+      count += region.ends_with(kokkos::kDecided) || region.ends_with(kokkos::kNotTuned) ? 0 : 1;
+    return count;
+  }
+
+  void search() {
+    for (int run = 1; run <= options_.max_runs; ++run) {
+      const std::size_t before = turns();
+      last_ = run_program(environment(false));
+      read_regions();
+      const std::size_t now = turns();
+      base::print_to_stderr(fmt::format("tune: run {}: {:.4g} s, {} of {} regions are decided, {} configurations tried",
+                                        run, last_.use.seconds, regions_.size() - open(), regions_.size(), now));
+      if (open() == 0 || (run > 2 && now == before)) return;
+    }
+  }
+
+  /// Runs as without this tool, and with what was found, in turns.
+  void compare() {
+    const std::map<std::string, std::string> none = {{kLibraries, ""}, {kOldLibraries, ""}};
+    std::vector<double> before, now, ratios;
+    for (int i = 0; i < options_.pairs; ++i) {
+      for (const bool is_first : {true, false}) {
+        const bool with = (i % 2 == 0) != is_first;
+        const base::Finished finished = run_program(with ? environment(true) : none);
+        (with ? now : before).push_back(finished.use.seconds);
+      }
+      ratios.push_back(before.back() / now.back());
+    }
+    const Interval interval = median_interval(ratios);
+    comparison_ =
+        fmt::format("before: {:.4g} s, after: {:.4g} s, {:.4g} times as fast ({:.4g} to {:.4g}), {} runs each\n",
+                    median(before), median(now), median(ratios), interval.low, interval.high, options_.pairs);
+  }
+
+  void print() const {
+    std::string text;
+    for (const std::string& region : regions_) text += region + "\n";
+    base::print(text + comparison_ + "database: " + shown_line(database_.string()) + "\n");
+    if (open() > 0)
+      base::print_to_stderr(
+          fmt::format("note: {} of {} regions are not decided; the same command continues, and "
+                      "longer runs of the program decide sooner",
+                      open(), regions_.size()));
+  }
+
+  const KokkosOptions& options_;
+  fs::path library_, database_;
+  base::Finished last_;
+  std::set<std::string> regions_;
+  std::string comparison_;
+};
+
+}  // namespace
+
+ExitCode kokkos(const KokkosOptions& options) { return KokkosTuning(options).run(); }
+
+}  // namespace tune::commands
