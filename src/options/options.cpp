@@ -91,30 +91,6 @@ void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
   command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
 }
 
-void add_kokkos(CLI::App& app, KokkosOptions& kokkos) {
-  CLI::App* command = app.add_subcommand(
-      "kokkos", "Tune a program that uses Kokkos or tune/tuning.h, by running it: tune kokkos -- ./app ARGUMENTS");
-  command->add_option("--db", kokkos.database, "The database of results (default: PROGRAM.db.yaml)")->type_name("FILE");
-  command
-      ->add_option_function<std::string>(
-          "--strategy", [&kokkos](const std::string& text) { kokkos.strategy = search::parse_strategy(text); },
-          "How to search, as for a run (default: auto)")
-      ->type_name("NAME");
-  command
-      ->add_option("--max-evals", kokkos.max_evals,
-                   "Configurations to try for each region (default: all of up to 100, else 100 or 40 per variable)")
-      ->check(whole(1))
-      ->type_name("N");
-  command->add_option("--max-runs", kokkos.max_runs, "Runs of the program before it gives up")
-      ->check(whole(1))
-      ->capture_default_str()
-      ->type_name("N");
-  command->add_option("--pairs", kokkos.pairs, "Runs without and with the result, in turns, to compare them")
-      ->check(whole(0))
-      ->capture_default_str()
-      ->type_name("N");
-}
-
 // Takes the options of a run, less those that choose something else to do than to tune.
 void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
   CLI::App* command = app.add_subcommand("audit", "Repeat a tuning and say how far its answers can be trusted");
@@ -269,13 +245,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   if (!tuned_command.empty() && !app.get_subcommands().empty() && !app.got_subcommand("audit") &&
       !app.got_subcommand("kokkos"))
     throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
-  if (app.got_subcommand("kokkos")) {
-    if (tuned_command.empty())
-      throw Error(ExitCode::bad_input, "tune kokkos needs the program behind --: tune kokkos -- ./app ARGUMENTS");
-    kokkos.program = tuned_command;
-    options.kokkos = std::move(kokkos);
-    return options;
-  }
+  if (take_kokkos_command(app, kokkos, tuned_command, options)) return options;
   options.tuned_command = tuning.tuned_command = tuned_command;
   if (const auto text = text_of_command(app, kVersion)) {
     base::print(*text);

@@ -8,6 +8,7 @@
 #include "base/page_server.h"
 #include "model/device.h"
 #include "options/database_options.h"
+#include "options/kokkos_options.h"
 #include "options/values.h"
 #include "search/strategies.h"
 
@@ -41,16 +42,6 @@ struct ReportOptions {
   std::vector<std::filesystem::path> yamls;     ///< of their kernel
   std::optional<std::filesystem::path> output;  ///< set unless the page is live
   std::optional<base::PageAddress> live;
-};
-
-/// `tune kokkos`.
-struct KokkosOptions {
-  std::optional<std::filesystem::path> database;   ///< unset: by the program's name
-  std::optional<search::StrategyChoice> strategy;  ///< unset: the library's own choice
-  std::optional<std::int64_t> max_evals;           ///< of each region
-  int max_runs = 100;
-  int pairs = 5;  ///< of runs without and with the result
-  std::vector<std::string> program;
 };
 
 /// `tune simulate-bench`.
