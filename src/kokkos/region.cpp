@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kDefault = "default";
 constexpr std::size_t kRuns = 3;          // of a turn in the search
 constexpr double kAgreement = 0.01;       // two runs that differ by less are enough
-constexpr double kSlow = 2, kCrawl = 10;  // times as slow as the best: one run is enough, or even the first one
+constexpr double kSlow = 2, kCrawl = 10;  // times as slow as the best: two runs are enough, or even the first one
 constexpr double kMargin = 0.15;          // contenders are slower than the best by no more, as in the finals of tune
 constexpr std::size_t kMostContenders = 8;
 constexpr int kMostRounds = 49;  // one of SequentialIntervals::looks
@@ -119,12 +119,13 @@ void Region::begin_turn(std::size_t configuration) {
   warm_ = turn_ > 0 && current_ == configuration;
   current_ = configuration;
   costs_.clear();
+  first_ = 0;
   unusable_ = 0;
   ++turn_;
 }
 
 bool Region::is_over(double cost) const {
-  if (round_ > 0 || costs_.size() >= kRuns || (best_ && cost > kSlow * *best_)) return true;
+  if (round_ > 0 || costs_.size() >= kRuns || (best_ && std::min(first_, cost) > kSlow * *best_)) return true;
   if (costs_.size() < 2) return false;
   const auto [low, high] = std::ranges::minmax(costs_);
   return high <= low * (1 + kAgreement);
@@ -139,7 +140,10 @@ std::optional<Turn> Region::add(double cost) {
     return Turn{name, round, 0};
   }
   const bool crawls = round_ == 0 && best_ && cost > kCrawl * *best_;
-  if (!std::exchange(warm_, true) && !crawls) return std::nullopt;
+  if (!std::exchange(warm_, true)) {
+    first_ = cost;
+    if (!crawls) return std::nullopt;
+  }
   costs_.push_back(cost);
   if (!is_over(cost)) return std::nullopt;
   const double middle = median(costs_);
@@ -172,16 +176,16 @@ void Region::search_on() {
   begin_finals();
 }
 
-/// The default takes part even if it was slow in the search, unless it is far behind.
+/// The default takes part even if it was slow in the search, unless it is far behind: nothing else can tell whether
+/// another configuration is better.
 void Region::begin_finals() {
   if (!best_) return decide(0);
   const auto cost_of = [&](std::size_t i) { return *configurations_[i].cost; };
   for (std::size_t i = 0; i < configurations_.size(); ++i)
-    if (configurations_[i].cost && cost_of(i) <= *best_ * (1 + kMargin)) contenders_.push_back(i);
+    if (i > 0 && configurations_[i].cost && cost_of(i) <= *best_ * (1 + kMargin)) contenders_.push_back(i);
   std::ranges::stable_sort(contenders_, {}, cost_of);
-  const bool has_default = std::ranges::find(contenders_, std::size_t{0}) != contenders_.end();
   if (contenders_.size() > kMostContenders) contenders_.resize(kMostContenders);
-  if (has_default && std::ranges::find(contenders_, std::size_t{0}) == contenders_.end()) contenders_.back() = 0;
+  if (configurations_[0].cost && cost_of(0) <= *best_ * kSlow) contenders_.push_back(0);
   if (contenders_.size() == 1) return decide(contenders_.front());
   judge_.emplace(contenders_.size());
   for (const std::size_t i : contenders_)

@@ -96,6 +96,7 @@ class Region {
   std::vector<std::size_t> contenders_, in_round_;  ///< of the finals; of the present round, last one first
   std::optional<Judge> judge_;
   std::vector<double> costs_;  ///< of the present turn
+  double first_ = 0;           ///< the cost of its first run, which is not among them; 0: there is none
   int unusable_ = 0;           ///< costs of the present turn that are none
   bool warm_ = false;
   std::optional<double> best_;
