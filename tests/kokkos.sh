@@ -30,7 +30,7 @@ echo "the layouts of tune/kokkos_tools.h and of Kokkos are the same"
 c++ -std=c++17 -O2 -w -fopenmp -Iinstalled/include "$source/tests/kokkos/application.cpp" -o application \
   -Linstalled/lib -lkokkoscore -ldl
 
-export OMP_NUM_THREADS=2 OMP_PROC_BIND=false
+export OMP_NUM_THREADS=2 OMP_PROC_BIND=false OMP_WAIT_POLICY=passive
 rm -f results.yaml*
 expect() {  # WHAT FILE
   grep -qF -- "$1" "$2" || { echo "FAILED: no '$1' in $work/$2:"; cat "$2"; exit 1; }
@@ -46,6 +46,11 @@ before=$(wc -l < results.yaml.turns)
 ./application variables > two.txt
 check "first: tree 8 0.3 64, tile 4 32 within 3" two.txt
 [ "$(wc -l < results.yaml.turns)" = "$before" ] || { echo "FAILED: the second run searched"; exit 1; }
+env -u KOKKOS_PROFILE_LIBRARY -u TUNE_KOKKOS_DB ./application variables --kokkos-tools-library="$KOKKOS_PROFILE_LIBRARY" \
+  --kokkos-tools-args="db=$TUNE_KOKKOS_DB" > three.txt
+check "first: tree 8 0.3 64, tile 4 32 within 3" three.txt
+env -u KOKKOS_PROFILE_LIBRARY -u TUNE_KOKKOS_DB ./application variables > none.txt
+expect "last: list 1 0.0 8, tile 1 1 within 1" none.txt
 echo "variables of all kinds, nested contexts and a 2-D tile converge, and the next run begins with the best"
 
 # Kokkos' own parameters: the tiles of an MDRange, and the team size. They are timed, so that only their end is known.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/process.h"
+#include "base/shared_file.h"
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "config/database_file.h"
@@ -31,7 +32,7 @@ class KokkosTuning {
  public:
   explicit KokkosTuning(const KokkosOptions& options) : options_(options), library_(library()) {
     database_ = options.database.value_or(fs::path(options.program.front()).filename().string() + ".db.yaml");
-    if (fs::exists(database_)) config::read_database(database_);
+    config::parse_database(base::SharedFile(database_).read(), database_.string());
     base::find_program(options.program.front());
   }
 
@@ -40,8 +41,8 @@ class KokkosTuning {
     if (regions_.empty())
       throw Error(ExitCode::none_valid,
                   "the program asked for no values. Kokkos must be built with KOKKOS_ENABLE_TUNING, and a program with "
-                  "tune/tuning.h must reach a request; what it printed on stderr may say more:\n" +
-                      last_.captured);
+                  "tune/tuning.h must reach a request" +
+                      (last_.captured.empty() ? "" : "; it printed on stderr:\n" + last_.captured));
     if (options_.pairs > 0) compare();
     print();
     return open() == 0 ? ExitCode::ok : ExitCode::none_valid;
@@ -111,8 +112,8 @@ class KokkosTuning {
       last_ = run_program(environment(false));
       read_regions();
       const std::size_t now = turns();
-      base::print_to_stderr(fmt::format("tune: run {}: {:.4g} s, {} of {} regions are decided, {} configurations tried",
-                                        run, last_.use.seconds, regions_.size() - open(), regions_.size(), now));
+      base::print_to_stderr(fmt::format("tune: run {}: {:.4g} s, {} of {} regions are decided, {} turns so far", run,
+                                        last_.use.seconds, regions_.size() - open(), regions_.size(), now));
       if (open() == 0 || (run > 2 && now == before)) return;
     }
   }
@@ -130,12 +131,17 @@ class KokkosTuning {
       ratios.push_back(before.back() / now.back());
     }
     const Interval interval = median_interval(ratios);
+    slower_ = interval.high < 1;
     comparison_ =
         fmt::format("before: {:.4g} s, after: {:.4g} s, {:.4g} times as fast ({:.4g} to {:.4g}), {} runs each\n",
                     median(before), median(now), median(ratios), interval.low, interval.high, options_.pairs);
   }
 
   void print() const {
+    if (slower_)
+      base::print_to_stderr(
+          "warning: with the result the program is slower than without this tool: either requests cost more than they "
+          "gain, or the program does something slow while it is tuned");
     std::string text;
     for (const std::string& region : regions_) text += region + "\n";
     base::print(text + comparison_ + "database: " + shown_line(database_.string()) + "\n");
@@ -151,6 +157,7 @@ class KokkosTuning {
   base::Finished last_;
   std::set<std::string> regions_;
   std::string comparison_;
+  bool slower_ = false;
 };
 
 }  // namespace

@@ -40,8 +40,9 @@ ExitCode show_database(const ShowOptions& options) {
                             "drop --run, --sort, --columns, --failed, --effects, --chart and --changes",
                             options.run.string()));
   const Database database = config::read_database(options.run);
-  std::vector<report::GridColumn> columns = {{"kernel", 1}, {"device"}, {"sizes"},  {"problem"}, {"params"},
-                                             {"met (ms)"},  {"+- %"},   {"faster"}, {"date"}};
+  std::vector<report::GridColumn> columns;
+  for (const char* title : {"kernel", "device", "sizes", "problem", "params", "met (ms)", "+- %", "ratio", "date"})
+    columns.push_back({title, columns.empty() ? 1U : 2U, {}});
   std::size_t rows = 0;
   for (const auto& [key, result] : database.results) {
     if (options.top && *options.top > 0 && rows++ >= *options.top) break;

@@ -245,7 +245,13 @@ void Tool::end_context(std::size_t id, const tools::VariableValue& goal) {
   frame.searched->add(frame.turn, cost_of(frame, goal, input_of(goal), now), frame.disturbed);
 }
 
+void Tool::before_fork() {
+  mutex_.lock();
+  complaining_.lock();
+}
+
 void Tool::after_fork(bool in_child) {
+  complaining_.unlock();
   mutex_.unlock();
   if (in_child)
     for (Frame& frame : frames) frame.searched = nullptr;

@@ -38,7 +38,7 @@ class Tool {
   void finish();
 
   /// Around a fork: the child goes on alone, and what is being measured in it does not count.
-  void before_fork() { mutex_.lock(); }
+  void before_fork();
   void after_fork(bool in_child);
 
   /// Says what is wrong on stderr, once.
