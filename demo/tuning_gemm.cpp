@@ -36,7 +36,7 @@ class TunedGemm {
   void multiply(const Matrix& a, const Matrix& b, Matrix& c, int n) {
     tune::tuning::Context context;
     context.set(n_, n);
-    std::int64_t rows = 32, depth = 32;  // where no tool is loaded, and until it knows better
+    std::int64_t rows = 4, depth = 4;  // where no tool is loaded, and until it knows better
     context.request({{rows_, &rows}, {depth_, &depth}});
     multiply_in_blocks(a, b, c, n, static_cast<int>(rows), static_cast<int>(depth));
   }

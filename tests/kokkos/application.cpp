@@ -1,5 +1,5 @@
 // An application of a real Kokkos. `variables` declares variables of its own, whose cost is computed, so that the best
-// values are known; `kernels` lets Kokkos tune its tiles and team sizes.
+// values are known; `kernels` lets Kokkos tune its tiles and team sizes, `teams` only these.
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdio>
@@ -99,15 +99,16 @@ void variables() {
   }
 }
 
-void kernels() {
+void kernels(bool tiles) {
   constexpr int kSize = 128;
   Kokkos::View<double**, Kokkos::LayoutRight> a("a", kSize, kSize), b("b", kSize, kSize);
   Kokkos::View<double*> sums("sums", kSize);
   using Team = Kokkos::TeamPolicy<>;
   for (int i = 0; i < 1500; ++i) {
-    Kokkos::parallel_for(
-        "transpose", Kokkos::MDRangePolicy<Kokkos::Rank<2>>({0, 0}, {kSize, kSize}),
-        KOKKOS_LAMBDA(int row, int column) { b(column, row) = a(row, column); });
+    if (tiles)
+      Kokkos::parallel_for(
+          "transpose", Kokkos::MDRangePolicy<Kokkos::Rank<2>>({0, 0}, {kSize, kSize}),
+          KOKKOS_LAMBDA(int row, int column) { b(column, row) = a(row, column); });
     Kokkos::parallel_for(
         "row_sums", Team(kSize, Kokkos::AUTO), KOKKOS_LAMBDA(const Team::member_type& team) {
           double sum = 0;
@@ -124,7 +125,8 @@ void kernels() {
 int main(int argc, char** argv) {
   Kokkos::initialize(argc, argv);
   if (argc > 1 && std::string(argv[1]) == "variables") variables();
-  if (argc > 1 && std::string(argv[1]) == "kernels") kernels();
+  if (argc > 1 && std::string(argv[1]) == "kernels") kernels(true);
+  if (argc > 1 && std::string(argv[1]) == "teams") kernels(false);
   Kokkos::finalize();
   return 0;
 }
