@@ -178,6 +178,11 @@ TEST_F(Kokkos, ManyThreadsAndForksAreSurvived) {
   EXPECT_EQ(run({"forks", "300"}, {{"TUNE_KOKKOS_DB", "forks.yaml"}}).out, "parent: 8, child: 0\n");
 }
 
+TEST_F(Kokkos, AnyNamesAndTextsAreKept) {
+  EXPECT_EQ(run({"names", "3000"}).out, "first: 1 1 1 a+b\nlast: 8 3 1 16\n");
+  EXPECT_EQ(run({"names", "1"}).out, "first: 8 3 1 16\n") << sandbox_.read("db.yaml");
+}
+
 TEST_F(Kokkos, ReplayUsesWhatIsKnownAndSearchesNothing) {
   EXPECT_EQ(run({"size", "300"}, {{"TUNE_KOKKOS_REPLAY", "1"}}).out, "first: 1\nlast: 1\n");
   run({"size", "300"});

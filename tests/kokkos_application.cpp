@@ -214,6 +214,29 @@ void wrong() {
   std::printf("changed: %ld\n", changed + (value.value.integer == 77 ? 0 : 1));
 }
 
+/// Names and values that a file must quote, and names that are there twice.
+void names(int count) {
+  const Parameter tile("8 tiles: #x\n\"a\" \xff", std::vector<std::int64_t>{1, 2, 4, 8}), same("same", 1, 3, 1),
+      twin("same", 1, 3, 1);
+  const Parameter text("text", std::vector<std::string>{"1e3", "yes: \t#", "\xff\x01", "16", "a+b", ""});
+  const Input number("n: {x}\n# y"), again("n: {x}\n# y"), words("\xfe, tunes", ValueType::text), tunes("tunes");
+  for (int i = 0; i < count; ++i) {
+    Context context;
+    context.set(number, 1);
+    context.set(again, 2);
+    context.set(tunes, 3);
+    context.set(words, std::string("- 'x'\n\xff: [\t"));
+    context.set_goal(cost_of_work, Direction::minimize);
+    std::int64_t value = 1, one = 1, two = 1;
+    std::string chosen = "a+b";
+    context.request({{tile, &value}, {same, &one}, {twin, &two}, {text, &chosen}});
+    if (i == 0 || i + 1 == count)
+      std::printf("%s: %ld %ld %ld %s\n", i == 0 ? "first" : "last", static_cast<long>(value), static_cast<long>(one),
+                  static_cast<long>(two), chosen.c_str());
+    context.set(cost_of_work, 20.0 - static_cast<double>(value + one - two) - (chosen == "16" ? 3 : 0));
+  }
+}
+
 /// Four threads use the same contexts at the same time.
 void threads(int count) {
   const Parameter tile("tile", std::vector<std::int64_t>{1, 2, 4, 8});
@@ -263,6 +286,7 @@ int main(int argc, char** argv) {
   if (what == "open_range") open_range(count);
   if (what == "line") line(count, argc > 3 ? argv[3] : "");
   if (what == "wrong") wrong();
+  if (what == "names") names(count);
   if (what == "threads") threads(count);
   if (what == "forks") forks(count);
   if (what == "fails") return 3;

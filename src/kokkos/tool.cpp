@@ -55,6 +55,31 @@ Frame* frame_of(std::size_t id) {
   return nullptr;
 }
 
+/// The innermost context around a frame, or around all that are open, in which something was asked for.
+const Frame* frame_around(const Frame* frame) {
+  const Frame* around = nullptr;
+  for (const Frame& open : frames) {
+    if (&open == frame) break;
+    if (open.region != nullptr) around = &open;
+  }
+  return around;
+}
+
+/// The values for a request in this context, which may be unknown. The time of a context is for one search only.
+const std::vector<tools::Scalar>& answer(Frame* frame, std::uint64_t key, TunedRegion& region) {
+  if (frame == nullptr) return region.settled();
+  if (frame->region == nullptr) {
+    frame->region = &region;
+    frame->key = key;
+  }
+  const bool may_search = frame->searched == nullptr || frame->searched == &region;
+  const Region* search = may_search ? region.search() : nullptr;
+  if (search == nullptr) return region.settled();
+  frame->searched = &region;
+  frame->turn = search->turn();
+  return region.proposed();
+}
+
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15;
   return hash ^ (hash >> 29);
@@ -138,54 +163,36 @@ const Variable* Tool::input_of(const tools::VariableValue& value) const {
   return found == inputs_.end() ? nullptr : &found->second;
 }
 
+std::uint64_t Tool::key_of_request(std::uint64_t around, std::span<const tools::VariableValue> inputs,
+                                   std::span<const tools::VariableValue> outputs) const {
+  std::uint64_t key = around, state = 0;
+  for (const tools::VariableValue& output : outputs) key = mix(key, output.id);
+  for (const tools::VariableValue& input : inputs) {  // their order has no meaning
+    const Variable* variable = input_of(input);
+    state += mix(mix(1, input.id), variable != nullptr ? key_of(variable->type, input.value) : 0);
+  }
+  return mix(key, state);
+}
+
 void Tool::request(std::size_t context, std::span<const tools::VariableValue> inputs,
                    std::span<tools::VariableValue> outputs) {
   if (outputs.empty()) return;
   Frame* frame = frame_of(context);
-  const Frame* around = nullptr;
-  for (const Frame& open : frames)
-    if (&open == frame)
-      break;
-    else if (open.region != nullptr)
-      around = &open;
+  const Frame* around = frame_around(frame);
   const std::lock_guard lock(mutex_);
-  // The order of the inputs has no meaning.
-  std::uint64_t key = around != nullptr ? around->key : 0, state = 0;
-  for (const tools::VariableValue& output : outputs) key = mix(key, output.id);
-  for (const tools::VariableValue& input : inputs) {
-    const Variable* variable = input_of(input);
-    state += mix(mix(1, input.id), variable != nullptr ? key_of(variable->type, input.value) : 0);
-  }
-  key = mix(key, state);
+  const std::uint64_t key = key_of_request(around != nullptr ? around->key : 0, inputs, outputs);
   auto found = regions_.find(key);
-  const bool is_new = found == regions_.end();
-  if (is_new && regions_.size() >= kMostRegions) return;
-  std::optional<OwnTime> own;
-  if (is_new) own.emplace();
-  TunedRegion& region =
-      is_new ? region_for(key, around != nullptr ? around->region : nullptr, inputs, outputs) : *found->second;
-  const std::vector<tools::Scalar>* values = &region.settled();
-  if (frame != nullptr) {
-    if (frame->region == nullptr) {
-      frame->region = &region;
-      frame->key = key;
-    }
-    const bool may_search = frame->searched == nullptr || frame->searched == &region;
-    if (const Region* search = may_search ? region.search() : nullptr) {
-      if (!own) own.emplace();
-      frame->searched = &region;
-      frame->turn = search->turn();
-      values = &region.proposed();
-    } else {
-      values = &region.settled();
-    }
+  if (found == regions_.end()) {
+    if (regions_.size() >= kMostRegions) return;
+    const OwnTime own;
+    found = regions_.emplace(key, make_region(around != nullptr ? around->region : nullptr, inputs, outputs)).first;
   }
-  for (std::size_t i = 0; i < values->size() && i < outputs.size(); ++i) outputs[i].value = (*values)[i];
+  const std::vector<tools::Scalar>& values = answer(frame, key, *found->second);
+  for (std::size_t i = 0; i < values.size() && i < outputs.size(); ++i) outputs[i].value = values[i];
 }
 
-TunedRegion& Tool::region_for(std::uint64_t key, const TunedRegion* parent,
-                              std::span<const tools::VariableValue> inputs,
-                              std::span<const tools::VariableValue> outputs) {
+std::unique_ptr<TunedRegion> Tool::make_region(const TunedRegion* parent, std::span<const tools::VariableValue> inputs,
+                                               std::span<const tools::VariableValue> outputs) {
   was_asked_ = true;
   open_results();
   Asked asked = asked_for(parent, inputs, outputs);
@@ -193,8 +200,7 @@ TunedRegion& Tool::region_for(std::uint64_t key, const TunedRegion* parent,
   if (!why.empty()) complain(why);
   if (regions_.size() + 1 == kMostRegions)
     complain(fmt::format("there are {} combinations of inputs; further ones keep the defaults", kMostRegions));
-  auto region = std::make_unique<TunedRegion>(std::move(asked), !why.empty(), results_, settings_.search);
-  return *(regions_[key] = std::move(region));
+  return std::make_unique<TunedRegion>(std::move(asked), !why.empty(), results_, settings_.search);
 }
 
 Asked Tool::asked_for(const TunedRegion* parent, std::span<const tools::VariableValue> inputs,

@@ -46,8 +46,10 @@ class Tool {
 
  private:
   const Variable* input_of(const tools::VariableValue& value) const;
-  TunedRegion& region_for(std::uint64_t key, const TunedRegion* parent, std::span<const tools::VariableValue> inputs,
-                          std::span<const tools::VariableValue> outputs);
+  std::uint64_t key_of_request(std::uint64_t around, std::span<const tools::VariableValue> inputs,
+                               std::span<const tools::VariableValue> outputs) const;
+  std::unique_ptr<TunedRegion> make_region(const TunedRegion* parent, std::span<const tools::VariableValue> inputs,
+                                           std::span<const tools::VariableValue> outputs);
   Asked asked_for(const TunedRegion* parent, std::span<const tools::VariableValue> inputs,
                   std::span<const tools::VariableValue> outputs) const;
   void open_results();

@@ -24,14 +24,21 @@ bool is_number(const Feature& feature) {
   return feature.variable->kind != Kind::categorical && feature.variable->type != tools::ValueType::text;
 }
 
+std::string unique_name(const std::string& name, const std::vector<std::string>& taken) {
+  std::string unique = name;
+  for (int i = 2; std::ranges::find(taken, unique) != taken.end(); ++i) unique = fmt::format("{}_{}", name, i);
+  return unique;
+}
+
+/// As a database can have it, which takes no bytes that are not UTF-8.
+std::string text_of(const Value& value) { return shown_line(to_text(value)); }
+
 /// A name that a tuning file takes: other characters than letters and digits become `_`.
 std::string parameter_name(const std::string& name, const std::vector<std::string>& taken) {
   std::string plain = std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "_" + name : name;
   for (char& c : plain)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  std::string unique = plain;
-  for (int i = 2; std::ranges::find(taken, unique) != taken.end(); ++i) unique = fmt::format("{}_{}", plain, i);
-  return unique;
+  return unique_name(plain, taken);
 }
 
 std::string application() {
@@ -102,27 +109,7 @@ TunedRegion::TunedRegion(Asked asked, bool unusable, Results& results, const Sea
         "{}", fmt::join(names_.begin(), names_.begin() + std::min<std::ptrdiff_t>(8, std::ssize(names_)), " "));
     return;
   }
-  for (const Variable* output : asked_.outputs) names_.push_back(parameter_name(output->name, names_));
-  key_.group.kernel = application();
-  key_.group.backend = "program";
-  key_.group.device.name = cpu_model();
-  key_.group.problem["tunes"] = fmt::format("{}", fmt::join(names_, " "));
-  if (!asked_.around.empty()) key_.group.problem["within"] = asked_.around;
-  std::ranges::sort(asked_.features, {}, [](const Feature& feature) { return feature.variable->name; });
-  std::string state;
-  for (const Feature& feature : asked_.features) {
-    const std::string &name = feature.variable->name, text = to_text(feature.value);
-    state += fmt::format(" {}={}", name, text);
-    if (const auto* size = std::get_if<std::int64_t>(&feature.value); size != nullptr && is_number(feature)) {
-      key_.sizes.emplace_back(name, *size);
-      continue;
-    }
-    key_.group.problem[name] = text;
-    if (is_number(feature)) numbers_.push_back(name);
-  }
-  key_.group.source = hash_of_declarations(asked_.outputs);
-  description_ = key_.group.problem["tunes"] + (state.empty() ? "" : "," + state);
-  id_ = id_of(key_);
+  set_key();
   if (const TunedResult* result = results.find(key_))
     if (const auto values = values_of(*result)) {
       known_ = true;
@@ -140,6 +127,32 @@ TunedRegion::TunedRegion(Asked asked, bool unusable, Results& results, const Sea
     results.add_region(id_, description_, nearest_ ? nearest_sizes_ : "");
 }
 
+void TunedRegion::set_key() {
+  for (const Variable* output : asked_.outputs) names_.push_back(parameter_name(output->name, names_));
+  key_.group.kernel = shown_line(application());
+  key_.group.backend = "program";
+  key_.group.device.name = cpu_model();
+  key_.group.problem["tunes"] = fmt::format("{}", fmt::join(names_, " "));
+  if (!asked_.around.empty()) key_.group.problem["within"] = shown_line(asked_.around);
+  std::ranges::sort(asked_.features, {}, [](const Feature& feature) { return feature.variable->name; });
+  std::string state;
+  std::vector<std::string> taken = {"tunes", "within"};
+  for (const Feature& feature : asked_.features) {
+    const std::string name = unique_name(shown_line(feature.variable->name), taken), text = text_of(feature.value);
+    taken.push_back(name);
+    state += fmt::format(" {}={}", name, text);
+    if (const auto* size = std::get_if<std::int64_t>(&feature.value); size != nullptr && is_number(feature)) {
+      key_.sizes.emplace_back(name, *size);
+      continue;
+    }
+    key_.group.problem[name] = text;
+    if (is_number(feature)) numbers_.push_back(name);
+  }
+  key_.group.source = hash_of_declarations(asked_.outputs);
+  description_ = key_.group.problem["tunes"] + (state.empty() ? "" : "," + state);
+  id_ = id_of(key_);
+}
+
 std::vector<tools::Scalar> TunedRegion::scalars(const std::vector<Value>& values) const {
   std::vector<tools::Scalar> all;
   for (std::size_t i = 0; i < values.size(); ++i) all.push_back(to_scalar(asked_.outputs[i]->type, values[i]));
@@ -155,7 +168,7 @@ std::optional<std::vector<Value>> TunedRegion::values_of(const TunedResult& resu
     std::vector<Value> candidates = asked_.outputs[i]->candidates;
     candidates.push_back(asked_.defaults[i]);
     const auto found =
-        std::ranges::find(candidates, to_text(setting->value), [](const Value& v) { return to_text(v); });
+        std::ranges::find(candidates, text_of(setting->value), [](const Value& v) { return text_of(v); });
     if (found == candidates.end()) return std::nullopt;
     values.push_back(*found);
   }
@@ -199,7 +212,10 @@ void TunedRegion::take_decision() {
   known_ = true;
   settled_ = proposed_;
   TunedResult result;
-  for (std::size_t i = 0; i < names_.size(); ++i) result.params.push_back({names_[i], decision.values[i], true});
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const bool is_text = asked_.outputs[i]->type == tools::ValueType::text;
+    result.params.push_back({names_[i], is_text ? Value(text_of(decision.values[i])) : decision.values[i], true});
+  }
   result.seconds = decision.cost;
   result.interval = decision.interval;
   result.ratios = {{"default", decision.default_ratio}};

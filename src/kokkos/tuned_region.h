@@ -52,6 +52,7 @@ class TunedRegion {
   std::string text() const;
 
  private:
+  void set_key();
   void start_search();
   void propose();
   void take_decision();
