@@ -12,7 +12,7 @@
 #include "has.h"
 #include "tune/kokkos_tools.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_kokkos_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -268,4 +268,4 @@ TEST_F(Kokkos, TheExampleTunesItsTilesAndComputesTheRightResult) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_kokkos_test

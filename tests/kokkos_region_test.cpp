@@ -7,7 +7,7 @@
 #include "kokkos/region.h"
 #include "kokkos/variable.h"
 
-namespace tune::kokkos {
+namespace tune::kokkos::kokkos_region_test {
 namespace {
 
 using Integers = std::pair<std::int64_t, std::int64_t>;
@@ -104,4 +104,4 @@ TEST(KokkosVariable, ARangeOfManyValuesIsThinnedByItsKind) {
 }
 
 }  // namespace
-}  // namespace tune::kokkos
+}  // namespace tune::kokkos::kokkos_region_test
