@@ -99,8 +99,8 @@ TEST_F(Shell, TheWholeHelpIsWrapped) {
   EXPECT_GT(lines_of(all).size(), 100U);
   for (const char* option : {"--shapes, --gemm_size_file FILE", "--base-store DIR", "--check normal|strict"})
     EXPECT_TRUE(has(all, option)) << option;
-  for (const char* command : {"convert", "show", "cache", "kokkos", "shapes", "simulate-bench", "merge", "lookup", "cover",
-                              "export", "audit", "completion", "man-page"}) {
+  for (const char* command : {"convert", "show", "cache", "kokkos", "shapes", "simulate-bench", "merge", "lookup",
+                              "cover", "export", "audit", "completion", "man-page"}) {
     const std::string help = out({command, "--help"});
     EXPECT_LE(longest_line(help), 80U) << help;
     EXPECT_TRUE(has(help, std::string("Usage: tune ") + command)) << help;

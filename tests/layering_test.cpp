@@ -73,8 +73,8 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"loop", {"model", "wire", "base", "search", "report", "exec"}},
     {"flow", {"model", "wire", "base", "config", "search", "report", "exec", "interop", "loop"}},
     {"options", {"model", "base", "config", "search"}},
-    {"commands", {"model", "wire", "base", "config", "search", "report", "exec", "interop", "loop", "flow", "options",
-                  "kokkos"}},
+    {"commands",
+     {"model", "wire", "base", "config", "search", "report", "exec", "interop", "loop", "flow", "options", "kokkos"}},
     {"main", {"model", "base", "exec", "commands", "options"}},
 };
 
