@@ -96,7 +96,7 @@ TEST_F(Kokkos, S4_3_AnUnknownSizeBeginsWithTheNearestOne) {
   EXPECT_EQ(run({"size", "1", "100"}).out, "first: 8\n");
   EXPECT_TRUE(has(sandbox_.read("db.yaml.turns"), "\ttile, size=100\tsize=64\n"));
   const Result said = run({"size", "1", "90"}, {{"TUNE_KOKKOS_VERBOSE", "1"}});
-  EXPECT_EQ(said.err, "tune: kokkos: tile, size=90: tile=8, approximate: decided for size=64\n");
+  EXPECT_EQ(said.err, "tune: region: tile, size=90: tile=8, approximate: decided for size=64\n");
   EXPECT_EQ(run({"size", "1", "1000"}).out, "first: 1\n");  // too far away
 }
 
@@ -227,6 +227,10 @@ TEST_F(Kokkos, TheCommandSaysWhatIsWrong) {
   const Result fails = sandbox_.tune({"kokkos", "--", TUNE_KOKKOS_APPLICATION, "fails"});
   EXPECT_EQ(fails.code, 1);
   EXPECT_TRUE(has(fails.err, "ended with exit code 3"));
+  const Result wrong =
+      sandbox_.tune({"kokkos", "--pairs", "0", "--db", "wrong.yaml", "--", TUNE_KOKKOS_APPLICATION, "wrong"});
+  EXPECT_TRUE(has(wrong.err, "warning: variable 'empty': its set of candidates is empty; the defaults stay\n"));
+  EXPECT_TRUE(has(wrong.out, "empty: not tuned\n"));
   EXPECT_EQ(sandbox_.tune({"kokkos"}).code, 2);
   EXPECT_EQ(sandbox_.tune({"kokkos", "--strategy", "gentic", "--", "true"}).code, 2);
   sandbox_.write("db.yaml", "hello: world\n");

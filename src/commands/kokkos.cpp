@@ -87,15 +87,16 @@ class KokkosTuning {
     return count;
   }
 
-  /// What the last run said of each region. Several processes may have said different things.
-  void read_regions() {
+  /// What the last run said of each region, and complained of. Several processes may have said different things.
+  void read_what_it_said() {
     regions_.clear();
     std::size_t begin = 0;
     const std::string& text = last_.captured;
     for (std::size_t end = text.find('\n'); end != text.npos; begin = end + 1, end = text.find('\n', begin)) {
       const std::string line = text.substr(begin, end - begin);
-      if (line.starts_with(kokkos::kSays) && line.find(": ", std::string_view(kokkos::kSays).size()) != line.npos)
-        regions_.insert(line.substr(std::string_view(kokkos::kSays).size()));
+      if (line.starts_with(kokkos::kRegion)) regions_.insert(line.substr(std::string_view(kokkos::kRegion).size()));
+      if (line.starts_with(kokkos::kComplains) && complaints_.insert(line).second)
+        base::print_to_stderr("warning: " + line.substr(std::string_view(kokkos::kComplains).size()));
     }
   }
 
@@ -110,7 +111,7 @@ class KokkosTuning {
     for (int run = 1; run <= options_.max_runs; ++run) {
       const std::size_t before = turns();
       last_ = run_program(environment(false));
-      read_regions();
+      read_what_it_said();
       const std::size_t now = turns();
       base::print_to_stderr(fmt::format("tune: run {}: {:.4g} s, {} of {} regions are decided, {} turns so far", run,
                                         last_.use.seconds, regions_.size() - open(), regions_.size(), now));
@@ -155,7 +156,7 @@ class KokkosTuning {
   const KokkosOptions& options_;
   fs::path library_, database_;
   base::Finished last_;
-  std::set<std::string> regions_;
+  std::set<std::string> regions_, complaints_;
   std::string comparison_;
   bool slower_ = false;
 };

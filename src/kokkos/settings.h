@@ -20,8 +20,8 @@ inline constexpr const char* kEvaluationsVariable = "TUNE_KOKKOS_EVALS";
 inline constexpr const char* kReplayVariable = "TUNE_KOKKOS_REPLAY";
 inline constexpr const char* kVerboseVariable = "TUNE_KOKKOS_VERBOSE";
 
-/// What the library writes on stderr begins with this; the state of a region ends with one of the others.
-inline constexpr const char* kSays = "tune: kokkos: ";
+/// What the library writes on stderr begins with one of these; the state of a region ends with one of the others.
+inline constexpr const char *kComplains = "tune: kokkos: ", *kRegion = "tune: region: ";
 inline constexpr const char *kDecided = ", decided", *kNotTuned = "not tuned";
 
 /// Changes a setting: `db=FILE`, `strategy=NAME`, `evals=N`, `replay`, `verbose`; dashes before it do not count. Throws

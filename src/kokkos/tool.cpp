@@ -96,9 +96,9 @@ std::uint64_t key_of(tools::ValueType type, const tools::Scalar& scalar) {
   return bits;
 }
 
-void say(const std::string& text) {
+void say(const char* what, const std::string& text) {
   base::Descriptor error(STDERR_FILENO);
-  error.write(kSays + shown_line(text) + "\n");
+  error.write(what + shown_line(text) + "\n");
   error.release();
 }
 
@@ -127,7 +127,7 @@ void Tool::set_arguments(const std::vector<std::string>& arguments) {
 
 void Tool::complain(const std::string& text) {
   const std::lock_guard lock(complaining_);
-  if (complaints_.size() < kMostComplaints && complaints_.insert(text).second) say(text);
+  if (complaints_.size() < kMostComplaints && complaints_.insert(text).second) say(kComplains, text);
 }
 
 void Tool::declare_output(const char* name, std::size_t id, const tools::VariableInfo& info) {
@@ -271,7 +271,7 @@ void Tool::finish() {
         "this program asked for no values; Kokkos does so if it was built with KOKKOS_ENABLE_TUNING, for its own "
         "parameters with --kokkos-tune-internals");
   if (settings_.verbose)
-    for (const auto& [key, region] : regions_) say(region->text());
+    for (const auto& [key, region] : regions_) say(kRegion, region->text());
 }
 
 }  // namespace tune::kokkos
