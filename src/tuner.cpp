@@ -34,9 +34,10 @@ void Tuner::sweep(search::Strategy& strategy) {
   bool more = true;
   while (more || out > 0) {
     while (more && systematic_failure_.empty() && runner_->free_slots() > 0 && out < rules_.most_out) {
-      auto spec = may_start(asked) ? strategy.ask() : std::nullopt;
+      more = may_start(asked);
+      auto spec = more ? strategy.ask() : std::nullopt;
       if (!spec) {
-        more = false;
+        more = more && out > 0;  // there may be one once another trial is told
         break;
       }
       runner_->start(*spec);

@@ -144,7 +144,7 @@ Result Sandbox::tune_from(const fs::path& bin, const std::vector<std::string>& a
 fs::path Sandbox::copy_binaries() const {
   const fs::path bin = folder_ / "bin";
   fs::create_directories(bin);
-  for (const char* name : {"tune", "tune-worker-cpu", "tune-worker-program"})
+  for (const char* name : {"tune", "tune-worker-cpu", "tune-worker-program", "tune-device-clocks"})
     fs::copy_file(fs::path(TUNE_BIN_DIR) / name, bin / name, fs::copy_options::overwrite_existing);
   return bin;
 }

@@ -31,12 +31,13 @@ class Install : public testing::Test {
 TEST_F(Install, PutsEveryFileInItsPlace) {
   install();
   for (const char* file :
-       {"bin/tune", "libexec/tune/tune-worker-cpu", "libexec/tune/tune-worker-program", "include/tune/bench.h",
-        "include/tune/tuning.h", "include/tune/kokkos_tools.h", "share/bash-completion/completions/tune",
-        "share/zsh/site-functions/_tune", "share/fish/vendor_completions.d/tune.fish", "share/man/man1/tune.1.gz",
-        "share/doc/tune/README.md", "share/doc/tune/copyright", "share/doc/tune/docs/options.md",
-        "share/doc/tune/examples/configs/gemm_cpu.yaml", "share/doc/tune/configs/README.md",
-        "share/doc/tune/demo/README.md", "share/tune/configs/gemm_cpu.yaml", "share/tune/demo/gemm_cpu.cpp"})
+       {"bin/tune", "libexec/tune/tune-worker-cpu", "libexec/tune/tune-worker-program",
+        "libexec/tune/tune-device-clocks", "include/tune/bench.h", "include/tune/tuning.h",
+        "include/tune/kokkos_tools.h", "share/bash-completion/completions/tune", "share/zsh/site-functions/_tune",
+        "share/fish/vendor_completions.d/tune.fish", "share/man/man1/tune.1.gz", "share/doc/tune/README.md",
+        "share/doc/tune/copyright", "share/doc/tune/docs/options.md", "share/doc/tune/examples/configs/gemm_cpu.yaml",
+        "share/doc/tune/configs/README.md", "share/doc/tune/demo/README.md", "share/tune/configs/gemm_cpu.yaml",
+        "share/tune/demo/gemm_cpu.cpp"})
     EXPECT_TRUE(fs::exists(prefix_ / file)) << file;
   EXPECT_FALSE(fs::exists(prefix_ / "share/tune/demo/run.sh")) << "it builds a checkout";
 }

@@ -118,8 +118,8 @@ TEST_F(Simulate, SeveralObjectivesGiveAParetoFront) {
   with_files.insert(with_files.end(), {"--output", "best", "--top", "1"});
   const Result result = sandbox_.tune(with_files);
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "bench/T=2  2.500000      1  100.000000   50.000000     -  pareto"));
-  EXPECT_TRUE(has(result.out, "bench/T=1  4.500000      1   80.000000   20.000000     -  pareto"));
+  EXPECT_TRUE(has(result.out, "bench/T=2  2.500000      1  100.000000  0.125000   50.000000     -  pareto"));
+  EXPECT_TRUE(has(result.out, "bench/T=1  4.500000      1   80.000000  0.090000   20.000000     -  pareto"));
   EXPECT_TRUE(has(result.out, "(1 more)\n"));
   EXPECT_TRUE(
       has(result.out, "pareto: 2 specs that none beats in one of GFLOP/s, nvml_power without losing in another"));

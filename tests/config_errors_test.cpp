@@ -158,10 +158,6 @@ TEST_F(BadInput, AParameterMayNotShadowABuiltIn) {
             "gemm.yaml:5: parameter 'stack' is also a built-in property of a build; rename it\n"
             "gemm.yaml:5: parameter 'A' is also a buffer; rename it\n"
             "gemm.yaml:5: parameter 'else' is also a word of the expression language; rename it");
-  EXPECT_EQ(
-      complaint(cpu_file("", "{$nvml_gr_clock: [1000, 1200]}")),
-      "gemm.yaml:5: parameter 'nvml_gr_clock' is also a clock or a limit of the device in Kernel Tuner, which is not "
-      "set here; rename it");
   EXPECT_EQ(complaint(cpu_file("", "{M-N: 1}")),
             "gemm.yaml:5: 'M-N' cannot be a parameter's name: use letters, digits and '_', after an optional '$'");
   EXPECT_EQ(of_params("{S: 1, $S: 2}"), "gemm.yaml:3: parameter 'S' is declared with and without '$'; keep one");

@@ -1,10 +1,12 @@
-// Stands in for tune-worker-cpu, or by its file's name for tune-worker-cuda, and breaks the protocol on demand. A spec
-// asks for it with its parameter BEHAVIOUR, the probe is asked by the variable FAKE_PROBE; `right` does nothing, at
-// once, and says that it went well. FAKE_DEVICES (`model:id,model:id:file`) are the devices of the probe, one with a
+// Stands in for tune-worker-cpu, or by its file's name for tune-worker-cuda or -hip, and breaks the protocol on demand.
+// A spec asks for it with its parameter BEHAVIOUR, the probe is asked by the variable FAKE_PROBE; `right` does nothing,
+// at once, and says that it went well. FAKE_DEVICES (`model:id,model:id:file`) are the devices of the probe, one with a
 // file admits one process at a time; a spec takes a tenth longer on each than on the one before. With
 // FAKE_REFUSED_REFERENCE the first two references find no device. FAKE_MEMORY is the device's, in bytes. FAKE_REMARKS
-// are remarks of the probe and of the vendor's library. Measure processes append their number and what they do to the
-// file FAKE_LOG.
+// are remarks of the probe and of the vendor's library. `runs_at_the_clock` takes as long as the clock of fake_nvml
+// says, and waits before it answers while there is a file FAKE_PAUSE. Measure processes append their number and what
+// they do to the file FAKE_LOG.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -18,6 +20,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wire/messages.h"
@@ -85,7 +88,8 @@ void say(const std::string& line) { std::cout << line << std::endl; }
 }
 wire::Hello hello() {
   wire::Hello hello;
-  hello.backend = std::string(program_invocation_short_name) == "tune-worker-cuda" ? Backend::cuda : Backend::cpu;
+  const std::string name = program_invocation_short_name;
+  hello.backend = name == "tune-worker-cuda" ? Backend::cuda : name == "tune-worker-hip" ? Backend::hip : Backend::cpu;
   return hello;
 }
 void say_hello() { say(wire::encode(wire::Event(hello()))); }
@@ -127,6 +131,39 @@ void pause_before_timing() {
   ::usleep(3'000);
   note("ends");
   say(measured());
+}
+/// What the stand-in for the management library says.
+template <typename Value, typename... Kind>
+double told_by_nvml(const char* symbol, Kind... kind) {
+  static void* const library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW);
+  Value value = 0;
+  reinterpret_cast<int (*)(void*, Kind..., Value*)>(::dlsym(library, symbol))(nullptr, kind..., &value);
+  return static_cast<double>(value);
+}
+// Takes 1 ms at 1980 MHz.
+void measure_at_the_clock() {
+  static bool waited = false;
+  if (go.pause) {
+    waited = true;
+    return say_that_it_waits();
+  }
+  if (go.check && !std::exchange(waited, false)) say(kChecked);
+  note("runs");
+  const double clock = told_by_nvml<unsigned>("nvmlDeviceGetClockInfo", 1);
+  const double memory = told_by_nvml<unsigned>("nvmlDeviceGetClockInfo", 2);
+  const double watts = 1e-3 * told_by_nvml<unsigned>("nvmlDeviceGetPowerUsage");
+  const double seconds = 1e-3 * 1980 / clock;
+  wire::Measured measured;
+  measured.timing = {7, seconds, seconds, seconds, seconds, seconds, seconds, false};
+  measured.checked = true;
+  measured.metrics = {{"clock_mhz", clock},
+                      {"memory_clock_mhz", memory},
+                      {"power_w", watts},
+                      {"energy", watts * seconds},
+                      {"throttle", told_by_nvml<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons")}};
+  if (const char* file = std::getenv("FAKE_PAUSE"))
+    while (::access(file, F_OK) == 0) ::usleep(1'000);
+  say(wire::encode(wire::Event(measured)));
 }
 void measure_a_slow_one() {
   ::usleep(30'000);
@@ -188,6 +225,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"right", {}},
     {"takes_a_while", {.go = measure_slowly}},
     {"outlives_the_sweep", {.go = outlive_the_sweep}},
+    {"runs_at_the_clock", {.go = measure_at_the_clock}},
     {"is_slow", {.go = measure_a_slow_one}},
     {"pauses",
      {.load = [] { ::usleep(3'000), note("opened"), say_loaded(); },
@@ -251,6 +289,7 @@ const std::map<std::string, Action> kProbes = {
        wire::Hello hello = ::hello();
        hello.compiler = "fake";
        if (const char* bytes = std::getenv("FAKE_MEMORY")) hello.device.properties["memory_bytes"] = std::atoll(bytes);
+       if (std::getenv("FAKE_CARD")) hello.device.properties["energy_counter"] = std::int64_t{1};
        if (std::getenv("FAKE_REMARKS")) hello.remarks = {"its gauges are hidden"};
        for (const FakeDevice& device : devices())
          hello.devices.push_back({device.model, device.id, !device.file.empty()});

@@ -1,6 +1,7 @@
 // What a device says of itself, and how much energy a launch takes, with a management library and a clock of our own.
 #include "monitor.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "energy.h"
 #include "nvml.h"
+#include "rocm_smi.h"
 
 namespace tune::monitor_test {
 namespace {
@@ -263,6 +265,21 @@ TEST_F(ObserverTest, ARepeatMayTakeLongerThanWhatWasCutShort) {
   EXPECT_EQ(runs, 1);
 }
 
+TEST(RocmSmi, TellsWhatTheLibraryTells) {
+  ASSERT_NE(::dlopen(TUNE_FAKE_LIBRARIES "/librocm_smi64.so.7", RTLD_NOW), nullptr);
+  const auto monitor = worker::RocmSmi::find("GPU-30313233-3435-3637-3839-616263646566");
+  ASSERT_NE(monitor, nullptr);
+  const worker::Conditions now = monitor->conditions();
+  EXPECT_EQ(now.clock_mhz, 1980);
+  EXPECT_EQ(now.memory_clock_mhz, 2619);
+  EXPECT_EQ(now.power_w, 321.5) << "a version that tells the average alone";
+  EXPECT_EQ(now.temperature_c, 61);
+  EXPECT_FALSE(now.throttle);
+  EXPECT_DOUBLE_EQ(monitor->joules().value(), 30.5);
+  EXPECT_EQ(monitor->power_limit_w(), 700);
+  EXPECT_EQ(worker::RocmSmi::find("GPU-00000000-0000-0000-0000-000000000000"), nullptr) << "another device";
+}
+
 /// A kernel on a device whose counter steps every 0.1 s, on a clock that nothing but launches moves.
 class EnergyTest : public testing::Test {
  protected:
@@ -274,7 +291,7 @@ class EnergyTest : public testing::Test {
           while (clock_ + 1e-12 < end) {
             const double step = std::min(end - clock_, 0.001);
             clock_ += step;
-            joules_ += step * watts_;
+            joules_ += step * watts_ * (1 + wobble_ * std::sin(20 * clock_));
           }
         },
         [this]() -> std::optional<double> {
@@ -290,6 +307,7 @@ class EnergyTest : public testing::Test {
   }
 
   double seconds_ = 0.0005, watts_ = 600;  ///< of the kernel
+  double wobble_ = 0;                      ///< by this share its power goes up and down
   bool answers_ = true, steps_ = true;
   double clock_ = 50, joules_ = 0, shown_ = 0, last_step_ = 50;
   std::int64_t launches_ = 0;
@@ -302,10 +320,22 @@ TEST_F(EnergyTest, IsPowerTimesTime) {
   EXPECT_FALSE(result->stopped_early);
 }
 
-TEST_F(EnergyTest, TakesAboutASecond) {
+TEST_F(EnergyTest, S0_6_IsOfAContinuousWindowOfASecond) {
   ASSERT_TRUE(run());
   EXPECT_GT(clock_, 51);
   EXPECT_LT(clock_, 51.5);
+}
+
+TEST_F(EnergyTest, HasAnInterval) {
+  EXPECT_LT(run()->half_width, 1e-9) << "nothing varies";
+  wobble_ = 0.05;
+  const auto result = run();
+  ASSERT_TRUE(result);
+  EXPECT_GT(result->half_width, 0.001);
+  EXPECT_LT(result->half_width, 0.02);
+  EXPECT_NEAR(result->joules, 0.3, result->half_width);
+  seconds_ = 0.7;
+  EXPECT_EQ(run()->half_width, 0) << "two steps tell too little";
 }
 
 TEST_F(EnergyTest, OfASlowKernelIsWholeLaunches) {

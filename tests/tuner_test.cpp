@@ -63,6 +63,30 @@ TEST(Tuner, TellsAStrategyThatLearnsBeforeItAsksForMore) {
   EXPECT_EQ(most_out(rules), 3);
 }
 
+/// Has five specs at first, and fifteen more once it has been told these.
+class InTwoSteps : public Counting {
+ public:
+  std::optional<Spec> ask() override {
+    if (asked_ == 5 && told() < 5) return std::nullopt;
+    ++asked_;
+    return Counting::ask();
+  }
+
+ private:
+  int asked_ = 0;
+};
+
+TEST(Tuner, AsksAStrategyAgainOnceItHasBeenToldMore) {
+  const Plan plan;
+  const Objective objective(plan);
+  EagerRunner runner;
+  std::ostringstream screen;
+  report::Progress progress(screen, {}, 20, Clock::now());
+  InTwoSteps strategy;
+  Tuner(objective, nullptr, runner, nullptr, progress, {}, [] { return Clock::now(); }).sweep(strategy);
+  EXPECT_EQ(strategy.told(), 20);
+}
+
 /// A tuner that has swept Counting's 20 specs, at a time that the test decides.
 class Repeated : public testing::Test {
  protected:

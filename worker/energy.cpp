@@ -1,7 +1,10 @@
 #include "energy.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace tune::worker {
 namespace {
@@ -14,6 +17,19 @@ struct Step {
   double joules, seconds;
   std::int64_t launches;
 };
+
+/// Of the 95 % interval of a mean. What one step has too much, because it is seen late, the next one lacks: the mean is
+/// known no worse than this.
+double half_width(const std::vector<double>& values) {
+  constexpr std::size_t kFewest = 5;
+  constexpr double kDeviations = 2.8;  // of five values; of more it is less
+  if (values.size() < kFewest) return 0;
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return kDeviations * std::sqrt(squares / (count - 1) / count);
+}
 
 }  // namespace
 
@@ -28,7 +44,8 @@ std::optional<EnergyMeter::Result> EnergyMeter::run(double launch_seconds, doubl
   std::optional<Step> first;
   double last_step = now_();
   launch_(batch);
-  int steps = 0;
+  std::vector<double> of_steps;  ///< joules per launch
+  Step previous{};
   for (std::int64_t done = batch; before; done += batch) {
     launch_(batch);
     const std::optional<double> joules = counter_();
@@ -40,13 +57,16 @@ std::optional<EnergyMeter::Result> EnergyMeter::run(double launch_seconds, doubl
     before = joules;
     last_step = now;
     if (!joules) continue;
+    const Step step{*joules, now, done};
     if (!first) {
-      first = Step{*joules, now, done};
+      first = previous = step;
       continue;
     }
+    of_steps.push_back((step.joules - previous.joules) / static_cast<double>(step.launches - previous.launches));
+    previous = step;
     const std::int64_t launches = done - first->launches;
-    Result result{(*joules - first->joules) / static_cast<double>(launches), launches, false};
-    result.stopped_early = ++steps >= kStepsToGiveUp && limit > 0 && result.joules > limit;
+    Result result{(*joules - first->joules) / static_cast<double>(launches), half_width(of_steps), launches, false};
+    result.stopped_early = std::ssize(of_steps) >= kStepsToGiveUp && limit > 0 && result.joules > limit;
     if (result.stopped_early || now - first->seconds >= kWindow) return result;
   }
   return std::nullopt;

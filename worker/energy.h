@@ -20,7 +20,8 @@ class EnergyMeter {
   static constexpr int kStepsToGiveUp = 3;  ///< whole steps that suffice to call a kernel hopeless
 
   struct Result {
-    double joules = 0;  ///< per launch
+    double joules = 0;      ///< per launch
+    double half_width = 0;  ///< of its 95 % interval, from how much the steps differ; 0: there were too few
     std::int64_t launches = 0;
     bool stopped_early = false;  ///< more than the limit, and so measured no longer than that took to see
   };

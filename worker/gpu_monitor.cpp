@@ -1,11 +1,14 @@
 #include "gpu_monitor.h"
 
 #include "nvml.h"
+#include "rocm_smi.h"
 
 namespace tune::worker {
 
-// An AMD device is one that NVML does not know.
 std::unique_ptr<Monitor> open_monitor(const GpuHandle& device) {
+  if (gpu::kBackend == Backend::hip)
+    if (auto monitor = RocmSmi::find(uuid_text("GPU", device.uuid()))) return monitor;
+  // Under a HIP that runs on CUDA, the device is NVIDIA's.
   return Nvml::find(NvmlFunctions::open(), device.uuid());
 }
 

@@ -63,6 +63,8 @@ Device describe(const GpuHandle& gpu, const Monitor* monitor) {
   device.properties["memory_bandwidth"] = 2 * 1000 * integer(gpu::kMemoryClock) * integer(gpu::kMemoryBusWidth) / 8;
   device.properties["name"] = device.name;
   device.properties["energy_counter"] = std::int64_t{monitor && monitor->joules()};
+  if (const auto power = monitor ? monitor->conditions().power_w : std::nullopt)
+    device.properties["idle_power_w"] = *power;
   return device;
 }
 

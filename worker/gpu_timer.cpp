@@ -29,6 +29,7 @@ void GpuTimer::use(Subject subject, bool cold_cache) {
   cold_cache_ = cold_cache;
   max_error_ = 0;
   clocks_.clear();
+  first_clock_mhz_ = 0;
 }
 
 void GpuTimer::launch() const {
@@ -54,7 +55,9 @@ double GpuTimer::verified(const Reading& reading) {
 
 double GpuTimer::first() {
   prepare();
-  return verified(stopwatch_.time_first([this] { launch(); }));
+  const Reading reading = stopwatch_.time_first([this] { launch(); });
+  first_clock_mhz_ = 1e-6 * reading.clock_hz;
+  return verified(reading);
 }
 
 bool GpuTimer::counts(const Reading& reading) {
@@ -97,7 +100,7 @@ void GpuTimer::soak() {
 
 double GpuTimer::take_clock_mhz() {
   const std::vector<double> clocks = std::exchange(clocks_, {});
-  return clocks.empty() ? 0 : median(clocks);
+  return clocks.empty() ? first_clock_mhz_ : median(clocks);
 }
 
 void GpuTimer::verify_last() {

@@ -36,7 +36,8 @@ class GpuTimer {
 
   /// The largest error of all launches so far, divided by its tolerance.
   double max_error() const { return max_error_; }
-  /// The clock of the launches since the last call, in MHz; 0 if it is not known.
+  /// The clock of the samples since the last call, or of the first launch if there were none, in MHz; 0 if it is not
+  /// known.
   double take_clock_mhz();
 
   /// Launches of which verify_last() verifies the last. Each has inputs of its own, or the last one alone.
@@ -62,6 +63,7 @@ class GpuTimer {
   std::size_t launches_ = 0;
   double max_error_ = 0;
   std::vector<double> clocks_;
+  double first_clock_mhz_ = 0;  ///< of the launch that is not a sample; 0: not known
 };
 
 }  // namespace tune::worker

@@ -85,6 +85,7 @@ flow::SearchRules search_rules(const Options& options) {
   rules.max_evals = options.max_evals;
   rules.time_budget = options.time_budget;
   rules.seed = options.seed;
+  rules.auto_clocks = options.auto_clocks && !rules.in_mesh_order;
   return rules;
 }
 

@@ -88,8 +88,12 @@ void number_as_recorded(Spec& spec, const Options& options, const flow::Replay& 
 }
 
 std::unique_ptr<search::Strategy> strategy_of(const Options& options, const ValidSpecs& specs, const Plan& plan,
-                                              const Objective& objective, const flow::Replay& replay) {
-  const flow::SearchRules rules = search_rules(options);
+                                              const Objective& objective, const flow::Replay& replay,
+                                              flow::Findings& findings) {
+  flow::SearchRules rules = search_rules(options);
+  rules.say = [&findings](const std::string& text) { findings.notes.said(text); };
+  if (rules.auto_clocks && specs.size() > 0)
+    return flow::at_chosen_clocks(rules, specs, findings.default_spec, objective);
   if (flow::wants_search(rules, specs.size())) return flow::make_strategy(rules, specs, {}, objective);
   std::deque<Spec> listed;
   for (std::int64_t i = 0; i < specs.size(); ++i) {
@@ -124,7 +128,7 @@ struct Simulation {
         replay(recording, loaded.plan, objective, std::move(change)),
         // The best there can be is the best that was recorded.
         enough(options.stop_within ? replay.near_best(specs, *options.stop_within) : std::nullopt),
-        strategy(strategy_of(options, specs, loaded.plan, objective, replay)),
+        strategy(strategy_of(options, specs, loaded.plan, objective, replay, findings)),
         progress(std::cerr, no_progress(), std::nullopt, replay.now()),
         runner([this](const Spec& spec) { return replay.answer(spec); },
                [this]() -> exec::Runner& { throw replay.unknown({}); }),

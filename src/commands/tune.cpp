@@ -39,9 +39,10 @@ std::chrono::steady_clock::duration ticks(double seconds) {
 }
 
 std::unique_ptr<search::Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
-                                              const std::optional<flow::Grid>& grid) {
+                                              const std::optional<flow::Grid>& grid, flow::Notes& notes) {
   if (orders.only.empty()) {
     flow::SearchRules rules = search_rules(options);
+    rules.say = [&notes](const std::string& text) { notes.said(text); };
     if (grid) rules.first = flow::specs_among(*grid, orders.first, target.shape.value_or(config::Shape{}));
     return flow::strategy_for(rules, target.plan(), grid, target.objective);
   }
@@ -219,7 +220,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const std::optional<flow::Grid> grid = target.grid(options, findings);
   if (!orders.silent) base::print_warnings(findings.notes.warnings());
   if (!options.spec) grid->require_specs(name_of_input(options));
-  const auto strategy = strategy_of(options, orders, target, grid);
+  const auto strategy = strategy_of(options, orders, target, grid, findings.notes);
 
   const wire::Hello& machine = target.hello();
   const std::vector<exec::ChosenDevice> devices = exec::choose_devices(options.devices, machine);

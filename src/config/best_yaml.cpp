@@ -90,7 +90,7 @@ class BestWriter {
   }
 
   bool is_known(const std::string& objective) const {
-    constexpr std::array<std::string_view, 4> kBuiltIn = {"time", "gflops", "gflops_per_watt", "energy"};
+    constexpr std::array<std::string_view, 6> kBuiltIn = {"time", "gflops", "gflops_per_watt", "energy", "edp", "ed2p"};
     return plan_.backend == Backend::program || std::ranges::find(kBuiltIn, objective) != kBuiltIn.end() ||
            std::ranges::find(plan_.metrics, objective, &Metric::name) != plan_.metrics.end();
   }

@@ -8,9 +8,11 @@
 #include "config/baseline_reader.h"
 #include "config/device_file.h"
 #include "config/device_limits.h"
+#include "config/device_parameters.h"
 #include "config/idle_condition.h"
 #include "config/rules_reader.h"
 #include "config/run_reader.h"
+#include "model/device_setting.h"
 #include "model/program.h"
 #include "model/statistics/objective.h"
 #include "model/support.h"
@@ -122,8 +124,6 @@ std::string Interpreter::owner_of(const std::string& name) const {
   if (problem_.constants.contains(name)) return "a size of the problem";
   if (contains(kFigures, name)) return "a built-in figure of a measurement";
   if (program_mode()) return "";
-  if (name.starts_with("nvml_") && options_.measured_here)
-    return "a clock or a limit of the device in Kernel Tuner, which is not set here";
   if (contains(kGpuBuildNames, name) || contains(kCpuBuildNames, name)) return "a built-in property of a build";
   if (contains(buffer_names(plan_.problem), name) || name == "workspace") return "a buffer";
   return "";
@@ -135,8 +135,12 @@ void Interpreter::read_space() {
   const bool is_compiled = language_of(plan_.file).has_value();
   params_ = read_params(
       *params, [this](const std::string& name) { return owner_of(name); },
-      [&](const Parameter& parameter) { return !program_mode() || (is_compiled && !parameter.run_time); },
+      [&](const Parameter& parameter) {
+        return !is_of_a_device(parameter.name) && (!program_mode() || (is_compiled && !parameter.run_time));
+      },
       plan_.file.empty() ? Arithmetic::none : Arithmetic::unquoted, diagnostics_);
+  // A recording may have been made with any names, and sets nothing.
+  if (options_.measured_here) check_device_parameters(*params, file_.backend, params_, diagnostics_);
   for (const ParameterMapping& mapping : params_) {
     scope_.add_mapping(mapping.place, mapping.parameters);
     mappings_.push_back({mapping.parameters, {}, {}});
@@ -313,7 +317,7 @@ void Interpreter::read_figures() {
 }
 
 void Interpreter::read_objectives() {
-  std::vector<std::string> known = {"time", "gflops", "gflops_per_watt", "energy"};
+  std::vector<std::string> known = {"time", "gflops", "gflops_per_watt", "energy", "edp", "ed2p"};
   for (const Metric& metric : plan_.metrics) known.push_back(metric.name);
   known.insert(known.end(), options_.figures.begin(), options_.figures.end());
   std::vector<std::string> objectives;

@@ -11,6 +11,7 @@
 #include "base/sources.h"
 #include "config/fields.h"
 #include "config/file_reader.h"
+#include "model/device_setting.h"
 #include "model/program.h"
 #include "model/values/error.h"
 
@@ -203,7 +204,7 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnosti
       const std::string& key = entry.key.text;
       const bool run_time = key.starts_with('$');
       const std::string name = key.substr(run_time ? 1 : 0);
-      const bool ignored = params->is_list() && name == "metadata";  // kbench
+      const bool ignored = is_of_a_device(name) || (params->is_list() && name == "metadata");  // kbench
       if (ignored || !seen.insert(name).second || uses.has(name, run_time, in_source(plan, name))) continue;
       diagnostics.warn(entry.key.place, complaint(plan, name, run_time));
     }

@@ -104,7 +104,7 @@ void DeviceQueue::take_answer(Slot& slot) {
 // The measurement is final: the worker has verified it, and the device has finished all that was launched.
 void DeviceQueue::serve_again(Slot& slot) {
   results_.push_back(
-      {slot.job->ticket, measurement_of(slot), slot.served > 0, false, std::exchange(slot.device_seconds, 0)});
+      {slot.job->ticket, outcome_of(slot), slot.served > 0, false, std::exchange(slot.device_seconds, 0)});
   device_->note_opened();
   ++slot.served;
   slot.job.reset();
@@ -135,10 +135,19 @@ void DeviceQueue::launch_next(wire::Go go, const NoteLaunch& note) {
   }
   in_turn_ = true;
   if (!device_->take_turn(!go.pause)) return;
+  if (const auto why = device_->set_clocks(next->job->clocks)) return refuse(next, *why);
   note(next->job->ticket);
   launched_at_ = device_->now();
   next->go_sent = next->launches = true;
   next->process->send(go);
+}
+
+// Its process has launched nothing.
+void DeviceQueue::refuse(Slots::iterator slot, const std::string& why) {
+  const std::int64_t ticket = slot->job->ticket;
+  const bool reused = slot->served > 0;
+  abandon(ticket);
+  results_.push_back({ticket, Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}}, reused});
 }
 
 void DeviceQueue::stop_launching(Slot& slot) {
@@ -182,7 +191,7 @@ void DeviceQueue::ended(Slots::iterator slot) {
     if (const auto& failure = slot->process->failure())
       result.outcome = *failure;
     else
-      result.outcome = measurement_of(*slot);
+      result.outcome = outcome_of(*slot);
     if (result.no_device)
       device_->note_refused(std::get<Failure>(result.outcome).message);
     else
@@ -193,7 +202,10 @@ void DeviceQueue::ended(Slots::iterator slot) {
   if (quiet()) device_->end_opening();
 }
 
-Measurement DeviceQueue::measurement_of(const Slot& slot) const {
+// What has not run at the clocks that its parameters say is no result of theirs.
+std::variant<Measurement, Failure> DeviceQueue::outcome_of(const Slot& slot) const {
+  if (const auto why = contradiction(slot.job->clocks, slot.measured->metrics))
+    return Failure{Stage::measure, Cause::reported, *why, {}, {.machine_suspected = true}};
   Measurement measurement;
   measurement.timing = slot.measured->timing;
   measurement.checked = slot.measured->checked;

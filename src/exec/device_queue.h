@@ -34,7 +34,8 @@ class DeviceQueue {
   struct Job {
     std::int64_t ticket = 0;  ///< the caller's name for it
     wire::MeasureRequest request;
-    bool fresh = false;  ///< it is to have a process of its own, also where processes are reused
+    bool fresh = false;          ///< it is to have a process of its own, also where processes are reused
+    DeviceSettings clocks = {};  ///< of the device while it is launched
   };
   struct Result {
     std::int64_t ticket = 0;
@@ -111,7 +112,8 @@ class DeviceQueue {
   void stop_launching(Slot& slot);
   void end_turn();
   void ended(Slots::iterator slot);
-  Measurement measurement_of(const Slot& slot) const;
+  void refuse(Slots::iterator slot, const std::string& why);
+  std::variant<Measurement, Failure> outcome_of(const Slot& slot) const;
   void serve_again(Slot& slot);
 
   MeasureDevice* device_;

@@ -212,13 +212,25 @@ void FinalsRunner::time_in_turn(Entry& entry) {
 std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go) {
   wait_for_others([&] { return !entry.active() || device_->take_turn(); });
   std::optional<wire::Measured> measured;
-  if (entry.active()) {
+  const DeviceSettings clocks = device_settings(entry.contender.spec);
+  std::optional<std::string> why = entry.active() ? device_->set_clocks(clocks) : std::nullopt;
+  if (entry.active() && !why) {
     note_turn(entry);
     entry.process->send(go);
     await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
   }
   device_->end_turn();
-  return measured;
+  if (measured && !entry.beyond) why = contradiction(clocks, measured->metrics);
+  if (!why) return measured;
+  drop(entry, *why);
+  return std::nullopt;
+}
+
+// It cannot be timed at the clocks that its parameters say.
+void FinalsRunner::drop(Entry& entry, const std::string& why) {
+  entry.result.failure = Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}};
+  entry.process->kill();
+  entry.process.reset();
 }
 
 // A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.

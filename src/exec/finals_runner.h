@@ -80,6 +80,7 @@ class FinalsRunner {
   void start(Entry& entry);
   bool hold_round(std::vector<Entry*>& order);
   void time_in_turn(Entry& entry);
+  void drop(Entry& entry, const std::string& why);
   std::optional<wire::Measured> time_once(Entry& entry, wire::Go go);
   void time_in_other_state();
   bool may_try_again(const Entry& entry) const;

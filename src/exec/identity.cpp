@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/store.h"
+#include "wire/device_clocks.h"
 
 namespace tune::exec {
 namespace {
@@ -366,13 +367,15 @@ std::string Identity::of_vendor() const {
   return hash.hex();
 }
 
-std::string Identity::of_code(const std::string& artifact_hash, const wire::MeasureRequest& request) {
+std::string Identity::of_code(const std::string& artifact_hash, const wire::MeasureRequest& request,
+                              const DeviceSettings& clocks) {
   base::Hash hash;
   hash.add(artifact_hash);
   for (const wire::KernelLaunch& launch : request.launches) add_evaluated(hash, launch);
   hash.add(
       std::to_string(request.workspace_bytes));  // a larger one may be elsewhere in memory, and takes longer to zero
   for (const std::string& arg : request.args) hash.add(arg);  // of a program: any of them may change what it does
+  if (clocks.any()) hash.add(wire::encode(clocks));           // the same code at another clock is another result
   return hash.hex();
 }
 

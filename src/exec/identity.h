@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/sources.h"
+#include "model/device_setting.h"
 #include "model/plan.h"
 #include "wire/messages.h"
 
@@ -32,7 +33,8 @@ class Identity {
   std::string of_vendor() const;
   /// Identifies what is launched, among the specs of one run. Journals hold it, but no run compares it with an earlier
   /// run's; only a simulation does, on a journal that runs of several versions have written to.
-  static std::string of_code(const std::string& artifact_hash, const wire::MeasureRequest& request);
+  static std::string of_code(const std::string& artifact_hash, const wire::MeasureRequest& request,
+                             const DeviceSettings& clocks);
 
  private:
   std::string build_part_;    ///< what every build of the plan shares

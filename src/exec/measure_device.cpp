@@ -37,7 +37,12 @@ MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const Requests& req
       chosen_(std::move(chosen)),
       say_(std::move(say)),
       lock_(lock_folder(), turns ? lock_name(chosen_, requests.hello().backend) : "",
-            requests.plan().yaml.filename().string()) {
+            requests.plan().yaml.filename().string()),
+      clocks_({launcher.beside("tune-device-clocks"), lock_folder() / wire::clock_file_name(chosen_.id),
+               requests.hello().backend, chosen_.id, requests.hello().device.name},
+              requests.plan(), say_) {
+  // A worker then looks at the device's clocks for every spec, even if its first launches rule it out.
+  if (sets_device(requests.plan().space)) chosen_.environment["TUNE_GAUGES"] = "1";
   if (const std::string& problem = lock_.problem(); !problem.empty() && say_)
     say_("warning: this run does not take turns with other runs: " + problem + lock_folder_hint());
 }
@@ -58,7 +63,25 @@ bool MeasureDevice::take_turn(bool timed) {
   return !waits_for_turn_;
 }
 
+// Whoever waits for a turn must ask for it until it comes, so a run that waits for the clocks does not.
+bool MeasureDevice::claim_clocks() {
+  if (!clocks_.are_needed()) return true;
+  const bool held = clocks_.are_held();
+  if (!held && !take_turn()) return false;
+  const bool claimed = !held && clocks_.claim();
+  end_turn();
+  return claimed;
+}
+
+std::optional<std::string> MeasureDevice::set_clocks(const DeviceSettings& settings) {
+  const auto refused = clocks_.set(settings);
+  if (!refused) return std::nullopt;
+  if (refused->why == wire::Refused::Why::lost) throw_lost(refused->message);
+  return "the clocks or the power limit cannot be set: " + refused->message;
+}
+
 void MeasureDevice::end_turn(bool more_to_time) {
+  if (!more_to_time) clocks_.reset();
   lock_.release();
   if (!more_to_time) lock_.end(DeviceLock::Use::timing);
   waits_for_turn_ = false;

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "exec/device_clocks.h"
 #include "exec/device_lock.h"
 #include "exec/devices.h"
 #include "exec/requests.h"
@@ -35,10 +36,16 @@ class MeasureDevice {
   /// Whether this is the process that keeps the device open between the others.
   bool is_holder(base::ProcessHost::Id id) const { return id != 0 && id == holder_; }
 
+  /// DeviceClocks::claim, in a turn. False: another run has the device, or sets its clocks; ask again.
+  bool claim_clocks();
+  /// Sets the clocks of what is launched next, in our turn. Returns why that is not possible. Throws DeviceLost.
+  std::optional<std::string> set_clocks(const DeviceSettings& settings);
+
   /// Takes the right to launch, against other runs; if something is to be `timed`, none of them opens or closes the
   /// device meanwhile. False: not yet, ask again.
   bool take_turn(bool timed = true);
-  /// Gives it back, or waits no longer. With `more_to_time` the others still open nothing.
+  /// Gives it back, or waits no longer; the clocks are as they were for whoever is next. With `more_to_time` the others
+  /// still open nothing.
   void end_turn(bool more_to_time = false);
   /// To be asked before a process opens or closes the device: whether no run times on it. False: not yet, ask again.
   bool begin_opening();
@@ -65,6 +72,7 @@ class MeasureDevice {
   ChosenDevice chosen_;
   Say say_;
   DeviceLock lock_;
+  DeviceClocks clocks_;
   base::ProcessHost::Id holder_ = 0;  ///< 0: none was started
   bool waits_for_turn_ = false, waits_to_open_ = false;
   bool told_ = false;  ///< a person knows that it waits

@@ -7,6 +7,7 @@ namespace tune::exec {
 namespace {
 
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
+constexpr auto kClocksPoll = std::chrono::milliseconds(200);
 
 std::deque<MeasureDevice> devices_of(const WorkerLauncher& launcher, const Requests& requests,
                                      const MeasureOptions& options) {
@@ -29,6 +30,14 @@ MeasureService::MeasureService(const Requests& requests, MeasureOptions options,
       host_(std::move(host)) {}
 
 MeasureService::~MeasureService() = default;
+
+void MeasureService::claim_clocks() {
+  for (MeasureDevice& device : devices_)
+    while (!device.claim_clocks())
+      if (const auto event = wait(now() + kClocksPoll))
+        if (const auto* interrupted = std::get_if<base::ProcessHost::Interrupted>(&*event))
+          throw Interrupted{interrupted->signal};
+}
 
 void MeasureService::finish_builds() {
   Builder& builder = builds_.builder();

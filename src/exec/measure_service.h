@@ -49,6 +49,9 @@ class MeasureService {
   /// The devices of the options, in their order.
   std::deque<MeasureDevice>& devices() { return devices_; }
 
+  /// Makes sure that this run may set the clocks of its devices, if its parameters do; waits for a run that sets them
+  /// now. To be called before anything is built or measured. Throws Interrupted, and what DeviceClocks::claim throws.
+  void claim_clocks();
   /// Finishes all queued builds. Throws Interrupted.
   void finish_builds();
   /// `request` as a measure process gets it.

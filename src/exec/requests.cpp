@@ -9,6 +9,7 @@
 
 #include "base/process.h"
 #include "base/store.h"
+#include "model/device_setting.h"
 #include "model/program.h"
 
 namespace tune::exec {
@@ -189,7 +190,8 @@ std::string Requests::build_key(const Spec& spec) const { return identity_.of_bu
 std::string Requests::trial_id(const Spec& spec) const { return identity_.of_trial(spec.params, build_key(spec)); }
 
 std::string Requests::code_of(const Spec& spec, const std::string& artifact_hash) const {
-  return artifact_hash.empty() ? "" : Identity::of_code(artifact_hash, measure(spec));
+  if (artifact_hash.empty()) return "";
+  return Identity::of_code(artifact_hash, measure(spec), device_settings(spec));
 }
 
 std::vector<wire::KernelLaunch> Requests::launches(const std::vector<Launch>& rules, const Spec& spec,

@@ -28,6 +28,8 @@ class WorkerLauncher {
     command.environment = environment;
     return host_->start(command);
   }
+  /// Another program of this installation, which lies beside the worker.
+  std::filesystem::path beside(const char* program) const { return worker_.parent_path() / program; }
   base::ProcessHost::Clock::time_point now() const { return host_->now(); }
 
  private:

@@ -229,7 +229,8 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
     request.keep = (service_->options().keep / std::to_string(task.spec.mesh_idx)).string();
   // Loading runs code of a kernel on the CPU. On a GPU it does not, and several are loaded at a time.
   if (exclusive_) note_started(device, task.ticket);
-  queue.start({task.ticket, service_->complete(std::move(request), task.artifact), task.fresh});
+  queue.start(
+      {task.ticket, service_->complete(std::move(request), task.artifact), task.fresh, device_settings(task.spec)});
   // Once a best time is known, any other spec may be stopped early, and would be useless as the calibration spec.
   if (!scales_.was_chosen() && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
   return task.measuring = true;
@@ -256,6 +257,7 @@ void WorkerRunner::note_waiting(std::size_t device) {
 void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds) {
   if (devices_.size() == 1) return;
   common_ = service_->complete(service_->requests().measure(task.spec), task.artifact);
+  common_clocks_ = device_settings(task.spec);
   scales_.choose(task.ticket, seconds);
 }
 
@@ -263,7 +265,7 @@ void WorkerRunner::start_common() {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     DeviceQueue& queue = devices_[i].queue;
     if (!scales_.lacks_common(i) || !queue.has_room() || !queue.may_start(true)) continue;
-    queue.start({kCommon, common_, true});
+    queue.start({kCommon, common_, true, common_clocks_});
     scales_.begin(i);
   }
 }

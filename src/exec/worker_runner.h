@@ -107,6 +107,7 @@ class WorkerRunner : public Runner {
   std::vector<Device> devices_;
   DeviceScales scales_;
   wire::MeasureRequest common_;  ///< of the calibration spec, if there is one
+  DeviceSettings common_clocks_;
   Tasks tasks_;
   std::deque<Trial> finished_;
 };

@@ -157,7 +157,8 @@ exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
 std::string FinalsStage::contender_id(const exec::Contender& contender) const {
   const exec::Requests& requests = parts_.requests;
   if (contender.stored)
-    return contender.label + exec::Identity::of_code(contender.stored->hash, contender.stored->request);
+    return contender.label +
+           exec::Identity::of_code(contender.stored->hash, contender.stored->request, device_settings(contender.spec));
   return contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec));
 }
 

@@ -5,8 +5,10 @@
 namespace tune::flow {
 
 exec::MeasureService& Measuring::service() {
-  if (!service_) service_ = std::make_unique<exec::MeasureService>(*requests_, options_());
-  return *service_;
+  if (service_) return *service_;
+  auto service = std::make_unique<exec::MeasureService>(*requests_, options_());
+  service->claim_clocks();
+  return *(service_ = std::move(service));
 }
 
 exec::WorkerRunner& Measuring::runner() {

@@ -155,6 +155,14 @@ std::vector<report::Column> Results::columns() const {
       for (const auto& [name, value] : measurement->metrics) measured.insert(name);
   if (const double flops = flops_of(plan.problem); flops > 0 && measured.contains("energy"))
     columns.push_back(report::efficiency_column(flops));
+  const auto add_product = [&](const Objective& objective) {
+    if (!objective.is_product() || !taken.insert(objective.name()).second) return;
+    columns.push_back({objective.name(), [product = &objective](const Spec& spec, const Measurement& measurement) {
+                         return product->merit(spec, measurement).value;
+                       }});
+  };
+  add_product(*objective_);
+  for (const Objective& objective : objectives_) add_product(objective);
   for (const std::string& name : measured)
     if (!taken.contains(name)) columns.push_back(report::measured_column(name));
   // A program may report what its row has already, such as its parameters.

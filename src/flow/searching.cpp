@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "flow/clock_search.h"
 #include "model/values/error.h"
 #include "search/exhaustive.h"
 #include "search/listed.h"
@@ -52,9 +53,21 @@ std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidS
   return strategy;
 }
 
+std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, ValidSpecs specs,
+                                                   const std::optional<Spec>& pilot, const Objective& objective) {
+  const auto among = [rules, &objective](ValidSpecs left) -> std::unique_ptr<search::Strategy> {
+    if (wants_search(rules, left.size())) return make_strategy(rules, std::move(left), {}, objective);
+    std::deque<Spec> listed;
+    for (std::int64_t i = 0; i < left.size(); ++i) listed.push_back(left.spec(i));
+    return std::make_unique<search::Listed>(std::move(listed));
+  };
+  return std::make_unique<ClockSearch>(std::move(specs), pilot, objective, among, rules.say);
+}
+
 std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const Plan& plan,
                                                const std::optional<Grid>& grid, const Objective& objective) {
   if (rules.spec) return only_spec(*rules.spec, plan.space);
+  if (rules.auto_clocks) return at_chosen_clocks(rules, grid->specs, grid->default_spec, objective);
   std::vector<Spec> first;
   if (rules.default_first && grid->default_spec) first.push_back(*grid->default_spec);
   for (const Spec& spec : rules.first)

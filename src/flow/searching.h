@@ -1,6 +1,8 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "config/filter.h"
@@ -21,7 +23,9 @@ struct SearchRules {
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds
   std::uint64_t seed = 0;
-  std::vector<Spec> first = {};  ///< specs of the grid that are tried first, behind the default
+  std::vector<Spec> first = {};                      ///< specs of the grid that are tried first, behind the default
+  bool auto_clocks = false;                          ///< --clocks auto
+  std::function<void(const std::string&)> say = {};  ///< told what was found out about the clocks
 };
 
 /// Whether the rules ask for a search rather than for every spec: by name, or by a budget that is (or, for `size`
@@ -32,6 +36,11 @@ bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size);
 /// `objective`, which must outlive it.
 std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
                                                 const Objective& objective);
+
+/// Every one of these specs, or what a search among them asks for, at the clocks that ClockSearch chooses with `pilot`
+/// (or the first spec). `objective` must outlive the strategy. Throws as ClockSearch.
+std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, ValidSpecs specs,
+                                                   const std::optional<Spec>& pilot, const Objective& objective);
 
 /// What a run tries: the one spec, what a search asks for, or all in mesh order. `grid` is there unless one spec was
 /// asked for; it and `objective` must outlive the strategy. Throws Error(bad_input).

@@ -144,7 +144,18 @@ class EntryReader {
     for (double& launch : launches) launch /= 1e3;
     measurement.timing = timing_of(to_seconds(time), std::move(launches));
     measurement.build.seconds = trial.build_seconds;
+    add_energy(measurement);
     trial.outcome = std::move(measurement);
+  }
+
+  /// Kernel Tuner's NVML observer records power, in W, or energy, in J.
+  static void add_energy(Measurement& measurement) {
+    auto& metrics = measurement.metrics;
+    const auto energy = metrics.find("nvml_energy"), power = metrics.find("nvml_power");
+    if (energy != metrics.end())
+      metrics.emplace("energy", energy->second);
+    else if (power != metrics.end())
+      metrics.emplace("energy", power->second * measurement.timing.median);
   }
 
   Recording* recording_;

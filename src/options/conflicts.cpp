@@ -50,6 +50,7 @@ void check_tuned_command(const Options& options) {
 }
 
 void check_one_configuration(const Options& options) {
+  if (options.auto_clocks && options.spec) fail("--spec runs one spec, at its clock; it excludes --clocks");
   if (options.partition && options.spec) fail("--spec runs one spec; it excludes --partition");
   if (options.partition && options.simulate)
     fail("--simulate and --partition exclude each other: a recording is answered as a whole");

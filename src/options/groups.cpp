@@ -74,6 +74,12 @@ void add_search(CLI::App& app, Options& options, const char* group) {
   add_share(app, "--stop-within", options.stop_within, "share below 1, such as 1% or 0.01",
             "Stop at a spec this near to the best there can be, where that is known")
       ->group(group);
+  app.add_option_function<std::string>(
+         "--clocks", [&options](const std::string&) { options.auto_clocks = true; },
+         "Measure one spec at some of the values of $device.sm_clock, and search only those near the best by a model")
+      ->check(CLI::IsMember({"auto"}).description(""))
+      ->group(group)
+      ->type_name("auto");
 }
 
 void add_finals(CLI::App& app, Options& options, const char* group) {

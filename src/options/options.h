@@ -130,6 +130,7 @@ struct Options {
   std::optional<double> time_budget;  ///< seconds
   std::optional<search::StrategyChoice> strategy;
   std::optional<double> stop_within;  ///< 0.01: within 1 % of the best there can be
+  bool auto_clocks = false;           ///< only clocks near the best by a model
   std::optional<PowerState> state;    ///< instead of the file's
   int jobs = 0;                       ///< 0: one per core
   double timeout_build = 120;

@@ -49,6 +49,7 @@ std::string objective_named(const std::string& written, std::span<const std::str
   if (std::find(known.begin(), known.end(), written) != known.end()) return written;
   const std::string lower = lower_case(written);
   if (lower == "gflop/s" || lower == "gflops/s" || lower == "gflops") return "gflops";
+  if (lower == "edp" || lower == "ed2p") return lower;
   return lower == "gflop/w" || lower == "gflops/w" ? "gflops_per_watt" : written;
 }
 
@@ -63,7 +64,8 @@ Objective::Objective(const Plan& plan, std::string name) : plan_(&plan), name_(s
     if (metric.name == name_) metric_ = &metric;
   maximize_ = metric_ != nullptr && metric_->maximize ? *metric_->maximize : more_is_better(name_);
   const std::string place = plan.yaml.filename().string() + ": objective " + name_;
-  if (energy(true) == MeasureRules::Energy::always && plan.backend == Backend::cpu)
+  // A recording without a tuning file names no kernel.
+  if (energy(true) == MeasureRules::Energy::always && plan.backend == Backend::cpu && !plan.kernel.empty())
     throw Error(ExitCode::bad_input,
                 place + " needs the energy of a launch, and the cpu worker does not measure it; use time or gflops");
   const bool needs_flops = metric_ == nullptr && (name_ == "gflops" || name_ == "gflops_per_watt");
@@ -81,8 +83,10 @@ bool Objective::uses_energy(const Metric& metric) const {
 bool Objective::needs_energy(const std::string& objective) const {
   const auto metric = std::ranges::find(plan_->metrics, objective, &Metric::name);
   if (metric != plan_->metrics.end()) return uses_energy(*metric);
-  return objective == "energy" || objective == "gflops_per_watt";
+  return objective == "energy" || objective == "gflops_per_watt" || delays_in(objective) > 0;
 }
+
+int Objective::delays_in(const std::string& objective) { return objective == "edp" ? 1 : objective == "ed2p" ? 2 : 0; }
 
 MeasureRules::Energy Objective::energy(bool tuned) const {
   using Energy = MeasureRules::Energy;
@@ -109,6 +113,8 @@ Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
   if (metric_ != nullptr) return {metric(*metric_, spec, measurement), maximize_, false};
   if (name() == "time") return {measurement.timing.median, false, true};
   if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.median / 1e9, true, true};
+  if (is_product() && std::isnan(measured(measurement, name_)))  // a program may report it
+    return {measured(measurement, "energy") * std::pow(measurement.timing.median, delays_in(name_)), false, false};
   const double figure = measured(measurement, metric_ == nullptr && is_energy() ? "energy" : name());
   if (name() == "gflops_per_watt") return {flops_of(plan_->problem) / figure / 1e9, true, false};
   return {figure, maximize_, false};

@@ -25,6 +25,8 @@ class Objective {
   bool follows_time() const { return (name() == "time" || name() == "gflops") && plan_->other_objectives.empty(); }
   /// Whether a spec that takes more energy is always worse.
   bool follows_energy() const { return is_energy() && plan_->other_objectives.empty(); }
+  /// Whether it is a product of energy and time, which no column shows by itself: `edp`, `ed2p`.
+  bool is_product() const { return metric_ == nullptr && delays_in(name_) > 0; }
   /// Where energy has to be measured: for every spec if the objective is computed from it, or if all specs are measured
   /// anyway (`tuned` is false) and a metric is; else for finalists if a metric is.
   MeasureRules::Energy energy(bool tuned) const;
@@ -40,6 +42,8 @@ class Objective {
   double metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const;
 
  private:
+  /// How often the energy is multiplied by the time; 0: it is no such product.
+  static int delays_in(const std::string& objective);
   bool is_energy() const { return name() == "energy" || name() == "gflops_per_watt"; }
   bool uses_energy(const Metric& metric) const;
   bool needs_energy(const std::string& objective) const;
