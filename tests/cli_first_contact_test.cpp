@@ -10,7 +10,7 @@
 #include "has.h"
 #include "terminal.h"
 
-namespace tune::cli {
+namespace tune::cli::cli_first_contact_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -206,4 +206,4 @@ TEST_F(FirstContact, ACommandWithoutDashesIsShownWithThem) {
 }
 
 }  // namespace
-}  // namespace tune::cli
+}  // namespace tune::cli::cli_first_contact_test
