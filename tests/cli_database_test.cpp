@@ -431,5 +431,19 @@ TEST_F(Cover, SaysWhichTimesItNeeds) {
   EXPECT_EQ(sandbox_.read("db.yaml"), db);
 }
 
+// The recorded shapes share their builds, so each configuration of the rule has one binary for all of them.
+TEST_F(Cover, OfTheRecordedShapesNamesABinaryForEachConfiguration) {
+  const std::string recorded = sandbox_.read(TUNE_SOURCE_DIR "/configs/h200/gemm_wgmma.db.yaml");
+  sandbox_.write("db.yaml", recorded);
+  const std::string journal = TUNE_SOURCE_DIR "/configs/recorded/gemm_wgmma_shapes_h200.jsonl.gz";
+  const std::string said = tune({"cover", "db.yaml", journal, "--slowdown", "1.04"}).out;
+  EXPECT_TRUE(has(said, "5 of 336 configurations for 12 sizes; worst slowdown 1.036")) << said;
+  EXPECT_EQ(sandbox_.read("db.yaml"), recorded);
+  const std::string found =
+      tune({"lookup", "--db", "db.yaml", "--device", "NVIDIA H200", "-m", "4000", "-n", "4096", "-k", "4096"}).out;
+  EXPECT_TRUE(has(found, "match: rule\n")) << found;
+  EXPECT_TRUE(has(found, "/kernel.cubin\n")) << found;
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_database_test

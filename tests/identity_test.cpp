@@ -105,9 +105,9 @@ TEST_F(IdentityTest, OfAGemmIsWhatItWas) {
   read(kGemm);
   plan_.measure.energy = MeasureRules::Energy::always;
   const exec::Requests requests = this->requests();
-  EXPECT_EQ(requests.build_key(spec(0)), "b31de533a616ec2658f68bfa6d46c14d");
-  EXPECT_EQ(requests.trial_id(spec(0)), "28e0b50dc54fc7c6dec3ff976ccb48eb");
-  EXPECT_EQ(requests.trial_id(spec(1)), "811b8bf2b8cc85034de769ea462530a1");
+  EXPECT_EQ(requests.build_key(spec(0)), "7f1707b0217eb1055febf57096aec41b");
+  EXPECT_EQ(requests.trial_id(spec(0)), "02dec3f7798b2c7d450ffd80a0517131");
+  EXPECT_EQ(requests.trial_id(spec(1)), "f65f04b3a38059aa6fb7c7285cfe26b9");
   EXPECT_EQ(requests.vendor_id(), "1547157fe4ee90b65586454594aaa88b");
 }
 
