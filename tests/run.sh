@@ -11,10 +11,15 @@ part() {
   echo "== $name: $((SECONDS - start)) s"
 }
 
+with_kokkos() {  # says SKIPPED, and exits with 77, where its source cannot be had
+  tests/kokkos.sh build/check || [ $? -eq 77 ]
+}
+
 part "install" demo/setup.sh libgtest-dev python3 libamdhip64-dev clang-format clang-tidy
 part "lint" tests/lint.sh
 part "configure" cmake --preset check
 part "build" cmake --build --preset check -j2
+part "Kokkos" with_kokkos
 part "sanitizers: configure" cmake --preset asan
 part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
 part "sanitizers: tests" ctest --preset asan -j2
