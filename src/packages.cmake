@@ -58,6 +58,7 @@ endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/check_packaging.cmake)
 # Only CPU kernels need a compiler, and only their comparison with a library needs OpenBLAS.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++ | c++-compiler, libopenblas0-pthread | libopenblas0")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion")
