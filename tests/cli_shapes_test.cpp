@@ -298,5 +298,12 @@ TEST_F(Shapes, ShapesShareTheirBuilds) {
   EXPECT_FALSE(has(simulated("16"), "problems"));
 }
 
+// Neither the source nor a header has the name TWICE.
+TEST_F(Shapes, AValueThatOnlyAFlagNamesIsCompiled) {
+  sandbox_.write_gemm("let: {TWICE: 2*BM}\nbuild: {flags: [-DTILE=TWICE]}\n", "static_assert(TILE == 2 * BM);\n");
+  const Result result = sandbox_.tune({"gemm.yaml", "--build-only"});
+  EXPECT_TRUE(has(result.out, "valid built specs: 4 (out of 4)")) << result.out << result.err;
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_shapes_test

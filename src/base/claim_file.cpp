@@ -71,9 +71,10 @@ std::optional<ClaimFile> ClaimFile::claim(const fs::path& path, std::string& hol
   fail_at(path, "is made and removed again and again by others");
 }
 
+// The old text is cut off after the new one is there: a process that is killed in between leaves no empty file.
 void ClaimFile::write(std::string_view text) const {
-  if (::ftruncate(file_.get(), 0) != 0 || ::lseek(file_.get(), 0, SEEK_SET) != 0 || !file_.write(text) ||
-      ::fsync(file_.get()) != 0)
+  if (::lseek(file_.get(), 0, SEEK_SET) != 0 || !file_.write(text) ||
+      ::ftruncate(file_.get(), static_cast<off_t>(text.size())) != 0 || ::fsync(file_.get()) != 0)
     fail_at(path_, std::string("cannot be written: ") + std::strerror(errno));
 }
 

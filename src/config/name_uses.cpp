@@ -129,6 +129,7 @@ class Uses {
   void read_sources() {
     if (read_) return;
     read_ = true;
+    for (const std::string& flag : plan_->build.flags) add_text(flag);  // -DTILE=BM
     for (const std::filesystem::path& file : files()) read_source(file);
   }
 
@@ -146,13 +147,13 @@ class Uses {
   void read_source(const std::filesystem::path& file) try {
     base::HeaderSearch search{plan_->build.include, {}, file.parent_path(), plan_->build.include};
     base::add_flags(search, plan_->build.flags);
+    base::add_environment(search);
     const base::Sources sources = base::read_sources(file, search);
     std::error_code ignored;  // an empty folder has all files
     const std::string folder = std::filesystem::weakly_canonical(file, ignored).parent_path().string();
     all_known_ = all_known_ && sources.macro_include.empty();
     for (const auto& [path, text] : sources.texts) {
-      sources_.push_back(language_of(file) ? without_comments(text) : text);
-      add_words(sources_.back(), words_);
+      add_text(language_of(file) ? without_comments(text) : text);
       const bool composes_names = sources_.back().find("##") != std::string::npos;
       if (composes_names && path.string().starts_with(folder)) composes_names_ = true;
     }
@@ -160,10 +161,15 @@ class Uses {
     all_known_ = false;
   }
 
+  void add_text(const std::string& text) {
+    sources_.push_back(text);
+    add_words(text, words_);
+  }
+
   const Plan* plan_;
   const Source* source_;
   std::vector<std::string> texts_;    ///< of the tuning file
-  std::vector<std::string> sources_;  ///< without comments
+  std::vector<std::string> sources_;  ///< without comments, and the compiler's flags
   std::set<std::string, std::less<>> words_;
   bool read_ = false;
   bool all_known_ = true;
