@@ -28,18 +28,24 @@ class CpuEnergy : public testing::Test {
   /// A kernel that waits while there is a file `pause`.
   void write_params(const std::string& params) const {
     const std::string pause = (sandbox_.folder() / "pause").string();
-    sandbox_.write(
-        "add.cpp",
-        "#include <unistd.h>\nextern \"C\" void add(const float* x, float* y, int n) {\n  while (!access(\"" + pause +
-            "\", F_OK)) usleep(1000);\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n");
-    sandbox_.write(
-        "add.yaml",
-        "name: add\nfile: add.cpp\nkernel: add\nconstants: {n: 100000}\nparams: {" + params +
-            "}\nproblem: {custom: {x: {type: f32, count: n, role: in}, y: {type: f32, count: n, role: out}}}\n"
-            "launch: {args: [x, y, n]}\nmeasure: {min_launches: 3}\n");
+    sandbox_.write("gemm.cpp",
+                   "#include <unistd.h>\nextern \"C\" void gemm(const float* A, const float* B, float* C, int m, int "
+                   "n, int k) {\n  while (!access(\"" +
+                       pause + R"(", F_OK)) usleep(1000);
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+      C[i * n + j] = sum;
+    }
+}
+)");
+    sandbox_.write("gemm.yaml",
+                   "{name: gemm, file: gemm.cpp, kernel: gemm, params: {" + params +
+                       "},\nproblem: {gemm: {m: 64, n: 64, k: 64}}, launch: {args: [A, B, C, m, n, k]}}\n");
   }
   Result run(std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"--yaml", "add.yaml", "--output", "out", "--no-finals"});
+    more.insert(more.begin(), {"--yaml", "gemm.yaml", "--output", "out", "--no-finals"});
     return sandbox_.tune(more);
   }
   std::vector<std::string> outcomes() const {
@@ -97,7 +103,7 @@ TEST_F(CpuEnergy, APowerLimitIsSetOfEachPackageAndRestored) {
   const Hardware hardware(machine_);
   sandbox_.write("pause", "");
   write_params("$device.power_limit: [65]");
-  Background run(sandbox_, {"--yaml", "add.yaml", "--output", "out", "--no-finals"});
+  Background run(sandbox_, {"--yaml", "gemm.yaml", "--output", "out", "--no-finals"});
   const auto limit = [&](const char* package) {
     return Machine::read(machine_.powercap(package) / "constraint_0_power_limit_uw");
   };
@@ -111,7 +117,7 @@ TEST_F(CpuEnergy, APowerLimitIsSetOfEachPackageAndRestored) {
 TEST_F(CpuEnergy, ClocksAreRestoredAfterTheDriverIsKilled) {
   const Hardware hardware(machine_);
   sandbox_.write("pause", "");
-  Background run(sandbox_, {"--yaml", "add.yaml", "--output", "out", "--no-finals"});
+  Background run(sandbox_, {"--yaml", "gemm.yaml", "--output", "out", "--no-finals"});
   ASSERT_TRUE(eventually([&] { return !machine_.is_free(); }));
   run.signal(SIGKILL);
   EXPECT_TRUE(eventually([&] { return machine_.is_free() && !fs::exists(note()); }));
@@ -148,7 +154,7 @@ TEST_F(CpuEnergy, CountersThatMayNotBeReadAreRefusedWithTheReason) {
   replace_by_link(machine_.powercap("intel-rapl:1") / "energy_uj", Machine::kUnreadable);
   Result result = run({"--tune", "--objective", "energy"});
   EXPECT_EQ(result.code, 4);
-  EXPECT_TRUE(has(result.err, "add.yaml: objective energy needs the energy of a launch, and ")) << result.err;
+  EXPECT_TRUE(has(result.err, "gemm.yaml: objective energy needs the energy of a launch, and ")) << result.err;
   EXPECT_TRUE(
       has(result.err, "intel-rapl:1/energy_uj: Permission denied; run tune with sudo, or have an administrator"))
       << result.err;
@@ -159,8 +165,8 @@ TEST_F(CpuEnergy, CountersThatMayNotBeReadAreRefusedWithTheReason) {
 }
 
 TEST_F(CpuEnergy, AGpuHasNoCpuClockAndAProgramShowsNone) {
-  sandbox_.write("add.cu", "");
-  sandbox_.write("add.yaml", std::regex_replace(sandbox_.read("add.yaml"), std::regex("add.cpp"), "add.cu"));
+  sandbox_.write("gemm.cu", "");
+  sandbox_.write("gemm.yaml", std::regex_replace(sandbox_.read("gemm.yaml"), std::regex("gemm.cpp"), "gemm.cu"));
   EXPECT_TRUE(has(run().err,
                   "parameter 'device.cpu_clock' sets the CPU clock of a CPU, and this kernel runs on the cuda backend; "
                   "use device.sm_clock"))

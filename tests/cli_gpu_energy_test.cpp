@@ -49,7 +49,7 @@ class GpuEnergy : public testing::Test {
     EXPECT_NEAR(metrics.at("clock_mhz"), clock, 0.01);
     EXPECT_DOUBLE_EQ(metrics.at("energy_clock_mhz"), clock);
     EXPECT_NEAR(measured.measurement()->timing.median, 1.98e-3 * 1000 / clock, 1e-6);
-    EXPECT_GT(metrics.at("energy"), 0.99 * watts * measured.measurement()->timing.median);
+    EXPECT_GT(metrics.at("energy"), 0.9 * watts * measured.measurement()->timing.median);
   }
 
   Sandbox sandbox_;

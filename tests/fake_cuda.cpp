@@ -159,6 +159,8 @@ CUresult run(CUfunction function, void** parameters) {
 extern "C" {
 
 CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+/// NVRTC asks for functions that are not public, and does without them.
+CUresult cuGetExportTable(const void**, const CUuuid*) { return CUDA_ERROR_NOT_FOUND; }
 CUresult cuDriverGetVersion(int* version) {
   *version = 13'000;
   return CUDA_SUCCESS;

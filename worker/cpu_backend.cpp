@@ -29,7 +29,7 @@ namespace {
 constexpr double kMostForJudging = 4;
 constexpr double kShareOfDeadline = 0.8;
 
-constexpr double kEnergyBatch = 0.1;         // seconds; between two batches the process is stopped for some 100 us
+constexpr double kEnergyBatch = 0.02;        // seconds; between two batches the process is stopped for some 100 us
 constexpr std::size_t kEnoughLaunches = 10;  // to tell a false clock from a disturbance
 
 constexpr const char* kChangedArithmetic =
@@ -268,7 +268,10 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   measured.timing = Sampler(request_.measure, limited, next, now, {}).run(checked.seconds);
   measured.checked = compared;
   refuse_impossible(measured.timing);
-  if (observer_) measured.metrics = observer_->metrics();
+  if (observer_) {
+    observer_->look(0);
+    measured.metrics = observer_->metrics();
+  }
   add_energy(go, measured);
   const bool begins_finals = go.launches > 0 && go.check;
   if (begins_finals) require_lasting_result();

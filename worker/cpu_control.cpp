@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -17,6 +19,7 @@ namespace tune::worker {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr auto kSettling = std::chrono::milliseconds(20);  // after which the kernel tells no older clock
 constexpr std::int64_t kKhzPerMhz = 1'000, kMicrowattsPerWatt = 1'000'000;
 constexpr const char *kLowest = "scaling_min_freq", *kHighest = "scaling_max_freq";
 constexpr const char *kPowerLimit = "constraint_0_power_limit_uw", *kMostPower = "constraint_0_max_power_uw";
@@ -123,6 +126,7 @@ void CpuControl::set(DeviceControl control, std::int64_t value) {
       write_limits(folder, {kKhzPerMhz * value, kKhzPerMhz * value});
     else
       write_number(folder / kPowerLimit, kMicrowattsPerWatt * value);
+  std::this_thread::sleep_for(kSettling);
 }
 
 void CpuControl::reset(DeviceControl control, const Saved& saved) {

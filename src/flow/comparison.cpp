@@ -141,6 +141,8 @@ RunComparison collected(const RunTimes& before, const RunTimes& now, const Compa
       return p.problem == same->problem && p.kernel == same->kernel && p.device == same->device;
     });
     comparison.shapes.push_back(compared_shape(problem, *same));
+    if (comparison.now.device.empty() && !same->device.empty())
+      comparison.shapes.back().problem += " on " + same->device;
     check_kernels(problem, *same, comparison.shapes.back(), comparison);
   }
   warn_of_missing(texts_of(only_before), comparison.before, comparison);
