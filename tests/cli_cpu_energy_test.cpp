@@ -77,7 +77,6 @@ TEST_F(CpuEnergy, S0_2_TheEnergyOfALaunchIsMeasuredAtEachClock) {
     EXPECT_DOUBLE_EQ(metric("energy_clock_mhz", trial), clock);
     EXPECT_GT(metric("energy", trial), 0);
     EXPECT_LT(metric("energy", trial), 1) << "a counter that begins anew adds nothing";
-    EXPECT_TRUE(sandbox_.trials("out.jsonl").at(trial).trial.measurement()->metrics.contains("energy_error"));
   }
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "$device.cpu_clock: 1200")) << sandbox_.read("out.yaml");
   EXPECT_TRUE(machine_.is_free());

@@ -19,7 +19,7 @@ class CpuMonitor final : public Monitor {
   explicit CpuMonitor(pid_t process);
 
   Conditions conditions() const override;
-  /// Since this was made, and if it is asked for before a counter has wrapped twice: once in some minutes.
+  /// Since it was first asked for. It has to be asked for again before a counter has begun anew twice: within minutes.
   std::optional<double> joules() const override;
   std::optional<double> power_limit_w() const override;
   /// Why there is no energy, and what to do about it; empty: there is.

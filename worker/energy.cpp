@@ -66,8 +66,10 @@ std::optional<EnergyMeter::Result> EnergyMeter::run(double launch_seconds, doubl
     previous = step;
     const std::int64_t launches = done - first->launches;
     Result result{(*joules - first->joules) / static_cast<double>(launches), half_width(of_steps), launches, false};
-    result.stopped_early = std::ssize(of_steps) >= kStepsToGiveUp && limit > 0 && result.joules > limit;
-    if (result.stopped_early || now - first->seconds >= kWindow) return result;
+    const double seconds = now - first->seconds;
+    const bool suffices = std::ssize(of_steps) >= kStepsToGiveUp && seconds >= kSecondsToGiveUp;
+    result.stopped_early = suffices && limit > 0 && result.joules > limit;
+    if (result.stopped_early || seconds >= kWindow) return result;
   }
   return std::nullopt;
 }

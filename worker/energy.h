@@ -18,7 +18,8 @@ class EnergyMeter {
   static constexpr double kWindow = 1;      ///< seconds between the two steps, if nothing ends it earlier
   static constexpr double kPatience = 3;    ///< seconds without a step after which there is no figure
   static constexpr double kBatch = 0.01;    ///< seconds between two looks at the counter, which take some ms each
-  static constexpr int kStepsToGiveUp = 3;  ///< whole steps that suffice to call a kernel hopeless
+  static constexpr int kStepsToGiveUp = 3;  ///< whole steps that suffice to call a kernel hopeless, if they take
+  static constexpr double kSecondsToGiveUp = 0.25;  ///< this long
 
   struct Result {
     double joules = 0;      ///< per launch

@@ -21,8 +21,7 @@ std::string fault_of_device_parameter(const Parameter& parameter, std::optional<
   if (backend == Backend::program && *control == DeviceControl::cpu_clock)
     return fmt::format(
         "would set the CPU clock, and no sample of a program shows which clock it ran at; rename it if the program "
-        "sets "
-        "its clocks itself");
+        "sets its clocks itself");
   if (backend == Backend::program)
     return fmt::format(
         "would set the {} of a GPU, and which one a program uses is not known; rename it if the program sets its "

@@ -37,8 +37,7 @@ class Followed {
     std::vector<std::string> data;
     for (const std::filesystem::path& file : runs_->files) {
       try {
-        for (const interop::Recording& recording : read_runs(file))
-          data.push_back(runs_->data(recording));
+        for (const interop::Recording& recording : read_runs(file)) data.push_back(runs_->data(recording));
       } catch (const Error& error) {
         left_out(error);
       }

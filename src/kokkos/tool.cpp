@@ -98,7 +98,6 @@ std::uint64_t key_of(tools::ValueType type, const tools::Scalar& scalar) {
   return bits;
 }
 
-
 /// What decides: the time, or the goal's value, of which less is better here.
 double cost_of(const Frame& frame, const tools::VariableValue& value, const Variable* variable, double now) {
   if (!frame.goal) return now - frame.begin;

@@ -8,8 +8,8 @@
 #include "model/device.h"
 #include "model/space.h"
 
-/// What a run can set on a GPU or a CPU: its clocks, and the power that it is held to. They are parameters of a tuning file like
-/// others, with names of their own, and are not part of the build.
+/// What a run can set on a GPU or a CPU: its clocks, and the power that it is held to. They are parameters of a tuning
+/// file like others, with names of their own, and are not part of the build.
 namespace tune {
 
 enum class DeviceControl { sm_clock, memory_clock, power_limit, cpu_clock };

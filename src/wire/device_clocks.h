@@ -13,8 +13,8 @@
 /// or Refused.
 namespace tune::wire {
 
-/// What one control of a device can be set to, in its unit: one of a sorted list, or what lies in a range. What is empty,
-/// or 0, is not told.
+/// What one control of a device can be set to, in its unit: one of a sorted list, or what lies in a range. What is
+/// empty, or 0, is not told.
 struct Choices {
   std::vector<std::int64_t> values;
   std::int64_t least = 0, most = 0;
