@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr auto kSettling = std::chrono::milliseconds(20);  // after which the kernel tells no older clock
-constexpr std::int64_t kKhzPerMhz = 1'000, kMicrowattsPerWatt = 1'000'000;
+constexpr std::int64_t kKhzPerMhz = 1'000, kMicrowattsInOneWatt = 1'000'000;
 constexpr const char *kLowest = "scaling_min_freq", *kHighest = "scaling_max_freq";
 constexpr const char *kPowerLimit = "constraint_0_power_limit_uw", *kMostPower = "constraint_0_max_power_uw";
 constexpr const char* kNoCpufreq =
@@ -100,7 +100,7 @@ wire::SettableClocks CpuControl::settable() const {
   if (!packages_.empty()) {
     settable.of(DeviceControl::power_limit).least = 1;
     settable.of(DeviceControl::power_limit).most =
-        sysfs_number(packages_.front() / kMostPower).value_or(0) / kMicrowattsPerWatt;
+        sysfs_number(packages_.front() / kMostPower).value_or(0) / kMicrowattsInOneWatt;
   }
   return settable;
 }
@@ -125,7 +125,7 @@ void CpuControl::set(DeviceControl control, std::int64_t value) {
     if (is_clock)
       write_limits(folder, {kKhzPerMhz * value, kKhzPerMhz * value});
     else
-      write_number(folder / kPowerLimit, kMicrowattsPerWatt * value);
+      write_number(folder / kPowerLimit, kMicrowattsInOneWatt * value);
   std::this_thread::sleep_for(kSettling);
 }
 

@@ -10,7 +10,7 @@
 namespace tune::flow {
 namespace {
 
-Database read_results(const std::filesystem::path& path) {
+Database database_with_results(const std::filesystem::path& path) {
   Database database = config::read_database(path);
   if (database.results.empty()) throw Error(ExitCode::bad_input, path.string() + ": the database has no results");
   return database;
@@ -68,13 +68,13 @@ std::string problem_text(const ResultKey& key) {
 std::vector<interop::Recording> read_runs(const std::filesystem::path& path) {
   if (!config::is_database(path)) return interop::read_recordings(path);
   std::vector<interop::Recording> recordings;
-  for (const auto& [key, result] : read_results(path).results)
+  for (const auto& [key, result] : database_with_results(path).results)
     recordings.push_back(recording_of(key, result, path.string()));
   return recordings;
 }
 
 RunTimes times_of_database(const std::filesystem::path& path) {
-  const Database database = read_results(path);
+  const Database database = database_with_results(path);
   std::vector<std::pair<const ResultKey*, const TunedResult*>> by_date;
   for (const auto& [key, result] : database.results) by_date.emplace_back(&key, &result);
   std::ranges::stable_sort(by_date, {}, [](const auto& entry) { return entry.second->date; });
