@@ -43,7 +43,7 @@ ExitCode show_database(const ShowOptions& options) {
     const std::string cells[] = {key.group.kernel,
                                  key.group.device.name,
                                  key.sizes.empty() ? "-" : to_text(key.sizes),
-                                 key.group.problem.empty() ? "-" : flow::problem_text({key.group, {}}),
+                                 key.group.problem.empty() ? "-" : flow::problem_of_result({key.group, {}}),
                                  to_text(result.params),
                                  fmt::format("{:.6g}", result.seconds * 1e3),
                                  width_text(result),

@@ -35,7 +35,7 @@ interop::Recording recording_of(const ResultKey& key, const TunedResult& result,
   recording.device.driver = key.group.device.driver;
   recording.device.arch = key.group.device.arch;
   recording.kernel = key.group.kernel;
-  recording.problem = problem_text(key);
+  recording.problem = problem_of_result(key);
   recording.date = result.date;
   recording.objectives = {"time"};
   for (const Setting& setting : result.params)
@@ -49,7 +49,7 @@ interop::Recording recording_of(const ResultKey& key, const TunedResult& result,
 }
 
 ProblemTimes times_of_result(const ResultKey& key, const TunedResult& result) {
-  ProblemTimes times{key.group.kernel, problem_text(key), key.group.device.name, {}, 0, {}};
+  ProblemTimes times{key.group.kernel, problem_of_result(key), key.group.device.name, {}, 0, {}};
   times.specs.push_back({{0, result.params}, {}, KnownTime{result.seconds, result.interval}});
   for (const auto& [label, ratio] : result.ratios)
     times.baselines.emplace_back(label, KnownTime{result.seconds * ratio});
@@ -58,7 +58,7 @@ ProblemTimes times_of_result(const ResultKey& key, const TunedResult& result) {
 
 }  // namespace
 
-std::string problem_text(const ResultKey& key) {
+std::string problem_of_result(const ResultKey& key) {
   std::string text = to_text(key.sizes);
   for (const auto& [name, value] : key.group.problem)
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);

@@ -11,7 +11,7 @@
 namespace tune::flow {
 
 /// `n=64, tunes: rows depth`: the sizes of a result, and what its problem is besides.
-std::string problem_text(const ResultKey& key);
+std::string problem_of_result(const ResultKey& key);
 
 /// What interop::read_recordings reads; of a database a recording for each result. Throws Error(bad_input).
 std::vector<interop::Recording> read_runs(const std::filesystem::path& path);
