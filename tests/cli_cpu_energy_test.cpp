@@ -76,9 +76,10 @@ TEST_F(CpuEnergy, S0_2_TheEnergyOfALaunchIsMeasuredAtEachClock) {
     EXPECT_DOUBLE_EQ(metric("clock_mhz", trial), clock);
     EXPECT_DOUBLE_EQ(metric("energy_clock_mhz", trial), clock);
     EXPECT_GT(metric("energy", trial), 0);
-    EXPECT_LT(metric("energy", trial), 1) << "a counter that begins anew adds nothing";
+    EXPECT_LT(metric("energy", trial), 1e-6 * Machine::kRange / 10) << "a counter that begins anew adds nothing";
   }
-  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "$device.cpu_clock: 1200")) << sandbox_.read("out.yaml");
+  const char* least = metric("energy", 0) < metric("energy", 1) ? "$device.cpu_clock: 1200" : "$device.cpu_clock: 3600";
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), least)) << sandbox_.read("out.yaml");
   EXPECT_TRUE(machine_.is_free());
   EXPECT_FALSE(fs::exists(note()));
   const std::string journal = sandbox_.read("out.jsonl");
