@@ -244,6 +244,20 @@ TEST_F(Clocks, APowerLimitIsRestoredToWhatItWas) {
   EXPECT_EQ(sandbox_.read("card"), "0 0 450000\n");
 }
 
+TEST_F(Clocks, ACardThatCannotLockItsClocksSetsThoseOfApplications) {
+  sandbox_.environment["FAKE_OLD"] = "1";
+  sandbox_.write("card", "1005 0 700000\n");
+  write_params("$device.sm_clock: [990, 1980]\n  $device.mem_clock: [1593]");
+  const Result result = run();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{{0, "measured"}, {1, "measured"}}));
+  EXPECT_TRUE(has(set_by_runs(), "applications 1593 990\n")) << set_by_runs();
+  EXPECT_TRUE(has(set_by_runs(), "applications 1593 1980\n")) << set_by_runs();
+  EXPECT_EQ(sandbox_.read("card"), "1005 0 700000\n") << "as it was before";
+  sandbox_.environment["FAKE_REFUSES"] = "1";
+  EXPECT_TRUE(has(run({"--fresh"}).err, "nvmlDeviceSetApplicationsClocks: Insufficient Permissions; it takes root"));
+}
+
 TEST_F(Clocks, OnlyOneRunSetsTheClocksOfACard) {
   hold_kernels();
   Background first = in_background();
@@ -300,7 +314,7 @@ TEST_F(Clocks, WhatCannotBeSetIsRefusedAtItsPlace) {
   EXPECT_EQ(result.code, 2);
   EXPECT_TRUE(has(result.err,
                   "gemm.yaml:7: parameter 'nvml_fan_speed' is nothing that can be set on a device; there are "
-                  "device.sm_clock, device.mem_clock, device.power_limit"))
+                  "device.sm_clock, device.mem_clock, device.power_limit, device.cpu_clock"))
       << result.err;
   EXPECT_TRUE(has(result.err, "gemm.yaml:8: parameter 'device.sm_clock' must have whole numbers of MHz, above 0"))
       << result.err;
@@ -315,7 +329,7 @@ TEST_F(Clocks, ACpuKernelOrAProgramHasNoSuchClocks) {
   EXPECT_EQ(kernel.code, 2);
   EXPECT_TRUE(has(kernel.err,
                   "parameter 'nvml_gr_clock' sets the SM clock of a GPU, and this kernel runs on the cpu backend; "
-                  "remove it"))
+                  "use device.cpu_clock"))
       << kernel.err;
   sandbox_.write_script("{$nvml_gr_clock: [1000]}");
   const Result program = sandbox_.tune({"--yaml", "bench.yaml"});

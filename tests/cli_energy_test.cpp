@@ -149,6 +149,15 @@ TEST_F(Energy, AModelFindsTheBestClockOfAGridWithATenthOfTheEvaluations) {
   EXPECT_TRUE(has(result.out, "--clocks auto: by 8 clocks of spec ")) << result.out;
 }
 
+TEST_F(Energy, TheClockOfACpuIsProposedInTheSameWay) {
+  sandbox_.write("cache.json",
+                 std::regex_replace(recording(kA100, 1), std::regex("nvml_gr_clock"), "device.cpu_clock"));
+  const Result result = simulate({"--objective", "energy", "--clocks", "auto"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(best("device.cpu_clock'?"), "1005") << sandbox_.read("out.yaml");
+  EXPECT_EQ(evaluations(), 4);
+}
+
 TEST_F(Energy, WhatAModelNeedsIsSaid) {
   sandbox_.write("cache.json", recording(kA100, 1));
   Result result = simulate({"--clocks", "auto"});
@@ -162,8 +171,8 @@ TEST_F(Energy, WhatAModelNeedsIsSaid) {
   result = simulate({"--clocks", "auto", "--objective", "energy"});
   EXPECT_EQ(result.code, 2);
   EXPECT_TRUE(has(result.err,
-                  "--clocks auto chooses among the values of the parameter $device.sm_clock, and there is "
-                  "none"))
+                  "--clocks auto chooses among the values of the parameter $device.sm_clock, or $device.cpu_clock on a "
+                  "CPU, and there is none"))
       << result.err;
 }
 

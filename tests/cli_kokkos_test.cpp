@@ -220,6 +220,14 @@ TEST_F(Kokkos, TheCommandRunsTheProgramUntilAllIsDecided) {
   EXPECT_EQ(count_of(again.err, "tune: run "), 1);
 }
 
+TEST_F(Kokkos, TheCommandHearsTheLibraryWhateverTheProgramDoesWithItsStreams) {
+  const std::string program = std::string("exec >&- 2>&-; exec ") + TUNE_KOKKOS_APPLICATION + " size 300";
+  const Result result = sandbox_.tune({"kokkos", "--db", "db.yaml", "--pairs", "1", "--", "sh", "-c", program});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "tile=8, decided\nbefore: ")) << result.out;
+  EXPECT_EQ(sandbox_.files(), (Words{"db.yaml", "db.yaml.turns"}));
+}
+
 TEST_F(Kokkos, TheCommandSaysWhatIsWrong) {
   const Result nothing = sandbox_.tune({"kokkos", "--", "true"});
   EXPECT_EQ(nothing.code, 1);
@@ -261,6 +269,16 @@ TEST_F(Kokkos, TheDatabaseIsShownLookedUpAndMerged) {
   EXPECT_TRUE(has(found.out, "$tile: 8"));
   EXPECT_EQ(sandbox_.tune({"merge", "db.yaml", "-o", "more.yaml"}).code, 0);
   EXPECT_EQ(sandbox_.read("more.yaml"), sandbox_.read("db.yaml"));
+}
+
+TEST_F(Kokkos, S4_4_TheDatabaseIsComparedAndReported) {
+  run({"size", "300"});
+  const Result same = sandbox_.tune({"diff", "db.yaml", "db.yaml"});
+  EXPECT_EQ(same.code, 0) << same.err;
+  EXPECT_TRUE(has(same.out, "size=64, tunes: tile\n")) << same.out;
+  EXPECT_TRUE(has(same.out, " default ")) << same.out;
+  EXPECT_EQ(sandbox_.tune({"report", "db.yaml", "-o", "page.html"}).out, "page.html: 1 run\n");
+  EXPECT_TRUE(has(sandbox_.read("page.html"), R"("figures":["default / best"])"));
 }
 
 TEST_F(Kokkos, TheExampleTunesItsTilesAndComputesTheRightResult) {

@@ -1,6 +1,5 @@
 // Stands in for NVIDIA's management library (libnvidia-ml.so.1), with the card of fake_card.h. It knows every UUID. The
-// card's power is static plus dynamic, with a voltage that rises beyond 1350 MHz, and a little noise.
-#include <algorithm>
+// card's power has a little noise.
 #include <cmath>
 #include <string>
 
@@ -10,7 +9,7 @@ namespace {
 
 using tune::fake::Card;
 
-enum Status : int { kSuccess = 0, kInvalid = 2, kNoPermission = 4, kTooSmall = 7, kLost = 15 };
+enum Status : int { kSuccess = 0, kInvalid = 2, kNotSupported = 3, kNoPermission = 4, kTooSmall = 7, kLost = 15 };
 
 template <typename Change>
 int change(const std::string& what, Change change) {
@@ -23,9 +22,8 @@ int change(const std::string& what, Change change) {
 }
 
 double power_w() {
-  const double mhz = Card::read().sm_clock(), volts = 1 + std::max(0.0, mhz - 1350) / 1350;
-  const double noise = 1 + 0.002 * std::sin(static_cast<double>(::getpid()) + mhz);
-  return noise * (80 + 0.16 * mhz * volts * volts);
+  const Card card = Card::read();
+  return card.watts() * (1 + 0.002 * std::sin(static_cast<double>(::getpid()) + card.sm_clock()));
 }
 
 }  // namespace
@@ -82,17 +80,37 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) {
   return kSuccess;
 }
 int nvmlDeviceSetGpuLockedClocks(void*, unsigned least, unsigned most) {
+  if (Card::is_old()) return kNotSupported;
   if (least > most) return kInvalid;
   return change("sm " + std::to_string(most), [&](Card& card) { card.sm = most; });
 }
 int nvmlDeviceResetGpuLockedClocks(void*) {
+  if (Card::is_old()) return kNotSupported;
   return change("sm free", [](Card& card) { card.sm = 0; });
 }
 int nvmlDeviceSetMemoryLockedClocks(void*, unsigned, unsigned most) {
+  if (Card::is_old()) return kNotSupported;
   return change("memory " + std::to_string(most), [&](Card& card) { card.memory = most; });
 }
 int nvmlDeviceResetMemoryLockedClocks(void*) {
+  if (Card::is_old()) return kNotSupported;
   return change("memory free", [](Card& card) { card.memory = 0; });
+}
+int nvmlDeviceGetApplicationsClock(void*, int kind, unsigned* mhz) {
+  const Card card = Card::read();
+  if (kind == 1) *mhz = card.sm == 0 ? Card::kHighest : card.sm;
+  if (kind == 2) *mhz = card.memory_clock();
+  return kind == 1 || kind == 2 ? kSuccess : kInvalid;
+}
+int nvmlDeviceSetApplicationsClocks(void*, unsigned memory, unsigned sm) {
+  return change("applications " + std::to_string(memory) + ' ' + std::to_string(sm), [&](Card& card) {
+    card.sm = sm == Card::kHighest ? 0 : sm;
+    card.memory = memory == Card::kMemory[0] ? 0 : memory;
+  });
+}
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+  *millijoules = static_cast<unsigned long long>(1e3 * Card::read().joules());
+  return kSuccess;
 }
 int nvmlDeviceSetPowerManagementLimit(void*, unsigned milliwatts) {
   if (milliwatts < Card::kLeastMilliwatts || milliwatts > Card::kMostMilliwatts) return kInvalid;

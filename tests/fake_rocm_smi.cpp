@@ -81,8 +81,9 @@ int rsmi_dev_temp_metric_get(std::uint32_t, std::uint32_t, int, std::int64_t* mi
   return kSuccess;
 }
 int rsmi_dev_energy_count_get(std::uint32_t, std::uint64_t* count, float* microjoules, std::uint64_t*) {
-  *count = 2'000'000;
   *microjoules = 15.25;
+  *count =
+      std::getenv("FAKE_CARD") == nullptr ? 2'000'000 : static_cast<std::uint64_t>(Card::read().joules() / 15.25e-6);
   return kSuccess;
 }
 int rsmi_dev_power_cap_get(std::uint32_t, std::uint32_t, std::uint64_t* microwatts) {

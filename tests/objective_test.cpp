@@ -77,11 +77,19 @@ TEST_F(ObjectiveTest, EnergyIsMeasuredWhereItIsNeeded) {
   EXPECT_EQ(energy(metric + "objective: [time, eff]\n", true), Energy::always);
 }
 
-TEST_F(ObjectiveTest, EnergyIsRefusedWhereItIsNotMeasured) {
+TEST_F(ObjectiveTest, EnergyIsRefusedWithTheReasonOfTheDevice) {
+  Device device;
+  device.name = "CPU";
+  device.properties = {{"energy_counter", std::int64_t{0}}, {"no_energy", std::string("nobody may read it")}};
+  const auto refusal = [&](const char* more) {
+    const Plan plan = cpu(more);
+    const Objective objective(plan);
+    return folder_.complaint([&] { objective.require(device); });
+  };
   for (const char* more : {"objective: energy\n", "objective: gflops_per_watt\n",
                            "metrics: {eff: {expr: flops/energy, maximize: true}}\nobjective: eff\n"})
-    EXPECT_NE(complaint(cpu(more)).find("the cpu worker does not measure it"), std::string::npos) << more;
-  EXPECT_EQ(complaint(cpu("metrics: {eff: {expr: flops/energy, maximize: true}}\n")), "");
+    EXPECT_NE(refusal(more).find("CPU tells none: nobody may read it"), std::string::npos) << more;
+  EXPECT_EQ(refusal("metrics: {eff: {expr: flops/energy, maximize: true}}\n"), "");
 }
 
 TEST_F(ObjectiveTest, ADeviceWithoutACounterIsRefusedBeforeAnythingStarts) {

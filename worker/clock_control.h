@@ -14,8 +14,9 @@ struct ClockRefusal {
   wire::Refused refused;
 };
 
-/// One device whose clocks and power limit can be set: a vendor's management library. It is opened only for a run whose
-/// parameters set something, or to undo what such a run left. All but the destructor throw ClockRefusal.
+/// One device whose clocks and power limit can be set: a vendor's management library, or the kernel. It is opened only
+/// for a run whose parameters set something, or to undo what such a run left. All but the destructor throw
+/// ClockRefusal.
 class ClockControl {
  public:
   /// How the device is before anything is set, under names of the vendor's own, for a file.
@@ -33,5 +34,7 @@ class ClockControl {
 /// The control of the device with this id, as a worker's probe tells it. Throws ClockRefusal.
 std::unique_ptr<ClockControl> open_nvml_control(const std::string& device_id);
 std::unique_ptr<ClockControl> open_rocm_control(const std::string& device_id);
+/// The control of all processors of this machine.
+std::unique_ptr<ClockControl> open_cpu_control();
 
 }  // namespace tune::worker

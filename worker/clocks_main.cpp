@@ -19,6 +19,11 @@ void outlive_the_driver() {
     ::signal(signal, SIG_IGN);
 }
 
+std::unique_ptr<worker::ClockControl> open_control(const std::string& backend, const std::string& device) {
+  if (backend == "hip") return worker::open_rocm_control(device);
+  return backend == "cuda" ? worker::open_nvml_control(device) : worker::open_cpu_control();
+}
+
 int refuse(const wire::Refused& refused) {
   std::cout << wire::encode(wire::ClockAnswer(refused)) << std::endl;
   return 1;
@@ -32,10 +37,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   outlive_the_driver();
-  const std::string backend = argv[1], device = argv[2];
   try {
-    worker::ClockHolder holder(backend == "hip" ? worker::open_rocm_control(device) : worker::open_nvml_control(device),
-                               argv[3]);
+    worker::ClockHolder holder(open_control(argv[1], argv[2]), argv[3]);
     worker::serve_clocks(holder, std::cin, std::cout);
   } catch (const worker::ClockRefusal& refusal) {
     return refuse(refusal.refused);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <iterator>
 #include <optional>
 #include <random>
@@ -9,8 +10,10 @@
 #include "cpu_build.h"
 #include "cpu_limits.h"
 #include "cpu_memory.h"
+#include "cpu_monitor.h"
 #include "cpu_probe.h"
 #include "elements.h"
+#include "energy_rounds.h"
 #include "kernel_process.h"
 #include "kernel_runner.h"
 #include "measure.h"
@@ -26,6 +29,7 @@ namespace {
 constexpr double kMostForJudging = 4;
 constexpr double kShareOfDeadline = 0.8;
 
+constexpr double kEnergyBatch = 0.02;        // seconds; between two batches the process is stopped for some 100 us
 constexpr std::size_t kEnoughLaunches = 10;  // to tell a false clock from a disturbance
 
 constexpr const char* kChangedArithmetic =
@@ -54,6 +58,8 @@ class CpuBackend final : public WorkerBackend {
   double clock(const wire::Go& go, double start) const;
   void refuse_false_clock();
   void refuse_impossible(const Timing& timing);
+  bool looks_at_gauges() const;
+  void add_energy(const wire::Go& go, wire::Measured& measured);
 
   wire::MeasureRequest request_;
   std::optional<Verifier> verifier_;
@@ -69,13 +75,17 @@ class CpuBackend final : public WorkerBackend {
       {};                              ///< what the last launch in each memory left there
   std::vector<LaunchSetting> states_;  ///< of outputs, that come next
   std::vector<TimedLaunch> launches_;  ///< of this `go`
-  double spent_ = 0;                   ///< seconds in them
+  std::optional<CpuMonitor> monitor_;  ///< if its gauges matter
+  std::optional<Observer> observer_;
+  EnergyRounds energy_rounds_;
+  double spent_ = 0;  ///< seconds in them
 };
 
 wire::Hello CpuBackend::probe() {
   wire::Hello hello;
   hello.backend = kind();
-  hello.device = probe_cpu();
+  const CpuMonitor monitor(0);
+  hello.device = probe_cpu(monitor);
   hello.compiler = cpp_compiler_version();
   return hello;
 }
@@ -120,6 +130,10 @@ void CpuBackend::load(const wire::MeasureRequest& request) {
     memories_.emplace_back(shared_->map(i), *verifier_);
   process_ = std::make_unique<KernelProcess>(*shared_, request.reference);
   allowance_ = process_->allowance();
+  energy_rounds_ = EnergyRounds(request.measure.energy);
+  observer_.reset();
+  monitor_.reset();
+  if (looks_at_gauges()) observer_.emplace(&monitor_.emplace(process_->id()), seconds_now);
   std::istringstream remarks(process_->load());
   remarks_.clear();
   for (std::string line; std::getline(remarks, line);) remarks_.push_back(line);
@@ -132,6 +146,7 @@ double CpuBackend::launch(const LaunchSetting& setting, bool foul_heap) {
   memory(setting).prepare(setting);
   if (request_.measure.cold_cache) memory(setting).flush();
   launches_.push_back(process_->launch(setting.addresses, foul_heap));
+  if (observer_) observer_->look();
   spent_ += launches_.back().claimed;
   max_error_ = std::max(max_error_, memory(setting).verify(setting));
   process_->require_stopped();
@@ -214,8 +229,33 @@ void CpuBackend::refuse_impossible(const Timing& timing) {
     throw SpecFailure(Stage::measure, *reason);
 }
 
+bool CpuBackend::looks_at_gauges() const {
+  return request_.measure.energy != MeasureRules::Energy::never || std::getenv("TUNE_GAUGES") != nullptr;
+}
+
+/// The last launch is compared as every other one is.
+void CpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
+  if (!energy_rounds_.begin(go, measured)) return;
+  if (verifier_->needs_restoring()) return energy_rounds_.do_without(kNeedsRestoring, measured);
+  if (const std::string why = monitor_->why_no_energy(); !why.empty()) return energy_rounds_.do_without(why, measured);
+  launch(surprise());
+  double clock = 0;
+  const auto again = [&](std::int64_t count) {
+    process_->launch_again(count);
+    clock = monitor_->conditions().clock_mhz.value_or(0);
+  };
+  const auto counter = [this] { return monitor_->joules(); };
+  const auto energy = EnergyMeter(again, counter, seconds_now, kEnergyBatch)
+                          .run(measured.timing.median, request_.measure.cutoff * go.best_joules);
+  max_error_ = std::max(max_error_, memory(last_).verify(last_));
+  process_->require_stopped();
+  if (!energy) return energy_rounds_.do_without(kCounterStands, measured);
+  energy_rounds_.note(*energy, clock, measured);
+}
+
 std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Report& report) {
   launches_.clear();
+  if (observer_) observer_->start();
   spent_ = 0;
   const double start = seconds_now();
   const wire::Checked checked = go.check ? check() : wire::Checked();
@@ -223,13 +263,22 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   if (compared) report(checked);
   const auto next = [this] { return launch(surprise()); };
   const auto now = [&] { return clock(go, start); };
-  const Timing timing = Sampler(request_.measure, go, next, now, {}).run(checked.seconds);
-  refuse_impossible(timing);
+  const wire::Go limited = with_time_limit(go, request_.measure.cutoff, monitor_ ? &*monitor_ : nullptr);
+  wire::Measured measured;
+  measured.timing = Sampler(request_.measure, limited, next, now, {}).run(checked.seconds);
+  measured.checked = compared;
+  refuse_impossible(measured.timing);
+  if (observer_) {
+    observer_->look(0);
+    measured.metrics = observer_->metrics();
+  }
+  add_energy(go, measured);
   const bool begins_finals = go.launches > 0 && go.check;
   if (begins_finals) require_lasting_result();
   if (begins_finals && process_->changed_arithmetic()) remarks_.push_back(kChangedArithmetic);
   process_->end_what_it_started();
-  return wire::Measured{timing, compared, {}, remarks_};
+  measured.remarks.insert(measured.remarks.begin(), remarks_.begin(), remarks_.end());
+  return measured;
 }
 
 }  // namespace

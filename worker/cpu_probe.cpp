@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include "base/store.h"
+#include "measure.h"
 #include "program_host.h"
 
 namespace tune::worker {
@@ -43,9 +46,20 @@ std::string arch(const std::map<std::string, std::string>& facts) {
 
 std::int64_t cache_bytes(int name) { return std::max<std::int64_t>(0, ::sysconf(name)); }
 
+/// The power over a moment; nullopt: there is no counter.
+std::optional<double> power_now(const Monitor& monitor) {
+  constexpr auto kMoment = std::chrono::milliseconds(50);
+  const auto before = monitor.joules();
+  const double start = seconds_now();
+  if (!before) return std::nullopt;
+  std::this_thread::sleep_for(kMoment);
+  const auto after = monitor.joules();
+  return after ? std::optional((*after - *before) / (seconds_now() - start)) : std::nullopt;
+}
+
 }  // namespace
 
-Device probe_cpu() {
+Device probe_cpu(const CpuMonitor& monitor) {
   Device device = host_device();
   const auto facts = processor();
   device.arch = arch(facts);
@@ -53,6 +67,10 @@ Device probe_cpu() {
   device.properties["l2_bytes"] = cache_bytes(_SC_LEVEL2_CACHE_SIZE);
   device.properties["l3_bytes"] = cache_bytes(_SC_LEVEL3_CACHE_SIZE);
   device.properties["simd_bits"] = simd_bits(cpu_features());
+  const auto power = power_now(monitor);
+  device.properties["energy_counter"] = std::int64_t{power.has_value()};
+  if (power) device.properties["idle_power_w"] = *power;
+  if (const std::string why = monitor.why_no_energy(); !why.empty()) device.properties["no_energy"] = why;
   return device;
 }
 

@@ -34,11 +34,11 @@ double half_width(const std::vector<double>& values) {
 }  // namespace
 
 EnergyMeter::EnergyMeter(std::function<void(std::int64_t)> launch, std::function<std::optional<double>()> counter,
-                         Seconds now)
-    : launch_(std::move(launch)), counter_(std::move(counter)), now_(std::move(now)) {}
+                         Seconds now, double batch)
+    : launch_(std::move(launch)), counter_(std::move(counter)), now_(std::move(now)), batch_(batch) {}
 
 std::optional<EnergyMeter::Result> EnergyMeter::run(double launch_seconds, double limit) const {
-  const auto fitting = static_cast<std::int64_t>(kBatch / std::max(launch_seconds, 1e-9));
+  const auto fitting = static_cast<std::int64_t>(batch_ / std::max(launch_seconds, 1e-9));
   const std::int64_t batch = std::clamp<std::int64_t>(fitting, 1, kMostPerBatch);
   std::optional<double> before = counter_();
   std::optional<Step> first;
@@ -66,8 +66,10 @@ std::optional<EnergyMeter::Result> EnergyMeter::run(double launch_seconds, doubl
     previous = step;
     const std::int64_t launches = done - first->launches;
     Result result{(*joules - first->joules) / static_cast<double>(launches), half_width(of_steps), launches, false};
-    result.stopped_early = std::ssize(of_steps) >= kStepsToGiveUp && limit > 0 && result.joules > limit;
-    if (result.stopped_early || now - first->seconds >= kWindow) return result;
+    const double seconds = now - first->seconds;
+    const bool suffices = std::ssize(of_steps) >= kStepsToGiveUp && seconds >= kSecondsToGiveUp;
+    result.stopped_early = suffices && limit > 0 && result.joules > limit;
+    if (result.stopped_early || seconds >= kWindow) return result;
   }
   return std::nullopt;
 }

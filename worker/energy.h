@@ -5,7 +5,8 @@
 
 namespace tune::worker {
 
-/// How much energy one launch takes, from a counter of the device that steps only about ten times a second. Knows
+/// How much energy one launch takes, from a counter of the device, which on GPUs steps only about ten
+/// times a second. Knows
 /// neither devices nor clocks: both are functions, so that a test decides what a launch takes.
 ///
 /// The kernel is launched without pause. The figure is the energy between two steps of the counter over the launches
@@ -17,7 +18,8 @@ class EnergyMeter {
   static constexpr double kWindow = 1;      ///< seconds between the two steps, if nothing ends it earlier
   static constexpr double kPatience = 3;    ///< seconds without a step after which there is no figure
   static constexpr double kBatch = 0.01;    ///< seconds between two looks at the counter, which take some ms each
-  static constexpr int kStepsToGiveUp = 3;  ///< whole steps that suffice to call a kernel hopeless
+  static constexpr int kStepsToGiveUp = 3;  ///< whole steps that suffice to call a kernel hopeless, if they take
+  static constexpr double kSecondsToGiveUp = 0.25;  ///< this long
 
   struct Result {
     double joules = 0;      ///< per launch
@@ -27,8 +29,9 @@ class EnergyMeter {
   };
 
   /// `launch` starts this many launches and waits for those of the previous call, so that the device is never idle.
-  /// `counter` is in joules, `now` in seconds.
-  EnergyMeter(std::function<void(std::int64_t)> launch, std::function<std::optional<double>()> counter, Seconds now);
+  /// `counter` is in joules, `now` and `batch` in seconds.
+  EnergyMeter(std::function<void(std::int64_t)> launch, std::function<std::optional<double>()> counter, Seconds now,
+              double batch = kBatch);
 
   /// `launch_seconds` is what one launch takes. `limit`: joules per launch beyond which the kernel is of no interest;
   /// 0: none. nullopt: the counter does not answer or does not step.
@@ -38,6 +41,7 @@ class EnergyMeter {
   std::function<void(std::int64_t)> launch_;
   std::function<std::optional<double>()> counter_;
   Seconds now_;
+  double batch_;
 };
 
 /// The time beyond which no kernel can take less than `best_joules`, because a device that runs a kernel takes at least

@@ -15,6 +15,7 @@
 #include "backend.h"
 #include "base/store.h"
 #include "energy.h"
+#include "energy_rounds.h"
 #include "gpu_blas.h"
 #include "gpu_blas_library.h"
 #include "gpu_build.h"
@@ -45,7 +46,6 @@ constexpr int kVendorAlgorithms = 100;
 constexpr double kLookInFinals = 2;              // seconds between two looks at the gauges, which take some ms each
 constexpr double kLongBesideVariation = 200e-6;  // seconds; to change the inputs takes less than 10 us
 constexpr double kPlaceMatters = 1e-3;           // seconds; the place of code and data matters to shorter kernels
-constexpr int kEnergyRounds = 3;                 // of the finals that measure energy, a second each
 
 /// What the reference process left, or else compiled now: a worker that is run by hand may have no reference.
 std::string helpers_code(const std::string& reference, const std::string& arch) {
@@ -90,7 +90,7 @@ class GpuBackend final : public WorkerBackend {
   void choose_fastest_algorithm();
   wire::Checked check(const wire::Go& go);
   Observer& observer();
-  wire::Go with_time_limit(wire::Go go);
+  wire::Go limited(const wire::Go& go);
   double sample();
   Sampler sampler(const wire::Go& go, double cutoff);
   std::optional<Timing> hopeless(const wire::Go& go);
@@ -103,8 +103,7 @@ class GpuBackend final : public WorkerBackend {
   MeasureRules rules_;
   std::optional<wire::Checked> checked_;
   std::string memory_key_;
-  int energy_rounds_ = 0;
-  bool energy_told_ = false;  ///< in one of these rounds
+  EnergyRounds energy_rounds_;
   bool in_finals_ = false;
   std::optional<Gpu> gpu_;
   std::optional<GpuHelpers> helpers_;
@@ -173,8 +172,7 @@ std::vector<double> GpuBackend::outputs() const {
 void GpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
   rules_ = request.measure;
-  energy_rounds_ = 0;
-  energy_told_ = false;
+  energy_rounds_ = EnergyRounds(rules_.energy);
   checked_.reset();
   provide_memory(request);
   memory_->set_workspace(request.workspace_bytes, request.zero_workspace);
@@ -259,7 +257,7 @@ wire::Checked GpuBackend::check(const wire::Go& go) {
     memory_->verify_surroundings();
     MeasureRules disturbed = rules_;
     disturbed.cutoff *= kDisturbance;
-    if (decides_alone(disturbed, with_time_limit(go), first - kLoadingCode)) return finish(first);
+    if (decides_alone(disturbed, limited(go), first - kLoadingCode)) return finish(first);
   }
   lay(GpuMemory::Place::first);
   if (vendor_ && vendor_->algorithms() > 1)
@@ -280,13 +278,9 @@ Observer& GpuBackend::observer() {
   return *observer_;
 }
 
-/// Where energy decides, slowness alone rules a kernel out only if even the least power would be too much.
-wire::Go GpuBackend::with_time_limit(wire::Go go) {
-  if (go.best_joules <= 0 || rules_.cutoff <= 0) return go;
-  observer();
-  const auto limit = monitor_ ? monitor_->power_limit_w() : std::nullopt;
-  if (limit) go.best_seconds = hopeless_seconds(go.best_joules, *limit) / rules_.cutoff;
-  return go;
+wire::Go GpuBackend::limited(const wire::Go& go) {
+  if (go.best_joules > 0) observer();
+  return with_time_limit(go, rules_.cutoff, monitor_.get());
 }
 
 double GpuBackend::sample() {
@@ -298,7 +292,7 @@ double GpuBackend::sample() {
 Sampler GpuBackend::sampler(const wire::Go& go, double cutoff) {
   MeasureRules rules = rules_;
   rules.cutoff = cutoff;
-  return {rules, with_time_limit(go), [this] { return sample(); }, seconds_now, {0, kCheckedLaunches}};
+  return {rules, limited(go), [this] { return sample(); }, seconds_now, {0, kCheckedLaunches}};
 }
 
 /// What rules a kernel out while others open the device; nullopt: it has to be timed in quiet.
@@ -317,16 +311,8 @@ Timing GpuBackend::time(const wire::Go& go, double first, double deadline) {
 }
 
 void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
-  using Energy = MeasureRules::Energy;
-  const bool wanted = rules_.energy == Energy::always || (rules_.energy == Energy::finals && go.launches > 0);
-  if (!wanted || measured.timing.stopped_early || energy_rounds_++ >= kEnergyRounds) return;
-  const auto do_without = [&](const std::string& why) {
-    const std::string text = "energy is not measured: " + why;
-    if (rules_.energy == Energy::always) throw SpecFailure(Stage::measure, text);
-    if (energy_rounds_ == kEnergyRounds && !energy_told_) measured.remarks.push_back(text);
-  };
-  if (memory_->needs_restoring())
-    return do_without("it takes launches without a pause, and this kernel reads what it overwrites");
+  if (!energy_rounds_.begin(go, measured)) return;
+  if (verifier_->needs_restoring()) return energy_rounds_.do_without(kNeedsRestoring, measured);
   const GpuEvent events[] = {GpuEvent(*gpu_), GpuEvent(*gpu_)};
   const GpuEvent *before = &events[0], *last = &events[1];
   before->record();
@@ -343,12 +329,8 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   // While the last batch still runs: a power limit may have held it back only now that it ran without a pause.
   const double clock = monitor_ ? monitor_->conditions().clock_mhz.value_or(0) : 0;
   timer_->verify_last();
-  if (!energy) return do_without("the device's counter does not answer, or stands still");
-  energy_told_ = true;
-  measured.metrics["energy"] = energy->joules;
-  if (energy->half_width > 0) measured.metrics["energy_error"] = energy->half_width;
-  if (clock > 0) measured.metrics["energy_clock_mhz"] = clock;
-  measured.timing.stopped_early = energy->stopped_early;
+  if (!energy) return energy_rounds_.do_without(kCounterStands, measured);
+  energy_rounds_.note(*energy, clock, measured);
 }
 
 // Asking a driver for its clocks takes a millisecond (H200), so it is asked once.

@@ -200,11 +200,6 @@ void GpuMemory::reset(Poison pattern) {
       helpers_.fill(*verifier_.content(i), address(buffers_[i]), buffer.count);
 }
 
-bool GpuMemory::needs_restoring() const {
-  return std::ranges::any_of(verifier_.buffers(),
-                             [](const Buffer& buffer) { return buffer.role == Buffer::Role::inout; });
-}
-
 void GpuMemory::zero() {
   for (Guarded& buffer : buffers_)
     if ((zero_c_ && buffer.name == "C") || (zero_workspace_ && buffer.name == kWorkspace))

@@ -45,7 +45,6 @@ class GpuMemory {
   void vary();
   /// All but that.
   void reset(Poison pattern);
-  bool needs_restoring() const;
   /// What belongs to the timed launch: zeroes the workspace, and C for kernels that add to it.
   void zero();
   /// Takes all buffers out of the caches by reading as much as twice what they hold. Nothing is left that the next

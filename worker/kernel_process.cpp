@@ -224,6 +224,13 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   return {1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start))), seen};
 }
 
+void KernelProcess::launch_again(std::int64_t count) {
+  shared_.notes().launches = static_cast<std::uint32_t>(count);
+  carry_out(KernelNotes::Command::launch);
+  shared_.notes().launches = 1;
+  throw_what_it_threw();
+}
+
 void KernelProcess::rest() { carry_out(KernelNotes::Command::rest); }
 
 bool KernelProcess::changed_arithmetic() const { return shared_.notes().changed_arithmetic != 0; }

@@ -29,6 +29,9 @@ class KernelProcess {
   /// Throws OutOfMemory, or std::runtime_error with the text of what the kernel throws. With `foul_heap`, memory that
   /// the kernel takes from the heap is filled with NaNs first, which takes time.
   TimedLaunch launch(std::uint32_t addresses, bool foul_heap);
+  /// Launches this often, without a pause, as `launch` did last.
+  void launch_again(std::int64_t count);
+  pid_t id() const { return process_; }
   /// Lets the process run for a while without a launch.
   void rest();
   /// Whether a launch has returned with a changed floating-point environment, such as another rounding mode.

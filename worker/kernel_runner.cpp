@@ -155,8 +155,9 @@ class KernelRunner {
   void launch() {
     volatile KernelNotes& notes = shared_.notes();
     const BoundLaunches& launches = *launches_[notes.addresses];
+    const std::uint32_t count = notes.launches;
     const std::uint64_t start = nanoseconds_now();
-    launches.run();
+    for (std::uint32_t i = 0; i < count; ++i) launches.run();
     notes.end = nanoseconds_now();
     notes.start = start;
     if (!has_default_arithmetic()) notes.changed_arithmetic = 1;

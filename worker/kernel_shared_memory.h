@@ -24,6 +24,7 @@ struct KernelNotes {
       0;  ///< which of the buffers' addresses the launch gets: below KernelSharedMemory::kAddresses
   std::atomic<std::uint32_t> orders = 0, turns = 0;  ///< commands that were given and carried out; futexes
   Outcome outcome = Outcome::done;
+  std::uint32_t launches = 1;            ///< how many of them the command `launch` makes, without a pause
   std::uint32_t fouls_heap = 0;          ///< whether memory that the kernel takes from the heap is filled with NaNs
   std::uint64_t start = 0, end = 0;      ///< of the launch, in nanoseconds of the process's clock
   std::uint32_t changed_arithmetic = 0;  ///< the kernel returned with a changed floating-point environment

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <vector>
 
-#include "clock_control.h"
+#include "library_control.h"
 
 namespace tune::worker {
 namespace {
@@ -32,6 +33,8 @@ struct NvmlSetters {
   int (*free_sm)(NvmlCard) = nullptr;
   int (*lock_memory)(NvmlCard, unsigned least, unsigned most) = nullptr;
   int (*free_memory)(NvmlCard) = nullptr;
+  int (*application_clock)(NvmlCard, int kind, unsigned* mhz) = nullptr;
+  int (*set_application_clocks)(NvmlCard, unsigned memory_mhz, unsigned sm_mhz) = nullptr;
   int (*set_power_limit)(NvmlCard, unsigned milliwatts) = nullptr;
 
   static NvmlSetters open() {
@@ -52,12 +55,24 @@ struct NvmlSetters {
     find(found.free_sm, "nvmlDeviceResetGpuLockedClocks");
     find(found.lock_memory, "nvmlDeviceSetMemoryLockedClocks");
     find(found.free_memory, "nvmlDeviceResetMemoryLockedClocks");
+    find(found.application_clock, "nvmlDeviceGetApplicationsClock");
+    find(found.set_application_clocks, "nvmlDeviceSetApplicationsClocks");
     find(found.set_power_limit, "nvmlDeviceSetPowerManagementLimit");
     return found;
   }
 };
 
 constexpr const char* kNvmlPowerLimit = "power_limit_mw";
+
+enum NvmlClock : int { kNvmlSmClock = 1, kNvmlMemoryClock = 2 };
+/// The clocks that the driver gives to whoever computes, on cards whose clocks cannot be locked.
+struct Application {
+  NvmlClock kind;
+  const char* saved;
+};
+const std::map<DeviceControl, Application> kApplications = {
+    {DeviceControl::sm_clock, {kNvmlSmClock, "application_sm_mhz"}},
+    {DeviceControl::memory_clock, {kNvmlMemoryClock, "application_memory_mhz"}}};
 
 /// A list whose length is asked for first; empty if the library does not tell.
 std::vector<unsigned> nvml_list(const std::function<int(unsigned*, unsigned*)>& ask) {
@@ -67,9 +82,12 @@ std::vector<unsigned> nvml_list(const std::function<int(unsigned*, unsigned*)>& 
   return values;
 }
 
-class NvmlControl final : public ClockControl {
+class NvmlControl final : public LibraryControl {
  public:
-  NvmlControl(const NvmlSetters& functions, NvmlCard device) : nvml_(functions), device_(device) {}
+  NvmlControl(const NvmlSetters& functions, NvmlCard device)
+      : LibraryControl({kNvmlNotSupported, kNvmlNoPermission, kNvmlLost, kNvmlPermission}),
+        nvml_(functions),
+        device_(device) {}
 
   wire::SettableClocks settable() const override;
   Saved saved() const override;
@@ -77,24 +95,14 @@ class NvmlControl final : public ClockControl {
   void reset(DeviceControl control, const Saved& saved) override;
 
  private:
-  template <typename Function, typename... Args>
-  void call(const char* name, Function* function, Args... args) const {
-    const int status = function == nullptr ? int{kNvmlNotSupported} : function(device_, args...);
-    if (status != kNvmlSuccess) refuse(name, status);
-  }
-  [[noreturn]] void refuse(const char* name, int status) const;
+  std::string text_of(int status) const override { return nvml_.error != nullptr ? nvml_.error(status) : ""; }
+  void lock_clock(DeviceControl control, unsigned mhz) const;
+  void free_clock(DeviceControl control, const Saved& saved) const;
+  void set_application_clock(DeviceControl control, unsigned mhz) const;
 
   NvmlSetters nvml_;
   NvmlCard device_;
 };
-
-void NvmlControl::refuse(const char* name, int status) const {
-  using Why = wire::Refused::Why;
-  const std::string text =
-      fmt::format("{}: {}", name, nvml_.error != nullptr ? nvml_.error(status) : fmt::format("error {}", status));
-  if (status == kNvmlNoPermission) throw ClockRefusal{{Why::permission, text + "; " + kNvmlPermission}};
-  throw ClockRefusal{{status == kNvmlLost ? Why::lost : Why::other, text}};
-}
 
 wire::SettableClocks NvmlControl::settable() const {
   wire::SettableClocks settable;
@@ -109,49 +117,70 @@ wire::SettableClocks NvmlControl::settable() const {
         nvml_list([&](unsigned* count, unsigned* mhz) { return nvml_.sm_clocks(device_, clock, count, mhz); });
     sm.insert(clocks.begin(), clocks.end());
   }
-  settable.sm_clocks.assign(sm.begin(), sm.end());
-  settable.memory_clocks.assign(memory.begin(), memory.end());
-  std::ranges::sort(settable.memory_clocks);
+  settable.of(DeviceControl::sm_clock).values.assign(sm.begin(), sm.end());
+  auto& memory_clocks = settable.of(DeviceControl::memory_clock).values;
+  memory_clocks.assign(memory.begin(), memory.end());
+  std::ranges::sort(memory_clocks);
   unsigned least = 0, most = 0;
   if (nvml_.power_range != nullptr && nvml_.power_range(device_, &least, &most) == kNvmlSuccess) {
-    settable.least_power = (least + 999) / 1000;
-    settable.most_power = most / 1000;
+    settable.of(DeviceControl::power_limit).least = (least + 999) / 1000;
+    settable.of(DeviceControl::power_limit).most = most / 1000;
   }
   return settable;
 }
 
 // Locked clocks cannot be asked for: what somebody else has locked is free afterwards.
 ClockControl::Saved NvmlControl::saved() const {
-  unsigned milliwatts = 0;
-  if (nvml_.power_limit == nullptr || nvml_.power_limit(device_, &milliwatts) != kNvmlSuccess) return {};
-  return {{kNvmlPowerLimit, milliwatts}};
+  Saved saved;
+  unsigned value = 0;
+  if (status_of(nvml_.power_limit, device_, &value) == kNvmlSuccess) saved[kNvmlPowerLimit] = value;
+  for (const auto& [control, application] : kApplications)
+    if (status_of(nvml_.application_clock, device_, application.kind, &value) == kNvmlSuccess)
+      saved[application.saved] = value;
+  return saved;
 }
 
 void NvmlControl::set(DeviceControl control, std::int64_t value) {
   const auto number = static_cast<unsigned>(value);
-  switch (control) {
-    case DeviceControl::sm_clock:
-      return call("nvmlDeviceSetGpuLockedClocks", nvml_.lock_sm, number, number);
-    case DeviceControl::memory_clock:
-      return call("nvmlDeviceSetMemoryLockedClocks", nvml_.lock_memory, number, number);
-    case DeviceControl::power_limit:
-      call("nvmlDeviceSetPowerManagementLimit", nvml_.set_power_limit, 1000 * number);
-      if (const Saved now = saved(); !now.empty() && now.at(kNvmlPowerLimit) != 1000 * value)
-        throw ClockRefusal{{wire::Refused::Why::other, fmt::format("the power limit is {} mW, although {} W was set",
-                                                                   now.at(kNvmlPowerLimit), value)}};
-  }
+  if (control != DeviceControl::power_limit) return lock_clock(control, number);
+  require("nvmlDeviceSetPowerManagementLimit", status_of(nvml_.set_power_limit, device_, 1000 * number));
+  unsigned now = 0;
+  if (status_of(nvml_.power_limit, device_, &now) == kNvmlSuccess && now != 1000 * number)
+    throw ClockRefusal{
+        {wire::Refused::Why::other, fmt::format("the power limit is {} mW, although {} W was set", now, value)}};
 }
 
 void NvmlControl::reset(DeviceControl control, const Saved& saved) {
-  switch (control) {
-    case DeviceControl::sm_clock:
-      return call("nvmlDeviceResetGpuLockedClocks", nvml_.free_sm);
-    case DeviceControl::memory_clock:
-      return call("nvmlDeviceResetMemoryLockedClocks", nvml_.free_memory);
-    case DeviceControl::power_limit:
-      if (const auto found = saved.find(kNvmlPowerLimit); found != saved.end())
-        call("nvmlDeviceSetPowerManagementLimit", nvml_.set_power_limit, static_cast<unsigned>(found->second));
-  }
+  if (control != DeviceControl::power_limit) return free_clock(control, saved);
+  if (const auto found = saved.find(kNvmlPowerLimit); found != saved.end())
+    require("nvmlDeviceSetPowerManagementLimit",
+            status_of(nvml_.set_power_limit, device_, static_cast<unsigned>(found->second)));
+}
+
+// Cards before Volta cannot lock the clock of the multiprocessors, those before Ampere not that of the memory.
+void NvmlControl::lock_clock(DeviceControl control, unsigned mhz) const {
+  const bool sm = control == DeviceControl::sm_clock;
+  const int status = status_of(sm ? nvml_.lock_sm : nvml_.lock_memory, device_, mhz, mhz);
+  if (status == kNvmlNotSupported) return set_application_clock(control, mhz);
+  require(sm ? "nvmlDeviceSetGpuLockedClocks" : "nvmlDeviceSetMemoryLockedClocks", status);
+}
+
+void NvmlControl::free_clock(DeviceControl control, const Saved& saved) const {
+  const bool sm = control == DeviceControl::sm_clock;
+  const int status = status_of(sm ? nvml_.free_sm : nvml_.free_memory, device_);
+  const auto before = saved.find(kApplications.at(control).saved);
+  if (status == kNvmlNotSupported && before != saved.end())
+    return set_application_clock(control, static_cast<unsigned>(before->second));
+  require(sm ? "nvmlDeviceResetGpuLockedClocks" : "nvmlDeviceResetMemoryLockedClocks", status);
+}
+
+// Both are set at once: the other one stays what it is.
+void NvmlControl::set_application_clock(DeviceControl control, unsigned mhz) const {
+  unsigned sm = 0, memory = 0;
+  require("nvmlDeviceGetApplicationsClock", status_of(nvml_.application_clock, device_, kNvmlSmClock, &sm));
+  require("nvmlDeviceGetApplicationsClock", status_of(nvml_.application_clock, device_, kNvmlMemoryClock, &memory));
+  (control == DeviceControl::sm_clock ? sm : memory) = mhz;
+  require("nvmlDeviceSetApplicationsClocks", status_of(nvml_.set_application_clocks, device_, memory, sm));
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "clock_control.h"
+#include "library_control.h"
 #include "rocm_library.h"
 
 namespace tune::worker {
 namespace {
 
-enum RocmStatus : int { kRocmNotSupported = 2, kRocmNoPermission = 4 };
+enum RocmStatus : int { kRocmNotSupported = 2, kRocmNoPermission = 4, kRocmNeverLost = -1 };
 enum RocmLevel : int { kRocmAutomatic = 0, kRocmManual = 3 };
 
 constexpr const char* kRocmPermission =
@@ -46,9 +46,12 @@ RocmClock kind_of(DeviceControl control) {
   return control == DeviceControl::sm_clock ? kRocmSystemClock : kRocmMemoryClock;
 }
 
-class RocmControl final : public ClockControl {
+class RocmControl final : public LibraryControl {
  public:
-  explicit RocmControl(const RocmLibrary& library) : rocm_(library), device_(library.device()) {}
+  explicit RocmControl(const RocmLibrary& library)
+      : LibraryControl({kRocmNotSupported, kRocmNoPermission, kRocmNeverLost, kRocmPermission}),
+        rocm_(library),
+        device_(library.device()) {}
 
   wire::SettableClocks settable() const override;
   Saved saved() const override;
@@ -56,12 +59,7 @@ class RocmControl final : public ClockControl {
   void reset(DeviceControl control, const Saved& saved) override;
 
  private:
-  template <typename Function, typename... Args>
-  void call(const char* name, Function* function, Args... args) const {
-    const int status = function == nullptr ? int{kRocmNotSupported} : function(device_, args...);
-    if (status != kRocmSuccess) refuse(name, status);
-  }
-  [[noreturn]] void refuse(const char* name, int status) const;
+  std::string text_of(int status) const override;
   std::vector<std::int64_t> clocks_mhz(RocmClock kind) const;
   void set_clock(DeviceControl control, std::int64_t mhz) const;
 
@@ -69,18 +67,15 @@ class RocmControl final : public ClockControl {
   std::uint32_t device_;
 };
 
-void RocmControl::refuse(const char* name, int status) const {
+std::string RocmControl::text_of(int status) const {
   const char* text = nullptr;
-  if (rocm_.error == nullptr || rocm_.error(status, &text) != kRocmSuccess) text = nullptr;
-  const std::string why = fmt::format("{}: {}", name, text != nullptr ? text : fmt::format("error {}", status));
-  if (status == kRocmNoPermission) throw ClockRefusal{{wire::Refused::Why::permission, why + "; " + kRocmPermission}};
-  throw ClockRefusal{{wire::Refused::Why::other, why}};
+  return status_of(rocm_.error, status, &text) == kRocmSuccess && text != nullptr ? text : "";
 }
 
 /// In the library's order, whose places the masks of rsmi_dev_gpu_clk_freq_set name.
 std::vector<std::int64_t> RocmControl::clocks_mhz(RocmClock kind) const {
   RocmFrequencies found;
-  if (rocm_.clocks == nullptr || rocm_.clocks(device_, kind, &found) != kRocmSuccess) return {};
+  if (status_of(rocm_.clocks, device_, kind, &found) != kRocmSuccess) return {};
   std::vector<std::int64_t> mhz;
   for (std::size_t i = 0; i < std::min<std::size_t>(found.count, found.hertz.size()); ++i)
     mhz.push_back(static_cast<std::int64_t>(found.hertz[i] / kHertzPerMhz));
@@ -89,14 +84,15 @@ std::vector<std::int64_t> RocmControl::clocks_mhz(RocmClock kind) const {
 
 wire::SettableClocks RocmControl::settable() const {
   wire::SettableClocks settable;
-  settable.sm_clocks = clocks_mhz(kRocmSystemClock);
-  settable.memory_clocks = clocks_mhz(kRocmMemoryClock);
-  std::ranges::sort(settable.sm_clocks);
-  std::ranges::sort(settable.memory_clocks);
+  for (const DeviceControl control : {DeviceControl::sm_clock, DeviceControl::memory_clock}) {
+    settable.of(control).values = clocks_mhz(kind_of(control));
+    std::ranges::sort(settable.of(control).values);
+  }
   std::uint64_t most = 0, least = 0;
-  if (rocm_.power_range != nullptr && rocm_.power_range(device_, kRocmSensor, &most, &least) == kRocmSuccess) {
-    settable.least_power = static_cast<std::int64_t>((least + kMicrowattsPerWatt - 1) / kMicrowattsPerWatt);
-    settable.most_power = static_cast<std::int64_t>(most / kMicrowattsPerWatt);
+  if (status_of(rocm_.power_range, device_, kRocmSensor, &most, &least) == kRocmSuccess) {
+    wire::Choices& power = settable.of(DeviceControl::power_limit);
+    power.least = static_cast<std::int64_t>((least + kMicrowattsPerWatt - 1) / kMicrowattsPerWatt);
+    power.most = static_cast<std::int64_t>(most / kMicrowattsPerWatt);
   }
   return settable;
 }
@@ -104,19 +100,18 @@ wire::SettableClocks RocmControl::settable() const {
 ClockControl::Saved RocmControl::saved() const {
   Saved saved;
   std::uint64_t microwatts = 0;
-  if (rocm_.power != nullptr && rocm_.power(device_, kRocmSensor, &microwatts) == kRocmSuccess)
+  if (status_of(rocm_.power, device_, kRocmSensor, &microwatts) == kRocmSuccess)
     saved[kRocmCap] = static_cast<std::int64_t>(microwatts);
   int level = kRocmAutomatic;
-  if (rocm_.level != nullptr && rocm_.level(device_, &level) == kRocmSuccess) saved[kRocmLevel] = level;
+  if (status_of(rocm_.level, device_, &level) == kRocmSuccess) saved[kRocmLevel] = level;
   return saved;
 }
 
 void RocmControl::set(DeviceControl control, std::int64_t value) {
   if (control != DeviceControl::power_limit) return set_clock(control, value);
   const std::uint64_t wanted = kMicrowattsPerWatt * static_cast<std::uint64_t>(value);
-  call("rsmi_dev_power_cap_set", rocm_.set_power, kRocmSensor, wanted);
-  if (std::uint64_t now = 0;
-      rocm_.power != nullptr && rocm_.power(device_, kRocmSensor, &now) == kRocmSuccess && now != wanted)
+  require("rsmi_dev_power_cap_set", status_of(rocm_.set_power, device_, kRocmSensor, wanted));
+  if (std::uint64_t now = 0; status_of(rocm_.power, device_, kRocmSensor, &now) == kRocmSuccess && now != wanted)
     throw ClockRefusal{
         {wire::Refused::Why::other, fmt::format("the power cap is {} uW, although {} W was set", now, value)}};
 }
@@ -126,9 +121,9 @@ void RocmControl::set_clock(DeviceControl control, std::int64_t mhz) const {
   const auto found = std::ranges::find(clocks, mhz);
   if (found == clocks.end())
     throw ClockRefusal{{wire::Refused::Why::other, fmt::format("there is no {} of {} MHz", to_text(control), mhz)}};
-  call("rsmi_dev_perf_level_set", rocm_.set_level, int{kRocmManual});
-  call("rsmi_dev_gpu_clk_freq_set", rocm_.set_clocks, int{kind_of(control)},
-       std::uint64_t{1} << (found - clocks.begin()));
+  require("rsmi_dev_perf_level_set", status_of(rocm_.set_level, device_, kRocmManual));
+  require("rsmi_dev_gpu_clk_freq_set",
+          status_of(rocm_.set_clocks, device_, kind_of(control), std::uint64_t{1} << (found - clocks.begin())));
 }
 
 // All clocks are allowed again, and who chooses among them is as before.
@@ -136,13 +131,16 @@ void RocmControl::reset(DeviceControl control, const Saved& saved) {
   const auto found = saved.find(control == DeviceControl::power_limit ? kRocmCap : kRocmLevel);
   if (control == DeviceControl::power_limit) {
     if (found != saved.end())
-      call("rsmi_dev_power_cap_set", rocm_.set_power, kRocmSensor, static_cast<std::uint64_t>(found->second));
+      require("rsmi_dev_power_cap_set",
+              status_of(rocm_.set_power, device_, kRocmSensor, static_cast<std::uint64_t>(found->second)));
     return;
   }
   const std::size_t count = clocks_mhz(kind_of(control)).size();
-  call("rsmi_dev_gpu_clk_freq_set", rocm_.set_clocks, int{kind_of(control)}, (std::uint64_t{1} << count) - 1);
-  call("rsmi_dev_perf_level_set", rocm_.set_level,
-       found == saved.end() ? int{kRocmAutomatic} : static_cast<int>(found->second));
+  require("rsmi_dev_gpu_clk_freq_set",
+          status_of(rocm_.set_clocks, device_, kind_of(control), (std::uint64_t{1} << count) - 1));
+  require("rsmi_dev_perf_level_set",
+          status_of(rocm_.set_level, device_,
+                    found == saved.end() ? int{kRocmAutomatic} : static_cast<int>(found->second)));
 }
 
 }  // namespace

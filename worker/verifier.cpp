@@ -67,6 +67,10 @@ std::span<const double> Verifier::reference() const {
   return reference_->values();
 }
 
+bool Verifier::needs_restoring() const {
+  return std::ranges::any_of(buffers_, [](const Buffer& buffer) { return buffer.role == Buffer::Role::inout; });
+}
+
 std::vector<Poison> Verifier::patterns() const {
   const bool numbers = std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer& buffer) {
     return buffer.role == Buffer::Role::out && !has_nan(buffer.type);

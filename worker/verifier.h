@@ -25,6 +25,8 @@ class Verifier {
   const Problem& problem() const { return problem_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
   bool has_reference() const { return !path_.empty(); }
+  /// Whether a launch reads what it overwrites: then a second one without new inputs computes something else.
+  bool needs_restoring() const;
   /// What outputs are poisoned with: a checked run for each.
   std::vector<Poison> patterns() const;
   /// What the buffer is filled with before a launch; nullopt: poison.

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/shared_file.h"
 #include "base/streams.h"
@@ -32,9 +33,17 @@ class KokkosTuning {
  public:
   explicit KokkosTuning(const KokkosOptions& options) : options_(options), library_(library()) {
     database_ = options.database.value_or(fs::path(options.program.front()).filename().string() + ".db.yaml");
+    messages_ = fs::absolute(database_.string() + ".messages");
     config::parse_database(base::SharedFile(database_).read(), database_.string());
     base::find_program(options.program.front());
   }
+
+  ~KokkosTuning() {
+    std::error_code ignored;
+    fs::remove(messages_, ignored);
+  }
+  KokkosTuning(const KokkosTuning&) = delete;
+  KokkosTuning& operator=(const KokkosTuning&) = delete;
 
   ExitCode run() {
     search();
@@ -53,8 +62,8 @@ class KokkosTuning {
     std::map<std::string, std::string> all = {{kLibraries, library_},
                                               {kOldLibraries, library_},
                                               {kokkos::kDatabaseVariable, fs::absolute(database_)},
-                                              {kokkos::kVerboseVariable, "1"},
                                               {kokkos::kReplayVariable, only_known ? "1" : "0"}};
+    if (!only_known) all.insert({{kokkos::kVerboseVariable, "1"}, {kokkos::kMessagesVariable, messages_}});
     if (std::getenv("KOKKOS_TUNE_INTERNALS") == nullptr) all["KOKKOS_TUNE_INTERNALS"] = "1";
     if (options_.strategy) all[kokkos::kStrategyVariable] = text_of(*options_.strategy);
     if (options_.max_evals) all[kokkos::kEvaluationsVariable] = std::to_string(*options_.max_evals);
@@ -68,12 +77,13 @@ class KokkosTuning {
     return text;
   }
 
-  base::Finished run_program(std::map<std::string, std::string> environment) const {
+  base::Finished run_program(std::map<std::string, std::string> environment) {
     base::Command command;
     command.argv = options_.program;
     command.environment = std::move(environment);
     command.capture_limit = 4 << 20;
     base::Finished finished = base::run(command);
+    read_what_it_said();
     if (!finished.exit.clean())
       throw Error(ExitCode::none_valid,
                   fmt::format("{} ended with {}; what is known so far is in {}. It printed on stderr:\n{}",
@@ -89,9 +99,10 @@ class KokkosTuning {
 
   /// What the last run said of each region, and complained of. Several processes may have said different things.
   void read_what_it_said() {
+    const std::string text = base::read_file(messages_);
+    if (text.empty()) return;  // it was to say nothing, or has ended too early
     regions_.clear();
     std::size_t begin = 0;
-    const std::string& text = last_.captured;
     for (std::size_t end = text.find('\n'); end != text.npos; begin = end + 1, end = text.find('\n', begin)) {
       const std::string line = text.substr(begin, end - begin);
       if (line.starts_with(kokkos::kRegion)) regions_.insert(line.substr(std::string_view(kokkos::kRegion).size()));
@@ -110,8 +121,8 @@ class KokkosTuning {
   void search() {
     for (int run = 1; run <= options_.max_runs; ++run) {
       const std::size_t before = turns();
+      base::write_file(messages_, "");
       last_ = run_program(environment(false));
-      read_what_it_said();
       const std::size_t now = turns();
       base::print_to_stderr(fmt::format("tune: run {}: {:.4g} s, {} of {} regions are decided, {} turns so far", run,
                                         last_.use.seconds, regions_.size() - open(), regions_.size(), now));
@@ -154,7 +165,7 @@ class KokkosTuning {
   }
 
   const KokkosOptions& options_;
-  fs::path library_, database_;
+  fs::path library_, database_, messages_;
   base::Finished last_;
   std::set<std::string> regions_, complaints_;
   std::string comparison_;

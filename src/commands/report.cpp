@@ -6,6 +6,7 @@
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "flow/database_runs.h"
 #include "flow/live_page.h"
 #include "flow/recorded_plan.h"
 #include "flow/report_data.h"
@@ -35,7 +36,7 @@ std::string data_of(const interop::Recording& recording, const ReportOptions& op
 
 /// All problems of a file.
 std::vector<interop::Recording> read(const std::filesystem::path& run) {
-  std::vector<interop::Recording> recordings = interop::read_recordings(run);
+  std::vector<interop::Recording> recordings = flow::read_runs(run);
   const interop::Recording& last = recordings.back();
   for (const std::string& text : last.damaged.texts(last.file)) base::print_to_stderr("note: " + text);
   if (std::ranges::any_of(recordings, &interop::Recording::has_older_finals))

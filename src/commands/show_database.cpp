@@ -5,18 +5,12 @@
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "config/database_file.h"
+#include "flow/database_runs.h"
 #include "model/values/shown.h"
 #include "report/grid.h"
 
 namespace tune::commands {
 namespace {
-
-std::string problem_text(const ResultKey& key) {
-  std::string text;
-  for (const auto& [name, value] : key.group.problem)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
-  return text;
-}
 
 std::string width_text(const TunedResult& result) {
   if (!result.interval) return "-";
@@ -49,7 +43,7 @@ ExitCode show_database(const ShowOptions& options) {
     const std::string cells[] = {key.group.kernel,
                                  key.group.device.name,
                                  key.sizes.empty() ? "-" : to_text(key.sizes),
-                                 key.group.problem.empty() ? "-" : problem_text(key),
+                                 key.group.problem.empty() ? "-" : flow::problem_of_result({key.group, {}}),
                                  to_text(result.params),
                                  fmt::format("{:.6g}", result.seconds * 1e3),
                                  width_text(result),

@@ -18,14 +18,21 @@ constexpr std::int64_t kMostMhzOrWatts = 1'000'000;
 std::string fault_of_device_parameter(const Parameter& parameter, std::optional<Backend> backend) {
   const auto control = device_control(parameter.name);
   if (!control) return fmt::format("is nothing that can be set on a device; there are {}", device_control_names());
+  if (backend == Backend::program && *control == DeviceControl::cpu_clock)
+    return fmt::format(
+        "would set the CPU clock, and no sample of a program shows which clock it ran at; rename it if the program "
+        "sets its clocks itself");
   if (backend == Backend::program)
     return fmt::format(
         "would set the {} of a GPU, and which one a program uses is not known; rename it if the program sets its "
         "clocks itself",
         to_text(*control));
-  if (backend && !is_gpu(*backend))
-    return fmt::format("sets the {} of a GPU, and this kernel runs on the {} backend; remove it", to_text(*control),
-                       to_text(*backend));
+  if (backend && !has_control(*backend, *control))
+    return fmt::format("sets the {} of a {}, and this kernel runs on the {} backend; {}", to_text(*control),
+                       is_gpu(*backend) ? "CPU" : "GPU", to_text(*backend),
+                       *control == DeviceControl::sm_clock    ? "use device.cpu_clock"
+                       : *control == DeviceControl::cpu_clock ? "use device.sm_clock"
+                                                              : "remove it");
   const bool fits = std::ranges::all_of(parameter.values, [](const Value& value) {
     const auto* number = std::get_if<std::int64_t>(&value);
     return number != nullptr && *number > 0 && *number < kMostMhzOrWatts;

@@ -29,15 +29,12 @@ std::string nearest_of(const std::vector<std::int64_t>& list, std::int64_t value
 /// What the device cannot be set to, or empty.
 std::string fault_of_setting(DeviceControl control, std::int64_t value, const wire::SettableClocks& settable) {
   const std::string_view unit = unit_of(control);
-  if (control == DeviceControl::power_limit) {
-    const bool told = settable.most_power > 0;
-    if (!told || (value >= settable.least_power && value <= settable.most_power)) return "";
-    return fmt::format("no power limit of {} {}; it can be from {} to {} {}", value, unit, settable.least_power,
-                       settable.most_power, unit);
-  }
-  const auto& list = control == DeviceControl::sm_clock ? settable.sm_clocks : settable.memory_clocks;
-  if (list.empty() || std::ranges::binary_search(list, value)) return "";
-  return fmt::format("no {} of {} {}; the nearest is {}", to_text(control), value, unit, nearest_of(list, value, unit));
+  const auto& [values, least, most] = settable.of(control);
+  if (most > 0 && (value < least || value > most))
+    return fmt::format("no {} of {} {}; it can be from {} to {} {}", to_text(control), value, unit, least, most, unit);
+  if (values.empty() || std::ranges::binary_search(values, value)) return "";
+  return fmt::format("no {} of {} {}; the nearest is {}", to_text(control), value, unit,
+                     nearest_of(values, value, unit));
 }
 
 std::optional<double> gauge(const std::map<std::string, double>& metrics, const char* name) {
@@ -72,7 +69,7 @@ DeviceClocks::DeviceClocks(ClockedDevice device, const Plan& plan, Say say)
     : device_(std::move(device)), plan_(&plan), say_(std::move(say)) {}
 
 bool DeviceClocks::are_needed() const {
-  if (!is_gpu(device_.backend) || device_.id.empty()) return false;
+  if (device_.id.empty()) return false;
   return sets_device(plan_->space) || base::ClaimFile::state_of(device_.file) == base::ClaimFile::State::left;
 }
 
@@ -165,11 +162,13 @@ std::optional<wire::Refused> DeviceClocks::set(const DeviceSettings& settings) {
 }
 
 std::optional<std::string> contradiction(const DeviceSettings& settings, const std::map<std::string, double>& metrics) {
-  const std::int64_t sm = settings.of(DeviceControl::sm_clock);
-  if (auto why = clock_contradiction(DeviceControl::sm_clock, sm, gauge(metrics, "clock_mhz"), metrics)) return why;
-  // Energy is of another second than the times.
-  if (const auto later = gauge(metrics, "energy_clock_mhz"))
-    if (auto why = clock_contradiction(DeviceControl::sm_clock, sm, later, metrics)) return why;
+  for (const DeviceControl control : {DeviceControl::sm_clock, DeviceControl::cpu_clock}) {
+    const std::int64_t asked = settings.of(control);
+    if (auto why = clock_contradiction(control, asked, gauge(metrics, "clock_mhz"), metrics)) return why;
+    // Energy is of another second than the times.
+    if (const auto later = gauge(metrics, "energy_clock_mhz"))
+      if (auto why = clock_contradiction(control, asked, later, metrics)) return why;
+  }
   return clock_contradiction(DeviceControl::memory_clock, settings.of(DeviceControl::memory_clock),
                              gauge(metrics, "memory_clock_mhz"), metrics);
 }

@@ -13,7 +13,7 @@ constexpr const char* kLockFolder = "/tmp";
 constexpr const char* kCpu = "cpu";  // the device of kernels on the CPU, and of programs
 constexpr int kRefusals = 3;         // in a row mean that the device is lost
 
-std::string lock_name(const ChosenDevice& device, Backend backend) {
+std::string device_name(const ChosenDevice& device, Backend backend) {
   return device.id.empty() && !is_gpu(backend) ? kCpu : device.id;
 }
 
@@ -36,10 +36,11 @@ MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const Requests& req
       requests_(&requests),
       chosen_(std::move(chosen)),
       say_(std::move(say)),
-      lock_(lock_folder(), turns ? lock_name(chosen_, requests.hello().backend) : "",
+      lock_(lock_folder(), turns ? device_name(chosen_, requests.hello().backend) : "",
             requests.plan().yaml.filename().string()),
-      clocks_({launcher.beside("tune-device-clocks"), lock_folder() / wire::clock_file_name(chosen_.id),
-               requests.hello().backend, chosen_.id, requests.hello().device.name},
+      clocks_({launcher.beside("tune-device-clocks"),
+               lock_folder() / wire::clock_file_name(device_name(chosen_, requests.hello().backend)),
+               requests.hello().backend, device_name(chosen_, requests.hello().backend), requests.hello().device.name},
               requests.plan(), say_) {
   // A worker then looks at the device's clocks for every spec, even if its first launches rule it out.
   if (sets_device(requests.plan().space)) chosen_.environment["TUNE_GAUGES"] = "1";
@@ -103,7 +104,7 @@ void MeasureDevice::end_opening() {
 void MeasureDevice::tell_of_waiting() {
   const std::string holder = lock_.holder();
   if (told_ || !say_ || holder.empty() || holder.starts_with(DeviceLock::our_name())) return;
-  const bool cpu = lock_name(chosen_, requests_->hello().backend) == kCpu;
+  const bool cpu = device_name(chosen_, requests_->hello().backend) == kCpu;
   say_("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(chosen_.index)) + ", used by " + holder +
        "; use --no-turns to start without waiting");
   told_ = true;

@@ -18,9 +18,14 @@ constexpr std::int64_t kMostSpecs = 2'000'000;  // that are walked
 constexpr std::size_t kFewestPilots = PowerModel::kFewest, kMostPilots = 12, kClocksPerPilot = 10;
 constexpr double kRange = 0.05;  // on either side of the model's best clock
 
-const Setting* sm_clock_of(const Spec& spec) {
-  const auto found = std::ranges::find_if(
-      spec.params, [](const Setting& setting) { return device_control(setting.name) == DeviceControl::sm_clock; });
+/// Whether it is the clock of what computes, on a GPU or a CPU.
+bool is_clock(const Setting& setting) {
+  const auto control = device_control(setting.name);
+  return control == DeviceControl::sm_clock || control == DeviceControl::cpu_clock;
+}
+
+const Setting* clock_of(const Spec& spec) {
+  const auto found = std::ranges::find_if(spec.params, is_clock);
   return found == spec.params.end() ? nullptr : &*found;
 }
 
@@ -28,7 +33,7 @@ double mhz_of(const Setting& clock) { return static_cast<double>(std::get<std::i
 
 bool differ_in_clock_alone(const Spec& a, const Spec& b) {
   return std::ranges::equal(a.params, b.params, [](const Setting& x, const Setting& y) {
-    return x.name == y.name && (device_control(x.name) == DeviceControl::sm_clock || same(x.value, y.value));
+    return x.name == y.name && (is_clock(x) || same(x.value, y.value));
   });
 }
 
@@ -38,7 +43,7 @@ std::optional<ClockSample> sample_of(const Trial& trial) {
       measurement == nullptr ? std::map<std::string, double>::const_iterator() : measurement->metrics.find("energy");
   if (measurement == nullptr || energy == measurement->metrics.end()) return std::nullopt;
   const double seconds = measurement->timing.median;
-  return ClockSample{mhz_of(*sm_clock_of(trial.spec)), seconds, energy->second / seconds};
+  return ClockSample{mhz_of(*clock_of(trial.spec)), seconds, energy->second / seconds};
 }
 
 /// `count` of them, spread evenly from the first to the last.
@@ -59,10 +64,10 @@ ClockSearch::ClockSearch(ValidSpecs specs, const std::optional<Spec>& pilot, con
                 fmt::format("--clocks auto walks all specs, and there are more than {}; choose some with --filter",
                             kMostSpecs));
   const Spec first = pilot ? *pilot : specs_.spec(0);
-  if (sm_clock_of(first) == nullptr)
+  if (clock_of(first) == nullptr)
     throw Error(ExitCode::bad_input,
-                "--clocks auto chooses among the values of the parameter $device.sm_clock, and there is none; give it "
-                "the clocks of the device, such as {range: [210, 1980, 15]}");
+                "--clocks auto chooses among the values of the parameter $device.sm_clock, or $device.cpu_clock on a "
+                "CPU, and there is none; give it the clocks of the device, such as {range: [210, 1980, 15]}");
   if (objective.energy(true) != MeasureRules::Energy::always)
     throw Error(ExitCode::bad_input,
                 fmt::format("--clocks auto needs an objective that energy is part of, and {} is not; "
@@ -75,7 +80,7 @@ void ClockSearch::choose_pilots(const Spec& pilot) {
   std::vector<Spec> alike;
   for (std::int64_t i = 0; i < specs_.size(); ++i)
     if (Spec spec = specs_.spec(i); differ_in_clock_alone(spec, pilot)) alike.push_back(std::move(spec));
-  std::ranges::sort(alike, {}, [](const Spec& spec) { return mhz_of(*sm_clock_of(spec)); });
+  std::ranges::sort(alike, {}, [](const Spec& spec) { return mhz_of(*clock_of(spec)); });
   pilots_ = spread(alike, std::clamp(alike.size() / kClocksPerPilot, kFewestPilots, kMostPilots));
 }
 
@@ -105,7 +110,7 @@ void ClockSearch::choose_clocks() {
   for (std::int64_t i = 0; i < specs_.size(); ++i) {
     const Space::Point point = specs_.at(i);
     const Spec spec = specs_.spec(point);
-    const Setting* clock = sm_clock_of(spec);
+    const Setting* clock = clock_of(spec);
     if (clock == nullptr || std::ranges::find(clocks, std::get<std::int64_t>(clock->value)) != clocks.end())
       points.push_back(point);
   }
@@ -116,7 +121,7 @@ std::vector<std::int64_t> ClockSearch::all_clocks() const {
   std::set<std::int64_t> clocks;
   for (std::int64_t i = 0; i < specs_.size(); ++i) {
     const Spec spec = specs_.spec(i);
-    if (const Setting* clock = sm_clock_of(spec)) clocks.insert(std::get<std::int64_t>(clock->value));
+    if (const Setting* clock = clock_of(spec)) clocks.insert(std::get<std::int64_t>(clock->value));
   }
   return {clocks.begin(), clocks.end()};
 }
@@ -155,7 +160,7 @@ double ClockSearch::best_clock(const PowerModel& model, const std::vector<std::i
     expected.metrics["energy"] = model.watts(mhz) * model.seconds(mhz);
     Spec spec = pilots_.front();
     for (Setting& setting : spec.params)
-      if (device_control(setting.name) == DeviceControl::sm_clock) setting.value = clock;
+      if (is_clock(setting)) setting.value = clock;
     const Merit merit = objective_->merit(spec, expected);
     const double cost = merit.maximize ? -merit.value : merit.value;
     if (!(cost < least)) continue;

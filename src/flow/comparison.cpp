@@ -19,16 +19,18 @@ std::string problem_text(const ProblemTimes& times) {
   return times.problem.empty() ? "an unnamed problem" : shown_line(times.problem);
 }
 
-/// The problem of the other run that is the same; null: there is none.
+/// The problem of the other run that is the same, if possible of the same kernel and device; null: there is none.
 const ProblemTimes* find_same(const ProblemTimes& problem, const RunTimes& run, bool only_one) {
   if (only_one && (problem.problem.empty() || run.problems.front().problem.empty())) return &run.problems.front();
-  const auto same = [&](const ProblemTimes& other, bool kernel) {
-    return other.problem == problem.problem && (!kernel || other.kernel == problem.kernel);
-  };
-  for (const bool kernel : {true, false})
-    for (const ProblemTimes& other : run.problems)
-      if (same(other, kernel)) return &other;
-  return nullptr;
+  const ProblemTimes* found = nullptr;
+  int most_alike = 0;
+  for (const ProblemTimes& other : run.problems) {
+    const int alike = 1 + 2 * int{other.kernel == problem.kernel} + int{other.device == problem.device};
+    if (other.problem != problem.problem || alike <= most_alike) continue;
+    found = &other;
+    most_alike = alike;
+  }
+  return found;
 }
 
 void require_times(const RunTimes& before, const ProblemTimes& problem) {
@@ -107,13 +109,22 @@ std::vector<std::string> texts_of(const std::vector<ProblemTimes>& problems) {
   return texts;
 }
 
+/// What all problems of a run have in common.
+ComparedRun heading_of(const RunTimes& run) {
+  const auto common = [&](auto member) {
+    const std::string& first = run.problems.front().*member;
+    return std::ranges::all_of(run.problems, [&](const ProblemTimes& p) { return p.*member == first; }) ? first : "";
+  };
+  return {run.file, common(&ProblemTimes::kernel), common(&ProblemTimes::device)};
+}
+
 /// Everything but what follows from all rows together.
 RunComparison collected(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
   require_comparable(before, now, rules);
   const ProblemTimes &first = before.problems.front(), &first_now = now.problems.front();
   RunComparison comparison;
-  comparison.before = {before.file, first.kernel, first.device};
-  comparison.now = {now.file, first_now.kernel, first_now.device};
+  comparison.before = heading_of(before);
+  comparison.now = heading_of(now);
   comparison.threshold = rules.threshold;
   const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
   if (of_two_devices(first, first_now))
@@ -126,9 +137,12 @@ RunComparison collected(const RunTimes& before, const RunTimes& now, const Compa
       only_before.push_back(problem);
       continue;
     }
-    std::erase_if(only_now,
-                  [&](const ProblemTimes& p) { return p.problem == same->problem && p.kernel == same->kernel; });
+    std::erase_if(only_now, [&](const ProblemTimes& p) {
+      return p.problem == same->problem && p.kernel == same->kernel && p.device == same->device;
+    });
     comparison.shapes.push_back(compared_shape(problem, *same));
+    if (comparison.now.device.empty() && !same->device.empty())
+      comparison.shapes.back().problem += " on " + same->device;
     check_kernels(problem, *same, comparison.shapes.back(), comparison);
   }
   warn_of_missing(texts_of(only_before), comparison.before, comparison);

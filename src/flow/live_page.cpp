@@ -14,6 +14,7 @@
 
 #include "base/store.h"
 #include "base/streams.h"
+#include "flow/database_runs.h"
 #include "flow/user_folders.h"
 #include "model/values/error.h"
 #include "report/page.h"
@@ -36,8 +37,7 @@ class Followed {
     std::vector<std::string> data;
     for (const std::filesystem::path& file : runs_->files) {
       try {
-        for (const interop::Recording& recording : interop::read_recordings(file))
-          data.push_back(runs_->data(recording));
+        for (const interop::Recording& recording : read_runs(file)) data.push_back(runs_->data(recording));
       } catch (const Error& error) {
         left_out(error);
       }

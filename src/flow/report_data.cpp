@@ -157,7 +157,7 @@ void add_measured(json& spec, const Measurement& measurement) {
   const Timing& timing = measurement.timing;
   spec["seconds"] = timing.median;
   if (timing.ci_high > 0) spec["interval"] = {timing.ci_low, timing.ci_high};
-  spec["launches"] = timing.count;
+  if (timing.count > 0) spec["launches"] = timing.count;
   if (timing.stopped_early) spec["early"] = true;
   if (measurement.checked) spec["checked"] = true;
 }

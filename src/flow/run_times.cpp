@@ -5,7 +5,9 @@
 #include <map>
 #include <set>
 
+#include "config/database_file.h"
 #include "config/recorded_best.h"
+#include "flow/database_runs.h"
 #include "interop/recording.h"
 #include "model/problem_size.h"
 #include "model/statistics/ranking.h"
@@ -119,6 +121,7 @@ RunTimes times_of_best(const std::filesystem::path& path) {
 }  // namespace
 
 RunTimes read_run_times(const std::filesystem::path& path) {
+  if (config::is_database(path)) return times_of_database(path);
   if (path.extension() == ".yaml" || path.extension() == ".yml") return times_of_best(path);
   RunTimes run{path.string(), {}, {}};
   for (const interop::Recording& recording : interop::read_recordings(path)) {

@@ -19,8 +19,10 @@ inline constexpr const char* kStrategyVariable = "TUNE_KOKKOS_STRATEGY";
 inline constexpr const char* kEvaluationsVariable = "TUNE_KOKKOS_EVALS";
 inline constexpr const char* kReplayVariable = "TUNE_KOKKOS_REPLAY";
 inline constexpr const char* kVerboseVariable = "TUNE_KOKKOS_VERBOSE";
+/// Of `tune kokkos`: the file that all processes of the application add to what they would else say on stderr.
+inline constexpr const char* kMessagesVariable = "TUNE_KOKKOS_MESSAGES";
 
-/// What the library writes on stderr begins with one of these; the state of a region ends with one of the others.
+/// What the library says begins with one of these; the state of a region ends with one of the others.
 inline constexpr const char *kComplains = "tune: kokkos: ", *kRegion = "tune: region: ";
 inline constexpr const char *kDecided = ", decided", *kNotTuned = "not tuned";
 

@@ -1,10 +1,12 @@
 #include "kokkos/tool.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/descriptor.h"
@@ -96,12 +98,6 @@ std::uint64_t key_of(tools::ValueType type, const tools::Scalar& scalar) {
   return bits;
 }
 
-void say(const char* what, const std::string& text) {
-  base::Descriptor error(STDERR_FILENO);
-  error.write(what + shown_line(text) + "\n");
-  error.release();
-}
-
 /// What decides: the time, or the goal's value, of which less is better here.
 double cost_of(const Frame& frame, const tools::VariableValue& value, const Variable* variable, double now) {
   if (!frame.goal) return now - frame.begin;
@@ -113,6 +109,7 @@ double cost_of(const Frame& frame, const tools::VariableValue& value, const Vari
 }  // namespace
 
 Tool::Tool() {
+  if (const char* file = std::getenv(kMessagesVariable)) messages_ = file;
   try {
     settings_ = settings_of_environment();
   } catch (const Error& error) {
@@ -123,6 +120,16 @@ Tool::Tool() {
 void Tool::set_arguments(const std::vector<std::string>& arguments) {
   const std::lock_guard lock(mutex_);
   for (const std::string& argument : arguments) set(settings_, argument);
+}
+
+// Each line with one call, because several processes may share the file.
+void Tool::say(const char* what, const std::string& text) const {
+  const std::string line = what + shown_line(text) + "\n";
+  const base::Descriptor file(messages_.empty() ? -1 : ::open(messages_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (file.write(line)) return;
+  base::Descriptor error(STDERR_FILENO);
+  error.write(line);
+  error.release();
 }
 
 void Tool::complain(const std::string& text) {

@@ -41,7 +41,7 @@ class Tool {
   void before_fork();
   void after_fork(bool in_child);
 
-  /// Says what is wrong on stderr, once.
+  /// Says what is wrong, once.
   void complain(const std::string& text);
 
  private:
@@ -53,7 +53,9 @@ class Tool {
   Asked asked_for(const TunedRegion* parent, std::span<const tools::VariableValue> inputs,
                   std::span<const tools::VariableValue> outputs) const;
   void open_results();
+  void say(const char* what, const std::string& text) const;
 
+  std::string messages_;  ///< a file; empty: stderr
   std::mutex mutex_;
   Settings settings_;
   Results results_;

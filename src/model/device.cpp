@@ -35,8 +35,9 @@ std::optional<std::int64_t> Device::integer(const std::string& property) const {
 }
 
 std::span<const std::string_view> device_names(Backend backend) {
-  static constexpr std::array<std::string_view, 7> kCpu = {"cores",        "l1d_bytes", "l2_bytes", "l3_bytes",
-                                                           "memory_bytes", "name",      "simd_bits"};
+  static constexpr std::array<std::string_view, 9> kCpu = {"cores",        "energy_counter", "idle_power_w",
+                                                           "l1d_bytes",    "l2_bytes",       "l3_bytes",
+                                                           "memory_bytes", "name",           "simd_bits"};
   static constexpr std::array<std::string_view, 17> kGpu = {"clock_hz",
                                                             "compute_capability",
                                                             "cooperative_launch",

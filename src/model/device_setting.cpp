@@ -14,6 +14,7 @@ constexpr std::array<Row, kDeviceControls.size()> kRows = {{
     {DeviceControl::sm_clock, "device.sm_clock", "nvml_gr_clock", "SM clock", "MHz"},
     {DeviceControl::memory_clock, "device.mem_clock", "nvml_mem_clock", "memory clock", "MHz"},
     {DeviceControl::power_limit, "device.power_limit", "nvml_pwr_limit", "power limit", "W"},
+    {DeviceControl::cpu_clock, "device.cpu_clock", "", "CPU clock", "MHz"},
 }};
 
 const Row& row_of(DeviceControl control) { return kRows[static_cast<std::size_t>(control)]; }
@@ -24,6 +25,11 @@ std::optional<DeviceControl> device_control(std::string_view parameter) {
   const auto row =
       std::ranges::find_if(kRows, [&](const Row& r) { return parameter == r.name || parameter == r.kernel_tuner; });
   return row == kRows.end() ? std::nullopt : std::optional(row->control);
+}
+
+bool has_control(Backend backend, DeviceControl control) {
+  if (control == DeviceControl::power_limit) return is_gpu(backend) || backend == Backend::cpu;
+  return control == DeviceControl::cpu_clock ? backend == Backend::cpu : is_gpu(backend);
 }
 
 bool is_of_a_device(std::string_view parameter) {

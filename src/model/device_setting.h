@@ -5,21 +5,24 @@
 #include <string>
 #include <string_view>
 
+#include "model/device.h"
 #include "model/space.h"
 
-/// What a run can set on a GPU: its clocks, and the power that it is held to. They are parameters of a tuning file like
-/// others, with names of their own, and are not part of the build.
+/// What a run can set on a GPU or a CPU: its clocks, and the power that it is held to. They are parameters of a tuning
+/// file like others, with names of their own, and are not part of the build.
 namespace tune {
 
-enum class DeviceControl { sm_clock, memory_clock, power_limit };
+enum class DeviceControl { sm_clock, memory_clock, power_limit, cpu_clock };
 inline constexpr std::array kDeviceControls = {DeviceControl::sm_clock, DeviceControl::memory_clock,
-                                               DeviceControl::power_limit};
+                                               DeviceControl::power_limit, DeviceControl::cpu_clock};
 
 /// What a parameter of this name sets: `device.sm_clock`, or Kernel Tuner's `nvml_gr_clock`; nullopt: nothing.
 std::optional<DeviceControl> device_control(std::string_view parameter);
+/// Whether a device of this backend has such a control.
+bool has_control(Backend backend, DeviceControl control);
 /// Whether it is a name as the above, known or not: `device.*`, `nvml_*`.
 bool is_of_a_device(std::string_view parameter);
-/// `device.sm_clock, device.mem_clock, device.power_limit`.
+/// `device.sm_clock, device.mem_clock, device.power_limit, device.cpu_clock`.
 std::string device_control_names();
 /// `SM clock`, `MHz`.
 std::string_view to_text(DeviceControl control);

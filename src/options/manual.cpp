@@ -50,6 +50,7 @@ constexpr Term kEnvironment[] = {
     {"COLUMNS", "The width of a terminal that does not tell its own."},
     {"TMPDIR", "The folder for temporary files, instead of /tmp."},
     {"TUNE_LOCKS", "The folder of the locks by which runs take turns on a device, instead of /tmp."},
+    {"TUNE_SYSFS", "Where the machine's /sys is, for a container that has it elsewhere: energy and clock of the CPU."},
 };
 
 std::string escaped(const std::string& text) {

@@ -16,9 +16,11 @@ constexpr std::pair<Refused::Why, std::string_view> kReasons[] = {{Refused::Why:
                                                                   {Refused::Why::other, "other"}};
 
 std::string text_of(const SettableClocks& clocks) {
-  return fmt::format("settable {} {} {} {} {} {} {}", clocks.restored ? 1 : 0, clocks.least_power, clocks.most_power,
-                     clocks.sm_clocks.size(), fmt::join(clocks.sm_clocks, " "), clocks.memory_clocks.size(),
-                     fmt::join(clocks.memory_clocks, " "));
+  std::string text = fmt::format("settable {}", clocks.restored ? 1 : 0);
+  for (const Choices& choices : clocks.choices)
+    text +=
+        fmt::format(" {} {} {} {}", choices.least, choices.most, choices.values.size(), fmt::join(choices.values, " "));
+  return text;
 }
 
 std::string text_of(const SettingsApplied&) { return "applied"; }
@@ -99,10 +101,11 @@ ClockAnswer decode_clock_answer(std::string_view line) {
   if (kind != "settable") words.complain();
   SettableClocks clocks;
   clocks.restored = words.number() != 0;
-  clocks.least_power = words.number();
-  clocks.most_power = words.number();
-  clocks.sm_clocks = words.numbers();
-  clocks.memory_clocks = words.numbers();
+  for (Choices& choices : clocks.choices) {
+    choices.least = words.number();
+    choices.most = words.number();
+    choices.values = words.numbers();
+  }
   return clocks;
 }
 

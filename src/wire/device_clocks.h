@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,11 +13,19 @@
 /// or Refused.
 namespace tune::wire {
 
-/// What a device lets us choose from; an empty list: not told. Power limits are in W.
+/// What one control of a device can be set to, in its unit: one of a sorted list, or what lies in a range. What is
+/// empty, or 0, is not told.
+struct Choices {
+  std::vector<std::int64_t> values;
+  std::int64_t least = 0, most = 0;
+};
+/// What a device lets us choose from.
 struct SettableClocks {
-  std::vector<std::int64_t> sm_clocks, memory_clocks;  ///< MHz
-  std::int64_t least_power = 0, most_power = 0;        ///< both 0: not told
-  bool restored = false;                               ///< the device was still as a run that was killed had set it
+  std::array<Choices, kDeviceControls.size()> choices;
+  bool restored = false;  ///< the device was still as a run that was killed had set it
+
+  Choices& of(DeviceControl control) { return choices[static_cast<std::size_t>(control)]; }
+  const Choices& of(DeviceControl control) const { return choices[static_cast<std::size_t>(control)]; }
 };
 struct SettingsApplied {};
 struct Refused {

@@ -11,6 +11,8 @@
 namespace tune {
 namespace {
 
+constexpr const char* kNoCounter =
+    "that takes NVIDIA's management library (libnvidia-ml.so.1) and a device with an energy counter (Volta or later)";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::string lower_case(std::string text) {
@@ -63,14 +65,10 @@ Objective::Objective(const Plan& plan, std::string name) : plan_(&plan), name_(s
   for (const Metric& metric : plan.metrics)
     if (metric.name == name_) metric_ = &metric;
   maximize_ = metric_ != nullptr && metric_->maximize ? *metric_->maximize : more_is_better(name_);
-  const std::string place = plan.yaml.filename().string() + ": objective " + name_;
-  // A recording without a tuning file names no kernel.
-  if (energy(true) == MeasureRules::Energy::always && plan.backend == Backend::cpu && !plan.kernel.empty())
-    throw Error(ExitCode::bad_input,
-                place + " needs the energy of a launch, and the cpu worker does not measure it; use time or gflops");
   const bool needs_flops = metric_ == nullptr && (name_ == "gflops" || name_ == "gflops_per_watt");
   if (needs_flops && flops_of(plan.problem) == 0)
-    throw Error(ExitCode::bad_input, place + " needs a problem whose flops are known; use time, or a metric");
+    throw Error(ExitCode::bad_input, plan.yaml.filename().string() + ": objective " + name_ +
+                                         " needs a problem whose flops are known; use time, or a metric");
 }
 
 bool Objective::uses_energy(const Metric& metric) const {
@@ -103,10 +101,11 @@ void Objective::require(const Device& device) const {
   if (energy(true) != MeasureRules::Energy::always || plan_->backend == Backend::program) return;
   const auto counter = device.properties.find("energy_counter");
   if (counter != device.properties.end() && counter->second != Value(std::int64_t{0})) return;
+  const auto told = device.properties.find("no_energy");
+  const std::string why = told == device.properties.end() ? kNoCounter : to_text(told->second);
   throw Error(ExitCode::environment, plan_->yaml.filename().string() + ": objective " + name() +
-                                         " needs the energy of a launch, and " + device.name +
-                                         " tells none: that takes NVIDIA's management library (libnvidia-ml.so.1) and "
-                                         "a device with an energy counter (Volta or later); use time or gflops");
+                                         " needs the energy of a launch, and " + device.name + " tells none: " + why +
+                                         "; or use time or gflops");
 }
 
 Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
