@@ -104,6 +104,11 @@ TEST_F(Mistakes, TheSourceAndItsHeadersAreSearchedForNames) {
   EXPECT_FALSE(unused("#define HEADER \"tile.h\"\n#include HEADER\n"));
   EXPECT_FALSE(unused("#define NAME(x) B##x\nint x = NAME(X);\n"));
   EXPECT_TRUE(unused("#define NAME(x) B##x\nint x = NAME(Y);\n"));
+  std::filesystem::create_directory(sandbox_.folder() / "inc");
+  sandbox_.write("inc/far.h", "constexpr int far = BX;\n");
+  EXPECT_TRUE(unused("#include <far.h>\n"));
+  sandbox_.environment["CXX"] = "c++ -Iinc";
+  EXPECT_FALSE(unused("#include <far.h>\n"));
 }
 
 TEST_F(Mistakes, TheMacrosOfPairsAndTextsAreUses) {

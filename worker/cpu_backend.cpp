@@ -230,7 +230,7 @@ void CpuBackend::refuse_impossible(const Timing& timing) {
 }
 
 bool CpuBackend::looks_at_gauges() const {
-  return request_.measure.energy != MeasureRules::Energy::never || std::getenv("TUNE_GAUGES") != nullptr;
+  return request_.measure.energy != MeasureRules::Energy::never || request_.gauges;
 }
 
 /// The last launch is compared as every other one is.

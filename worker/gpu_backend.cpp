@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -105,6 +104,7 @@ class GpuBackend final : public WorkerBackend {
   std::string memory_key_;
   EnergyRounds energy_rounds_;
   bool in_finals_ = false;
+  bool gauges_ = false;  ///< are also read in the sweep
   std::optional<Gpu> gpu_;
   std::optional<GpuHelpers> helpers_;
   std::optional<Verifier> verifier_;
@@ -173,6 +173,7 @@ void GpuBackend::load(const wire::MeasureRequest& request) {
   require_supported(request.problem, kind(), Stage::load);
   rules_ = request.measure;
   energy_rounds_ = EnergyRounds(rules_.energy);
+  gauges_ = request.gauges;
   checked_.reset();
   provide_memory(request);
   memory_->set_workspace(request.workspace_bytes, request.zero_workspace);
@@ -388,7 +389,7 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   measured.timing = verdict ? *verdict : time(go, go.check ? checked_->seconds : 0, deadline);
   refuse_impossible(measured.timing);
   measured.checked = verifier_->has_reference();
-  if (in_finals_ || std::getenv("TUNE_GAUGES") != nullptr) observer().look(kLookInFinals);
+  if (in_finals_ || gauges_) observer().look(kLookInFinals);
   if (observer_) measured.metrics = observer_->metrics();
   if (const double clock = timer_->take_clock_mhz(); clock > 0) measured.metrics["clock_mhz"] = clock;
   add_remarks(go, measured);

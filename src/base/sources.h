@@ -1,25 +1,11 @@
 #pragma once
 #include <filesystem>
 #include <map>
-#include <span>
 #include <string>
-#include <vector>
+
+#include "base/header_search.h"
 
 namespace tune::base {
-
-/// Where a compiler finds headers, beyond the folders of the source and of the including header.
-struct HeaderSearch {
-  std::vector<std::filesystem::path> folders;
-  std::vector<std::string> included;            ///< ahead of the source: `-include FILE`
-  std::filesystem::path working_folder;         ///< what the compiler runs in
-  std::vector<std::filesystem::path> own = {};  ///< of `folders`, those of the user's own headers
-};
-
-/// Adds what the words of a compiler's command line say, as GCC, Clang, nvcc, NVRTC and hipRTC spell it: -I, -iquote,
-/// -isystem, -idirafter, -include, -imacros, --include-path, --pre-include and their kin, joined or followed by theirs.
-void add_flags(HeaderSearch& search, std::span<const std::string> words);
-/// Adds the folders of CPATH, C_INCLUDE_PATH and CPLUS_INCLUDE_PATH.
-void add_environment(HeaderSearch& search);
 
 /// A source file and every header it includes, directly or not, that resolves. Conditionals are not evaluated: a header
 /// that may be included counts, and so does every one of a name that several folders have.

@@ -145,10 +145,7 @@ class Uses {
   }
 
   void read_source(const std::filesystem::path& file) try {
-    base::HeaderSearch search{plan_->build.include, {}, file.parent_path(), plan_->build.include};
-    base::add_flags(search, plan_->build.flags);
-    base::add_environment(search);
-    const base::Sources sources = base::read_sources(file, search);
+    const base::Sources sources = base::read_sources(file, base::header_search(plan_->build, plan_->backend, file));
     std::error_code ignored;  // an empty folder has all files
     const std::string folder = std::filesystem::weakly_canonical(file, ignored).parent_path().string();
     all_known_ = all_known_ && sources.macro_include.empty();

@@ -254,7 +254,7 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const b
     hash.add(file.filename().string()).add(base::read_file(file));
   // They add flags. NVRTC and hipRTC ignore them.
   if (hello.backend == Backend::cpu || hello.backend == Backend::program)
-    for (const char* variable : kCompilerVariables)
+    for (const char* variable : base::kCompilerVariables)
       if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
   hash.add(plan.build.command_is_shell ? "shell" : "argv");  // how a program is built
   for (const std::string& word : plan.build.command) hash.add(word);

@@ -43,8 +43,4 @@ class Identity {
   Backend backend_;
 };
 
-/// The environment variables whose words compilers get in addition to those of their command line.
-inline constexpr const char* kCompilerVariables[] = {"CXX", "CC", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
-                                                     "HIPCC_COMPILE_FLAGS_APPEND"};
-
 }  // namespace tune::exec

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
 #include "base/process.h"
 #include "base/store.h"
@@ -120,26 +118,6 @@ void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::Kernel
   launch.through = chain.through;
 }
 
-// Words that blanks separate.
-std::vector<std::string> words_of(std::string text) {
-  std::erase_if(text, [](char c) { return c == '\'' || c == '"'; });
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
-// Only NVRTC ignores the environment.
-base::HeaderSearch header_search(const Plan& plan) {
-  base::HeaderSearch search{plan.build.include, {}, std::filesystem::current_path(), plan.build.include};
-  if (plan.backend == Backend::cpu) search.working_folder = plan.file.parent_path();
-  base::add_flags(search, plan.build.flags);
-  base::add_flags(search, plan.build.command_is_shell ? words_of(plan.build.command.front()) : plan.build.command);
-  if (plan.backend == Backend::cuda) return search;
-  base::add_environment(search);
-  for (const char* variable : kCompilerVariables)
-    if (const char* value = std::getenv(variable)) base::add_flags(search, words_of(value));
-  return search;
-}
-
 // The contents of the programs that a command starts: of its first word, and of a file that is its second, such as a
 // script. What else it reads and writes is not known.
 std::string hash_of_programs(const Plan& plan) {
@@ -160,8 +138,9 @@ Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
       hello_(std::move(hello)),
       seed_(seed),
       has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
-      sources_(plan.file.empty() ? base::SourceHash{hash_of_programs(plan), ""}
-                                 : base::hash_sources(plan.file, header_search(plan))),
+      sources_(plan.file.empty()
+                   ? base::SourceHash{hash_of_programs(plan), ""}
+                   : base::hash_sources(plan.file, base::header_search(plan.build, plan.backend, plan.file))),
       identity_(plan, hello_, seed, sources_) {}
 
 std::string Requests::remark() const {
@@ -247,6 +226,7 @@ wire::MeasureRequest Requests::measure(const Spec& spec) const {
   request.zero_c = plan_->zero_c;
   request.seed = seed_;
   request.measure = plan_->measure;
+  request.gauges = sets_device(plan_->space);  // they tell whether the device kept the clocks that it was given
   request.source = plan_->file.string();
   request.command = plan_->build.run;
   request.command_is_shell = plan_->build.run_is_shell;
@@ -265,6 +245,7 @@ wire::MeasureRequest Requests::vendor() const {
   request.problem = plan_->problem;
   request.seed = seed_;
   request.measure = plan_->measure;
+  request.gauges = sets_device(plan_->space);
   return request;
 }
 

@@ -81,7 +81,8 @@ struct MeasureRequest {
   std::string reference;  ///< path of the reference file; empty: not checked
   std::uint64_t seed = 0;
   MeasureRules measure;
-  std::string keep;  ///< folder to save wrong output to; empty: none
+  std::string keep;     ///< folder to save wrong output to; empty: none
+  bool gauges = false;  ///< of the device are read for every spec, even if its first launches rule it out
   // program mode
   std::string source;                ///< absolute path: what {file} stands for
   std::vector<std::string> command;  ///< argv with placeholders {binary} {args} {file} {output}; empty: by suffix
