@@ -122,6 +122,7 @@ TEST_F(Clocks, S0_3_WithoutPermissionNothingIsBuiltOrMeasured) {
   sandbox_.environment["FAKE_REFUSES"] = "1";
   const Result result = run();
   EXPECT_EQ(result.code, 4);
+  EXPECT_EQ(result.out, "") << "there are no results";
   EXPECT_TRUE(has(result.err,
                   "tune: error: gemm.yaml: the parameters set the clocks or the power limit of fake, which is "
                   "refused; nothing was measured: nvmlDeviceSetGpuLockedClocks: Insufficient Permissions; it takes "

@@ -114,6 +114,7 @@ TEST_F(FirstContact, JsonWithoutATimeIsPointedOutOnce) {
   const std::string err = sandbox_.tune(words).err;
   EXPECT_TRUE(has(err, warning)) << err;
   EXPECT_EQ(err.find(warning), err.rfind(warning));
+  EXPECT_EQ(sandbox_.tune({"p.yaml", "--fresh", "--quiet"}).err, warning);
   Words whole = words;
   whole.push_back("--whole");
   EXPECT_FALSE(has(sandbox_.tune(whole).err, "warning: "));

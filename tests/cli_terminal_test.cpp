@@ -72,6 +72,16 @@ TEST_F(TerminalTest, TheTableFits) {
   EXPECT_EQ(line_with(left_on(20, words), "mesh_idx"), " mesh_idx  met (ms)");
 }
 
+TEST_F(TerminalTest, WarningsBeforeTheStartAndDuringTheRunFit) {
+  sandbox_.write("p.yaml", "{name: p, run: \"echo {A}\", params: {A: 1}, default: {A: 7}}\n");
+  EXPECT_TRUE(has(left_on(50, {"p.yaml", "-o", "p"}), "\n  ")) << raw_;
+  EXPECT_TRUE(has(raw_, "warning: ")) << raw_;
+  sandbox_.write("p.sh", "echo '{\"ms\": 3}'\n");
+  sandbox_.write("p.yaml", "{name: p, run: \"sh p.sh {A}\", params: {A: 1}}\n");
+  EXPECT_TRUE(has(left_on(50, {"p.yaml", "-o", "p"}), "warning: the whole command is timed, because it\n  reported"))
+      << raw_;
+}
+
 TEST_F(TerminalTest, ShowsTwentyRowsAndSaysWhereTheOthersAre) {
   const Words words = {"bench.yaml", "--tune", "--no-finals", "-o", "best"};
   const std::string text = left_on(80, words);

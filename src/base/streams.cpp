@@ -56,10 +56,6 @@ void print_to_stderr(std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void print_warnings(std::span<const std::string> texts) {
-  for (const std::string& text : texts) print_to_stderr("warning: " + text);
-}
-
 void print_error(std::string_view text) {
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) print_to_stderr("tune: error: " + line);

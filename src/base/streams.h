@@ -1,6 +1,4 @@
 #pragma once
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace tune::base {
@@ -21,8 +19,6 @@ void flush_results();
 bool results_arrived();
 /// Prints a line on stderr; its loss changes nothing.
 void print_to_stderr(std::string_view line);
-/// Prints each on a line of its own on stderr, as `warning: ...`.
-void print_warnings(std::span<const std::string> texts);
 /// Every problem of a text on a line of its own, so that scripts can grep for the prefix.
 void print_error(std::string_view text);
 

@@ -5,6 +5,7 @@
 
 #include "base/streams.h"
 #include "commands/audit.h"
+#include "commands/on_stderr.h"
 #include "commands/rules.h"
 #include "commands/simulate.h"
 #include "commands/tune.h"
@@ -46,7 +47,7 @@ class TuningAudit {
       names_.push_back(name_of(target, shape));
       target.add_warnings_to(warnings);
     }
-    base::print_warnings(warnings);
+    print_warnings(warnings);
   }
 
   void run(std::vector<AuditedShape>& done) {

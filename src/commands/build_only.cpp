@@ -6,6 +6,7 @@
 #include "base/streams.h"
 #include "commands/build_rows.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/rules.h"
 #include "exec/kept_files.h"
 #include "flow/failure_logs.h"
@@ -64,7 +65,7 @@ void print(const Options& options, const Target& target, const flow::Findings& f
 ExitCode build_only(const Options& options, Target& target) {
   flow::Findings findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
-  base::print_warnings(findings.notes.warnings());
+  print_warnings(findings.notes.warnings());
   if (!options.spec) grid->require_specs(name_of_input(options));
   const exec::Requests requests(target.plan(), target.hello(), options.seed);
   const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);

@@ -4,6 +4,7 @@
 #include "base/store_care.h"
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/rules.h"
 #include "exec/builder.h"
 
@@ -48,8 +49,7 @@ ExitCode clear(const std::vector<base::StoreEntry>& entries) {
     if (base::remove_entry(entry)) removed.push_back(entry);
   base::print(
       fmt::format("removed: {} of {} entries, {}\n", removed.size(), entries.size(), size_text(bytes_of(removed))));
-  if (removed.size() < entries.size())
-    base::print_to_stderr("note: what belongs to other users, or cannot be removed, stays");
+  if (removed.size() < entries.size()) print_wrapped("note: what belongs to other users, or cannot be removed, stays");
   return ExitCode::ok;
 }
 
@@ -62,7 +62,7 @@ ExitCode verify(const base::Store& store, const std::vector<base::StoreEntry>& e
   }
   base::print(fmt::format("verified: {} entries, {} damaged\n", entries.size(), damaged));
   if (damaged == 0) return ExitCode::ok;
-  base::print_to_stderr("note: what is damaged is never run; it is built again by the next run that needs it");
+  print_wrapped("note: what is damaged is never run; it is built again by the next run that needs it");
   return ExitCode::check_failed;
 }
 

@@ -5,6 +5,7 @@
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "flow/user_folders.h"
 #include "interop/journal_text.h"
 #include "interop/kernel_tuner_cache.h"
@@ -52,7 +53,7 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
   if (std::filesystem::equivalent(options.input, options.output, ignored))
     throw Error(ExitCode::bad_input, options.output.string() + ": the output is also the input");
   const interop::Recording recording = interop::read_recording(options.input);
-  for (const std::string& text : recording.damaged.texts(recording.file)) base::print_to_stderr("note: " + text);
+  for (const std::string& text : recording.damaged.texts(recording.file)) print_wrapped("note: " + text);
   std::string text;
   switch (format) {
     case Format::journal:

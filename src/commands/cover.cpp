@@ -8,6 +8,7 @@
 
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/selection.h"
 #include "config/database_file.h"
 #include "config/shapes.h"
@@ -35,7 +36,7 @@ std::map<Sizes, double> weights_of(const CoverOptions& options) {
 }
 
 void require_times(const flow::RecordedSlowdowns& recorded) {
-  for (const std::string& note : recorded.notes) base::print_to_stderr("note: " + note);
+  for (const std::string& note : recorded.notes) print_wrapped("note: " + note);
   if (recorded.without.empty()) return;
   std::vector<std::string> missing;
   for (const Sizes& sizes : recorded.without) missing.push_back(to_text(sizes));

@@ -4,6 +4,7 @@
 #include "base/streams.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "flow/comparison.h"
 #include "interop/comparison_json.h"
 #include "report/comparison_text.h"
@@ -40,7 +41,7 @@ ExitCode diff(const DiffOptions& options) {
   rules.any_device = options.any_device;
   const flow::RunTimes before = flow::read_run_times(options.before), now = flow::read_run_times(options.now);
   for (const flow::RunTimes* run : {&before, &now})
-    for (const std::string& note : run->notes) base::print_to_stderr("note: " + note);
+    for (const std::string& note : run->notes) print_wrapped("note: " + note);
   const RunComparison comparison = flow::compare(before, now, rules);
   const int width = base::terminal_columns(STDOUT_FILENO);
   base::print(report::comparison_text(comparison, options.top.value_or(width > 0 ? kShortList : 0), width));

@@ -5,6 +5,7 @@
 #include "base/streams.h"
 #include "commands/build_rows.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/rules.h"
 #include "report/losses.h"
 #include "report/spec_list.h"
@@ -87,8 +88,8 @@ ExitCode dry_run(const Options& options, Target& target) {
   if (options.quiet && !options.spec && !options.partition) return count(options, target);
   flow::Findings findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
-  base::print_warnings(findings.notes.warnings());
-  base::print_warnings(what_is_missing(target.plan()));
+  print_warnings(findings.notes.warnings());
+  print_warnings(what_is_missing(target.plan()));
   const auto strategy = flow::strategy_for(search_rules(options), target.plan(), grid, target.objective);
   Check check(options, target);
   const report::ListLook look = list_look(options, target.plan());

@@ -4,6 +4,7 @@
 
 #include "base/streams.h"
 #include "base/terminal.h"
+#include "commands/on_stderr.h"
 #include "flow/stored_baseline.h"
 #include "report/comparison_text.h"
 
@@ -18,7 +19,7 @@ EarlierResult::EarlierResult(const Options& options, const Plan& plan, const Dev
     : before_(flow::read_run_times(*options.baseline)), label_(flow::label_of_named(plan, *options.baseline)) {
   rules_.threshold = options.threshold.value_or(rules_.threshold);
   flow::require_comparable(before_, flow::run_times_of(plan, device, {}), rules_);
-  for (const std::string& note : before_.notes) base::print_to_stderr("note: " + note);
+  for (const std::string& note : before_.notes) print_wrapped("note: " + note);
 }
 
 ExitCode EarlierResult::compare(const Plan& plan, const Device& device, const flow::Findings& findings) const {

@@ -8,6 +8,7 @@
 #include "base/shared_file.h"
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "config/database_file.h"
 #include "flow/user_folders.h"
 #include "kokkos/results.h"
@@ -107,7 +108,7 @@ class KokkosTuning {
       const std::string line = text.substr(begin, end - begin);
       if (line.starts_with(kokkos::kRegion)) regions_.insert(line.substr(std::string_view(kokkos::kRegion).size()));
       if (line.starts_with(kokkos::kComplains) && complaints_.insert(line).second)
-        base::print_to_stderr("warning: " + line.substr(std::string_view(kokkos::kComplains).size()));
+        print_wrapped("warning: " + line.substr(std::string_view(kokkos::kComplains).size()));
     }
   }
 
@@ -151,14 +152,14 @@ class KokkosTuning {
 
   void print() const {
     if (slower_)
-      base::print_to_stderr(
+      print_wrapped(
           "warning: with the result the program is slower than without this tool: either requests cost more than they "
           "gain, or the program does something slow while it is tuned");
     std::string text;
     for (const std::string& region : regions_) text += region + "\n";
     base::print(text + comparison_ + "database: " + shown_line(database_.string()) + "\n");
     if (open() > 0)
-      base::print_to_stderr(
+      print_wrapped(
           fmt::format("note: {} of {} regions are not decided; the same command continues, and "
                       "longer runs of the program decide sooner",
                       open(), regions_.size()));

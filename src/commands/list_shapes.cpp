@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "model/values/error.h"
 
 namespace tune::commands {
@@ -77,7 +78,7 @@ ExitCode list_shapes(const ListShapesOptions& options) {
     if (options.output && fs::equivalent(log, *options.output, ignored))
       throw Error(ExitCode::bad_input, options.output->string() + ": the output is also an input; choose another -o");
     config::ShapeList list = config::read_shapes(log);
-    base::print_warnings(list.warnings);
+    print_warnings(list.warnings);
     add_shapes(std::move(list.shapes), shapes);
   }
   for (const std::string& filter : options.filters) keep_only(filter, shapes);

@@ -6,6 +6,7 @@
 
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/selection.h"
 #include "config/database_file.h"
 #include "config/lookup_text.h"
@@ -50,7 +51,7 @@ void require_all_sizes(const Database& database, const Groups& groups, const Siz
                           names.empty() ? "none at all" : names));
 }
 
-void note(const std::string& text) { base::print_to_stderr("note: " + shown_line(text)); }
+void note(const std::string& text) { print_wrapped("note: " + shown_line(text)); }
 
 void note_what_differs(const Found& found, const Wanted& wanted) {
   const TunedDevice& has = found.group->device;

@@ -2,6 +2,7 @@
 
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/selection.h"
 #include "flow/database.h"
 #include "model/values/shown.h"
@@ -15,7 +16,7 @@ ExitCode merge(const MergeOptions& options) {
   for (const std::string& alias : options.aliases) inputs.aliases.insert(name_and_value("--alias", alias));
   const flow::DatabaseChange change = flow::add_to_database(options.output, inputs);
   notes.insert(notes.end(), change.notes.begin(), change.notes.end());
-  for (const std::string& note : notes) base::print_to_stderr("note: " + note);
+  for (const std::string& note : notes) print_wrapped("note: " + note);
   base::print(shown_line(fmt::format("{}: {} result{}: {} new, {} better than before", options.output.string(),
                                      change.total, change.total == 1 ? "" : "s", change.added, change.improved)) +
               "\n");

@@ -6,6 +6,7 @@
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "flow/database_runs.h"
 #include "flow/live_page.h"
 #include "flow/recorded_plan.h"
@@ -38,9 +39,9 @@ std::string data_of(const interop::Recording& recording, const ReportOptions& op
 std::vector<interop::Recording> read(const std::filesystem::path& run) {
   std::vector<interop::Recording> recordings = flow::read_runs(run);
   const interop::Recording& last = recordings.back();
-  for (const std::string& text : last.damaged.texts(last.file)) base::print_to_stderr("note: " + text);
+  for (const std::string& text : last.damaged.texts(last.file)) print_wrapped("note: " + text);
   if (std::ranges::any_of(recordings, &interop::Recording::has_older_finals))
-    base::print_to_stderr("note: " + last.file + ": its finals are of an older version, and are left out");
+    print_wrapped("note: " + last.file + ": its finals are of an older version, and are left out");
   return recordings;
 }
 

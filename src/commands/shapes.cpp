@@ -4,6 +4,7 @@
 
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/rules.h"
 #include "flow/workload.h"
 #include "model/values/shown.h"
@@ -53,14 +54,14 @@ ExitCode for_each_shape(const Options& options, const TargetCommand& command) {
   exec::Workers workers = find_workers(options);
   if (!options.shapes) {
     Target target(options, workers);
-    base::print_warnings(target.loaded.warnings);
+    print_warnings(target.loaded.warnings);
     return command(options, target);
   }
   std::vector<std::string> warnings;
   const Shapes shapes = wanted_shapes(options, workers, warnings);
   for (const config::Shape& shape : shapes)  // what is wrong with any is said before the first
     Target(options, workers, shape).add_warnings_to(warnings);
-  base::print_warnings(warnings);
+  print_warnings(warnings);
   ExitCode worst = ExitCode::ok;
   for (const config::Shape& shape : shapes) {
     base::print(shown_line(config::to_text(shape)) + "\n");

@@ -4,6 +4,7 @@
 
 #include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/rules.h"
 #include "config/database_file.h"
 #include "flow/results.h"
@@ -35,14 +36,14 @@ std::filesystem::path recording_of(const ShowOptions& options) {
 std::string minute_of(const std::string& date) { return date.empty() ? "" : ", of " + date.substr(0, 16) + " UTC"; }
 
 void say_what_is_shown(const interop::Recording& recording, const flow::ShownRun& shown) {
-  for (const std::string& text : recording.damaged.texts(recording.file)) base::print_to_stderr("note: " + text);
+  for (const std::string& text : recording.damaged.texts(recording.file)) print_wrapped("note: " + text);
   if (!recording.run) return;
   const interop::JournalRun& run = *recording.run;
   if (run.count > 1)
-    base::print_to_stderr(fmt::format("note: this is run {} of {} in {}{}; --run N shows another", run.number,
-                                      run.count, recording.file, minute_of(run.begin.date)));
+    print_wrapped(fmt::format("note: this is run {} of {} in {}{}; --run N shows another", run.number, run.count,
+                              recording.file, minute_of(run.begin.date)));
   if (!shown.printed)
-    base::print_to_stderr(fmt::format(
+    print_wrapped(fmt::format(
         "note: {} does not have what the run printed, because it was killed or an older version of tune wrote it; "
         "this is put together from its trials",
         recording.file));

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "base/streams.h"
 #include "commands/commands.h"
+#include "commands/on_stderr.h"
 #include "commands/rules.h"
 #include "config/filter.h"
 #include "exec/replay_runner.h"
@@ -206,7 +206,7 @@ const Trial* choose(const Options& options, const SimulationHooks& hooks, Simula
 
 ExitCode simulate(const Options& options) {
   Simulation simulation(options);
-  base::print_warnings(simulation.loaded.warnings);
+  print_warnings(simulation.loaded.warnings);
   const interop::Recording& recording = simulation.recording;
   flow::Findings& findings = simulation.findings;
   Tuner& tuner = simulation.tuner;

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <iostream>
 
-#include "base/streams.h"
-#include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/earlier_result.h"
+#include "commands/on_stderr.h"
 #include "commands/rules.h"
 #include "exec/stage_times.h"
 #include "flow/artifact_copy.h"
@@ -24,7 +23,6 @@
 #include "flow/workload.h"
 #include "model/peak.h"
 #include "model/problem_size.h"
-#include "report/text.h"
 #include "search/listed.h"
 
 namespace tune::commands {
@@ -170,7 +168,8 @@ exec::MeasureOptions measuring_options(const Options& options, const Target& tar
   if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
   exec::MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
   measure.devices = devices;
-  measure.say = [&progress](const std::string& text) { progress.say(text, now()); };
+  measure.announce = {[&progress](const std::string& text) { progress.say(text, now()); },
+                      [&progress](const std::string& text) { progress.warn(text, now()); }};
   measure.note_started = [&requests, &journal](const Spec& spec, std::size_t device) {
     journal.append(wire::StartedRecord{requests.trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
   };
@@ -205,10 +204,7 @@ void print_usage(const flow::Measuring& measuring, bool programs, double finals_
   exec::Usage usage = measuring.started_runner()->usage();
   usage.finals_seconds = finals_seconds;
   usage.programs = programs;
-  const auto columns = static_cast<std::size_t>(base::terminal_columns(STDERR_FILENO));
-  const std::string text = exec::to_text(usage);
-  for (const std::string& line : columns > 0 ? report::wrapped(text, columns, 2) : std::vector{text})
-    base::print_to_stderr(line);
+  print_wrapped(exec::to_text(usage));
 }
 
 }  // namespace
@@ -218,7 +214,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   Tuned tuned;
   flow::Findings& findings = tuned.findings;
   const std::optional<flow::Grid> grid = target.grid(options, findings);
-  if (!orders.silent) base::print_warnings(findings.notes.warnings());
+  if (!orders.silent) print_warnings(findings.notes.warnings());
   if (!options.spec) grid->require_specs(name_of_input(options));
   const auto strategy = strategy_of(options, orders, target, grid, findings.notes);
 

@@ -8,6 +8,7 @@
 #include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/compared.h"
+#include "commands/on_stderr.h"
 #include "commands/tune.h"
 #include "flow/database.h"
 #include "flow/workload.h"
@@ -109,7 +110,7 @@ class Tunings {
     Database results = flow::read_results(target.outputs.best);
     for (auto& [key, result] : results.results) result.date = tuned.date.substr(0, kLengthOfDate);
     for (const std::string& note : flow::add_to_database(target.outputs.database, results).notes)
-      base::print_to_stderr("note: " + note);
+      print_wrapped("note: " + note);
     database_ = target.outputs.database;
   }
 

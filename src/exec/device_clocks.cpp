@@ -65,8 +65,8 @@ std::optional<std::string> clock_contradiction(DeviceControl control, std::int64
 
 }  // namespace
 
-DeviceClocks::DeviceClocks(ClockedDevice device, const Plan& plan, Say say)
-    : device_(std::move(device)), plan_(&plan), say_(std::move(say)) {}
+DeviceClocks::DeviceClocks(ClockedDevice device, const Plan& plan, Announce announce)
+    : device_(std::move(device)), plan_(&plan), announce_(std::move(announce)) {}
 
 bool DeviceClocks::are_needed() const {
   if (device_.id.empty()) return false;
@@ -82,9 +82,9 @@ std::unique_ptr<ClockKeeper> DeviceClocks::start() const {
 bool DeviceClocks::are_held() {
   if (base::ClaimFile::state_of(device_.file) != base::ClaimFile::State::held) return false;
   const std::string owner = base::ClaimFile::text_of(device_.file);
-  if (!std::exchange(told_, true) && say_)
-    say_(fmt::format("waiting for the clocks of {}, which another run sets: {}", device_.name,
-                     owner.substr(0, owner.find('\n'))));
+  if (!std::exchange(told_, true))
+    announce_.news(fmt::format("waiting for the clocks of {}, which another run sets: {}", device_.name,
+                               owner.substr(0, owner.find('\n'))));
   return true;
 }
 
@@ -100,8 +100,9 @@ bool DeviceClocks::claim() {
     return false;
   }
   const auto& settable = std::get<wire::SettableClocks>(keeper_->first());
-  if (settable.restored && say_)
-    say_(fmt::format("the clocks of {} were still as a killed run had set them; they are restored", device_.name));
+  if (settable.restored)
+    announce_.news(
+        fmt::format("the clocks of {} were still as a killed run had set them; they are restored", device_.name));
   require_values(settable);
   try_out();
   return true;
@@ -111,12 +112,13 @@ bool DeviceClocks::claim() {
 void DeviceClocks::restore_left() {
   const auto keeper = start();
   const auto* refused = std::get_if<wire::Refused>(&keeper->first());
-  if (!say_ || (refused != nullptr && refused->why == ClockRefused::in_use)) return;
+  if (refused != nullptr && refused->why == ClockRefused::in_use) return;
   if (refused == nullptr)
-    say_(fmt::format("the clocks of {} were still as a killed run had set them; they are restored", device_.name));
+    announce_.news(
+        fmt::format("the clocks of {} were still as a killed run had set them; they are restored", device_.name));
   else
-    say_(fmt::format("warning: the clocks of {} are still as a killed run had set them, and cannot be restored: {}",
-                     device_.name, refused->message));
+    announce_.warn(fmt::format("the clocks of {} are still as a killed run had set them, and cannot be restored: {}",
+                               device_.name, refused->message));
 }
 
 void DeviceClocks::require_values(const wire::SettableClocks& settable) const {

@@ -1,12 +1,12 @@
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "exec/announce.h"
 #include "exec/clock_keeper.h"
 #include "model/plan.h"
 
@@ -24,10 +24,8 @@ struct ClockedDevice {
 /// plans, except that what a killed run left is undone.
 class DeviceClocks {
  public:
-  using Say = std::function<void(const std::string&)>;
-
-  /// `say` tells a person, and may be empty. `plan` must outlive this.
-  DeviceClocks(ClockedDevice device, const Plan& plan, Say say);
+  /// `plan` must outlive this.
+  DeviceClocks(ClockedDevice device, const Plan& plan, Announce announce);
 
   /// Whether there is anything to claim: the parameters set something, or a killed run has left something to undo.
   bool are_needed() const;
@@ -51,7 +49,7 @@ class DeviceClocks {
 
   ClockedDevice device_;
   const Plan* plan_;
-  Say say_;
+  Announce announce_;
   std::unique_ptr<ClockKeeper> keeper_;
   bool told_ = false;
 };

@@ -31,21 +31,19 @@ std::string lock_folder_hint() {
 }  // namespace
 
 MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns,
-                             Say say)
+                             Announce announce)
     : launcher_(&launcher),
       requests_(&requests),
       chosen_(std::move(chosen)),
-      say_(std::move(say)),
+      announce_(std::move(announce)),
       lock_(lock_folder(), turns ? device_name(chosen_, requests.hello().backend) : "",
             requests.plan().yaml.filename().string()),
       clocks_({launcher.beside("tune-device-clocks"),
                lock_folder() / wire::clock_file_name(device_name(chosen_, requests.hello().backend)),
                requests.hello().backend, device_name(chosen_, requests.hello().backend), requests.hello().device.name},
-              requests.plan(), say_) {
-  // A worker then looks at the device's clocks for every spec, even if its first launches rule it out.
-  if (sets_device(requests.plan().space)) chosen_.environment["TUNE_GAUGES"] = "1";
-  if (const std::string& problem = lock_.problem(); !problem.empty() && say_)
-    say_("warning: this run does not take turns with other runs: " + problem + lock_folder_hint());
+              requests.plan(), announce_) {
+  if (const std::string& problem = lock_.problem(); !problem.empty())
+    announce_.warn("this run does not take turns with other runs: " + problem + lock_folder_hint());
 }
 
 WorkerProcess MeasureDevice::start(const wire::Request& request) {
@@ -103,10 +101,10 @@ void MeasureDevice::end_opening() {
 // it is.
 void MeasureDevice::tell_of_waiting() {
   const std::string holder = lock_.holder();
-  if (told_ || !say_ || holder.empty() || holder.starts_with(DeviceLock::our_name())) return;
+  if (told_ || holder.empty() || holder.starts_with(DeviceLock::our_name())) return;
   const bool cpu = device_name(chosen_, requests_->hello().backend) == kCpu;
-  say_("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(chosen_.index)) + ", used by " + holder +
-       "; use --no-turns to start without waiting");
+  announce_.news("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(chosen_.index)) + ", used by " +
+                 holder + "; use --no-turns to start without waiting");
   told_ = true;
 }
 
@@ -117,8 +115,8 @@ void MeasureDevice::note_refused(const std::string& why) {
 }
 
 void MeasureDevice::tell_remarks(std::span<const std::string> remarks) {
-  if (remarks.empty() || !say_ || std::exchange(remarked_, true)) return;
-  say_("warning: " + remarks.front());
+  if (remarks.empty() || std::exchange(remarked_, true)) return;
+  announce_.warn(remarks.front());
 }
 
 void MeasureDevice::throw_lost(const std::string& why) const {

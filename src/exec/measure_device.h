@@ -22,10 +22,9 @@ class DeviceLost : public Error {
 /// whether it still answers.
 class MeasureDevice {
  public:
-  using Say = std::function<void(const std::string&)>;
-
-  /// `turns`: with other runs. `say` tells a person, and may be empty. `launcher` and `requests` must outlive this.
-  MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns, Say say);
+  /// `turns`: with other runs. `launcher` and `requests` must outlive this.
+  MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns,
+                Announce announce);
   MeasureDevice(const MeasureDevice&) = delete;
 
   const ChosenDevice& chosen() const { return chosen_; }
@@ -70,7 +69,7 @@ class MeasureDevice {
   const WorkerLauncher* launcher_;
   const Requests* requests_;
   ChosenDevice chosen_;
-  Say say_;
+  Announce announce_;
   DeviceLock lock_;
   DeviceClocks clocks_;
   base::ProcessHost::Id holder_ = 0;  ///< 0: none was started

@@ -13,7 +13,7 @@ std::deque<MeasureDevice> devices_of(const WorkerLauncher& launcher, const Reque
                                      const MeasureOptions& options) {
   std::deque<MeasureDevice> devices;
   for (const ChosenDevice& device : options.devices)
-    devices.emplace_back(launcher, requests, device, options.turns, options.say);
+    devices.emplace_back(launcher, requests, device, options.turns, options.announce);
   return devices;
 }
 

@@ -354,8 +354,7 @@ void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Fai
   const auto why = disagreement(*task.shared, own);
   if (!why || !sharing_) return;
   distrust_ = fmt::format("spec {} {}", task.spec.mesh_idx, *why);
-  if (service_->options().say)
-    service_->options().say(distrust_ + "; from here on every spec has a process of its own");
+  service_->options().announce.news(distrust_ + "; from here on every spec has a process of its own");
   stop_sharing();
 }
 

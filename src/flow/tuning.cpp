@@ -31,6 +31,15 @@ void try_specs(const Tuning& tuning) try {
   throw;
 }
 
+// Whether an error came before the first spec, so that there are no results to print. To be called where it is caught.
+bool refused_to_begin(const Tuning& tuning) try {
+  throw;
+} catch (const Error&) {
+  return tuning.tuner.trials().empty();
+} catch (...) {
+  return false;
+}
+
 // What only all trials together tell.
 void note_trials(const Tuning& tuning, Findings& findings) {
   const auto earlier = std::ranges::count_if(
@@ -71,7 +80,7 @@ Results sweep_and_print(const Tuning& tuning, Findings& findings) {
   try {
     try_specs(tuning);
   } catch (...) {
-    if (tuning.journal == nullptr) throw;
+    if (tuning.journal == nullptr || refused_to_begin(tuning)) throw;
     // Whatever ended the run, its results so far are printed; the files of an earlier, complete run stay as they are,
     // unless this run knows as much.
     ResultsRules rules = tuning.results;

@@ -109,9 +109,20 @@ void Progress::tick(Time now) {
 
 void Progress::say(std::string_view line, Time now) {
   if (style_.quiet || finished_) return;
-  out_ << erased() + printable(line, line.size()) + "\n" << std::flush;
+  print_above(printable(line, line.size()) + "\n", now);
+}
+
+void Progress::warn(std::string_view text, Time now) {
+  std::string lines;
+  const auto columns = static_cast<std::size_t>(style_.columns());
+  for (const std::string& line : wrapped("warning: " + printable(text, text.size()), columns, 2)) lines += line + "\n";
+  print_above(lines, now);
+}
+
+void Progress::print_above(const std::string& lines, Time now) {
+  out_ << erased() + lines << std::flush;
   drawn_.clear();
-  if (style_.terminal) draw(now);
+  if (style_.terminal && !style_.quiet && !finished_) draw(now);
 }
 
 void Progress::finish(Time now) {

@@ -63,6 +63,8 @@ class Progress {
   void tick(Time now);
   /// Prints a line that stays, above the progress.
   void say(std::string_view line, Time now);
+  /// The same with `warning: ` before it, in lines of the terminal's width, and also with `quiet`.
+  void warn(std::string_view text, Time now);
   /// Prints the last state as a line that stays, and nothing from then on.
   void finish(Time now);
 
@@ -75,6 +77,7 @@ class Progress {
   double finals_to_come(double sweep_left, Time now) const;
   void draw(Time now);
   void print_plain(Time now);
+  void print_above(const std::string& lines, Time now);
   std::string erased() const;
 
   std::ostream& out_;

@@ -84,6 +84,7 @@ std::string cut_to(std::string_view text, std::size_t columns) {
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+  if (columns == 0) return {std::string(text)};
   std::vector<std::string> lines;
   std::string line;
   bool has_word = false;
