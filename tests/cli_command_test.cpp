@@ -96,6 +96,17 @@ TEST_F(Commands, AnInstalledProgramIsTunedWithoutATuningFile) {
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "  command: 'sort --parallel=")) << sandbox_.read("out.yaml");
 }
 
+TEST_F(Commands, ATuningFileWithoutANameIsCalledAfterTheProgram) {
+  const auto heading = [this](const std::string& run) {
+    sandbox_.write("run.yaml", "run: " + run + "\nparams: {P: [1, 2]}\n");
+    const std::string out = tune({"run.yaml", "--dry-run"}).out;
+    return out.substr(0, out.find('\n', out.find("Tuning [")) + 1);
+  };
+  EXPECT_TRUE(has(heading("/usr/bin/sort --parallel={P} x"), "Tuning [sort] from ["));
+  EXPECT_TRUE(has(heading("[sort, '--parallel={P}', x]"), "Tuning [sort] from ["));
+  EXPECT_TRUE(has(heading("sort-{P} x"), "Tuning [command] from ["));
+}
+
 TEST_F(Commands, TheBestYamlRepeatsTheWinner) {
   write_script("sleep 0.0$2");
   tune({"--tune", "--no-finals", "--param", "LEVEL:[5,1]", "--output", "best"},

@@ -157,6 +157,14 @@ class Joiner {
   Diagnostics* diagnostics_;
 };
 
+/// The name of the program that a command starts; `command` where that is not known.
+std::string name_of_command(const Node& run) {
+  std::string program = run.text.substr(0, run.text.find(' '));
+  if (run.is_list()) program = run.items.empty() ? "" : run.items.front().text;
+  const std::string name = std::filesystem::path(program).filename().string();
+  return name.empty() || name.find_first_of("{\r\n") != std::string::npos ? "command" : name;
+}
+
 }  // namespace
 
 Source read_source(std::span<const std::filesystem::path> yamls, Diagnostics& diagnostics) {
@@ -164,6 +172,9 @@ Source read_source(std::span<const std::filesystem::path> yamls, Diagnostics& di
   Source source{folder_of(yamls.front()), read_root(yamls.front(), diagnostics)};
   Joiner joiner(source.root, source.folder, diagnostics);
   for (const std::filesystem::path& yaml : yamls.subspan(1)) joiner.join(read_root(yaml, diagnostics), folder_of(yaml));
+  const Node* run = source.root.find("run");
+  if (run != nullptr && source.root.find("file") == nullptr && source.root.find("name") == nullptr)
+    source.root.set("name", make_text(name_of_command(*run), run->place));
   return source;
 }
 
@@ -175,14 +186,13 @@ Source source_of_command(const LoadOptions& options) {
         "to stand");
   const Place place{std::make_shared<const std::string>("the command behind --"), 0, 0};
   const std::vector<std::string>& words = options.command;
-  const std::string program = words.front().substr(0, words.size() == 1 ? words.front().find(' ') : std::string::npos);
-  const std::string name = std::filesystem::path(program).filename().string();
   Node run = make_list(place);
   for (const std::string& word : words) run.items.push_back(make_text(word, place));
-  const bool one_text = options.shell || (words.size() == 1 && program != words.front());
+  if (options.shell || (words.size() == 1 && words.front().find(' ') != std::string::npos))
+    run = make_text(fmt::format("{}", fmt::join(words, " ")), place);
   Source source{std::filesystem::current_path(), make_mapping(place)};
-  source.root.set("name", make_text(name.empty() ? "command" : name, place));
-  source.root.set("run", one_text ? make_text(fmt::format("{}", fmt::join(words, " ")), place) : run);
+  source.root.set("name", make_text(name_of_command(run), place));
+  source.root.set("run", run);
   source.root.set("params", make_mapping(place));
   return source;
 }
