@@ -13,8 +13,6 @@
 namespace tune::valid_specs_test {
 namespace {
 
-using Neighbourhood = ValidSpecs::Neighbourhood;
-
 /// Writes a space down the way a tuning file does.
 class Builder {
  public:
@@ -59,12 +57,6 @@ std::string text_of(const Space& space, const Space::Point& point) {
   for (const Setting& setting : space.spec(point).params)
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", setting.name, to_text(setting.value));
   return text;
-}
-
-std::vector<std::string> texts_of(const ValidSpecs& specs, const std::vector<Space::Point>& points) {
-  std::vector<std::string> texts;
-  for (const Space::Point& point : points) texts.push_back(text_of(specs.space(), point));
-  return texts;
 }
 
 /// Every point of the grid, looked up alone.
@@ -322,41 +314,6 @@ Builder tiles() {
       .constraint("BM // TM <= 32")
       .constraint("LAYOUT != 'col' or TM != 4");
   return builder;
-}
-
-using Texts = std::vector<std::string>;
-
-TEST(ValidSpecs, HaveNeighboursThatDifferInOneParameter) {
-  const Space space = tiles().space();
-  const ValidSpecs specs(space);
-  const Space::Point point{0, {0, 2, 0}};
-  ASSERT_EQ(text_of(space, point), "BM=64 TM=4 LAYOUT=row");
-  EXPECT_EQ(texts_of(specs, specs.neighbours(point, Neighbourhood::hamming)),
-            (Texts{"BM=16 TM=4 LAYOUT=row", "BM=32 TM=4 LAYOUT=row", "BM=128 TM=4 LAYOUT=row", "BM=64 TM=2 LAYOUT=row",
-                   "BM=64 TM=4 LAYOUT=tiled"}));
-}
-
-TEST(ValidSpecs, HaveTheNextValidValueAsAdjacentNeighbour) {
-  const Space space = tiles().space();
-  const ValidSpecs specs(space);
-  EXPECT_EQ(texts_of(specs, specs.neighbours({0, {0, 2, 0}}, Neighbourhood::adjacent)),
-            (Texts{"BM=16 TM=4 LAYOUT=row", "BM=64 TM=2 LAYOUT=row", "BM=64 TM=4 LAYOUT=tiled"}));
-}
-
-TEST(ValidSpecs, HaveNeighboursByKindInTheOrderOfNumbers) {
-  const Space space = tiles().space();
-  const ValidSpecs specs(space);
-  EXPECT_EQ(
-      texts_of(specs, specs.neighbours({0, {0, 1, 0}}, Neighbourhood::kind)),
-      (Texts{"BM=32 TM=2 LAYOUT=row", "BM=64 TM=4 LAYOUT=row", "BM=64 TM=2 LAYOUT=col", "BM=64 TM=2 LAYOUT=tiled"}));
-}
-
-TEST(ValidSpecs, OfAPointThatIsNotValidHaveNeighboursToo) {
-  const Space space = tiles().space();
-  const ValidSpecs specs(space);
-  const Space::Point pruned{0, {0, 2, 1}};
-  EXPECT_FALSE(specs.contains(pruned));
-  EXPECT_EQ(specs.neighbours(pruned, Neighbourhood::hamming).size(), 3U);
 }
 
 TEST(ValidSpecs, AreCountedWhereTheProductCannotBe) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
-#include <numeric>
 
 #include "model/constraints/diagram_product.h"
 
@@ -17,23 +16,6 @@ std::string cause_of(const std::vector<std::string>& parameters) {
   return fmt::format(
       "the constraints entangle {} parameters so much that their valid combinations cannot be counted ({})",
       parameters.size(), fmt::join(parameters, ", "));
-}
-
-/// The indices of a parameter's values, in the order in which steps go up and down.
-std::vector<std::uint32_t> ladder(const Parameter& parameter, ValidSpecs::Neighbourhood neighbourhood) {
-  std::vector<std::uint32_t> order(parameter.values.size());
-  std::iota(order.begin(), order.end(), 0U);
-  const bool numeric = parameter.kind == Kind::interval || parameter.kind == Kind::ratio;
-  if (neighbourhood != ValidSpecs::Neighbourhood::kind || !numeric) return order;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return number_of(parameter.values[a]) < number_of(parameter.values[b]);
-  });
-  return order;
-}
-
-bool takes_all(const Parameter& parameter, ValidSpecs::Neighbourhood neighbourhood) {
-  return neighbourhood == ValidSpecs::Neighbourhood::hamming ||
-         (neighbourhood == ValidSpecs::Neighbourhood::kind && parameter.kind == Kind::categorical);
 }
 
 }  // namespace
@@ -136,28 +118,6 @@ std::optional<std::int64_t> ValidSpecs::index_of(const Point& point) const { ret
 
 std::int64_t ValidSpecs::sample(Random& random) const {
   return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(size())));
-}
-
-std::vector<ValidSpecs::Point> ValidSpecs::neighbours(const Point& point, Neighbourhood neighbourhood) const {
-  std::vector<Point> found;
-  const std::vector<Parameter>& parameters = space_->mappings()[point.mapping].parameters;
-  Point other = point;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const std::vector<std::uint32_t> order = ladder(parameters[i], neighbourhood);
-    const auto here = std::find(order.begin(), order.end(), point.digits[i]);
-    const auto try_value = [&](std::uint32_t digit) {
-      other.digits[i] = digit;
-      const bool valid = contains(other);
-      if (valid) found.push_back(other);
-      return valid && !takes_all(parameters[i], neighbourhood);
-    };
-    for (auto below = here; below != order.begin();)
-      if (try_value(*--below)) break;
-    for (auto above = here + 1; above != order.end(); ++above)
-      if (try_value(*above)) break;
-    other.digits[i] = point.digits[i];
-  }
-  return found;
 }
 
 }  // namespace tune

@@ -17,7 +17,7 @@ struct TooEntangled : Error {
   std::string cause;  ///< without what to do
 };
 
-/// The valid specs of a space: how many there are, which, and their neighbours. It knows nothing of measurements.
+/// The valid specs of a space: how many there are, and which. It knows nothing of measurements.
 class ValidSpecs {
  public:
   using Point = Space::Point;
@@ -46,16 +46,6 @@ class ValidSpecs {
 
   /// Uniform. Precondition: size() > 0.
   std::int64_t sample(Random& random) const;
-
-  /// Which points are neighbours: points of the same mapping that differ in one parameter,
-  /// - hamming: by any of its values;
-  /// - adjacent: by the first valid value before and after it, in the order in which the values are written;
-  /// - kind: by any value if it is categorical, else by the first valid value below and above it; the values of
-  /// interval
-  ///   and ratio parameters are ordered as numbers.
-  enum class Neighbourhood { hamming, adjacent, kind };
-  /// The valid neighbours of a point, which need not be valid itself; by parameter, in a fixed order.
-  std::vector<Point> neighbours(const Point& point, Neighbourhood neighbourhood) const;
 
  private:
   struct Set;
