@@ -3,51 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "config/baseline_reader.h"
-#include "config/device_file.h"
 #include "config/device_limits.h"
 #include "config/device_parameters.h"
+#include "config/device_values.h"
 #include "config/idle_condition.h"
+#include "config/objective_reader.h"
+#include "config/reserved_names.h"
 #include "config/rules_reader.h"
 #include "config/run_reader.h"
 #include "model/device_setting.h"
 #include "model/program.h"
 #include "model/statistics/objective.h"
 #include "model/support.h"
-#include "model/values/error.h"
 
 namespace tune::config {
 namespace {
 
-const std::string kDevice = "device.";
 constexpr int kRunsBeforehand = 1;  // of a whole command: they bring its files into memory
-constexpr std::array<std::string_view, 4> kGpuBuildNames = {"registers", "spills", "shared", "occupancy"};
-constexpr std::array<std::string_view, 2> kCpuBuildNames = {"code", "stack"};
-constexpr std::array<std::string_view, 4> kFigures = {"time", "flops", "bytes", "energy"};
-
-template <class Array>
-bool contains(const Array& array, std::string_view name) {
-  return std::ranges::find(array, name) != array.end();
-}
-
-bool is_word_of_the_language(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kWords = {"and",  "or",   "not",   "in",    "if",
-                                                      "else", "True", "False", "device"};
-  return contains(kWords, name);
-}
-
-bool is_function(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kFunctions = {"min", "max", "abs", "ceil_div"};
-  return contains(kFunctions, name);
-}
-
-std::span<const std::string_view> build_names(Backend backend) {
-  if (is_gpu(backend)) return kGpuBuildNames;
-  if (backend == Backend::cpu) return kCpuBuildNames;
-  return {};
-}
 
 }  // namespace
 
@@ -66,7 +40,8 @@ Interpreter::Interpreter(const Source& source, const LoadOptions& options, Diagn
 Plan Interpreter::run() {
   read_heading();
   read_problem_section();
-  read_device_defaults();
+  if (const Node* defaults = top_.find("device_defaults"))
+    device_defaults_ = read_device_defaults(*defaults, plan_.backend, scope_, diagnostics_);
   read_space();
   read_launch();
   space_names_ = scope_.names();
@@ -78,7 +53,8 @@ Plan Interpreter::run() {
   diagnostics_.throw_if_any();
   plan_.result_names = scope_.names();
   add_device_limits();
-  plan_.space = Space(space_names_, fixed_values(), std::move(mappings_));
+  plan_.space = Space(space_names_, fixed_values(scope_, space_names_, {plan_, options_, device_defaults_}),
+                      std::move(mappings_));
   check_trusted_spec();
   return std::move(plan_);
 }
@@ -118,23 +94,12 @@ void Interpreter::read_problem_section() {
   scope_.add_device(plan_.backend, file_.others);
 }
 
-std::string Interpreter::owner_of(const std::string& name) const {
-  if (is_function(name)) return "a built-in function";
-  if (is_word_of_the_language(name)) return "a word of the expression language";
-  if (problem_.constants.contains(name)) return "a size of the problem";
-  if (contains(kFigures, name)) return "a built-in figure of a measurement";
-  if (program_mode()) return "";
-  if (contains(kGpuBuildNames, name) || contains(kCpuBuildNames, name)) return "a built-in property of a build";
-  if (contains(buffer_names(plan_.problem), name) || name == "workspace") return "a buffer";
-  return "";
-}
-
 void Interpreter::read_space() {
   const Node* params = top_.require("params");
   if (params == nullptr) return;
   const bool is_compiled = language_of(plan_.file).has_value();
   params_ = read_params(
-      *params, [this](const std::string& name) { return owner_of(name); },
+      *params, [this](const std::string& name) { return owner_of(name, plan_); },
       [&](const Parameter& parameter) {
         return !is_of_a_device(parameter.name) && (!program_mode() || (is_compiled && !parameter.run_time));
       },
@@ -157,7 +122,8 @@ void Interpreter::read_derived() {
   if (!let->is_mapping()) diagnostics_.add(let->place, fmt::format("let must be a mapping, not {}", describe(*let)));
   for (const Entry& entry : let->entries) {
     const std::string& name = entry.key.text;
-    const std::string owner = scope_.declares(name) && owner_of(name).empty() ? "a parameter" : owner_of(name);
+    const std::string owner =
+        scope_.declares(name) && owner_of(name, plan_).empty() ? "a parameter" : owner_of(name, plan_);
     if (!is_identifier(name) || !owner.empty()) {
       diagnostics_.add(entry.key.place, owner.empty() ? fmt::format("'{}' in let cannot be a name", name)
                                                       : fmt::format("'{}' in let is also {}; rename it", name, owner));
@@ -222,23 +188,6 @@ void Interpreter::read_pruning() {
   }
 }
 
-LaunchContext Interpreter::launch_context() const {
-  LaunchContext context{plan_.backend,
-                        file_.others,
-                        plan_.kernel,
-                        buffer_names(plan_.problem),
-                        std::holds_alternative<Gemm>(plan_.problem),
-                        {}};
-  const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
-  for (const ParameterMapping& mapping : params_) {
-    for (const Parameter& parameter : mapping.parameters) {
-      const bool pairs = !parameter.values.empty() && std::ranges::all_of(parameter.values, is_pair);
-      if (pairs) context.pairs.push_back(parameter.name);
-    }
-  }
-  return context;
-}
-
 void Interpreter::read_launch() {
   const Node* node = top_.find("launch");
   if (program_mode()) {
@@ -248,7 +197,7 @@ void Interpreter::read_launch() {
   }
   // Without a backend every entry would be reported for the wrong reason.
   if (!file_.backend) return;
-  const LaunchContext context = launch_context();
+  const LaunchContext context = launch_context(plan_, file_.others, params_);
   if (top_.require("launch") != nullptr) {
     LaunchSection section = read_launches(*node, context, scope_, diagnostics_);
     plan_.launches = std::move(section.launches);
@@ -307,44 +256,19 @@ void Interpreter::read_rules() {
 }
 
 void Interpreter::read_figures() {
-  for (const std::string_view name : kFigures) scope_.add_result(std::string(name));
+  for (const std::string_view name : figure_names()) scope_.add_result(std::string(name));
   for (const std::string& figure : options_.figures)
     if (is_identifier(figure) && !scope_.declares(figure)) scope_.add_result(figure);
   if (const Node* metrics = top_.find("metrics")) {
     plan_.metrics = read_metrics(*metrics, program_mode(), scope_, diagnostics_);
   }
-  read_objectives();
-}
-
-void Interpreter::read_objectives() {
-  std::vector<std::string> known = {"time", "gflops", "gflops_per_watt", "energy", "edp", "ed2p"};
-  for (const Metric& metric : plan_.metrics) known.push_back(metric.name);
-  known.insert(known.end(), options_.figures.begin(), options_.figures.end());
-  std::vector<std::string> objectives;
-  // Any column that the program may report, whose time alone is known; a recording's columns are known.
-  const bool columns = program_mode() && options_.figures.empty();
-  const auto add = [&](const std::string& written, const auto& complain) {
-    const std::string name = columns && flops_of(plan_.problem) == 0 ? written : objective_named(written, known);
-    const std::string advice = did_you_mean(written, known);
-    if (!contains(known, name) && !(columns && advice.empty()))
-      complain(fmt::format("unknown objective '{}'{}", written, advice.empty() ? "; declare it in metrics" : advice));
-    else if (contains(objectives, name))
-      complain(fmt::format("the objective '{}' stands twice", written));
-    else
-      objectives.push_back(name);
-  };
-  const Node* node = top_.find("objective");
-  if (node != nullptr && node->is_list() && node->items.empty())
-    diagnostics_.add(node->place, "objective is an empty list; name one, such as time, or remove it");
-  for (const std::string& name : options_.objectives)
-    add(name, [](const std::string& text) { throw Error(ExitCode::bad_input, "--objective: " + text); });
-  if (node != nullptr && options_.objectives.empty())
-    for (const Node* item : as_list(*node))
-      if (const auto name = read_text(*item, "objective", diagnostics_))
-        add(*name, [&](const std::string& text) { diagnostics_.add(item->place, text); });
-  if (objectives.empty()) return;
-  plan_.objective = objectives.front();
-  plan_.other_objectives.assign(objectives.begin() + 1, objectives.end());
+  const bool any_column = program_mode() && options_.figures.empty();
+  std::vector<std::string> names = read_objectives(
+      top_.find("objective"),
+      {plan_.metrics, options_.figures, options_.objectives, any_column, flops_of(plan_.problem) > 0}, diagnostics_);
+  if (names.empty()) return;
+  plan_.objective = names.front();
+  plan_.other_objectives.assign(names.begin() + 1, names.end());
 }
 
 void Interpreter::read_points() {
@@ -368,51 +292,6 @@ void Interpreter::add_device_limits() {
       if (scope_.known_in(i, limit.expression)) mappings_[i].constraints.push_back(limit);
     }
   }
-}
-
-void Interpreter::read_device_defaults() {
-  const Node* node = top_.find("device_defaults");
-  if (node == nullptr) return;
-  device_defaults_ = read_properties(*node, "device_defaults", diagnostics_);
-  for (const Entry& entry : node->entries) {
-    if (scope_.declares(kDevice + entry.key.text)) continue;
-    const auto names = device_names(plan_.backend);
-    const std::vector<std::string> known(names.begin(), names.end());
-    diagnostics_.add(entry.key.place, fmt::format("unknown name '{}' in device_defaults{}", entry.key.text,
-                                                  did_you_mean(entry.key.text, known)));
-  }
-}
-
-Device Interpreter::device_in_expressions() const try {
-  if (!options_.probe)
-    throw Error(
-        ExitCode::environment,
-        fmt::format("an expression of '{}' uses device.*, but no device is known; give --device-file", plan_.name));
-  return options_.probe(plan_.backend);
-} catch (const Error&) {
-  // What cannot do without the device asks for it again.
-  const bool known = std::ranges::all_of(scope_.used_device_slots(), [this](int slot) {
-    return device_defaults_.contains(scope_.names().at(slot).substr(kDevice.size()));
-  });
-  if (!known) throw;
-  return {};
-}
-
-std::vector<Value> Interpreter::fixed_values() const {
-  std::vector<Value> values = scope_.values();
-  values.resize(static_cast<std::size_t>(space_names_.size()));
-  if (scope_.used_device_slots().empty()) return values;
-  const Device device = device_in_expressions();
-  for (const int slot : scope_.used_device_slots()) {
-    const std::string& name = scope_.names().at(slot);
-    const std::string property = name.substr(kDevice.size());
-    const auto told = device.properties.find(property), otherwise = device_defaults_.find(property);
-    if (told == device.properties.end() && otherwise == device_defaults_.end())
-      throw Error(ExitCode::environment, fmt::format("an expression of '{}' uses device.*, but '{}' does not tell {}",
-                                                     plan_.name, device.name, name));
-    values[static_cast<std::size_t>(slot)] = told == device.properties.end() ? otherwise->second : told->second;
-  }
-  return values;
 }
 
 }  // namespace tune::config

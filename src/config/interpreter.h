@@ -1,4 +1,5 @@
 #pragma once
+#include "config/device_values.h"
 #include "config/file_reader.h"
 #include "config/launch_reader.h"
 #include "config/load.h"
@@ -18,12 +19,9 @@ class Interpreter {
 
  private:
   bool program_mode() const { return file_.backend == Backend::program; }
-  /// What already bears a name, or nothing.
-  std::string owner_of(const std::string& name) const;
 
   void read_heading();
   void read_problem_section();
-  void read_device_defaults();
   void read_space();
   void read_derived();
   void read_constraints(const Node& node);
@@ -36,13 +34,8 @@ class Interpreter {
   void check_trusted_spec();
   void read_rules();
   void read_figures();
-  void read_objectives();
   void read_points();
-  LaunchContext launch_context() const;
   void add_device_limits();
-  /// The device that expressions ask; without properties where none is known but the file's defaults will do.
-  Device device_in_expressions() const;
-  std::vector<Value> fixed_values() const;
 
   const Source& source_;
   const LoadOptions& options_;
@@ -50,7 +43,7 @@ class Interpreter {
   Fields top_;
   Scope scope_;
   FileSection file_;
-  std::map<std::string, Value> device_defaults_;  ///< without `device.`
+  DeviceDefaults device_defaults_;
   ProblemSection problem_;
   std::vector<ParameterMapping> params_;
   std::vector<Space::Mapping> mappings_;

@@ -6,6 +6,7 @@
 
 #include "config/argument_reader.h"
 #include "config/fields.h"
+#include "config/problem_reader.h"
 
 namespace tune::config {
 namespace {
@@ -148,6 +149,21 @@ class LaunchReader {
 };
 
 }  // namespace
+
+LaunchContext launch_context(const Plan& plan, std::vector<Backend> others, std::span<const ParameterMapping> params) {
+  LaunchContext context{plan.backend,
+                        std::move(others),
+                        plan.kernel,
+                        buffer_names(plan.problem),
+                        std::holds_alternative<Gemm>(plan.problem),
+                        {}};
+  const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
+  for (const ParameterMapping& mapping : params)
+    for (const Parameter& parameter : mapping.parameters)
+      if (!parameter.values.empty() && std::ranges::all_of(parameter.values, is_pair))
+        context.pairs.push_back(parameter.name);
+  return context;
+}
 
 LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics) {
   const auto read = [&](const Node& text, std::string_view what) { return scope.read_for_all(text, what); };

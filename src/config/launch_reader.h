@@ -1,9 +1,11 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "config/node.h"
+#include "config/params.h"
 #include "config/scope.h"
 #include "model/plan.h"
 
@@ -18,6 +20,9 @@ struct LaunchContext {
   bool gemm = false;               ///< alpha and beta are arguments of their own type
   std::vector<std::string> pairs;  ///< parameters whose values are pairs: two dimensions at once
 };
+
+/// That of a plan whose problem and kernel are known.
+LaunchContext launch_context(const Plan& plan, std::vector<Backend> others, std::span<const ParameterMapping> params);
 
 struct LaunchSection {
   std::vector<Launch> launches;
