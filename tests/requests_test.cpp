@@ -57,7 +57,7 @@ TEST_F(RequestsTest, TheGaugesAreReadWhereASpecSetsTheClocks) {
   EXPECT_FALSE(requests().measure(spec(0)).gauges);
   EXPECT_FALSE(requests().vendor().gauges);
   const std::string text = std::string(kSplit).replace(std::string(kSplit).find("$SPLIT_K: [1, 2]"), 16,
-                                                       "$SPLIT_K: [1, 2], $sm_clock: [1200, 1500]");
+                                                       "$SPLIT_K: [1, 2], $device.sm_clock: [1200, 1500]");
   plan_ = load_text(folder_, text, without_kernel_file()).plan;
   EXPECT_TRUE(requests().measure(spec(0)).gauges);
   EXPECT_TRUE(requests().vendor().gauges);

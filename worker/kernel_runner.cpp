@@ -122,7 +122,8 @@ class KernelRunner {
     volatile KernelNotes& notes = shared_.notes();
     const std::uint32_t orders = ++notes.turns;
     ::syscall(SYS_futex, &notes.turns, FUTEX_WAKE, 1, nullptr, nullptr, 0);
-    while (notes.orders != orders) ::syscall(SYS_futex, &notes.orders, FUTEX_WAIT, notes.orders, nullptr, nullptr, 0);
+    for (std::uint32_t now = notes.orders; now != orders; now = notes.orders)
+      ::syscall(SYS_futex, &notes.orders, FUTEX_WAIT, now, nullptr, nullptr, 0);
   }
 
   void carry_out() {
