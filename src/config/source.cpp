@@ -157,12 +157,12 @@ class Joiner {
   Diagnostics* diagnostics_;
 };
 
-/// The name of the program that a command starts; `command` where that is not known.
+/// The name of the program that a command starts; `command` if it has none.
 std::string name_of_command(const Node& run) {
   std::string program = run.text.substr(0, run.text.find(' '));
   if (run.is_list()) program = run.items.empty() ? "" : run.items.front().text;
   const std::string name = std::filesystem::path(program).filename().string();
-  return name.empty() || name.find_first_of("{\r\n") != std::string::npos ? "command" : name;
+  return name.empty() ? "command" : name;
 }
 
 }  // namespace
