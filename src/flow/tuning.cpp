@@ -32,9 +32,7 @@ void try_specs(const Tuning& tuning) try {
 }
 
 // Whether an error came before the first spec, so that there are no results to print. To be called where it is caught.
-bool refused_to_begin(const Tuning& tuning) try {
-  throw;
-} catch (const Error&) {
+bool refused_to_begin(const Tuning& tuning) try { throw; } catch (const Error&) {
   return tuning.tuner.trials().empty();
 } catch (...) {
   return false;
