@@ -25,7 +25,7 @@ struct MeasureOptions {
   std::vector<ChosenDevice> devices = {{}};  ///< at least one; references and finals are the first's
   bool share_processes = false;              ///< --isolation auto
   bool turns = true;                         ///< with other runs on the same device, the CPU among them
-  Announce announce;
+  Announce announce = {};
   /// Told of each spec of the sweep before it runs, with its device's place; on a GPU before its launches begin.
   std::function<void(const Spec&, std::size_t device)> note_started = {};
   /// Told when a spec that was noted waits for its turn, and so runs on none of the devices until it is noted again.
