@@ -101,7 +101,7 @@ TEST_F(Commands, ATuningFileWithoutANameIsCalledAfterTheProgram) {
     sandbox_.write("run.yaml", "run: " + run + "\nparams: {P: [1, 2]}\n");
     return tune({"run.yaml", "--no-finals", "--output", "out"}).out;
   };
-  EXPECT_TRUE(has(heading("/bin/true {P}"), "Tuning [true] from [/bin/true {P}]"));
+  EXPECT_TRUE(has(heading("' /bin/true {P}'"), "Tuning [true] from [/bin/true {P}]"));
   EXPECT_TRUE(has(heading("['true', '{P}']"), "Tuning [true] from [true {P}]"));
 }
 

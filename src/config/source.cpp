@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <sstream>
 
 #include "config/fields.h"
 #include "config/t1.h"
@@ -159,7 +160,8 @@ class Joiner {
 
 /// The name of the program that a command starts; `command` if it has none.
 std::string name_of_command(const Node& run) {
-  std::string program = run.text.substr(0, run.text.find(' '));
+  std::string program;
+  std::istringstream(run.text) >> program;
   if (run.is_list()) program = run.items.empty() ? "" : run.items.front().text;
   const std::string name = std::filesystem::path(program).filename().string();
   return name.empty() ? "command" : name;
