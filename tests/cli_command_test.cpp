@@ -98,7 +98,7 @@ TEST_F(Commands, AnInstalledProgramIsTunedWithoutATuningFile) {
 
 TEST_F(Commands, ATuningFileWithoutANameIsCalledAfterTheProgram) {
   const auto heading = [this](const std::string& run) {
-    sandbox_.write("run.yaml", "run: " + run + "\nparams: {P: [1, 2]}\n");
+    sandbox_.write("run.yaml", "run: " + run + "\nparams: {P: 1}\nmeasure: {max_seconds: 0.02}\n");
     return tune({"run.yaml", "--no-finals", "--output", "out"}).out;
   };
   EXPECT_TRUE(has(heading("' /bin/true {P}'"), "Tuning [true] from [/bin/true {P}]"));

@@ -73,11 +73,12 @@ TEST_F(TerminalTest, TheTableFits) {
 }
 
 TEST_F(TerminalTest, WarningsBeforeTheStartAndDuringTheRunFit) {
-  sandbox_.write("p.yaml", "{name: p, run: \"echo {A}\", params: {A: 1}, default: {A: 7}}\n");
+  sandbox_.write("p.yaml",
+                 "{name: p, run: \"echo {A}\", params: {A: 1}, default: {A: 7}, measure: {max_seconds: 0.02}}\n");
   EXPECT_TRUE(has(left_on(50, {"p.yaml", "-o", "p"}), "\n  ")) << raw_;
   EXPECT_TRUE(has(raw_, "warning: ")) << raw_;
   sandbox_.write("p.sh", "echo '{\"ms\": 3}'\n");
-  sandbox_.write("p.yaml", "{name: p, run: \"sh p.sh {A}\", params: {A: 1}}\n");
+  sandbox_.write("p.yaml", "{name: p, run: \"sh p.sh {A}\", params: {A: 1}, measure: {max_seconds: 0.02}}\n");
   EXPECT_TRUE(has(left_on(50, {"p.yaml", "-o", "p"}), "warning: the whole command is timed, because it\n  reported"))
       << raw_;
 }
