@@ -71,6 +71,31 @@ TEST_F(CudaBuild, EveryTuningFileOfTheRepositoryBuilds) {
   EXPECT_GT(files, 0);
 }
 
+TEST_F(CudaBuild, EveryChoiceOfTheHopperKernelsBuilds) {
+  std::ifstream file(TUNE_SOURCE_DIR "/configs/hopper_bf16.yaml");
+  const std::string yaml{std::istreambuf_iterator<char>(file), {}};
+  const auto built = [&](const std::string& problem, const std::vector<std::string>& params) {
+    const std::string here = std::regex_replace(yaml, std::regex("\\.\\./demo"), TUNE_SOURCE_DIR "/demo");
+    const std::string text = std::regex_replace(here, std::regex("gemm: \\{m: 4096[^}]*\\}\\}"),
+                                                "gemm: {" + problem + ", acc: f32, layout: {a: row, b: col, c: row}}");
+    EXPECT_NE(text, here);
+    sandbox_.write("hopper.yaml", text);
+    std::vector<std::string> arguments = {"hopper.yaml", "--max-evals", "1"};
+    for (const std::string& param : params) arguments.insert(arguments.end(), {"--param", param});
+    const Result result = build(arguments);
+    EXPECT_NE(result.out.find("built specs: 1 (out of 1)"), std::string::npos) << problem << result.out << result.err;
+  };
+  const std::string large = "m: 4096, n: 4096, k: 8192, a: bf16, b: bf16, c: bf16";
+  const std::string few_tiles = "m: 256, n: 256, k: 32768, a: f16, b: f16, c: f16";
+  built(large, {"SCHEDULE:pingpong", "BM:128", "BN:128", "CLUSTER_M:2", "EPILOGUE:tma"});
+  built(large, {"CONSUMERS:3", "BM:192", "BN:176", "CLUSTER_N:2", "EPILOGUE:direct"});
+  built(few_tiles, {"REDUCE:workspace", "BM:128", "CLUSTER_M:2", "CLUSTER_N:2", "SWAP:0"});
+  built(few_tiles, {"REDUCE:cluster", "BM:64", "RESIDENT:2", "SWAP:1"});
+  built(large, {"BM:128", "BN:256", "EPILOGUE:tma", "SCHEDULE:coop"});
+  built("m: 500, n: 701, k: 1024, a: bf16, b: bf16, c: f32", {"BM:64", "BN:80"});
+  built("m: 3, n: 8192, k: 8192, a: f16, b: f16, c: f16", {"KERNEL:gemv"});
+}
+
 TEST_F(CudaBuild, TheWorkersOwnKernelsBuild) {
   sandbox_.write(
       "own.yaml",

@@ -1,5 +1,5 @@
-// From sums in registers to C: directly, or by way of shared memory and the TMA; and how blocks that each have a part of
-// a tile's k add their parts up. type_c is the element type of C: bf16, f16 or f32. With SWAP the tile is one of C
+// From sums in registers to C: directly, or by way of shared memory and the TMA; and how blocks that each have a part
+// of a tile's k add their parts up. type_c is the element type of C: bf16, f16 or f32. With SWAP the tile is one of C
 // transposed: its rows are columns of C.
 #pragma once
 
@@ -139,9 +139,9 @@ __device__ __forceinline__ void store_directly(const Matrix& c, int row, int col
   for (int j = kFours; j < kFragments; ++j) store_fragment(c, row, col + j * 8, sums[j]);
 }
 
-/// Stores 64 x 8*kFragments sums of a warpgroup through shared memory: kWidth bytes of each row at a time are written to
-/// one of two buffers, from which the TMA copies them while the warpgroup goes on. `turn` counts what has been stored, and
-/// `barrier` is the warpgroup's own.
+/// Stores 64 x 8*kFragments sums of a warpgroup through shared memory: kWidth bytes of each row at a time are written
+/// to one of two buffers, from which the TMA copies them while the warpgroup goes on. `turn` counts what has been
+/// stored, and `barrier` is the warpgroup's own.
 template <int kWidth, int kFragments>
 __device__ __forceinline__ void store_by_tma(const TensorMap& c, int row, int col, const Sums<kFragments>& sums,
                                              unsigned buffers, int& turn, int barrier) {
@@ -167,8 +167,8 @@ __device__ __forceinline__ void store_by_tma(const TensorMap& c, int row, int co
   }
 }
 
-// ---- Parts of a sum. The blocks that share a tile write their sums down, each for itself, as C has them; then each adds
-// up, rounds and stores its share of the tile.
+// ---- Parts of a sum. The blocks that share a tile write their sums down, each for itself, as C has them; then each
+// adds up, rounds and stores its share of the tile.
 
 /// Sums of kRows x kCols elements of C in shared memory, one part in each block of the cluster.
 template <int kRows, int kCols>
@@ -303,8 +303,8 @@ __device__ __forceinline__ void add_up(const Parts& from, int part, int parts, i
 constexpr int kMostTiles = 4096;
 __device__ unsigned written_down[kMostTiles], added_up[kMostTiles];
 
-/// One thread for each block: waits until all parts of the tile have been written down. All blocks of the grid must be on
-/// the device at the same time.
+/// One thread for each block: waits until all parts of the tile have been written down. All blocks of the grid must be
+/// on the device at the same time.
 __device__ __forceinline__ void await_parts(int tile, int parts) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(&written_down[tile]) : "memory");
   unsigned count;

@@ -1,9 +1,10 @@
-// C = A * B on Hopper's tensor cores, for sm_90a: bf16, f16 or fp8 (e4m3) in, sums in f32, C in bf16, f16 or f32. A is
+// C = A * B on Hopper's tensor cores, for sm_90a: bf16 or f16 in, sums in f32, C in bf16, f16 or f32. A is
 // row-major, B is N x K: both are read along k.
 //
-// This file has the roles. One warpgroup, the producer, has a single thread that asks the TMA for slices of A and B, which
-// arrive in a ring of stages (pipe.cuh). The other warpgroups, the consumers, multiply them (wgmma.cuh), and store C
-// (epilogue.cuh). Which tiles and slices a block has is said by schedule.cuh. What a shape needs beyond that are choices:
+// This file has the roles. One warpgroup, the producer, has a single thread that asks the TMA for slices of A and B,
+// which arrive in a ring of stages (pipe.cuh). The other warpgroups, the consumers, multiply them (wgmma.cuh), and
+// store C (epilogue.cuh). Which tiles and slices a block has is said by schedule.cuh. What a shape needs beyond that
+// are choices:
 //
 //   BM, BN, BK   tile of a block and width of a slice: multiples of 64 (for each consumer), of 8, and of 128 bytes
 //   STAGES       of the ring
@@ -17,10 +18,11 @@
 //   REDUCE       none; or `parts` blocks share each tile, and add up through each other's shared memory (cluster: the
 //                blocks of one cluster) or through global memory (workspace: all blocks must be on the device at once)
 //   RESIDENT     blocks on a multiprocessor, 1 or 2
-//   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
+//   type_a, type_c   bf16 or f16; bf16, f16 or f32
 //
-// Dynamic shared memory: STAGES*((BM + BN)*BK*bytes + 16), and CONSUMERS*16384 bytes with EPILOGUE tma. Workspace with REDUCE workspace: 4*BM*BN bytes for each part of each tile.
-// Rows of A and B, and of C with EPILOGUE tma, must start at multiples of 16 bytes.
+// Dynamic shared memory: STAGES*((BM + BN)*BK*bytes + 16), and CONSUMERS*16384 bytes with EPILOGUE tma. Workspace with
+// REDUCE workspace: 4*BM*BN bytes for each part of each tile. Rows of A and B, and of C with EPILOGUE tma, must start
+// at multiples of 16 bytes.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(CLUSTER_M) || \
     !defined(CLUSTER_N) || !defined(SWAP) || !defined(RESIDENT)
@@ -35,11 +37,6 @@
 
 namespace {
 
-#if type_a_e4m3
-constexpr int kElementBytes = 1;
-#else
-constexpr int kElementBytes = 2;
-#endif
 #if SCHEDULE_pingpong
 constexpr bool kPingPong = true;
 #else
@@ -53,7 +50,7 @@ constexpr Sharing kSharing = Sharing::grid;
 constexpr Sharing kSharing = Sharing::none;
 #endif
 constexpr int kThreads = (CONSUMERS + 1) * 128;
-constexpr int kWidth = 128 / kElementBytes, kPartsK = BK / kWidth;  // elements of k in a swizzled row; rows of a slice
+constexpr int kWidth = 64, kPartsK = BK / kWidth;  // elements of k in a swizzled row; rows of a slice
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = (kBytesA + kBytesB) * kPartsK;
 constexpr int kConsumerRows = kPingPong ? BM : BM / CONSUMERS, kBlocks = kConsumerRows / 64, kFragments = BN / 8;
 constexpr int kReaders = (kPingPong ? 1 : CONSUMERS) * 4;  // warps that read a stage
@@ -78,8 +75,8 @@ static_assert(!kPingPong || CONSUMERS == 2, "two take turns");
 using Tiles = Schedule<BM, BN, CLUSTER_M, CLUSTER_N, kSharing>;
 using Stages = Ring<STAGES, kStageBytes>;
 
-/// Fills one stage, together with the other blocks of the cluster: each loads a part for all that need it. `full` counts
-/// the bytes that the others load, too.
+/// Fills one stage, together with the other blocks of the cluster: each loads a part for all that need it. `full`
+/// counts the bytes that the others load, too.
 __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& b, const Work& work, int slice,
                                            unsigned rank, const Stages& ring) {
   constexpr int kRowsA = BM / CLUSTER_N, kRowsB = BN / CLUSTER_M;
@@ -248,8 +245,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, RESIDENT)
 #pragma unroll
       for (int i = 0; i < kBlocks; ++i) {
 #if EPILOGUE_tma
-        store_by_tma<128>(c_map, work.row + first_row + i * 64, work.col, sums[i],
-                                  buffers + consumer * kStoreBytes, stored, kStoring + consumer);
+        store_by_tma<128>(c_map, work.row + first_row + i * 64, work.col, sums[i], buffers + consumer * kStoreBytes,
+                          stored, kStoring + consumer);
 #else
         store_directly(to, work.row + warp_row + i * 64, work.col, sums[i]);
 #endif

@@ -1,8 +1,9 @@
 // C = A * B for few rows of A, up to 8, where nothing but reading B costs time: bf16 or f16 in, sums in f32, C in bf16,
 // f16 or f32. A is row-major, B is N x K: both are read along k.
 //
-// A warp has ROWS_PER_WARP rows of B. Its lanes read 16 bytes of each row, 512 in a line, UNROLL times before they use the first, so
-// that enough is on its way from memory. A waits in shared memory, and a piece of it is used for all rows of B.
+// A warp has ROWS_PER_WARP rows of B. Its lanes read 16 bytes of each row, 512 in a line, UNROLL times before they use
+// the first, so that enough is on its way from memory. A waits in shared memory, and a piece of it is used for all rows
+// of B.
 //
 //   ROWS_OF_A       how many A has, 1 to 8
 //   ROWS_PER_WARP   rows of B, 1 to 4
@@ -10,7 +11,8 @@
 //   WARPS           of a block
 //   type_a, type_c  bf16 or f16; bf16, f16 or f32
 //
-// Dynamic shared memory: 2*ROWS_OF_A*k bytes. Rows of A and B must start at multiples of 16 bytes, and k is a multiple of 8.
+// Dynamic shared memory: 2*ROWS_OF_A*k bytes. Rows of A and B must start at multiples of 16 bytes, and k is a multiple
+// of 8.
 
 #if !defined(ROWS_OF_A) || !defined(ROWS_PER_WARP) || !defined(UNROLL) || !defined(WARPS)
 #error "needs -D of ROWS_OF_A ROWS_PER_WARP UNROLL WARPS; see the head of the file"
@@ -24,8 +26,8 @@ using Result = unsigned short;  // bits of a bf16 or f16
 
 namespace {
 
-constexpr int kPiece = 8;              // elements in 16 bytes
-constexpr int kLine = 32 * kPiece;     // elements that a warp reads of a row at a time
+constexpr int kPiece = 8;           // elements in 16 bytes
+constexpr int kLine = 32 * kPiece;  // elements that a warp reads of a row at a time
 
 /// The two elements of a word.
 __device__ __forceinline__ float2 unpack(unsigned pair) {

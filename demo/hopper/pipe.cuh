@@ -1,5 +1,5 @@
-// Tiles on their way into shared memory and out of it: boxes that the tensor memory accelerator (TMA) copies, the barriers
-// that count their bytes, and the ring of stages that a producer fills and consumers empty.
+// Tiles on their way into shared memory and out of it: boxes that the tensor memory accelerator (TMA) copies, the
+// barriers that count their bytes, and the ring of stages that a producer fills and consumers empty.
 #pragma once
 
 namespace {
@@ -38,7 +38,9 @@ __device__ __forceinline__ void make_barrier(unsigned barrier, int arrivals) {
 }
 
 /// Shows new barriers to the TMA and to the other blocks of the cluster.
-__device__ __forceinline__ void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ __forceinline__ void publish_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
 
 /// Arrives, and lets the barrier wait for `bytes` from the TMA besides.
 __device__ __forceinline__ void expect(unsigned barrier, int bytes) {
@@ -110,7 +112,8 @@ struct Ring {
   }
 };
 
-// ---- Boxes. x is the element within a row, y the row; what lies outside of the matrix is read as zero and not written.
+// ---- Boxes. x is the element within a row, y the row; what lies outside of the matrix is read as zero and not
+// written.
 
 __device__ __forceinline__ void prefetch(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");

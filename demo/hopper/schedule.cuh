@@ -13,15 +13,16 @@ struct Work {
   int slices;    // how many: every parts-th one
 };
 
-/// How the blocks of a grid share tiles: not at all, all blocks of a cluster one tile, or `parts` neighbours in the grid.
+/// How the blocks of a grid share tiles: not at all, all blocks of a cluster one tile, or `parts` neighbours in the
+/// grid.
 enum class Sharing { none, cluster, grid };
 
-/// The work of a grid. C has rows x cols elements in tiles of kTileRows x kTileCols, and k has `slices` slices. Blocks come
-/// in clusters; a cluster takes kClusterRows x kClusterCols neighbouring tiles at a time, or one tile with
+/// The work of a grid. C has rows x cols elements in tiles of kTileRows x kTileCols, and k has `slices` slices. Blocks
+/// come in clusters; a cluster takes kClusterRows x kClusterCols neighbouring tiles at a time, or one tile with
 /// Sharing::cluster.
 ///
-/// Blocks that run at the same time share rows of A and columns of B in the L2 cache if their tiles form a square: they go
-/// down `group` rows of tiles before they go on to the next column.
+/// Blocks that run at the same time share rows of A and columns of B in the L2 cache if their tiles form a square: they
+/// go down `group` rows of tiles before they go on to the next column.
 template <int kTileRows, int kTileCols, int kClusterRows, int kClusterCols, Sharing kSharing>
 struct Schedule {
   unsigned down, across, slices, group, parts;  // rows and columns of clusters

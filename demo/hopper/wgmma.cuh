@@ -1,23 +1,18 @@
-// The products of a warpgroup: 64 rows times BN columns, by wgmma, which reads both operands from shared memory and adds
-// to sums in registers. BN is a multiple of 8 up to 256.
+// The products of a warpgroup: 64 rows times BN columns, by wgmma, which reads both operands from shared memory and
+// adds to sums in registers. BN is a multiple of 8 up to 256.
 //
 // An operand lies in shared memory as the TMA writes it with a swizzle of 128 bytes: its rows have 128 bytes of k each,
-// one behind the other. One instruction takes 32 bytes of k, which are 16 elements of bf16 or f16, or 32 of e4m3.
+// one behind the other. One instruction takes 32 bytes of k, which are 16 elements of bf16 or f16.
 #pragma once
 
-#if type_a_e4m3
-#define SHAPE_K "k32.f32.e4m3.e4m3"
-#define TRANSPOSED ""
-#elif type_a_f16
+#if type_a_f16
 #define SHAPE_K "k16.f32.f16.f16"
-#define TRANSPOSED ", 0, 0"
 #else
 #define SHAPE_K "k16.f32.bf16.bf16"
-#define TRANSPOSED ", 0, 0"
 #endif
 
-// The registers of an wgmma have to be listed, four for eight columns. The operands come first, so that their numbers do
-// not depend on BN.
+// The registers of an wgmma have to be listed, four for eight columns. The operands come first, so that their numbers
+// do not depend on BN.
 #define REGISTERS_8 "%3,%4,%5,%6"
 #define REGISTERS_16 REGISTERS_8 ",%7,%8,%9,%10"
 #define REGISTERS_24 REGISTERS_16 ",%11,%12,%13,%14"
@@ -103,10 +98,10 @@ __device__ __forceinline__ unsigned long long describe(unsigned address) {
 /// Starts d = a * b, or d += a * b, for 64 rows, BN columns and 32 bytes of k.
 __device__ __forceinline__ void multiply_async(unsigned long long a, unsigned long long b, bool add, Sums<BN / 8>& d) {
   int adds = add;
-  asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %2, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n" TEXT_OF(BN) SHAPE_K
-               " {" OF(REGISTERS_, BN) "}, %0, %1, p, 1, 1" TRANSPOSED "; }"
-               : "+l"(a), "+l"(b), "+r"(adds), OF(SUMS_, BN));
+  asm volatile(
+      "{ .reg .pred p;\n setp.ne.b32 p, %2, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n" TEXT_OF(BN) SHAPE_K " {" OF(REGISTERS_, BN) "}, %0, %1, p, 1, 1, 0, 0; }"
+      : "+l"(a), "+l"(b), "+r"(adds), OF(SUMS_, BN));
 }
 
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }

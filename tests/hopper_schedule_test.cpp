@@ -1,0 +1,112 @@
+// The arithmetic of demo/hopper/schedule.cuh, compiled for the host: the blocks of a grid do all the work, and none
+// twice.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#define __device__
+#define __forceinline__ inline
+#include "../demo/hopper/schedule.cuh"
+
+namespace tune::hopper_schedule_test {
+namespace {
+
+struct Grid {
+  int rows, cols, slices, group, parts;
+  unsigned blocks;
+};
+
+/// How often each slice of each tile is multiplied, by (row, column, slice).
+template <typename Tiles>
+std::map<std::tuple<int, int, int>, int> multiplied(const Grid& grid) {
+  std::map<std::tuple<int, int, int>, int> times;
+  for (unsigned block = 0; block < grid.blocks; ++block) {
+    const Tiles tiles(grid.rows, grid.cols, grid.slices, grid.group, grid.parts, block, grid.blocks);
+    for (unsigned index = tiles.cluster; index < tiles.count(); index += tiles.clusters) {
+      const Work work = tiles.at(index);
+      for (int i = 0; i < work.slices; ++i)
+        ++times[{work.row, work.col, work.part + i * static_cast<int>(tiles.parts)}];
+    }
+  }
+  return times;
+}
+
+/// Expects each slice of each tile that a grid with clusters of `down` x `across` tiles has once.
+template <typename Tiles>
+void expect_each_once(const Grid& grid, int tile_rows, int tile_cols, int down = 1, int across = 1) {
+  const auto times = multiplied<Tiles>(grid);
+  const auto tiles_of = [](int size, int tile) { return (size + tile - 1) / tile * tile; };
+  std::size_t expected = 0;
+  for (int row = 0; row < tiles_of(grid.rows, tile_rows * down); row += tile_rows)
+    for (int col = 0; col < tiles_of(grid.cols, tile_cols * across); col += tile_cols)
+      for (int slice = 0; slice < grid.slices; ++slice, ++expected) {
+        const auto found = times.find({row, col, slice});
+        ASSERT_TRUE(found != times.end()) << row << " " << col << " " << slice;
+        ASSERT_EQ(found->second, 1) << row << " " << col << " " << slice;
+      }
+  EXPECT_EQ(times.size(), expected);
+}
+
+TEST(HopperSchedule, EverySliceOfEveryTileIsMultipliedOnce) {
+  for (const int group : {1, 3, 8, 100})
+    for (const unsigned blocks : {1u, 7u, 132u}) {
+      expect_each_once<Schedule<128, 192, 1, 1, Sharing::none>>({1000, 2000, 5, group, 1, blocks}, 128, 192);
+      expect_each_once<Schedule<64, 8, 1, 1, Sharing::none>>({64, 1, 1, group, 1, blocks}, 64, 8);
+    }
+}
+
+TEST(HopperSchedule, ClustersTakeNeighbouringTilesEvenAtTheEdges) {
+  expect_each_once<Schedule<128, 128, 2, 1, Sharing::none>>({900, 1100, 3, 2, 1, 130}, 128, 128, 2, 1);
+  expect_each_once<Schedule<128, 128, 1, 2, Sharing::none>>({900, 1100, 3, 8, 1, 130}, 128, 128, 1, 2);
+  expect_each_once<Schedule<64, 64, 2, 2, Sharing::grid>>({300, 200, 20, 8, 3, 132}, 64, 64, 2, 2);
+}
+
+TEST(HopperSchedule, PartsOfATileHaveAllItsSlicesBetweenThem) {
+  for (const int parts : {2, 3, 8}) {
+    const Grid grid{256, 256, 21, 8, parts, static_cast<unsigned>(4 * parts)};
+    expect_each_once<Schedule<128, 128, 1, 1, Sharing::grid>>(grid, 128, 128);
+    expect_each_once<Schedule<128, 128, 1, 1, Sharing::cluster>>(grid, 128, 128);
+  }
+}
+
+TEST(HopperSchedule, PartsOfATileHaveTheSameNumberOfItAndDifferentTilesDifferentOnes) {
+  std::map<int, std::set<std::pair<int, int>>> corners;
+  std::map<int, std::set<int>> parts;
+  for (unsigned block = 0; block < 48; ++block) {
+    const Schedule<64, 64, 2, 1, Sharing::grid> tiles(256, 256, 30, 8, 3, block, 48);
+    const Work work = tiles.at(tiles.cluster);
+    corners[work.tile].insert({work.row, work.col});
+    parts[work.tile].insert(work.part);
+  }
+  EXPECT_EQ(corners.size(), 16u);
+  for (const auto& [tile, places] : corners) EXPECT_EQ(places.size(), 1u) << tile;
+  for (const auto& [tile, all] : parts) EXPECT_EQ(all, (std::set<int>{0, 1, 2})) << tile;
+}
+
+template <int kWidth>
+void expect_no_bank_conflicts() {
+  std::set<unsigned> places;
+  for (unsigned row = 0; row < 64; ++row)
+    for (unsigned chunk = 0; chunk < kWidth / 16; ++chunk) {
+      const unsigned place = swizzled<kWidth>(row * kWidth + chunk * 16);
+      EXPECT_EQ(place / kWidth, row) << "a row stays within its bytes";
+      places.insert(place);
+    }
+  EXPECT_EQ(places.size(), 64u * kWidth / 16);
+  for (unsigned first = 0; first < 64; first += 8)
+    for (unsigned chunk = 0; chunk < kWidth / 16; ++chunk) {
+      std::map<unsigned, int> banks;  // of 16 bytes
+      for (unsigned row = first; row < first + 8; ++row) ++banks[swizzled<kWidth>(row * kWidth + chunk * 16) / 16 % 8];
+      for (const auto& [bank, times] : banks) EXPECT_EQ(times, 1) << "width " << kWidth << ", bank " << bank;
+    }
+}
+
+TEST(HopperSchedule, EightRowsOfASwizzledColumnLieInEightBanks) {
+  expect_no_bank_conflicts<128>();
+  expect_no_bank_conflicts<64>();
+}
+
+}  // namespace
+}  // namespace tune::hopper_schedule_test
