@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "fake_agents.h"
+#include "fake_devices.h"
 #include "has.h"
 
 namespace tune::cli::cli_agents_test {
@@ -305,6 +306,30 @@ TEST_F(Agents, NeedATokenAndADriver) {
   const Result nobody = sandbox_.tune({"agent", "--connect", "127.0.0.1:1"});
   EXPECT_EQ(nobody.code, 4);
   EXPECT_TRUE(has(nobody.err, "cannot connect to 127.0.0.1 port 1: Connection refused"));
+}
+
+class DevicesOfAgents : public Devices {};
+
+// The second device of each machine takes a tenth longer than the first.
+TEST_F(DevicesOfAgents, AreAllOfAllMachines) {
+  write("takes_a_while", 40);
+  const Result result =
+      tune({"--tune", "--no-finals", "--devices", "all", "--listen", "127.0.0.1", "--agents", "2", "--launcher",
+            "for i in 1 2; do mkdir -p n$i; FAKE_DEVICES=fake:n${i}a,fake:n${i}b "
+            "TUNE_LOCKS=$PWD/n$i XDG_CACHE_HOME=$PWD/n$i {agent} & done; wait"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  std::set<std::string> devices;
+  for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl")) {
+    const Measurement& measurement = *record.trial.measurement();
+    devices.insert(measurement.device);
+    EXPECT_NEAR(measurement.timing.median, 0.001, 1e-9);
+    EXPECT_NEAR(measurement.scaled, measurement.device.ends_with('a') ? 1 : 1 / 1.1, 1e-9);
+  }
+  EXPECT_EQ(devices, (std::set<std::string>{"n1a", "n1b", "n2a", "n2b"}));
+  EXPECT_TRUE(has(tune({"--tune", "--no-finals", "--devices", "5", "--listen", "127.0.0.1", "--launcher",
+                        "FAKE_DEVICES=fake:n1a,fake:n1b exec {agent}"})
+                      .err,
+                  "): --devices 5: there is no device '5'; there are:"));
 }
 
 /// A run of the real driver over a command, whose launcher waits for agents of this process.

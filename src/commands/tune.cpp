@@ -291,7 +291,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   };
   const auto last_note = [&] {
     flow::note_recorded(findings, journal, requests, findings.notes);
-    flow::note_other_device(findings.trials, devices.front().id, findings.notes);
+    if (cluster == nullptr) flow::note_other_device(findings.trials, devices.front().id, findings.notes);
     if (repeats)
       note_repetition(how_shown, target, machine, findings);
     else

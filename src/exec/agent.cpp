@@ -41,6 +41,9 @@ void Agent::run() {
   } catch (const Error& error) {
     report(wire::Unable{static_cast<int>(error.code()), error.what()});
     throw;
+  } catch (const std::exception& error) {
+    report(wire::Unable{static_cast<int>(ExitCode::environment), error.what()});
+    throw;
   }
 }
 

@@ -180,22 +180,31 @@ void Cluster::prepare(const AgentPlan& plan) {
     if (!event) continue;
     if (const auto* lost = std::get_if<Lost>(&*event)) {
       waiting.erase(lost->agent);
-      say(fmt::format("lost agent {}: {}", agents_[lost->agent].name, lost->why));
-      continue;
+      say(fmt::format("warning: lost agent {}: {}", agents_[lost->agent].name, lost->why));
+    } else if (take_readiness(std::get<Report>(*event), plan)) {
+      waiting.erase(std::get<Report>(*event).agent);
     }
-    const auto& [agent, report] = std::get<Report>(*event);
-    if (const auto* unable = std::get_if<wire::Unable>(&report))
-      throw Error(static_cast<ExitCode>(unable->code), agents_[agent].name + ": " + unable->why);
-    const auto* ready = std::get_if<wire::Ready>(&report);
-    if (ready == nullptr) continue;
-    if (!plan.source_hash.empty() && ready->source_hash != plan.source_hash)
-      throw Error(ExitCode::environment,
-                  agents_[agent].name +
-                      ": the source includes other headers there than here; put those that are not beside the source "
-                      "into folders of build.include, which agents get, or install the same versions everywhere");
-    agents_[agent].slots = ready->slots;
-    waiting.erase(agent);
   }
+  if (devices() == 0) throw Error(ExitCode::environment, "no agent is left; the warnings above say why");
+}
+
+// Returns whether the agent is ready. What is wrong with the tuning file is so for all; a full disk is not.
+bool Cluster::take_readiness(const Report& report, const AgentPlan& plan) {
+  const std::string& name = agents_[report.agent].name;
+  if (const auto* unable = std::get_if<wire::Unable>(&report.report)) {
+    const auto code = static_cast<ExitCode>(unable->code);
+    if (code != ExitCode::environment) throw Error(code, name + ": " + unable->why);
+    give_up(report.agent, unable->why);
+  }
+  const auto* ready = std::get_if<wire::Ready>(&report.report);
+  if (ready == nullptr) return false;
+  if (!plan.source_hash.empty() && ready->source_hash != plan.source_hash)
+    throw Error(ExitCode::environment,
+                name +
+                    ": the source includes other headers there than here; put those that are not beside the source "
+                    "into folders of build.include, which agents get, or install the same versions everywhere");
+  agents_[report.agent].slots = ready->slots;
+  return true;
 }
 
 int Cluster::devices() const {

@@ -110,6 +110,7 @@ class Cluster {
   void look_after_starters();
   bool starters_end_within(std::chrono::milliseconds limit);
   bool cancel_steps();
+  bool take_readiness(const Report& report, const AgentPlan& plan);
   void require_alike(const std::vector<std::optional<wire::Probed>>& probed) const;
 
   ClusterRules rules_;
