@@ -153,7 +153,7 @@ void bench(const Recorded& recorded, double speedup, int agents) {
     plan.backend = Backend::program;
     const exec::Requests requests(plan, cluster.probe(Backend::program), 0);
     const double connected = since();
-    exec::AgentSite site(cluster, requests, {}, {});
+    exec::AgentSite site(cluster, requests, {}, {}, {});
     Journal journal(sandbox.folder() / "run.jsonl");
     exec::Runner& runner = site.runner();
     const double cpu = cpu_seconds(), start = since();

@@ -199,17 +199,26 @@ extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int
                                 ";; esac\nexec c++ \"$@\"\n");
   fs::permissions(compiler, fs::perms::owner_all);
   sandbox_.environment["CXX"] = compiler.string();
-  const Result result =
-      sandbox_.tune(on_three({"--yaml", "here/gemm.yaml", "--finals-budget", "1", "--artifact", "best"}));
-  EXPECT_EQ(result.code, 2);  // --yaml joins the files; the next one does it alone
   auto words = on_three({"--artifact", "best"});
   words[1] = "here/gemm.yaml";
-  const Result alone = sandbox_.tune(words);
-  ASSERT_EQ(alone.code, 0) << alone.err;
-  EXPECT_TRUE(has(alone.out, "Number of valid specs: 4\n"));
-  EXPECT_TRUE(has(alone.out, "artifact: best/"));
+  const Result result = sandbox_.tune(words);
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 4\n"));
+  EXPECT_TRUE(has(result.out, "artifact: best/"));
   EXPECT_EQ(sandbox_.read("compiled"), "\n\n\n\n");
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "cache/tune/store"));  // the driver built nothing
+}
+
+// What was built for it is in the driver's store alone.
+TEST_F(Agents, TimeAnEarlierResultAsItWasBuiltThen) {
+  sandbox_.write_gemm();
+  ASSERT_EQ(
+      sandbox_.tune({"gemm.yaml", "--tune", "--param", "BM:[1,2]", "--output", "old", "--finals-budget", "1"}).code, 0);
+  auto words = on_three({"--param", "BM:[1,2]", "--baseline", "old.yaml", "--threshold", "90%"});
+  words[1] = "gemm.yaml";
+  const Result result = sandbox_.tune(words);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "x old.yaml"));
 }
 
 TEST_F(Agents, OfSshGetTheirTokenWithoutItsEnvironment) {

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -40,6 +41,14 @@ std::size_t length_at(const std::string& bytes, std::size_t at) {
   return ntohl(length);
 }
 
+// Many systems allow a program 1024 open files unless it asks for more.
+void allow_many_connections() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /// One connection; only the thread uses it.
 struct Link {
   Descriptor socket;
@@ -66,6 +75,7 @@ class FrameHub::Impl {
   }
 
   std::uint16_t listen(const std::string& host, std::uint16_t port) {
+    allow_many_connections();
     Descriptor listener = listen_at(host, port);
     const std::uint16_t chosen = port_of(listener);
     ask({Order::Sort::listen, 0, {}, std::move(listener)});

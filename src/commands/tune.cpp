@@ -192,6 +192,7 @@ std::unique_ptr<exec::Site> site_of(const Options& options, const Target& target
   if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
   if (exec::Cluster* cluster = target.workers.cluster())
     return std::make_unique<exec::AgentSite>(*cluster, requests, agent_plan(options, target, requests),
+                                             store_places(options),
                                              [&progress](const std::string& text) { progress.say(text, now()); });
   return std::make_unique<exec::LocalSite>(requests,
                                            measuring_options(options, target, requests, devices, journal, progress));

@@ -18,6 +18,7 @@ constexpr auto kConnecting = 20s;
 constexpr auto kUnwelcome = 20s;       // a driver that has not answered by then is given up
 constexpr auto kBetweenOrders = 20ms;  // while specs run; every look costs the kernels that are timed a little
 constexpr auto kIdle = 200ms;
+constexpr int kPerDevice = 4;  // specs that wait for a device or are timed on it
 
 void end_without_driver(const std::string& why) {
   base::print_to_stderr("tune agent: the driver is gone: " + why);
@@ -105,8 +106,15 @@ void Agent::prepare(const wire::PlanOrder& order) {
   options.say = [this](const std::string& text) { report(wire::Said{text}); };
   options.note_started = [this](const Spec& spec, std::size_t device) { note_started(spec, device); };
   site_ = std::make_unique<LocalSite>(work_->requests(), std::move(options));
-  const int slots = std::max(site_->runner().free_slots() - wire::kCommonSpecs, 1);
-  report(wire::Ready{slots, work_->requests().source_hash()});
+  report(wire::Ready{slots(), work_->requests().source_hash()});
+}
+
+// Enough to build while devices measure; what is more would be missed by others at the end.
+int Agent::slots() const {
+  const MeasureService& service = site_->service();
+  const int room = site_->runner().free_slots() - wire::kCommonSpecs;
+  const int busy = service.options().jobs + kPerDevice * static_cast<int>(service.options().devices.size());
+  return std::max(is_gpu(work_->requests().hello().backend) ? std::min(room, busy) : room, 1);
 }
 
 void Agent::take(const wire::SpecOrder& order) {

@@ -49,6 +49,7 @@ class Agent {
   void obey(const wire::AgentOrder& order);
   void probe(const wire::ProbeOrder& order);
   void prepare(const wire::PlanOrder& order);
+  int slots() const;
   void take(const wire::SpecOrder& order);
   void begin(const wire::SpecOrder& order);
   void take_artifact(const wire::ArtifactFiles& files);

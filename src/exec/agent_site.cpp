@@ -15,13 +15,14 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 
 class AgentFinals : public FinalsRun {
  public:
-  AgentFinals(AgentPool& pool, std::vector<Contender> contenders, FinalsRules rules)
-      : pool_(&pool), contenders_(std::move(contenders)), rules_(std::move(rules)) {}
+  AgentFinals(AgentPool& pool, std::vector<Contender> contenders, FinalsRules rules, base::StorePlaces store)
+      : pool_(&pool), contenders_(std::move(contenders)), rules_(std::move(rules)), store_(std::move(store)) {}
 
   Finals run(const Tick& tick) override {
     for (;;) {
       const AgentPool::Number agent = pool_->first_agent();
       so_far_ = {};
+      send_stored(agent);
       pool_->cluster().send(agent, order_for(agent));
       if (hold_at(agent, tick)) return std::move(so_far_);
       pool_->cluster().say("the finals begin again on another agent");
@@ -50,6 +51,17 @@ class AgentFinals : public FinalsRun {
     }
   }
 
+  // What earlier results were measured with is here, and agents may not have it.
+  void send_stored(AgentPool::Number agent) const {
+    for (const Contender& contender : contenders_) {
+      if (!contender.stored) continue;
+      const base::Store store(store_);
+      for (const std::filesystem::path& entry : store.find(contender.stored->key))
+        if (const auto artifact = read_entry(store, entry, contender.stored->key))
+          pool_->cluster().send(agent, pack(contender.stored->key, &*artifact));
+    }
+  }
+
   wire::FinalsOrder order_for(AgentPool::Number agent) const {
     wire::FinalsOrder order{contenders_, {}, rules_.seed, rules_.launches};
     const std::chrono::duration<double> left = rules_.end - FinalsRules::Clock::now();
@@ -59,8 +71,8 @@ class AgentFinals : public FinalsRun {
     order.width = rules_.width;
     order.other_state = rules_.other_state;
     for (const Contender& contender : contenders_) {
-      if (!pool_->requests().has_build() || contender.is_vendor() || contender.failure) continue;
-      const std::string key = contender.stored ? contender.stored->key : pool_->requests().build_key(contender.spec);
+      if (!pool_->requests().has_build() || contender.is_vendor() || contender.stored || contender.failure) continue;
+      const std::string key = pool_->requests().build_key(contender.spec);
       if (const auto holder = pool_->holder(key); holder && *holder != agent) order.built_elsewhere.push_back(key);
     }
     return order;
@@ -69,6 +81,7 @@ class AgentFinals : public FinalsRun {
   AgentPool* pool_;
   std::vector<Contender> contenders_;
   FinalsRules rules_;
+  base::StorePlaces store_;
   Finals so_far_;
 };
 
@@ -79,13 +92,16 @@ AgentPool prepared(Cluster& cluster, const Requests& requests, const AgentPlan& 
 
 }  // namespace
 
-AgentSite::AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, Cluster::Say say)
-    : earlier_say_(cluster.set_say(std::move(say))), pool_(prepared(cluster, requests, plan)) {}
+AgentSite::AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, base::StorePlaces store,
+                     Cluster::Say say)
+    : store_(std::move(store)),
+      earlier_say_(cluster.set_say(std::move(say))),
+      pool_(prepared(cluster, requests, plan)) {}
 
 AgentSite::~AgentSite() { pool_.cluster().set_say(std::move(earlier_say_)); }
 
 std::unique_ptr<FinalsRun> AgentSite::finals(std::vector<Contender> contenders, FinalsRules rules) {
-  return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules));
+  return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules), store_);
 }
 
 Artifact AgentSite::artifact(const Spec& spec) {

@@ -13,7 +13,8 @@ class AgentSite : public Site {
  public:
   /// Has the agents prepare for the plan; `say` is told of agents meanwhile. Both must outlive this. Throws what
   /// Cluster::prepare throws.
-  AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, Cluster::Say say);
+  AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, base::StorePlaces store,
+            Cluster::Say say);
   ~AgentSite() override;
 
   Runner& runner() override { return pool_; }
@@ -25,6 +26,7 @@ class AgentSite : public Site {
   std::optional<Usage> usage() const override { return std::nullopt; }
 
  private:
+  base::StorePlaces store_;  ///< of this machine: has artifacts of earlier results
   Cluster::Say earlier_say_;
   AgentPool pool_;
   std::optional<Scratch> scratch_;  ///< has a store for artifacts that came from agents
