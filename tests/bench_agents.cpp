@@ -32,8 +32,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kDevices = 8, kSlots = 32, kPerProcess = 250;
 
+/// What has no time of its own on a device, such as a failed build, is answered after this.
+constexpr double kLeastSeconds = 0.001;
+
 struct Recorded {
   std::vector<Trial> trials;
+  /// On a device, on average.
+  double seconds() const {
+    double sum = 0;
+    for (const Trial& trial : trials) sum += std::max(trial.measure_seconds, kLeastSeconds);
+    return sum / static_cast<double>(trials.size());
+  }
   Spec spec(std::int64_t i) const { return trials[static_cast<std::size_t>(i) % trials.size()].spec; }
 };
 
@@ -88,7 +97,7 @@ class Simulated {
     auto device = std::ranges::min_element(free_[agent]);
     *device = std::max(*device, Clock::now()) +
               std::chrono::duration_cast<Clock::duration>(
-                  std::chrono::duration<double>(std::max(trial->measure_seconds, 0.001) / speedup_));
+                  std::chrono::duration<double>(std::max(trial->measure_seconds, kLeastSeconds) / speedup_));
     pending_.push({*device, agent, order.ticket, trial});
   }
 
@@ -134,47 +143,71 @@ std::vector<pid_t> start(const Recorded& recorded, double speedup, int agents, c
   return processes;
 }
 
-void bench(const Recorded& recorded, double speedup, int agents) {
-  const cli::Sandbox sandbox;
-  const std::filesystem::path said = sandbox.folder() / "said", over = sandbox.folder() / "over";
-  const auto specs = std::max<std::int64_t>(2000, std::int64_t{agents} * kDevices * 10);
-  const std::vector<pid_t> processes = start(recorded, speedup, agents, said);
+struct Figures {
+  double first_seconds = 0;  ///< until the first result
+  double rate = 0;           ///< specs per second while all devices have work
+  double cpu_seconds = 0;    ///< of the driver, per spec
+};
+
+/// Has the agents answer so many specs, as a run does that writes a journal.
+Figures sweep(exec::Runner& runner, const exec::Requests& requests, const Recorded& recorded, std::int64_t specs,
+              Journal& journal) {
+  const auto began = Clock::now();
+  const auto since = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
+  const double cpu = cpu_seconds();
+  Figures figures;
+  double from = 0, to = 0;
+  std::int64_t asked = 0, done = 0;
+  while (done < specs) {
+    for (; asked < specs && runner.free_slots() > 0; ++asked) runner.start(recorded.spec(asked));
+    const auto trial = runner.wait(Clock::now() + std::chrono::seconds(1));
+    journal.flush(false);
+    if (!trial) continue;
+    ++done;
+    if (done == 1) figures.first_seconds = since();
+    if (done == specs / 10 * 4) from = since();
+    if (done == specs / 10 * 8) to = since();
+    journal.append(wire::TrialRecord{requests.trial_id(trial->spec), *trial, since()});
+  }
+  journal.flush(true);
+  figures.rate = static_cast<double>(specs / 10 * 4) / (to - from);
+  figures.cpu_seconds = (cpu_seconds() - cpu) / static_cast<double>(specs);
+  return figures;
+}
+
+exec::ClusterRules rules_for(int agents, const std::filesystem::path& said, const std::filesystem::path& over) {
   exec::ClusterRules rules;
   rules.launcher.launcher = "echo $TUNE_AGENT_TOKEN {agent} > " + said.string() + ".new; mv " + said.string() +
                             ".new " + said.string() + "; while [ ! -e " + over.string() + " ]; do sleep 0.1; done";
   rules.launcher.agents = agents;
   rules.launcher.program = "tune";
   rules.host = "127.0.0.1";
-  const auto began = Clock::now();
-  const auto since = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
+  return rules;
+}
+
+void bench(const Recorded& recorded, double speedup, int agents) {
+  const cli::Sandbox sandbox;
+  const std::filesystem::path said = sandbox.folder() / "said", over = sandbox.folder() / "over";
+  const std::filesystem::path file = sandbox.folder() / "run.jsonl";
+  const int devices = agents * kDevices;
+  const std::int64_t specs = std::max(2000, devices * 30);
+  const std::vector<pid_t> processes = start(recorded, speedup, agents, said);
   {
-    exec::Cluster cluster(rules);
+    exec::Cluster cluster(rules_for(agents, said, over));
     Plan plan;
     plan.backend = Backend::program;
+    const auto began = Clock::now();
     const exec::Requests requests(plan, cluster.probe(Backend::program), 0);
-    const double connected = since();
+    const std::chrono::duration<double> connected = Clock::now() - began;
     exec::AgentSite site(cluster, requests, {}, {}, {});
-    Journal journal(sandbox.folder() / "run.jsonl");
-    exec::Runner& runner = site.runner();
-    const double cpu = cpu_seconds(), start = since();
-    double first = 0;
-    std::int64_t asked = 0, done = 0;
-    while (done < specs) {
-      for (; asked < specs && runner.free_slots() > 0; ++asked) runner.start(recorded.spec(asked));
-      const auto trial = runner.wait(Clock::now() + std::chrono::seconds(1));
-      journal.flush(false);
-      if (!trial) continue;
-      if (++done == 1) first = since() - start;
-      journal.append(wire::TrialRecord{requests.trial_id(trial->spec), *trial, since()});
-    }
-    const double seconds = since() - start, used = cpu_seconds() - cpu;
-    journal.flush(true);
+    Journal journal(file);
+    const Figures figures = sweep(site.runner(), requests, recorded, specs, journal);
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
-    std::printf("%7d %8d %9.0f %10.2f %12.3f %10.0f %8.0f %12.1f\n", agents, agents * kDevices,
-                static_cast<double>(specs) / seconds, connected, first, used / static_cast<double>(specs) * 1e6,
-                static_cast<double>(usage.ru_maxrss) / 1024,
-                static_cast<double>(std::filesystem::file_size(sandbox.folder() / "run.jsonl")) / seconds / 1e6);
+    const double bytes = static_cast<double>(std::filesystem::file_size(file)) / static_cast<double>(specs);
+    std::printf("%7d %8d %9.0f %7.0f %10.2f %12.2f %10.0f %8.0f %12.1f\n", agents, devices, figures.rate,
+                figures.rate * recorded.seconds() / speedup / devices * 100, connected.count(), figures.first_seconds,
+                figures.cpu_seconds * 1e6, static_cast<double>(usage.ru_maxrss) / 1024, bytes * figures.rate / 1e6);
     std::fflush(stdout);
     std::ofstream(over).put('\n');
   }
@@ -190,12 +223,9 @@ int main(int argc, char** argv) {
   std::vector<int> counts;
   for (int i = 3; i < argc; ++i) counts.push_back(std::atoi(argv[i]));
   if (counts.empty()) counts = {1, 10, 100, 1000};
-  double seconds = 0;
-  for (const Trial& trial : recorded.trials) seconds += trial.measure_seconds;
-  std::printf("%zu recorded specs, %.3f s each on a device\n", recorded.trials.size(),
-              seconds / static_cast<double>(recorded.trials.size()));
-  std::printf("%7s %8s %9s %10s %12s %10s %8s %12s\n", "agents", "devices", "specs/s", "connect s", "1st result s",
-              "us/spec", "MiB", "journal MB/s");
+  std::printf("%zu recorded specs, %.3f s each on a device\n", recorded.trials.size(), recorded.seconds() / speedup);
+  std::printf("%7s %8s %9s %7s %10s %12s %10s %8s %12s\n", "agents", "devices", "specs/s", "busy %", "connect s",
+              "1st result s", "us/spec", "MiB", "journal MB/s");
   std::fflush(stdout);
   for (const int agents : counts) {
     const pid_t process = ::fork();  // so that each has its own peak of memory

@@ -271,7 +271,8 @@ wait
 
 TEST_F(Agents, ThatCannotBeStartedAreAClearError) {
   const auto fails = [&](std::vector<std::string> more, int code, const std::string& why) {
-    std::vector<std::string> words = {"--yaml", "program.yaml", "--tune", "--output", "none"};
+    std::vector<std::string> words = {"--tune", "--output", "none"};
+    if (more.front() != "--yaml") words.insert(words.end(), {"--yaml", "program.yaml"});
     words.insert(words.end(), more.begin(), more.end());
     const Result result = sandbox_.tune(words);
     EXPECT_EQ(result.code, code) << result.err;
@@ -292,6 +293,9 @@ TEST_F(Agents, ThatCannotBeStartedAreAClearError) {
         "1 of 1 agents did not start\ntune: error: the launcher ended with exit code 3 and said: no such partition");
   fails({"--launcher", "echo hello; sleep 60; {agent}", "--listen", "127.0.0.1", "--agents-within", "0.3"}, 4,
         "they had 0.3 s to connect (--agents-within)\ntune: error: the launcher still runs and said: hello");
+  sandbox_.write_gemm();
+  fails({"--yaml", "gemm.yaml", "--launcher", "exit 3; {agent}", "--listen", "127.0.0.1"}, 4,
+        "the launcher ended with exit code 3");
   fails({"--launcher", "TUNE_AGENT_TOKEN=guessed {agent}", "--listen", "127.0.0.1"}, 4,
         "it does not have the token of this run");
   EXPECT_TRUE(nothing_runs());

@@ -1,17 +1,13 @@
 #include "base/frame_hub.h"
 
-#include <arpa/inet.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -19,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/frame_link.h"
 #include "base/tcp.h"
 
 namespace tune::base {
@@ -31,15 +28,6 @@ constexpr auto kBeat = 1s;
 constexpr auto kTick = 200ms;
 constexpr auto kStrangersTime = 10s;
 constexpr auto kFarewell = 1s;
-constexpr std::size_t kStrangersFrame = 16 * 1024;
-constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
-constexpr std::size_t kLength = 4;  // bytes before each frame
-
-std::size_t length_at(const std::string& bytes, std::size_t at) {
-  std::uint32_t length = 0;
-  std::memcpy(&length, bytes.data() + at, kLength);
-  return ntohl(length);
-}
 
 // Many systems allow a program 1024 open files unless it asks for more.
 void allow_many_connections() {
@@ -48,16 +36,6 @@ void allow_many_connections() {
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
-
-/// One connection; only the thread uses it.
-struct Link {
-  Descriptor socket;
-  std::string in;  ///< received and not yet a whole frame
-  std::deque<FrameHub::Frame> out;
-  std::size_t sent = 0;  ///< of the first of them
-  Clock::time_point opened = Clock::now(), heard = opened, spoke = opened;
-  bool trusted = false, closing = false, writes = false;
-};
 
 }  // namespace
 
@@ -179,8 +157,8 @@ class FrameHub::Impl {
     }
   }
 
-  Link& add(Id id, Descriptor socket) {
-    Link& link = links_[id];
+  FrameLink& add(Id id, Descriptor socket) {
+    FrameLink& link = links_[id];
     link.socket = std::move(socket);
     watch(link.socket.get(), id, EPOLLIN);
     return link;
@@ -203,7 +181,7 @@ class FrameHub::Impl {
       } else if (order.sort == Order::Sort::connected) {
         add(order.id, std::move(order.socket)).trusted = true;
       } else if (const auto found = links_.find(order.id); found != links_.end()) {
-        Link& link = found->second;
+        FrameLink& link = found->second;
         if (order.sort == Order::Sort::trust) link.trusted = true;
         if (order.sort == Order::Sort::close) link.closing = true;
         if (order.sort == Order::Sort::send) link.out.push_back(std::move(order.frame));
@@ -216,57 +194,24 @@ class FrameHub::Impl {
   }
 
   // Returns whether the connection is still there.
-  bool write(Id id, Link& link) {
-    while (!link.out.empty()) {
-      const std::string& frame = *link.out.front();
-      const ssize_t size =
-          ::send(link.socket.get(), frame.data() + link.sent, frame.size() - link.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0 && errno != EAGAIN) return drop(id, std::strerror(errno));
-      if (size < 0) break;
-      link.spoke = Clock::now();
-      link.sent += static_cast<std::size_t>(size);
-      if (link.sent < frame.size()) continue;
-      link.out.pop_front();
-      link.sent = 0;
-    }
+  bool write(Id id, FrameLink& link) {
+    if (const auto why = link.send_some()) return drop(id, *why);
     if (link.out.empty() && link.closing) return drop(id, "");
     if (link.writes != !link.out.empty())
-      watch(link.socket.get(), id,
-            std::uint32_t{EPOLLIN} | (link.out.empty() ? 0U : static_cast<std::uint32_t>(EPOLLOUT)), EPOLL_CTL_MOD);
+      watch(link.socket.get(), id, std::uint32_t{EPOLLIN} | (link.out.empty() ? 0U : std::uint32_t{EPOLLOUT}),
+            EPOLL_CTL_MOD);
     link.writes = !link.out.empty();
     return true;
   }
 
-  void read(Id id, Link& link) {
-    for (;;) {
-      const ssize_t size = ::recv(link.socket.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0 && errno == EAGAIN) return;
-      if (size <= 0) {
-        drop(id, size == 0 ? "it closed the connection" : std::strerror(errno));
-        return;
-      }
-      link.heard = Clock::now();
-      link.in.append(buffer_.data(), static_cast<std::size_t>(size));
-      if (!take_frames(id, link)) return;
-    }
+  void read(Id id, FrameLink& link) {
+    std::vector<std::string> frames;
+    const auto why = link.receive(frames);
+    for (std::string& text : frames) tell(Arrived{id, std::move(text)});
+    if (why) drop(id, *why);
   }
 
-  bool take_frames(Id id, Link& link) {
-    std::size_t at = 0;
-    while (link.in.size() - at >= kLength) {
-      const std::size_t length = length_at(link.in, at);
-      if (length > (link.trusted ? kLongestFrame : kStrangersFrame)) return drop(id, "it sent what is no frame");
-      if (link.in.size() - at - kLength < length) break;
-      if (length > 0) tell(Arrived{id, link.in.substr(at + kLength, length)});
-      at += kLength + length;
-    }
-    link.in.erase(0, at);
-    return true;
-  }
-
-  // Returns false. `id` may be a reference to the key.
+  // Returns false.
   bool drop(Id id, const std::string& why) {
     links_.erase(id);
     if (lost_ && !why.empty()) lost_(why);
@@ -275,7 +220,7 @@ class FrameHub::Impl {
   }
 
   void tick() {
-    static const Frame kEmpty = frame("");
+    static const Frame kEmpty = FrameLink::frame("");
     const auto now = Clock::now();
     std::vector<std::pair<Id, const char*>> gone;
     std::vector<Id> quiet;
@@ -300,8 +245,7 @@ class FrameHub::Impl {
   Descriptor wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   Descriptor listener_;
   std::atomic<Id> next_id_{kListener + 1};
-  std::map<Id, Link> links_;
-  std::array<char, 64 * 1024> buffer_;
+  std::map<Id, FrameLink> links_;
   std::mutex orders_mutex_, events_mutex_;
   std::vector<Order> orders_;
   std::deque<Event> events_;
@@ -312,13 +256,6 @@ class FrameHub::Impl {
 FrameHub::FrameHub(std::chrono::duration<double> silence, std::function<void(const std::string&)> lost)
     : impl_(std::make_unique<Impl>(silence, std::move(lost))) {}
 FrameHub::~FrameHub() = default;
-
-FrameHub::Frame FrameHub::frame(std::string_view text) {
-  const std::uint32_t length = htonl(static_cast<std::uint32_t>(text.size()));
-  std::string bytes(reinterpret_cast<const char*>(&length), kLength);
-  bytes += text;
-  return std::make_shared<const std::string>(std::move(bytes));
-}
 
 std::uint16_t FrameHub::listen(const std::string& host, std::uint16_t port) { return impl_->listen(host, port); }
 FrameHub::Id FrameHub::connect(const std::string& host, std::uint16_t port, std::chrono::duration<double> limit) {

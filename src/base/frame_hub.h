@@ -7,6 +7,8 @@
 #include <string>
 #include <variant>
 
+#include "base/frame_link.h"
+
 namespace tune::base {
 
 /// Connections between processes over TCP that carry frames in both directions. A frame is a text of any bytes, sent
@@ -16,8 +18,8 @@ class FrameHub {
  public:
   using Clock = std::chrono::steady_clock;
   using Id = std::uint64_t;
-  /// As it is sent; one that many peers get is kept once.
-  using Frame = std::shared_ptr<const std::string>;
+  /// As it is sent: FrameLink::frame. One that many peers get is kept once.
+  using Frame = FrameLink::Frame;
 
   struct Opened {
     Id id;
@@ -50,9 +52,8 @@ class FrameHub {
   /// A peer that nothing is known of may send little, and not for long.
   void trust(Id id);
   void set_silence(std::chrono::duration<double> silence);
-  static Frame frame(std::string_view text);
   void send(Id id, Frame frame);
-  void send(Id id, std::string_view text) { send(id, frame(text)); }
+  void send(Id id, std::string_view text) { send(id, FrameLink::frame(text)); }
   /// Once what was sent has gone.
   void close(Id id);
 
@@ -63,9 +64,5 @@ class FrameHub {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// An address of this machine that other machines are likely to reach: that of its name, or of a network interface;
-/// 127.0.0.1 if it has no network.
-std::string address_for_others();
 
 }  // namespace tune::base

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <memory>
 
-#include "base/frame_hub.h"
 #include "model/values/error.h"
 
 namespace tune::base {

@@ -16,4 +16,8 @@ Descriptor connect_to(const std::string& host, std::uint16_t port, std::chrono::
 /// The next connection that waits; none: nobody does. `peer` becomes its address.
 Descriptor accept_from(const Descriptor& listener, std::string& peer);
 
+/// An address of this machine that other machines are likely to reach: that of its name, or of a network interface;
+/// 127.0.0.1 if it has no network.
+std::string address_for_others();
+
 }  // namespace tune::base

@@ -19,7 +19,7 @@ bool in_full(const Trial& trial) { return trial.measurement() && !trial.measurem
 }  // namespace
 
 AgentPool::AgentPool(Cluster& cluster, const Requests& requests)
-    : cluster_(&cluster), requests_(&requests), nodes_(cluster.agents().size()) {
+    : cluster_(&cluster), requests_(&requests), artifacts_(cluster), nodes_(cluster.agents().size()) {
   if (nodes_.size() == 1) nodes_.front().factor = 1;
 }
 
@@ -51,9 +51,9 @@ std::optional<AgentPool::Number> AgentPool::choose(const Task& task) const {
   std::optional<Number> least;
   for (Number i = 0; i < nodes_.size(); ++i)
     if (has_room(i) && (!least || load(i) < load(*least))) least = i;
-  const auto found = built_.find(task.key);
-  if (!least || found == built_.end() || !has_room(found->second.agent)) return least;
-  return load(found->second.agent) <= 2 * load(*least) + 2 ? found->second.agent : *least;
+  const auto builder = artifacts_.builder(task.key);
+  if (!least || !builder || !has_room(*builder)) return least;
+  return load(*builder) <= 2 * load(*least) + 2 ? builder : least;
 }
 
 void AgentPool::place(Ticket ticket) {
@@ -76,9 +76,9 @@ void AgentPool::give(Ticket ticket, Number agent) {
   Task& task = tasks_.at(ticket);
   task.agent = agent;
   nodes_[agent].out.insert(ticket);
-  const auto built_by = holder(task.key);
-  cluster_->send(agent, wire::SpecOrder{ticket, task.spec, built_by && *built_by != agent});
-  if (!task.key.empty()) built_.try_emplace(task.key, Built{agent});
+  const auto holder = artifacts_.holder(task.key);
+  cluster_->send(agent, wire::SpecOrder{ticket, task.spec, holder && *holder != agent});
+  artifacts_.note_begun(task.key, agent);
 }
 
 std::optional<Trial> AgentPool::wait(Clock::time_point until) {
@@ -103,8 +103,8 @@ void AgentPool::handle(const Cluster::Event& event) {
   if (const auto* started = std::get_if<wire::StartedReport>(&report))
     nodes_[agent].runs[started->device] = started->ticket;
   if (const auto* unable = std::get_if<wire::Unable>(&report)) cluster_->give_up(agent, unable->why);
-  if (const auto* order = std::get_if<wire::ArtifactOrder>(&report)) answer(agent, order->key);
-  if (const auto* files = std::get_if<wire::ArtifactFiles>(&report)) pass_on(*files);
+  if (const auto* order = std::get_if<wire::ArtifactOrder>(&report)) artifacts_.ask(agent, order->key);
+  if (const auto* files = std::get_if<wire::ArtifactFiles>(&report)) artifacts_.pass_on(*files);
   if (const auto* distrust = std::get_if<wire::Distrust>(&report); distrust && distrust_.empty()) {
     distrust_ = distrust->why;
     stop_sharing();
@@ -117,8 +117,7 @@ void AgentPool::take(Number agent, const wire::TrialReport& report) {
   std::erase_if(node.runs, [&](const auto& run) { return run.second == report.ticket; });
   const auto found = tasks_.find(report.ticket);
   const Task& task = found->second;
-  if (const auto built = built_.find(task.key); built != built_.end() && !report.trial.failure())
-    built->second = {agent, true};
+  if (!report.trial.failure()) artifacts_.note_built(task.key, agent);
   Trial trial = report.trial;
   trial.spec = task.spec;
   if (!task.asked) {
@@ -229,7 +228,7 @@ void AgentPool::stop_sharing() { cluster_->send_all(wire::StopSharing{}); }
 
 void AgentPool::lose(Number agent, const std::string& why) {
   Node node = std::exchange(nodes_[agent], {});
-  std::erase_if(built_, [&](const auto& built) { return built.second.agent == agent; });
+  artifacts_.lose(agent);
   std::vector<Ticket> again;
   for (const auto& [ticket, trial] : node.held) again.push_back(ticket);
   for (const Ticket ticket : node.out) {
@@ -241,9 +240,6 @@ void AgentPool::lose(Number agent, const std::string& why) {
   }
   cluster_->say(fmt::format("warning: lost agent {}: {}; {} of its specs go to others", cluster_->agents()[agent].name,
                             why, again.size()));
-  for (const auto& [key, who] : wanted_)
-    for (const Number one : who) cluster_->send(one, wire::ArtifactFiles{key, {}});
-  wanted_.clear();
   first_agent();  // throws if it was the last
   for (const Ticket ticket : again) {
     tasks_.at(ticket).agent.reset();
@@ -275,27 +271,6 @@ AgentPool::Number AgentPool::first_agent() const {
     if (lives(agent)) return agent;
   throw Error(ExitCode::environment,
               "no agent is left; the results so far are in the journal, and the same command goes on from there");
-}
-
-std::optional<AgentPool::Number> AgentPool::holder(const std::string& key) const {
-  const auto found = built_.find(key);
-  return found == built_.end() || !found->second.done ? std::nullopt : std::optional(found->second.agent);
-}
-
-// An agent asks for an artifact of another, through here.
-void AgentPool::answer(Number agent, const std::string& key) {
-  const auto from = holder(key);
-  if (!from || *from == agent) return cluster_->send(agent, wire::ArtifactFiles{key, {}});
-  std::vector<Number>& who = wanted_[key];
-  who.push_back(agent);
-  if (who.size() == 1) cluster_->send(*from, wire::ArtifactOrder{key});
-}
-
-void AgentPool::pass_on(const wire::ArtifactFiles& files) {
-  const auto found = wanted_.find(files.key);
-  if (found == wanted_.end()) return;
-  for (const Number agent : found->second) cluster_->send(agent, files);
-  wanted_.erase(found);
 }
 
 }  // namespace tune::exec

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exec/artifact_relay.h"
 #include "exec/cluster.h"
 #include "exec/requests.h"
 #include "exec/runner.h"
@@ -40,7 +41,7 @@ class AgentPool : public Runner {
   /// The agent that others are compared with, or another if it is lost. Throws Error(environment) if all are.
   Number first_agent() const;
   /// The agent that has the artifact of a build; nullopt if none is known to.
-  std::optional<Number> holder(const std::string& key) const;
+  std::optional<Number> holder(const std::string& key) const { return artifacts_.holder(key); }
   Cluster& cluster() { return *cluster_; }
   const Requests& requests() const { return *requests_; }
 
@@ -62,10 +63,6 @@ class AgentPool : public Runner {
     int common_out = 0;            ///< common specs that it still has to time
     std::string common_failure;
     std::map<int, Ticket> runs;  ///< what runs on its devices
-  };
-  struct Built {
-    Number agent;
-    bool done = false;
   };
   /// A spec that agents are compared by, with its time at the anchor.
   struct Common {
@@ -91,19 +88,16 @@ class AgentPool : public Runner {
   void finish(Ticket ticket, Trial trial);
   void lose(Number agent, const std::string& why);
   bool blame(Ticket ticket, Number agent, bool ran);
-  void answer(Number agent, const std::string& key);
-  void pass_on(const wire::ArtifactFiles& files);
 
   Cluster* cluster_;
   const Requests* requests_;
+  ArtifactRelay artifacts_;
   std::vector<Node> nodes_;
   std::unordered_map<Ticket, Task> tasks_;
   std::deque<Ticket> waiting_;  ///< tasks that no agent has
   Ticket last_ticket_ = 0;
   std::optional<Number> anchor_;
   std::vector<Common> common_;
-  std::unordered_map<std::string, Built> built_;
-  std::map<std::string, std::vector<Number>> wanted_;  ///< artifacts that are on their way, and for whom
   double best_seconds_ = 0, best_joules_ = 0;
   std::string distrust_;
   std::deque<Trial> finished_;

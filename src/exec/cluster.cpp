@@ -7,7 +7,7 @@
 #include <fstream>
 #include <utility>
 
-#include "exec/runner.h"
+#include "base/tcp.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
@@ -15,12 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLook = 50ms;     // so often signals and the ends of starters are looked for
-constexpr auto kShortest = 1ms;  // a wait of no time finds nothing
+constexpr auto kLook = 50ms;  // so often signals and the ends of starters are looked for
 constexpr auto kEndOfAgents = 5s;
-constexpr auto kEndByForce = 2s;
-constexpr std::size_t kShownOutput = 2000;
-constexpr const char* kToken = "TUNE_AGENT_TOKEN";
 
 std::string random_token() {
   std::ifstream random("/dev/urandom", std::ios::binary);
@@ -42,30 +38,19 @@ Cluster::Clock::duration ticks(double seconds) {
   return std::chrono::duration_cast<Cluster::Clock::duration>(std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
 
-void keep_end(std::string& text, const std::string& more) {
-  text += more;
-  if (text.size() > kShownOutput) text.erase(0, text.size() - kShownOutput);
-}
-
-std::string without_last_newlines(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
 }  // namespace
 
 Cluster::Cluster(ClusterRules rules) : rules_(std::move(rules)) {}
 
 Cluster::~Cluster() {
-  if (!hub_) return;
+  if (!starters_) return;
+  std::set<std::string> steps;
+  for (const Agent& agent : agents_)
+    if (!agent.step.empty()) steps.insert(agent.step);
   try {
     send_all(wire::Farewell{});
-    if (starters_end_within(agents_.empty() ? 0s : kEndOfAgents)) return;
-    if (cancel_steps() && starters_end_within(kEndByForce)) return;
-    for (const Started& starter : starters_)
-      if (!starter.exit) processes_->ask_to_end(starter.id);
-    starters_end_within(kEndByForce);
-  } catch (const std::exception&) {  // what is left is killed with processes_
+    starters_->end(agents_.empty() ? 0s : kEndOfAgents, steps);
+  } catch (const std::exception&) {  // what is left is killed
   }
 }
 
@@ -74,22 +59,23 @@ void Cluster::say(const std::string& text) const {
 }
 
 void Cluster::start() {
-  if (hub_) return;
+  if (failed_) throw *failed_;
+  if (starters_) return;
+  try {
+    start_agents();
+  } catch (const Error& error) {
+    throw failed_.emplace(error);
+  }
+}
+
+void Cluster::start_agents() {
   const std::string host = rules_.host.empty() ? base::address_for_others() : rules_.host;
   auto hub = std::make_unique<base::FrameHub>(std::chrono::duration<double>(rules_.silence_seconds));
   const std::uint16_t port = hub->listen(host, rules_.port);
   const Launch launch = launch_of(rules_.launcher, host, port);
   token_ = random_token();
-  processes_ = std::make_unique<base::Processes>(true);
   hub_ = std::move(hub);
-  for (const Starter& starter : launch.starters) {
-    base::Command command;
-    command.argv = starter.argv;
-    command.environment = {{kToken, token_}};
-    command.capture_limit = kShownOutput;
-    starters_.push_back({processes_->start(command), starter.name});
-    processes_->send(starters_.back().id, token_);
-  }
+  starters_ = std::make_unique<AgentStarters>(launch, token_);
   await_agents(launch.agents);
 }
 
@@ -98,8 +84,7 @@ void Cluster::await_agents(int count) {
   while (std::ssize(agents_) < count) {
     if (const auto event = wait(std::min(end, Clock::now() + kLook)))
       if (const auto* lost = std::get_if<Lost>(&*event)) throw_missing(count, lost->why);
-    const bool failed = std::ranges::any_of(starters_, [](const Started& s) { return s.exit && !s.exit->clean(); });
-    if (failed) throw_missing(count, "");
+    if (starters_->any_failed()) throw_missing(count, "");
     if (Clock::now() >= end)
       throw_missing(count, fmt::format("they had {:g} s to connect (--agents-within)", rules_.start_seconds));
   }
@@ -117,13 +102,7 @@ void Cluster::throw_missing(int count, const std::string& why) const {
   std::string text = fmt::format("{} of {} agents did not start", count - std::ssize(agents_), count);
   if (!why.empty()) text += ": " + why;
   for (const std::string& refused : refused_) text += "\n" + refused;
-  for (const Started& starter : starters_) {
-    if (!starter.exit && starter.said.empty()) continue;
-    const std::string how = starter.exit ? "ended with " + base::to_text(*starter.exit) : "still runs";
-    text += fmt::format("\n{} {}{}", starter.name, how,
-                        starter.said.empty() ? "" : " and said: " + without_last_newlines(starter.said));
-  }
-  throw Error(ExitCode::environment, text);
+  throw Error(ExitCode::environment, text + starters_->text());
 }
 
 // Devices and compilers must be the same everywhere, because results are compared, and what one builds others run.
@@ -219,7 +198,7 @@ void Cluster::send(Number agent, const wire::AgentOrder& order) {
 }
 
 void Cluster::send_all(const wire::AgentOrder& order) {
-  const base::FrameHub::Frame frame = base::FrameHub::frame(wire::encode_order(order));
+  const base::FrameHub::Frame frame = base::FrameLink::frame(wire::encode_order(order));
   for (const Agent& agent : agents_)
     if (agent.lives) hub_->send(agent.link, frame);
 }
@@ -240,27 +219,12 @@ std::optional<Cluster::Event> Cluster::wait(Clock::time_point until) {
     const auto now = Clock::now();
     if (now - looked_ >= kLook) {
       looked_ = now;
-      look_after_starters();
+      starters_->look();
     }
     auto event = hub_->wait(std::min(until, now + kLook));
     if (!event && now >= until) return std::nullopt;
     if (!event) continue;
     if (auto understood = understand(std::move(*event))) return understood;
-  }
-}
-
-void Cluster::look_after_starters() {
-  while (const auto event = processes_->wait(Clock::now() + kShortest)) {
-    if (const auto* interrupted = std::get_if<base::ProcessHost::Interrupted>(&*event))
-      throw Interrupted{interrupted->signal};
-    const auto* line = std::get_if<base::ProcessHost::Line>(&*event);
-    const auto* ended = std::get_if<base::ProcessHost::Ended>(&*event);
-    for (Started& starter : starters_) {
-      if (line != nullptr && line->id == starter.id) keep_end(starter.said, line->text + "\n");
-      if (ended == nullptr || ended->id != starter.id) continue;
-      starter.exit = ended->exit;
-      keep_end(starter.said, ended->captured);
-    }
   }
 }
 
@@ -329,35 +293,6 @@ std::optional<Cluster::Event> Cluster::drop(base::FrameHub::Id link, const std::
   const auto found = by_link_.find(link);
   if (found == by_link_.end() || !std::exchange(agents_[found->second].lives, false)) return std::nullopt;
   return Lost{found->second, why};
-}
-
-bool Cluster::starters_end_within(std::chrono::milliseconds limit) {
-  const auto end = Clock::now() + limit;
-  const auto all_ended = [&] {
-    return std::ranges::all_of(starters_, [](const Started& starter) { return starter.exit.has_value(); });
-  };
-  while (!all_ended() && Clock::now() < end) {
-    try {
-      look_after_starters();
-    } catch (const Interrupted&) {  // it is ending already
-    }
-    hub_->wait(Clock::now() + 10ms);
-  }
-  return all_ended();
-}
-
-// Returns whether there are any.
-bool Cluster::cancel_steps() {
-  std::set<std::string> steps;
-  for (const Agent& agent : agents_)
-    if (!agent.step.empty()) steps.insert(agent.step);
-  for (const std::string& step : steps) {
-    base::Command scancel;
-    scancel.argv = {"scancel", step};
-    const base::ProcessHost::Id id = processes_->start(scancel);
-    processes_->set_deadline(id, kEndByForce);
-  }
-  return !steps.empty();
 }
 
 }  // namespace tune::exec

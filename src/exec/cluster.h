@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "base/frame_hub.h"
-#include "base/process.h"
-#include "exec/launchers.h"
+#include "exec/agent_starters.h"
 #include "wire/agent_messages.h"
 
 namespace tune::exec {
@@ -68,6 +67,9 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
+  /// Starts the agents, unless they are. Throws Error(bad_input) for rules that cannot be followed, Error(environment)
+  /// if agents do not start, and Interrupted.
+  void start();
   /// What the machines are. Throws Error(bad_input) if they are not alike, Error(environment) if agents cannot be
   /// started or lack a worker, and Interrupted.
   const wire::Hello& probe(Backend backend);
@@ -80,8 +82,6 @@ class Cluster {
 
   void send(Number agent, const wire::AgentOrder& order);
   void send_all(const wire::AgentOrder& order);
-  /// The same text as it came.
-  void pass_on(Number agent, std::string_view order) { hub_->send(agents_[agent].link, order); }
   /// An agent that is of no use any more: the same as one that ends.
   void give_up(Number agent, const std::string& why);
   /// The next event; nullopt when `until` has passed first. Throws Interrupted.
@@ -91,15 +91,7 @@ class Cluster {
   Say set_say(Say say) { return std::exchange(rules_.say, std::move(say)); }
 
  private:
-  struct Started {
-    base::ProcessHost::Id id;
-    std::string name;
-    std::optional<base::Exit> exit = {};
-    std::string said = {};  ///< the last lines of its output
-  };
-
-  void start();
-  void start_agents(const Launch& launch, const std::string& host, std::uint16_t port);
+  void start_agents();
   void await_agents(int count);
   [[noreturn]] void throw_missing(int count, const std::string& why) const;
   std::optional<Event> understand(base::FrameHub::Event event);
@@ -107,17 +99,14 @@ class Cluster {
   void admit(base::FrameHub::Id link, const std::string& text);
   std::string why_refused(const wire::AgentHello& hello) const;
   std::optional<Event> drop(base::FrameHub::Id link, const std::string& why);
-  void look_after_starters();
-  bool starters_end_within(std::chrono::milliseconds limit);
-  bool cancel_steps();
   bool take_readiness(const Report& report, const AgentPlan& plan);
   void require_alike(const std::vector<std::optional<wire::Probed>>& probed) const;
 
   ClusterRules rules_;
   std::string token_;
-  std::unique_ptr<base::Processes> processes_;
+  std::optional<Error> failed_;  ///< why agents could not be started
   std::unique_ptr<base::FrameHub> hub_;
-  std::vector<Started> starters_;
+  std::unique_ptr<AgentStarters> starters_;
   Clock::time_point looked_{};
   std::map<base::FrameHub::Id, std::string> strangers_;  ///< peers that have not said who they are
   std::vector<Agent> agents_;

@@ -100,6 +100,7 @@ wire::Hello Workers::ask(Backend backend, const Environment& environment) const 
 }
 
 bool Workers::present(Backend backend) {
+  if (cluster_ != nullptr) cluster_->start();  // what prevents that is told
   const bool needs_no_device = backend == Backend::cpu || backend == Backend::program;
   if (needs_no_device && cluster_ == nullptr) return find(backend).has_value();
   try {
