@@ -16,6 +16,7 @@
 
 namespace tune::exec {
 
+/// Where agents come from, and when they are given up.
 struct ClusterRules {
   LauncherRules launcher;
   std::string host;  ///< where agents connect to; empty: an address of this machine

@@ -9,6 +9,7 @@
 
 namespace tune::exec {
 
+// Finals as their owner sees them: who takes part, by which rules, and what has come of them.
 using Contender = wire::Contender;
 
 /// The number of rounds if the objective is not the time: they eliminate nobody.

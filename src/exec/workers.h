@@ -10,6 +10,7 @@
 
 namespace tune::exec {
 
+// What specs are built and timed by; on other machines a Cluster knows.
 class Cluster;
 
 /// The worker executables of this installation and what they say of this machine. Each is probed at most once.
