@@ -30,7 +30,7 @@ std::string without_last_newlines(std::string text) {
 
 }  // namespace
 
-AgentStarters::AgentStarters(const Launch& launch, const std::string& token) {
+AgentStarters::AgentStarters(const AgentLaunch& launch, const std::string& token) {
   for (const Starter& starter : launch.starters) {
     base::Command command;
     command.argv = starter.argv;

@@ -14,7 +14,7 @@ namespace tune::exec {
 class AgentStarters {
  public:
   /// Starts them. Throws what base::Processes::start throws.
-  AgentStarters(const Launch& launch, const std::string& token);
+  AgentStarters(const AgentLaunch& launch, const std::string& token);
 
   /// Takes what they printed, and how they ended. Throws Interrupted.
   void look();

@@ -51,7 +51,7 @@ int nodes_of_allocation() try {
 }
 
 // One step for all nodes. The node's processors and memory are the agent's to share out.
-Launch by_slurm(const std::vector<std::string>& agent) {
+AgentLaunch by_slurm(const std::vector<std::string>& agent) {
   const int nodes = nodes_of_allocation();
   Starter srun{{"srun", fmt::format("--nodes={}", nodes), fmt::format("--ntasks={}", nodes), "--ntasks-per-node=1",
                 "--overlap", "--no-kill", "--mem=0", "--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0",
@@ -61,17 +61,17 @@ Launch by_slurm(const std::vector<std::string>& agent) {
   return {{std::move(srun)}, nodes};
 }
 
-Launch by_ssh(const std::vector<std::string>& hosts, const std::string& agent) {
+AgentLaunch by_ssh(const std::vector<std::string>& hosts, const std::string& agent) {
   if (hosts.empty())
     throw Error(ExitCode::bad_input, "--launcher ssh needs the machines: --hosts node1,node2 (names that ssh takes)");
-  Launch launch{{}, static_cast<int>(hosts.size())};
+  AgentLaunch launch{{}, static_cast<int>(hosts.size())};
   for (const std::string& host : hosts)
     launch.starters.push_back(
         {{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", host, "exec " + agent}, "ssh " + host});
   return launch;
 }
 
-Launch by_command(const LauncherRules& rules, const std::string& agent) {
+AgentLaunch by_command(const LauncherRules& rules, const std::string& agent) {
   if (rules.launcher.find(kAgent) == std::string::npos)
     throw Error(ExitCode::bad_input,
                 fmt::format("--launcher '{}' starts no agent; write slurm, ssh, or a command with {} in the place of "
@@ -83,7 +83,7 @@ Launch by_command(const LauncherRules& rules, const std::string& agent) {
                 fmt::format("--launcher '{}': {}", rules.launcher,
                             per_host ? "{host} needs the machines: --hosts node1,node2"
                                      : "--hosts needs {host} in the command, which is run once for each"));
-  Launch launch{{}, rules.agents > 0 ? rules.agents : std::max(1, static_cast<int>(rules.hosts.size()))};
+  AgentLaunch launch{{}, rules.agents > 0 ? rules.agents : std::max(1, static_cast<int>(rules.hosts.size()))};
   for (const std::string& host : per_host ? rules.hosts : std::vector<std::string>{""}) {
     std::string command = rules.launcher;
     replace_all(command, kAgent, agent);
@@ -95,7 +95,7 @@ Launch by_command(const LauncherRules& rules, const std::string& agent) {
 
 }  // namespace
 
-Launch launch_of(const LauncherRules& rules, const std::string& host, std::uint16_t port) {
+AgentLaunch launch_of(const LauncherRules& rules, const std::string& host, std::uint16_t port) {
   const std::vector<std::string> agent = {rules.program, "agent", "--connect", fmt::format("{}:{}", host, port)};
   std::string text;
   for (const std::string& word : agent) text += (text.empty() ? "" : " ") + shell_quote(word);

@@ -20,12 +20,12 @@ struct Starter {
   std::string name;  ///< for messages: `srun`, `ssh node7`
 };
 
-struct Launch {
+struct AgentLaunch {
   std::vector<Starter> starters;
   int agents = 0;  ///< that are to connect
 };
 
 /// What starts agents that connect to this address. Throws Error(bad_input): no allocation, no hosts, no {agent}.
-Launch launch_of(const LauncherRules& rules, const std::string& host, std::uint16_t port);
+AgentLaunch launch_of(const LauncherRules& rules, const std::string& host, std::uint16_t port);
 
 }  // namespace tune::exec
