@@ -28,7 +28,7 @@ std::string refusal(const std::string& text) {
   return parse_host(text) ? "" : "'" + text + "' is no address such as node1 or node1:7000";
 }
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ExitCode::bad_input, text); }
+[[noreturn]] void refuse_cluster(const std::string& text) { throw Error(ExitCode::bad_input, text); }
 
 }  // namespace
 
@@ -86,18 +86,19 @@ void add_agent(CLI::App& app, AgentOptions& agent) {
 void refuse_cluster_conflicts(const Options& options) {
   const ClusterOptions& cluster = options.cluster;
   if (!cluster.launcher) {
-    if (!cluster.hosts.empty()) fail("--hosts are for --launcher ssh; give that too");
-    if (cluster.agents > 0) fail("--agents are what a --launcher command starts; give that too");
-    if (cluster.listen) fail("--listen is for the agents of --launcher; give that too (a page is served by --live)");
+    if (!cluster.hosts.empty()) refuse_cluster("--hosts are for --launcher ssh; give that too");
+    if (cluster.agents > 0) refuse_cluster("--agents are what a --launcher command starts; give that too");
+    if (cluster.listen)
+      refuse_cluster("--listen is for the agents of --launcher; give that too (a page is served by --live)");
     return;
   }
   if (options.dry_run || options.build_only || options.probe || options.simulate)
-    fail("--launcher starts agents that measure; --dry-run, --build-only, --probe and --simulate need none");
-  if (std::ranges::count(cluster.hosts, "") > 0) fail("--hosts has an empty name; write --hosts node1,node2");
+    refuse_cluster("--launcher starts agents that measure; --dry-run, --build-only, --probe and --simulate need none");
+  if (std::ranges::count(cluster.hosts, "") > 0) refuse_cluster("--hosts has an empty name; write --hosts node1,node2");
   auto hosts = cluster.hosts;
   std::ranges::sort(hosts);
   if (const auto twice = std::ranges::adjacent_find(hosts); twice != hosts.end())
-    fail("--hosts names " + *twice + " twice; one agent has all devices of its machine");
+    refuse_cluster("--hosts names " + *twice + " twice; one agent has all devices of its machine");
 }
 
 }  // namespace tune
