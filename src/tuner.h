@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/finals_runner.h"
+#include "exec/finals_run.h"
 #include "exec/requests.h"
 #include "exec/runner.h"
 #include "journal.h"

@@ -143,7 +143,7 @@ TEST_F(Shell, BashCompletesOptionsValuesAndFiles) {
 
 TEST_F(Shell, BashCompletesCommandsAndTheirOptions) {
   write_files();
-  EXPECT_EQ(completed({"a"}), "audit,");
+  EXPECT_EQ(completed({"a"}), "agent,audit,");
   EXPECT_EQ(completed({"g"}), "gemm.yaml,");
   EXPECT_EQ(completed({"audit", "--max-f"}), "--max-flips,");
   EXPECT_EQ(completed({"--max-f"}), ",") << "that is an option of audit";

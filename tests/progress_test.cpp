@@ -34,6 +34,14 @@ Trial failed(std::int64_t mesh_idx, Stage stage = Stage::build, Cause cause = Ca
   return {Spec{mesh_idx, {}}, Failure{stage, cause, "", {}, {}}};
 }
 
+TEST(Progress, CountsTheSpecsThatManyDevicesMeasure) {
+  std::ostringstream out;
+  Progress progress(out, kPlain, 72, kStart);
+  progress.set_activity({0, {1, 2, 3, 4, 5, 6, 7, 8, 9}}, kStart);
+  progress.tick(kStart + seconds(10));
+  EXPECT_EQ(out.str(), "0/72 | measuring 9 specs\n");
+}
+
 TEST(Progress, PrintsAPlainLineEveryTenSecondsAtMost) {
   std::ostringstream out;
   Progress progress(out, kPlain, 72, kStart);

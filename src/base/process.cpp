@@ -241,6 +241,12 @@ void Processes::close_stdin(Id id) {
   if (found != impl_->children.end()) found->second->in.close(ignored);
 }
 
+void Processes::ask_to_end(Id id) {
+  const auto found = impl_->children.find(id);
+  if (found != impl_->children.end() && !found->second->reaped && found->second->own_group)
+    ::kill(-found->second->process.id(), SIGTERM);
+}
+
 void Processes::set_deadline(Id id, std::optional<Clock::duration> from_now) {
   const auto found = impl_->children.find(id);
   if (found == impl_->children.end() || found->second->reaped || found->second->killed) return;

@@ -109,6 +109,8 @@ class Processes : public ProcessHost {
   void send(Id id, std::string_view line) override;
   /// No more lines will be sent.
   void close_stdin(Id id);
+  /// Asks the child's group to end, by SIGTERM.
+  void ask_to_end(Id id);
   void set_deadline(Id id, std::optional<Clock::duration> from_now) override;
   void kill(Id id) override;
   std::optional<Event> wait(std::optional<Clock::time_point> until) override;

@@ -72,6 +72,8 @@ ExitCode show_database(const ShowOptions& options);
 ExitCode kokkos(const KokkosOptions& options);
 /// `tune cache info|clear|verify`: looks after the build store. check_failed: something in it is damaged.
 ExitCode cache(const CacheOptions& options);
+/// `tune agent`: works for a run on another machine until that ends.
+ExitCode agent(const AgentOptions& options);
 /// `tune audit`: repeats a tuning, real or on recordings, and prints how far its answers can be trusted: how often the
 /// winner changed, its regret, whether a journal gives the same answer again. Writes PREFIX.csv. check_failed: a limit
 /// that was asked for is not met; none_valid: no run found a valid spec.

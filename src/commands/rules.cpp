@@ -97,7 +97,7 @@ flow::MachineRules machine_rules(const Options& options, const flow::Outputs& ou
   rules.device_file = device_file(options);
   rules.known_devices = folder_of_devices();
   rules.arch = options.arch;
-  rules.devices = options.devices;
+  if (!options.cluster.launcher) rules.devices = options.devices;  // of agents, each chooses its own
   return rules;
 }
 
@@ -190,8 +190,8 @@ int jobs(const Options& options) {
   return options.jobs > 0 ? options.jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-exec::Workers find_workers(const Options& options) {
-  return {flow::folder_of_executable(), limit_of(options.timeout_run)};
+exec::Workers find_workers(const Options& options, exec::Cluster* cluster) {
+  return {flow::folder_of_executable(), limit_of(options.timeout_run), cluster};
 }
 
 std::vector<std::string> reproducing_command(const Options& options) {

@@ -52,7 +52,7 @@ exec::MeasureOptions measure_options(const Options& options, const exec::Workers
 /// How many builds run at a time.
 int jobs(const Options& options);
 /// The workers of this installation.
-exec::Workers find_workers(const Options& options);
+exec::Workers find_workers(const Options& options, exec::Cluster* cluster = nullptr);
 /// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
 std::vector<std::string> reproducing_command(const Options& options);
 

@@ -15,6 +15,7 @@ ExitCode run(const Options& options) {
   if (options.show) return show(*options.show);
   if (options.kokkos) return kokkos(*options.kokkos);
   if (options.cache) return cache(*options.cache);
+  if (options.agent) return agent(*options.agent);
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);

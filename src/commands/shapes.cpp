@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/streams.h"
+#include "commands/agent_plan.h"
 #include "commands/commands.h"
 #include "commands/on_stderr.h"
 #include "commands/rules.h"
@@ -51,7 +52,8 @@ Shapes wanted_shapes(const Options& options, exec::Workers& workers, std::vector
 }  // namespace
 
 ExitCode for_each_shape(const Options& options, const TargetCommand& command) {
-  exec::Workers workers = find_workers(options);
+  const std::unique_ptr<exec::Cluster> cluster = cluster_for(options);
+  exec::Workers workers = find_workers(options, cluster.get());
   if (!options.shapes) {
     Target target(options, workers);
     print_warnings(target.loaded.warnings);

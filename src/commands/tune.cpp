@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <iostream>
 
+#include "commands/agent_plan.h"
 #include "commands/commands.h"
 #include "commands/earlier_result.h"
 #include "commands/on_stderr.h"
 #include "commands/rules.h"
+#include "exec/agent_site.h"
+#include "exec/local_site.h"
 #include "exec/stage_times.h"
 #include "flow/artifact_copy.h"
 #include "flow/finals_stage.h"
@@ -161,11 +164,9 @@ void require_artifact(const Options& options, const Target& target, const exec::
                 "choose one with --spec N");
 }
 
-/// Throws Error(environment) if the machine could not be probed.
 exec::MeasureOptions measuring_options(const Options& options, const Target& target, const exec::Requests& requests,
                                        const std::vector<exec::ChosenDevice>& devices, Journal& journal,
                                        report::Progress& progress) {
-  if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
   exec::MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
   measure.devices = devices;
   measure.announce = {[&progress](const std::string& text) { progress.say(text, now()); },
@@ -175,6 +176,26 @@ exec::MeasureOptions measuring_options(const Options& options, const Target& tar
   };
   measure.note_waiting = [&journal] { journal.note_end(); };
   return measure;
+}
+
+/// The devices of this machine, or of the first agent's. Throws Error(bad_input).
+std::vector<exec::ChosenDevice> chosen_devices(const Options& options, Target& target) {
+  const wire::Hello& machine = target.hello();
+  const bool of_agents = target.workers.cluster() != nullptr && machine.devices.empty();
+  return exec::choose_devices(of_agents ? std::nullopt : options.devices, machine);
+}
+
+/// Throws Error(environment) if the machine could not be probed.
+std::unique_ptr<exec::Site> site_of(const Options& options, const Target& target, const exec::Requests& requests,
+                                    const std::vector<exec::ChosenDevice>& devices, Journal& journal,
+                                    report::Progress& progress) {
+  if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
+  if (exec::Cluster* cluster = target.workers.cluster())
+    return std::make_unique<exec::AgentSite>(*cluster, requests, agent_plan(options, target, requests),
+                                             store_places(options),
+                                             [&progress](const std::string& text) { progress.say(text, now()); });
+  return std::make_unique<exec::LocalSite>(requests,
+                                           measuring_options(options, target, requests, devices, journal, progress));
 }
 
 void note_repetition(const flow::ResultsRules& rules, const Target& target, const wire::Hello& machine,
@@ -200,8 +221,9 @@ void remember_results(Journal& journal, const wire::ResultsRecord& results) try 
 }
 
 void print_usage(const flow::Measuring& measuring, bool programs, double finals_seconds) {
-  if (measuring.started_runner() == nullptr) return;
-  exec::Usage usage = measuring.started_runner()->usage();
+  const std::optional<exec::Usage> spent = measuring.started() ? measuring.started()->usage() : std::nullopt;
+  if (!spent) return;
+  exec::Usage usage = *spent;
   usage.finals_seconds = finals_seconds;
   usage.programs = programs;
   print_wrapped(exec::to_text(usage));
@@ -219,8 +241,10 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const auto strategy = strategy_of(options, orders, target, grid, findings.notes);
 
   const wire::Hello& machine = target.hello();
-  const std::vector<exec::ChosenDevice> devices = exec::choose_devices(options.devices, machine);
-  const TunerRules rules = tuner_rules(options, orders, target, grid, machine.device, devices.size());
+  const std::vector<exec::ChosenDevice> devices = chosen_devices(options, target);
+  const exec::Cluster* cluster = target.workers.cluster();
+  const std::size_t count_of_devices = cluster ? static_cast<std::size_t>(cluster->devices()) : devices.size();
+  const TunerRules rules = tuner_rules(options, orders, target, grid, machine.device, count_of_devices);
   const bool repeats = repeats_result(options, target);
   flow::Exporter exporter(target.outputs, plan, target.objective, machine.device, options.fresh || repeats);
   target.objective.require(machine.device);
@@ -241,19 +265,17 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   const std::int64_t count = count_of(options, orders, grid);
   report::Progress progress(std::cerr, progress_style(options, plan), count, now(),
                             limits_of(options, target, rules, count));
-  flow::Measuring measuring(requests,
-                            [&] { return measuring_options(options, target, requests, devices, journal, progress); });
+  flow::Measuring measuring([&] { return site_of(options, target, requests, devices, journal, progress); });
   flow::Resume resume(journal, requests, target.objective, resume_rules(options));
   exec::ReplayRunner runner([&](const Spec& spec) { return resume.answer(spec); },
-                            [&]() -> exec::Runner& { return measuring.runner(); }, resume.order(rules.most_out));
+                            [&]() -> exec::Runner& { return measuring.site().runner(); }, resume.order(rules.most_out));
   Tuner tuner(target.objective, &requests, runner, &journal, progress, rules, now);
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
   if (grid && !grid->uncounted && !options.spec && orders.only.empty()) findings.specs = grid->specs.size_text();
   const auto sweep_began = now();
-  flow::FinalsStage::Parts parts = {plan,     target.objective,
-                                    requests, journal,
-                                    progress, [&]() -> exec::MeasureService& { return measuring.service(); }};
+  flow::FinalsStage::Parts parts = {plan,    target.objective, requests,
+                                    journal, progress,         [&]() -> exec::Site& { return measuring.site(); }};
   flow::ResultsRules how_shown = results_rules(options, target.outputs.csv);
   how_shown.compiler = machine.compiler;
   how_shown.vendor_library = machine.vendor_library;
@@ -270,7 +292,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   };
   const auto last_note = [&] {
     flow::note_recorded(findings, journal, requests, findings.notes);
-    flow::note_other_device(findings.trials, devices.front().id, findings.notes);
+    if (cluster == nullptr) flow::note_other_device(findings.trials, devices.front().id, findings.notes);
     if (repeats)
       note_repetition(how_shown, target, machine, findings);
     else
@@ -308,13 +330,13 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   if (earlier && results.any()) tuned.code = std::max(tuned.code, earlier->compare(plan, machine.device, findings));
   if (!options.shapes) journal.note_complete();
   if (options.artifact && results.any())
-    flow::copy_artifact(measuring.service(), *results.rows().front().trial, target.outputs.artifact);
+    flow::copy_artifact(measuring.site(), *results.rows().front().trial, target.outputs.artifact);
   tuned.rows = results.rows();
   if (options.tune && results.any()) {
     tuned.best = results.best(machine.device);
     tuned.date = findings.finals_date.value_or(journal.date_of(requests.trial_id(tuned.best->winner)));
   }
-  tuned.started_workers = measuring.started();
+  tuned.started_workers = measuring.started() != nullptr;
   return tuned;
 }
 

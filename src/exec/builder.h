@@ -47,6 +47,8 @@ class Builder {
   void start_queued();
   int queued() const { return static_cast<int>(queue_.size()); }
   int running() const { return static_cast<int>(running_.size()); }
+  /// Where artifacts lie. Throws what base::Store throws.
+  base::Store& store();
   /// Seconds in build processes that have ended.
   double seconds() const { return seconds_; }
 
@@ -69,7 +71,6 @@ class Builder {
   };
   static Stamp stamp_of(const Result& result);
   const Result& remember(const std::string& key, Result result);
-  base::Store& store();
   void finish(Job& job);
   Result result_of(const Job& job);
 

@@ -42,6 +42,18 @@ struct FinalsRunner::Entry {
     rounds.erase(round);
   }
 
+  /// Without the rounds after this one.
+  Finalist result_until(int last_round) const {
+    Entry rest;
+    rest.result = result;
+    rest.rounds = rounds;
+    std::erase_if(rest.result.rounds, [&](const auto& round) { return round.first > last_round; });
+    std::erase_if(rest.rounds, [&](const auto& round) { return round.first > last_round; });
+    rest.result.metrics = rest.metrics_of_median();
+    for (const auto& [number, round] : rest.rounds) rest.result.launches += round.launches;
+    return std::move(rest.result);
+  }
+
   /// The metrics of the round nearest to the median; those that only some rounds report (energy) are medians over
   /// these.
   std::map<std::string, double> metrics_of_median() const {
@@ -306,22 +318,13 @@ Finals FinalsRunner::result() {
   std::vector<Entry*> all;
   for (const auto& entry : entries_) all.push_back(entry.get());
   leave(all);
-  return collect();
+  return collect(round_);
 }
 
-Finals FinalsRunner::so_far() {
-  for (const auto& entry : entries_) entry->forget(complete_ + 1);
-  return collect();
-}
-
-Finals FinalsRunner::collect() {
+Finals FinalsRunner::collect(int last_round) const {
   Finals finals;
   finals.cores = static_cast<int>(std::thread::hardware_concurrency());
-  for (const auto& entry : entries_) {
-    entry->result.metrics = entry->metrics_of_median();
-    for (const auto& [number, round] : entry->rounds) entry->result.launches += round.launches;
-    finals.finalists.push_back(std::move(entry->result));
-  }
+  for (const auto& entry : entries_) finals.finalists.push_back(entry->result_until(last_round));
   if (!others_running_.empty())
     finals.others_running = std::accumulate(others_running_.begin(), others_running_.end(), 0.0) /
                             static_cast<double>(others_running_.size());

@@ -133,6 +133,10 @@ std::string hash_of_programs(const Plan& plan) {
 
 }  // namespace
 
+base::Sources sources_of(const Plan& plan) {
+  return plan.file.empty() ? base::Sources() : base::read_sources(plan.file, header_search(plan));
+}
+
 Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
     : plan_(&plan),
       hello_(std::move(hello)),

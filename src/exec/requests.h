@@ -20,6 +20,10 @@ class Unlaunchable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The plan's file and the headers that it includes; none for an installed command. Throws Error(bad_input) if a file
+/// cannot be read.
+base::Sources sources_of(const Plan& plan);
+
 /// Makes the requests that a worker gets for one spec, and the keys that identify builds and trials of specs
 /// (Identity).
 class Requests {

@@ -1,6 +1,7 @@
 #include "exec/workers.h"
 
 #include "base/process.h"
+#include "exec/cluster.h"
 #include "exec/runner.h"
 #include "model/values/error.h"
 
@@ -69,6 +70,7 @@ const wire::Hello& Workers::probe(Backend backend) {
 }
 
 const wire::Hello& Workers::probe_compiler(Backend backend) {
+  if (cluster_ != nullptr) return cluster_->probe(backend);
   if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
   return hellos_[backend] = ask(backend, {});
 }
@@ -98,7 +100,9 @@ wire::Hello Workers::ask(Backend backend, const Environment& environment) const 
 }
 
 bool Workers::present(Backend backend) {
-  if (backend == Backend::cpu || backend == Backend::program) return find(backend).has_value();
+  if (cluster_ != nullptr) cluster_->start();  // what prevents that is told
+  const bool needs_no_device = backend == Backend::cpu || backend == Backend::program;
+  if (needs_no_device && cluster_ == nullptr) return find(backend).has_value();
   try {
     probe(backend);
     return true;

@@ -10,12 +10,19 @@
 
 namespace tune::exec {
 
+// What specs are built and timed by; on other machines a Cluster knows.
+class Cluster;
+
 /// The worker executables of this installation and what they say of this machine. Each is probed at most once.
 class Workers {
  public:
   /// Workers stand next to `tune`, or in ../libexec/tune seen from it. A probe is killed after `probe_limit`.
-  Workers(std::filesystem::path folder_of_tune, std::chrono::duration<double> probe_limit)
-      : folder_(std::move(folder_of_tune)), probe_limit_(probe_limit) {}
+  /// With a cluster, its agents' machines are the ones that are probed.
+  Workers(std::filesystem::path folder_of_tune, std::chrono::duration<double> probe_limit, Cluster* cluster = nullptr)
+      : folder_(std::move(folder_of_tune)), probe_limit_(probe_limit), cluster_(cluster) {}
+
+  /// Null if everything is done on this machine.
+  Cluster* cluster() const { return cluster_; }
 
   /// The worker of a backend; nullopt if it is not installed.
   std::optional<std::filesystem::path> find(Backend backend) const;
@@ -37,6 +44,7 @@ class Workers {
 
   std::filesystem::path folder_;
   std::chrono::duration<double> probe_limit_;
+  Cluster* cluster_;
   std::map<Backend, wire::Hello> hellos_;
 };
 

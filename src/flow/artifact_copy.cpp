@@ -24,25 +24,16 @@ void keep_executable(const fs::path& from, const fs::path& to) {
   fs::permissions(to, added, fs::perm_options::add, ignored);
 }
 
-/// Builds it if it must.
-exec::Artifact artifact_of(exec::MeasureService& service, const Spec& spec) {
-  const exec::Builder::Result* result = service.builds().find_intact(spec);
-  if (result == nullptr) {
-    service.finish_builds();
-    result = service.builds().find_intact(spec);
-  }
-  const auto* artifact = result != nullptr ? std::get_if<exec::Artifact>(result) : nullptr;
-  if (artifact != nullptr) return *artifact;
-  const auto* failure = result != nullptr ? std::get_if<Failure>(result) : nullptr;
-  throw Error(ExitCode::environment,
-              "--artifact: the build store has the best spec's artifact no longer, and it cannot be built again: " +
-                  (failure != nullptr ? failure->headline() : "the artifact changes while it is read"));
+exec::Artifact artifact_of(exec::Site& site, const Spec& spec) try {
+  return site.artifact(spec);
+} catch (const Error& error) {
+  throw Error(error.code(), std::string("--artifact: ") + error.what());
 }
 
 }  // namespace
 
-void copy_artifact(exec::MeasureService& service, const Trial& trial, const fs::path& file) {
-  const exec::Artifact artifact = artifact_of(service, trial.spec);
+void copy_artifact(exec::Site& site, const Trial& trial, const fs::path& file) {
+  const exec::Artifact artifact = artifact_of(site, trial.spec);
   std::error_code ignored;  // writing says why
   fs::create_directories(file.parent_path(), ignored);
   base::write_file(file, base::read_file(artifact.path));

@@ -1,13 +1,13 @@
 #pragma once
 #include <filesystem>
 
-#include "exec/measure_service.h"
+#include "exec/site.h"
 #include "model/trial.h"
 
 namespace tune::flow {
 
 /// Copies what was built for a trial's spec, building it again if the store has it no longer, and says so on stdout.
 /// Throws Interrupted, and Error(environment).
-void copy_artifact(exec::MeasureService& service, const Trial& trial, const std::filesystem::path& file);
+void copy_artifact(exec::Site& site, const Trial& trial, const std::filesystem::path& file);
 
 }  // namespace tune::flow

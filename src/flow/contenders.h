@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "exec/finals_runner.h"
+#include "exec/finals_run.h"
 #include "exec/requests.h"
 #include "flow/notes.h"
 #include "model/statistics/objective.h"

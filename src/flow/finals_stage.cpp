@@ -234,15 +234,15 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
   const auto begin = now();
   blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();
-  exec::FinalsRunner finals(parts_.measure_service(), std::move(contenders), rules);
+  const auto finals = parts_.site().finals(std::move(contenders), rules);
   const auto tick = [&](int round, std::size_t active) {
     parts_.progress.set_finals({round, exec::most_rounds(rules), active, count, begin, rules.end}, now());
     parts_.journal.flush(false);
   };
   try {
-    keep(finals.run(tick));
+    keep(finals->run(tick));
   } catch (const exec::Interrupted&) {
-    if (Finals until_now = finals.so_far(); any_timed(until_now)) keep(std::move(until_now));
+    if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
     throw;
   }
   findings_->finals_seconds = std::chrono::duration<double>(now() - begin).count();

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/finals_runner.h"
+#include "exec/site.h"
 #include "flow/contenders.h"
 #include "flow/findings.h"
 #include "journal.h"
@@ -37,14 +37,14 @@ struct FinalsStageRules {
 /// holds them unless the journal remembers them.
 class FinalsStage {
  public:
-  /// What it needs of the run; all of it must outlive this. The service is made only if something is to be timed.
+  /// What it needs of the run; all of it must outlive this. The site is made only if something is to be timed.
   struct Parts {
     const Plan& plan;
     const Objective& objective;
     const exec::Requests& requests;
     Journal& journal;
     report::Progress& progress;
-    std::function<exec::MeasureService&()> measure_service;
+    std::function<exec::Site&()> site;
   };
 
   /// Finals and notes go to `findings`, whose default_spec is today's configuration.

@@ -4,29 +4,22 @@
 
 namespace tune::flow {
 
-exec::MeasureService& Measuring::service() {
-  if (service_) return *service_;
-  auto service = std::make_unique<exec::MeasureService>(*requests_, options_());
-  service->claim_clocks();
-  return *(service_ = std::move(service));
-}
-
-exec::WorkerRunner& Measuring::runner() {
-  if (!runner_) runner_ = std::make_unique<exec::WorkerRunner>(service());
-  return *runner_;
+exec::Site& Measuring::site() {
+  if (!site_) site_ = make_();
+  return *site_;
 }
 
 // What took more than twice as long as a best that is not to be trusted may be good.
 void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume, Notes& notes) {
-  const exec::WorkerRunner* const runner = measuring.started_runner();
-  if (runner == nullptr || runner->distrust().empty()) return;
+  const std::string distrust = measuring.started() != nullptr ? measuring.started()->distrust() : "";
+  if (distrust.empty()) return;
   resume.set_repeating(true);
   const std::int64_t count = tuner.repeat([](const Trial& trial) {
     const Measurement* measurement = trial.measurement();
     return measurement != nullptr && (measurement->shared || measurement->timing.stopped_early);
   });
   resume.set_repeating(false);
-  notes.specs_were_measured_again(runner->distrust(), count);
+  notes.specs_were_measured_again(distrust, count);
 }
 
 // Another spec may be the best then.
@@ -38,7 +31,7 @@ void confirm_best(Tuner& tuner, Measuring& measuring, Resume& resume, const Obje
     const Ranking ranking = rank(trials, merits, nullptr);
     if (ranking.rows.empty() || !ranking.rows.front().trial->measurement()->shared) return;
     resume.set_repeating(true);
-    measuring.runner().stop_sharing();
+    measuring.site().stop_sharing();
     trials[static_cast<std::size_t>(ranking.rows.front().trial - trials.data())] =
         tuner.try_one(ranking.rows.front().trial->spec);
     resume.set_repeating(false);

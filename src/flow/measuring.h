@@ -2,7 +2,7 @@
 #include <functional>
 #include <memory>
 
-#include "exec/worker_runner.h"
+#include "exec/site.h"
 #include "flow/notes.h"
 #include "flow/resume.h"
 #include "tuner.h"
@@ -12,22 +12,16 @@ namespace tune::flow {
 /// Builds and times what nothing else can answer. Nothing is started before the first such spec.
 class Measuring {
  public:
-  /// `requests` must outlive this. `options` is asked once.
-  Measuring(const exec::Requests& requests, std::function<exec::MeasureOptions()> options)
-      : requests_(&requests), options_(std::move(options)) {}
+  /// `make` is asked once.
+  explicit Measuring(std::function<std::unique_ptr<exec::Site>()> make) : make_(std::move(make)) {}
 
-  exec::MeasureService& service();
-  exec::WorkerRunner& runner();
-  /// Whether something was started.
-  bool started() const { return service_ != nullptr; }
-  /// Null before runner() was called.
-  const exec::WorkerRunner* started_runner() const { return runner_.get(); }
+  exec::Site& site();
+  /// Null before site() was called.
+  const exec::Site* started() const { return site_.get(); }
 
  private:
-  const exec::Requests* requests_;
-  std::function<exec::MeasureOptions()> options_;
-  std::unique_ptr<exec::MeasureService> service_;
-  std::unique_ptr<exec::WorkerRunner> runner_;
+  std::function<std::unique_ptr<exec::Site>()> make_;
+  std::unique_ptr<exec::Site> site_;
 };
 
 /// If shared processes turned out to measure wrong, measures all that they measured again, each spec in a process of

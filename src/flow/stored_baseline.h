@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/store.h"
-#include "exec/finals_runner.h"
+#include "exec/finals_run.h"
 #include "exec/requests.h"
 #include "flow/notes.h"
 

@@ -82,6 +82,7 @@ void refuse_conflicts(const Options& options) {
          (options.names_sizes() ? ", and there is no gemm.yaml in this folder" : "") + "; see tune --help");
   check_one_configuration(options);
   check_results(options);
+  refuse_cluster_conflicts(options);
   if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");

@@ -203,6 +203,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_what_to_tune(app, options);
   add_programs(app, options);
   add_how(app, options);
+  add_several_machines(app, options.cluster);
   add_what_comes_out(app, options);
   ConvertOptions convert;
   add_convert(app, convert);
@@ -222,6 +223,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_cache(app, cache);
   KokkosOptions kokkos;
   add_kokkos(app, kokkos);
+  AgentOptions agent;
+  add_agent(app, agent);
   Options tuning;
   AuditOptions audit;
   add_audit(app, tuning, audit);
@@ -276,9 +279,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   if (app.got_subcommand("shapes")) options.list_shapes = std::move(shapes);
   if (app.got_subcommand("show")) options.show = show;
   if (app.got_subcommand("cache")) options.cache = cache;
+  if (app.got_subcommand("agent")) options.agent = agent;
   if (take_database_command(app, database, options)) return options;
   if (options.convert || options.diff || options.report || options.simulate_bench || options.list_shapes ||
-      options.show || options.cache)
+      options.show || options.cache || options.agent)
     return options;
   add_consequences(options);
   refuse_conflicts(options);

@@ -7,6 +7,7 @@
 
 #include "base/page_server.h"
 #include "model/device.h"
+#include "options/cluster_options.h"
 #include "options/database_options.h"
 #include "options/kokkos_options.h"
 #include "options/values.h"
@@ -102,6 +103,7 @@ struct Options {
   std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
   std::optional<ShowOptions> show;                     ///< likewise
   std::optional<KokkosOptions> kokkos;                 ///< likewise
+  std::optional<AgentOptions> agent;                   ///< likewise
   std::optional<CacheOptions> cache;                   ///< likewise
   std::optional<ReportOptions> report;                 ///< likewise
   std::optional<ListShapesOptions> list_shapes;        ///< likewise
@@ -145,6 +147,7 @@ struct Options {
   bool compare = false;
   bool compare_alone = false;          ///< --compare_wo_tuning
   std::optional<std::string> devices;  ///< all, or indices
+  ClusterOptions cluster;
   bool share_processes = false;        ///< --isolation auto
   bool strict = false;                 ///< --check strict
   std::optional<std::int64_t> memory;  ///< bytes

@@ -19,12 +19,17 @@ constexpr std::chrono::seconds kPlainInterval{10};
 /// A rate from less than this says more about start-up than about what is to come.
 constexpr Seconds kMinElapsed{1};
 constexpr std::int64_t kMinDone = 3;
+constexpr std::size_t kMostNamed = 8;  // specs that are measured at a time
 constexpr const char* kClearBelow = "\x1b[J";
 
 std::string activity_text(const Activity& activity) {
   std::vector<std::string> parts;
   if (activity.building > 0) parts.push_back(fmt::format("building {}", activity.building));
-  if (!activity.measuring.empty()) parts.push_back(fmt::format("measuring {}", fmt::join(activity.measuring, " ")));
+  const std::size_t measuring = activity.measuring.size();
+  if (measuring > kMostNamed)
+    parts.push_back(fmt::format("measuring {} specs", measuring));
+  else if (measuring > 0)
+    parts.push_back(fmt::format("measuring {}", fmt::join(activity.measuring, " ")));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -16,6 +16,12 @@ std::int64_t integer_at(const nlohmann::json& j, const char* key, std::int64_t l
 /// 0 if it is missing. Throws std::invalid_argument for what is no time.
 double seconds_at(const nlohmann::json& j, const char* key);
 
+void to_json(nlohmann::json& j, const Failure& failure);
+void from_json(const nlohmann::json& j, Failure& failure);
+void to_json(nlohmann::json& j, const Spec& spec);
+void from_json(const nlohmann::json& j, Spec& spec);
+void to_json(nlohmann::json& j, const Trial& trial);
+void from_json(const nlohmann::json& j, Trial& trial);
 void to_json(nlohmann::json& j, const Finals& finals);
 /// Throws std::invalid_argument if a round is missing that finals which were held to their end would have.
 void from_json(const nlohmann::json& j, Finals& finals);

@@ -1,0 +1,39 @@
+#pragma once
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.h"
+
+namespace tune::base {
+
+/// One connection of a FrameHub: what of its frames has come and gone. A frame is a text behind its length, which has
+/// four bytes, the highest first.
+struct FrameLink {
+  using Clock = std::chrono::steady_clock;
+  using Frame = std::shared_ptr<const std::string>;
+
+  Descriptor socket;
+  std::deque<Frame> out;
+  Clock::time_point opened = Clock::now(), heard = opened, spoke = opened;
+  bool trusted = false;  ///< its frames may be long
+  bool closing = false;  ///< once all is sent
+  bool writes = false;   ///< the system tells when more can be sent
+
+  static Frame frame(std::string_view text);
+  /// Sends what the system takes now. Returns why the connection is lost, if it is.
+  std::optional<std::string> send_some();
+  /// Adds what has come to `frames`, without empty ones. Returns why the connection is lost, if it is.
+  std::optional<std::string> receive(std::vector<std::string>& frames);
+
+ private:
+  bool take_frames(std::vector<std::string>& frames);
+
+  std::string in_;        ///< not yet a whole frame
+  std::size_t sent_ = 0;  ///< of the first frame
+};
+
+}  // namespace tune::base

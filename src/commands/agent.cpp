@@ -1,0 +1,135 @@
+#include "exec/agent.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "base/file.h"
+#include "base/streams.h"
+#include "commands/commands.h"
+#include "commands/rules.h"
+#include "exec/scratch.h"
+#include "flow/user_folders.h"
+
+namespace tune::commands {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kToken = "TUNE_AGENT_TOKEN";
+
+// Kernels and programs need not know it.
+std::string take_token() {
+  std::string token;
+  if (const char* value = std::getenv(kToken)) token = value;
+  if (token.empty()) std::getline(std::cin, token);
+  ::unsetenv(kToken);
+  if (token.empty())
+    throw Error(ExitCode::bad_input,
+                "tune agent has no token; a run with --launcher starts agents, and gives them one in TUNE_AGENT_TOKEN");
+  return token;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+wire::AgentHello hello() {
+  wire::AgentHello hello;
+  hello.token = take_token();
+  const std::string node = variable("SLURMD_NODENAME"), job = variable("SLURM_JOB_ID"),
+                    step = variable("SLURM_STEP_ID");
+  hello.host = node.empty() ? flow::host_name() : node;
+  hello.process = ::getpid();
+  if (!job.empty() && !step.empty()) hello.step = job + "." + step;
+  return hello;
+}
+
+wire::Probed probe(const wire::ProbeOrder& order, exec::Workers& workers) {
+  wire::Probed probed{workers.probe(order.backend)};
+  if (!order.devices || probed.hello.devices.empty()) return probed;
+  const std::vector<exec::ChosenDevice> chosen = exec::choose_devices(order.devices, probed.hello);
+  probed.devices = static_cast<int>(chosen.size());
+  if (chosen.front().index > 0) probed.hello.device = workers.describe(order.backend, chosen.front().environment);
+  return probed;
+}
+
+/// The path of an input here.
+fs::path below(const fs::path& root, const std::string& path) { return root / fs::path(path).relative_path(); }
+
+fs::path write_inputs(const wire::PlanOrder& order, const exec::AgentFiles& files, const fs::path& root) {
+  for (const wire::PlanOrder::Input& input : order.inputs) {
+    const fs::path file = below(root, input.path);
+    fs::create_directories(file.parent_path());
+    base::write_file(file, files.at(input.hash));
+    if (input.executable) fs::permissions(file, fs::perms::owner_exec, fs::perm_options::add);
+  }
+  return root;
+}
+
+Options options_for(const wire::PlanOrder& order, const fs::path& root) {
+  for (const auto& [name, value] : order.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  std::error_code ignored;
+  fs::current_path(order.folder, ignored);
+  std::vector<std::string> words = order.words;
+  std::vector<const char*> argv;
+  for (std::string& word : words) {
+    if (word.starts_with(wire::kInputs)) word = below(root, word.substr(wire::kInputs.size())).string();
+    argv.push_back(word.c_str());
+  }
+  return parse_options(static_cast<int>(argv.size()), argv.data()).value();
+}
+
+std::optional<config::Shape> shape_for(const wire::PlanOrder& order, const fs::path& root) {
+  if (order.shape.empty()) return std::nullopt;
+  const fs::path file = root / "shape.yaml";
+  base::write_file(file, order.shape);
+  return config::read_shapes(file).shapes.front();
+}
+
+/// A plan of the driver, read on this machine as a run of its own would read it.
+class Work : public exec::AgentWork {
+ public:
+  Work(const wire::PlanOrder& order, const exec::AgentFiles& files, exec::Workers& workers)
+      : root_(write_inputs(order, files, scratch_.folder())),
+        options_(options_for(order, root_)),
+        target_(options_, workers, shape_for(order, root_)),
+        requests_(with_inputs(target_), target_.hello(), options_.seed) {}
+
+  const exec::Requests& requests() const override { return requests_; }
+  exec::MeasureOptions options() const override {
+    exec::MeasureOptions measure = measure_options(options_, target_.workers, target_.plan().backend);
+    measure.devices = exec::choose_devices(options_.devices, requests_.hello());
+    return measure;
+  }
+
+ private:
+  // Folders that the file names by absolute paths are here too.
+  const Plan& with_inputs(Target& target) const {
+    for (fs::path& folder : target.loaded.plan.build.include)
+      if (const fs::path here = below(root_, folder.string()); fs::is_directory(here)) folder = here;
+    return target.plan();
+  }
+
+  exec::Scratch scratch_;
+  fs::path root_;
+  Options options_;
+  Target target_;
+  exec::Requests requests_;
+};
+
+}  // namespace
+
+ExitCode agent(const AgentOptions& options) {
+  exec::Workers workers = find_workers(Options());
+  exec::AgentRules rules{options.driver.host, options.driver.port, hello(), {}, {}};
+  rules.probe = [&](const wire::ProbeOrder& order) { return probe(order, workers); };
+  rules.prepare = [&](const wire::PlanOrder& order, const exec::AgentFiles& files) -> std::unique_ptr<exec::AgentWork> {
+    return std::make_unique<Work>(order, files, workers);
+  };
+  exec::Agent(std::move(rules)).run();
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

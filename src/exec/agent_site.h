@@ -1,0 +1,35 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "exec/agent_pool.h"
+#include "exec/scratch.h"
+#include "exec/site.h"
+
+namespace tune::exec {
+
+/// The machines of a cluster, through their agents.
+class AgentSite : public Site {
+ public:
+  /// Has the agents prepare for the plan; `say` is told of agents meanwhile. Both must outlive this. Throws what
+  /// Cluster::prepare throws.
+  AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, base::StorePlaces store,
+            Cluster::Say say);
+  ~AgentSite() override;
+
+  Runner& runner() override { return pool_; }
+  std::string distrust() const override { return pool_.distrust(); }
+  void stop_sharing() override { pool_.stop_sharing(); }
+  /// They are held on the first device of one agent. If that is lost, they are held again on another one.
+  std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) override;
+  Artifact artifact(const Spec& spec) override;
+  std::optional<Usage> usage() const override { return std::nullopt; }
+
+ private:
+  base::StorePlaces store_;  ///< of this machine: has artifacts of earlier results
+  Cluster::Say earlier_say_;
+  AgentPool pool_;
+  std::optional<Scratch> scratch_;  ///< has a store for artifacts that came from agents
+};
+
+}  // namespace tune::exec

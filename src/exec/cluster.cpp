@@ -1,0 +1,298 @@
+#include "exec/cluster.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "base/tcp.h"
+#include "model/values/error.h"
+
+namespace tune::exec {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLook = 50ms;  // so often signals and the ends of starters are looked for
+constexpr auto kEndOfAgents = 5s;
+
+std::string random_token() {
+  std::ifstream random("/dev/urandom", std::ios::binary);
+  std::string token;
+  for (int i = 0; i < 16; ++i) token += fmt::format("{:02x}", random.get() & 0xff);
+  if (!random) throw Error(ExitCode::environment, "cannot read /dev/urandom, from which the token of agents is made");
+  return token;
+}
+
+// Takes the same time wherever the texts begin to differ.
+bool same_secret(std::string_view a, std::string_view b) {
+  unsigned char difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    difference = static_cast<unsigned char>(difference | (a[i] ^ b[i]));
+  return difference == 0;
+}
+
+Cluster::Clock::duration ticks(double seconds) {
+  return std::chrono::duration_cast<Cluster::Clock::duration>(std::chrono::duration<double>(std::min(seconds, 1e9)));
+}
+
+}  // namespace
+
+Cluster::Cluster(ClusterRules rules) : rules_(std::move(rules)) {}
+
+Cluster::~Cluster() {
+  if (!starters_) return;
+  std::set<std::string> steps;
+  for (const Agent& agent : agents_)
+    if (!agent.step.empty()) steps.insert(agent.step);
+  try {
+    send_all(wire::Farewell{});
+    starters_->end(agents_.empty() ? 0s : kEndOfAgents, steps);
+  } catch (const std::exception&) {  // what is left is killed
+  }
+}
+
+void Cluster::say(const std::string& text) const {
+  if (rules_.say) rules_.say(text);
+}
+
+void Cluster::start() {
+  if (failed_) throw *failed_;
+  if (starters_) return;
+  try {
+    start_agents();
+  } catch (const Error& error) {
+    throw failed_.emplace(error);
+  }
+}
+
+void Cluster::start_agents() {
+  const std::string host = rules_.host.empty() ? base::address_for_others() : rules_.host;
+  auto hub = std::make_unique<base::FrameHub>(std::chrono::duration<double>(rules_.silence_seconds));
+  const std::uint16_t port = hub->listen(host, rules_.port);
+  const AgentLaunch launch = launch_of(rules_.launcher, host, port);
+  token_ = random_token();
+  hub_ = std::move(hub);
+  starters_ = std::make_unique<AgentStarters>(launch, token_);
+  await_agents(launch.agents);
+}
+
+void Cluster::await_agents(int count) {
+  const auto end = Clock::now() + ticks(rules_.start_seconds);
+  while (std::ssize(agents_) < count) {
+    if (const auto event = wait(std::min(end, Clock::now() + kLook)))
+      if (const auto* lost = std::get_if<Lost>(&*event))
+        throw_missing(fmt::format("lost agent {} before all had started: {}", agents_[lost->agent].name, lost->why));
+    if (starters_->any_failed()) throw_missing("agents did not start");
+    if (Clock::now() >= end)
+      throw_missing(fmt::format("{} of {} agents did not start: they had {:g} s to connect (--agents-within)",
+                                count - std::ssize(agents_), count, rules_.start_seconds));
+  }
+  std::vector<std::string> names;
+  for (const Agent& agent : agents_) names.push_back(agent.name);
+  std::ranges::sort(names);
+  constexpr std::size_t kNamed = 8;
+  const std::size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+  names.resize(names.size() - more);
+  say(fmt::format("{} agent{}: {}{}", agents_.size(), agents_.size() == 1 ? "" : "s", fmt::join(names, ", "),
+                  more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
+void Cluster::throw_missing(std::string text) const {
+  for (const std::string& refused : refused_) text += "\n" + refused;
+  throw Error(ExitCode::environment, text + starters_->account());
+}
+
+// Devices and compilers must be the same everywhere, because results are compared, and what one builds others run.
+void Cluster::require_alike(const std::vector<std::optional<wire::Probed>>& probed) const {
+  const wire::Hello& first = probed.front()->hello;
+  for (std::size_t i = 1; i < probed.size(); ++i) {
+    const wire::Hello& other = probed[i]->hello;
+    const auto differ = [&](const char* what, const std::string& a, const std::string& b) {
+      if (a != b)
+        throw Error(ExitCode::bad_input,
+                    fmt::format("the machines differ, and their times cannot be compared: the {} of {} is {}, and that "
+                                "of {} is {}; tune on machines that are alike",
+                                what, agents_[0].name, a, agents_[i].name, b));
+    };
+    differ("device", first.device.name, other.device.name);
+    differ("architecture", first.device.arch, other.device.arch);
+    differ("driver", first.device.driver, other.device.driver);
+    differ("compiler", first.compiler, other.compiler);
+  }
+}
+
+const wire::Hello& Cluster::probe(Backend backend) {
+  start();
+  if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
+  send_all(wire::ProbeOrder{backend, rules_.devices});
+  std::vector<std::optional<wire::Probed>> probed(agents_.size());
+  while (std::ranges::any_of(probed, [](const auto& one) { return !one; })) {
+    const auto event = wait(Clock::now() + kLook);
+    if (!event) continue;
+    if (const auto* lost = std::get_if<Lost>(&*event))
+      throw Error(ExitCode::environment, fmt::format("lost agent {}: {}", agents_[lost->agent].name, lost->why));
+    const auto& [agent, report] = std::get<Report>(*event);
+    if (const auto* unable = std::get_if<wire::Unable>(&report))
+      throw Error(static_cast<ExitCode>(unable->code), agents_[agent].name + ": " + unable->why);
+    if (const auto* answer = std::get_if<wire::Probed>(&report)) {
+      probed[agent] = *answer;
+      agents_[agent].devices = answer->devices;
+    }
+  }
+  require_alike(probed);
+  return hellos_[backend] = probed.front()->hello;
+}
+
+void Cluster::prepare(const AgentPlan& plan) {
+  start();
+  for (const wire::InputFile& file : plan.files)
+    if (sent_files_.insert(file.hash).second) send_all(file);
+  send_all(plan.order);
+  std::set<Number> waiting;
+  for (Number i = 0; i < agents_.size(); ++i)
+    if (agents_[i].lives) waiting.insert(i);
+  while (!waiting.empty()) {
+    const auto event = wait(Clock::now() + kLook);
+    if (!event) continue;
+    if (const auto* lost = std::get_if<Lost>(&*event)) {
+      waiting.erase(lost->agent);
+      say(fmt::format("warning: lost agent {}: {}", agents_[lost->agent].name, lost->why));
+    } else if (take_readiness(std::get<Report>(*event), plan)) {
+      waiting.erase(std::get<Report>(*event).agent);
+    }
+  }
+  if (devices() == 0) throw_missing("no agent is left; the warnings above say why");
+}
+
+// Returns whether the agent is ready. What is wrong with the tuning file is so for all; a full disk is not.
+bool Cluster::take_readiness(const Report& report, const AgentPlan& plan) {
+  const std::string& name = agents_[report.agent].name;
+  if (const auto* unable = std::get_if<wire::Unable>(&report.report)) {
+    const auto code = static_cast<ExitCode>(unable->code);
+    if (code != ExitCode::environment) throw Error(code, name + ": " + unable->why);
+    give_up(report.agent, unable->why);
+  }
+  const auto* ready = std::get_if<wire::Ready>(&report.report);
+  if (ready == nullptr) return false;
+  if (!plan.source_hash.empty() && ready->source_hash != plan.source_hash)
+    throw Error(ExitCode::environment,
+                name +
+                    ": the source includes other headers there than here; put those that are not beside the source "
+                    "into folders of build.include, which agents get, or install the same versions everywhere");
+  agents_[report.agent].slots = ready->slots;
+  return true;
+}
+
+int Cluster::devices() const {
+  int sum = 0;
+  for (const Agent& agent : agents_)
+    if (agent.lives) sum += agent.devices;
+  return sum;
+}
+
+void Cluster::send(Number agent, const wire::AgentOrder& order) {
+  if (agents_[agent].lives) hub_->send(agents_[agent].link, wire::encode_order(order));
+}
+
+void Cluster::send_all(const wire::AgentOrder& order) {
+  const base::FrameHub::Frame frame = base::FrameLink::frame(wire::encode_order(order));
+  for (const Agent& agent : agents_)
+    if (agent.lives) hub_->send(agent.link, frame);
+}
+
+void Cluster::give_up(Number agent, const std::string& why) {
+  if (!std::exchange(agents_[agent].lives, false)) return;
+  hub_->send(agents_[agent].link, wire::encode_order(wire::Farewell{}));
+  given_up_.push_back({agent, why});
+}
+
+std::optional<Cluster::Event> Cluster::wait(Clock::time_point until) {
+  for (;;) {
+    if (!given_up_.empty()) {
+      Lost lost = std::move(given_up_.back());
+      given_up_.pop_back();
+      return lost;
+    }
+    const auto now = Clock::now();
+    if (now - looked_ >= kLook) {
+      looked_ = now;
+      starters_->look();
+    }
+    auto event = hub_->wait(std::min(until, now + kLook));
+    if (!event && now >= until) return std::nullopt;
+    if (!event) continue;
+    if (auto understood = understand(std::move(*event))) return understood;
+  }
+}
+
+std::optional<Cluster::Event> Cluster::understand(base::FrameHub::Event event) {
+  if (const auto* opened = std::get_if<base::FrameHub::Opened>(&event)) strangers_[opened->id] = opened->peer;
+  if (const auto* closed = std::get_if<base::FrameHub::Closed>(&event)) return drop(closed->id, closed->why);
+  if (const auto* arrived = std::get_if<base::FrameHub::Arrived>(&event)) {
+    if (!strangers_.contains(arrived->id)) return take(arrived->id, arrived->text);
+    admit(arrived->id, arrived->text);
+  }
+  return std::nullopt;
+}
+
+std::optional<Cluster::Event> Cluster::take(base::FrameHub::Id link, const std::string& text) {
+  const auto found = by_link_.find(link);
+  if (found == by_link_.end() || !agents_[found->second].lives) return std::nullopt;
+  const Number agent = found->second;
+  try {
+    wire::AgentReport report = wire::decode_report(text);
+    if (const auto* said = std::get_if<wire::Said>(&report)) {
+      say(agents_[agent].name + ": " + said->text);
+      return std::nullopt;
+    }
+    return Report{agent, std::move(report)};
+  } catch (const wire::Malformed& error) {
+    give_up(agent, std::string("it sent a message that cannot be understood: ") + error.what());
+    return std::nullopt;
+  }
+}
+
+std::string Cluster::why_refused(const wire::AgentHello& hello) const {
+  if (!same_secret(hello.token, token_)) return "it does not have the token of this run";
+  if (hello.protocol != wire::kAgentProtocol || hello.records != wire::kProtocol)
+    return fmt::format(
+        "it is another version of tune (its protocol is {}.{}, ours {}.{}); install the same on all "
+        "machines",
+        hello.protocol, hello.records, wire::kAgentProtocol, wire::kProtocol);
+  return {};
+}
+
+void Cluster::admit(base::FrameHub::Id link, const std::string& text) {
+  const std::string peer = strangers_.extract(link).mapped();
+  std::string why, name = peer;
+  try {
+    const wire::AgentReport report = wire::decode_report(text);
+    const auto& hello = std::get<wire::AgentHello>(report);
+    why = why_refused(hello);
+    name = fmt::format("{} (process {})", hello.host, hello.process);
+    if (why.empty()) {
+      by_link_[link] = agents_.size();
+      agents_.push_back({link, name, hello.step});
+      hub_->trust(link);
+      hub_->send(link, wire::encode_order(wire::Welcome{rules_.silence_seconds}));
+      return;
+    }
+  } catch (const std::exception&) {
+    why = "it is no agent of tune";
+  }
+  hub_->send(link, wire::encode_order(wire::Unwelcome{why}));  // it leaves by itself
+  refused_.push_back(fmt::format("refused {}: {}", name, why));
+  say("warning: " + refused_.back());
+}
+
+std::optional<Cluster::Event> Cluster::drop(base::FrameHub::Id link, const std::string& why) {
+  strangers_.erase(link);
+  const auto found = by_link_.find(link);
+  if (found == by_link_.end() || !std::exchange(agents_[found->second].lives, false)) return std::nullopt;
+  return Lost{found->second, why};
+}
+
+}  // namespace tune::exec

@@ -1,0 +1,122 @@
+#pragma once
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/frame_hub.h"
+#include "exec/agent_starters.h"
+#include "wire/agent_messages.h"
+
+namespace tune::exec {
+
+/// Where agents come from, and when they are given up.
+struct ClusterRules {
+  LauncherRules launcher;
+  std::string host;  ///< where agents connect to; empty: an address of this machine
+  std::uint16_t port = 0;
+  std::optional<std::string> devices;           ///< --devices, of every machine
+  double start_seconds = 60;                    ///< in which all agents must connect
+  double silence_seconds = 10;                  ///< after which an agent is lost
+  std::function<void(const std::string&)> say;  ///< tells a person, at once
+};
+
+/// A tuning file and all it needs, as agents get them.
+struct AgentPlan {
+  wire::PlanOrder order;
+  std::vector<wire::InputFile> files;
+  std::string source_hash;  ///< what agents must find too; empty: they need not
+};
+
+/// The agents of a run on other machines: how they are started and ended, who may connect, and whether they live. It is
+/// started when it is first asked for something. What specs the agents have is not known here.
+class Cluster {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Say = std::function<void(const std::string&)>;
+  /// Its place among the agents, which it keeps when others are lost.
+  using Number = std::size_t;
+
+  struct Report {
+    Number agent;
+    wire::AgentReport report;
+  };
+  struct Lost {
+    Number agent;
+    std::string why;
+  };
+  using Event = std::variant<Report, Lost>;
+
+  struct Agent {
+    base::FrameHub::Id link = 0;
+    std::string name;  ///< for messages
+    std::string step;
+    bool lives = true;
+    int devices = 1;
+    int slots = 1;
+  };
+
+  explicit Cluster(ClusterRules rules);
+  /// Ends the agents, and then what started them: first by asking them, Slurm then by scancel, at last by force.
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  /// Starts the agents, unless they are. Throws Error(bad_input) for rules that cannot be followed, Error(environment)
+  /// if agents do not start, and Interrupted.
+  void start();
+  /// What the machines are. Throws Error(bad_input) if they are not alike, Error(environment) if agents cannot be
+  /// started or lack a worker, and Interrupted.
+  const wire::Hello& probe(Backend backend);
+  /// Has all agents prepare for specs of this plan. Throws Error(environment) if none can, and Interrupted.
+  void prepare(const AgentPlan& plan);
+
+  const std::vector<Agent>& agents() const { return agents_; }
+  /// Of all agents that live.
+  int devices() const;
+
+  void send(Number agent, const wire::AgentOrder& order);
+  void send_all(const wire::AgentOrder& order);
+  /// An agent that is of no use any more: the same as one that ends.
+  void give_up(Number agent, const std::string& why);
+  /// The next event; nullopt when `until` has passed first. Throws Interrupted.
+  std::optional<Event> wait(Clock::time_point until);
+  void say(const std::string& text) const;
+  /// With what the starters of the agents said. Throws Error(environment).
+  [[noreturn]] void throw_missing(std::string text) const;
+  /// Whom to tell from now on; returns who was told until now.
+  Say set_say(Say say) { return std::exchange(rules_.say, std::move(say)); }
+
+ private:
+  void start_agents();
+  void await_agents(int count);
+  std::optional<Event> understand(base::FrameHub::Event event);
+  std::optional<Event> take(base::FrameHub::Id link, const std::string& text);
+  void admit(base::FrameHub::Id link, const std::string& text);
+  std::string why_refused(const wire::AgentHello& hello) const;
+  std::optional<Event> drop(base::FrameHub::Id link, const std::string& why);
+  bool take_readiness(const Report& report, const AgentPlan& plan);
+  void require_alike(const std::vector<std::optional<wire::Probed>>& probed) const;
+
+  ClusterRules rules_;
+  std::string token_;
+  std::optional<Error> failed_;  ///< why agents could not be started
+  std::unique_ptr<base::FrameHub> hub_;
+  std::unique_ptr<AgentStarters> starters_;
+  Clock::time_point looked_{};
+  std::map<base::FrameHub::Id, std::string> strangers_;  ///< peers that have not said who they are
+  std::vector<Agent> agents_;
+  std::map<base::FrameHub::Id, Number> by_link_;
+  std::vector<Lost> given_up_;
+  std::vector<std::string> refused_;
+  std::map<Backend, wire::Hello> hellos_;
+  std::set<std::string> sent_files_;
+};
+
+}  // namespace tune::exec

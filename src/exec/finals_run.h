@@ -1,0 +1,51 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "model/statistics/finals.h"
+#include "wire/agent_messages.h"
+
+namespace tune::exec {
+
+// Finals as their owner sees them: who takes part, by which rules, and what has come of them.
+using Contender = wire::Contender;
+
+/// The number of rounds if the objective is not the time: they eliminate nobody.
+inline constexpr int kRoundsNotByTime = 15;
+
+struct FinalsRules {
+  using Clock = std::chrono::steady_clock;
+
+  std::uint64_t seed = 0;
+  int launches = 3;               ///< per contender and round; a program is run once
+  Clock::time_point end;          ///< after this time every round but the first is aborted
+  bool end_is_asked_for = false;  ///< the user set it; if not, failures and the steps after the rounds get extra time
+  bool by_time = true;            ///< contenders that are slower are eliminated
+  double width = 0.02;  ///< rounds go on while half the interval of the leader's time is more than this share of it
+  /// Contenders that remain at the end are timed once more in this power state.
+  std::optional<PowerState> other_state;
+  /// Called with a contender right before its process is started and right before each of its turns; may be empty.
+  std::function<void(const Contender&)> note_turn = {};
+  /// Called when the finals begin to wait for other runs: none of the contenders runs until the next turn.
+  std::function<void()> note_waiting = {};
+};
+
+/// How many rounds are held at most.
+int most_rounds(const FinalsRules& rules);
+
+/// Finals, here or on another machine.
+class FinalsRun {
+ public:
+  /// Called between events with the round that runs (0: they load) and how many contenders are left.
+  using Tick = std::function<void(int round, std::size_t left)>;
+
+  virtual ~FinalsRun() = default;
+  /// Throws what Runner::wait throws, and DeviceLost.
+  virtual Finals run(const Tick& tick) = 0;
+  /// The rounds that were held as a whole until now, also if run() threw.
+  virtual Finals so_far() const = 0;
+};
+
+}  // namespace tune::exec
