@@ -103,7 +103,8 @@ void Agent::prepare(const wire::PlanOrder& order) {
   site_.reset();
   work_ = rules_.prepare(order, files_);
   MeasureOptions options = work_->options();
-  options.say = [this](const std::string& text) { report(wire::Said{text}); };
+  options.announce = {[this](const std::string& text) { report(wire::Said{text}); },
+                      [this](const std::string& text) { report(wire::Said{"warning: " + text}); }};
   options.note_started = [this](const Spec& spec, std::size_t device) { note_started(spec, device); };
   site_ = std::make_unique<LocalSite>(work_->requests(), std::move(options));
   report(wire::Ready{slots(), work_->requests().source_hash()});
