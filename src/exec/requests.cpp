@@ -134,7 +134,8 @@ std::string hash_of_programs(const Plan& plan) {
 }  // namespace
 
 base::Sources sources_of(const Plan& plan) {
-  return plan.file.empty() ? base::Sources() : base::read_sources(plan.file, header_search(plan));
+  if (plan.file.empty()) return {};
+  return base::read_sources(plan.file, base::header_search(plan.build, plan.backend, plan.file));
 }
 
 Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
