@@ -269,6 +269,17 @@ wait
   EXPECT_EQ(values("run.jsonl").size(), 12u);
 }
 
+// As a script that removes what it has made in Kubernetes.
+TEST_F(Agents, HaveAStarterThatIsGivenTimeToCleanUp) {
+  const fs::path script =
+      sandbox_.write("starter.sh", "trap 'sleep 0.2; touch cleaned; exit' TERM\nsleep 60 & wait $!\n");
+  const Result result = sandbox_.tune({"--yaml", "program.yaml", "--tune", "--output", "none", "--listen", "127.0.0.1",
+                                       "--agents-within", "0.3", "--launcher", "sh " + script.string() + " {agent}"});
+  EXPECT_EQ(result.code, 4) << result.err;
+  EXPECT_TRUE(fs::exists(sandbox_.folder() / "cleaned"));
+  EXPECT_TRUE(nothing_runs());
+}
+
 TEST_F(Agents, ThatCannotBeStartedAreAClearError) {
   const auto fails = [&](std::vector<std::string> more, int code, const std::string& why) {
     std::vector<std::string> words = {"--tune", "--output", "none"};
@@ -290,9 +301,12 @@ TEST_F(Agents, ThatCannotBeStartedAreAClearError) {
   fails({"--launcher", "{agent}", "--listen", "a:b:c"}, 2, "is no address of this machine");
   fails({"--launcher", "{agent}", "--listen", "a:x"}, 2, "'a:x' is no address such as node1");
   fails({"--launcher", "echo no such partition >&2; exit 3; {agent}", "--listen", "127.0.0.1"}, 4,
-        "1 of 1 agents did not start\ntune: error: the launcher ended with exit code 3 and said: no such partition");
-  fails({"--launcher", "echo hello; sleep 60; {agent}", "--listen", "127.0.0.1", "--agents-within", "0.3"}, 4,
-        "they had 0.3 s to connect (--agents-within)\ntune: error: the launcher still runs and said: hello");
+        "agents did not start\ntune: error: the launcher ended with exit code 3 and said: no such partition");
+  fails({"--launcher", "echo hello; echo in the queue >&2; sleep 60; {agent}", "--listen", "127.0.0.1",
+         "--agents-within", "0.3"},
+        4,
+        "they had 0.3 s to connect (--agents-within)\ntune: error: the launcher still ran and said: hello\ntune: "
+        "error: in the queue");
   sandbox_.write_gemm();
   fails({"--yaml", "gemm.yaml", "--launcher", "exit 3; {agent}", "--listen", "127.0.0.1"}, 4,
         "the launcher ended with exit code 3");

@@ -238,8 +238,9 @@ void AgentPool::lose(Number agent, const std::string& why) {
     else if (!blame(ticket, agent, ran))
       again.push_back(ticket);
   }
-  cluster_->say(fmt::format("warning: lost agent {}: {}; {} of its specs go to others", cluster_->agents()[agent].name,
-                            why, again.size()));
+  const bool to_others = !again.empty() && cluster_->devices() > 0;
+  cluster_->say(fmt::format("warning: lost agent {}: {}{}", cluster_->agents()[agent].name, why,
+                            to_others ? fmt::format("; {} of its specs go to others", again.size()) : ""));
   first_agent();  // throws if it was the last
   for (const Ticket ticket : again) {
     tasks_.at(ticket).agent.reset();
@@ -269,8 +270,8 @@ AgentPool::Number AgentPool::first_agent() const {
   if (anchor_ && lives(*anchor_)) return *anchor_;
   for (Number agent = 0; agent < nodes_.size(); ++agent)
     if (lives(agent)) return agent;
-  throw Error(ExitCode::environment,
-              "no agent is left; the results so far are in the journal, and the same command goes on from there");
+  cluster_->throw_missing(
+      "no agent is left; the results so far are in the journal, and the same command goes on from there");
 }
 
 }  // namespace tune::exec

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "exec/runner.h"
 
@@ -23,7 +24,9 @@ void keep_end(std::string& text, const std::string& more) {
   if (text.size() > kShownOutput) text.erase(0, text.size() - kShownOutput);
 }
 
-std::string without_last_newlines(std::string text) {
+// ssh ends its lines as a terminal needs them.
+std::string as_lines(std::string text) {
+  std::erase(text, '\r');
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
@@ -42,14 +45,12 @@ AgentStarters::AgentStarters(const AgentLaunch& launch, const std::string& token
 }
 
 void AgentStarters::look() {
-  while (const auto event = processes_.wait(Clock::now() + kShortestWait)) {
-    if (const auto* interrupted = std::get_if<base::ProcessHost::Interrupted>(&*event))
-      throw Interrupted{interrupted->signal};
-    take(*event);
-  }
+  while (const auto event = processes_.wait(Clock::now() + kShortestWait)) take(*event);
+  if (signal_) throw Interrupted{*std::exchange(signal_, {})};
 }
 
 void AgentStarters::take(const base::ProcessHost::Event& event) {
+  if (const auto* interrupted = std::get_if<base::ProcessHost::Interrupted>(&event)) signal_ = interrupted->signal;
   const auto* line = std::get_if<base::ProcessHost::Line>(&event);
   const auto* ended = std::get_if<base::ProcessHost::Ended>(&event);
   for (Started& starter : started_) {
@@ -64,15 +65,26 @@ bool AgentStarters::any_failed() const {
   return std::ranges::any_of(started_, [](const Started& starter) { return starter.exit && !starter.exit->clean(); });
 }
 
-std::string AgentStarters::text() const {
+std::string AgentStarters::account() {
+  std::set<base::ProcessHost::Id> running;
+  for (const Started& starter : started_)
+    if (!starter.exit) running.insert(starter.id);
+  ask_to_end();
+  look();
   std::string text;
   for (const Started& starter : started_) {
-    if (!starter.exit && starter.said.empty()) continue;
-    const std::string how = starter.exit ? "ended with " + base::to_text(*starter.exit) : "still runs";
-    text += fmt::format("\n{} {}{}", starter.name, how,
-                        starter.said.empty() ? "" : " and said: " + without_last_newlines(starter.said));
+    const bool ran = running.contains(starter.id);
+    if (ran && starter.said.empty()) continue;
+    text += fmt::format("\n{} {}{}", starter.name, ran ? "still ran" : "ended with " + base::to_text(*starter.exit),
+                        starter.said.empty() ? "" : " and said: " + as_lines(starter.said));
   }
   return text;
+}
+
+void AgentStarters::ask_to_end() {
+  for (const Started& starter : started_)
+    if (!starter.exit) processes_.ask_to_end(starter.id);
+  end_within(kEndByForce);
 }
 
 void AgentStarters::end(std::chrono::milliseconds patience, const std::set<std::string>& steps) {
@@ -83,9 +95,7 @@ void AgentStarters::end(std::chrono::milliseconds patience, const std::set<std::
     processes_.set_deadline(processes_.start(scancel), kEndByForce);
   }
   if (!steps.empty() && end_within(kEndByForce)) return;
-  for (const Started& starter : started_)
-    if (!starter.exit) processes_.ask_to_end(starter.id);
-  end_within(kEndByForce);
+  ask_to_end();
 }
 
 // Signals are not heeded: this is the end already.

@@ -20,8 +20,9 @@ class AgentStarters {
   void look();
   /// Whether one has ended as it should not.
   bool any_failed() const;
-  /// A line for each that has ended or printed something.
-  std::string text() const;
+  /// A line for each that has ended or printed something. Those that still run are asked to end: only then is all that
+  /// they printed known. Throws Interrupted: a job that is cancelled ends them and this process at once.
+  std::string account();
   /// Waits for them to end, as they do with their agents; then cancels these steps of Slurm, then asks them to end.
   /// What is left is killed with this object.
   void end(std::chrono::milliseconds patience, const std::set<std::string>& steps);
@@ -34,11 +35,13 @@ class AgentStarters {
     std::string said = {};  ///< the end of its output
   };
 
+  void ask_to_end();
   bool end_within(std::chrono::milliseconds limit);
   void take(const base::ProcessHost::Event& event);
 
   base::Processes processes_{true};
   std::vector<Started> started_;
+  std::optional<int> signal_;  ///< that this process got
 };
 
 }  // namespace tune::exec

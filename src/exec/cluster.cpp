@@ -83,10 +83,12 @@ void Cluster::await_agents(int count) {
   const auto end = Clock::now() + ticks(rules_.start_seconds);
   while (std::ssize(agents_) < count) {
     if (const auto event = wait(std::min(end, Clock::now() + kLook)))
-      if (const auto* lost = std::get_if<Lost>(&*event)) throw_missing(count, lost->why);
-    if (starters_->any_failed()) throw_missing(count, "");
+      if (const auto* lost = std::get_if<Lost>(&*event))
+        throw_missing(fmt::format("lost agent {} before all had started: {}", agents_[lost->agent].name, lost->why));
+    if (starters_->any_failed()) throw_missing("agents did not start");
     if (Clock::now() >= end)
-      throw_missing(count, fmt::format("they had {:g} s to connect (--agents-within)", rules_.start_seconds));
+      throw_missing(fmt::format("{} of {} agents did not start: they had {:g} s to connect (--agents-within)",
+                                count - std::ssize(agents_), count, rules_.start_seconds));
   }
   std::vector<std::string> names;
   for (const Agent& agent : agents_) names.push_back(agent.name);
@@ -98,11 +100,9 @@ void Cluster::await_agents(int count) {
                   more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-void Cluster::throw_missing(int count, const std::string& why) const {
-  std::string text = fmt::format("{} of {} agents did not start", count - std::ssize(agents_), count);
-  if (!why.empty()) text += ": " + why;
+void Cluster::throw_missing(std::string text) const {
   for (const std::string& refused : refused_) text += "\n" + refused;
-  throw Error(ExitCode::environment, text + starters_->text());
+  throw Error(ExitCode::environment, text + starters_->account());
 }
 
 // Devices and compilers must be the same everywhere, because results are compared, and what one builds others run.
@@ -164,7 +164,7 @@ void Cluster::prepare(const AgentPlan& plan) {
       waiting.erase(std::get<Report>(*event).agent);
     }
   }
-  if (devices() == 0) throw Error(ExitCode::environment, "no agent is left; the warnings above say why");
+  if (devices() == 0) throw_missing("no agent is left; the warnings above say why");
 }
 
 // Returns whether the agent is ready. What is wrong with the tuning file is so for all; a full disk is not.

@@ -88,13 +88,14 @@ class Cluster {
   /// The next event; nullopt when `until` has passed first. Throws Interrupted.
   std::optional<Event> wait(Clock::time_point until);
   void say(const std::string& text) const;
+  /// With what the starters of the agents said. Throws Error(environment).
+  [[noreturn]] void throw_missing(std::string text) const;
   /// Whom to tell from now on; returns who was told until now.
   Say set_say(Say say) { return std::exchange(rules_.say, std::move(say)); }
 
  private:
   void start_agents();
   void await_agents(int count);
-  [[noreturn]] void throw_missing(int count, const std::string& why) const;
   std::optional<Event> understand(base::FrameHub::Event event);
   std::optional<Event> take(base::FrameHub::Id link, const std::string& text);
   void admit(base::FrameHub::Id link, const std::string& text);

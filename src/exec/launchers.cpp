@@ -50,12 +50,13 @@ int nodes_of_allocation() try {
   throw Error(ExitCode::environment, std::string("--launcher slurm: ") + error.what());
 }
 
-// One step for all nodes. The node's processors and memory are the agent's to share out.
+// One step for all nodes. The node's processors and memory are the agent's to share out. SLURM_JOB_NODELIST may have
+// fewer nodes, if this runs within a step, or some that the job has lost.
 AgentLaunch by_slurm(const std::vector<std::string>& agent) {
   const int nodes = nodes_of_allocation();
-  Starter srun{{"srun", fmt::format("--nodes={}", nodes), fmt::format("--ntasks={}", nodes), "--ntasks-per-node=1",
-                "--overlap", "--no-kill", "--mem=0", "--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0",
-                "--input=none", "--unbuffered", "--export=ALL"},
+  Starter srun{{"env", "--unset=SLURM_JOB_NODELIST", "srun", fmt::format("--nodes={}", nodes),
+                fmt::format("--ntasks={}", nodes), "--ntasks-per-node=1", "--overlap", "--no-kill", "--mem=0",
+                "--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0", "--input=none", "--unbuffered", "--export=ALL"},
                "srun"};
   srun.argv.insert(srun.argv.end(), agent.begin(), agent.end());
   return {{std::move(srun)}, nodes};
@@ -75,7 +76,7 @@ AgentLaunch by_command(const LauncherRules& rules, const std::string& agent) {
   if (rules.launcher.find(kAgent) == std::string::npos)
     throw Error(ExitCode::bad_input,
                 fmt::format("--launcher '{}' starts no agent; write slurm, ssh, or a command with {} in the place of "
-                            "the agent's command, such as 'mpirun -n 4 {}'",
+                            "the agent's command, such as 'mpirun -x TUNE_AGENT_TOKEN -n 4 {}'",
                             rules.launcher, kAgent, kAgent));
   const bool per_host = rules.launcher.find(kHost) != std::string::npos;
   if (per_host == rules.hosts.empty())
@@ -88,7 +89,9 @@ AgentLaunch by_command(const LauncherRules& rules, const std::string& agent) {
     std::string command = rules.launcher;
     replace_all(command, kAgent, agent);
     replace_all(command, kHost, host);
-    launch.starters.push_back({{"/bin/sh", "-c", command}, per_host ? "the launcher for " + host : "the launcher"});
+    // The shell waits for what cleans up after SIGTERM; with its end all of its group is killed.
+    launch.starters.push_back(
+        {{"/bin/sh", "-c", "trap exit TERM\n" + command}, per_host ? "the launcher for " + host : "the launcher"});
   }
   return launch;
 }
