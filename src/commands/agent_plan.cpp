@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/header_search.h"
 #include "base/store.h"
 #include "base/streams.h"
 #include "commands/rules.h"
@@ -89,7 +90,7 @@ std::set<std::string> variables_in(const std::string& text) {
 
 /// What of the environment a build depends on: what compilers are told by it, and what paths in the file name.
 std::map<std::string, std::string> environment_of(const Options& options) {
-  std::set<std::string> names(std::begin(exec::kCompilerVariables), std::end(exec::kCompilerVariables));
+  std::set<std::string> names(std::begin(base::kCompilerVariables), std::end(base::kCompilerVariables));
   names.insert(std::begin(kHeaderVariables), std::end(kHeaderVariables));
   for (const fs::path& yaml : options.yaml) names.merge(variables_in(base::read_file(yaml)));
   std::map<std::string, std::string> environment;
