@@ -11,15 +11,16 @@ part() {
   echo "== $name: $((SECONDS - start)) s"
 }
 
-with_kokkos() {  # says SKIPPED, and exits with 77, where its source cannot be had
-  tests/kokkos.sh build/check || [ $? -eq 77 ]
+may_be_skipped() {  # what says SKIPPED, and exits with 77, where it cannot run
+  "$@" || [ $? -eq 77 ]
 }
 
-part "install" demo/setup.sh libgtest-dev python3 libamdhip64-dev clang-format clang-tidy
+part "install" demo/setup.sh libgtest-dev python3 procps libamdhip64-dev clang-format clang-tidy
 part "lint" tests/lint.sh
 part "configure" cmake --preset check
 part "build" cmake --build --preset check -j2
-part "Kokkos" with_kokkos
+part "Kokkos" may_be_skipped tests/kokkos.sh build/check
+part "clusters" may_be_skipped tests/clusters.sh build/check
 part "sanitizers: configure" cmake --preset asan
 part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
 part "sanitizers: tests" ctest --preset asan -j2
