@@ -131,9 +131,10 @@ std::vector<pid_t> start(const Recorded& recorded, double speedup, int agents, c
     }
     while (!std::filesystem::exists(said)) ::usleep(1000);
     std::ifstream file(said);
-    std::string program, agent, connect, address;
+    std::string token, program, agent, connect, address;
     wire::AgentHello hello;
-    file >> hello.token >> program >> agent >> connect >> address;
+    file >> token >> program >> agent >> connect >> address;
+    hello.token = wire::halves_of(token).agents;
     const std::size_t colon = address.rfind(':');
     Simulated(recorded, speedup)
         .run(address.substr(0, colon), static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))), hello,

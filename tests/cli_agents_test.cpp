@@ -359,6 +359,27 @@ TEST_F(DevicesOfAgents, AreAllOfAllMachines) {
                   "): --devices 5: there is no device '5'; there are:"));
 }
 
+TEST_F(Agents, ObeyTheirDriverAlone) {
+  base::FrameHub stranger(60s);
+  const std::uint16_t port = stranger.listen("127.0.0.1", 0);
+  sandbox_.environment["TUNE_AGENT_TOKEN"] = "0123456789abcdef";
+  Background agent(sandbox_, {"agent", "--connect", "127.0.0.1:" + std::to_string(port)});
+  bool answered = false;
+  while (const auto event = stranger.wait(base::FrameHub::Clock::now() + 10s)) {
+    const auto* arrived = std::get_if<base::FrameHub::Arrived>(&*event);
+    if (arrived == nullptr) {
+      if (std::holds_alternative<base::FrameHub::Closed>(*event)) break;
+      continue;
+    }
+    if (std::exchange(answered, true)) continue;
+    EXPECT_FALSE(has(arrived->text, "89abcdef")) << "it keeps the driver's half to itself";
+    stranger.send(arrived->id, wire::encode_order(wire::Welcome{10, "01234567"}));
+  }
+  const Result result = agent.wait();
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.err, "is not the driver of this agent: it does not have the token of the run")) << result.err;
+}
+
 /// A run of the real driver over a command, whose launcher waits for agents of this process.
 class Talk : public Agents {
  protected:
@@ -376,7 +397,9 @@ class Talk : public Agents {
     EXPECT_TRUE(eventually([&] { return fs::exists(sandbox_.folder() / "started"); }));
     std::istringstream said(sandbox_.read("started"));
     std::string program, agent, connect, address;
-    said >> hello_.token >> program >> agent >> connect >> address;
+    std::string token;
+    said >> token >> program >> agent >> connect >> address;
+    hello_.token = wire::halves_of(token).agents;
     const std::size_t colon = address.rfind(':');
     agents_ = std::make_unique<FakeAgents>(address.substr(0, colon),
                                            static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));

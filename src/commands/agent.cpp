@@ -35,9 +35,9 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-wire::AgentHello hello() {
+wire::AgentHello hello(const std::string& token) {
   wire::AgentHello hello;
-  hello.token = take_token();
+  hello.token = token;
   const std::string node = variable("SLURMD_NODENAME"), job = variable("SLURM_JOB_ID"),
                     step = variable("SLURM_STEP_ID");
   hello.host = node.empty() ? flow::host_name() : node;
@@ -123,7 +123,8 @@ class Work : public exec::AgentWork {
 
 ExitCode agent(const AgentOptions& options) {
   exec::Workers workers = find_workers(Options());
-  exec::AgentRules rules{options.driver.host, options.driver.port, hello(), {}, {}};
+  const wire::TokenHalves token = wire::halves_of(take_token());
+  exec::AgentRules rules{options.driver.host, options.driver.port, hello(token.agents), token.drivers, {}, {}};
   rules.probe = [&](const wire::ProbeOrder& order) { return probe(order, workers); };
   rules.prepare = [&](const wire::PlanOrder& order, const exec::AgentFiles& files) -> std::unique_ptr<exec::AgentWork> {
     return std::make_unique<Work>(order, files, workers);

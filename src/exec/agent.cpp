@@ -1,5 +1,7 @@
 #include "exec/agent.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 #include <utility>
@@ -71,11 +73,22 @@ void Agent::handle_orders(Clock::time_point until) {
   }
 }
 
-void Agent::obey(const wire::AgentOrder& order) {
-  if (const auto* welcome = std::get_if<wire::Welcome>(&order))
-    hub_.set_silence(std::chrono::duration<double>(std::max(2 * welcome->silence, 5.0)));
+// If the driver has ended, its port may be another program's.
+void Agent::be_welcomed(const wire::AgentOrder& order) {
   if (const auto* refused = std::get_if<wire::Unwelcome>(&order))
     throw Error(ExitCode::environment, "the driver refuses this agent: " + refused->why);
+  const auto* welcome = std::get_if<wire::Welcome>(&order);
+  if (welcome == nullptr || welcome->token != rules_.drivers_token)
+    throw Error(ExitCode::environment,
+                fmt::format("what answers at {} port {} is not the driver of this agent: it does not have the token of "
+                            "the run",
+                            rules_.host, rules_.port));
+  hub_.set_silence(std::chrono::duration<double>(std::max(2 * welcome->silence, 5.0)));
+  welcome_ = true;
+}
+
+void Agent::obey(const wire::AgentOrder& order) {
+  if (!welcome_) return be_welcomed(order);
   if (const auto* wanted = std::get_if<wire::ProbeOrder>(&order)) probe(*wanted);
   if (const auto* file = std::get_if<wire::InputFile>(&order)) files_[file->hash] = file->data;
   if (const auto* plan = std::get_if<wire::PlanOrder>(&order)) prepare(*plan);

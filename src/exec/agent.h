@@ -28,6 +28,7 @@ struct AgentRules {
   std::string host;  ///< the driver's
   std::uint16_t port = 0;
   wire::AgentHello hello;
+  std::string drivers_token;  ///< the half that the driver has to show
   /// Throw Error.
   std::function<wire::Probed(const wire::ProbeOrder&)> probe;
   std::function<std::unique_ptr<AgentWork>(const wire::PlanOrder&, const AgentFiles&)> prepare;
@@ -47,6 +48,7 @@ class Agent {
 
   void handle_orders(base::FrameHub::Clock::time_point until);
   void obey(const wire::AgentOrder& order);
+  void be_welcomed(const wire::AgentOrder& order);
   void probe(const wire::ProbeOrder& order);
   void prepare(const wire::PlanOrder& order);
   int slots() const;
@@ -65,6 +67,7 @@ class Agent {
   AgentRules rules_;
   base::FrameHub hub_;
   base::FrameHub::Id driver_ = 0;
+  bool welcome_ = false;  ///< the driver has shown that it is ours
   AgentFiles files_;
   std::unique_ptr<AgentWork> work_;
   std::unique_ptr<LocalSite> site_;

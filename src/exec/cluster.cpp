@@ -256,7 +256,7 @@ std::optional<Cluster::Event> Cluster::take(base::FrameHub::Id link, const std::
 }
 
 std::string Cluster::why_refused(const wire::AgentHello& hello) const {
-  if (!same_secret(hello.token, token_)) return "it does not have the token of this run";
+  if (!same_secret(hello.token, wire::halves_of(token_).agents)) return "it does not have the token of this run";
   if (hello.protocol != wire::kAgentProtocol || hello.records != wire::kProtocol)
     return fmt::format(
         "it is another version of tune (its protocol is {}.{}, ours {}.{}); install the same on all "
@@ -277,7 +277,7 @@ void Cluster::admit(base::FrameHub::Id link, const std::string& text) {
       by_link_[link] = agents_.size();
       agents_.push_back({link, name, hello.step});
       hub_->trust(link);
-      hub_->send(link, wire::encode_order(wire::Welcome{rules_.silence_seconds}));
+      hub_->send(link, wire::encode_order(wire::Welcome{rules_.silence_seconds, wire::halves_of(token_).drivers}));
       return;
     }
   } catch (const std::exception&) {

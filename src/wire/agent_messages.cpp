@@ -61,7 +61,7 @@ static void from_json(const json& j, Contender& contender) {
 
 using PlanInput = PlanOrder::Input;
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlanInput, path, hash, executable)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Welcome, silence)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Welcome, silence, token)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Unwelcome, why)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InputFile, hash)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlanOrder, words, shape, environment, folder, inputs)
@@ -204,5 +204,10 @@ std::string encode_order(const AgentOrder& order) { return encode_any(order); }
 std::string encode_report(const AgentReport& report) { return encode_any(report); }
 AgentOrder decode_order(std::string_view text) { return decode_any<AgentOrder>(text); }
 AgentReport decode_report(std::string_view text) { return decode_any<AgentReport>(text); }
+
+TokenHalves halves_of(const std::string& token) {
+  const std::size_t middle = token.size() / 2;
+  return {token.substr(0, middle), token.substr(middle)};
+}
 
 }  // namespace tune::wire

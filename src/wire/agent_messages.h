@@ -15,7 +15,13 @@
 /// Nothing here does I/O.
 namespace tune::wire {
 
-inline constexpr int kAgentProtocol = 1;
+inline constexpr int kAgentProtocol = 2;
+
+/// The token of a run, which its driver and its agents know: each shows the other one half of it.
+struct TokenHalves {
+  std::string agents, drivers;
+};
+TokenHalves halves_of(const std::string& token);
 /// By which the times of agents are made comparable.
 inline constexpr int kCommonSpecs = 3;
 
@@ -44,7 +50,8 @@ struct Contender {
 /// The agent may stay. It gives a driver up that is silent for so long.
 struct Welcome {
   static constexpr const char* kName = "welcome";
-  double silence = 0;  ///< seconds
+  double silence = 0;      ///< seconds
+  std::string token = {};  ///< the driver's half
 };
 /// The agent may not stay.
 struct Unwelcome {
@@ -134,7 +141,7 @@ struct AgentHello {
   static constexpr const char* kName = "hello";
   int protocol = kAgentProtocol;
   int records = kProtocol;  ///< version of trials
-  std::string token;
+  std::string token;        ///< the agent's half
   std::string host;
   int process = 0;
   std::string step;  ///< Slurm's name of the step that the agent is of, such as 123.0; empty: none
