@@ -42,8 +42,14 @@ class GpuEnergy : public testing::Test {
   Result run() const {
     return sandbox_.tune({"--yaml", "gemm.yaml", "--output", "out", "--tune", "--no-finals", "--objective", "energy"});
   }
-  void expect_energy(std::size_t trial, double clock, double watts) const {
-    const Trial measured = sandbox_.trials("out.jsonl").at(trial).trial;
+  /// Of the spec with this index; the journal has them in the order in which they ended.
+  Trial trial(std::int64_t mesh_idx) const {
+    for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl"))
+      if (record.trial.spec.mesh_idx == mesh_idx) return record.trial;
+    throw std::out_of_range("no such trial");
+  }
+  void expect_energy(std::int64_t mesh_idx, double clock, double watts) const {
+    const Trial measured = trial(mesh_idx);
     ASSERT_EQ(outcome_text(measured), "measured");
     const std::map<std::string, double>& metrics = measured.measurement()->metrics;
     EXPECT_NEAR(metrics.at("clock_mhz"), clock, 0.01);
@@ -64,7 +70,7 @@ TEST_F(GpuEnergy, S0_2_TheCudaWorkerMeasuresTheEnergyAtEachClock) {
   ASSERT_EQ(result.code, 0) << result.err << result.out;
   expect_energy(0, 990, 80 + 0.16 * 990);
   EXPECT_EQ(
-      outcome_text(sandbox_.trials("out.jsonl").at(1).trial),
+      outcome_text(trial(1)),
       "measure, reported: the SM clock was set to 1980 MHz, but the samples ran at 1500 MHz, held back by the power "
       "limit");
   EXPECT_EQ(sandbox_.read("card"), "0 0 700000\n");
