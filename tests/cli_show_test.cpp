@@ -94,6 +94,7 @@ TEST_F(Show, EveryRunOfAJournalCanBeShown) {
   EXPECT_EQ(last.out, third);
   EXPECT_TRUE(has(last.err, "note: this is run 3 of 3 in best.jsonl, of 20"));
   EXPECT_EQ(out({"show", "best", "--run", "1"}), first);
+  EXPECT_TRUE(has(sandbox_.tune({"show", "best", "--run", "1"}).err, "note: this is run 1 of 3 in best.jsonl, of 20"));
   EXPECT_EQ(out({"show", "best", "--run", "2"}), second);
   expect_refusal({"show", "best", "--run", "4"}, "tune: error: there is no run 4: the journal holds 3\n");
   expect_refusal({"show", "best.csv", "--run", "1"}, "tune: error: best.csv is no journal, and holds one run");

@@ -47,13 +47,15 @@ struct Printed {
 /// Goes through the records of a journal.
 class JournalReader {
  public:
-  /// Reads until the end of the run of this number, if there is one.
+  /// Reads until the end of the run of this number, if there is one; of later runs it only knows how many they are.
   explicit JournalReader(std::string_view text, std::optional<std::int64_t> last = std::nullopt) {
-    std::int64_t line = 1;
-    for (std::size_t begin = 0; begin < text.size() && !(last && std::ssize(runs_) > *last); ++line) {
+    std::int64_t number = 1;
+    for (std::size_t begin = 0; begin < text.size(); ++number) {
       const std::size_t end = text.find('\n', begin);
       if (end == std::string_view::npos) break;  // torn
-      accept(text.substr(begin, end - begin), line);
+      const std::string_view line = text.substr(begin, end - begin);
+      if (last && std::ssize(runs_) >= *last && begins_run(line)) ++later_runs_;
+      if (later_runs_ == 0) accept(line, number);
       begin = end + 1;
     }
     if (runs_.empty()) throw BadJson(text.data(), "the journal names no run");
@@ -96,6 +98,13 @@ class JournalReader {
       lasts.push_back(&run);
     }
     return lasts;
+  }
+
+  static bool begins_run(std::string_view line) try {
+    return line.find("\"run\"") != std::string_view::npos &&
+           std::holds_alternative<wire::RunRecord>(wire::decode_record(line));
+  } catch (const wire::Malformed&) {
+    return false;
   }
 
   void accept(std::string_view line, std::int64_t number) try {
@@ -154,7 +163,7 @@ class JournalReader {
   std::optional<JournalRun> chosen_run(const RunChoice& choice) const {
     const std::size_t number = chosen_number(choice);
     if (number == 0) return std::nullopt;
-    JournalRun run{number, runs_.size(), runs_[number - 1], {}, {}};
+    JournalRun run{number, runs_.size() + later_runs_, runs_[number - 1], {}, {}};
     if (const auto found = printed_.find(number); found != printed_.end()) {
       run.results = found->second.record;
       run.trials = found->second.trials;
@@ -225,6 +234,7 @@ class JournalReader {
   }
 
   std::vector<wire::RunRecord> runs_;
+  std::size_t later_runs_ = 0;  ///< after the one that is asked for
   // Each with the number of its run.
   std::vector<std::pair<std::size_t, wire::TrialRecord>> trials_;
   std::vector<std::pair<std::size_t, std::optional<Finals>>> finals_;  // of older versions nothing
