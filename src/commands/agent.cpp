@@ -16,14 +16,12 @@ namespace tune::commands {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kToken = "TUNE_AGENT_TOKEN";
-
 // Kernels and programs need not know it.
 std::string take_token() {
   std::string token;
-  if (const char* value = std::getenv(kToken)) token = value;
+  if (const char* value = std::getenv(wire::kTokenVariable)) token = value;
   if (token.empty()) std::getline(std::cin, token);
-  ::unsetenv(kToken);
+  ::unsetenv(wire::kTokenVariable);
   if (token.empty())
     throw Error(ExitCode::bad_input,
                 "tune agent has no token; a run with --launcher starts agents, and gives them one in TUNE_AGENT_TOKEN");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "exec/runner.h"
+#include "wire/agent_messages.h"
 
 namespace tune::exec {
 namespace {
@@ -17,7 +18,6 @@ constexpr auto kShortestWait = 1ms;  // a wait of no time finds nothing
 constexpr auto kPause = 10ms;
 constexpr auto kEndByForce = 2s;
 constexpr std::size_t kShownOutput = 2000;
-constexpr const char* kToken = "TUNE_AGENT_TOKEN";
 
 void keep_end(std::string& text, const std::string& more) {
   text += more;
@@ -37,7 +37,7 @@ AgentStarters::AgentStarters(const AgentLaunch& launch, const std::string& token
   for (const Starter& starter : launch.starters) {
     base::Command command;
     command.argv = starter.argv;
-    command.environment = {{kToken, token}};
+    command.environment = {{wire::kTokenVariable, token}};
     command.capture_limit = kShownOutput;
     started_.push_back({processes_.start(command), starter.name});
     processes_.send(started_.back().id, token);

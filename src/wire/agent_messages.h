@@ -17,6 +17,9 @@ namespace tune::wire {
 
 inline constexpr int kAgentProtocol = 2;
 
+/// The environment variable that has the token of a run.
+inline constexpr const char* kTokenVariable = "TUNE_AGENT_TOKEN";
+
 /// The token of a run, which its driver and its agents know: each shows the other one half of it.
 struct TokenHalves {
   std::string agents, drivers;
