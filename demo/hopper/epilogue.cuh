@@ -5,27 +5,10 @@
 
 namespace {
 
-#if type_c_f32
-using Result = float;
-#else
-using Result = unsigned short;  // bits of a bf16 or f16
-#endif
-
 struct Matrix {
   Result* data;
   int rows, cols, ld;
 };
-
-/// Two neighbours as C holds them.
-__device__ __forceinline__ unsigned pack(float low, float high) {
-  unsigned both;
-#if type_c_f16
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-#else
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-#endif
-  return both;
-}
 
 /// Whether so many elements can be stored at once: all of them exist, and each row starts where the first one does.
 __device__ __forceinline__ bool fits(const Matrix& c, int row, int col, int count) {
@@ -83,20 +66,6 @@ __device__ __forceinline__ void store_fragment(const Matrix& c, int row, int col
 #else
     store_pair(c, row + major, col + minor, pack(first, second));
 #endif
-  }
-}
-
-/// Four lanes hold two elements each of a row of four fragments; afterwards each holds all eight elements of one.
-__device__ __forceinline__ void transpose_among_four(unsigned (&v)[4]) {
-#pragma unroll
-  for (int distance = 1; distance < 4; distance *= 2) {
-    const bool upper = threadIdx.x & distance;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i & distance) continue;
-      const unsigned other = __shfl_xor_sync(~0U, upper ? v[i] : v[i + distance], distance);
-      (upper ? v[i] : v[i + distance]) = other;
-    }
   }
 }
 

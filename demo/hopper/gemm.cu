@@ -20,7 +20,7 @@
 //   RESIDENT     blocks on a multiprocessor, 1 or 2
 //   type_a, type_c   bf16 or f16; bf16, f16 or f32
 //
-// Dynamic shared memory: STAGES*((BM + BN)*BK*bytes + 16), and CONSUMERS*16384 bytes with EPILOGUE tma. Workspace with
+// Dynamic shared memory: STAGES*((BM + BN)*BK*2 + 16), and CONSUMERS*16384 bytes with EPILOGUE tma. Workspace with
 // REDUCE workspace: 4*BM*BN bytes for each part of each tile. Rows of A and B, and of C with EPILOGUE tma, must start
 // at multiples of 16 bytes.
 
@@ -32,7 +32,7 @@
 #include "pipe.cuh"
 #include "schedule.cuh"
 #include "wgmma.cuh"
-//
+// It uses the three above.
 #include "epilogue.cuh"
 
 namespace {

@@ -4,6 +4,7 @@
 // An operand lies in shared memory as the TMA writes it with a swizzle of 128 bytes: its rows have 128 bytes of k each,
 // one behind the other. One instruction takes 32 bytes of k, which are 16 elements of bf16 or f16.
 #pragma once
+#include "../gemm_tiles.cuh"
 
 #if type_a_f16
 #define SHAPE_K "k16.f32.f16.f16"
@@ -84,11 +85,6 @@
 #define TEXT_OF(x) TEXT(x)
 
 namespace {
-
-/// Sums of 16 rows as the tensor cores leave them in a warp: of each 8 x 8 fragment a lane has two neighbours in row
-/// lane / 4, and two more eight rows below.
-template <int kFragments>
-using Sums = float[kFragments][4];
 
 /// Describes rows of 128 bytes from `address` on to wgmma: 1024 bytes from eight rows to the next, 128-byte swizzle.
 __device__ __forceinline__ unsigned long long describe(unsigned address) {
