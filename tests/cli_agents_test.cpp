@@ -1,16 +1,13 @@
-// A run on several machines: agents of the real binary on this one, each with folders of its own, and agents that only
-// talk.
+// A run on several machines: agents of the real binary on this one, each with folders of its own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "cli.h"
-#include "fake_agents.h"
 #include "fake_devices.h"
 #include "has.h"
 
@@ -357,188 +354,6 @@ TEST_F(DevicesOfAgents, AreAllOfAllMachines) {
                         "FAKE_DEVICES=fake:n1a,fake:n1b exec {agent}"})
                       .err,
                   "): --devices 5: there is no device '5'; there are:"));
-}
-
-TEST_F(Agents, ObeyTheirDriverAlone) {
-  base::FrameHub stranger(60s);
-  const std::uint16_t port = stranger.listen("127.0.0.1", 0);
-  sandbox_.environment["TUNE_AGENT_TOKEN"] = "0123456789abcdef";
-  Background agent(sandbox_, {"agent", "--connect", "127.0.0.1:" + std::to_string(port)});
-  bool answered = false;
-  while (const auto event = stranger.wait(base::FrameHub::Clock::now() + 10s)) {
-    const auto* arrived = std::get_if<base::FrameHub::Arrived>(&*event);
-    if (arrived == nullptr) {
-      if (std::holds_alternative<base::FrameHub::Closed>(*event)) break;
-      continue;
-    }
-    if (std::exchange(answered, true)) continue;
-    EXPECT_FALSE(has(arrived->text, "89abcdef")) << "it keeps the driver's half to itself";
-    stranger.send(arrived->id, wire::encode_order(wire::Welcome{10, "01234567"}));
-  }
-  const Result result = agent.wait();
-  EXPECT_EQ(result.code, 4);
-  EXPECT_TRUE(has(result.err, "is not the driver of this agent: it does not have the token of the run")) << result.err;
-}
-
-/// A run of the real driver over a command, whose launcher waits for agents of this process.
-class Talk : public Agents {
- protected:
-  void start(int agents, std::vector<std::string> more = {}) {
-    std::vector<std::string> words = {
-        "--param",    "X:[1,2,3,4,5,6,7,8,9,10,11,12]",
-        "--output",   "run",
-        "--launcher", "echo $TUNE_AGENT_TOKEN {agent} > new; mv new started; while [ ! -e over ]; do sleep 0.01; done",
-        "--agents",   std::to_string(agents),
-        "--listen",   "127.0.0.1",
-        "--tune"};
-    words.insert(words.end(), more.begin(), more.end());
-    words.insert(words.end(), {"--", "true", "{X}"});
-    run_ = std::make_unique<Background>(sandbox_, words);
-    EXPECT_TRUE(eventually([&] { return fs::exists(sandbox_.folder() / "started"); }));
-    std::istringstream said(sandbox_.read("started"));
-    std::string program, agent, connect, address;
-    std::string token;
-    said >> token >> program >> agent >> connect >> address;
-    hello_.token = wire::halves_of(token).agents;
-    const std::size_t colon = address.rfind(':');
-    agents_ = std::make_unique<FakeAgents>(address.substr(0, colon),
-                                           static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
-    machine_.backend = Backend::program;
-    machine_.device.name = "a machine";
-    machine_.compiler = "c++ 12";
-  }
-
-  FakeAgents::Number add(const std::string& host) {
-    hello_.host = host;
-    return agents_->add(hello_, machine_);
-  }
-
-  /// Serves until the run has ended.
-  Result finish(const FakeAgents::Time& time,
-                const std::function<bool(FakeAgents::Number, const wire::AgentOrder&)>& before = {}) {
-    while (!run_->ended()) {
-      if (!agents_->serve(base::FrameHub::Clock::now() + 20ms, time, before)) sandbox_.write("over", "");
-    }
-    return run_->wait();
-  }
-
-  static double seconds_of(const Spec& spec) {
-    return static_cast<double>(std::get<std::int64_t>(spec.params.front().value)) / 1000;
-  }
-
-  wire::AgentHello hello_;
-  wire::Hello machine_;
-  std::unique_ptr<Background> run_;
-  std::unique_ptr<FakeAgents> agents_;
-};
-
-// The second machine is 2 % slower, and one spec is 10 % slower yet: the others decide what it is multiplied by.
-TEST_F(Talk, TimesOfAgentsAreComparedBySeveralSpecs) {
-  start(2, {"--no-finals"});
-  add("fast");
-  add("slow");
-  const Result result = finish([](FakeAgents::Number agent, const Spec& spec) {
-    const double odd = spec.mesh_idx == 0 ? 1.1 : 1;
-    return seconds_of(spec) * (agent == 0 ? 1 : 1.02 * odd);
-  });
-  EXPECT_EQ(result.code, 0) << result.err;
-  std::set<long> factors;
-  for (const wire::TrialRecord& record : sandbox_.trials("run.jsonl")) {
-    const Measurement* measurement = record.trial.measurement();
-    ASSERT_NE(measurement, nullptr);
-    factors.insert(std::lround(measurement->scaled * 10000));
-  }
-  EXPECT_EQ(factors.size(), 2u);
-  EXPECT_TRUE(factors == (std::set<long>{10000, 9804}) || factors == (std::set<long>{10000, 10200}))
-      << *factors.begin() << " " << *factors.rbegin();
-  EXPECT_FALSE(agents_->bests(0).empty());
-  EXPECT_FALSE(agents_->bests(1).empty());
-}
-
-TEST_F(Talk, FinalsAreHeldByOneAgentAndBeginAgainIfItIsLost) {
-  start(2);
-  add("one");
-  add("two");
-  std::optional<FakeAgents::Number> lost;
-  const Result result = finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); },
-                               [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
-                                 if (!std::holds_alternative<wire::FinalsOrder>(order) || lost) return false;
-                                 agents_->vanish(*(lost = agent));
-                                 return true;
-                               });
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.err, "the finals begin again on another agent"));
-  EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n"));
-  EXPECT_TRUE(has(result.out, "rows were timed in turns"));
-}
-
-// Without that it would end one agent after the other.
-TEST_F(Talk, ASpecThatRanOnTwoLostAgentsFails) {
-  start(3, {"--no-finals"});
-  for (const char* host : {"one", "two", "three"}) add(host);
-  const Result result = finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); },
-                               [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
-                                 const auto* spec = std::get_if<wire::SpecOrder>(&order);
-                                 if (spec == nullptr || spec->spec.mesh_idx != 7) return false;
-                                 agents_->report(agent, wire::StartedReport{spec->ticket, 0});
-                                 agents_->vanish(agent);
-                                 return true;
-                               });
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "the agents that had it were lost while they did: "));
-  EXPECT_TRUE(has(result.out, "Number of valid specs: 11\n"));
-}
-
-TEST_F(Talk, MachinesThatDifferAreRefused) {
-  start(2);
-  add("one");
-  machine_.device.name = "another machine";
-  add("two");
-  const Result result = finish([](FakeAgents::Number, const Spec&) { return 1.0; });
-  EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "the machines differ, and their times cannot be compared: the device of "));
-  EXPECT_TRUE(has(result.err, "another machine"));
-}
-
-TEST_F(Talk, AnotherVersionIsSentAway) {
-  start(1, {"--no-finals"});
-  hello_.protocol = wire::kAgentProtocol + 1;
-  const FakeAgents::Number other = add("one");
-  hello_.protocol = wire::kAgentProtocol;
-  add("one");
-  const Result result = finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); });
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(agents_->unwelcome(other), "it is another version of tune (its protocol is "));
-  EXPECT_TRUE(has(result.err, "warning: refused one (process "));
-}
-
-TEST_F(Talk, WhatIsNoAgentIsSentAway) {
-  start(1, {"--no-finals"});
-  base::FrameHub stranger(60s);
-  std::istringstream said(sandbox_.read("started"));
-  const std::string text = sandbox_.read("started");
-  const auto port = static_cast<std::uint16_t>(std::stoi(text.substr(text.rfind(':') + 1)));
-  stranger.send(stranger.connect("127.0.0.1", port, 5s), "GET / HTTP/1.1");
-  add("one");
-  const Result result = finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); });
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.err, "it is no agent of tune"));
-}
-
-TEST_F(Talk, AnAgentThatCannotGoOnSaysWhyAndOthersDoItsSpecs) {
-  start(2, {"--no-finals"});
-  const FakeAgents::Number full = add("full");
-  add("other");
-  const Result result =
-      finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); },
-             [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
-               if (agent != full || !std::holds_alternative<wire::SpecOrder>(order)) return false;
-               agents_->report(agent, wire::Unable{4, "cannot write to the build store: No space left on device"});
-               return true;
-             });
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.err, "warning: lost agent full (process 0): cannot write to the build store: No space left"));
-  EXPECT_TRUE(has(result.out, "Number of valid specs: 12\n"));
 }
 
 }  // namespace
