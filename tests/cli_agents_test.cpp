@@ -337,10 +337,11 @@ class DevicesOfAgents : public Devices {};
 // The second device of each machine takes a tenth longer than the first.
 TEST_F(DevicesOfAgents, AreAllOfAllMachines) {
   write("takes_a_while", 40);
-  const Result result =
-      tune({"--tune", "--no-finals", "--devices", "all", "--listen", "127.0.0.1", "--agents", "2", "--launcher",
-            "for i in 1 2; do mkdir -p n$i; FAKE_DEVICES=fake:n${i}a,fake:n${i}b "
-            "TUNE_LOCKS=$PWD/n$i XDG_CACHE_HOME=$PWD/n$i {agent} & done; wait"});
+  const std::string two_machines =
+      "for i in 1 2; do mkdir -p n$i; FAKE_DEVICES=fake:n${i}a,fake:n${i}b "
+      "TUNE_LOCKS=$PWD/n$i XDG_CACHE_HOME=$PWD/n$i {agent} & done; wait";
+  const Result result = tune({"--tune", "--no-finals", "--devices", "all", "--listen", "127.0.0.1", "--agents", "2",
+                              "--launcher", two_machines});
   ASSERT_EQ(result.code, 0) << result.err;
   std::set<std::string> devices;
   for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl")) {
