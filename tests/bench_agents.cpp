@@ -171,7 +171,7 @@ Figures sweep(exec::Runner& runner, const exec::Requests& requests, const Record
     journal.append(wire::TrialRecord{requests.trial_id(trial->spec), *trial, since()});
   }
   journal.flush(true);
-  figures.rate = static_cast<double>(specs / 10 * 4) / (to - from);
+  figures.rate = 0.4 * static_cast<double>(specs) / (to - from);
   figures.cpu_seconds = (cpu_seconds() - cpu) / static_cast<double>(specs);
   return figures;
 }

@@ -39,7 +39,8 @@ Sizes sizes_of(const LookupOptions& options) {
 /// Throws Error(bad_input) if no result has sizes of these names.
 void require_all_sizes(const Database& database, const Groups& groups, const Sizes& sizes) {
   std::string names;
-  for (const auto& [key, result] : database.results) {
+  for (const auto& each : database.results) {
+    const ResultKey& key = each.first;
     if (std::ranges::none_of(groups, [&](const ResultGroup* group) { return *group == key.group; })) continue;
     const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
     if (std::ranges::equal(key.sizes, sizes, same_name)) return;

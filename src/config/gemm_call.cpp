@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace tune::config {
 namespace {

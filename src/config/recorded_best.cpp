@@ -1,5 +1,7 @@
 #include "config/recorded_best.h"
 
+#include <algorithm>
+
 #include "config/fields.h"
 #include "config/params.h"
 #include "config/problem_reader.h"
