@@ -159,6 +159,7 @@ Figures sweep(exec::Runner& runner, const exec::Requests& requests, const Record
   Figures figures;
   double from = 0, to = 0;
   std::int64_t asked = 0, done = 0;
+  const std::int64_t tenth = specs / 10;
   while (done < specs) {
     for (; asked < specs && runner.free_slots() > 0; ++asked) runner.start(recorded.spec(asked));
     const auto trial = runner.wait(Clock::now() + std::chrono::seconds(1));
@@ -166,12 +167,12 @@ Figures sweep(exec::Runner& runner, const exec::Requests& requests, const Record
     if (!trial) continue;
     ++done;
     if (done == 1) figures.first_seconds = since();
-    if (done == specs / 10 * 4) from = since();
-    if (done == specs / 10 * 8) to = since();
+    if (done == 4 * tenth) from = since();
+    if (done == 8 * tenth) to = since();
     journal.append(wire::TrialRecord{requests.trial_id(trial->spec), *trial, since()});
   }
   journal.flush(true);
-  figures.rate = 0.4 * static_cast<double>(specs) / (to - from);
+  figures.rate = static_cast<double>(4 * tenth) / (to - from);
   figures.cpu_seconds = (cpu_seconds() - cpu) / static_cast<double>(specs);
   return figures;
 }

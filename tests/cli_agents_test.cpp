@@ -1,5 +1,7 @@
 // A run on several machines: agents of the real binary on this one, each with folders of its own.
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <csignal>
@@ -81,6 +83,8 @@ TEST_F(Agents, FindTheWinnerThatOneMachineFinds) {
   ASSERT_EQ(there.code, 0) << there.err;
   EXPECT_TRUE(has(there.err, "3 agents: "));
   EXPECT_TRUE(has(there.out, "top_spec_idx: 4\n"));
+  EXPECT_TRUE(has(there.err, "time spent: programs "));
+  EXPECT_TRUE(has(there.err, "3 devices idle "));
   EXPECT_TRUE(has(here.out, "top_spec_idx: 4\n"));
   EXPECT_EQ(values("run.jsonl"), values("here.jsonl"));
   for (const char* node : {"n1", "n2", "n3"}) EXPECT_TRUE(fs::exists(sandbox_.folder() / node / "specs")) << node;
@@ -120,6 +124,22 @@ TEST_F(Agents, OneThatIsSilentIsLost) {
   sandbox_.write("go", "");
   EXPECT_TRUE(eventually([&] { return values("run.jsonl").size() == 12; }));
   ::kill(stopped, SIGCONT);
+  const Result result = run.wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 4\n"));
+  EXPECT_TRUE(nothing_runs());
+}
+
+// Its connection lives on, because a thread of its own serves it.
+TEST_F(Agents, OneWhoseMainThreadDoesNothingIsLost) {
+  sandbox_.environment["HOLD"] = "9";
+  Background run(sandbox_, on_three({"--agent-timeout", "1.5", "--timeout-build", "0.5"}));
+  const pid_t stuck = holder();
+  if (::ptrace(PTRACE_SEIZE, stuck, nullptr, nullptr) != 0) GTEST_SKIP() << "this process may not stop a thread";
+  ::ptrace(PTRACE_INTERRUPT, stuck, nullptr, nullptr);
+  EXPECT_TRUE(eventually([&] { return run.said().find("it did nothing for 5 s; does a file") != std::string::npos; }));
+  sandbox_.write("go", "");
+  for (int status = 0; ::waitpid(stuck, &status, __WALL) == stuck && !WIFSIGNALED(status);) continue;
   const Result result = run.wait();
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out, "top_spec_idx: 4\n"));

@@ -239,7 +239,9 @@ TEST_F(Devices, SeveralMustBeOfOneModel) {
   write("right");
   const Result result = tune({"--devices", "all"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_NE(result.err.find("must be of one model"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("devices of several models cannot be compared; name one model, or add --per-device-model:"),
+            std::string::npos)
+      << result.err;
 }
 
 TEST_F(Devices, ABackendWithoutAChoiceSaysSo) {

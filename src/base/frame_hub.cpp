@@ -72,9 +72,20 @@ class FrameHub::Impl {
   void close(Id id) { ask({Order::Sort::close, id}); }
   void set_silence(double seconds) { silence_ = seconds; }
 
+  void watch_owner(std::chrono::duration<double> limit, std::function<void()> stuck) {
+    const std::lock_guard lock(events_mutex_);
+    ticks_without_wait_ = 0;
+    most_ticks_ = std::max(static_cast<std::int64_t>(limit / kTick), std::int64_t{1});
+    stuck_ = std::move(stuck);
+  }
+
   std::optional<Event> wait(Clock::time_point until) {
     std::unique_lock lock(events_mutex_);
-    if (!arrived_.wait_until(lock, until, [this] { return !events_.empty(); })) return std::nullopt;
+    waits_ = true;
+    const bool any = arrived_.wait_until(lock, until, [this] { return !events_.empty(); });
+    waits_ = false;
+    ticks_without_wait_ = 0;
+    if (!any) return std::nullopt;
     Event event = std::move(events_.front());
     events_.pop_front();
     return event;
@@ -219,7 +230,18 @@ class FrameHub::Impl {
     return false;
   }
 
+  // Ticks are counted and not seconds, because in a process that was stopped both threads stood still.
+  void look_after_owner() {
+    std::function<void()> stuck;
+    {
+      const std::lock_guard lock(events_mutex_);
+      if (!waits_ && ++ticks_without_wait_ > most_ticks_) stuck = std::exchange(stuck_, nullptr);
+    }
+    if (stuck) stuck();
+  }
+
   void tick() {
+    look_after_owner();
     static const Frame kEmpty = FrameLink::frame("");
     const auto now = Clock::now();
     std::vector<std::pair<Id, const char*>> gone;
@@ -250,6 +272,9 @@ class FrameHub::Impl {
   std::vector<Order> orders_;
   std::deque<Event> events_;
   std::condition_variable arrived_;
+  bool waits_ = false;  ///< the owner is in wait()
+  std::int64_t ticks_without_wait_ = 0, most_ticks_ = 0;
+  std::function<void()> stuck_;  ///< unset: nobody is told
   std::thread thread_;
 };
 
@@ -264,6 +289,9 @@ FrameHub::Id FrameHub::connect(const std::string& host, std::uint16_t port, std:
 void FrameHub::trust(Id id) { impl_->trust(id); }
 void FrameHub::set_silence(std::chrono::duration<double> silence) { impl_->set_silence(silence.count()); }
 void FrameHub::send(Id id, Frame frame) { impl_->send(id, std::move(frame)); }
+void FrameHub::watch_owner(std::chrono::duration<double> limit, std::function<void()> stuck) {
+  impl_->watch_owner(limit, std::move(stuck));
+}
 void FrameHub::close(Id id) { impl_->close(id); }
 std::optional<FrameHub::Event> FrameHub::wait(Clock::time_point until) { return impl_->wait(until); }
 

@@ -111,6 +111,7 @@ std::unique_ptr<exec::Cluster> cluster_for(const Options& options) {
     rules.port = given.listen->port;
   }
   rules.devices = options.devices;
+  rules.per_model = options.per_device_model;
   rules.start_seconds = given.agents_within;
   rules.silence_seconds = given.agent_timeout;
   rules.say = [quiet = options.quiet](const std::string& text) {

@@ -21,14 +21,15 @@ ExitCode dry_run(const Options& options, Target& target);
 /// `--build-only`: builds every spec and runs none.
 ExitCode build_only(const Options& options, Target& target);
 /// Without another command: tries the specs, with `--tune` in search of the best, and reports and writes what it found.
-/// Does so for each problem of `--shapes` one after the other, with one journal, whose searches begin with the winners
-/// of those before them; with `--tune` prints a table of all and adds the winners to a database. Writes
-/// `--tuning_results_file`.
+/// Does so for each problem of `--shapes`, and with `--per-device-model` for each model, one after the other, with one
+/// journal, whose searches begin with the winners of those before them; with `--tune` prints a table of all and adds
+/// the winners to a database. Writes `--tuning_results_file`.
 ExitCode tune_all(const Options& options);
 /// One of these.
 using TargetCommand = std::function<ExitCode(const Options&, Target&)>;
-/// Does it for the tuning file, or with `--shapes` for each problem of the list.
-ExitCode for_each_shape(const Options& options, const TargetCommand& command);
+/// Does it for the tuning file, or with `--shapes` for each problem of the list, and with `--per-device-model` for each
+/// model of the devices.
+ExitCode for_each_target(const Options& options, const TargetCommand& command);
 
 /// `--probe`: prints the device of a backend as a device file.
 ExitCode probe(const Options& options);

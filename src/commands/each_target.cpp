@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/streams.h"
 #include "commands/agent_plan.h"
@@ -15,10 +16,11 @@ namespace {
 
 using Shapes = std::vector<config::Shape>;
 
-// A shape without any spec does not prevent the others from being tuned.
-ExitCode run_shape(const Options& options, exec::Workers& workers, const config::Shape& shape,
-                   const TargetCommand& command) try {
-  Target target(options, workers, shape);
+// A shape or model without any spec does not prevent the others from being tuned.
+ExitCode run_one_of_several(const Options& options, exec::Workers& workers, const std::optional<config::Shape>& shape,
+                            const std::string& model, const TargetCommand& command) try {
+  base::print(shown_line(label_of(shape, model)) + "\n");
+  Target target(options, workers, shape, model);
   return command(options, target);
 } catch (const Error& error) {
   if (error.code() != ExitCode::none_valid) throw;
@@ -49,27 +51,53 @@ Shapes wanted_shapes(const Options& options, exec::Workers& workers, std::vector
   return {shapes.begin() + size * part / parts, shapes.begin() + size * (part + 1) / parts};
 }
 
+ExitCode run_shapes(const Options& options, exec::Workers& workers,
+                    std::span<const std::optional<config::Shape>> shapes, const std::string& model,
+                    const TargetCommand& command) {
+  ExitCode worst = ExitCode::ok;
+  for (const auto& shape : shapes) worst = std::max(worst, run_one_of_several(options, workers, shape, model, command));
+  return worst;
+}
+
+ExitCode run_models(const Options& options, exec::Workers& workers, Backend backend,
+                    std::span<const std::optional<config::Shape>> shapes, const TargetCommand& command) {
+  ExitCode worst = ExitCode::ok;
+  for (const std::string& model : workers.models(backend)) {
+    workers.choose_model(backend, model);
+    Options each = options;
+    if (!workers.probe(backend).devices.empty()) each.devices = model;  // where there are devices to choose from
+    worst = std::max(worst, run_shapes(each, workers, shapes, model, command));
+  }
+  return worst;
+}
+
 }  // namespace
 
-ExitCode for_each_shape(const Options& options, const TargetCommand& command) {
+ExitCode for_each_target(const Options& given, const TargetCommand& command) {
+  Options options = given;
+  if (options.per_device_model) options.devices.reset();  // each model names its own
   const std::unique_ptr<exec::Cluster> cluster = cluster_for(options);
   exec::Workers workers = find_workers(options, cluster.get());
-  if (!options.shapes) {
+  if (!options.makes_several()) {
     Target target(options, workers);
     print_warnings(target.loaded.warnings);
     return command(options, target);
   }
   std::vector<std::string> warnings;
-  const Shapes shapes = wanted_shapes(options, workers, warnings);
-  for (const config::Shape& shape : shapes)  // what is wrong with any is said before the first
-    Target(options, workers, shape).add_warnings_to(warnings);
-  print_warnings(warnings);
-  ExitCode worst = ExitCode::ok;
-  for (const config::Shape& shape : shapes) {
-    base::print(shown_line(config::to_text(shape)) + "\n");
-    worst = std::max(worst, run_shape(options, workers, shape, command));
+  std::vector<std::optional<config::Shape>> shapes = {std::nullopt};
+  if (options.shapes) {
+    const Shapes wanted = wanted_shapes(options, workers, warnings);
+    shapes.assign(wanted.begin(), wanted.end());
   }
-  return worst;
+  Backend backend = Backend::cpu;
+  for (const auto& shape : shapes) {  // what is wrong with any is said before the first
+    const Target target(options, workers, shape);
+    target.add_warnings_to(warnings);
+    backend = target.plan().backend;
+  }
+  print_warnings(warnings);
+  return options.per_device_model ? run_models(options, workers, backend, shapes, command)
+                                  : run_shapes(options, workers, shapes, "", command);
 }
 
 }  // namespace tune::commands

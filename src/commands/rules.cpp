@@ -125,7 +125,7 @@ flow::OutputRules output_rules(const Options& options, std::string suffix) {
   rules.command = options.tuned_command;
   rules.suffix = std::move(suffix);
   // An audit repeats the tuning of each shape as if it were the only one.
-  rules.journal_of_all = options.shapes && !options.audit;
+  rules.journal_of_all = options.makes_several() && !options.audit;
   if (rules.journal_of_all && options.partition)
     rules.part = fmt::format("-part{}of{}", options.partition->index, options.partition->count);
   return rules;

@@ -19,8 +19,8 @@ ExitCode run(const Options& options) {
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);
-  if (options.dry_run) return for_each_shape(options, dry_run);
-  if (options.build_only) return for_each_shape(options, build_only);
+  if (options.dry_run) return for_each_target(options, dry_run);
+  if (options.build_only) return for_each_target(options, build_only);
   return tune_all(options);
 }
 

@@ -55,6 +55,15 @@ std::vector<std::filesystem::path> input_files(const Options& options, const Pla
   return inputs;
 }
 
+/// What the names of a target's files have in addition: -M64-N64-NVIDIA_H200. Empty if it is the only one.
+std::string file_suffix(const std::optional<config::Shape>& shape, std::string model) {
+  std::string suffix;
+  if (shape)
+    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
+  std::ranges::replace(model, ' ', '_');
+  return suffix + (model.empty() ? "" : "-" + model);
+}
+
 /// Whether a shape sets one of these parameters, as a line of results does.
 bool names_any(const std::optional<config::Shape>& shape, const std::vector<Setting>& settings) {
   return shape && std::ranges::any_of(settings, [&](const Setting& setting) {
@@ -74,18 +83,18 @@ std::vector<std::string> missing_programs(const Plan& plan) {
   return texts;
 }
 
-std::string file_suffix(const std::optional<config::Shape>& shape) {
-  std::string suffix;
-  if (shape)
-    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
-  return suffix;
+std::string label_of(const std::optional<config::Shape>& shape, const std::string& model) {
+  const std::string sizes = shape ? config::to_text(*shape) : "";
+  return sizes + (sizes.empty() || model.empty() ? "" : " on ") + model;
 }
 
-Target::Target(const Options& options, exec::Workers& its_workers, const std::optional<config::Shape>& its_shape)
+Target::Target(const Options& options, exec::Workers& its_workers, const std::optional<config::Shape>& its_shape,
+               const std::string& its_model)
     : workers(its_workers),
       shape(its_shape),
+      model(its_model),
       started(std::chrono::steady_clock::now()),
-      outputs(output_rules(options, file_suffix(shape))),
+      outputs(output_rules(options, file_suffix(shape, model))),
       machine(machine_rules(options, outputs), workers),
       loaded(load_for(options, shape, machine)),
       objective(loaded.plan),
@@ -96,7 +105,7 @@ Target::Target(const Options& options, exec::Workers& its_workers, const std::op
   if (options.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
   if (!options.dry_run) require_programs(loaded.plan);
   if (options.artifact)
-    outputs.artifact = flow::artifact_file(*options.artifact, plan(), file_suffix(shape), hello().device);
+    outputs.artifact = flow::artifact_file(*options.artifact, plan(), file_suffix(shape, model), hello().device);
   outputs.must_not_be(input_files(options, loaded.plan));
 }
 

@@ -18,15 +18,17 @@ namespace tune::commands {
 /// Why programs that the plan's commands name cannot be started: `FILE: run: cannot start x: not found on PATH` each.
 std::vector<std::string> missing_programs(const Plan& plan);
 
-/// What the names of a shape's files have in addition: -M64-N64. Empty without a shape.
-std::string file_suffix(const std::optional<config::Shape>& shape);
+/// What tells a target from the others of a run: `M=64 N=64 K=64 on NVIDIA H200`; empty if it is the only one.
+std::string label_of(const std::optional<config::Shape>& shape, const std::string& model);
 
 /// A tuning file together with the options of the command line: what is listed, built or tuned, for which machine, and
 /// where the results go.
 struct Target {
   /// Reads the tuning file, for one problem of --shapes if there are several, and probes the device if its expressions
-  /// need it; writes nothing. `workers` must outlive this. Throws Error.
-  Target(const Options& options, exec::Workers& workers, const std::optional<config::Shape>& shape = std::nullopt);
+  /// need it; writes nothing. `model` is that of the devices if several models are tuned for, to tell their files
+  /// apart. `workers` must outlive this. Throws Error.
+  Target(const Options& options, exec::Workers& workers, const std::optional<config::Shape>& shape = std::nullopt,
+         const std::string& model = "");
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
@@ -40,6 +42,7 @@ struct Target {
 
   exec::Workers& workers;
   std::optional<config::Shape> shape;  ///< of --shapes
+  std::string model;                   ///< of --per-device-model
   report::Progress::Time started;
   flow::Outputs outputs;
   flow::Machine machine;

@@ -328,7 +328,7 @@ Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
   journal.flush(true);
   tuned.code = flow::write_results(results, target.outputs, machine.device, exporter, demands(options));
   if (earlier && results.any()) tuned.code = std::max(tuned.code, earlier->compare(plan, machine.device, findings));
-  if (!options.shapes) journal.note_complete();
+  if (!options.makes_several()) journal.note_complete();
   if (options.artifact && results.any())
     flow::copy_artifact(measuring.site(), *results.rows().front().trial, target.outputs.artifact);
   tuned.rows = results.rows();

@@ -33,7 +33,7 @@ std::optional<double> ratio_to(const config::BestResult& best, const std::string
   return found == best.ratios.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The tunings of a command: one, or one for each shape.
+/// The tunings of a command: one, or one for each shape and model.
 class Tunings {
  public:
   explicit Tunings(const Options& options) : options_(&options) {}
@@ -49,22 +49,22 @@ class Tunings {
     orders.journal = &journal_;
     orders.first = flow::nearest_winners(flow::log_sizes(shape), winners_);
     const Tuned tuned = tune(options, target, orders);
-    rows_.push_back({config::to_text(shape), shape.calls, {}, {}, {}, "no valid spec"});
-    compared_.add(config::to_text(shape), tuned.findings.trials);
+    add_row(target);
+    compared_.add(label_of(target.shape, target.model), tuned.findings.trials);
     if (tuned.best) add(target, shape, tuned);
     return tuned.code;
   } catch (const Error& error) {
-    if (error.code() == ExitCode::none_valid && target.shape) {
-      rows_.push_back({config::to_text(*target.shape), target.shape->calls, {}, {}, {}, "no valid spec"});
-      compared_.add(config::to_text(*target.shape), {});
+    if (error.code() == ExitCode::none_valid && options_->makes_several()) {
+      add_row(target);
+      compared_.add(label_of(target.shape, target.model), {});
     }
     throw;
   }
 
-  /// Once all shapes are tuned, or the run ends early.
+  /// Once all are tuned, or the run ends early.
   void print(bool complete) const {
     if (complete && options_->compare) base::print(compared_.text());
-    if (!options_->shapes || !options_->tune || rows_.empty()) return;
+    if (!options_->makes_several() || !options_->tune || rows_.empty()) return;
     base::print_escaped(report::workload_text(rows_, complete, base::terminal_columns(STDOUT_FILENO)));
     if (!database_.empty()) base::print_escaped(fmt::format("database: {}\n", database_.string()));
     base::flush_results();
@@ -75,6 +75,12 @@ class Tunings {
   }
 
  private:
+  void add_row(const Target& target) {
+    const config::Shape shape = target.shape.value_or(config::Shape{});
+    rows_.push_back(
+        {target.shape ? config::to_text(shape) : "", target.model, shape.calls, {}, {}, {}, "no valid spec"});
+  }
+
   void add(const Target& target, const config::Shape& shape, const Tuned& tuned) {
     const config::BestResult& best = *tuned.best;
     report::WorkloadRow& row = rows_.back();
@@ -82,7 +88,8 @@ class Tunings {
     row.x_default = ratio_to(best, "default");
     row.x_vendor = ratio_to(best, "vendor");
     row.found = how_found(tuned);
-    winners_.push_back({row.shape, flow::log_sizes(shape), flow::without_shape(best.winner, shape)});
+    winners_.push_back(
+        {label_of(target.shape, target.model), flow::log_sizes(shape), flow::without_shape(best.winner, shape)});
     write_lines(target, best);
     add_to_database(target, tuned);
   }
@@ -129,9 +136,9 @@ ExitCode tune_all(const Options& options) {
   Tunings tunings(options);
   const auto tune_one = [&](const Options& each, Target& target) { return tunings.tune_one(each, target); };
   try {
-    const ExitCode code = for_each_shape(options, tune_one);
+    const ExitCode code = for_each_target(options, tune_one);
     tunings.print(true);
-    if (options.shapes) tunings.note_complete();
+    if (options.makes_several()) tunings.note_complete();
     return code;
   } catch (...) {
     tunings.print(false);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <thread>
 #include <utility>
 
 #include "base/streams.h"
@@ -20,6 +21,8 @@ constexpr auto kConnecting = 20s;
 constexpr auto kUnwelcome = 20s;       // a driver that has not answered by then is given up
 constexpr auto kBetweenOrders = 20ms;  // while specs run; every look costs the kernels that are timed a little
 constexpr auto kIdle = 200ms;
+constexpr auto kPreparing = 120s;
+constexpr auto kLastWords = 1s;
 constexpr int kPerDevice = 4;  // specs that wait for a device or are timed on it
 
 void end_without_driver(const std::string& why) {
@@ -83,8 +86,26 @@ void Agent::be_welcomed(const wire::AgentOrder& order) {
                 fmt::format("what answers at {} port {} is not the driver of this agent: it does not have the token of "
                             "the run",
                             rules_.host, rules_.port));
-  hub_.set_silence(std::chrono::duration<double>(std::max(2 * welcome->silence, 5.0)));
+  silence_ = welcome->silence;
+  hub_.set_silence(std::chrono::duration<double>(std::max(2 * silence_, 5.0)));
   welcome_ = true;
+  look_after_main_loop();
+}
+
+// The hub's thread says that this process lives even if it can do nothing, such as when a file system does not answer.
+// A build, which may be waited for, is the longest that it can be busy with.
+void Agent::look_after_main_loop() {
+  const std::chrono::duration<double> build = site_ ? site_->service().options().deadlines.build : kPreparing;
+  const std::chrono::duration<double> limit = build + std::chrono::duration<double>(3 * silence_);
+  hub_.watch_owner(limit, [this, limit] {
+    report(wire::Unable{
+        static_cast<int>(ExitCode::environment),
+        fmt::format("it did nothing for {:.3g} s; does a file system that it uses answer?", limit.count())});
+    std::thread([] {
+      std::this_thread::sleep_for(kLastWords);
+      ::raise(SIGKILL);
+    }).detach();
+  });
 }
 
 void Agent::obey(const wire::AgentOrder& order) {
@@ -92,11 +113,13 @@ void Agent::obey(const wire::AgentOrder& order) {
   if (const auto* wanted = std::get_if<wire::ProbeOrder>(&order)) probe(*wanted);
   if (const auto* file = std::get_if<wire::InputFile>(&order)) files_[file->hash] = file->data;
   if (const auto* plan = std::get_if<wire::PlanOrder>(&order)) prepare(*plan);
+  if (std::holds_alternative<wire::Rest>(order)) rest();
   if (const auto* spec = std::get_if<wire::SpecOrder>(&order)) take(*spec);
   if (const auto* best = std::get_if<wire::BestOrder>(&order); best && site_)
     site_->runner().set_best({}, best->seconds, best->joules);
   if (std::holds_alternative<wire::StopSharing>(order) && site_) site_->stop_sharing();
   if (const auto* finals = std::get_if<wire::FinalsOrder>(&order)) finals_ = *finals;
+  if (std::holds_alternative<wire::UsageOrder>(order)) tell_usage();
   if (const auto* wanted = std::get_if<wire::ArtifactOrder>(&order)) send_artifact(*wanted);
   if (const auto* files = std::get_if<wire::ArtifactFiles>(&order)) take_artifact(*files);
   if (std::holds_alternative<wire::Farewell>(order)) throw Ended{};
@@ -110,16 +133,22 @@ void Agent::probe(const wire::ProbeOrder& order) {
   }
 }
 
-void Agent::prepare(const wire::PlanOrder& order) {
+void Agent::rest() {
   begun_.clear();
   awaiting_.clear();
   site_.reset();
+  work_.reset();
+}
+
+void Agent::prepare(const wire::PlanOrder& order) {
+  rest();
   work_ = rules_.prepare(order, files_);
   MeasureOptions options = work_->options();
   options.announce = {[this](const std::string& text) { report(wire::Said{text}); },
                       [this](const std::string& text) { report(wire::Said{"warning: " + text}); }};
   options.note_started = [this](const Spec& spec, std::size_t device) { note_started(spec, device); };
   site_ = std::make_unique<LocalSite>(work_->requests(), std::move(options));
+  look_after_main_loop();
   report(wire::Ready{slots(), work_->requests().source_hash()});
 }
 
@@ -185,6 +214,18 @@ void Agent::tell_distrust() {
   if (distrusts_ || site_->distrust().empty()) return;
   distrusts_ = true;
   report(wire::Distrust{site_->distrust()});
+}
+
+void Agent::tell_usage() {
+  wire::UsageReport usage;
+  if (const auto spent = site_ ? site_->usage() : std::nullopt) {
+    usage.stages.assign(spent->stages.seconds.begin(), spent->stages.seconds.end());
+    usage.idle = spent->idle_seconds;
+    usage.sweep = spent->sweep_seconds;
+    usage.devices = spent->devices;
+    usage.opening_at_once = spent->opening_at_once;
+  }
+  report(usage);
 }
 
 void Agent::await_artifacts(const std::vector<std::string>& keys) {

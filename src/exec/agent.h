@@ -50,6 +50,7 @@ class Agent {
   void obey(const wire::AgentOrder& order);
   void be_welcomed(const wire::AgentOrder& order);
   void probe(const wire::ProbeOrder& order);
+  void rest();
   void prepare(const wire::PlanOrder& order);
   int slots() const;
   void take(const wire::SpecOrder& order);
@@ -62,6 +63,8 @@ class Agent {
   void finish(Trial trial);
   void note_started(const Spec& spec, std::size_t device);
   void tell_distrust();
+  void tell_usage();
+  void look_after_main_loop();
   void report(const wire::AgentReport& report);
 
   AgentRules rules_;
@@ -76,6 +79,7 @@ class Agent {
   std::map<std::string, bool> arrived_;                          ///< artifacts that the finals wait for
   std::optional<wire::FinalsOrder> finals_;
   bool distrusts_ = false;
+  double silence_ = 0;  ///< seconds after which the driver gives an agent up
 };
 
 }  // namespace tune::exec

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "model/statistics/stats.h"
@@ -20,14 +21,16 @@ bool in_full(const Trial& trial) { return trial.measurement() && !trial.measurem
 
 AgentPool::AgentPool(Cluster& cluster, const Requests& requests)
     : cluster_(&cluster), requests_(&requests), artifacts_(cluster), nodes_(cluster.agents().size()) {
-  if (nodes_.size() == 1) nodes_.front().factor = 1;
+  const auto works = [&](Number agent) { return cluster.works(agent); };
+  const auto numbers = std::views::iota(Number{0}, nodes_.size());
+  if (std::ranges::count_if(numbers, works) == 1) nodes_[*std::ranges::find_if(numbers, works)].factor = 1;
 }
 
 int AgentPool::free_slots() const {
   int room = 0;
   for (Number i = 0; i < nodes_.size(); ++i)
-    if (const Cluster::Agent& agent = cluster_->agents()[i]; agent.lives)
-      room += std::max(agent.slots - static_cast<int>(nodes_[i].out.size() + nodes_[i].held.size()), 0);
+    if (cluster_->works(i))
+      room += std::max(cluster_->agents()[i].slots - static_cast<int>(nodes_[i].out.size() + nodes_[i].held.size()), 0);
   return room - static_cast<int>(waiting_.size());
 }
 
@@ -38,8 +41,7 @@ void AgentPool::start(const Spec& spec) {
 }
 
 bool AgentPool::has_room(Number agent) const {
-  const Cluster::Agent& its = cluster_->agents()[agent];
-  return its.lives && static_cast<int>(nodes_[agent].out.size()) < its.slots;
+  return cluster_->works(agent) && static_cast<int>(nodes_[agent].out.size()) < cluster_->agents()[agent].slots;
 }
 
 double AgentPool::load(Number agent) const {
@@ -169,7 +171,7 @@ void AgentPool::choose_anchor(Number agent) {
       common_.push_back({trial.spec, trial.measurement()->timing.median});
   release(agent, 1);
   for (Number other = 0; other < nodes_.size(); ++other) {
-    if (nodes_[other].factor || !cluster_->agents()[other].lives) continue;
+    if (nodes_[other].factor || !cluster_->works(other)) continue;
     if (common_.empty()) release(other, 1);  // nothing was timed in full: there is nothing to compare by
     for (const Common& common : common_) {
       const Ticket ticket = ++last_ticket_;
@@ -266,10 +268,9 @@ bool AgentPool::blame(Ticket ticket, Number agent, bool ran) {
 }
 
 AgentPool::Number AgentPool::first_agent() const {
-  const auto lives = [&](Number agent) { return cluster_->agents()[agent].lives; };
-  if (anchor_ && lives(*anchor_)) return *anchor_;
+  if (anchor_ && cluster_->works(*anchor_)) return *anchor_;
   for (Number agent = 0; agent < nodes_.size(); ++agent)
-    if (lives(agent)) return agent;
+    if (cluster_->works(agent)) return agent;
   cluster_->throw_missing(
       "no agent is left; the results so far are in the journal, and the same command goes on from there");
 }

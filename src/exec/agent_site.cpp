@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "exec/artifact_files.h"
@@ -12,6 +13,16 @@ namespace tune::exec {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr auto kForUsage = std::chrono::seconds(2);  // the results are there already
+
+void add(const wire::UsageReport& report, Usage& sum) {
+  for (std::size_t i = 0; i < std::min(report.stages.size(), sum.stages.seconds.size()); ++i)
+    sum.stages.seconds[i] += report.stages[i];
+  sum.idle_seconds += report.idle;
+  sum.sweep_seconds = std::max(sum.sweep_seconds, report.sweep);
+  sum.devices += report.devices;
+  sum.opening_at_once += report.opening_at_once;
+}
 
 class AgentFinals : public FinalsRun {
  public:
@@ -123,6 +134,26 @@ Artifact AgentSite::artifact(const Spec& spec) {
       if (auto artifact = read_entry(store, entry, key)) return std::move(*artifact);
     throw Error(ExitCode::environment, "the agent does not have it, and cannot build it again");
   }
+}
+
+std::optional<Usage> AgentSite::usage() {
+  Cluster& cluster = pool_.cluster();
+  std::set<AgentPool::Number> asked;
+  for (AgentPool::Number agent = 0; agent < cluster.agents().size(); ++agent)
+    if (cluster.works(agent)) asked.insert(agent);
+  cluster.send_all(wire::UsageOrder{});
+  Usage sum;
+  sum.devices = 0;
+  const auto until = Cluster::Clock::now() + kForUsage;
+  while (!asked.empty() && Cluster::Clock::now() < until) {
+    const auto event = pool_.next(until);
+    if (!event) break;
+    if (const auto* lost = std::get_if<Cluster::Lost>(&*event)) asked.erase(lost->agent);
+    const auto* from = std::get_if<Cluster::Report>(&*event);
+    const auto* report = from != nullptr ? std::get_if<wire::UsageReport>(&from->report) : nullptr;
+    if (report != nullptr && asked.erase(from->agent) > 0) add(*report, sum);
+  }
+  return sum.devices > 0 ? std::optional(sum) : std::nullopt;
 }
 
 }  // namespace tune::exec

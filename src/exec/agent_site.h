@@ -23,7 +23,8 @@ class AgentSite : public Site {
   /// They are held on the first device of one agent. If that is lost, they are held again on another one.
   std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) override;
   Artifact artifact(const Spec& spec) override;
-  std::optional<Usage> usage() const override { return std::nullopt; }
+  /// What the agents say that live.
+  std::optional<Usage> usage() override;
 
  private:
   base::StorePlaces store_;  ///< of this machine: has artifacts of earlier results

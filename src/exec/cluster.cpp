@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/tcp.h"
+#include "exec/devices.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
@@ -48,7 +49,7 @@ Cluster::~Cluster() {
   for (const Agent& agent : agents_)
     if (!agent.step.empty()) steps.insert(agent.step);
   try {
-    send_all(wire::Farewell{});
+    send_to_living(wire::Farewell{});
     starters_->end(agents_.empty() ? 0s : kEndOfAgents, steps);
   } catch (const std::exception&) {  // what is left is killed
   }
@@ -90,14 +91,19 @@ void Cluster::await_agents(int count) {
       throw_missing(fmt::format("{} of {} agents did not start: they had {:g} s to connect (--agents-within)",
                                 count - std::ssize(agents_), count, rules_.start_seconds));
   }
+  say(names_of(working()));
+}
+
+/// `3 agents: n1 (process 7), n2 (process 8), n3 (process 9)`
+std::string Cluster::names_of(std::span<const Number> agents) const {
   std::vector<std::string> names;
-  for (const Agent& agent : agents_) names.push_back(agent.name);
+  for (const Number agent : agents) names.push_back(agents_[agent].name);
   std::ranges::sort(names);
   constexpr std::size_t kNamed = 8;
   const std::size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
   names.resize(names.size() - more);
-  say(fmt::format("{} agent{}: {}{}", agents_.size(), agents_.size() == 1 ? "" : "s", fmt::join(names, ", "),
-                  more > 0 ? fmt::format(" and {} more", more) : ""));
+  return fmt::format("{} agent{}: {}{}", agents.size(), agents.size() == 1 ? "" : "s", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 void Cluster::throw_missing(std::string text) const {
@@ -106,30 +112,31 @@ void Cluster::throw_missing(std::string text) const {
 }
 
 // Devices and compilers must be the same everywhere, because results are compared, and what one builds others run.
-void Cluster::require_alike(const std::vector<std::optional<wire::Probed>>& probed) const {
-  const wire::Hello& first = probed.front()->hello;
-  for (std::size_t i = 1; i < probed.size(); ++i) {
-    const wire::Hello& other = probed[i]->hello;
-    const auto differ = [&](const char* what, const std::string& a, const std::string& b) {
+void Cluster::require_alike(const std::map<Number, wire::Probed>& probed) const {
+  const auto& [first_agent, first_answer] = *probed.begin();
+  const wire::Hello& first = first_answer.hello;
+  for (const auto& [agent, answer] : probed) {
+    const wire::Hello& other = answer.hello;
+    const std::string first_name = agents_[first_agent].name, name = agents_[agent].name;
+    const auto differ = [&](const char* what, const std::string& a, const std::string& b, const char* otherwise = "") {
       if (a != b)
         throw Error(ExitCode::bad_input,
                     fmt::format("the machines differ, and their times cannot be compared: the {} of {} is {}, and that "
-                                "of {} is {}; tune on machines that are alike",
-                                what, agents_[0].name, a, agents_[i].name, b));
+                                "of {} is {}; tune on machines that are alike{}",
+                                what, first_name, a, name, b, otherwise));
     };
-    differ("device", first.device.name, other.device.name);
+    differ("device", first.device.name, other.device.name, ", or on each model by itself with --per-device-model");
     differ("architecture", first.device.arch, other.device.arch);
     differ("driver", first.device.driver, other.device.driver);
     differ("compiler", first.compiler, other.compiler);
   }
 }
 
-const wire::Hello& Cluster::probe(Backend backend) {
-  start();
-  if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
-  send_all(wire::ProbeOrder{backend, rules_.devices});
-  std::vector<std::optional<wire::Probed>> probed(agents_.size());
-  while (std::ranges::any_of(probed, [](const auto& one) { return !one; })) {
+// All that work must answer.
+std::map<Cluster::Number, wire::Probed> Cluster::ask_all(const wire::ProbeOrder& order) {
+  send_all(order);
+  std::map<Number, wire::Probed> answers;
+  while (answers.size() < working().size()) {
     const auto event = wait(Clock::now() + kLook);
     if (!event) continue;
     if (const auto* lost = std::get_if<Lost>(&*event))
@@ -137,23 +144,48 @@ const wire::Hello& Cluster::probe(Backend backend) {
     const auto& [agent, report] = std::get<Report>(*event);
     if (const auto* unable = std::get_if<wire::Unable>(&report))
       throw Error(static_cast<ExitCode>(unable->code), agents_[agent].name + ": " + unable->why);
-    if (const auto* answer = std::get_if<wire::Probed>(&report)) {
-      probed[agent] = *answer;
-      agents_[agent].devices = answer->devices;
-    }
+    if (const auto* answer = std::get_if<wire::Probed>(&report)) answers[agent] = *answer;
   }
+  return answers;
+}
+
+std::vector<std::string> Cluster::models(Backend backend) {
+  start();
+  model_.clear();
+  std::vector<std::string> models;
+  for (auto& [agent, answer] : ask_all({backend, std::nullopt})) {
+    agents_[agent].models = models_of(answer.hello);
+    for (const std::string& model : agents_[agent].models)
+      if (std::ranges::find(models, model) == models.end()) models.push_back(model);
+  }
+  return models;
+}
+
+void Cluster::choose_model(Backend backend, const std::string& model) {
+  send_all(wire::Rest{});
+  model_ = model;
+  rules_.devices = model;
+  hellos_.erase(backend);
+  say(names_of(working()));
+}
+
+const wire::Hello& Cluster::probe(Backend backend) {
+  start();
+  if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
+  if (rules_.per_model && model_.empty()) model_ = *(rules_.devices = models(backend).front());
+  const std::map<Number, wire::Probed> probed = ask_all({backend, rules_.devices});
   require_alike(probed);
-  return hellos_[backend] = probed.front()->hello;
+  for (const auto& [agent, answer] : probed) agents_[agent].devices = answer.devices;
+  return hellos_[backend] = probed.begin()->second.hello;
 }
 
 void Cluster::prepare(const AgentPlan& plan) {
   start();
   for (const wire::InputFile& file : plan.files)
-    if (sent_files_.insert(file.hash).second) send_all(file);
+    if (sent_files_.insert(file.hash).second) send_to_living(file);
   send_all(plan.order);
-  std::set<Number> waiting;
-  for (Number i = 0; i < agents_.size(); ++i)
-    if (agents_[i].lives) waiting.insert(i);
+  const std::vector<Number> preparing = working();
+  std::set<Number> waiting(preparing.begin(), preparing.end());
   while (!waiting.empty()) {
     const auto event = wait(Clock::now() + kLook);
     if (!event) continue;
@@ -186,10 +218,21 @@ bool Cluster::take_readiness(const Report& report, const AgentPlan& plan) {
   return true;
 }
 
+bool Cluster::works(Number agent) const {
+  const Agent& its = agents_[agent];
+  return its.lives && (model_.empty() || std::ranges::find(its.models, model_) != its.models.end());
+}
+
+std::vector<Cluster::Number> Cluster::working() const {
+  std::vector<Number> working;
+  for (Number agent = 0; agent < agents_.size(); ++agent)
+    if (works(agent)) working.push_back(agent);
+  return working;
+}
+
 int Cluster::devices() const {
   int sum = 0;
-  for (const Agent& agent : agents_)
-    if (agent.lives) sum += agent.devices;
+  for (const Number agent : working()) sum += agents_[agent].devices;
   return sum;
 }
 
@@ -198,6 +241,11 @@ void Cluster::send(Number agent, const wire::AgentOrder& order) {
 }
 
 void Cluster::send_all(const wire::AgentOrder& order) {
+  const base::FrameHub::Frame frame = base::FrameLink::frame(wire::encode_order(order));
+  for (const Number agent : working()) hub_->send(agents_[agent].link, frame);
+}
+
+void Cluster::send_to_living(const wire::AgentOrder& order) {
   const base::FrameHub::Frame frame = base::FrameLink::frame(wire::encode_order(order));
   for (const Agent& agent : agents_)
     if (agent.lives) hub_->send(agent.link, frame);
@@ -275,7 +323,7 @@ void Cluster::admit(base::FrameHub::Id link, const std::string& text) {
     name = fmt::format("{} (process {})", hello.host, hello.process);
     if (why.empty()) {
       by_link_[link] = agents_.size();
-      agents_.push_back({link, name, hello.step});
+      agents_.push_back({.link = link, .name = name, .step = hello.step});
       hub_->trust(link);
       hub_->send(link, wire::encode_order(wire::Welcome{rules_.silence_seconds, wire::halves_of(token_).drivers}));
       return;

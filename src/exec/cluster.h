@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,6 +23,7 @@ struct ClusterRules {
   std::string host;  ///< where agents connect to; empty: an address of this machine
   std::uint16_t port = 0;
   std::optional<std::string> devices;           ///< --devices, of every machine
+  bool per_model = false;                       ///< several models are tuned for, one after the other
   double start_seconds = 60;                    ///< in which all agents must connect
   double silence_seconds = 10;                  ///< after which an agent is lost
   std::function<void(const std::string&)> say;  ///< tells a person, at once
@@ -55,9 +57,10 @@ class Cluster {
 
   struct Agent {
     base::FrameHub::Id link = 0;
-    std::string name;  ///< for messages
-    std::string step;
+    std::string name = {};  ///< for messages
+    std::string step = {};
     bool lives = true;
+    std::vector<std::string> models = {};  ///< of its devices, if several models are tuned for
     int devices = 1;
     int slots = 1;
   };
@@ -74,14 +77,21 @@ class Cluster {
   /// What the machines are. Throws Error(bad_input) if they are not alike, Error(environment) if agents cannot be
   /// started or lack a worker, and Interrupted.
   const wire::Hello& probe(Backend backend);
+  /// The models of the machines' devices, each once. Throws as probe, but machines may differ.
+  std::vector<std::string> models(Backend backend);
+  /// From now on only machines with devices of this model work, with these devices. The others rest.
+  void choose_model(Backend backend, const std::string& model);
   /// Has all agents prepare for specs of this plan. Throws Error(environment) if none can, and Interrupted.
   void prepare(const AgentPlan& plan);
 
   const std::vector<Agent>& agents() const { return agents_; }
-  /// Of all agents that live.
+  /// Whether it lives, and has a device of the model that is tuned for.
+  bool works(Number agent) const;
+  /// Of all agents that work.
   int devices() const;
 
   void send(Number agent, const wire::AgentOrder& order);
+  /// To those that work.
   void send_all(const wire::AgentOrder& order);
   /// An agent that is of no use any more: the same as one that ends.
   void give_up(Number agent, const std::string& why);
@@ -96,13 +106,17 @@ class Cluster {
  private:
   void start_agents();
   void await_agents(int count);
+  std::vector<Number> working() const;
+  std::string names_of(std::span<const Number> agents) const;
+  std::map<Number, wire::Probed> ask_all(const wire::ProbeOrder& order);
+  void send_to_living(const wire::AgentOrder& order);
   std::optional<Event> understand(base::FrameHub::Event event);
   std::optional<Event> take(base::FrameHub::Id link, const std::string& text);
   void admit(base::FrameHub::Id link, const std::string& text);
   std::string why_refused(const wire::AgentHello& hello) const;
   std::optional<Event> drop(base::FrameHub::Id link, const std::string& why);
   bool take_readiness(const Report& report, const AgentPlan& plan);
-  void require_alike(const std::vector<std::optional<wire::Probed>>& probed) const;
+  void require_alike(const std::map<Number, wire::Probed>& probed) const;
 
   ClusterRules rules_;
   std::string token_;
@@ -116,6 +130,7 @@ class Cluster {
   std::vector<Lost> given_up_;
   std::vector<std::string> refused_;
   std::map<Backend, wire::Hello> hellos_;
+  std::string model_;  ///< that is tuned for; empty: all
   std::set<std::string> sent_files_;
 };
 

@@ -46,9 +46,10 @@ void add_gpu(ChosenDevice& device, Backend backend) {
 std::vector<int> parse_indices(const std::string& names, const wire::Hello& hello) {
   const int count = static_cast<int>(hello.devices.size());
   std::vector<int> indices;
-  if (names == "all")
-    for (int i = 0; i < count; ++i) indices.push_back(i);
-  for (const std::string& name : names == "all" ? std::vector<std::string>() : split(names)) {
+  for (int i = 0; i < count; ++i)
+    if (names == "all" || names == hello.devices[static_cast<std::size_t>(i)].name) indices.push_back(i);
+  if (!indices.empty()) return indices;
+  for (const std::string& name : split(names)) {
     int index = -1;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
     if (error != std::errc() || end != name.data() + name.size() || index < 0 || index >= count)
@@ -57,7 +58,7 @@ std::vector<int> parse_indices(const std::string& names, const wire::Hello& hell
       complain(names, fmt::format("device {} is named twice; there are:", index), hello);
     indices.push_back(index);
   }
-  if (indices.empty()) complain(names, "this names no device; give `all`, or indices such as 0,1, of:", hello);
+  if (indices.empty()) complain(names, "this names no device; give `all`, a model, or indices such as 0,1, of:", hello);
   return indices;
 }
 
@@ -76,12 +77,21 @@ std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names
   for (const int index : parse_indices(*names, hello)) {
     const wire::DeviceName& device = hello.devices[static_cast<std::size_t>(index)];
     if (device.name != hello.devices[static_cast<std::size_t>(chosen.empty() ? index : chosen.front().index)].name)
-      complain(*names, "the devices of one run must be of one model; tune each model by itself:", hello);
+      complain(*names,
+               "devices of several models cannot be compared; name one model, or add --per-device-model:", hello);
     const std::map<std::string, std::string> visible = {
         {visibility_variable(hello.backend), visible_name(hello.backend, index)}};
     add_gpu(chosen.emplace_back(ChosenDevice{index, device.id, device.one_process, visible}), hello.backend);
   }
   return chosen;
+}
+
+std::vector<std::string> models_of(const wire::Hello& hello) {
+  if (hello.devices.empty()) return {hello.device.name};
+  std::vector<std::string> models;
+  for (const wire::DeviceName& device : hello.devices)
+    if (std::ranges::find(models, device.name) == models.end()) models.push_back(device.name);
+  return models;
 }
 
 }  // namespace tune::exec

@@ -39,7 +39,7 @@ Artifact LocalSite::artifact(const Spec& spec) {
                   (failure != nullptr ? failure->headline() : "the artifact changes while it is read"));
 }
 
-std::optional<Usage> LocalSite::usage() const { return runner_ ? std::optional(runner_->usage()) : std::nullopt; }
+std::optional<Usage> LocalSite::usage() { return runner_ ? std::optional(runner_->usage()) : std::nullopt; }
 
 void LocalSite::look_after_processes() {
   while (const auto event = service_.wait(service_.now() + kShortest)) {

@@ -18,7 +18,7 @@ class LocalSite : public Site {
   void stop_sharing() override { worker_runner().stop_sharing(); }
   std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) override;
   Artifact artifact(const Spec& spec) override;
-  std::optional<Usage> usage() const override;
+  std::optional<Usage> usage() override;
 
   MeasureService& service() { return service_; }
   /// Handles what has happened to processes, when no specs are waited for. Throws Interrupted.

@@ -25,7 +25,7 @@ class Site {
   /// Interrupted.
   virtual Artifact artifact(const Spec& spec) = 0;
   /// Where the time of the sweep went; nullopt if nothing was run, or it is not known.
-  virtual std::optional<Usage> usage() const = 0;
+  virtual std::optional<Usage> usage() = 0;
 };
 
 }  // namespace tune::exec

@@ -2,6 +2,7 @@
 
 #include "base/process.h"
 #include "exec/cluster.h"
+#include "exec/devices.h"
 #include "exec/runner.h"
 #include "model/values/error.h"
 
@@ -97,6 +98,14 @@ wire::Hello Workers::ask(Backend backend, const Environment& environment) const 
   } catch (const std::bad_variant_access&) {
     fail(backend, "the probe's answer is no hello: " + answer);
   }
+}
+
+std::vector<std::string> Workers::models(Backend backend) {
+  return cluster_ != nullptr ? cluster_->models(backend) : models_of(probe(backend));
+}
+
+void Workers::choose_model(Backend backend, const std::string& model) {
+  if (cluster_ != nullptr) cluster_->choose_model(backend, model);
 }
 
 bool Workers::present(Backend backend) {

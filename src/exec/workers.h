@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/device.h"
 #include "wire/messages.h"
@@ -36,6 +37,10 @@ class Workers {
   const wire::Hello& probe_compiler(Backend backend);
   /// The device that a probe with this environment finds. Throws what `probe` throws.
   Device describe(Backend backend, const std::map<std::string, std::string>& environment) const;
+  /// The models of the devices of this machine, or of all that have agents; each once. Throws what `probe` throws.
+  std::vector<std::string> models(Backend backend);
+  /// From now on only agents of machines with devices of this model work. On this machine nothing changes.
+  void choose_model(Backend backend, const std::string& model);
   /// Whether the backend can run here.
   bool present(Backend backend);
 

@@ -17,7 +17,7 @@ class Measuring {
 
   exec::Site& site();
   /// Null before site() was called.
-  const exec::Site* started() const { return site_.get(); }
+  exec::Site* started() const { return site_.get(); }
 
  private:
   std::function<std::unique_ptr<exec::Site>()> make_;

@@ -94,6 +94,7 @@ void refuse_conflicts(const Options& options) {
         "it");
   if (options.simulate && (options.dry_run || options.build_only || options.probe))
     fail("--simulate excludes --dry-run, --build-only and --probe");
+  const std::string several = options.shapes ? "--shapes" : "--per-device-model";
   const bool measures = !options.simulate && !options.dry_run && !options.build_only && !options.probe;
   if (options.fresh && !measures)
     fail("--fresh measures again; --simulate, --dry-run, --build-only and --probe measure nothing");
@@ -103,8 +104,14 @@ void refuse_conflicts(const Options& options) {
         "none");
   if (options.live && !measures)
     fail("--live shows a run that measures; for what is recorded there is tune report RUN --live PORT");
-  if (options.live && options.shapes)
-    fail("--live shows one run, and --shapes makes several; use tune report RUN... --live PORT beside it");
+  if (options.per_device_model && (!measures || options.audit))
+    fail(
+        "--per-device-model tunes for each model of the devices; --simulate, --dry-run, --build-only, --probe and tune "
+        "audit use one");
+  if (options.per_device_model && options.devices && *options.devices != "all")
+    fail("--per-device-model uses all devices; it excludes --devices " + *options.devices);
+  if (options.live && options.makes_several())
+    fail("--live shows one run, and " + several + " makes several; use tune report RUN... --live PORT beside it");
   if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
   if (options.simulate && options.shapes)
     fail("--simulate and --shapes exclude each other: a recording is of one problem");
@@ -116,8 +123,8 @@ void refuse_conflicts(const Options& options) {
     fail(
         "--baseline is compared with the best of a run with --tune, which is measured; tune diff compares recorded "
         "runs");
-  if (options.baseline && options.shapes)
-    fail("--baseline is a result of one problem, and --shapes is of several; compare the runs with tune diff");
+  if (options.baseline && options.makes_several())
+    fail("--baseline is one result, and " + several + " makes several; compare the runs with tune diff");
   if (options.threshold && !options.baseline)
     fail("--threshold says how much slower than --baseline is no regression; give --baseline FILE too");
   if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");

@@ -248,9 +248,13 @@ void add_how(CLI::App& app, Options& options) {
       ->check(whole(1))
       ->group(group)
       ->type_name("N");
-  app.add_option("--devices", options.devices, "GPUs to measure on: indices such as 0,1, or all (default: the first)")
+  app.add_option("--devices", options.devices,
+                 "GPUs to measure on: indices such as 0,1, a model, or all (default: the first)")
       ->group(group)
       ->type_name("LIST");
+  app.add_flag("--per-device-model", options.per_device_model,
+               "Tune for each model of the devices by itself, one after the other, on all devices of it")
+      ->group(group);
   add_processes(app, options, group);
   app.add_option("--timeout-build", options.timeout_build, "Seconds a build may take")
       ->check(positive())

@@ -146,7 +146,8 @@ struct Options {
   std::uint64_t seed = 0;
   bool compare = false;
   bool compare_alone = false;          ///< --compare_wo_tuning
-  std::optional<std::string> devices;  ///< all, or indices
+  std::optional<std::string> devices;  ///< all, indices, or a model
+  bool per_device_model = false;
   ClusterOptions cluster;
   bool share_processes = false;        ///< --isolation auto
   bool strict = false;                 ///< --check strict
@@ -173,6 +174,8 @@ struct Options {
 
   /// Whether the command line says which problems are tuned for.
   bool names_sizes() const { return shapes || m || n || k || configuration; }
+  /// Whether several tunings follow one another, with one journal.
+  bool makes_several() const { return shapes || per_device_model; }
 };
 
 /// Parses the command line. Prints help or version and returns nullopt if asked to; throws Error(bad_input).

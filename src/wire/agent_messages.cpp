@@ -75,6 +75,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Said, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distrust, why)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StartedReport, ticket, device)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialReport, ticket, trial)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UsageReport, stages, idle, sweep, devices, opening_at_once)
 
 static void to_json(json& j, const ProbeOrder& order) {
   j = {{"backend", order.backend}};

@@ -15,7 +15,7 @@
 /// Nothing here does I/O.
 namespace tune::wire {
 
-inline constexpr int kAgentProtocol = 2;
+inline constexpr int kAgentProtocol = 3;
 
 /// The environment variable that has the token of a run.
 inline constexpr const char* kTokenVariable = "TUNE_AGENT_TOKEN";
@@ -100,6 +100,10 @@ struct BestOrder {
   static constexpr const char* kName = "best";
   double seconds = 0, joules = 0;
 };
+/// Give up the plan, and with it the devices, until another one comes.
+struct Rest {
+  static constexpr const char* kName = "rest";
+};
 /// Every spec gets a process of its own.
 struct StopSharing {
   static constexpr const char* kName = "stop sharing";
@@ -116,6 +120,10 @@ struct FinalsOrder {
   bool by_time = true;
   double width = 0;
   std::optional<PowerState> other_state = {};
+};
+/// Where did the time of this plan go? Answered by UsageReport.
+struct UsageOrder {
+  static constexpr const char* kName = "usage";
 };
 /// All is done: end.
 struct Farewell {
@@ -194,10 +202,20 @@ struct FinalsReport {
   bool end = false;
 };
 
-using AgentOrder = std::variant<Welcome, Unwelcome, ProbeOrder, InputFile, PlanOrder, SpecOrder, BestOrder, StopSharing,
-                                FinalsOrder, ArtifactOrder, ArtifactFiles, Farewell>;
+/// Seconds of the sweep.
+struct UsageReport {
+  static constexpr const char* kName = "usage";
+  std::vector<double> stages;  ///< of all processes, by stage; none: nothing ran
+  double idle = 0;             ///< summed over the devices
+  double sweep = 0;
+  int devices = 0;
+  int opening_at_once = 0;  ///< processes that open a GPU at a time
+};
+
+using AgentOrder = std::variant<Welcome, Unwelcome, ProbeOrder, InputFile, PlanOrder, SpecOrder, BestOrder, Rest,
+                                StopSharing, FinalsOrder, UsageOrder, ArtifactOrder, ArtifactFiles, Farewell>;
 using AgentReport = std::variant<AgentHello, Probed, Ready, Unable, Said, Distrust, StartedReport, TrialReport,
-                                 FinalsReport, ArtifactOrder, ArtifactFiles>;
+                                 FinalsReport, UsageReport, ArtifactOrder, ArtifactFiles>;
 
 std::string encode_order(const AgentOrder& order);
 std::string encode_report(const AgentReport& report);
