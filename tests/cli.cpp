@@ -228,6 +228,16 @@ bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
+DefaultSignals::DefaultSignals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::posix_spawnattr_init(&attributes_);
+  ::posix_spawnattr_setsigdefault(&attributes_, &all);
+  ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+}
+
+DefaultSignals::~DefaultSignals() { ::posix_spawnattr_destroy(&attributes_); }
+
 Background::Background(const Sandbox& sandbox, const std::vector<std::string>& arguments, const fs::path& bin) {
   static int count = 0;
   out_ = sandbox.folder() / ("background" + std::to_string(++count) + ".out");
@@ -249,16 +259,8 @@ Background::Background(const Sandbox& sandbox, const std::vector<std::string>& a
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   ::posix_spawn_file_actions_addchdir_np(&actions, sandbox.folder().c_str());
-  // A shell starts what runs in its background with SIGINT ignored, and we may run there.
-  sigset_t all;
-  ::sigfillset(&all);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  const int error = ::posix_spawn(&process_, words.front().c_str(), &actions, &attributes, pointers(words).data(),
-                                  pointers(variables).data());
-  ::posix_spawnattr_destroy(&attributes);
+  const int error = ::posix_spawn(&process_, words.front().c_str(), &actions, DefaultSignals().get(),
+                                  pointers(words).data(), pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start " + words.front());
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <spawn.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -79,6 +80,21 @@ bool eventually(const std::function<bool()>& condition);
 
 /// This user's folders for large files in /dev/shm that no process holds any more.
 std::set<std::filesystem::path> abandoned_scratch();
+
+/// Lets a process that posix_spawn starts have all signals as they are by default: a shell starts what runs in its
+/// background with SIGINT ignored, and tests may run there.
+class DefaultSignals {
+ public:
+  DefaultSignals();
+  ~DefaultSignals();
+  DefaultSignals(const DefaultSignals&) = delete;
+  DefaultSignals& operator=(const DefaultSignals&) = delete;
+
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
 
 /// A run of `tune` that goes on while the test does something else. It is killed with the object.
 class Background {

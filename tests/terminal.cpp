@@ -33,8 +33,8 @@ pid_t spawn(const Sandbox& sandbox, std::vector<std::string> words, int terminal
     ::posix_spawn_file_actions_adddup2(&actions, terminal, stream);
   ::posix_spawn_file_actions_addchdir_np(&actions, sandbox.folder().c_str());
   pid_t process = 0;
-  const int error = ::posix_spawn(&process, words.front().c_str(), &actions, nullptr, pointers(words).data(),
-                                  pointers(variables).data());
+  const int error = ::posix_spawn(&process, words.front().c_str(), &actions, DefaultSignals().get(),
+                                  pointers(words).data(), pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start " + words.front());
   return process;

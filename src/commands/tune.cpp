@@ -10,6 +10,7 @@
 #include "commands/earlier_result.h"
 #include "commands/on_stderr.h"
 #include "commands/rules.h"
+#include "commands/tune_rules.h"
 #include "exec/agent_site.h"
 #include "exec/local_site.h"
 #include "exec/stage_times.h"
@@ -17,97 +18,16 @@
 #include "flow/finals_stage.h"
 #include "flow/live_page.h"
 #include "flow/measuring.h"
-#include "flow/memory_bound.h"
 #include "flow/printed_results.h"
 #include "flow/repetition.h"
 #include "flow/report_data.h"
 #include "flow/stored_baseline.h"
 #include "flow/user_folders.h"
-#include "flow/workload.h"
 #include "model/peak.h"
 #include "model/problem_size.h"
-#include "search/listed.h"
 
 namespace tune::commands {
 namespace {
-
-constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
-
-report::Progress::Time now() { return std::chrono::steady_clock::now(); }
-
-std::chrono::steady_clock::duration ticks(double seconds) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-std::unique_ptr<search::Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
-                                              const std::optional<flow::Grid>& grid, flow::Notes& notes) {
-  if (orders.only.empty()) {
-    flow::SearchRules rules = search_rules(options);
-    rules.say = [&notes](const std::string& text) { notes.said(text); };
-    if (grid) rules.first = flow::specs_among(*grid, orders.first, target.shape.value_or(config::Shape{}));
-    return flow::strategy_for(rules, target.plan(), grid, target.objective);
-  }
-  return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
-}
-
-std::int64_t count_of(const Options& options, const TuneOrders& orders, const std::optional<flow::Grid>& grid) {
-  if (!orders.only.empty()) return std::ssize(orders.only);
-  const std::int64_t count = options.spec ? 1 : grid->specs.size();
-  return std::min(count, options.max_evals.value_or(count));
-}
-
-TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const Target& target,
-                       const std::optional<flow::Grid>& grid, const Device& device, std::size_t devices) {
-  TunerRules rules;
-  rules.max_evals = options.max_evals;
-  rules.time_budget = options.time_budget;
-  if (rules.time_budget && options.tune && options.finals)
-    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(flow::kFinalsSeconds));
-  if (options.stop_within)
-    rules.enough = flow::merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
-  rules.cut_slow = options.tune && !orders.in_full;
-  rules.keep_going = options.keep_going;
-  rules.jobs = jobs(options);
-  if (!options.spec && flow::wants_search(search_rules(options), grid->specs.size()))
-    rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
-  return rules;
-}
-
-/// Whether the run times the one spec of a best.yaml again, which is compared with what the file says of it.
-bool repeats_result(const Options& options, const Target& target) {
-  return target.loaded.result && !options.tune && !options.audit;
-}
-
-/// What can be foreseen of the run's end. One spec without anything to compare it with meets nobody in finals.
-report::RunLimits limits_of(const Options& options, const Target& target, const TunerRules& rules, std::int64_t count) {
-  report::RunLimits limits;
-  if (rules.time_budget) limits.sweep = now() + ticks(*rules.time_budget);
-  if (options.time_budget) limits.run = now() + ticks(*options.time_budget);
-  const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
-  if (!options.finals || (!several && !repeats_result(options, target))) return limits;
-  limits.finals_seconds = options.finals_budget.value_or(flow::kFinalsSeconds);
-  limits.finals_as_sweep = target.plan().backend == Backend::program && !options.finals_budget;
-  return limits;
-}
-
-flow::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
-                                    report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
-  flow::FinalsStageRules rules;
-  rules.finalists = options.finalists;
-  rules.seed = options.seed;
-  rules.again = [&options](const Failure& failure, bool repeated) {
-    return options.retry_failed || flow::has_lapsed(failure, repeated, options.timeout_build, options.timeout_run);
-  };
-  rules.one_process = one_process;
-  rules.hold = options.finals;
-  rules.alone = repeats_result(options, target);
-  rules.budget = options.finals_budget;
-  rules.time_budget = options.time_budget;
-  if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
-  rules.noise = options.noise;
-  rules.stored = std::move(stored);
-  return rules;
-}
 
 void require_journal(const flow::Outputs& outputs) {
   if (!outputs.journal.empty()) return;
@@ -134,20 +54,6 @@ flow::LiveRuns live_runs(const Target& target) {
           }};
 }
 
-void begin_run(Journal& journal, const Options& options, const TuneOrders& orders, const Target& target,
-               const exec::Requests& requests, flow::Notes& notes) {
-  if (orders.anew) journal.clear();
-  note_journal(journal, notes);
-  note_machine(target.machine, requests, notes);
-  const bool fresh = options.fresh || repeats_result(options, target);
-  if (const Plan& plan = target.plan(); target.machine.probe_failure().empty())
-    journal.append(wire::RunRecord{wire::kProtocol, plan.name, options.command, flow::host_name(), ::getpid(),
-                                   requests.hello(), problem_size_text(plan.problem, plan.constants), flow::timestamp(),
-                                   fresh, target.shape ? config::to_text(*target.shape) : "", flops_of(plan.problem),
-                                   bytes_of(plan.problem), peak_flops(requests.hello().device, plan.problem)});
-  if (fresh) journal.forget_older();
-}
-
 /// Throws Error(bad_input).
 void require_artifact(const Options& options, const Target& target, const exec::Requests& requests,
                       const std::optional<flow::Grid>& grid) {
@@ -164,45 +70,11 @@ void require_artifact(const Options& options, const Target& target, const exec::
                 "choose one with --spec N");
 }
 
-exec::MeasureOptions measuring_options(const Options& options, const Target& target, const exec::Requests& requests,
-                                       const std::vector<exec::ChosenDevice>& devices, Journal& journal,
-                                       report::Progress& progress) {
-  exec::MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
-  measure.devices = devices;
-  measure.announce = {[&progress](const std::string& text) { progress.say(text, now()); },
-                      [&progress](const std::string& text) { progress.warn(text, now()); }};
-  measure.note_started = [&requests, &journal](const Spec& spec, std::size_t device) {
-    journal.append(wire::StartedRecord{requests.trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
-  };
-  measure.note_waiting = [&journal] { journal.note_end(); };
-  return measure;
-}
-
 /// The devices of this machine, or of the first agent's. Throws Error(bad_input).
 std::vector<exec::ChosenDevice> chosen_devices(const Options& options, Target& target) {
   const wire::Hello& machine = target.hello();
   const bool of_agents = target.workers.cluster() != nullptr && machine.devices.empty();
   return exec::choose_devices(of_agents ? std::nullopt : options.devices, machine);
-}
-
-/// Throws Error(environment) if the machine could not be probed.
-std::unique_ptr<exec::Site> site_of(const Options& options, const Target& target, const exec::Requests& requests,
-                                    const std::vector<exec::ChosenDevice>& devices, Journal& journal,
-                                    report::Progress& progress) {
-  if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
-  if (exec::Cluster* cluster = target.workers.cluster())
-    return std::make_unique<exec::AgentSite>(*cluster, requests, agent_plan(options, target, requests),
-                                             store_places(options),
-                                             [&progress](const std::string& text) { progress.say(text, now()); });
-  return std::make_unique<exec::LocalSite>(requests,
-                                           measuring_options(options, target, requests, devices, journal, progress));
-}
-
-void note_repetition(const flow::ResultsRules& rules, const Target& target, const wire::Hello& machine,
-                     flow::Findings& findings) {
-  const flow::Results results(rules, target.loaded, target.objective, findings);
-  if (!results.any()) return;
-  flow::note_repetition(*target.loaded.result, results.best(machine.device), target.plan(), findings.notes);
 }
 
 /// A grid of more values takes more room than what was found in it.
@@ -220,123 +92,227 @@ void remember_results(Journal& journal, const wire::ResultsRecord& results) try 
 } catch (const Error&) {
 }
 
-void print_usage(const flow::Measuring& measuring, bool programs, double finals_seconds) {
-  const std::optional<exec::Usage> spent = measuring.started() ? measuring.started()->usage() : std::nullopt;
-  if (!spent) return;
-  exec::Usage usage = *spent;
-  usage.finals_seconds = finals_seconds;
-  usage.programs = programs;
-  print_wrapped(exec::to_text(usage));
-}
+/// A tuning. Its members are in the order in which each needs those before it.
+class TuningRun {
+ public:
+  /// Prints the warnings and begins the run in the journal; nothing is built or timed yet.
+  TuningRun(const Options& options, Target& target, const TuneOrders& orders, flow::Findings& findings)
+      : options_(&options), target_(&target), orders_(&orders), findings_(&findings) {
+    tuner_.set_listener([this](const Trial& trial) { exporter_.add(trial); });
+    if (grid_ && !grid_->uncounted && !options.spec && orders.only.empty()) findings.specs = grid_->specs.size_text();
+    how_shown_.compiler = machine_->compiler;
+    how_shown_.vendor_library = machine_->vendor_library;
+    how_shown_.source_hash = requests_.source_hash();
+  }
+
+  flow::Results run() {
+    const flow::Tuning tuning = {.loaded = target_->loaded,
+                                 .objective = target_->objective,
+                                 .results = how_shown_,
+                                 .tuner = tuner_,
+                                 .strategy = *strategy_,
+                                 .progress = progress_,
+                                 .now = now,
+                                 .started = target_->started,
+                                 .journal = journal_,
+                                 .decide = [this] { decide(); },
+                                 .last_note = [this] { note_at_the_end(); },
+                                 .write = [this](const flow::Results& results) { write(results); },
+                                 .remember = [this](const flow::Results& results) { remember(results); },
+                                 .silent = orders_->silent,
+                                 .logs = log_rules(*options_, target_->outputs)};
+    flow::Results results = flow::sweep_and_print(tuning, *findings_);
+    if (!options_->quiet) print_usage();
+    journal_->flush(true);
+    return results;
+  }
+
+  /// Writes what was asked for.
+  void finish(const flow::Results& results, Tuned& tuned) {
+    const Device& device = machine_->device;
+    tuned.code = flow::write_results(results, target_->outputs, device, exporter_, demands(*options_));
+    if (earlier_ && results.any())
+      tuned.code = std::max(tuned.code, earlier_->compare(target_->plan(), device, *findings_));
+    if (!options_->makes_several()) journal_->note_complete();
+    if (options_->artifact && results.any())
+      flow::copy_artifact(measuring_.site(), *results.rows().front().trial, target_->outputs.artifact);
+    tuned.rows = results.rows();
+    if (options_->tune && results.any()) {
+      tuned.best = results.best(device);
+      tuned.date = findings_->finals_date.value_or(journal_->date_of(requests_.trial_id(tuned.best->winner)));
+    }
+    tuned.started_workers = measuring_.started() != nullptr;
+  }
+
+ private:
+  std::optional<flow::Grid> examined_grid() {
+    std::optional<flow::Grid> grid = target_->grid(*options_, *findings_);
+    if (!orders_->silent) print_warnings(findings_->notes.warnings());
+    if (!options_->spec) grid->require_specs(name_of_input(*options_));
+    return grid;
+  }
+
+  const wire::Hello* suitable_machine() {
+    const wire::Hello& hello = target_->hello();
+    target_->objective.require(hello.device);
+    require_journal(target_->outputs);
+    return &hello;
+  }
+
+  std::size_t count_of_devices() const {
+    const exec::Cluster* cluster = target_->workers.cluster();
+    return cluster != nullptr ? static_cast<std::size_t>(cluster->devices()) : devices_.size();
+  }
+
+  std::optional<EarlierResult> earlier_result() const {
+    if (!options_->baseline) return std::nullopt;
+    return EarlierResult(*options_, target_->plan(), machine_->device);
+  }
+
+  std::unique_ptr<flow::LivePage> live_page() const {
+    if (!options_->live) return nullptr;
+    return std::make_unique<flow::LivePage>(live_runs(*target_), *options_->live);
+  }
+
+  Journal* begun_journal() {
+    require_artifact(*options_, *target_, requests_, grid_);
+    std::unique_ptr<Journal>& kept = orders_->journal != nullptr ? *orders_->journal : own_journal_;
+    if (kept == nullptr) kept = std::make_unique<Journal>(target_->outputs.journal);
+    if (orders_->anew) kept->clear();
+    note_journal(*kept, findings_->notes);
+    note_machine(target_->machine, requests_, findings_->notes);
+    if (target_->machine.probe_failure().empty()) kept->append(run_record());
+    if (fresh_) kept->forget_older();
+    return kept.get();
+  }
+
+  wire::RunRecord run_record() const {
+    const Plan& plan = target_->plan();
+    return {wire::kProtocol,
+            plan.name,
+            options_->command,
+            flow::host_name(),
+            ::getpid(),
+            *machine_,
+            problem_size_text(plan.problem, plan.constants),
+            flow::timestamp(),
+            fresh_,
+            target_->shape ? config::to_text(*target_->shape) : "",
+            flops_of(plan.problem),
+            bytes_of(plan.problem),
+            peak_flops(machine_->device, plan.problem)};
+  }
+
+  /// Throws Error(environment) if the machine could not be probed.
+  std::unique_ptr<exec::Site> site() {
+    if (const std::string& why = target_->machine.probe_failure(); !why.empty())
+      throw Error(ExitCode::environment, why);
+    if (exec::Cluster* cluster = target_->workers.cluster())
+      return std::make_unique<exec::AgentSite>(*cluster, requests_, agent_plan(*options_, *target_, requests_),
+                                               store_places(*options_),
+                                               [this](const std::string& text) { progress_.say(text, now()); });
+    exec::MeasureOptions measure = measure_options(*options_, target_->workers, target_->plan().backend);
+    measure.devices = devices_;
+    measure.announce = {[this](const std::string& text) { progress_.say(text, now()); },
+                        [this](const std::string& text) { progress_.warn(text, now()); }};
+    measure.note_started = [this](const Spec& spec, std::size_t device) {
+      journal_->append(wire::StartedRecord{requests_.trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
+    };
+    measure.note_waiting = [this] { journal_->note_end(); };
+    return std::make_unique<exec::LocalSite>(requests_, std::move(measure));
+  }
+
+  // What follows the sweep.
+  void decide() {
+    flow::remeasure_distrusted(tuner_, measuring_, resume_, findings_->notes);
+    if (!options_->tune && !repeats_) return;
+    std::vector<exec::Contender> stored =
+        flow::stored_baselines(requests_, store_places(*options_), options_->baseline, findings_->notes);
+    const flow::FinalsStage::Parts parts = {target_->plan(), target_->objective,
+                                            requests_,       *journal_,
+                                            progress_,       [this]() -> exec::Site& { return measuring_.site(); }};
+    flow::FinalsStage(parts,
+                      finals_rules(*options_, *target_, devices_.front().one_process, sweep_began_, std::move(stored)),
+                      *findings_)
+        .hold(tuner_);
+    if (!findings_->finals) flow::confirm_best(tuner_, measuring_, resume_, target_->objective);
+  }
+
+  // What all trials are needed for.
+  void note_at_the_end() {
+    flow::note_recorded(*findings_, *journal_, requests_, findings_->notes);
+    if (target_->workers.cluster() == nullptr)
+      flow::note_other_device(findings_->trials, devices_.front().id, findings_->notes);
+    if (repeats_)
+      note_repetition();
+    else
+      flow::note_device_of_file(target_->loaded.source, machine_->device, target_->plan(), findings_->notes);
+    if (!options_->output) findings_->notes.journal_is_at(journal_->path());
+  }
+
+  void note_repetition() {
+    const flow::Results results(how_shown_, target_->loaded, target_->objective, *findings_);
+    if (!results.any()) return;
+    flow::note_repetition(*target_->loaded.result, results.best(machine_->device), target_->plan(), findings_->notes);
+  }
+
+  void write(const flow::Results& results) {
+    flow::write_files(results, target_->outputs, machine_->device, exporter_);
+  }
+
+  void remember(const flow::Results& results) {
+    if (!target_->machine.probe_failure().empty()) return;  // then the journal knows of no run
+    remember_results(*journal_, flow::record_of(results, target_->loaded, target_->objective, *findings_,
+                                                options_->partition.has_value(),
+                                                [this](const Spec& spec) { return requests_.trial_id(spec); }));
+  }
+
+  void print_usage() {
+    const std::optional<exec::Usage> spent = measuring_.started() ? measuring_.started()->usage() : std::nullopt;
+    if (!spent) return;
+    exec::Usage usage = *spent;
+    usage.finals_seconds = findings_->finals_seconds;
+    usage.programs = target_->plan().backend == Backend::program;
+    print_wrapped(exec::to_text(usage));
+  }
+
+  const Options* options_;
+  Target* target_;
+  const TuneOrders* orders_;
+  flow::Findings* findings_;
+
+  std::optional<flow::Grid> grid_ = examined_grid();
+  std::unique_ptr<search::Strategy> strategy_ = strategy_of(*options_, *orders_, *target_, grid_, findings_->notes);
+  const wire::Hello* machine_ = suitable_machine();
+  std::vector<exec::ChosenDevice> devices_ = chosen_devices(*options_, *target_);
+  TunerRules rules_ = tuner_rules(*options_, *orders_, *target_, grid_, machine_->device, count_of_devices());
+  bool repeats_ = repeats_result(*options_, *target_);
+  bool fresh_ = options_->fresh || repeats_;
+  flow::Exporter exporter_{target_->outputs, target_->plan(), target_->objective, machine_->device, fresh_};
+  std::optional<EarlierResult> earlier_ = earlier_result();
+  std::unique_ptr<flow::LivePage> live_ = live_page();
+  exec::Requests requests_{target_->plan(), *machine_, options_->seed};
+  std::unique_ptr<Journal> own_journal_;
+  Journal* journal_ = begun_journal();
+  std::int64_t count_ = count_of(*options_, *orders_, grid_);
+  report::Progress progress_{std::cerr, progress_style(*options_, target_->plan()), count_, now(),
+                             limits_of(*options_, *target_, rules_, count_)};
+  flow::Measuring measuring_{[this] { return site(); }};
+  flow::Resume resume_{*journal_, requests_, target_->objective, resume_rules(*options_)};
+  exec::ReplayRunner runner_{[this](const Spec& spec) { return resume_.answer(spec); },
+                             [this]() -> exec::Runner& { return measuring_.site().runner(); },
+                             resume_.order(rules_.most_out)};
+  Tuner tuner_{target_->objective, &requests_, runner_, journal_, progress_, rules_, now};
+  flow::ResultsRules how_shown_ = results_rules(*options_, target_->outputs.csv);
+  report::Progress::Time sweep_began_ = now();
+};
 
 }  // namespace
 
 Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
-  const Plan& plan = target.plan();
   Tuned tuned;
-  flow::Findings& findings = tuned.findings;
-  const std::optional<flow::Grid> grid = target.grid(options, findings);
-  if (!orders.silent) print_warnings(findings.notes.warnings());
-  if (!options.spec) grid->require_specs(name_of_input(options));
-  const auto strategy = strategy_of(options, orders, target, grid, findings.notes);
-
-  const wire::Hello& machine = target.hello();
-  const std::vector<exec::ChosenDevice> devices = chosen_devices(options, target);
-  const exec::Cluster* cluster = target.workers.cluster();
-  const std::size_t count_of_devices = cluster ? static_cast<std::size_t>(cluster->devices()) : devices.size();
-  const TunerRules rules = tuner_rules(options, orders, target, grid, machine.device, count_of_devices);
-  const bool repeats = repeats_result(options, target);
-  flow::Exporter exporter(target.outputs, plan, target.objective, machine.device, options.fresh || repeats);
-  target.objective.require(machine.device);
-
-  require_journal(target.outputs);
-  std::optional<EarlierResult> earlier;
-  if (options.baseline) earlier.emplace(options, plan, machine.device);
-  std::optional<flow::LivePage> live;
-  if (options.live) live.emplace(live_runs(target), *options.live);
-  const exec::Requests requests(plan, machine, options.seed);
-  require_artifact(options, target, requests, grid);
-  std::unique_ptr<Journal> own;
-  std::unique_ptr<Journal>& kept = orders.journal != nullptr ? *orders.journal : own;
-  if (kept == nullptr) kept = std::make_unique<Journal>(target.outputs.journal);
-  Journal& journal = *kept;
-  begin_run(journal, options, orders, target, requests, findings.notes);
-
-  const std::int64_t count = count_of(options, orders, grid);
-  report::Progress progress(std::cerr, progress_style(options, plan), count, now(),
-                            limits_of(options, target, rules, count));
-  flow::Measuring measuring([&] { return site_of(options, target, requests, devices, journal, progress); });
-  flow::Resume resume(journal, requests, target.objective, resume_rules(options));
-  exec::ReplayRunner runner([&](const Spec& spec) { return resume.answer(spec); },
-                            [&]() -> exec::Runner& { return measuring.site().runner(); }, resume.order(rules.most_out));
-  Tuner tuner(target.objective, &requests, runner, &journal, progress, rules, now);
-  tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
-
-  if (grid && !grid->uncounted && !options.spec && orders.only.empty()) findings.specs = grid->specs.size_text();
-  const auto sweep_began = now();
-  flow::FinalsStage::Parts parts = {plan,    target.objective, requests,
-                                    journal, progress,         [&]() -> exec::Site& { return measuring.site(); }};
-  flow::ResultsRules how_shown = results_rules(options, target.outputs.csv);
-  how_shown.compiler = machine.compiler;
-  how_shown.vendor_library = machine.vendor_library;
-  how_shown.source_hash = requests.source_hash();
-  const auto decide = [&] {
-    flow::remeasure_distrusted(tuner, measuring, resume, findings.notes);
-    if (!options.tune && !repeats) return;
-    std::vector<exec::Contender> stored =
-        flow::stored_baselines(requests, store_places(options), options.baseline, findings.notes);
-    flow::FinalsStage(parts, finals_rules(options, target, devices.front().one_process, sweep_began, std::move(stored)),
-                      findings)
-        .hold(tuner);
-    if (!findings.finals) flow::confirm_best(tuner, measuring, resume, target.objective);
-  };
-  const auto last_note = [&] {
-    flow::note_recorded(findings, journal, requests, findings.notes);
-    if (cluster == nullptr) flow::note_other_device(findings.trials, devices.front().id, findings.notes);
-    if (repeats)
-      note_repetition(how_shown, target, machine, findings);
-    else
-      flow::note_device_of_file(target.loaded.source, machine.device, plan, findings.notes);
-    if (!options.output) findings.notes.journal_is_at(journal.path());
-  };
-  const auto write = [&](const flow::Results& results) {
-    flow::write_files(results, target.outputs, machine.device, exporter);
-  };
-  const auto remember = [&](const flow::Results& results) {
-    if (!target.machine.probe_failure().empty()) return;  // then the journal knows of no run
-    remember_results(journal,
-                     flow::record_of(results, target.loaded, target.objective, findings, options.partition.has_value(),
-                                     [&](const Spec& spec) { return requests.trial_id(spec); }));
-  };
-  const flow::Tuning tuning = {.loaded = target.loaded,
-                               .objective = target.objective,
-                               .results = how_shown,
-                               .tuner = tuner,
-                               .strategy = *strategy,
-                               .progress = progress,
-                               .now = now,
-                               .started = target.started,
-                               .journal = &journal,
-                               .decide = decide,
-                               .last_note = last_note,
-                               .write = write,
-                               .remember = remember,
-                               .silent = orders.silent,
-                               .logs = log_rules(options, target.outputs)};
-  const flow::Results results = flow::sweep_and_print(tuning, findings);
-  if (!options.quiet) print_usage(measuring, plan.backend == Backend::program, findings.finals_seconds);
-  journal.flush(true);
-  tuned.code = flow::write_results(results, target.outputs, machine.device, exporter, demands(options));
-  if (earlier && results.any()) tuned.code = std::max(tuned.code, earlier->compare(plan, machine.device, findings));
-  if (!options.makes_several()) journal.note_complete();
-  if (options.artifact && results.any())
-    flow::copy_artifact(measuring.site(), *results.rows().front().trial, target.outputs.artifact);
-  tuned.rows = results.rows();
-  if (options.tune && results.any()) {
-    tuned.best = results.best(machine.device);
-    tuned.date = findings.finals_date.value_or(journal.date_of(requests.trial_id(tuned.best->winner)));
-  }
-  tuned.started_workers = measuring.started() != nullptr;
+  TuningRun run(options, target, orders, tuned.findings);
+  run.finish(run.run(), tuned);
   return tuned;
 }
 

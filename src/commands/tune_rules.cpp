@@ -1,0 +1,93 @@
+#include "commands/tune_rules.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "commands/rules.h"
+#include "flow/memory_bound.h"
+#include "flow/workload.h"
+#include "search/listed.h"
+
+namespace tune::commands {
+namespace {
+
+constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
+
+std::chrono::steady_clock::duration ticks(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+report::Progress::Time now() { return std::chrono::steady_clock::now(); }
+
+bool repeats_result(const Options& options, const Target& target) {
+  return target.loaded.result && !options.tune && !options.audit;
+}
+
+std::unique_ptr<search::Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
+                                              const std::optional<flow::Grid>& grid, flow::Notes& notes) {
+  if (orders.only.empty()) {
+    flow::SearchRules rules = search_rules(options);
+    rules.say = [&notes](const std::string& text) { notes.said(text); };
+    if (grid) rules.first = flow::specs_among(*grid, orders.first, target.shape.value_or(config::Shape{}));
+    return flow::strategy_for(rules, target.plan(), grid, target.objective);
+  }
+  return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
+}
+
+std::int64_t count_of(const Options& options, const TuneOrders& orders, const std::optional<flow::Grid>& grid) {
+  if (!orders.only.empty()) return std::ssize(orders.only);
+  const std::int64_t count = options.spec ? 1 : grid->specs.size();
+  return std::min(count, options.max_evals.value_or(count));
+}
+
+TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const Target& target,
+                       const std::optional<flow::Grid>& grid, const Device& device, std::size_t devices) {
+  TunerRules rules;
+  rules.max_evals = options.max_evals;
+  rules.time_budget = options.time_budget;
+  if (rules.time_budget && options.tune && options.finals)
+    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(flow::kFinalsSeconds));
+  if (options.stop_within)
+    rules.enough = flow::merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
+  rules.cut_slow = options.tune && !orders.in_full;
+  rules.keep_going = options.keep_going;
+  rules.jobs = jobs(options);
+  if (!options.spec && flow::wants_search(search_rules(options), grid->specs.size()))
+    rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
+  return rules;
+}
+
+// One spec without anything to compare it with meets nobody in finals.
+report::RunLimits limits_of(const Options& options, const Target& target, const TunerRules& rules, std::int64_t count) {
+  report::RunLimits limits;
+  if (rules.time_budget) limits.sweep = now() + ticks(*rules.time_budget);
+  if (options.time_budget) limits.run = now() + ticks(*options.time_budget);
+  const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
+  if (!options.finals || (!several && !repeats_result(options, target))) return limits;
+  limits.finals_seconds = options.finals_budget.value_or(flow::kFinalsSeconds);
+  limits.finals_as_sweep = target.plan().backend == Backend::program && !options.finals_budget;
+  return limits;
+}
+
+flow::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
+                                    report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
+  flow::FinalsStageRules rules;
+  rules.finalists = options.finalists;
+  rules.seed = options.seed;
+  rules.again = [&options](const Failure& failure, bool repeated) {
+    return options.retry_failed || flow::has_lapsed(failure, repeated, options.timeout_build, options.timeout_run);
+  };
+  rules.one_process = one_process;
+  rules.hold = options.finals;
+  rules.alone = repeats_result(options, target);
+  rules.budget = options.finals_budget;
+  rules.time_budget = options.time_budget;
+  if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
+  rules.noise = options.noise;
+  rules.stored = std::move(stored);
+  return rules;
+}
+
+}  // namespace tune::commands
