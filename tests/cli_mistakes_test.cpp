@@ -93,7 +93,7 @@ TEST_F(Mistakes, AParameterThatNothingUsesIsWarnedOf) {
 TEST_F(Mistakes, TheSourceAndItsHeadersAreSearchedForNames) {
   const auto unused = [this](const std::string& source) {
     sandbox_.write("gemm.cpp", source);
-    return said_of(std::string(kHead) + "params: {BX: [1, 2]}\n" + kLaunch) != "";
+    return !said_of(std::string(kHead) + "params: {BX: [1, 2]}\n" + kLaunch).empty();
   };
   EXPECT_FALSE(unused("int x = BX;\n"));
   EXPECT_TRUE(unused("int x = BX2; // BX\n/* BX */ char text[] = \"//\"; int ABX;\n"));

@@ -1,6 +1,7 @@
 // What tune says about its own command line: help, completions, manual page.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 #include <sstream>
 

@@ -1,6 +1,7 @@
 // The CPU backend over real kernels, in this process; what ends a process is in worker_protocol_test.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/store.h"

@@ -51,8 +51,8 @@ struct Card {
   /// A counter that steps ten times a second, as if the card had always had the present clock.
   double joules() const {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return watts() * 0.1 *
-           static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count() / 100);
+    using Tenths = std::chrono::duration<std::int64_t, std::deci>;
+    return watts() * 0.1 * static_cast<double>(std::chrono::duration_cast<Tenths>(now).count());
   }
   unsigned memory_clock() const { return memory == 0 ? kMemory[0] : memory; }
 };
