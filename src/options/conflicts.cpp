@@ -104,10 +104,10 @@ void refuse_conflicts(const Options& options) {
         "none");
   if (options.live && !measures)
     fail("--live shows a run that measures; for what is recorded there is tune report RUN --live PORT");
-  if (options.per_device_model && (!measures || options.audit))
+  if (options.per_device_model && !measures)
     fail(
-        "--per-device-model tunes for each model of the devices; --simulate, --dry-run, --build-only, --probe and tune "
-        "audit use one");
+        "--per-device-model tunes for each model of the devices; --simulate, --dry-run, --build-only and --probe "
+        "use one");
   if (options.per_device_model && options.devices && *options.devices != "all")
     fail("--per-device-model uses all devices; it excludes --devices " + *options.devices);
   if (options.live && options.makes_several())

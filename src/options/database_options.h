@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// What the commands about databases of results are given. options.cpp has the other commands.
+// What the commands about databases of results are given. options.h has that of the other commands.
 
 namespace CLI {
 class App;

@@ -12,6 +12,8 @@ namespace tune {
 
 /// Accepts whole numbers from `least` on.
 CLI::Validator whole(std::int64_t least = std::numeric_limits<std::int64_t>::min());
+/// What a share is, in errors and in the help.
+inline constexpr const char* kShareText = "share from 0 to below 1, such as 1% or 0.01";
 /// Adds an option whose value is a share, `1%` or `0.01`. `kind` says in an error what the refused text is not.
 CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<double>& share, const std::string& kind,
                        const char* help);

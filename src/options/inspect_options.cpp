@@ -46,4 +46,62 @@ void add_cache(CLI::App& app, CacheOptions& cache) {
   command->add_option("--store", cache.store, "This store instead of your own")->type_name("DIR");
 }
 
+void add_convert(CLI::App& app, ConvertOptions& convert) {
+  CLI::App* command = app.add_subcommand("convert", "Write a recorded run in another format: tune convert IN OUT");
+  command->add_option("IN", convert.input, "Journal, Kernel Tuner cache, T4 results or CSV; may be .gz or .bz2")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("OUT", convert.output, "By its name: .jsonl .json .t4.json .csv")->required()->type_name("FILE");
+  command->add_option("--to", convert.to, "The format, instead of by the name")
+      ->check(CLI::IsMember({"journal", "kernel-tuner", "t4", "csv"}).description(""))
+      ->type_name("journal|kernel-tuner|t4|csv");
+}
+
+void add_diff(CLI::App& app, DiffOptions& diff) {
+  CLI::App* command = app.add_subcommand("diff", "Compare two results: what became slower, beyond noise and a limit");
+  const char* what = "Best YAML, database, journal, CSV, Kernel Tuner cache or T4 results; may be .gz or .bz2";
+  command->add_option("OLD", diff.before, what)->required()->type_name("FILE");
+  command->add_option("NEW", diff.now, what)->required()->type_name("FILE");
+  add_share(*command, "--threshold", diff.threshold, kShareText,
+            "Exit with 3 if something is slower beyond noise and by more than this (default: 3%)");
+  command->add_option("--markdown", diff.markdown, "Write a summary for a page of a CI service")->type_name("FILE");
+  command->add_option("--junit", diff.junit, "Write JUnit XML, a test case per spec")->type_name("FILE");
+  command->add_option("--json", diff.json, "Write all that was compared")->type_name("FILE");
+  add_top(*command, diff.top, "Specs of each shape in the table, or all (default: 20 on a terminal, else all)");
+  command->add_flag("--any-device", diff.any_device, "Compare although the results are of different devices");
+}
+
+void add_list_shapes(CLI::App& app, ListShapesOptions& shapes) {
+  CLI::App* command = app.add_subcommand("shapes", "List what a program multiplies, from logs of its GEMM library");
+  command
+      ->add_option("LOG", shapes.logs,
+                   "Logs of cuBLASLt or hipBLASLt, results of TunableOp, tables and lists, as --shapes reads them")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--output,-o", shapes.output, "Write the list to this file, for --shapes (default: stdout)")
+      ->type_name("FILE");
+  command->add_option("--filter", shapes.filters, "Keep only shapes with this value, such as a=bf16; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=V");
+}
+
+void add_report(CLI::App& app, ReportOptions& report) {
+  CLI::App* command =
+      app.add_subcommand("report", "Show runs on a page for the browser: tune report RUN... -o report.html");
+  command
+      ->add_option("RUN", report.runs, "Recorded runs: journals, CSV files, Kernel Tuner caches, T4 results; databases")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--output,-o", report.output, "The HTML file to write")->type_name("FILE");
+  add_live(*command, report.live, "Serve the page, which follows the runs, to this machine unless ADDRESS is given");
+  command->add_option("--yaml", report.yamls, "The tuning file of the runs, for its objective, metrics and problem")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
+void require_a_page(const ReportOptions& report) {
+  if (!report.output && !report.live)
+    throw Error(ExitCode::bad_input, "tune report needs -o FILE for the page, such as -o report.html, or --live PORT");
+}
+
 }  // namespace tune

@@ -6,6 +6,7 @@
 #include "model/values/error.h"
 #include "options/groups.h"
 #include "options/inspect_options.h"
+#include "options/repeat_options.h"
 #include "options/spellings.h"
 #include "options/texts.h"
 #include "options/undashed_command.h"
@@ -14,144 +15,6 @@ namespace tune {
 namespace {
 
 constexpr const char* kVersion = "tune " TUNE_VERSION;
-constexpr const char* kShare = "share from 0 to below 1, such as 1% or 0.01";
-void add_convert(CLI::App& app, ConvertOptions& convert) {
-  CLI::App* command = app.add_subcommand("convert", "Write a recorded run in another format: tune convert IN OUT");
-  command->add_option("IN", convert.input, "Journal, Kernel Tuner cache, T4 results or CSV; may be .gz or .bz2")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("OUT", convert.output, "By its name: .jsonl .json .t4.json .csv")->required()->type_name("FILE");
-  command->add_option("--to", convert.to, "The format, instead of by the name")
-      ->check(CLI::IsMember({"journal", "kernel-tuner", "t4", "csv"}).description(""))
-      ->type_name("journal|kernel-tuner|t4|csv");
-}
-
-void add_diff(CLI::App& app, DiffOptions& diff) {
-  CLI::App* command = app.add_subcommand("diff", "Compare two results: what became slower, beyond noise and a limit");
-  const char* what = "Best YAML, database, journal, CSV, Kernel Tuner cache or T4 results; may be .gz or .bz2";
-  command->add_option("OLD", diff.before, what)->required()->type_name("FILE");
-  command->add_option("NEW", diff.now, what)->required()->type_name("FILE");
-  add_share(*command, "--threshold", diff.threshold, kShare,
-            "Exit with 3 if something is slower beyond noise and by more than this (default: 3%)");
-  command->add_option("--markdown", diff.markdown, "Write a summary for a page of a CI service")->type_name("FILE");
-  command->add_option("--junit", diff.junit, "Write JUnit XML, a test case per spec")->type_name("FILE");
-  command->add_option("--json", diff.json, "Write all that was compared")->type_name("FILE");
-  add_top(*command, diff.top, "Specs of each shape in the table, or all (default: 20 on a terminal, else all)");
-  command->add_flag("--any-device", diff.any_device, "Compare although the results are of different devices");
-}
-
-void add_list_shapes(CLI::App& app, ListShapesOptions& shapes) {
-  CLI::App* command = app.add_subcommand("shapes", "List what a program multiplies, from logs of its GEMM library");
-  command
-      ->add_option("LOG", shapes.logs,
-                   "Logs of cuBLASLt or hipBLASLt, results of TunableOp, tables and lists, as --shapes reads them")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--output,-o", shapes.output, "Write the list to this file, for --shapes (default: stdout)")
-      ->type_name("FILE");
-  command->add_option("--filter", shapes.filters, "Keep only shapes with this value, such as a=bf16; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("NAME=V");
-}
-
-void add_report(CLI::App& app, ReportOptions& report) {
-  CLI::App* command =
-      app.add_subcommand("report", "Show runs on a page for the browser: tune report RUN... -o report.html");
-  command
-      ->add_option("RUN", report.runs, "Recorded runs: journals, CSV files, Kernel Tuner caches, T4 results; databases")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--output,-o", report.output, "The HTML file to write")->type_name("FILE");
-  add_live(*command, report.live, "Serve the page, which follows the runs, to this machine unless ADDRESS is given");
-  command->add_option("--yaml", report.yamls, "The tuning file of the runs, for its objective, metrics and problem")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-}
-
-void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
-  CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
-  command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--strategy", bench.strategies, "As for a run; may be repeated (default: all but exhaustive)")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  command->add_option("--budgets", bench.budgets, "Specs tried")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->check(whole(1))
-      ->capture_default_str()
-      ->type_name("N,N");
-  command->add_option("--seeds", bench.seeds, "How often each is repeated")
-      ->check(whole(1))
-      ->capture_default_str()
-      ->type_name("N");
-  command->add_option("--seed", bench.seed, "The first seed")->check(whole(0))->capture_default_str()->type_name("S");
-  command->add_flag("--warm-start", bench.warm_start,
-                    "Compare searches with those that begin with the winners of the problems before");
-  command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
-}
-
-// Takes the options of a run, less those that choose something else to do than to tune.
-void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
-  CLI::App* command = app.add_subcommand("audit", "Repeat a tuning and say how far its answers can be trusted");
-  add_what_to_tune(*command, tuning);
-  add_programs(*command, tuning);
-  add_how(*command, tuning);
-  add_what_comes_out(*command, tuning);
-  for (const char* name : {"--spec",
-                           "--dry-run",
-                           "--build-only",
-                           "--probe",
-                           "--simulate",
-                           "--compare",
-                           "--arch",
-                           "--kt-cache",
-                           "--t4",
-                           "--top",
-                           "--keep",
-                           "--fresh",
-                           "--artifact",
-                           "--tuning_results_file",
-                           "--kbench-files",
-                           "--partition",
-                           "--compare_wo_tuning",
-                           "--config_str",
-                           "--baseline",
-                           "--threshold",
-                           "--live"})
-    command->remove_option(command->get_option(name));
-  command->get_option("--tune")->description("Changes nothing: every audited run is one with --tune");
-  command->get_option("--output")->description("Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
-  const char* group = "Audit";
-  command->add_option("--runs", audit.runs, "How often each shape is tuned, each time with another seed")
-      ->check(whole(1))
-      ->capture_default_str()
-      ->group(group)
-      ->type_name("N");
-  command->add_option("--simulate", audit.recordings, "Tune on this recorded run; may be repeated")
-      ->allow_extra_args(false)
-      ->group(group)
-      ->type_name("FILE");
-  add_share(*command, "--with-noise", audit.noise, kShare,
-            "Noise of every simulated time (default: what the recording's confidence intervals tell)")
-      ->group(group);
-  command->add_flag("--exhaustive", audit.exhaustive, "Know the best from one more run that times every spec in full")
-      ->group(group);
-  command->add_flag("--continue", audit.keep_journals, "Go on with an audit that ended early")->group(group);
-  add_share(*command, "--max-flips", audit.max_flips, kShare,
-            "Exit with 3 if the winner changed in a larger share of the runs")
-      ->group(group);
-  add_share(*command, "--max-regret", audit.max_regret, kShare, "Exit with 3 if the mean regret is larger")
-      ->group(group);
-}
-
-void complete(SimulateBenchOptions& bench) {
-  for (const std::string& text : bench.strategies) search::parse_strategy(text);
-  if (!bench.strategies.empty()) return;
-  for (const search::StrategyChoice& choice : search::strategies())
-    if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
-}
 
 /// Refuses an empty path, and an option in the place of one, in every option that takes a path, for the command and its
 /// subcommand.
@@ -190,103 +53,122 @@ std::vector<std::string> words_behind_dashes(int argc, const char* const* argv) 
   return words;
 }
 
-}  // namespace
+/// The command line: what it accepts, and what it then says.
+class CommandLine {
+ public:
+  CommandLine() {
+    add_what_to_tune(app_, options_);
+    add_programs(app_, options_);
+    add_how(app_, options_);
+    add_several_machines(app_, options_.cluster);
+    add_what_comes_out(app_, options_);
+    add_convert(app_, convert_);
+    add_diff(app_, diff_);
+    add_list_shapes(app_, shapes_);
+    add_report(app_, report_);
+    add_simulate_bench(app_, bench_);
+    add_database_commands(app_, database_);
+    add_show(app_, show_);
+    add_cache(app_, cache_);
+    add_kokkos(app_, kokkos_);
+    add_agent(app_, agent_);
+    add_audit(app_, audited_, audit_);
+    add_text_options(app_, kVersion);
+  }
 
-std::optional<Options> parse_options(int argc, const char* const* argv) {
-  Options options;
-  options.command.assign(argv, argv + argc);
-  const std::vector<std::string> ours = in_our_spelling(argc, argv);
-  CLI::App app{
-      "Finds the fastest parameters of a CUDA, HIP or CPU kernel or of a program: builds, checks and times every "
-      "combination of their values, and ranks them.",
-      "tune"};
-  add_what_to_tune(app, options);
-  add_programs(app, options);
-  add_how(app, options);
-  add_several_machines(app, options.cluster);
-  add_what_comes_out(app, options);
-  ConvertOptions convert;
-  add_convert(app, convert);
-  DiffOptions diff;
-  add_diff(app, diff);
-  ListShapesOptions shapes;
-  add_list_shapes(app, shapes);
-  ReportOptions report;
-  add_report(app, report);
-  SimulateBenchOptions bench;
-  add_simulate_bench(app, bench);
-  DatabaseOptions database;
-  add_database_commands(app, database);
-  ShowOptions show;
-  add_show(app, show);
-  CacheOptions cache;
-  add_cache(app, cache);
-  KokkosOptions kokkos;
-  add_kokkos(app, kokkos);
-  AgentOptions agent;
-  add_agent(app, agent);
-  Options tuning;
-  AuditOptions audit;
-  add_audit(app, tuning, audit);
-  add_text_options(app, kVersion);
-  try {
+  /// Nullopt if a text was asked for, which is printed.
+  std::optional<Options> parse(int argc, const char* const* argv) {
+    options_.command.assign(argv, argv + argc);
+    if (!read(in_our_spelling(argc, argv))) return std::nullopt;
+    const std::vector<std::string> tuned_command = words_behind_dashes(argc, argv);
+    if (!tuned_command.empty() && !app_.get_subcommands().empty() && !is("audit") && !is("kokkos"))
+      throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
+    if (take_kokkos_command(app_, kokkos_, tuned_command, options_)) return std::move(options_);
+    options_.tuned_command = audited_.tuned_command = tuned_command;
+    if (const auto text = text_of_command(app_, kVersion)) {
+      base::print(*text);
+      return std::nullopt;
+    }
+    if (is("audit")) return audited();
+    if (take_command()) return std::move(options_);
+    add_consequences(options_);
+    refuse_conflicts(options_);
+    return std::move(options_);
+  }
+
+ private:
+  bool is(const char* command) const { return app_.got_subcommand(command); }
+
+  // Returns false if it printed what was asked for.
+  bool read(const std::vector<std::string>& ours) {
     std::vector<const char*> words;
     for (const std::string& word : ours) words.push_back(word.c_str());
     words.erase(std::ranges::find(words, std::string_view("--")), words.end());
-    app.parse(static_cast<int>(words.size()), words.data());
-  } catch (const CLI::Success& asked) {
-    base::print(help_or_version(app, asked));
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    refuse_command_without_dashes(app, ours);
-    const std::string advice = nearest_option(app);
-    const std::string called = app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ";
-    throw Error(ExitCode::bad_input, error.what() + (advice.empty() ? "; see tune " + called + "--help" : advice));
+    try {
+      app_.parse(static_cast<int>(words.size()), words.data());
+    } catch (const CLI::Success& asked) {
+      base::print(help_or_version(app_, asked));
+      return false;
+    } catch (const CLI::ParseError& error) {
+      refuse_command_without_dashes(app_, ours);
+      const std::string advice = nearest_option(app_);
+      const std::string called = app_.get_subcommands().empty() ? "" : app_.get_subcommands().front()->get_name() + " ";
+      throw Error(ExitCode::bad_input, error.what() + (advice.empty() ? "; see tune " + called + "--help" : advice));
+    }
+    refuse_unlikely_paths(app_);
+    refuse_command_without_dashes(app_, ours);
+    return true;
   }
-  refuse_unlikely_paths(app);
-  refuse_command_without_dashes(app, ours);
-  const std::vector<std::string> tuned_command = words_behind_dashes(argc, argv);
-  if (!tuned_command.empty() && !app.get_subcommands().empty() && !app.got_subcommand("audit") &&
-      !app.got_subcommand("kokkos"))
-    throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
-  if (take_kokkos_command(app, kokkos, tuned_command, options)) return options;
-  options.tuned_command = tuning.tuned_command = tuned_command;
-  if (const auto text = text_of_command(app, kVersion)) {
-    base::print(*text);
-    return std::nullopt;
+
+  Options audited() {
+    audited_.command = options_.command;
+    audited_.tune = true;
+    add_consequences(audited_);
+    audited_.audit = std::move(audit_);
+    if (!audited_.audit->recordings.empty()) audited_.simulate = audited_.audit->recordings.front();
+    refuse_conflicts(audited_);
+    return std::move(audited_);
   }
-  if (app.got_subcommand("audit")) {
-    tuning.command = options.command;
-    tuning.tune = true;
-    add_consequences(tuning);
-    tuning.audit = std::move(audit);
-    if (!tuning.audit->recordings.empty()) tuning.simulate = tuning.audit->recordings.front();
-    refuse_conflicts(tuning);
-    return tuning;
+
+  // Returns whether there is one.
+  bool take_command() {
+    const auto take = [this](const char* name, auto& given, auto& taken) {
+      if (is(name)) taken = std::move(given);
+    };
+    take("convert", convert_, options_.convert);
+    take("diff", diff_, options_.diff);
+    take("report", report_, options_.report);
+    take("simulate-bench", bench_, options_.simulate_bench);
+    take("shapes", shapes_, options_.list_shapes);
+    take("show", show_, options_.show);
+    take("cache", cache_, options_.cache);
+    take("agent", agent_, options_.agent);
+    take_database_command(app_, database_, options_);
+    if (options_.report) require_a_page(*options_.report);
+    if (options_.simulate_bench) complete(*options_.simulate_bench);
+    return !app_.get_subcommands().empty();
   }
-  if (app.got_subcommand("convert")) options.convert = convert;
-  if (app.got_subcommand("diff")) options.diff = diff;
-  if (app.got_subcommand("report")) {
-    if (!report.output && !report.live)
-      throw Error(ExitCode::bad_input,
-                  "tune report needs -o FILE for the page, such as -o report.html, or --live PORT");
-    options.report = report;
-  }
-  if (app.got_subcommand("simulate-bench")) {
-    complete(bench);
-    options.simulate_bench = std::move(bench);
-  }
-  if (app.got_subcommand("shapes")) options.list_shapes = std::move(shapes);
-  if (app.got_subcommand("show")) options.show = show;
-  if (app.got_subcommand("cache")) options.cache = cache;
-  if (app.got_subcommand("agent")) options.agent = agent;
-  if (take_database_command(app, database, options)) return options;
-  if (options.convert || options.diff || options.report || options.simulate_bench || options.list_shapes ||
-      options.show || options.cache || options.agent)
-    return options;
-  add_consequences(options);
-  refuse_conflicts(options);
-  return options;
-}
+
+  CLI::App app_{
+      "Finds the fastest parameters of a CUDA, HIP or CPU kernel or of a program: builds, checks and times every "
+      "combination of their values, and ranks them.",
+      "tune"};
+  Options options_, audited_;
+  AuditOptions audit_;
+  ConvertOptions convert_;
+  DiffOptions diff_;
+  ListShapesOptions shapes_;
+  ReportOptions report_;
+  SimulateBenchOptions bench_;
+  DatabaseOptions database_;
+  ShowOptions show_;
+  CacheOptions cache_;
+  KokkosOptions kokkos_;
+  AgentOptions agent_;
+};
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, const char* const* argv) { return CommandLine().parse(argc, argv); }
 
 }  // namespace tune
