@@ -102,6 +102,19 @@ TEST_F(DeviceModels, AreTunedForOnAllMachinesThatHaveThem) {
   EXPECT_TRUE(has(result.err, "time spent: "));
 }
 
+// Whichever model comes first, the agent of the other is killed meanwhile.
+TEST_F(DeviceModels, WhoseAgentsAreLostEndTheRunWithWhatIsKnown) {
+  write("takes_a_while", 12);
+  const Result result =
+      tune({"--tune", "--no-finals", "--per-device-model", "--listen", "127.0.0.1", "--agents", "2", "--launcher",
+            "FAKE_DEVICES=big:x {agent} & big=$!; FAKE_DEVICES=small:y {agent} & small=$!; "
+            "until grep -q trial out.jsonl; do sleep 0.01; done; "
+            "grep -q '\"name\":\"small\"' out.jsonl && kill -9 $big || kill -9 $small; wait"});
+  EXPECT_EQ(result.code, 4) << result.err;
+  EXPECT_TRUE(has(result.err, "no agent is left that has "));
+  EXPECT_TRUE(has(result.out, "Device models: 1 of 1 tuned, until the run ended\n"));
+}
+
 TEST_F(DeviceModels, AreNotComparedUnlessOneIsNamed) {
   write("right", 2);
   const Result mixed = tune(on_two_machines({"--devices", "all"}));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "model/statistics/stats.h"
@@ -21,9 +20,7 @@ bool in_full(const Trial& trial) { return trial.measurement() && !trial.measurem
 
 AgentPool::AgentPool(Cluster& cluster, const Requests& requests)
     : cluster_(&cluster), requests_(&requests), artifacts_(cluster), nodes_(cluster.agents().size()) {
-  const auto works = [&](Number agent) { return cluster.works(agent); };
-  const auto numbers = std::views::iota(Number{0}, nodes_.size());
-  if (std::ranges::count_if(numbers, works) == 1) nodes_[*std::ranges::find_if(numbers, works)].factor = 1;
+  if (const std::vector<Number> working = cluster.working(); working.size() == 1) nodes_[working.front()].factor = 1;
 }
 
 int AgentPool::free_slots() const {

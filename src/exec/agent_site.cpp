@@ -138,9 +138,8 @@ Artifact AgentSite::artifact(const Spec& spec) {
 
 std::optional<Usage> AgentSite::usage() {
   Cluster& cluster = pool_.cluster();
-  std::set<AgentPool::Number> asked;
-  for (AgentPool::Number agent = 0; agent < cluster.agents().size(); ++agent)
-    if (cluster.works(agent)) asked.insert(agent);
+  const std::vector<AgentPool::Number> working = cluster.working();
+  std::set<AgentPool::Number> asked(working.begin(), working.end());
   cluster.send_all(wire::UsageOrder{});
   Usage sum;
   sum.devices = 0;

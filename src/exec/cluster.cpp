@@ -166,7 +166,10 @@ void Cluster::choose_model(Backend backend, const std::string& model) {
   model_ = model;
   rules_.devices = model;
   hellos_.erase(backend);
-  say(names_of(working()));
+  if (working().empty())
+    throw_missing("no agent is left that has " + model +
+                  "; the results so far are in the journal, and the same command goes on from there");
+  say(model + ": " + names_of(working()));
 }
 
 const wire::Hello& Cluster::probe(Backend backend) {

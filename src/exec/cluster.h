@@ -79,7 +79,8 @@ class Cluster {
   const wire::Hello& probe(Backend backend);
   /// The models of the machines' devices, each once. Throws as probe, but machines may differ.
   std::vector<std::string> models(Backend backend);
-  /// From now on only machines with devices of this model work, with these devices. The others rest.
+  /// From now on only machines with devices of this model work, with these devices. The others rest. Throws
+  /// Error(environment) if none is left.
   void choose_model(Backend backend, const std::string& model);
   /// Has all agents prepare for specs of this plan. Throws Error(environment) if none can, and Interrupted.
   void prepare(const AgentPlan& plan);
@@ -87,6 +88,7 @@ class Cluster {
   const std::vector<Agent>& agents() const { return agents_; }
   /// Whether it lives, and has a device of the model that is tuned for.
   bool works(Number agent) const;
+  std::vector<Number> working() const;
   /// Of all agents that work.
   int devices() const;
 
@@ -106,7 +108,6 @@ class Cluster {
  private:
   void start_agents();
   void await_agents(int count);
-  std::vector<Number> working() const;
   std::string names_of(std::span<const Number> agents) const;
   std::map<Number, wire::Probed> ask_all(const wire::ProbeOrder& order);
   void send_to_living(const wire::AgentOrder& order);

@@ -39,7 +39,8 @@ class Workers {
   Device describe(Backend backend, const std::map<std::string, std::string>& environment) const;
   /// The models of the devices of this machine, or of all that have agents; each once. Throws what `probe` throws.
   std::vector<std::string> models(Backend backend);
-  /// From now on only agents of machines with devices of this model work. On this machine nothing changes.
+  /// From now on only agents of machines with devices of this model work. On this machine nothing changes. Throws
+  /// Error(environment) if no such agent is left.
   void choose_model(Backend backend, const std::string& model);
   /// Whether the backend can run here.
   bool present(Backend backend);
