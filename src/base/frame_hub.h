@@ -57,7 +57,7 @@ class FrameHub {
   /// Once what was sent has gone.
   void close(Id id);
   /// From now on `stuck` is called, once and by the thread, if wait() is not called for so long while this process
-  /// runs. To be called again with another limit, which `stuck` is also called for once.
+  /// runs. Null: nobody is told.
   void watch_owner(std::chrono::duration<double> limit, std::function<void()> stuck);
 
   /// The next event; nullopt when `until` has passed first.

@@ -147,6 +147,7 @@ void Agent::prepare(const wire::PlanOrder& order) {
   options.announce = {[this](const std::string& text) { report(wire::Said{text}); },
                       [this](const std::string& text) { report(wire::Said{"warning: " + text}); }};
   options.note_started = [this](const Spec& spec, std::size_t device) { note_started(spec, device); };
+  hub_.watch_owner({}, nullptr);  // clocks that another run holds are waited for
   site_ = std::make_unique<LocalSite>(work_->requests(), std::move(options));
   look_after_main_loop();
   report(wire::Ready{slots(), work_->requests().source_hash()});
