@@ -110,6 +110,8 @@ void refuse_conflicts(const Options& options) {
         "use one");
   if (options.per_device_model && options.devices && *options.devices != "all")
     fail("--per-device-model uses all devices; it excludes --devices " + *options.devices);
+  if (options.per_device_model && options.tuning_results)
+    fail("--tuning_results_file has one best for each size, and --per-device-model finds several; use --output PREFIX");
   if (options.live && options.makes_several())
     fail("--live shows one run, and " + several + " makes several; use tune report RUN... --live PORT beside it");
   if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
