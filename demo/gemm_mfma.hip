@@ -1,4 +1,4 @@
-// C = A * B on AMD's matrix cores (CDNA: gfx908, gfx90a), sums in single precision. A is row-major, B column-major, so
+// C = A * B on AMD's matrix cores (CDNA: gfx908, gfx90a, gfx942), sums in single precision. A is row-major, B column-major, so
 // that both are read along k; C is row-major; all are tight.
 //
 // A block computes a tile of C, BM x BN, a wave WM x WN of it, in tiles of MFMA x MFMA, each of which one instruction adds
@@ -41,14 +41,14 @@ constexpr int kTogether = 1;
 using Element = _Float16;
 using Fragment = _Float16 __attribute__((__vector_size__(8)));
 constexpr int kTogether = 4;
-#elif defined(__gfx90a__)
-using Element = short;
-using Fragment = short __attribute__((__vector_size__(8)));
-constexpr int kTogether = 4;
-#else
+#elif defined(__gfx908__)
 using Element = short;
 using Fragment = short __attribute__((__vector_size__(4)));
 constexpr int kTogether = 2;
+#else
+using Element = short;
+using Fragment = short __attribute__((__vector_size__(8)));
+constexpr int kTogether = 4;
 #endif
 
 #if type_c_f16
@@ -88,14 +88,14 @@ __device__ inline Sums multiply_add(Fragment a, Fragment b, Sums c) {
   return __builtin_amdgcn_mfma_f32_32x32x8f16(a, b, c, 0, 0, 0);
 #elif type_a_f16
   return __builtin_amdgcn_mfma_f32_16x16x16f16(a, b, c, 0, 0, 0);
-#elif defined(__gfx90a__) && MFMA == 32
-  return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a, b, c, 0, 0, 0);
-#elif defined(__gfx90a__)
-  return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, c, 0, 0, 0);
-#elif MFMA == 32
+#elif defined(__gfx908__) && MFMA == 32
   return __builtin_amdgcn_mfma_f32_32x32x4bf16(a, b, c, 0, 0, 0);
-#else
+#elif defined(__gfx908__)
   return __builtin_amdgcn_mfma_f32_16x16x8bf16(a, b, c, 0, 0, 0);
+#elif MFMA == 32
+  return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a, b, c, 0, 0, 0);
+#else
+  return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, c, 0, 0, 0);
 #endif
 }
 

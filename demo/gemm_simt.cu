@@ -41,10 +41,9 @@ static_assert(BK % 4 == 0 && kRows % 4 == 0 && kCols % 4 == 0, "slices are loade
 static_assert((TM == 2 || TM % 4 == 0) && (TN == 2 || TN % 4 == 0), "a thread reads operands in twos or fours");
 static_assert(BK % kUnroll == 0, "a slice is a whole number of rounds");
 
-/// Vectors of a slice that one thread loads, rounded up.
-__device__ constexpr int per_thread(int vectors) { return (vectors + kThreads - 1) / kThreads; }
+// Vectors of a slice, and how many of them one thread loads, rounded up.
 constexpr int kVectorsA = kRows * BK / 4, kVectorsB = kCols * BK / 4;
-constexpr int kLoadsA = per_thread(kVectorsA), kLoadsB = per_thread(kVectorsB);
+constexpr int kLoadsA = (kVectorsA + kThreads - 1) / kThreads, kLoadsB = (kVectorsB + kThreads - 1) / kThreads;
 
 /// How far apart a thread's elements lie: groups of up to four neighbours, so that a warp reads whole lines.
 template <int kCount>

@@ -8,7 +8,6 @@
 
 #include "mfma_emulator.h"
 
-#define __gfx90a__
 #define CASE F16Of32
 #define BM 64
 #define BN 64
@@ -83,7 +82,7 @@
 #define STAGES 1
 #define type_a_f32 1
 #include "mfma_case.h"
-#undef __gfx90a__
+#define __gfx908__
 #define CASE OldBf16Of32
 #define BM 64
 #define BN 64

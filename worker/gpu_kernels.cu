@@ -268,8 +268,11 @@ namespace {
 
 /// A clock that runs at the same speed whatever the multiprocessors' clock does.
 __device__ Bits nanoseconds() {
-#ifdef TUNE_DEVICE_IS_AMD
-  return 10 * __builtin_amdgcn_s_memrealtime();  // 100 MHz on those that were compiled for: gfx906 to gfx1030
+#if defined(__GFX11__) || defined(__GFX12__)
+  constexpr unsigned kGetRealTime = 0x83;  // a message to the device, where there is no instruction for it any more
+  return 10 * __builtin_amdgcn_s_sendmsg_rtnl(kGetRealTime);
+#elif defined(TUNE_DEVICE_IS_AMD)
+  return 10 * __builtin_amdgcn_s_memrealtime();  // both count at 100 MHz
 #else
   Bits now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
