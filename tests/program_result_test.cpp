@@ -107,6 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"NanLine", {}, "{\"time\": NaN}\n", "not valid JSON: NaN"},
         Bad{"HugeTime", {}, "{\"time\": 1e999}\n", "a number beyond all doubles"},
         Bad{"ZeroTime", {}, "{\"time\": 0}\n", "not a finite positive number"},
+        Bad{"TimeOfNothing", {}, "{\"time\": 1e-320}\n", "no program takes that"},
+        Bad{"TimeOfAges", {}, "{\"met (ms)\": 1e300}\n", "no program takes that"},
         Bad{"NegativeTime", {}, "{\"met (ms)\": -1}\n", "not a finite positive number"},
         Bad{"TimeAsText", {}, "{\"time\": \"1\"}\n", "not a number"},
         Bad{"NullTime", {}, "{\"time\": null}\n", "null, not a number"},

@@ -197,9 +197,16 @@ double positive(const json& row, const char* key) {
   return number;
 }
 
+/// Ratios of times that are no times would not be finite.
+double possible_time(double seconds) {
+  constexpr double kLeast = 1e-12, kMost = 1e9;
+  if (seconds >= kLeast && seconds <= kMost) return seconds;
+  throw Malformed(fmt::format("the result says that the time is {} seconds, and no program takes that", seconds));
+}
+
 double time_of(const json& row) {
-  if (row.contains("time")) return positive(row, "time");
-  if (row.contains("met (ms)")) return positive(row, "met (ms)") * 1e-3;
+  if (row.contains("time")) return possible_time(positive(row, "time"));
+  if (row.contains("met (ms)")) return possible_time(positive(row, "met (ms)") * 1e-3);
   throw Malformed("the result has neither 'time' (seconds) nor 'met (ms)'");
 }
 
