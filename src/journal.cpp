@@ -141,6 +141,8 @@ void Journal::accept(wire::Record record) {
     running_.clear();
     if (ended->complete) series_.reset();
   }
+  if (auto* distrust = std::get_if<wire::DistrustRecord>(&record))
+    distrust_ = {std::move(distrust->why), ++last_place_};
   const std::string date = last_run_ ? last_run_->date : "";
   if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) {
     forget_ends(finals->id);
@@ -170,6 +172,7 @@ void Journal::clear() {
   damaged_.clear();
   foreign_trials_ = 0;
   series_.reset();
+  distrust_ = {};
 }
 
 // Whoever wants everything measured again gives what ended earlier runs another chance, too.
@@ -189,6 +192,7 @@ void Journal::forget_older() {
   std::erase_if(trials_, [&](const auto& entry) { return entry.second.place <= begin; });
   std::erase_if(finals_, [&](const auto& entry) { return entry.second.place <= begin; });
   std::erase_if(repeats_, [&](const std::string& id) { return !trials_.contains(id) && !finals_.contains(id); });
+  if (distrust_.place <= begin) distrust_ = {};
 }
 
 void Journal::note_complete() {
@@ -267,6 +271,14 @@ void Journal::append(const wire::Record& record) {
   if (!unflushed_since_) unflushed_since_ = std::chrono::steady_clock::now();
   accept(record);
   flush(false);
+}
+
+bool Journal::lost() const {
+  struct stat ours {
+  }, there{};
+  if (::fstat(file_.get(), &ours) != 0 || !S_ISREG(ours.st_mode)) return false;
+  return ::stat(path_.c_str(), &there) != 0 || there.st_dev != ours.st_dev || there.st_ino != ours.st_ino ||
+         there.st_size < end_;
 }
 
 void Journal::flush(bool now) {

@@ -120,6 +120,22 @@ TEST_F(Isolation, ATimeThatAFreshProcessDoesNotConfirmEndsTheSharing) {
   EXPECT_FALSE(has(sandbox_.read("out.csv"), ",process\n"));
 }
 
+TEST_F(Isolation, ADisagreementHoldsForTheRunsThatContinueTheJournal) {
+  write("is_twice_as_fast_if_reused", 24);
+  ASSERT_EQ(tune_auto().code, 0);
+  const std::string journal = sandbox_.read("out.jsonl");
+  const auto disagreement = journal.find("\"record\":\"distrust\"");
+  ASSERT_NE(disagreement, std::string::npos);
+  sandbox_.write("out.jsonl", journal.substr(0, journal.find('\n', disagreement) + 1));
+  ASSERT_GT(shared(), 0);
+  const std::string note = "note: every spec had a process of its own, because in an earlier run spec ";
+  const Result result = tune_auto();
+  EXPECT_TRUE(has(result.out, note)) << result.out;
+  EXPECT_EQ(measurements().size(), 24u);
+  EXPECT_EQ(shared(), 0);
+  EXPECT_FALSE(has(tune_auto({"--fresh"}).out, note));
+}
+
 TEST_F(Isolation, AFailureInAFreshProcessEndsTheSharingToo) {
   sandbox_.write("gemm.cu", "");
   sandbox_.write("gemm.yaml",

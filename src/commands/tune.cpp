@@ -203,6 +203,15 @@ class TuningRun {
             peak_flops(machine_->device, plan.problem)};
   }
 
+  flow::ResumeRules rules_of_what_holds() const {
+    flow::ResumeRules rules = resume_rules(*options_);
+    if (rules.share_processes && !journal_->distrust().empty()) {
+      rules.share_processes = false;
+      findings_->notes.sharing_was_distrusted(journal_->distrust());
+    }
+    return rules;
+  }
+
   /// Throws Error(environment) if the machine could not be probed.
   std::unique_ptr<exec::Site> site() {
     if (const std::string& why = target_->machine.probe_failure(); !why.empty())
@@ -219,6 +228,8 @@ class TuningRun {
       journal_->append(wire::StartedRecord{requests_.trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
     };
     measure.note_waiting = [this] { journal_->note_end(); };
+    measure.note_distrust = [this](const std::string& why) { journal_->append(wire::DistrustRecord{why}); };
+    measure.share_processes = held_.share_processes;
     return std::make_unique<exec::LocalSite>(requests_, std::move(measure));
   }
 
@@ -248,6 +259,7 @@ class TuningRun {
     else
       flow::note_device_of_file(target_->loaded.source, machine_->device, target_->plan(), findings_->notes);
     if (!options_->output) findings_->notes.journal_is_at(journal_->path());
+    if (journal_->lost()) findings_->notes.journal_is_lost(journal_->path());
   }
 
   void note_repetition() {
@@ -298,7 +310,8 @@ class TuningRun {
   report::Progress progress_{std::cerr, progress_style(*options_, target_->plan()), count_, now(),
                              limits_of(*options_, *target_, rules_, count_)};
   flow::Measuring measuring_{[this] { return site(); }};
-  flow::Resume resume_{*journal_, requests_, target_->objective, resume_rules(*options_)};
+  flow::ResumeRules held_ = rules_of_what_holds();
+  flow::Resume resume_{*journal_, requests_, target_->objective, held_};
   exec::ReplayRunner runner_{[this](const Spec& spec) { return resume_.answer(spec); },
                              [this]() -> exec::Runner& { return measuring_.site().runner(); },
                              resume_.order(rules_.most_out)};

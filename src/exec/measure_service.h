@@ -30,6 +30,8 @@ struct MeasureOptions {
   std::function<void(const Spec&, std::size_t device)> note_started = {};
   /// Told when a spec that was noted waits for its turn, and so runs on none of the devices until it is noted again.
   std::function<void()> note_waiting = {};
+  /// Told why shared processes are trusted no more.
+  std::function<void(const std::string& why)> note_distrust = {};
 };
 
 /// What sweep and finals share: the processes, the builds, the devices, and the reference result.

@@ -354,6 +354,7 @@ void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Fai
   const auto why = disagreement(*task.shared, own);
   if (!why || !sharing_) return;
   distrust_ = fmt::format("spec {} {}", task.spec.mesh_idx, *why);
+  if (const auto& note = service_->options().note_distrust) note(distrust_);
   service_->options().announce.news(distrust_ + "; from here on every spec has a process of its own");
   stop_sharing();
 }

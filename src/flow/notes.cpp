@@ -50,6 +50,12 @@ void Notes::failures_are_of_an_earlier_run(std::int64_t count) {
   said(fmt::format("failures from an earlier run: {}; --retry-failed tries them again", count));
 }
 
+void Notes::journal_is_lost(const std::filesystem::path& journal) {
+  said(shown_line(journal.string()) +
+       ": this journal was removed, replaced or cut while the run wrote to it, so that another run measures again what "
+       "is missing");
+}
+
 void Notes::journal_is_at(const std::filesystem::path& journal) { said("journal: " + shown_line(journal.string())); }
 
 void Notes::outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when) {
@@ -66,6 +72,11 @@ void Notes::result_is_repeated(const std::string& file, const std::string& then,
 
 void Notes::result_is_of_other_conditions(const std::string& file, const std::string& differences) {
   said(fmt::format("the result in {} was measured under other conditions: {}", shown_line(file), differences));
+}
+
+void Notes::sharing_was_distrusted(const std::string& why) {
+  said(fmt::format("every spec had a process of its own, because in an earlier run {}; --fresh shares processes again",
+                   why));
 }
 
 void Notes::specs_were_measured_again(const std::string& distrust, std::int64_t count) {

@@ -36,6 +36,7 @@ class Notes {
   void times_are_of_another_device(std::int64_t count, const std::string& id);
   void failures_are_of_an_earlier_run(std::int64_t count);
   void journal_is_at(const std::filesystem::path& journal);
+  void journal_is_lost(const std::filesystem::path& journal);
   /// `when` as in `by the run of 2026-11-21 10:44 UTC`.
   void outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when);
 
@@ -46,6 +47,8 @@ class Notes {
   void result_is_of_other_conditions(const std::string& file, const std::string& differences);
 
   // The sweep.
+  /// `why` as in `spec 3 took ...`.
+  void sharing_was_distrusted(const std::string& why);
   void specs_were_measured_again(const std::string& distrust, std::int64_t count);
   void all_failed_alike(const std::string& failure);
   void ended_early();

@@ -9,6 +9,7 @@
 #include "base/store.h"
 #include "flow/kbench_files.h"
 #include "model/program.h"
+#include "model/values/error.h"
 #include "report/csv.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -241,12 +242,23 @@ config::BestResult Results::best(const Device& device) const {
 }
 
 void Results::write_files(const Outputs& outputs, const Device& device) const {
-  if (!outputs.csv.empty()) write_csv(outputs.csv, loaded_->plan.space, findings_->filters, summary_);
-  if (!outputs.text.empty()) base::write_file(outputs.text, kbench_text(summary_));
-  if (!outputs.failures.empty()) base::write_file(outputs.failures, kbench_failures(summary_));
-  if (outputs.best.empty() || !any()) return;
-  const fs::path folder = fs::absolute(outputs.best).parent_path();
-  base::write_file(outputs.best, config::write_best(loaded_->source, loaded_->plan, best(device), folder));
+  std::optional<Error> failure;
+  const auto attempt = [&](const fs::path& path, const auto& write) {
+    try {
+      if (!path.empty()) write();
+    } catch (const Error& error) {
+      failure.emplace(error.code(), (failure ? failure->what() + std::string("\n") : "") + error.what());
+    }
+  };
+  attempt(outputs.csv, [&] { write_csv(outputs.csv, loaded_->plan.space, findings_->filters, summary_); });
+  attempt(outputs.text, [&] { base::write_file(outputs.text, kbench_text(summary_)); });
+  attempt(outputs.failures, [&] { base::write_file(outputs.failures, kbench_failures(summary_)); });
+  const auto write_best = [&] {
+    const fs::path folder = fs::absolute(outputs.best).parent_path();
+    base::write_file(outputs.best, config::write_best(loaded_->source, loaded_->plan, best(device), folder));
+  };
+  if (any()) attempt(outputs.best, write_best);
+  if (failure) throw Error(*failure);
 }
 
 }  // namespace tune::flow

@@ -97,7 +97,12 @@ Results sweep_and_print(const Tuning& tuning, Findings& findings) {
 
 void write_files(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter) {
   outputs.make_folders();
-  results.write_files(outputs, device);
+  try {
+    results.write_files(outputs, device);
+  } catch (const Error&) {
+    exporter.finish();
+    throw;
+  }
   exporter.finish();
 }
 

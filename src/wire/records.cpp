@@ -315,6 +315,9 @@ std::string encode(const Record& record) {
   } else if (const auto* ended = std::get_if<EndedRecord>(&record)) {
     j["record"] = "ended";
     if (ended->complete) j["complete"] = true;
+  } else if (const auto* distrust = std::get_if<DistrustRecord>(&record)) {
+    j["record"] = "distrust";
+    j["why"] = distrust->why;
   } else {
     j = std::get<ResultsRecord>(record);
     j["record"] = "results";
@@ -332,6 +335,7 @@ Record decode_record(std::string_view line) {
     if (sort == "finals") return FinalsRecord{j.at("id").get<std::string>(), j.get<Finals>()};
     if (sort == "started") return j.get<StartedRecord>();
     if (sort == "ended") return EndedRecord{j.value("complete", false)};
+    if (sort == "distrust") return DistrustRecord{j.at("why").get<std::string>()};
     if (sort == "results") return j.get<ResultsRecord>();
     throw Malformed("unknown record '" + sort + "'");
   } catch (const json::exception& error) {

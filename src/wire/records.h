@@ -59,6 +59,12 @@ struct EndedRecord {
   bool complete = false;  ///< a fresh run has done all that it was to do
 };
 
+/// A process of its own did not confirm what a shared one had measured: `why` says how. Runs that continue this journal
+/// share no processes, and what shared ones measured does not hold for them.
+struct DistrustRecord {
+  std::string why;
+};
+
 /// A run has printed its results: what they say, as far as the records of its trials do not tell. So they can be
 /// printed again without the tuning file.
 struct ResultsRecord {
@@ -91,7 +97,8 @@ struct ResultsRecord {
   double elapsed_seconds = 0;
 };
 
-using Record = std::variant<RunRecord, TrialRecord, FinalsRecord, StartedRecord, EndedRecord, ResultsRecord>;
+using Record =
+    std::variant<RunRecord, TrialRecord, FinalsRecord, StartedRecord, EndedRecord, DistrustRecord, ResultsRecord>;
 
 /// The record holds finals that an older version wrote: their rounds have no numbers.
 class OlderFinals : public Malformed {
