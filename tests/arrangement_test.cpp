@@ -36,7 +36,9 @@ worker::Content content_of(const Gemm& gemm, std::size_t buffer) {
 std::vector<float> arranged(const Gemm& gemm, std::size_t buffer, const worker::Arrangement& arrangement) {
   std::vector<float> data(static_cast<std::size_t>(worker::buffers_of(gemm)[buffer].count));
   worker::fill(content_of(gemm, buffer), data.data(), worker::buffers_of(gemm)[buffer].count);
-  worker::fill_rotated(content_of(gemm, buffer), worker::rotated_view(gemm, buffer, arrangement), data.data());
+  const std::vector<float> original = data;
+  const worker::RotatedView rotated = worker::rotated_view(gemm, buffer, arrangement);
+  worker::copy_rotated(sizeof(float), rotated, original.data(), data.data());
   return data;
 }
 

@@ -1,7 +1,9 @@
 #include "arrangement.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <mutex>
 
@@ -65,11 +67,25 @@ RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement
   }
 }
 
-void fill_rotated(const Content& content, const RotatedView& rotated, void* data) {
+void copy_rotated(std::int64_t element_bytes, const RotatedView& rotated, const void* original, void* data) {
+  const auto* const source = static_cast<const std::byte*>(original);
   auto* const bytes = static_cast<std::byte*>(data);
   for_each_run(rotated, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
-    fill_part(content, from, count, bytes + to * size_of(content.type));
+    std::memcpy(bytes + to * element_bytes, source + from * element_bytes,
+                static_cast<std::size_t>(count * element_bytes));
   });
+}
+
+bool equals_rotated(std::int64_t element_bytes, const RotatedView& rotated, const void* original, const void* data) {
+  const auto* const source = static_cast<const std::byte*>(original);
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  std::atomic<bool> equal = true;
+  for_each_run(rotated, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+    if (std::memcmp(bytes + to * element_bytes, source + from * element_bytes,
+                    static_cast<std::size_t>(count * element_bytes)) != 0)
+      equal = false;
+  });
+  return equal;
 }
 
 std::optional<std::int64_t> first_rotated_difference(const Content& content, const RotatedView& rotated,

@@ -28,10 +28,14 @@ struct RotatedView {
 /// The view of the buffer with this number. Precondition: a resolved problem that can be arranged.
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement);
 
-/// Fills the matrices with the content rotated. The padding between them is left as it is.
-void fill_rotated(const Content& content, const RotatedView& rotated, void* data);
+/// Copies the matrices from a buffer in which they are not rotated. The padding between them is left as it is.
+void copy_rotated(std::int64_t element_bytes, const RotatedView& rotated, const void* original, void* data);
 
-/// The offset of the first element of the matrices that is not what fill_rotated puts there.
+/// Whether the matrices are what copy_rotated puts there.
+bool equals_rotated(std::int64_t element_bytes, const RotatedView& rotated, const void* original, const void* data);
+
+/// The offset of the first element of the matrices that is not what copy_rotated puts there, if the original was filled
+/// with this content.
 std::optional<std::int64_t> first_rotated_difference(const Content& content, const RotatedView& rotated,
                                                      const void* data);
 

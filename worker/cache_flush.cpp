@@ -13,11 +13,18 @@
 #endif
 
 namespace tune::worker {
-
-#if defined(__x86_64__)
 namespace {
 
 constexpr std::int64_t kLine = 64;
+
+}  // namespace
+
+void warm_caches(std::span<const std::byte> range) {
+  for (std::size_t at = 0; at < range.size(); at += kLine) static_cast<const volatile std::byte*>(range.data())[at];
+}
+
+#if defined(__x86_64__)
+namespace {
 
 [[gnu::target("clflushopt")]] void flush_lines_fast(const std::byte* begin, const std::byte* end) {
   for (const std::byte* at = begin; at < end; at += kLine) _mm_clflushopt(const_cast<std::byte*>(at));
@@ -42,7 +49,6 @@ void flush_caches(std::span<const std::byte> range) {
 #else
 
 void flush_caches(std::span<const std::byte>) {
-  constexpr std::int64_t kLine = 64;
   static const std::int64_t largest = std::max<std::int64_t>(::sysconf(_SC_LEVEL3_CACHE_SIZE), 32 << 20);
   static std::vector<char> sweep(static_cast<std::size_t>(2 * largest), 1);
   parallel_for(static_cast<std::int64_t>(sweep.size()) / kLine, 1 << 14, [](std::int64_t begin, std::int64_t end) {

@@ -8,4 +8,7 @@ namespace tune::worker {
 /// processors have no such instruction for users; there the caches are swept by reading twice what they can hold.
 void flush_caches(std::span<const std::byte> range);
 
+/// Reads a range, so that it is in the caches that all cores share, as far as it fits.
+void warm_caches(std::span<const std::byte> range);
+
 }  // namespace tune::worker

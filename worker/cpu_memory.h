@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,8 @@ class CpuMemory {
   void prepare(const LaunchSetting& setting);
   /// Takes all buffers out of the caches.
   void flush() const;
+  /// Reads all buffers. A kernel's process could compute the result while it was asked to do this.
+  void warm() const;
 
   /// Throws SpecFailure if a guard band was hit or a buffer is not right. Returns the largest error over its tolerance.
   double verify(const LaunchSetting& setting) const;
@@ -34,10 +37,12 @@ class CpuMemory {
  private:
   bool is_poisoned(std::size_t buffer) const;
   void fill_buffer(std::size_t buffer, const Arrangement& arrangement);
+  bool is_intact_input(std::size_t buffer, const Arrangement& arrangement) const;
 
   const Verifier& verifier_;
-  std::vector<GuardedBuffer> buffers_;  ///< by number; then the workspace, if there is one
-  Arrangement arrangement_;             ///< that the inputs have
+  std::vector<GuardedBuffer> buffers_;             ///< by number; then the workspace, if there is one
+  std::vector<std::vector<std::byte>> originals_;  ///< of inputs as they were filled; to make them takes longer
+  Arrangement arrangement_;                        ///< that the inputs have
 };
 
 }  // namespace tune::worker

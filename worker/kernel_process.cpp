@@ -122,9 +122,8 @@ bool is_end(const siginfo_t& info) {
 
 }  // namespace
 
-KernelProcess::KernelProcess(KernelSharedMemory& shared, const std::filesystem::path& hidden) : shared_(shared) {
+KernelProcess::KernelProcess(KernelSharedMemory& shared) : shared_(shared) {
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
-  shared_.set_text(hidden.string());
   process_ = start_process(shared.file());
   started_ = base::StartedChild(process_);
   its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
@@ -177,10 +176,12 @@ void KernelProcess::stop() {
   if (info.si_code == CLD_TRAPPED)
     throw SpecFailure(
         stage_, "the kernel's process lets itself be traced (ptrace), so that it cannot be stopped and continued");
+  base::end_descendants(process_);
+  base::end_orphans();
 }
 
-/// Returns the seconds that it took by our clock, without those in which it or we had to wait for a core.
-double KernelProcess::carry_out(KernelNotes::Command command) {
+/// Returns what it took by our clock.
+TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   if (process_ == 0) throw SpecFailure(stage_, "the kernel's process has ended");  // to kill(2) 0 is our own group
   volatile KernelNotes& notes = shared_.notes();
   notes.command = command;
@@ -191,7 +192,7 @@ double KernelProcess::carry_out(KernelNotes::Command command) {
   await_turn(++turns_);
   const double end = seconds_now();
   stop();
-  return end - start - (its_delay_.seconds() + our_delay_.seconds() - waited);
+  return {0, end - start, its_delay_.seconds() + our_delay_.seconds() - waited};
 }
 
 std::string KernelProcess::load() {
@@ -214,14 +215,14 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   volatile KernelNotes& notes = shared_.notes();
   notes.addresses = addresses;
   notes.fouls_heap = foul_heap;
-  if (!shared_.request().measure.cold_cache) carry_out(KernelNotes::Command::touch);
   notes.start = 0;
   notes.end = 0;
-  const double seen = carry_out(KernelNotes::Command::launch);
+  TimedLaunch launch = carry_out(KernelNotes::Command::launch);
   throw_what_it_threw();
   // A clock that does not tick between two readings must not make a launch free.
   const std::uint64_t start = notes.start, end = notes.end;
-  return {1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start))), seen};
+  launch.claimed = 1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start)));
+  return launch;
 }
 
 void KernelProcess::launch_again(std::int64_t count) {
@@ -239,7 +240,8 @@ double KernelProcess::allowance() {
   double most = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
     std::this_thread::sleep_for(kPause);
-    most = std::max(most, carry_out(KernelNotes::Command::nothing));
+    const TimedLaunch empty = carry_out(KernelNotes::Command::nothing);
+    most = std::max(most, empty.seen - empty.waited);
   }
   const double blind = its_delay_.is_known() && our_delay_.is_known() ? 0 : kBlindAllowance;
   return kLeastAllowance + blind + 2 * most;
@@ -253,9 +255,15 @@ void KernelProcess::require_stopped() {
   throw SpecFailure(Stage::check, "the kernel's process went on while its result was compared");
 }
 
-void KernelProcess::end_what_it_started() const {
-  base::end_descendants(process_);
-  base::end_orphans();
+double longest_wait_without_kernel(std::size_t trials, const std::function<void()>& work) {
+  KernelSharedMemory shared{wire::MeasureRequest()};
+  KernelProcess process(shared);
+  double longest = 0;
+  for (std::size_t i = 0; i < trials; ++i) {
+    work();
+    longest = std::max(longest, process.wait_for_core());
+  }
+  return longest;
 }
 
 }  // namespace tune::worker

@@ -2,7 +2,8 @@
 #include <sys/types.h>
 
 #include <csignal>
-#include <filesystem>
+#include <cstddef>
+#include <functional>
 #include <string>
 
 #include "base/descendants.h"
@@ -14,12 +15,13 @@ namespace tune::worker {
 
 /// The process that a kernel runs in, as its judge sees it. It executes our own program once more, and inherits nothing
 /// but the shared memory and stderr. Between launches all its threads are stopped, so work that is unfinished when a
-/// launch returns is missing from the result. If the process ends by itself, this process ends in the same way (unless
-/// a better message is known), so that the driver sees how the kernel ended.
+/// launch returns is missing from the result. What it has started ends then, because that could go on with the work. If
+/// the process ends by itself, this process ends in the same way (unless a better message is known), so that the driver
+/// sees how the kernel ended.
 class KernelProcess {
  public:
-  /// `hidden` is a file that the process must not be able to read; empty: none. `shared` outlives this.
-  KernelProcess(KernelSharedMemory& shared, const std::filesystem::path& hidden);
+  /// `shared` outlives this.
+  explicit KernelProcess(KernelSharedMemory& shared);
   ~KernelProcess();
   KernelProcess(const KernelProcess&) = delete;
   KernelProcess& operator=(const KernelProcess&) = delete;
@@ -39,14 +41,13 @@ class KernelProcess {
   /// How many seconds the two clocks of an honest process may differ by. It is measured with empty commands, before the
   /// kernel is loaded.
   double allowance();
+  /// Does nothing. Returns the seconds in which this took a core that was not free.
+  double wait_for_core() { return carry_out(KernelNotes::Command::nothing).waited; }
   /// Throws SpecFailure if anything has happened to the process since the last launch.
   void require_stopped();
-  /// Kills the processes that the kernel has started. They are not stopped between launches, and would disturb other
-  /// specs, which are measured while this one waits.
-  void end_what_it_started() const;
 
  private:
-  double carry_out(KernelNotes::Command command);
+  TimedLaunch carry_out(KernelNotes::Command command);
   void await_turn(std::uint32_t turns);
   void stop();
   [[noreturn]] void end_with(const siginfo_t& end);
@@ -59,5 +60,9 @@ class KernelProcess {
   std::uint32_t turns_ = 0;  ///< how many commands it has carried out
   RunDelay its_delay_, our_delay_;
 };
+
+/// The longest time that a process like a kernel's, but without one, has to wait for a core in so many trials, with
+/// `work` before each.
+double longest_wait_without_kernel(std::size_t trials, const std::function<void()>& work);
 
 }  // namespace tune::worker

@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <functional>
 #include <new>
 #include <optional>
@@ -35,7 +34,6 @@
 namespace tune::worker {
 namespace {
 
-constexpr std::size_t kCacheLine = 64;
 constexpr auto kRest = std::chrono::milliseconds(50);
 
 /// What M_PERTURB takes so that every byte is 0xff, which is NaN in every float type; 0 fills nothing.
@@ -61,13 +59,6 @@ class BoundLaunches {
   void run() const {
     for (const GuardedBuffer* buffer : zeroed_) std::memset(buffer->data(), 0, buffer->bytes());
     vendor_ ? vendor_->launch() : kernel_->launch();
-  }
-
-  /// Brings the buffers into the caches, as far as they fit.
-  void touch() const {
-    for (const GuardedBuffer& buffer : buffers_)
-      for (std::size_t at = 0; at < buffer.bytes(); at += kCacheLine)
-        static_cast<volatile std::byte*>(buffer.data())[at];
   }
 
  private:
@@ -130,7 +121,6 @@ class KernelRunner {
     reset_arithmetic();
     foul_heap(shared_.notes().fouls_heap != 0);
     if (shared_.notes().command == KernelNotes::Command::load) load();
-    if (shared_.notes().command == KernelNotes::Command::touch) launches_[shared_.notes().addresses]->touch();
     if (shared_.notes().command == KernelNotes::Command::launch) launch();
     if (shared_.notes().command == KernelNotes::Command::rest) std::this_thread::sleep_for(kRest);
   }
@@ -184,12 +174,12 @@ int run_kernel() {
   ::prctl(PR_SET_NAME, "tune-kernel");
   KernelSharedMemory shared{base::Descriptor(kSharedDescriptor)};
   if (::getppid() != shared.notes().judge) return 0;  // it died before it could take us with it
-  base::SignalBounds::of_this_process().enter();
-  // This takes effect if the system has Landlock, which also keeps us from looking into other processes such as our
-  // judge.
-  const std::string hidden = shared.text();
-  renounce(hidden.empty() ? std::vector<std::filesystem::path>() : std::vector<std::filesystem::path>{hidden});
-  shared.set_text("");
+  base::SignalBounds::of_this_process(
+      {static_cast<pid_t>(shared.notes().judge), static_cast<pid_t>(shared.notes().driver)})
+      .enter();
+  // If the system has Landlock, we cannot look into other processes from here on, such as our judge, nor open what they
+  // have open, such as the reference.
+  renounce({});
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
   KernelRunner(shared, limit_memory(shared.request().measure.memory_bytes)).obey();
 }

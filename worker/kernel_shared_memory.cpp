@@ -49,6 +49,7 @@ KernelSharedMemory::KernelSharedMemory(const wire::MeasureRequest& request) : re
   map_notes(head);
   new (notes_) KernelNotes;
   notes_->judge = ::getpid();
+  notes_->driver = ::getppid();
   notes_->request_bytes = text.size();
   std::ranges::copy(text, reinterpret_cast<char*>(notes_ + 1));
 }

@@ -15,10 +15,10 @@ namespace tune::worker {
 /// The beginning of the memory that a kernel's process and its judge share. The judge writes what is to be done, and
 /// the process writes what came of it. A kernel can write there too, so the judge relies on none of it.
 struct KernelNotes {
-  enum class Command : std::uint32_t { nothing, load, touch, launch, rest };
+  enum class Command : std::uint32_t { nothing, load, launch, rest };
   enum class Outcome : std::uint32_t { done, refused, threw, out_of_memory };
 
-  std::int64_t judge = 0;  ///< its process
+  std::int64_t judge = 0, driver = 0;  ///< their processes
   Command command = Command::nothing;
   std::uint32_t addresses =
       0;  ///< which of the buffers' addresses the launch gets: below KernelSharedMemory::kAddresses
@@ -30,8 +30,7 @@ struct KernelNotes {
   std::uint32_t changed_arithmetic = 0;  ///< the kernel returned with a changed floating-point environment
   FaultNote fault;
   std::uint64_t request_bytes = 0;
-  /// At first the path of the file that the process must not read; later the text of what it refused or threw, or the
-  /// remarks on what it loaded.
+  /// What it refused or threw, or the remarks on what it loaded.
   std::array<char, 4096> text = {};
 };
 

@@ -61,7 +61,7 @@ std::optional<SignalBounds> bounds_of(const Command& command) {
   return SignalBounds::sparing({::getpid(), ::getppid()}, {::getpgrp(), ::getpgid(::getppid())});
 }
 
-/// Between fork and exec: a group of its own, default signals, and the pipes as 0, 1 and 2. No parent-death signal: it
+/// Between fork and exec: a session of its own, default signals, and the pipes as 0, 1 and 2. No parent-death signal: it
 /// would kill a worker alone, and the compilers it started would live on; a worker watches its stdin instead.
 struct ChildSetup : bp::extend::handler {
   int in, out, err;
@@ -74,11 +74,11 @@ struct ChildSetup : bp::extend::handler {
 
   template <typename Executor>
   void on_exec_setup(Executor&) const {
-    if (own_group) ::setpgid(0, 0);
+    if (own_group) ::setsid();  // and so without our terminal, which it could take from us
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::signal(SIGPIPE, SIG_DFL);
+    for (const int ignored : {SIGPIPE, SIGXFSZ}) ::signal(ignored, SIG_DFL);
     ::dup2(in, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
     ::dup2(err, STDERR_FILENO);
@@ -109,8 +109,6 @@ void Child::start(const Command& command) {
   if (error) cannot_start(program, why_not_started(error.value()));
   if (process.id() <= 1) cannot_start(program, "the system gave no process for it");
   started = StartedChild(process.id());
-  // Whichever of parent and child is first: from here on the group exists.
-  if (own_group) ::setpgid(process.id(), process.id());
   in.assign(to_in.write.release());
   out.assign(from_out.read.release());
   err.assign(from_err.read.release());

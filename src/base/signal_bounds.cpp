@@ -5,12 +5,14 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace tune::base {
 namespace {
@@ -49,17 +51,23 @@ sock_filter if_equal(std::uint32_t value, std::size_t otherwise_skip) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, static_cast<std::uint8_t>(otherwise_skip));
 }
 
-/// Adds the rules of one system call: it gets the answer `listed` if its argument at `offset` is among the values, and
-/// `other` if it is not.
+/// Adds the rules of one system call: it gets the answer `listed` if its argument at `offset` is among the values. If
+/// it is not, it gets the answer `other`, or what follows decides.
 void add_call(std::vector<sock_filter>& filter, std::uint32_t call, std::uint32_t offset,
-              const std::vector<std::uint32_t>& values, std::uint32_t listed, std::uint32_t other) {
+              const std::vector<std::uint32_t>& values, std::uint32_t listed, std::optional<std::uint32_t> other) {
   filter.push_back(if_equal(call, 2 * values.size() + 2));
   filter.push_back(load(offset));
   for (const std::uint32_t value : values) {
     filter.push_back(if_equal(value, 1));
     filter.push_back(answer(listed));
   }
-  filter.push_back(answer(other));
+  filter.push_back(other ? answer(*other) : load(kNumber));
+}
+
+/// The beginning of a filter, which returns `foreign` for system calls of the other ABIs of this CPU.
+std::vector<sock_filter> begin_filter(std::uint32_t foreign) {
+  return {load(kTheArchitecture), if_equal(kArchitecture, 2), load(kNumber),
+          BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kForeignCalls, 0, 1), answer(foreign)};
 }
 
 /// `foreign` is returned for system calls of the other ABIs of this CPU, and for the calls that direct a file's SIGIO
@@ -68,8 +76,7 @@ std::vector<sock_filter> make_filter(const std::vector<std::uint32_t>& targets, 
                                      std::uint32_t other, std::uint32_t foreign,
                                      const std::vector<std::uint32_t>& closed_groups) {
   if (kArchitecture == 0) return {};
-  std::vector<sock_filter> filter = {load(kTheArchitecture), if_equal(kArchitecture, 2), load(kNumber),
-                                     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kForeignCalls, 0, 1), answer(foreign)};
+  std::vector<sock_filter> filter = begin_filter(foreign);
   for (const std::uint32_t call : kSignalCalls) add_call(filter, call, kFirst, targets, listed, other);
   add_call(filter, __NR_fcntl, kSecond, {F_SETOWN, F_SETOWN_EX}, foreign, kAllow);
   add_call(filter, __NR_setpgid, kSecond, closed_groups, kDeny, kAllow);
@@ -81,6 +88,25 @@ std::vector<sock_filter> make_filter(const std::vector<std::uint32_t>& targets, 
 /// Takes the step, if need be after promising to gain no privileges, which an administrator need not do.
 bool after_promise(bool (*step)(const void*), const void* argument) {
   return step(argument) || (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && step(argument));
+}
+
+/// A filter for the calls that change the limits and the priority of a process, with answers as in `make_filter`, and
+/// for the one that moves it to other cores: that takes threads, whose numbers nobody knows, except for `fixed` ones.
+std::vector<sock_filter> make_control_filter(const std::vector<std::uint32_t>& targets, std::uint32_t listed,
+                                             std::uint32_t other, const std::vector<std::uint32_t>& fixed) {
+  if (kArchitecture == 0) return {};
+  std::vector<sock_filter> filter = begin_filter(other);
+  for (const std::uint32_t call : {__NR_prlimit64, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr})
+    add_call(filter, call, kFirst, targets, listed, other);
+  add_call(filter, __NR_setpriority, kFirst, {PRIO_PGRP, PRIO_USER}, kDeny, std::nullopt);
+  add_call(filter, __NR_setpriority, kSecond, targets, listed, other);
+  add_call(filter, __NR_sched_setaffinity, kFirst, fixed, kDeny, kAllow);
+  filter.push_back(answer(kAllow));
+  return filter;
+}
+
+std::vector<std::uint32_t> numbers_of(const std::vector<pid_t>& processes) {
+  return {processes.begin(), processes.end()};
 }
 
 bool enter_scope() {
@@ -110,8 +136,10 @@ bool enter_filter(const std::vector<sock_filter>& filter) {
 
 }  // namespace
 
-SignalBounds SignalBounds::of_this_process() {
-  return SignalBounds(make_filter({static_cast<std::uint32_t>(::getpid())}, kAllow, kDeny, kDeny, {}));
+SignalBounds SignalBounds::of_this_process(const std::vector<pid_t>& spared) {
+  const auto own = static_cast<std::uint32_t>(::getpid());
+  return {make_filter({own}, kAllow, kDeny, kDeny, {}),
+          make_control_filter({0, own}, kAllow, kDeny, numbers_of(spared))};
 }
 
 SignalBounds SignalBounds::sparing(const std::vector<pid_t>& processes, const std::vector<pid_t>& groups) {
@@ -122,9 +150,13 @@ SignalBounds SignalBounds::sparing(const std::vector<pid_t>& processes, const st
     targets.push_back(static_cast<std::uint32_t>(-group));
     closed.push_back(static_cast<std::uint32_t>(group));
   }
-  return SignalBounds(make_filter(targets, kDeny, kAllow, kAllow, closed));
+  const std::vector<std::uint32_t> spared = numbers_of(processes);
+  return {make_filter(targets, kDeny, kAllow, kAllow, closed), make_control_filter(spared, kDeny, kAllow, spared)};
 }
 
-bool SignalBounds::enter() const { return enter_scope() || enter_filter(filter_); }
+bool SignalBounds::enter() const {
+  const bool denies_signals = enter_scope() || enter_filter(signals_);
+  return enter_filter(control_) && denies_signals;
+}
 
 }  // namespace tune::base

@@ -31,7 +31,7 @@ void open_standard_streams() {
   do descriptor = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   while (descriptor >= 0 && descriptor <= STDERR_FILENO);
   ::close(descriptor);
-  ::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);  // a call that fails says more
 }
 
 bool print(std::string_view text) { return print_escaped(shown(text)); }

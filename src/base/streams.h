@@ -7,7 +7,8 @@ namespace tune::base {
 // when the terminal, the disk or the reader is gone, a run still writes its files and returns its exit code. Hidden
 // characters in what others wrote are escaped here (model/values/shown.h).
 
-/// Must be called first. Closed streams become /dev/null, and writing to a pipe without a reader raises no signal.
+/// Must be called first. Closed streams become /dev/null, and writing to a pipe without a reader, or beyond the
+/// limit of a file, raises no signal.
 void open_standard_streams();
 /// Prints results. Returns false if stdout takes no more text, now or since an earlier call.
 bool print(std::string_view text);

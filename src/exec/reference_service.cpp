@@ -1,5 +1,9 @@
 #include "exec/reference_service.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <utility>
 
 #include "model/values/error.h"
@@ -89,7 +93,16 @@ void ReferenceService::take_end() {
     failure_ = failure->headline();
     return process_.reset();
   }
-  path_ = (scratch_->folder() / "reference").string();
+  const std::filesystem::path file = scratch_->folder() / "reference";
+  path_ = stays_on_device() ? file.string() : hold(file);
+}
+
+/// Takes the file its name, so that no kernel removes it or puts another in its place. Returns the path that it has in
+/// its stead while we hold it open.
+std::string ReferenceService::hold(const std::filesystem::path& file) {
+  file_ = base::Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file_ || ::unlink(file.c_str()) != 0) return file.string();
+  return fmt::format("/proc/{}/fd/{}", ::getpid(), file_.get());
 }
 
 }  // namespace tune::exec

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "base/descriptor.h"
 #include "exec/build_service.h"
 #include "exec/measure_device.h"
 #include "exec/scratch.h"
@@ -34,6 +36,7 @@ class ReferenceService {
  private:
   void make(const Spec& spec);
   void take_end();
+  std::string hold(const std::filesystem::path& file);
   bool stays_on_device() const;
   std::uint64_t bytes() const;
 
@@ -42,6 +45,7 @@ class ReferenceService {
   MeasureDevice* device_;
   std::unique_ptr<Scratch> scratch_;        ///< outlives the process that writes there
   std::unique_ptr<WorkerProcess> process_;  ///< stays, on a GPU, for others to copy the reference from
+  base::Descriptor file_;
   std::string path_;
   std::string failure_;  ///< why the last attempt, with some spec's build, failed
 };

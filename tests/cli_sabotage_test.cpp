@@ -1,0 +1,247 @@
+// Kernels and programs that try to have others judged by wrong standards, or to work while no clock runs.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "has.h"
+#include "kernel_cases.h"
+#include "terminal.h"
+
+namespace tune::cli::cli_sabotage_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// `judges` are the worker and the driver.
+const std::string kOutside = R"(
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+[[maybe_unused]] static int parent_of(int process) {
+  char text[4096] = {};
+  sprintf(text, "/proc/%d/stat", process);
+  FILE* file = fopen(text, "r");
+  if (!file || !fgets(text, sizeof text, file)) abort();
+  fclose(file);
+  return atoi(strrchr(text, ')') + 4);
+}
+[[maybe_unused]] static void must_be_denied(int answer) { if (answer == 0 || errno != EPERM) abort(); }
+[[maybe_unused]] static void reach_for(int process) {
+  rlimit limit;
+  cpu_set_t cores;
+  sched_param plain = {};
+  getrlimit(RLIMIT_CORE, &limit);
+  sched_getaffinity(0, sizeof cores, &cores);
+  must_be_denied(prlimit(process, RLIMIT_CORE, &limit, nullptr));
+  must_be_denied(sched_setaffinity(process, sizeof cores, &cores));
+  must_be_denied(sched_setscheduler(process, SCHED_OTHER, &plain));
+  must_be_denied(sched_setparam(process, &plain));
+  must_be_denied(setpriority(PRIO_PROCESS, process, getpriority(PRIO_PROCESS, process)));
+  must_be_denied(setpriority(PRIO_PGRP, 0, getpriority(PRIO_PGRP, 0)));
+  must_be_denied(setpriority(PRIO_USER, 0, getpriority(PRIO_USER, 0)));
+  if (prlimit(0, RLIMIT_CORE, &limit, nullptr) != 0 || sched_setaffinity(0, sizeof cores, &cores) != 0) abort();
+  if (setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0)) != 0) abort();
+}
+)";
+
+const std::string kHead = kOutside + R"(
+#include <dirent.h>
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <string>
+#include <thread>
+static int launches = 0;
+[[maybe_unused]] static volatile int continued = 0;
+[[maybe_unused]] static pid_t child = 0;
+[[maybe_unused]] static void remove_references(const std::string& folder) {
+  const std::string of_our_run = "tune-scratch-" + std::to_string(parent_of(getppid())) + "-";
+  DIR* entries = opendir(folder.c_str());
+  while (dirent* entry = entries ? readdir(entries) : nullptr)
+    if (strncmp(entry->d_name, of_our_run.c_str(), of_our_run.size()) == 0)
+      unlink((folder + "/" + entry->d_name + "/reference").c_str());
+}
+[[maybe_unused]] static double now() {
+  timespec time;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+static int slow_clock(int, timespec* time) {
+  const double slow = now() / 20;
+  time->tv_sec = time_t(slow);
+  time->tv_nsec = long(1e9 * (slow - double(time->tv_sec)));
+  return 0;
+}
+// `mov rax, slow_clock; jmp rax`
+[[maybe_unused]] static void slow_down_the_clock() {
+  auto* code = (unsigned char*)dlsym(RTLD_DEFAULT, "clock_gettime");
+  if (mprotect((void*)((unsigned long)code & ~4095UL), 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) abort();
+  unsigned char jump[12] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xe0};
+  void* target = (void*)slow_clock;
+  memcpy(jump + 2, &target, sizeof target);
+  memcpy(code, jump, sizeof jump);
+}
+// Another thread has the only core that this one may use, for 60 ms.
+[[maybe_unused]] static void work_while_the_main_thread_waits_for_its_core() {
+  static volatile bool works;
+  cpu_set_t core;
+  CPU_ZERO(&core);
+  CPU_SET(sched_getcpu(), &core);
+  sched_setaffinity(0, sizeof core, &core);
+  works = true;
+  std::thread worker([] {
+    for (const double start = now(); now() < start + 0.06;) {}
+    works = false;
+  });
+  setpriority(PRIO_PROCESS, 0, 19);
+  while (works) {}
+  worker.join();
+}
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int spec) {
+  launches = launches + 1;
+  [[maybe_unused]] const bool first = launches == 1;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+      C[i * n + j] = sum;
+    }
+  switch (spec) {
+)";
+
+class Sabotage : public KernelCases {
+ protected:
+  void write(const std::vector<Case>& cases, const std::string& measure = "") const {
+    KernelCases::write(kHead, cases, "measure: {max_seconds: 0.01" + measure + "}");
+  }
+  /// A folder whose `tune` is the real one, on a system without Landlock.
+  fs::path without_landlock() const {
+    fs::permissions(
+        sandbox_.write("started/tune", "#!/bin/sh\nexec " TUNE_WITHOUT_LANDLOCK " " TUNE_BIN_DIR "/tune \"$@\"\n"),
+        fs::perms::owner_all);
+    return sandbox_.folder() / "started";
+  }
+};
+
+TEST_F(Sabotage, ThePriorityTheLimitsAndTheCoresOfJudgesAreNotForKernels) {
+  const std::vector<Case> cases = {{"reach_for(getppid());", "measured"},
+                                   {"reach_for(parent_of(getppid()));", "measured"}};
+  write(cases);
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(cases);
+  EXPECT_EQ(sandbox_.tune_from(without_landlock(), {"gemm.yaml", "--output", "other"}).code, 0);
+  expect_outcomes(cases, "other.jsonl");
+}
+
+TEST_F(Sabotage, AKernelMayMoveItsOwnThreads) {
+  const std::vector<Case> cases = {
+      {"cpu_set_t cores; sched_getaffinity(0, sizeof cores, &cores); std::thread other([] {});\n"
+       "if (pthread_setaffinity_np(other.native_handle(), sizeof cores, &cores) == EPERM) abort(); other.join();",
+       "measured"}};
+  write(cases);
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(cases);
+}
+
+TEST_F(Sabotage, ThePriorityTheLimitsAndTheCoresOfJudgesAreNotForPrograms) {
+  sandbox_.write("bench.cpp", kOutside + R"(
+int main() {
+  reach_for(getppid());
+  reach_for(parent_of(getppid()));
+  puts("{\"time\": 1e-3, \"ok\": true}");
+})");
+  sandbox_.write("bench.yaml", "{name: bench, file: bench.cpp, params: {$N: [1]}}\n");
+  const Result result = sandbox_.tune({"bench.yaml"});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  const Result other = sandbox_.tune_from(without_landlock(), {"bench.yaml", "--fresh"});
+  EXPECT_EQ(other.code, 0) << other.out << other.err;
+}
+
+TEST_F(Sabotage, NoKernelRemovesTheReferenceOfOthers) {
+  const std::vector<Case> cases = {{"remove_references(\"/dev/shm\"); remove_references(\"/tmp\");", "measured"},
+                                   {"", "measured"}};
+  write(cases);
+  EXPECT_EQ(tune({"--tune"}).code, 0);
+  expect_outcomes(cases);
+}
+
+TEST_F(Sabotage, WhatALaunchStartsEndsWithIt) {
+  const std::vector<Case> cases = {
+      {"if (launches == 2 && waitpid(child, nullptr, WNOHANG) != child) abort();\n"
+       "if (first) { child = fork(); if (child == 0) for (;;) pause(); }",
+       "measured"}};
+  write(cases);
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(cases);
+}
+
+TEST_F(Sabotage, BetweenTwoLaunchesAKernelNeverGetsACore) {
+  const std::vector<Case> cases = {
+      {"static int before = continued; if (continued - before > 1) abort(); before = continued;\n"
+       "signal(SIGCONT, [](int) { continued = continued + 1; });",
+       "measured"}};
+  write(cases, ", cold_cache: false");
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(cases);
+  write(cases);
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(cases);
+}
+
+TEST_F(Sabotage, ToWaitForACoreThatOnesOwnThreadsHaveIsNoExcuse) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the kernel patches x86-64 code";
+#endif
+  const std::vector<Case> cases = {
+      {"if (first) slow_down_the_clock();\nwork_while_the_main_thread_waits_for_its_core();",
+       "measure, reported: the kernel's process reports "}};
+  write(cases, ", min_launches: 1, warmup: 1");
+  const Result result = tune({});
+  expect_outcomes(cases);
+}
+
+TEST_F(Sabotage, WhatStandsInTheWayOfOneOutputIsInNoOthersWay) {
+  fs::permissions(sandbox_.write("bench.sh", "#!/bin/sh\nmkdir -p out.csv\necho '{\"time\": 1e-3, \"ok\": true}'\n"),
+                  fs::perms::owner_all);
+  sandbox_.write("bench.yaml", "{name: bench, file: bench.sh, params: {$N: [1]}}\n");
+  const Result result = sandbox_.tune({"bench.yaml", "--tune", "--output", "out"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.err, "tune: error: cannot write out.csv: it is a folder")) << result.err;
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "result:"));
+}
+
+TEST_F(Sabotage, AJournalThatIsGoneIsMissed) {
+  for (const std::string how : {"rm -f out.jsonl", "echo > out.jsonl", "cp out.jsonl other; mv other out.jsonl", ":"}) {
+    fs::remove(sandbox_.folder() / "out.jsonl");
+    fs::permissions(sandbox_.write("bench.sh", "#!/bin/sh\n" + how + "\necho '{\"time\": 1e-3, \"ok\": true}'\n"),
+                    fs::perms::owner_all);
+    sandbox_.write("bench.yaml", "{name: bench, file: bench.sh, params: {$N: [1]}}\n");
+    const Result result = sandbox_.tune({"bench.yaml", "--output", "out"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    const std::string note = "note: out.jsonl: this journal was removed, replaced or cut while the run wrote to it";
+    EXPECT_EQ(has(result.out, note), how != ":") << how << "\n" << result.out;
+  }
+}
+
+TEST_F(Sabotage, TheTerminalIsNotForPrograms) {
+  fs::permissions(sandbox_.write("bench.sh",
+                                 "#!/bin/sh\nif (: > /dev/tty) 2> /dev/null; then ok=false; else ok=true; fi\n"
+                                 "echo \"{\\\"time\\\": 1e-3, \\\"ok\\\": $ok}\"\n"),
+                  fs::perms::owner_all);
+  sandbox_.write("bench.yaml", "{name: bench, file: bench.sh, params: {$N: [1]}}\n");
+  const std::string in_session = "exec setsid --ctty --wait sh -c ': > /dev/tty && exec $TUNE bench.yaml' 0<&1";
+  InTerminal run(sandbox_, "/bin/sh", {"-c", in_session}, 80);
+  EXPECT_EQ(run.code(), 0) << run.text();
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_sabotage_test
