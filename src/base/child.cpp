@@ -61,8 +61,8 @@ std::optional<SignalBounds> bounds_of(const Command& command) {
   return SignalBounds::sparing({::getpid(), ::getppid()}, {::getpgrp(), ::getpgid(::getppid())});
 }
 
-/// Between fork and exec: a session of its own, default signals, and the pipes as 0, 1 and 2. No parent-death signal: it
-/// would kill a worker alone, and the compilers it started would live on; a worker watches its stdin instead.
+/// Between fork and exec: a session of its own, default signals, and the pipes as 0, 1 and 2. No parent-death signal:
+/// it would kill a worker alone, and the compilers it started would live on; a worker watches its stdin instead.
 struct ChildSetup : bp::extend::handler {
   int in, out, err;
   bool own_group;

@@ -40,7 +40,7 @@ struct Command {
   std::map<std::string, std::string> environment;  ///< added to ours
   std::filesystem::path directory;                 ///< empty: ours
   std::size_t capture_limit = 64 * 1024;           ///< captured output beyond it is cut in the middle
-  bool own_group = true;                           ///< a session and group of its own, killed as one; false: stays in ours
+  bool own_group = true;                           ///< a session of its own, killed as one group; false: stays in ours
   bool discards_output = false;                    ///< its stdout is /dev/null
   bool signals_others = true;                      ///< false: kept from that as far as the system can (SignalBounds)
 };
