@@ -176,6 +176,32 @@ TEST_F(Talk, AnAgentThatCannotGoOnSaysWhyAndOthersDoItsSpecs) {
   EXPECT_TRUE(has(result.out, "Number of valid specs: 12\n"));
 }
 
+TEST_F(Talk, TheTimeThatAgentsSpentIsAddedUp) {
+  start(2, {"--no-finals"});
+  add("one");
+  add("other");
+  const Result result = finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); });
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.err, "time spent: programs 18.0 s, 2 devices idle 1.0 s; "));
+}
+
+TEST_F(Talk, ADisagreementOfSharedProcessesIsRememberedAndEndsTheSharingOfAll) {
+  start(2, {"--no-finals"});
+  const FakeAgents::Number first = add("first"), second = add("second");
+  bool told = false, stopped = false;
+  const Result result =
+      finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); },
+             [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
+               if (agent == first && std::holds_alternative<wire::SpecOrder>(order) && !std::exchange(told, true))
+                 agents_->report(first, wire::Distrust{"spec 0 took 1 ms and then 2 ms"});
+               stopped = stopped || (agent == second && std::holds_alternative<wire::StopSharing>(order));
+               return false;
+             });
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(stopped);
+  EXPECT_TRUE(has(sandbox_.read("run.jsonl"), "\"record\":\"distrust\",\"why\":\"spec 0 took 1 ms and then 2 ms\""));
+}
+
 TEST_F(Talk, AnAgentObeysItsDriverAlone) {
   base::FrameHub stranger(60s);
   const std::uint16_t port = stranger.listen("127.0.0.1", 0);

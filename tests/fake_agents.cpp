@@ -70,6 +70,8 @@ void FakeAgents::answer(Number number, const wire::AgentOrder& order, const Time
     report(number, wire::TrialReport{spec->ticket, trial(spec->spec, time(number, spec->spec))});
   }
   if (const auto* finals = std::get_if<wire::FinalsOrder>(&order)) hold_finals(number, *finals, time);
+  if (std::holds_alternative<wire::UsageOrder>(order))
+    report(number, wire::UsageReport{{1, 2, 3, 4, 5}, 0.5, 6, agent.devices, 0});
   if (std::holds_alternative<wire::Farewell>(order)) vanish(number);
 }
 

@@ -216,10 +216,14 @@ class TuningRun {
   std::unique_ptr<exec::Site> site() {
     if (const std::string& why = target_->machine.probe_failure(); !why.empty())
       throw Error(ExitCode::environment, why);
-    if (exec::Cluster* cluster = target_->workers.cluster())
-      return std::make_unique<exec::AgentSite>(*cluster, requests_, agent_plan(*options_, *target_, requests_),
-                                               store_places(*options_),
-                                               [this](const std::string& text) { progress_.say(text, now()); });
+    const auto note_distrust = [this](const std::string& why) { journal_->append(wire::DistrustRecord{why}); };
+    if (exec::Cluster* cluster = target_->workers.cluster()) {
+      Options there = *options_;
+      there.share_processes = held_.share_processes;
+      return std::make_unique<exec::AgentSite>(
+          *cluster, requests_, agent_plan(there, *target_, requests_), store_places(*options_),
+          [this](const std::string& text) { progress_.say(text, now()); }, note_distrust);
+    }
     exec::MeasureOptions measure = measure_options(*options_, target_->workers, target_->plan().backend);
     measure.devices = devices_;
     measure.announce = {[this](const std::string& text) { progress_.say(text, now()); },
@@ -228,7 +232,7 @@ class TuningRun {
       journal_->append(wire::StartedRecord{requests_.trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
     };
     measure.note_waiting = [this] { journal_->note_end(); };
-    measure.note_distrust = [this](const std::string& why) { journal_->append(wire::DistrustRecord{why}); };
+    measure.note_distrust = note_distrust;
     measure.share_processes = held_.share_processes;
     return std::make_unique<exec::LocalSite>(requests_, std::move(measure));
   }

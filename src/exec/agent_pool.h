@@ -1,5 +1,6 @@
 #pragma once
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,8 +25,11 @@ class AgentPool : public Runner {
  public:
   using Number = Cluster::Number;
 
-  /// Both must outlive this. The cluster is prepared.
-  AgentPool(Cluster& cluster, const Requests& requests);
+  using NoteDistrust = std::function<void(const std::string& why)>;
+
+  /// Cluster and requests must outlive this. The cluster is prepared. `note_distrust` is told why shared processes are
+  /// trusted no more.
+  AgentPool(Cluster& cluster, const Requests& requests, NoteDistrust note_distrust);
 
   int free_slots() const override;
   void start(const Spec& spec) override;
@@ -99,6 +103,7 @@ class AgentPool : public Runner {
   std::optional<Number> anchor_;
   std::vector<Common> common_;
   double best_seconds_ = 0, best_joules_ = 0;
+  NoteDistrust note_distrust_;
   std::string distrust_;
   std::deque<Trial> finished_;
 };

@@ -96,18 +96,19 @@ class AgentFinals : public FinalsRun {
   Finals so_far_;
 };
 
-AgentPool prepared(Cluster& cluster, const Requests& requests, const AgentPlan& plan) {
+AgentPool prepared(Cluster& cluster, const Requests& requests, const AgentPlan& plan,
+                   AgentPool::NoteDistrust note_distrust) {
   cluster.prepare(plan);
-  return {cluster, requests};
+  return {cluster, requests, std::move(note_distrust)};
 }
 
 }  // namespace
 
 AgentSite::AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, base::StorePlaces store,
-                     Cluster::Say say)
+                     Cluster::Say say, AgentPool::NoteDistrust note_distrust)
     : store_(std::move(store)),
       earlier_say_(cluster.set_say(std::move(say))),
-      pool_(prepared(cluster, requests, plan)) {}
+      pool_(prepared(cluster, requests, plan, std::move(note_distrust))) {}
 
 AgentSite::~AgentSite() { pool_.cluster().set_say(std::move(earlier_say_)); }
 

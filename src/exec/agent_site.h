@@ -11,10 +11,10 @@ namespace tune::exec {
 /// The machines of a cluster, through their agents.
 class AgentSite : public Site {
  public:
-  /// Has the agents prepare for the plan; `say` is told of agents meanwhile. Both must outlive this. Throws what
-  /// Cluster::prepare throws.
+  /// Has the agents prepare for the plan; `say` is told of agents meanwhile. Cluster and requests must outlive this.
+  /// Throws what Cluster::prepare throws.
   AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, base::StorePlaces store,
-            Cluster::Say say);
+            Cluster::Say say, AgentPool::NoteDistrust note_distrust);
   ~AgentSite() override;
 
   Runner& runner() override { return pool_; }
