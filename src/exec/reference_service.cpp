@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "exec/spec_launches.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
