@@ -6,6 +6,7 @@
 #include "model/values/error.h"
 #include "options/groups.h"
 #include "options/inspect_options.h"
+#include "options/kinds.h"
 #include "options/repeat_options.h"
 #include "options/spellings.h"
 #include "options/texts.h"

@@ -2,7 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "options/groups.h"
+namespace CLI {
+class App;
+}
 
 namespace tune {
 
