@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+// A command to tune that stands where `--` and it should.
+
 namespace CLI {
 class App;
 }
