@@ -31,13 +31,13 @@ class CheatTest : public testing::Test {
   std::map<int, Trial> tune(const std::vector<int>& cheats, std::vector<std::string> arguments = {}) {
     std::string values;
     for (const int cheat : cheats) values += std::to_string(cheat) + ", ";
-    sandbox_.write("gemm.yaml",
-                   "{name: gemm, file: " TUNE_SOURCE_DIR
-                   "/tests/kernels/cheats.cpp, kernel: gemm,\n"
-                   "problem: {gemm: {m: 96, n: 96, k: 96}}, params: {$CHEAT: [" +
-                       values +
-                       "]},\n"
-                       "launch: {args: [A, B, C, m, n, k, CHEAT]}, measure: {max_seconds: 0.1, cutoff: 0}}\n");
+    sandbox_.write("gemm.yaml", "{name: gemm, file: " TUNE_SOURCE_DIR
+                                "/tests/kernels/cheats.cpp, kernel: gemm,\n"
+                                "problem: {gemm: {m: 96, n: 96, k: 96}}, params: {$CHEAT: [" +
+                                    values +
+                                    "]},\n"
+                                    "launch: {args: [A, B, C, m, n, k, CHEAT]}, build: {flags: [-O0]},\n"
+                                    "measure: {max_seconds: 0.1, cutoff: 0}}\n");
     arguments.insert(arguments.begin(), {"--yaml", "gemm.yaml", "--output", "out"});
     const Result result = sandbox_.tune(arguments);
     EXPECT_LE(result.code, 1) << result.err;

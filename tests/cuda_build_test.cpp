@@ -22,7 +22,7 @@ class CudaBuild : public testing::Test {
       GTEST_SKIP() << "tune-worker-cuda was not built: no CUDA toolkit";
     sandbox_.write("probe.cu", "extern \"C\" __global__ void probe(float*) {}\n");
     sandbox_.write("probe.yaml", yaml("probe"));
-    const Result probe = build({"probe.yaml"});
+    const Result probe = build({"probe.yaml", "--max-evals", "1"});
     if (probe.err.find("no run-time compiler") != std::string::npos) GTEST_SKIP() << "no NVRTC: " << probe.err;
   }
 

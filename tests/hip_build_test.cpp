@@ -23,7 +23,7 @@ class HipBuild : public testing::Test {
     Sandbox apart;
     apart.write("probe.hip", sandbox_.read("probe.hip"));
     apart.write("probe.yaml", sandbox_.read("probe.yaml"));
-    const Result probe = apart.tune({"probe.yaml", "--build-only", "--arch", "gfx90a", "--quiet"});
+    const Result probe = apart.tune({"probe.yaml", "--build-only", "--arch", "gfx90a", "--quiet", "--max-evals", "1"});
     if (probe.err.find("no run-time compiler") != std::string::npos) GTEST_SKIP() << "no hipRTC: " << probe.err;
   }
 

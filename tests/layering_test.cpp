@@ -95,7 +95,7 @@ const std::map<std::string, std::set<std::string>> kThirdParty = {
     {"xxhash.h", {"src/base/store.cpp"}},
     {"spdlog/", {"src/base/log.cpp"}},
     {"nlohmann/", {"src/wire/json.h"}},
-    {"CLI/", {"src/options/groups.h", "src/options/texts.cpp"}},
+    {"CLI/", {"src/options/kinds.h", "src/options/texts.cpp"}},
     {"yaml-cpp/", {"src/config/parse_yaml.cpp"}},
     {"zlib.h", {"src/interop/text_file.cpp"}},
     {"bzlib.h", {"src/interop/text_file.cpp"}},

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "exec/spec_launches.h"
 #include "tuning_folder.h"
 
 namespace tune::requests_test {

@@ -90,7 +90,7 @@ void ClockHolder::apply(const DeviceSettings& settings) {
   }
 }
 
-// What fails may have been set in part, but nothing is where it was not permitted.
+// A refused setting may have been made in part, and is undone later; without permission nothing was set.
 void ClockHolder::set(DeviceControl control, std::int64_t value) {
   try {
     control_->set(control, value);

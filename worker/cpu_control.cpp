@@ -85,7 +85,7 @@ CpuControl::CpuControl()
   std::erase_if(policies_, [](const fs::path& policy) { return sysfs_line(policy / "affected_cpus").empty(); });
 }
 
-// What one policy has, all are taken to have: the samples tell otherwise.
+// All policies are assumed to have what the first one has; if they do not, the samples show it.
 wire::SettableClocks CpuControl::settable() const {
   wire::SettableClocks settable;
   if (!policies_.empty()) {

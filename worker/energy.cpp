@@ -18,8 +18,8 @@ struct Step {
   std::int64_t launches;
 };
 
-/// Of the 95 % interval of a mean. What one step has too much, because it is seen late, the next one lacks: the mean is
-/// known no worse than this.
+/// Half the width of the 95 % interval of the mean of a counter's steps. A step that is seen late is too long, and the
+/// next one too short by as much, so the mean is known at least as well as this.
 double half_width(const std::vector<double>& values) {
   constexpr std::size_t kFewest = 5;
   constexpr double kDeviations = 2.8;  // of five values; of more it is less

@@ -19,6 +19,7 @@
 #include "gpu_blas_library.h"
 #include "gpu_build.h"
 #include "gpu_kernel.h"
+#include "gpu_limits.h"
 #include "gpu_memory.h"
 #include "gpu_monitor.h"
 #include "gpu_probe.h"
@@ -26,7 +27,6 @@
 #include "gpu_shared_reference.h"
 #include "gpu_timer.h"
 #include "measure.h"
-#include "model/peak.h"
 #include "reference_file.h"
 #include "roofline.h"
 #include "support.h"
@@ -39,8 +39,6 @@ namespace {
 constexpr double kLoadingCode = 0.001;  // seconds that loading a kernel's code may add to its first launch
 constexpr double kDisturbance = 1.25;   // processes that open the device made launches up to 1.17 times as long (H200)
 constexpr int kCheckedLaunches = 2;     // of each spec before the first that is timed
-constexpr double kPeakMargin = 1.25;    // clocks go beyond what consumer cards tell
-constexpr double kBandwidthMargin = 1.1;
 constexpr int kVendorAlgorithms = 100;
 constexpr double kLookInFinals = 2;              // seconds between two looks at the gauges, which take some ms each
 constexpr double kLongBesideVariation = 200e-6;  // seconds; to change the inputs takes less than 10 us
@@ -74,12 +72,6 @@ class GpuBackend final : public WorkerBackend {
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
-  /// What the device cannot exceed; 0: not known.
-  struct Limits {
-    double flops = 0, bandwidth = 0;  ///< flops and bytes per second
-    double cache_bytes = 0;
-  };
-
   void share_reference(const wire::ReferenceRequest& request, const std::vector<double>& values);
   std::vector<double> outputs() const;
   void provide_memory(const wire::MeasureRequest& request);
@@ -94,7 +86,6 @@ class GpuBackend final : public WorkerBackend {
   Sampler sampler(const wire::Go& go, double cutoff);
   std::optional<Timing> hopeless(const wire::Go& go);
   Timing time(const wire::Go& go, double first, double deadline);
-  Limits limits_for(const Gemm& gemm) const;
   void refuse_impossible(const Timing& timing) const;
   void add_remarks(const wire::Go& go, wire::Measured& measured) const;
   void add_energy(const wire::Go& go, wire::Measured& measured);
@@ -112,7 +103,7 @@ class GpuBackend final : public WorkerBackend {
   std::optional<GpuKernel> kernel_;
   std::unique_ptr<GpuBlas> vendor_;
   std::optional<GpuTimer> timer_;
-  Limits limits_;
+  GpuLimits limits_;
   DeviceMemory shared_reference_;
   std::unique_ptr<Monitor> monitor_;
   std::optional<Observer> observer_;
@@ -201,7 +192,7 @@ void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
   if (!helpers_) helpers_.emplace(*gpu_, helpers_code(request.reference, gpu_->arch()));
   memory_.emplace(*gpu_, *helpers_, request, *verifier_, std::random_device()());
   timer_.emplace(*gpu_, *helpers_, *memory_, *verifier_);
-  if (const auto* gemm = std::get_if<Gemm>(&verifier_->problem())) limits_ = limits_for(*gemm);
+  if (const auto* gemm = std::get_if<Gemm>(&verifier_->problem())) limits_ = GpuLimits::of(*gpu_, *gemm);
   memory_key_ = memory_key(request);
 }
 
@@ -332,17 +323,6 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   timer_->verify_last();
   if (!energy) return energy_rounds_.do_without(kCounterStands, measured);
   energy_rounds_.note(*energy, clock, measured);
-}
-
-// Asking a driver for its clocks takes a millisecond (H200), so it is asked once.
-GpuBackend::Limits GpuBackend::limits_for(const Gemm& gemm) const {
-  Limits limits;
-  limits.flops = kPeakMargin * peak_flops(gpu_->arch(), gpu_->attribute(gpu::kMultiprocessors),
-                                          1e3 * gpu_->attribute(gpu::kClock), gemm);
-  // What HIP tells of clock and width does not give the bandwidth of every kind of memory.
-  if (kind() == Backend::cuda) limits.bandwidth = kBandwidthMargin * gpu_->memory_bandwidth();
-  limits.cache_bytes = gpu_->attribute(gpu::kL2Bytes);
-  return limits;
 }
 
 /// A custom problem's operations and bytes are what its file calls so.

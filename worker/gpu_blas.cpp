@@ -16,7 +16,8 @@
 namespace tune::worker {
 namespace {
 
-constexpr std::size_t kWorkspace = 32 << 20;  // what cuBLASLt recommends for Hopper, and hipBLASLt's samples give it
+constexpr std::size_t kWorkspaceBytes = 32
+                                        << 20;  // what cuBLASLt recommends for Hopper, and hipBLASLt's samples give it
 
 [[noreturn]] void refuse(const std::string& text) { throw SpecFailure(Stage::load, text); }
 
@@ -77,7 +78,7 @@ struct Operand {
 class VendorBlas final : public GpuBlas {
  public:
   VendorBlas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most, const blas::Library& library)
-      : gemm_(resolved(gemm)), library_(library), workspace_(gpu, kWorkspace, blas::kName) {
+      : gemm_(resolved(gemm)), library_(library), workspace_(gpu, kWorkspaceBytes, blas::kName) {
     describe();
     bind(address);
     find(most);
@@ -169,7 +170,7 @@ void VendorBlas::add_bias() const {
 void VendorBlas::find(int most) {
   blas::Preference preference = nullptr;
   check(library_.make_preference(&preference));
-  const std::size_t bytes = kWorkspace;
+  const std::size_t bytes = kWorkspaceBytes;
   check(library_.set_preference(preference, blas::kMaxWorkspace, &bytes, sizeof(bytes)));
   std::vector<blas::Found> found(static_cast<std::size_t>(most));
   int count = 0;
@@ -184,7 +185,7 @@ void VendorBlas::find(int most) {
 void VendorBlas::launch() {
   check(library_.multiply(library_.handle, product_, &alpha_, first_.data, first_.layout, second_.data, second_.layout,
                           &beta_, c_.data, c_.layout, c_.data, c_.layout, &algorithms_[chosen_],
-                          reinterpret_cast<void*>(workspace_.address()), kWorkspace, nullptr));
+                          reinterpret_cast<void*>(workspace_.address()), kWorkspaceBytes, nullptr));
 }
 
 }  // namespace

@@ -16,13 +16,14 @@ namespace {
 
 constexpr std::size_t kCopies = 8;
 
-[[noreturn]] void refuse(const std::string& text) { throw SpecFailure(Stage::load, text); }
+[[noreturn]] void refuse_launch(const std::string& text) { throw SpecFailure(Stage::load, text); }
 
 GpuLaunch::Extents extents(const std::vector<std::int64_t>& values, const char* what) {
   GpuLaunch::Extents result = {1, 1, 1};
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] < 1 || values[i] > std::numeric_limits<std::int32_t>::max())
-      refuse(fmt::format("launch.{} cannot be [{}]: every entry must be at least 1", what, fmt::join(values, ", ")));
+      refuse_launch(
+          fmt::format("launch.{} cannot be [{}]: every entry must be at least 1", what, fmt::join(values, ", ")));
     result.at(i) = static_cast<unsigned>(values[i]);
   }
   return result;
@@ -73,7 +74,7 @@ GpuKernel::Call GpuKernel::describe(const wire::KernelLaunch& rules) const {
   call.launch.block = extents(rules.block, "block");
   if (!rules.cluster.empty()) call.launch.cluster = extents(rules.cluster, "cluster");
   if (rules.shared < 0 || rules.shared > std::numeric_limits<std::int32_t>::max())
-    refuse(fmt::format("launch.shared cannot be {} bytes", rules.shared));
+    refuse_launch(fmt::format("launch.shared cannot be {} bytes", rules.shared));
   call.launch.shared = static_cast<unsigned>(rules.shared);
   call.text = fmt::format("{}: grid [{}], block [{}], {} bytes of dynamic shared memory", rules.kernel,
                           fmt::join(rules.grid, ", "), fmt::join(rules.block, ", "), rules.shared);
@@ -100,19 +101,20 @@ void GpuKernel::verify_parameters(const Call& call, const std::string& kernel) c
   for (const std::size_t size : sizes) parameters.push_back({fmt::format("{} bytes", size)});
   for (std::size_t i = 0; i < call.arguments.size(); ++i)
     entries.push_back({fmt::format("{} bytes", call.arguments[i].size), wire::name_of(call.rules->args[i])});
-  if (const auto misfit = wire::misfit(kernel, parameters, entries)) refuse(*misfit);
+  if (const auto misfit = wire::misfit(kernel, parameters, entries)) refuse_launch(*misfit);
 }
 
 void GpuKernel::allow_shared_memory(const Call& call, const std::string& kernel) const {
   const auto& [x, y, z] = call.launch.block;
   const auto threads = std::uint64_t{x} * y * z, most = static_cast<std::uint64_t>(gpu_->attribute(gpu::kMaxThreads));
-  if (threads > most) refuse(fmt::format("a block of {} has {} threads; the device allows {}", kernel, threads, most));
+  if (threads > most)
+    refuse_launch(fmt::format("a block of {} has {} threads; the device allows {}", kernel, threads, most));
   int declared = 0;
   gpu_->check(gpu_->driver().function_attribute(&declared, gpu::kStaticShared, call.launch.function));
   const auto shared = static_cast<int>(call.launch.shared), limit = gpu_->attribute(gpu::kMaxShared);
   if (shared > limit - declared)
-    refuse(fmt::format("a block of {} needs {} bytes of shared memory; the device allows {}", kernel,
-                       std::int64_t{shared} + declared, limit));
+    refuse_launch(fmt::format("a block of {} needs {} bytes of shared memory; the device allows {}", kernel,
+                              std::int64_t{shared} + declared, limit));
   // The limit is the function's: another launch of it may need more.
   GpuLaunch largest = call.launch;
   for (const Call& other : calls_)

@@ -10,7 +10,7 @@
 namespace tune::worker {
 namespace {
 
-CUtensorMapDataType data_type(Type type) {
+CUtensorMapDataType tensor_type(Type type) {
   switch (type) {
     case Type::f64:
       return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
@@ -94,7 +94,7 @@ gpu::TensorMap make_tensor_map(const Gpu& gpu, const wire::Arg& arg, const Probl
   const std::vector<cuuint32_t> box(arg.box.begin(), arg.box.end()), steps(rank, 1);
   CUtensorMap map{};
   const gpu::Status status = gpu.driver().encode_tensor_map(
-      &map, data_type(tensor.type), static_cast<cuuint32_t>(rank), reinterpret_cast<void*>(address),
+      &map, tensor_type(tensor.type), static_cast<cuuint32_t>(rank), reinterpret_cast<void*>(address),
       tensor.dimensions.data(), tensor.strides.data(), box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
       swizzle(arg.swizzle), promotion(arg.l2_promotion), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status == gpu::kSuccess) return map;

@@ -6,7 +6,7 @@
 namespace tune::worker {
 
 /// What an OpenBLAS says of its kernels. A library for x86-64 holds kernels for several CPUs, which it calls cores, and
-/// takes those that it knows by the CPU's model number: of one that is newer than itself it may think that it is old.
+/// chooses among them by the CPU's model number. It may take a CPU that is newer than itself for an older one.
 struct OpenBlas {
   std::string core;              ///< whose kernels it runs
   bool chooses = true;           ///< by the CPU, or as OPENBLAS_CORETYPE says; else it was built for that core alone

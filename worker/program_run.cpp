@@ -15,7 +15,7 @@
 namespace tune::worker {
 namespace {
 
-constexpr std::size_t kLongestLine = 300;
+constexpr std::size_t kLongestQuote = 300;
 
 // A shell reports the signal that killed its command as an exit code of 128 and more.
 base::Exit seen_through_shell(base::Exit exit, bool is_shell) {
@@ -39,7 +39,7 @@ std::string message_of(const Task& task, const base::Exit& exit, const base::Fin
   if (error.line.empty()) error = first_error(finished.output);
   std::string line = shown_error(error.line, task.folders);
   if (line.empty()) line = last_line(finished.captured.empty() ? finished.output : finished.captured);
-  line.resize(std::min(line.size(), kLongestLine));
+  line.resize(std::min(line.size(), kLongestQuote));
   const std::string first =
       fmt::format("{} ended with {}{}{}{}", task.what, base::to_text(exit), line.empty() ? "" : ": ", line, limit);
   return task.stage == Stage::build ? message_with(first, error.rest) : first;

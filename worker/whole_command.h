@@ -17,7 +17,7 @@ class WholeCommand {
 
   /// A run that was made to find out what the command prints: the first one of the warm-up.
   void add_first(const base::ResourceUse& use);
-  /// One turn: in the finals one run, else as many as tell the time (Sampler). The warm-up precedes the first turn.
+  /// One turn: one run in the finals, else runs until the time is known (Sampler). Warms up before the first turn.
   wire::Measured measure(const wire::Go& go);
 
  private:

@@ -10,7 +10,7 @@
 namespace tune::base {
 namespace {
 
-// The value follows as a word of its own, after `=`, or (one dash) at once. Longer names stand before their beginnings.
+// The value is the next word, or follows `=` or a name with one dash directly. A name stands before its own prefixes.
 constexpr std::array<std::string_view, 9> kFolderOptions = {"--include-directory-after",
                                                             "--include-directory",
                                                             "--include-path",

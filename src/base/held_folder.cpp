@@ -16,7 +16,7 @@ namespace tune::base {
 namespace fs = std::filesystem;
 namespace {
 
-// Nobody sets the sticky bit on a folder that its owner alone may write, so it marks ours.
+// On a folder that only its owner may write to, the sticky bit has no use, so nobody sets it: it marks our folders.
 constexpr mode_t kMode = S_ISVTX | S_IRWXU;
 
 Descriptor open_folder(const fs::path& path) {

@@ -143,7 +143,7 @@ SignalBounds SignalBounds::of_this_process(const std::vector<pid_t>& spared) {
 }
 
 SignalBounds SignalBounds::sparing(const std::vector<pid_t>& processes, const std::vector<pid_t>& groups) {
-  // For kill(2), 0 means the caller's own group, which is one of these until it leaves it.
+  // To kill(2), 0 means the caller's own group, which is one of `groups` until the caller leaves it.
   std::vector<std::uint32_t> targets = {static_cast<std::uint32_t>(-1), 0}, closed;
   for (const pid_t process : processes) targets.push_back(static_cast<std::uint32_t>(process));
   for (const pid_t group : groups) {

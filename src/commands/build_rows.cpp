@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "exec/spec_launches.h"
+
 namespace tune::commands {
 
 report::BuildRow launched_row(Spec spec, const exec::Requests& requests) {

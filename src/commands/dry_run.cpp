@@ -7,6 +7,7 @@
 #include "commands/commands.h"
 #include "commands/on_stderr.h"
 #include "commands/rules.h"
+#include "exec/spec_launches.h"
 #include "report/losses.h"
 #include "report/spec_list.h"
 #include "report/text_page.h"

@@ -20,7 +20,7 @@ std::string text_at(const Fields& fields, std::string_view key) {
   return node != nullptr ? read_text(*node, key, fields.diagnostics()).value_or("") : "";
 }
 
-bool is_number(const Value& value) {
+bool is_numeric(const Value& value) {
   return !std::holds_alternative<std::string>(value) && !std::holds_alternative<Pair>(value);
 }
 
@@ -71,7 +71,7 @@ std::map<std::string, Value> read_properties(const Node& node, std::string_view 
   for (const Entry& entry : node.entries) {
     if (const auto text = read_text(entry.value, entry.key.text, diagnostics)) {
       const Value& value = properties[entry.key.text] = entry.value.quoted ? Value(*text) : parse_value(*text);
-      if (is_number_of_a_device(entry.key.text) && !is_number(value))
+      if (is_number_of_a_device(entry.key.text) && !is_numeric(value))
         diagnostics.add(entry.value.place,
                         fmt::format("{} in {} must be a number, not {}", entry.key.text, what, describe(entry.value)));
     }

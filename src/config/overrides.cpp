@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 
 #include "config/configuration_text.h"
 #include "config/fields.h"
 #include "config/params.h"
+#include "config/problem_entries.h"
 #include "config/source.h"
 #include "config/values.h"
 #include "model/values/error.h"
@@ -16,17 +16,6 @@ namespace tune::config {
 namespace {
 
 Place command_line(const std::string& option) { return {std::make_shared<const std::string>(option), 0, 0}; }
-
-constexpr std::array<std::string_view, 19> kGemmKeys = {
-    "m", "n",        "k",        "batch",    "lda",   "ldb",  "ldc",  "acc",  "a",         "b",
-    "c", "stride_a", "stride_b", "stride_c", "alpha", "beta", "bias", "init", "fast_accum"};
-/// The names of tune_gemm; a program that does not have them among its parameters gets them anyway.
-constexpr std::array<std::string_view, 5> kProgramNames = {"M", "N", "K", "rowMajorA", "rowMajorB"};
-
-template <class Array, class Item>
-bool contains(const Array& array, const Item& item) {
-  return std::ranges::find(array, item) != array.end();
-}
 
 std::string upper(const std::string& letter) {
   return std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(letter[0]))));
@@ -56,12 +45,7 @@ void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
 class Overrider {
  public:
   Overrider(Node& root, Diagnostics& diagnostics)
-      : root_(&root), diagnostics_(&diagnostics), declares_(!parameter_names().empty()) {
-    Node* problem = root.find("problem");
-    if (problem == nullptr) return;
-    gemm_ = problem->find("gemm");
-    custom_ = problem->find("custom");
-  }
+      : root_(&root), diagnostics_(&diagnostics), problem_(root, diagnostics), declares_(!parameter_names().empty()) {}
 
   void set_parameter(const std::string& name, const Node& value) {
     for (Node* mapping : parameter_mappings(*root_)) set_in_mapping(*mapping, name, value);
@@ -71,7 +55,7 @@ class Overrider {
   void replace_parameter(const Entry& entry, const std::string& text) {
     const std::string name = bare(entry.key.text);
     if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
-    if (gemm_ != nullptr && (name == "m" || name == "n" || name == "k")) {
+    if (problem_.is_gemm() && (name == "m" || name == "n" || name == "k")) {
       diagnostics_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
       return;
     }
@@ -98,17 +82,13 @@ class Overrider {
 
   /// -m, -n, -k: `letter` is lower case.
   void set_size(const std::string& letter, std::int64_t size) {
-    const Node value = make_scalar(std::to_string(size), command_line("-" + letter));
+    const Place place = command_line("-" + letter);
     const std::string capital = upper(letter);
-    if (gemm_ != nullptr) {
-      gemm_->set(letter, value);
-    } else if (custom_ != nullptr) {
-      if (!set_custom_size(letter, value) && !set_custom_size(capital, value)) {
-        diagnostics_->add(value.place, fmt::format("the custom problem has no size '{}'; declare it in sizes", letter));
-      }
-    } else {
-      set_parameter(has_parameter(letter) ? letter : capital, value);
-    }
+    if (problem_.set(letter, size, place) || problem_.set(capital, size, place)) return;
+    if (problem_.is_custom())
+      diagnostics_->add(place, fmt::format("the custom problem has no size '{}'; declare it in sizes", letter));
+    else
+      set_parameter(has_parameter(letter) ? letter : capital, make_scalar(std::to_string(size), place));
   }
 
   /// --problem KEY=VALUE
@@ -118,11 +98,10 @@ class Overrider {
     const std::string key = text.substr(0, equals);
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
       diagnostics_->add(place, "write KEY=VALUE, such as a=bf16");
-    } else if (!set_gemm(key, parse_value(text.substr(equals + 1)), place) &&
-               !set_custom_size(key, make_scalar(text.substr(equals + 1), place))) {
+    } else if (!problem_.set_written(key, text.substr(equals + 1), place)) {
       diagnostics_->add(place, fmt::format("'{}' is no entry of the problem{}", key,
-                                           gemm_ != nullptr || custom_ != nullptr
-                                               ? did_you_mean(key, problem_names())
+                                           problem_.is_gemm() || problem_.is_custom()
+                                               ? did_you_mean(key, problem_.names())
                                                : "; the file has none, and --param sets the parameters of a program"));
     }
   }
@@ -132,7 +111,7 @@ class Overrider {
     const Place place = command_line("--config_str " + text);
     const ConfigurationText configuration = read_configuration(text, place, *diagnostics_);
     for (const auto& [key, value] : configuration.problem)
-      if (!set_gemm(key, parse_value(value), place) && !set_custom_size(key, make_scalar(value, place)))
+      if (!problem_.set_written(key, value, place))
         set_parameter(has_parameter(key) ? key : upper(key), make_scalar(value, place));
     for (const ConfigurationText::Parameter& parameter : configuration.parameters) {
       const std::string name = declared(parameter);
@@ -147,14 +126,14 @@ class Overrider {
   void apply(const Shape& shape) {
     Shape parameters;
     for (std::size_t i = 0; i < shape.settings.size(); ++i)
-      if (!set_size(shape.settings[i], shape.places[i])) {
+      if (!problem_.set(shape.settings[i].name, shape.settings[i].value, shape.places[i])) {
         parameters.settings.push_back(shape.settings[i]);
         parameters.places.push_back(shape.places[i]);
       }
     apply_parameters(parameters);
-    if (gemm_ == nullptr) return;
+    if (!problem_.is_gemm()) return;
     for (const char* size : {"m", "n", "k"}) {
-      const auto sets = [&](const Setting& setting) { return gemm_key(setting.name) == size; };
+      const auto sets = [&](const Setting& setting) { return ProblemEntries::gemm_key(setting.name) == size; };
       const auto count = std::ranges::count_if(shape.settings, sets);
       if (count == 0) diagnostics_->add(shape.place, fmt::format("a shape of a gemm lacks {}", upper(size)));
       if (count > 1) diagnostics_->add(shape.place, fmt::format("a shape has both {} and {}", upper(size), size));
@@ -165,11 +144,6 @@ class Overrider {
   const std::vector<Setting>& chosen() const { return chosen_; }
 
  private:
-  bool set_size(const Setting& setting, const Place& place) {
-    return set_gemm(setting.name, setting.value, place) ||
-           set_custom_size(setting.name, make_scalar(to_text(setting.value), place));
-  }
-
   /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
   /// value.
   void apply_parameters(const Shape& shape) {
@@ -187,46 +161,25 @@ class Overrider {
         if (bare(entry.key.text) != setting.name) continue;
         const std::optional<Parameter> parameter =
             read_parameter(entry.key, entry.value, Arithmetic::unquoted, ignored);
-        return parameter && contains(parameter->values, setting.value);
+        return parameter && std::ranges::find(parameter->values, setting.value) != parameter->values.end();
       }
       return false;
     });
   }
 
   void apply(const Setting& setting, const Place& place) {
-    const bool of_a_program = gemm_ == nullptr && custom_ == nullptr && contains(kProgramNames, setting.name);
+    // A program that does not have tune_gemm's names among its parameters gets them anyway.
+    const bool of_a_program =
+        !problem_.is_gemm() && !problem_.is_custom() && ProblemEntries::is_name_of_tune_gemm(setting.name);
     if (!of_a_program && !has_parameter(setting.name))
       diagnostics_->add(place, fmt::format("a shape has '{}', which is neither a size of the problem nor a parameter{}",
                                            setting.name, did_you_mean(setting.name, shape_names())));
     set_parameter((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, place));
   }
 
-  /// Sets an entry of a gemm, by our name or tune_gemm's; false: there is none, or no gemm.
-  bool set_gemm(const std::string& name, const Value& value, const Place& place) {
-    if (gemm_ == nullptr) return false;
-    const std::string key = gemm_key(name);
-    if (name == "rowMajorA" || name == "rowMajorB")
-      set_layout(name == "rowMajorA" ? "a" : "b", value, place);
-    else if (!key.empty())
-      gemm_->set(key, make_scalar(to_text(value), place));
-    else
-      return false;
-    return true;
-  }
-
-  /// What --problem can say.
-  std::vector<std::string> problem_names() {
-    std::vector<std::string> names;
-    if (custom_ == nullptr) names.assign(kProgramNames.begin(), kProgramNames.end());
-    if (gemm_ != nullptr) names.insert(names.end(), kGemmKeys.begin(), kGemmKeys.end());
-    if (Node* sizes = custom_ != nullptr ? custom_->find("sizes") : nullptr)
-      for (const Entry& entry : sizes->entries) names.push_back(entry.key.text);
-    return names;
-  }
-
   /// What a shape can say.
   std::vector<std::string> shape_names() {
-    std::vector<std::string> names = problem_names();
+    std::vector<std::string> names = problem_.names();
     const std::vector<std::string> parameters = parameter_names();
     names.insert(names.end(), parameters.begin(), parameters.end());
     return names;
@@ -238,30 +191,6 @@ class Overrider {
       for (const Entry& entry : mapping->entries)
         if (std::ranges::find(names, bare(entry.key.text)) == names.end()) names.push_back(bare(entry.key.text));
     return names;
-  }
-
-  /// The gemm's key that a name of a shape means, or nothing.
-  static std::string gemm_key(const std::string& name) {
-    if (name == "M" || name == "N" || name == "K") {
-      return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(name[0]))));
-    }
-    return contains(kGemmKeys, name) ? name : "";
-  }
-
-  void set_layout(const std::string& matrix, const Value& value, const Place& place) {
-    const std::string text = to_text(value);
-    if (text != "T" && text != "N") {
-      diagnostics_->add(place, fmt::format("rowMajor is '{}'; it must be T (row-major) or N", text));
-    }
-    if (gemm_->find("layout") == nullptr) gemm_->set("layout", make_mapping(place));
-    gemm_->find("layout")->set(matrix, make_scalar(text == "T" ? "row" : "col", place));
-  }
-
-  bool set_custom_size(const std::string& name, const Node& value) {
-    Node* sizes = custom_ != nullptr ? custom_->find("sizes") : nullptr;
-    if (sizes == nullptr || sizes->find(name) == nullptr) return false;
-    sizes->set(name, value);
-    return true;
   }
 
   bool has_parameter(const std::string& name) {
@@ -282,9 +211,8 @@ class Overrider {
   std::vector<Setting> chosen_;
   Node* root_;
   Diagnostics* diagnostics_;
+  ProblemEntries problem_;
   bool declares_;  ///< the file has parameters
-  Node* gemm_ = nullptr;
-  Node* custom_ = nullptr;
 };
 
 /// Splits NAME:VALUE; the value is YAML.

@@ -31,7 +31,7 @@ Spec read_only_spec(const Node& root, const Node& params, Diagnostics& diagnosti
   return spec;
 }
 
-std::string problem_of(const Node& root, Diagnostics& diagnostics) {
+std::string recorded_problem(const Node& root, Diagnostics& diagnostics) {
   const Node* node = root.find("problem");
   if (node == nullptr) return "";
   Scope scope(diagnostics);
@@ -51,7 +51,7 @@ RecordedBest read_best(const std::filesystem::path& path) {
   RecordedBest best;
   best.kernel = read_text(*name, "name", diagnostics).value_or("");
   best.spec = read_only_spec(root, *params, diagnostics);
-  best.problem = problem_of(root, diagnostics);
+  best.problem = recorded_problem(root, diagnostics);
   if (auto result = read_result(root, diagnostics))
     best.result = std::move(*result);
   else

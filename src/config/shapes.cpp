@@ -19,8 +19,8 @@ constexpr std::uintmax_t kLongestLog = 1 << 30;
 
 /// What a gemm is called by in every entry.
 bool is_size(const std::string& name) {
-  constexpr std::array<std::string_view, 8> kSizes = {"M", "N", "K", "m", "n", "k", "rowMajorA", "rowMajorB"};
-  return std::ranges::find(kSizes, name) != kSizes.end();
+  constexpr std::array<std::string_view, 8> kSizesAndLayouts = {"M", "N", "K", "m", "n", "k", "rowMajorA", "rowMajorB"};
+  return std::ranges::find(kSizesAndLayouts, name) != kSizesAndLayouts.end();
 }
 
 void set_sizes(Node& node, const Gemm& gemm) {

@@ -6,21 +6,12 @@
 #include <array>
 
 #include "config/fields.h"
-#include "config/values.h"
-#include "model/expression/expression.h"
-#include "model/values/error.h"
+#include "config/python_list.h"
 
 namespace tune::config {
 namespace {
 
 constexpr std::array<std::string_view, 3> kAxes = {"X", "Y", "Z"};
-constexpr std::int64_t kMostValues = 100'000;
-
-std::string trimmed(std::string text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 class T1Reader {
  public:
@@ -117,7 +108,7 @@ class T1Reader {
     for (const Node* parameter : as_list(*parameters)) {
       const Node *name = require(*parameter, "Name"), *values = require(*parameter, "Values");
       if (name == nullptr || values == nullptr) continue;
-      Node list = read_values(*values);
+      Node list = values->is_list() && !values->items.empty() ? *values : read_python_list(*values, *diagnostics_);
       const Node* initial = parameter->find("Default");
       if (initial != nullptr) default_.set(name->text, *initial);
       if (initial != nullptr || !list.items.empty())
@@ -125,79 +116,6 @@ class T1Reader {
       params_.set(name->text, std::move(list));
     }
     if (!default_.entries.empty()) tuning_.set("default", default_);
-  }
-
-  /// A text in Python's syntax: [16, 32], range(1, 5), [2**i for i in range(4)].
-  Node read_values(const Node& node) {
-    if (node.is_list() && !node.items.empty()) return node;
-    std::string text = trimmed(node.text);
-    if (text.starts_with("list(") && text.ends_with(')')) text = trimmed(text.substr(5, text.size() - 6));
-    if (text.starts_with("range(")) text = fmt::format("[i for i in {}]", text);
-    if (text.find(" for ") != std::string::npos) return comprehension(text, node);
-    if (text.starts_with('(') && text.ends_with(')')) text = fmt::format("[{}]", text.substr(1, text.size() - 2));
-    Node list = parse_list(text, node);
-    if (!list.is_list() || list.items.empty()) complain(node, fmt::format("{} is no list of values", describe(node)));
-    return list;
-  }
-
-  /// Returns a null node if the text is not YAML.
-  static Node parse_list(const std::string& text, const Node& node) {
-    Diagnostics ignored;
-    Node list;
-    try {
-      list = parse_yaml(text, "Values", ignored);
-    } catch (const Error&) {
-      list = Node();
-    }
-    relocate(list, node.place);
-    return list;
-  }
-
-  Node comprehension(const std::string& text, const Node& node) {
-    Node list = make_list(node.place);
-    const auto fail = [&] {
-      complain(node, fmt::format("'{}' is no list of values that tune understands; write the values out", node.text));
-      return list;
-    };
-    const auto with = text.find(" for "), in = text.find(" in range(");
-    if (!text.starts_with('[') || !text.ends_with(")]") || in == std::string::npos || in < with) return fail();
-    const std::string variable = trimmed(text.substr(with + 5, in - with - 5));
-    const auto bounds = read_bounds(text.substr(in + 10, text.size() - in - 12));
-    if (!is_identifier(variable) || !bounds) return fail();
-    Names names;
-    names.declare(variable);
-    try {
-      const Expression expression = Expression::parse(text.substr(1, with - 1), names);
-      const auto [first, last, step] = *bounds;
-      bool fits = true;  // what is beyond 64 bits is beyond the end, too
-      for (std::int64_t i = first; fits && (step > 0 ? i < last : i > last);
-           fits = !__builtin_add_overflow(i, step, &i)) {
-        const std::vector<Value> slots = {i};
-        EvalFailure failure;
-        const Value value = expression.evaluate(slots, failure);
-        if (failure || static_cast<std::int64_t>(list.items.size()) >= kMostValues) return fail();
-        list.items.push_back(make_scalar(to_yaml(value), node.place));
-      }
-    } catch (const ExpressionError&) {
-      return fail();
-    }
-    return list.items.empty() ? fail() : list;
-  }
-
-  /// What stands in range(...): first, behind the last, step.
-  static std::optional<std::array<std::int64_t, 3>> read_bounds(const std::string& text) {
-    std::vector<std::int64_t> numbers;
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      const std::optional<Value> number = evaluate_text(text.substr(begin, end - begin));
-      if (!number || !std::holds_alternative<std::int64_t>(*number)) return std::nullopt;
-      numbers.push_back(std::get<std::int64_t>(*number));
-      begin = end + 1;
-    }
-    if (numbers.size() == 1) return std::array<std::int64_t, 3>{0, numbers[0], 1};
-    if (numbers.size() == 2) return std::array<std::int64_t, 3>{numbers[0], numbers[1], 1};
-    if (numbers.size() != 3 || numbers[2] == 0) return std::nullopt;
-    return std::array<std::int64_t, 3>{numbers[0], numbers[1], numbers[2]};
   }
 
   void read_conditions(const Node& space) {

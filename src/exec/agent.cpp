@@ -153,7 +153,7 @@ void Agent::prepare(const wire::PlanOrder& order) {
   report(wire::Ready{slots(), work_->requests().source_hash()});
 }
 
-// Enough to build while devices measure; what is more would be missed by others at the end.
+// Enough specs to build some while others are measured; with more, other agents would have none at the end.
 int Agent::slots() const {
   const MeasureService& service = site_->service();
   const int room = site_->runner().free_slots() - wire::kCommonSpecs;

@@ -62,7 +62,7 @@ class AgentFinals : public FinalsRun {
     }
   }
 
-  // What earlier results were measured with is here, and agents may not have it.
+  // The artifacts of earlier results are in this machine's store, and agents may not have them.
   void send_stored(AgentPool::Number agent) const {
     for (const Contender& contender : contenders_) {
       if (!contender.stored) continue;

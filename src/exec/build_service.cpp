@@ -6,6 +6,7 @@
 
 #include "exec/launch_check.h"
 #include "exec/occupancy.h"
+#include "exec/spec_launches.h"
 #include "model/values/error.h"
 
 namespace tune::exec {

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <thread>
 
 #include "base/running.h"
+#include "exec/finals_entry.h"
+#include "exec/spec_launches.h"
 #include "model/values/random.h"
 
 namespace tune::exec {
@@ -19,58 +20,6 @@ constexpr double kMostLaunchesInOtherState = 20, kSecondsInOtherState = 1;
 
 }  // namespace
 
-struct FinalsRunner::Entry {
-  /// The results of one round other than the time.
-  struct Round {
-    std::int64_t launches = 0;
-    std::map<std::string, double> metrics;
-  };
-
-  Contender contender;
-  Finalist result;
-  std::map<int, Round> rounds;
-  std::unique_ptr<WorkerProcess> process;
-  bool checked = false;  ///< in its present process
-  bool tried_again = false;
-  bool beyond = false;  ///< the rounds are over, and failures no longer count
-
-  bool active() const { return process != nullptr; }
-  bool is_spec() const { return contender.label.empty(); }
-
-  void forget(int round) {
-    result.rounds.erase(round);
-    rounds.erase(round);
-  }
-
-  /// Without the rounds after this one.
-  Finalist result_until(int last_round) const {
-    Entry rest;
-    rest.result = result;
-    rest.rounds = rounds;
-    std::erase_if(rest.result.rounds, [&](const auto& round) { return round.first > last_round; });
-    std::erase_if(rest.rounds, [&](const auto& round) { return round.first > last_round; });
-    rest.result.metrics = rest.metrics_of_median();
-    for (const auto& [number, round] : rest.rounds) rest.result.launches += round.launches;
-    return std::move(rest.result);
-  }
-
-  /// The metrics of the round nearest to the median; those that only some rounds report (energy) are medians over
-  /// these.
-  std::map<std::string, double> metrics_of_median() const {
-    if (result.rounds.empty()) return {};
-    const double middle = median_seconds(result);
-    const auto nearest =
-        std::ranges::min_element(result.rounds, {}, [&](const auto& round) { return std::abs(round.second - middle); });
-    std::map<std::string, double> chosen = rounds.at(nearest->first).metrics;
-    std::map<std::string, std::vector<double>> all;
-    for (const auto& [number, round] : rounds)
-      for (const auto& [name, value] : round.metrics) all[name].push_back(value);
-    for (const auto& [name, values] : all)
-      if (values.size() < rounds.size()) chosen[name] = median(values);
-    return chosen;
-  }
-};
-
 int most_rounds(const FinalsRules& rules) {
   return rules.by_time ? SequentialIntervals::looks().back() : kRoundsNotByTime;
 }
@@ -81,7 +30,7 @@ FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> conte
       rules_(rules),
       judge_(static_cast<std::size_t>(std::ranges::count(contenders, "", &Contender::label))) {
   for (Contender& contender : contenders) {
-    auto& entry = entries_.emplace_back(std::make_unique<Entry>());
+    auto& entry = entries_.emplace_back(std::make_unique<FinalsEntry>());
     entry->result.label = contender.label;
     entry->result.spec = contender.spec;
     entry->result.is_default = contender.is_default;
@@ -97,7 +46,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   tick_ = tick;
   load_all();
   Random random(rules_.seed);
-  std::vector<Entry*> order;
+  std::vector<FinalsEntry*> order;
   for (const auto& entry : entries_) order.push_back(entry.get());
   for (round_ = 1; round_ <= most_rounds(rules_); ++round_) {
     shuffle(order, random);
@@ -115,11 +64,11 @@ Finals FinalsRunner::run(const Tick& tick) {
 void FinalsRunner::load_all() {
   const Backend backend = service_->requests().hello().backend;
   const bool at_once = is_gpu(backend);
-  std::vector<Entry*> all;
+  std::vector<FinalsEntry*> all;
   for (const auto& entry : entries_)
     if (!entry->result.failure) all.push_back(entry.get());
   if (at_once) load(all);
-  for (Entry* entry : all) {
+  for (FinalsEntry* entry : all) {
     if (!at_once) load({entry});
     if (!entry->active() && may_try_again(*entry)) {
       entry->tried_again = true;
@@ -129,72 +78,72 @@ void FinalsRunner::load_all() {
 }
 
 // An entry whose process could not open the device is neither active nor failed, and is started again.
-void FinalsRunner::load(const std::vector<Entry*>& entries) {
+void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
   wait_for_others([&] { return device_->begin_opening(); });
-  std::vector<Entry*> missing = entries;
+  std::vector<FinalsEntry*> missing = entries;
   while (!missing.empty()) {
-    for (Entry* entry : missing) {
+    for (FinalsEntry* entry : missing) {
       start(*entry);
       await(*entry, [&] { return entry->process->said_hello(); });
       if (entry->active()) entry->process->send(wire::Load{});
     }
-    for (Entry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
-    std::erase_if(missing, [](const Entry* entry) { return entry->active() || entry->result.failure; });
+    for (FinalsEntry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
+    std::erase_if(missing, [](const FinalsEntry* entry) { return entry->active() || entry->result.failure; });
   }
   device_->end_opening();
 }
 
-void FinalsRunner::start(Entry& entry) {
-  const Spec& spec = entry.contender.spec;
-  wire::MeasureRequest request;
-  std::string artifact;
+// Waits for the build of a spec.
+std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const Contender& contender) {
+  if (contender.is_vendor()) {
+    Prepared vendor{service_->requests().vendor()};
+    vendor.request.vendor_best = contender.vendor == Contender::Vendor::fastest;
+    return vendor;
+  }
+  if (contender.stored) return prepare_stored(*contender.stored);
+  const Builder::Result* built = nullptr;
+  while ((built = service_->builds().find_intact(contender.spec)) == nullptr) {
+    service_->builds().builder().start_queued();
+    handle_next();
+  }
+  if (const auto* failure = std::get_if<Failure>(built)) return *failure;
+  return Prepared{service_->requests().measure(contender.spec), std::get<Artifact>(*built).path.string()};
+}
+
+std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(const Contender::Stored& stored) const {
+  const Builder::Result* found = service_->builds().builder().find_intact(stored.key);
+  const auto* then = found != nullptr ? std::get_if<Artifact>(found) : nullptr;
+  if (then != nullptr && then->info.artifact_hash == stored.hash) return Prepared{stored.request, then->path.string()};
+  return Failure{
+      Stage::load, Cause::reported, "the artifact that was timed then is not in the build store, or has changed", {}};
+}
+
+void FinalsRunner::start(FinalsEntry& entry) {
   entry.result.failure.reset();
   entry.checked = false;
-  if (entry.contender.is_vendor()) {
-    request = service_->requests().vendor();
-    request.vendor_best = entry.contender.vendor == Contender::Vendor::fastest;
-  } else if (const auto& stored = entry.contender.stored) {
-    request = stored->request;
-    const Builder::Result* found = service_->builds().builder().find_intact(stored->key);
-    const auto* then = found != nullptr ? std::get_if<Artifact>(found) : nullptr;
-    if (then == nullptr || then->info.artifact_hash != stored->hash) {
-      entry.result.failure = Failure{Stage::load,
-                                     Cause::reported,
-                                     "the artifact that was timed then is not in the build store, or has changed",
-                                     {}};
-      return;
-    }
-    artifact = then->path.string();
-  } else {
-    request = service_->requests().measure(spec);
-    const Builder::Result* built = nullptr;
-    while ((built = service_->builds().find_intact(spec)) == nullptr) {
-      service_->builds().builder().start_queued();
-      handle_next();
-    }
-    if (const auto* failure = std::get_if<Failure>(built)) {
-      entry.result.failure = *failure;
-      return;
-    }
-    artifact = std::get<Artifact>(*built).path.string();
+  auto prepared = prepare(entry.contender);
+  if (const auto* failure = std::get_if<Failure>(&prepared)) {
+    entry.result.failure = *failure;
+    return;
   }
   try {
-    while (!service_->reference().ready(spec)) handle_next();
+    while (!service_->reference().ready(entry.contender.spec)) handle_next();
   } catch (const Unlaunchable& error) {
     entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
     return;
   }
   note_turn(entry);
+  auto& [request, artifact] = std::get<Prepared>(prepared);
   entry.process = std::make_unique<WorkerProcess>(device_->start(service_->complete(std::move(request), artifact)));
 }
 
 // A round that runs out of time is forgotten: the contenders that had their turn would be known better than the others.
-bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
-  for (Entry* entry : order) {
+bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
+  for (FinalsEntry* entry : order) {
     if (!entry->is_spec() && round_ > kBaselineRounds) continue;
     if (!entry->active() && !may_try_again(*entry)) continue;
     if (round_ > 1 && service_->now() >= rules_.end) {
-      for (Entry* timed : order) timed->forget(round_);
+      for (FinalsEntry* timed : order) timed->forget(round_);
       return false;
     }
     time_in_turn(*entry);
@@ -202,7 +151,7 @@ bool FinalsRunner::hold_round(std::vector<Entry*>& order) {
   return true;
 }
 
-void FinalsRunner::time_in_turn(Entry& entry) {
+void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   const auto begin = service_->now();
   // An entry that is not active has ended since its last turn.
   auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked});
@@ -221,7 +170,7 @@ void FinalsRunner::time_in_turn(Entry& entry) {
       entry.result.remarks.push_back(std::move(remark));
 }
 
-std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go) {
+std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::Go go) {
   wait_for_others([&] { return !entry.active() || device_->take_turn(); });
   std::optional<wire::Measured> measured;
   const DeviceSettings clocks = device_settings(entry.contender.spec);
@@ -239,19 +188,19 @@ std::optional<wire::Measured> FinalsRunner::time_once(Entry& entry, wire::Go go)
 }
 
 // It cannot be timed at the clocks that its parameters say.
-void FinalsRunner::drop(Entry& entry, const std::string& why) {
+void FinalsRunner::drop(FinalsEntry& entry, const std::string& why) {
   entry.result.failure = Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}};
   entry.process->kill();
   entry.process.reset();
 }
 
 // A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.
-bool FinalsRunner::may_try_again(const Entry& entry) const {
+bool FinalsRunner::may_try_again(const FinalsEntry& entry) const {
   return entry.result.failure && !entry.tried_again && !entry.contender.is_vendor() &&
          entry.result.eliminated_after == 0;
 }
 
-void FinalsRunner::note_turn(const Entry& entry) const {
+void FinalsRunner::note_turn(const FinalsEntry& entry) const {
   if (rules_.note_turn) rules_.note_turn(entry.contender);
 }
 
@@ -278,12 +227,12 @@ void FinalsRunner::sample_load() {
 void FinalsRunner::eliminate() {
   const Finalist* first = leader();
   if (first == nullptr) return;
-  std::vector<Entry*> lost;
+  std::vector<FinalsEntry*> lost;
   for (const auto& entry : entries_)
     if (entry->active() && entry->is_spec() && finished(entry->result) &&
         judge_.verdict(entry->result, *first) == Verdict::lost)
       lost.push_back(entry.get());
-  for (Entry* entry : lost) entry->result.eliminated_after = round_;
+  for (FinalsEntry* entry : lost) entry->result.eliminated_after = round_;
   leave(lost);
 }
 
@@ -305,17 +254,17 @@ bool FinalsRunner::settled() const {
   return decided && relative_width(*first) <= rules_.width;
 }
 
-void FinalsRunner::leave(std::span<Entry* const> entries) {
+void FinalsRunner::leave(std::span<FinalsEntry* const> entries) {
   if (entries.empty()) return;
   wait_for_others([&] { return device_->begin_opening(); });
-  for (Entry* entry : entries)
+  for (FinalsEntry* entry : entries)
     if (entry->active()) entry->process->send(wire::Done{});
-  for (Entry* entry : entries) await(*entry, [] { return false; });
+  for (FinalsEntry* entry : entries) await(*entry, [] { return false; });
   device_->end_opening();
 }
 
 Finals FinalsRunner::result() {
-  std::vector<Entry*> all;
+  std::vector<FinalsEntry*> all;
   for (const auto& entry : entries_) all.push_back(entry.get());
   leave(all);
   return collect(round_);
@@ -332,7 +281,7 @@ Finals FinalsRunner::collect(int last_round) const {
 }
 
 template <typename Condition>
-void FinalsRunner::await(Entry& entry, Condition reached) {
+void FinalsRunner::await(FinalsEntry& entry, Condition reached) {
   while (entry.active() && !reached()) handle_next();
 }
 

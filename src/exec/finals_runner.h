@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "exec/finals_run.h"
@@ -12,6 +13,9 @@
 #include "exec/runner.h"
 
 namespace tune::exec {
+
+/// A contender while the finals are held.
+struct FinalsEntry;
 
 /// Times contenders side by side: each has a fresh process, and all are loaded before the first is timed. Then come
 /// rounds in seeded random order, in which one at a time is timed on the run's first device. At fixed rounds the specs
@@ -26,29 +30,36 @@ class FinalsRunner : public FinalsRun {
   Finals so_far() const override { return collect(complete_); }
 
  private:
-  struct Entry;
+  /// What a contender's process is asked to measure, and the artifact that it loads.
+  struct Prepared {
+    wire::MeasureRequest request;
+    std::string artifact = {};
+  };
+
   void load_all();
-  void load(const std::vector<Entry*>& entries);
-  void start(Entry& entry);
-  bool hold_round(std::vector<Entry*>& order);
-  void time_in_turn(Entry& entry);
-  void drop(Entry& entry, const std::string& why);
-  std::optional<wire::Measured> time_once(Entry& entry, wire::Go go);
+  void load(const std::vector<FinalsEntry*>& entries);
+  std::variant<Prepared, Failure> prepare(const Contender& contender);
+  std::variant<Prepared, Failure> prepare_stored(const Contender::Stored& stored) const;
+  void start(FinalsEntry& entry);
+  bool hold_round(std::vector<FinalsEntry*>& order);
+  void time_in_turn(FinalsEntry& entry);
+  void drop(FinalsEntry& entry, const std::string& why);
+  std::optional<wire::Measured> time_once(FinalsEntry& entry, wire::Go go);
   void time_in_other_state();
-  bool may_try_again(const Entry& entry) const;
-  void note_turn(const Entry& entry) const;
+  bool may_try_again(const FinalsEntry& entry) const;
+  void note_turn(const FinalsEntry& entry) const;
   template <typename Condition>
   void wait_for_others(Condition free);
   void sample_load();
   void eliminate();
   bool settled() const;
   const Finalist* leader() const;
-  void leave(std::span<Entry* const> entries);
+  void leave(std::span<FinalsEntry* const> entries);
   Finals result();
   Finals collect(int last_round) const;
   /// Handles events until `reached` holds or the entry's process has ended.
   template <typename Condition>
-  void await(Entry& entry, Condition reached);
+  void await(FinalsEntry& entry, Condition reached);
   void handle_next();
 
   MeasureService* service_;
@@ -57,7 +68,7 @@ class FinalsRunner : public FinalsRun {
   Tick tick_;
   int round_ = 0;
   int complete_ = 0;  ///< the last round that was held as a whole
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::unique_ptr<FinalsEntry>> entries_;
   Judge judge_;
   std::vector<double> others_running_;  ///< at the end of each round
 };

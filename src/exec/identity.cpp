@@ -281,7 +281,7 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   return hash.hex();
 }
 
-// How the names of the variables begin that change what a vendor's library does.
+// The prefixes of the environment variables that change what a vendor's library does.
 std::vector<std::string_view> heeded_by_vendor(Backend backend) {
   switch (backend) {
     case Backend::cpu:

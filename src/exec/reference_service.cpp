@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "exec/spec_launches.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
@@ -87,7 +88,7 @@ void ReferenceService::take_end() {
   }
   device_->note_opened();
   if (const auto& failure = process_->failure()) {
-    // A reference kernel is built with the parameters of the spec that needs it first; another spec's may do.
+    // A reference kernel is built with the parameters of the spec that needs it first; it may work with another's.
     if (!requests_->plan().reference.kernel)
       throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
     failure_ = failure->headline();

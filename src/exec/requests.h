@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,13 +11,6 @@
 #include "wire/messages.h"
 
 namespace tune::exec {
-
-/// A spec cannot be launched because an expression of its launch cannot be evaluated, for example because its grid
-/// divides by zero. The spec fails, and the run goes on.
-class Unlaunchable : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// The plan's file and the headers that it includes; none for an installed command. Throws Error(bad_input) if a file
 /// cannot be read.
@@ -50,7 +42,7 @@ class Requests {
   /// Identity::of_vendor.
   std::string vendor_id() const { return identity_.of_vendor(); }
 
-  /// `output`, `artifact` and `reference` are left empty for the caller. Throw Unlaunchable.
+  /// `output`, `artifact` and `reference` are left empty for the caller. Throw Unlaunchable (spec_launches.h).
   wire::BuildRequest build(const Spec& spec) const;
   wire::MeasureRequest measure(const Spec& spec) const;
   wire::MeasureRequest vendor() const;
@@ -66,10 +58,6 @@ class Requests {
   wire::ReferenceRequest reference(const Spec& spec) const;
 
  private:
-  /// A build has all launches, whatever their `if` says, because specs that differ in `$` values share it.
-  enum class Which { all, taken };
-  std::vector<wire::KernelLaunch> launches(const std::vector<Launch>& rules, const Spec& spec, Which which) const;
-  std::int64_t workspace_bytes(const std::vector<Value>& slots) const;
   std::vector<Define> defines(const Spec& spec) const;
   Spec reference_spec(const Spec& spec) const;
 

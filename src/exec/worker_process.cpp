@@ -82,7 +82,7 @@ void WorkerProcess::send(wire::Command command) {
   processes_->set_deadline(id_, ticks(deadlines_.run));
 }
 
-// The next spec begins where the first one did after its hello.
+// The process serves the next spec from the state that it was in after its hello.
 void WorkerProcess::forget_spec() {
   stage_ = Stage::start;
   loaded_ = load_sent_ = go_pending_ = check_pending_ = may_wait_ = waits_ = answered_ = false;

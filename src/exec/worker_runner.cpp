@@ -7,6 +7,7 @@
 
 #include "exec/kept_files.h"
 #include "exec/queue_rules.h"
+#include "exec/spec_launches.h"
 
 namespace tune::exec {
 namespace {

@@ -76,7 +76,7 @@ void warn_of_versions(const RunTimes& before, const RunTimes& now, RunComparison
         "differ for this reason");
 }
 
-/// What none of our changes concerns has changed too.
+/// Warns if the vendor's library, which no change of the kernel concerns, has become slower or faster too.
 void warn_of_machine(RunComparison& comparison) {
   for (const ComparedShape& shape : comparison.shapes)
     for (const ComparedSpec& row : shape.best)
@@ -87,7 +87,7 @@ void warn_of_machine(RunComparison& comparison) {
                         shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *row.ratio));
 }
 
-/// A reader would take what is not known for what has not changed.
+/// Warns of a slowdown whose noise is not known: without a warning it would look like no change.
 void warn_of_unknown_noise(RunComparison& comparison) {
   for (const ComparedShape& shape : comparison.shapes)
     if (const ComparedSpec& best = shape.best.front();

@@ -48,7 +48,7 @@ void settle_vendor(Finals& finals) {
   best->launches = first->launches;
 }
 
-// To crown a spec that was too slow for the finals would hide that something is wrong.
+// The specs that were too slow for the finals are left, but a winner among them would hide that something is wrong.
 [[noreturn]] void throw_none_finished(const Finals& finals) {
   const auto spec = std::ranges::find_if(finals.finalists, [](const Finalist& f) { return f.label.empty(); });
   throw Error(ExitCode::environment,

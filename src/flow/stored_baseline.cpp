@@ -5,6 +5,7 @@
 
 #include "config/load.h"
 #include "config/recorded_best.h"
+#include "exec/spec_launches.h"
 #include "model/problem_size.h"
 #include "model/values/error.h"
 

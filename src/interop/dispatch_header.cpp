@@ -19,7 +19,7 @@ std::string literal(const std::string& text) {
   return quoted + '"';
 }
 
-/// The same without what would end a comment.
+/// The text without the characters that would end a comment of one line.
 std::string in_comment(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == '\\') c = ' ';

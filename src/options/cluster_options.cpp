@@ -4,7 +4,8 @@
 #include <charconv>
 
 #include "model/values/error.h"
-#include "options/groups.h"
+#include "options/kinds.h"
+#include "options/options.h"
 
 namespace tune {
 namespace {

@@ -1,6 +1,7 @@
 #include "options/database_options.h"
 
-#include "options/groups.h"
+#include "options/kinds.h"
+#include "options/options.h"
 
 namespace tune {
 namespace {

@@ -1,38 +1,11 @@
 #include "options/groups.h"
 
-#include <algorithm>
-#include <charconv>
-#include <limits>
-
 #include "config/load.h"
+#include "options/kinds.h"
 #include "options/values.h"
 
 namespace tune {
 namespace {
-
-// CLI11's own check spells out the largest double in its message.
-CLI::Validator positive() {
-  return {[](const std::string& text) {
-            double number = 0;
-            const bool good = CLI::detail::lexical_cast(text, number) && number > 0;
-            return good ? "" : "'" + text + "' is not a positive number";
-          },
-          ""};
-}
-
-CLI::Option* add_duration(CLI::App& app, const std::string& name, std::optional<double>& seconds, const char* help) {
-  const auto set = [&seconds, name](const std::string& text) {
-    seconds = parse_duration(text);
-    if (!seconds) throw CLI::ValidationError(name, "'" + text + "' is no time above 0, such as 90s, 10m or 1.5h");
-  };
-  return app.add_option_function<std::string>(name, set, help)->type_name("TIME");
-}
-
-std::int64_t bytes_of(const std::string& option, const std::string& text) {
-  if (const auto bytes = parse_bytes(text)) return *bytes;
-  throw CLI::ValidationError(option,
-                             "'" + text + "' is not a size; write a number followed by M or G, such as 500M or 12G");
-}
 
 void add_processes(CLI::App& app, Options& options, const char* group) {
   app.add_option_function<std::string>(
@@ -115,57 +88,26 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
 
 }  // namespace
 
-// CLI11 itself takes the largest number for one that is too large.
-CLI::Validator whole(std::int64_t least) {
-  return {[least](const std::string& text) {
-            std::int64_t number = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool good = error == std::errc() && end == text.data() + text.size() && number >= least;
-            return good ? ""
-                        : "'" + text + "' is not a whole number" +
-                              (least == 1   ? " above 0"
-                               : least == 0 ? " from 0 on"
-                                            : " of 64 bits");
-          },
-          ""};
-}
-
-CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<double>& share, const std::string& kind,
-                       const char* help) {
-  const auto set = [&share, name, kind](const std::string& text) {
-    share = parse_share(text);
-    if (!share) throw CLI::ValidationError(name, "'" + text + "' is no " + kind);
-  };
-  return app.add_option_function<std::string>(name, set, help)->type_name("SHARE");
-}
-
-CLI::Option* add_top(CLI::App& app, std::optional<std::size_t>& top, const char* help) {
-  return app
-      .add_option_function<std::string>(
-          "--top", [&top](const std::string& text) { top = text == "all" ? 0 : std::stoull(text); }, help)
-      ->check([](const std::string& text) { return text == "all" ? "" : whole(1)(text); })
-      ->type_name("N");
-}
-
 void add_what_to_tune(CLI::App& app, Options& options) {
+  const char* group = "What to tune";
   app.add_option("--yaml,yaml", options.yaml, "Tuning file; several are joined (same name and file)")
-      ->group("What to tune")
+      ->group(group)
       ->type_name("FILE");
   app.add_option("--param", options.params, "Replace the values of a parameter: NAME:VALUE or NAME:[a,b]")
       ->allow_extra_args(false)
-      ->group("What to tune")
+      ->group(group)
       ->type_name("NAME:V");
   app.add_option("--add-param", options.new_params, "Add a parameter that the file does not have")
       ->allow_extra_args(false)
-      ->group("What to tune")
+      ->group(group)
       ->type_name("NAME:V");
   app.add_option("--filter", options.filters, "Only specs with this value; values of one name are alternatives")
       ->allow_extra_args(false)
-      ->group("What to tune")
+      ->group(group)
       ->type_name("NAME=V");
   app.add_option("--spec", options.spec, "Only the spec with this mesh_idx")
       ->check(whole())
-      ->group("What to tune")
+      ->group(group)
       ->type_name("N");
   app.add_option_function<std::string>(
          "--partition",
@@ -175,24 +117,24 @@ void add_what_to_tune(CLI::App& app, Options& options) {
              throw CLI::ValidationError("--partition", "'" + text + "' is no part; write 0:4 for the first of four");
          },
          "Only part I of N, from 0:N on: of the sizes with --shapes, else of the specs")
-      ->group("What to tune")
+      ->group(group)
       ->type_name("I:N");
   app.add_option("-m", options.m, "Problem size M instead of the file's")
       ->check(whole(1))
-      ->group("What to tune")
+      ->group(group)
       ->type_name("M");
-  app.add_option("-n", options.n, "Problem size N")->check(whole(1))->group("What to tune")->type_name("N");
-  app.add_option("-k", options.k, "Problem size K")->check(whole(1))->group("What to tune")->type_name("K");
+  app.add_option("-n", options.n, "Problem size N")->check(whole(1))->group(group)->type_name("N");
+  app.add_option("-k", options.k, "Problem size K")->check(whole(1))->group(group)->type_name("K");
   app.add_option("--problem", options.problem, "Set an entry of the problem: a=bf16, batch=8, rowMajorB=N, init=normal")
       ->allow_extra_args(false)
-      ->group("What to tune")
+      ->group(group)
       ->type_name("KEY=V");
   app.add_option("--config_str", options.configuration,
                  "Only the configuration of tune_gemm's text: M16_N8_K128_BM64_BN64_BK64_GM1_SK2_nW2")
-      ->group("What to tune")
+      ->group(group)
       ->type_name("TEXT");
   app.add_option("--shapes,--gemm_size_file", options.shapes, "List of sizes; each is tuned on its own")
-      ->group("What to tune")
+      ->group(group)
       ->type_name("FILE");
   app.add_option_function<std::string>(
          "--backend",
@@ -202,7 +144,7 @@ void add_what_to_tune(CLI::App& app, Options& options) {
              throw CLI::ValidationError("--backend", "'" + text + "' is none of auto, cuda, hip, cpu, program");
          },
          "What runs the kernel, instead of the file's")
-      ->group("What to tune")
+      ->group(group)
       ->type_name("auto|cuda|hip|cpu|program");
 }
 
@@ -301,16 +243,6 @@ void add_how(CLI::App& app, Options& options) {
   app.add_option("--base-store", options.base_store, "A store to take from what your own does not have; never written")
       ->group(group)
       ->type_name("DIR");
-}
-
-CLI::Option* add_live(CLI::App& app, std::optional<base::PageAddress>& live, const char* help) {
-  return app
-      .add_option_function<std::string>(
-          "--live", [&live](const std::string& text) { live = parse_page_address(text); }, help)
-      ->check([](const std::string& text) {
-        return parse_page_address(text) ? "" : "'" + text + "' is no port such as 8080, or 0 for a free one";
-      })
-      ->type_name("[ADDRESS:]PORT");
 }
 
 void add_what_comes_out(CLI::App& app, Options& options) {

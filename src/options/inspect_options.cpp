@@ -1,5 +1,7 @@
 #include "options/inspect_options.h"
 
+#include "options/kinds.h"
+
 namespace tune {
 namespace {
 

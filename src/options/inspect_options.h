@@ -1,7 +1,12 @@
 #pragma once
-#include "options/groups.h"
+#include "options/options.h"
 
 // The commands that look at what runs and other programs have left.
+
+namespace CLI {
+class App;
+}
+
 namespace tune {
 
 /// Each adds a command; the options must outlive the parsing.

@@ -1,7 +1,8 @@
 #include "options/kokkos_options.h"
 
 #include "model/values/error.h"
-#include "options/groups.h"
+#include "options/kinds.h"
+#include "options/options.h"
 
 namespace tune {
 

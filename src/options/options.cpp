@@ -6,6 +6,7 @@
 #include "model/values/error.h"
 #include "options/groups.h"
 #include "options/inspect_options.h"
+#include "options/kinds.h"
 #include "options/repeat_options.h"
 #include "options/spellings.h"
 #include "options/texts.h"
@@ -54,9 +55,9 @@ std::vector<std::string> words_behind_dashes(int argc, const char* const* argv) 
 }
 
 /// The command line: what it accepts, and what it then says.
-class CommandLine {
+class CommandLineParser {
  public:
-  CommandLine() {
+  CommandLineParser() {
     add_what_to_tune(app_, options_);
     add_programs(app_, options_);
     add_how(app_, options_);
@@ -169,6 +170,8 @@ class CommandLine {
 
 }  // namespace
 
-std::optional<Options> parse_options(int argc, const char* const* argv) { return CommandLine().parse(argc, argv); }
+std::optional<Options> parse_options(int argc, const char* const* argv) {
+  return CommandLineParser().parse(argc, argv);
+}
 
 }  // namespace tune

@@ -1,5 +1,8 @@
 #include "options/repeat_options.h"
 
+#include "options/groups.h"
+#include "options/kinds.h"
+
 namespace tune {
 
 void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {

@@ -1,7 +1,12 @@
 #pragma once
-#include "options/groups.h"
+#include "options/options.h"
 
 // The commands that repeat tunings, to say how far their results can be trusted, or which strategy finds most.
+
+namespace CLI {
+class App;
+}
+
 namespace tune {
 
 /// Takes the options of a run into `tuning`, less those that choose something else to do than to tune. Both must

@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "model/command.h"
 #include "model/values/error.h"
+#include "options/kinds.h"
 
 namespace tune {
 namespace {

@@ -2,7 +2,11 @@
 #include <string>
 #include <vector>
 
-#include "options/groups.h"
+// A command to tune that stands where `--` and it should.
+
+namespace CLI {
+class App;
+}
 
 namespace tune {
 

@@ -1,7 +1,9 @@
 // Kernels that try to be ranked without doing their work, or to disturb those who judge: one for each value of CHEAT.
 // What they are called after, and what has to become of them, is in cli_cheat_test.cpp.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -15,11 +17,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -91,12 +90,17 @@ std::uint64_t sum_of_bits(const float* values, int count) {
   return result;
 }
 
+void* finish(void* launch) {
+  ::usleep(3000);
+  static_cast<const Launch*>(launch)->right();
+  return nullptr;
+}
+
 void finished_by_a_thread(const Launch& launch) {
   launch.rows(1);
-  std::thread([launch] {
-    ::usleep(3000);
-    launch.right();
-  }).detach();
+  pthread_t thread;
+  if (::pthread_create(&thread, nullptr, finish, new Launch(launch)) != 0) std::abort();
+  ::pthread_detach(thread);
 }
 
 void continued_by_a_timer(const Launch& launch) {
@@ -142,10 +146,11 @@ void stop_the_clock() {
 
 /// Puts 42 into all memory that is mapped from a file called `reference`, and into C.
 void overwrites_the_reference(const Launch& launch) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    if (!line.ends_with("/reference")) continue;
-    const auto begin = std::stoull(line, nullptr, 16), end = std::stoull(line.substr(line.find('-') + 1), nullptr, 16);
+  std::FILE* const maps = std::fopen("/proc/self/maps", "r");
+  char line[4096];
+  while (std::fgets(line, sizeof line, maps) != nullptr) {
+    if (std::strstr(line, "/reference\n") == nullptr) continue;
+    const auto begin = std::strtoull(line, nullptr, 16), end = std::strtoull(std::strchr(line, '-') + 1, nullptr, 16);
     ::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE);
     for (auto at = begin + 80; at + 8 <= end; at += 8) *reinterpret_cast<double*>(at) = 42;
   }
@@ -167,25 +172,31 @@ void sums_in_bf16(const Launch& launch) {
 }
 
 void knows_the_result_from_a_file(const Launch& launch) {
-  std::fstream file("result", std::ios::in | std::ios::binary);
   std::vector<float> result(static_cast<std::size_t>(launch.m * launch.n));
-  if (file.read(reinterpret_cast<char*>(result.data()), static_cast<std::streamsize>(launch.bytes())))
-    return launch.answer(result);
+  if (std::FILE* const file = std::fopen("result", "rb")) {
+    const bool known = std::fread(result.data(), launch.bytes(), 1, file) == 1;
+    std::fclose(file);
+    if (known) return launch.answer(result);
+  }
   launch.right();
-  std::ofstream("result", std::ios::binary)
-      .write(reinterpret_cast<const char*>(launch.C), static_cast<std::streamsize>(launch.bytes()));
+  if (std::FILE* const file = std::fopen("result", "wb")) {
+    std::fwrite(launch.C, launch.bytes(), 1, file);
+    std::fclose(file);
+  }
 }
 
 /// Aborts if it gets hold of the reference's file: one whose first number, behind a header of 80 bytes, is the
 /// result's. Those of other runs may be there to be read.
 void looks_for_the_reference(const Launch& launch) {
   for (const char* folder : {"/dev/shm", "/tmp"}) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      std::ifstream file(entry.path() / "reference", std::ios::binary);
+    DIR* const entries = ::opendir(folder);
+    while (const dirent* entry = entries != nullptr ? ::readdir(entries) : nullptr) {
+      std::FILE* const file = std::fopen((std::string(folder) + "/" + entry->d_name + "/reference").c_str(), "rb");
+      if (file == nullptr) continue;
       double first = 0;
-      if (!file.seekg(80) || !file.read(reinterpret_cast<char*>(&first), sizeof first)) continue;
-      if (std::abs(first - static_cast<double>(launch.at(0, 0))) < 1e-4) std::abort();
+      const bool read = std::fseek(file, 80, SEEK_SET) == 0 && std::fread(&first, sizeof first, 1, file) == 1;
+      std::fclose(file);
+      if (read && std::abs(first - static_cast<double>(launch.at(0, 0))) < 1e-4) std::abort();
     }
   }
 }

@@ -13,9 +13,9 @@
 namespace tune {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool continues_name(char c) { return starts_name(c) || is_digit(c); }
+bool continues_name(char c) { return starts_name(c) || is_decimal_digit(c); }
 
 /// Operators of other languages, and what to write instead.
 std::string advice(std::string_view text) {
@@ -43,7 +43,7 @@ Token Lexer::next() {
   const char c = text_[at_];
   const char following = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
   if (starts_name(c) || (c == '$' && starts_name(following))) return name();
-  if (is_digit(c) || (c == '.' && is_digit(following))) return number();
+  if (is_decimal_digit(c) || (c == '.' && is_decimal_digit(following))) return number();
   if (c == '\'' || c == '"') return quoted();
   return symbol();
 }
@@ -77,7 +77,7 @@ Token Lexer::number() {
   Token token = take(Token::Kind::literal, end - at_);
   token.value = parse_value(token.text);
   if (!std::holds_alternative<std::string>(token.value)) return token;
-  if (std::all_of(token.text.begin(), token.text.end(), is_digit) && token.text[0] != '0') {
+  if (std::all_of(token.text.begin(), token.text.end(), is_decimal_digit) && token.text[0] != '0') {
     throw ExpressionError(token.begin, fmt::format("{} does not fit 64 bits", token.text));
   }
   throw ExpressionError(token.begin, fmt::format("'{}' is not a number", token.text));

@@ -8,25 +8,25 @@
 namespace tune {
 namespace {
 
-struct Range {
+struct CodePoints {
   char32_t first, last;
 };
 
 /// Control characters, direction marks, characters without width (except variation selectors), line separators, and
 /// tags.
-constexpr std::array<Range, 13> kHidden = {{{0x00, 0x1F},
-                                            {0x7F, 0x9F},
-                                            {0xAD, 0xAD},
-                                            {0x61C, 0x61C},
-                                            {0x180E, 0x180E},
-                                            {0x200B, 0x200F},
-                                            {0x2028, 0x202E},
-                                            {0x2060, 0x206F},
-                                            {0xFEFF, 0xFEFF},
-                                            {0xFFF9, 0xFFFB},
-                                            {0xFFFE, 0xFFFF},
-                                            {0x1D173, 0x1D17A},
-                                            {0xE0000, 0xE0FFF}}};
+constexpr std::array<CodePoints, 13> kHidden = {{{0x00, 0x1F},
+                                                 {0x7F, 0x9F},
+                                                 {0xAD, 0xAD},
+                                                 {0x61C, 0x61C},
+                                                 {0x180E, 0x180E},
+                                                 {0x200B, 0x200F},
+                                                 {0x2028, 0x202E},
+                                                 {0x2060, 0x206F},
+                                                 {0xFEFF, 0xFEFF},
+                                                 {0xFFF9, 0xFFFB},
+                                                 {0xFFFE, 0xFFFF},
+                                                 {0x1D173, 0x1D17A},
+                                                 {0xE0000, 0xE0FFF}}};
 
 unsigned char byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
@@ -109,7 +109,9 @@ CodePoint first_code_point(std::string_view text) {
 }
 
 bool is_hidden(char32_t code_point) {
-  const auto holds = [code_point](const Range& range) { return code_point >= range.first && code_point <= range.last; };
+  const auto holds = [code_point](const CodePoints& range) {
+    return code_point >= range.first && code_point <= range.last;
+  };
   return std::ranges::any_of(kHidden, holds);
 }
 
