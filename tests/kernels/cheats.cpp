@@ -216,9 +216,11 @@ void looks_into(pid_t process) {
 
 /// The judge has started this process, and the driver the judge.
 void looks_into_judge_and_driver() {
-  std::ifstream status("/proc/" + std::to_string(::getppid()) + "/status");
-  for (std::string word; status >> word;)
-    if (int driver = 0; word == "PPid:" && status >> driver) looks_into(driver);
+  std::FILE* status = std::fopen(("/proc/" + std::to_string(::getppid()) + "/status").c_str(), "r");
+  int driver = 0;
+  for (char line[256]; std::fgets(line, sizeof line, status) != nullptr;)
+    if (std::sscanf(line, "PPid: %d", &driver) == 1) looks_into(driver);
+  std::fclose(status);
   looks_into(::getppid());
 }
 
