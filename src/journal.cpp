@@ -24,6 +24,11 @@ bool may_start_a_journal(const std::string& text) {
   return kStart.starts_with(std::string_view(text).substr(0, kStart.size()));
 }
 
+/// Runs of one subject measure the same specs on devices of one model.
+std::string subject_of(const wire::RunRecord& run) {
+  return run.name + '\n' + run.problem + '\n' + run.shape + '\n' + run.hello.device.name;
+}
+
 using Failures = std::vector<const Failure*>;
 
 Failures failures_of(const Trial& trial) {
@@ -141,8 +146,8 @@ void Journal::accept(wire::Record record) {
     running_.clear();
     if (ended->complete) series_.reset();
   }
-  if (auto* distrust = std::get_if<wire::DistrustRecord>(&record))
-    distrust_ = {std::move(distrust->why), ++last_place_};
+  if (auto* distrust = std::get_if<wire::DistrustRecord>(&record); distrust && last_run_)
+    distrusts_[subject_of(*last_run_)] = {std::move(distrust->why), ++last_place_};
   const std::string date = last_run_ ? last_run_->date : "";
   if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) {
     forget_ends(finals->id);
@@ -172,7 +177,7 @@ void Journal::clear() {
   damaged_.clear();
   foreign_trials_ = 0;
   series_.reset();
-  distrust_ = {};
+  distrusts_.clear();
 }
 
 // Whoever wants everything measured again gives what ended earlier runs another chance, too.
@@ -192,7 +197,12 @@ void Journal::forget_older() {
   std::erase_if(trials_, [&](const auto& entry) { return entry.second.place <= begin; });
   std::erase_if(finals_, [&](const auto& entry) { return entry.second.place <= begin; });
   std::erase_if(repeats_, [&](const std::string& id) { return !trials_.contains(id) && !finals_.contains(id); });
-  if (distrust_.place <= begin) distrust_ = {};
+  std::erase_if(distrusts_, [&](const auto& entry) { return entry.second.place <= begin; });
+}
+
+std::string Journal::distrust() const {
+  const auto found = last_run_ ? distrusts_.find(subject_of(*last_run_)) : distrusts_.end();
+  return found == distrusts_.end() ? "" : found->second.why;
 }
 
 void Journal::note_complete() {

@@ -50,8 +50,9 @@ class Journal {
   /// How many runs ended, by no will of theirs or their user's that is known, while this ran: what a StartedRecord
   /// names, since the last record of its outcome.
   int ends_of(const std::string& id) const;
-  /// Why runs that continue this journal share no processes; empty: they may.
-  const std::string& distrust() const { return distrust_.why; }
+  /// Why runs that continue this journal, of the same kernel, problem and device as the last one, share no processes;
+  /// empty: they may.
+  std::string distrust() const;
   /// Whether the file is no longer where it was, or holds less than was written: it was removed, replaced or cut.
   bool lost() const;
   /// Whether another run is kept from it.
@@ -112,8 +113,8 @@ class Journal {
   std::unordered_map<std::string, Known> trials_;
   std::int64_t last_place_ = 0;
   std::unordered_map<std::string, Held> finals_;
-  std::optional<Series> series_;  ///< that the last run belongs to
-  Distrust distrust_;
+  std::optional<Series> series_;               ///< that the last run belongs to
+  std::map<std::string, Distrust> distrusts_;  ///< by what the run was of
   std::unordered_set<std::string> repeats_;
   std::int64_t foreign_trials_ = 0;
   std::map<int, std::string> running_;         ///< what was started last, by its device, and has no outcome

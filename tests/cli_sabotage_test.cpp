@@ -99,7 +99,7 @@ static int slow_clock(int, timespec* time) {
   sched_setaffinity(0, sizeof core, &core);
   works = true;
   std::thread worker([] {
-    for (const double start = now(); now() < start + 0.06;) {}
+    for (const double start = now(); now() < start + 0.4;) {}
     works = false;
   });
   setpriority(PRIO_PROCESS, 0, 19);
@@ -205,7 +205,7 @@ TEST_F(Sabotage, ToWaitForACoreThatOnesOwnThreadsHaveIsNoExcuse) {
       {"if (first) slow_down_the_clock();\nwork_while_the_main_thread_waits_for_its_core();",
        "measure, reported: the kernel's process reports "}};
   write(cases, ", min_launches: 1, warmup: 1");
-  const Result result = tune({});
+  tune({});
   expect_outcomes(cases);
 }
 

@@ -46,9 +46,14 @@ void FakeHost::send(Id id, std::string_view line) {
 
 void FakeHost::begin(Process& process, const wire::Request& request) {
   if (const auto* build_request = std::get_if<wire::BuildRequest>(&request)) build(process.worker.id, *build_request);
-  if (process.mode == "reference") say(process.worker.id, wire::Referenced{}, kStart);
+  if (const auto* wanted = std::get_if<wire::ReferenceRequest>(&request)) {
+    std::ofstream(wanted->output) << "made";
+    say(process.worker.id, wire::Referenced{}, kStart);
+    if (!wanted->share) end(process.worker.id, 0, kStart);
+  }
   if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) {
     process.worker.spec = number_of(*measure);
+    reference = measure->reference;
     process.worker.process = ++processes_of[process.worker.spec];
     say(process.worker.id, wire::Hello{}, kStart);
   }
@@ -160,7 +165,7 @@ FakeTuning::FakeTuning(int specs, Backend backend) {
   requests_ = std::make_unique<exec::Requests>(plan_, hello, 0);
 }
 
-std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool share_processes) {
+std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool share_processes, bool one_process) {
   exec::MeasureOptions options;
   options.worker = "worker";
   options.store = {path_ / "store", true, {}};
@@ -169,7 +174,7 @@ std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool shar
   options.turns = false;
   options.devices.clear();
   for (int i = 0; i < devices; ++i)
-    options.devices.push_back({i, "card " + std::to_string(i), false, {{"FAKE_DEVICE", std::to_string(i)}}});
+    options.devices.push_back({i, "card " + std::to_string(i), one_process, {{"FAKE_DEVICE", std::to_string(i)}}});
   return std::make_unique<exec::MeasureService>(*requests_, std::move(options), std::move(next_host_));
 }
 

@@ -49,6 +49,7 @@ class FakeHost : public base::ProcessHost {
   std::function<FakeConduct(const FakeWorker&)> behave = [](const FakeWorker&) { return FakeConduct(); };
   std::vector<Interval> intervals;
   std::map<std::int64_t, int> processes_of;  ///< how many measure processes each spec has had
+  std::string reference;                     ///< the file that the last measure process was to compare with
 
   Id start(const base::Command& command) override;
   void send(Id id, std::string_view line) override;
@@ -91,7 +92,8 @@ class FakeTuning {
   const exec::Requests& requests() const { return *requests_; }
   const std::filesystem::path& folder() const { return path_; }
   /// `devices` of one model, which take no turns with other runs.
-  std::unique_ptr<exec::MeasureService> service(int devices = 1, bool share_processes = false);
+  std::unique_ptr<exec::MeasureService> service(int devices = 1, bool share_processes = false,
+                                                bool one_process = false);
   /// That of the service.
   FakeHost& host() { return *host_; }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "fake_host.h"
@@ -48,6 +49,24 @@ TEST_F(WorkerRunnerTest, EverySpecBecomesATrial) {
   EXPECT_EQ(host().disturbed_times(), 0);
   EXPECT_NEAR(runner_->usage().stages.of(Stage::measure), 12 * 0.005, 1e-9);
   EXPECT_GT(runner_->usage().idle_seconds, 0);
+}
+
+/// Where processes find the reference, on a device that admits one process and so cannot keep it.
+std::string reference_of(Backend backend) {
+  FakeTuning tuning{1, backend};
+  const auto service = tuning.service(1, false, true);
+  exec::WorkerRunner runner(*service);
+  runner.start(tuning.spec(1));
+  EXPECT_TRUE(runner.wait(tuning.host().now() + std::chrono::seconds(1)));
+  EXPECT_TRUE(std::filesystem::exists(tuning.host().reference));
+  return tuning.host().reference;
+}
+
+// A worker of a GPU opens it after it has given up what it could look for it by; a CPU kernel could remove its name.
+TEST(References, HaveANameOnGpusAlone) {
+  EXPECT_TRUE(reference_of(Backend::cuda).ends_with("/reference"));
+  EXPECT_TRUE(reference_of(Backend::hip).ends_with("/reference"));
+  EXPECT_TRUE(reference_of(Backend::cpu).starts_with("/proc/"));
 }
 
 TEST_F(WorkerRunnerTest, WhatFailsInAReusedProcessIsTriedAgainInAFreshOne) {

@@ -28,9 +28,10 @@ namespace {
 constexpr double kMostForJudging = 4;
 constexpr double kShareOfDeadline = 0.8;
 
-constexpr double kEnergyBatch = 0.02;        // seconds; between two batches the process is stopped for some 100 us
-constexpr std::size_t kEnoughLaunches = 10;  // to tell a false clock from a disturbance
-constexpr int kAttempts = 3;                 // to do so
+constexpr double kEnergyBatch = 0.02;           // seconds; between two batches the process is stopped for some 100 us
+constexpr std::size_t kEnoughLaunches = 10;     // to tell a false clock from a disturbance
+constexpr double kShareForMoreAttempts = 0.25;  // of the time until the answer
+constexpr int kAttempts = 3;                    // to do so
 
 constexpr const char* kChangedArithmetic =
     "a kernel returns with another rounding mode or treatment of denormal numbers than it was called with, which its "
@@ -56,7 +57,7 @@ class CpuBackend final : public WorkerBackend {
   LaunchSetting surprise();
   wire::Checked check();
   double clock(const wire::Go& go, double start) const;
-  std::optional<std::string> doubt();
+  std::optional<std::string> doubt(double spent, bool is_early);
   Timing sample(const wire::Go& go, double first, double start);
   void refuse_impossible(const Timing& timing);
   bool looks_at_gauges() const;
@@ -146,7 +147,10 @@ CpuMemory& CpuBackend::memory(const LaunchSetting& setting) { return memories_[s
 /// Returns the launch's seconds.
 double CpuBackend::launch(const LaunchSetting& setting, bool foul_heap) {
   memory(setting).prepare(setting);
-  request_.measure.cold_cache ? memory(setting).flush() : memory(setting).warm();
+  if (request_.measure.cold_cache)
+    memory(setting).flush();
+  else
+    memory(setting).warm();
   launches_.push_back(process_->launch(setting.addresses, foul_heap));
   if (observer_) observer_->look();
   spent_ += launches_.back().claimed;
@@ -215,14 +219,16 @@ double CpuBackend::clock(const wire::Go& go, double start) const {
   return std::max(spent_, (seconds_now() - start) / most);
 }
 
-/// What speaks against the clock of the kernel's process; nullopt: nothing.
-std::optional<std::string> CpuBackend::doubt() {
+/// What speaks against the clock of the kernel's process; nullopt: nothing. `spent` is what launches had taken before
+/// those in question. `is_early`: there is time to look for what excuses the process.
+std::optional<std::string> CpuBackend::doubt(double spent, bool is_early) {
   const auto contradiction = [this] { return clock_contradiction(launches_, allowance_, excusable_); };
   // Before each trial we do what we do around launches, which counts where processes have a share of the cores.
   const auto work = [this] { memory(last_).verify(last_); };
-  if (contradiction()) excusable_ = std::max(excusable_, longest_wait_without_kernel(kEnoughLaunches, work));
+  if (is_early && contradiction())
+    excusable_ = std::max(excusable_, longest_wait_without_kernel(kEnoughLaunches, work));
   // If there are only a few launches, all of them may have been disturbed.
-  const double most = 0.1 + 2 * request_.measure.max_seconds;
+  const double most = spent + 0.1 + 2 * request_.measure.max_seconds;
   while (contradiction() && launches_.size() < kEnoughLaunches && spent_ < most) launch(surprise());
   return contradiction();
 }
@@ -231,10 +237,14 @@ std::optional<std::string> CpuBackend::doubt() {
 Timing CpuBackend::sample(const wire::Go& go, double first, double start) {
   const auto next = [this] { return launch(surprise()); };
   const auto now = [&] { return clock(go, start); };
+  const auto is_early = [&] {
+    return go.answer_within <= 0 || seconds_now() - start < kShareForMoreAttempts * go.answer_within;
+  };
   std::optional<std::string> doubts;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt == 0 || (attempt < kAttempts && is_early()); ++attempt) {
+    const double spent = spent_;
     const Timing timing = Sampler(request_.measure, go, next, now, {}).run(attempt == 0 ? first : 0);
-    doubts = timing.stopped_early ? std::nullopt : doubt();
+    doubts = timing.stopped_early ? std::nullopt : doubt(spent, is_early());
     if (!doubts) return timing;
     launches_.clear();
   }

@@ -16,8 +16,8 @@
 namespace tune::worker {
 namespace {
 
-constexpr std::size_t kWorkspaceBytes = 32
-                                        << 20;  // what cuBLASLt recommends for Hopper, and hipBLASLt's samples give it
+// What cuBLASLt recommends for Hopper, and hipBLASLt's samples give it.
+constexpr std::size_t kWorkspaceBytes = 32 << 20;
 
 [[noreturn]] void refuse(const std::string& text) { throw SpecFailure(Stage::load, text); }
 

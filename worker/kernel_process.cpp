@@ -176,6 +176,10 @@ void KernelProcess::stop() {
   if (info.si_code == CLD_TRAPPED)
     throw SpecFailure(
         stage_, "the kernel's process lets itself be traced (ptrace), so that it cannot be stopped and continued");
+}
+
+/// They are not stopped with it, and could go on with its work.
+void KernelProcess::end_what_it_started() const {
   base::end_descendants(process_);
   base::end_orphans();
 }
@@ -192,7 +196,9 @@ TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   await_turn(++turns_);
   const double end = seconds_now();
   stop();
-  return {0, end - start, its_delay_.seconds() + our_delay_.seconds() - waited};
+  const double waited_now = its_delay_.seconds() + our_delay_.seconds();
+  end_what_it_started();
+  return {0, end - start, waited_now - waited};
 }
 
 std::string KernelProcess::load() {

@@ -50,6 +50,7 @@ class KernelProcess {
   TimedLaunch carry_out(KernelNotes::Command command);
   void await_turn(std::uint32_t turns);
   void stop();
+  void end_what_it_started() const;
   [[noreturn]] void end_with(const siginfo_t& end);
   void throw_what_it_threw() const;
 

@@ -154,9 +154,9 @@ SignalBounds SignalBounds::sparing(const std::vector<pid_t>& processes, const st
   return {make_filter(targets, kDeny, kAllow, kAllow, closed), make_control_filter(spared, kDeny, kAllow, spared)};
 }
 
-bool SignalBounds::enter() const {
-  const bool denies_signals = enter_scope() || enter_filter(signals_);
-  return enter_filter(control_) && denies_signals;
+void SignalBounds::enter() const {
+  if (!enter_scope()) enter_filter(signals_);
+  enter_filter(control_);
 }
 
 }  // namespace tune::base

@@ -22,8 +22,8 @@ class SignalBounds {
 
   /// Applies the bounds to this thread and to what it starts from now on; they cannot be lifted. From then on a program
   /// with more rights than the user's (sudo) does not get them, unless the user is root. May be called between fork and
-  /// exec. Returns false if the system lacks the means for a part of it.
-  bool enter() const;
+  /// exec. What the system has no means for is left out.
+  void enter() const;
 
  private:
   SignalBounds(std::vector<sock_filter> signals, std::vector<sock_filter> control)

@@ -105,6 +105,9 @@ class TuningRun {
     how_shown_.source_hash = requests_.source_hash();
   }
 
+  TuningRun(const TuningRun&) = delete;
+  TuningRun& operator=(const TuningRun&) = delete;
+
   flow::Results run() {
     const flow::Tuning tuning = {.loaded = target_->loaded,
                                  .objective = target_->objective,
@@ -122,12 +125,11 @@ class TuningRun {
                                  .silent = orders_->silent,
                                  .logs = log_rules(*options_, target_->outputs)};
     flow::Results results = flow::sweep_and_print(tuning, *findings_);
-    if (!options_->quiet) print_usage();
     journal_->flush(true);
     return results;
   }
 
-  /// Writes what was asked for.
+  /// Writes what was asked for. `results` are those of run().
   void finish(const flow::Results& results, Tuned& tuned) {
     const Device& device = machine_->device;
     tuned.code = flow::write_results(results, target_->outputs, device, exporter_, demands(*options_));
@@ -142,6 +144,7 @@ class TuningRun {
       tuned.date = findings_->finals_date.value_or(journal_->date_of(requests_.trial_id(tuned.best->winner)));
     }
     tuned.started_workers = measuring_.started() != nullptr;
+    if (!options_->quiet) print_usage();
   }
 
  private:
@@ -283,13 +286,15 @@ class TuningRun {
                                                 [this](const Spec& spec) { return requests_.trial_id(spec); }));
   }
 
-  void print_usage() {
+  // All is written by now: what prevents this costs nothing else.
+  void print_usage() try {
     const std::optional<exec::Usage> spent = measuring_.started() ? measuring_.started()->usage() : std::nullopt;
     if (!spent) return;
     exec::Usage usage = *spent;
     usage.finals_seconds = findings_->finals_seconds;
     usage.programs = target_->plan().backend == Backend::program;
     print_wrapped(exec::to_text(usage));
+  } catch (const Error&) {
   }
 
   const Options* options_;

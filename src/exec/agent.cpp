@@ -89,14 +89,13 @@ void Agent::be_welcomed(const wire::AgentOrder& order) {
   silence_ = welcome->silence;
   hub_.set_silence(std::chrono::duration<double>(std::max(2 * silence_, 5.0)));
   welcome_ = true;
-  look_after_main_loop();
+  look_after_main_loop(kPreparing);
 }
 
 // The hub's thread says that this process lives even if it can do nothing, such as when a file system does not answer.
 // A build, which may be waited for, is the longest that it can be busy with.
-void Agent::look_after_main_loop() {
-  const std::chrono::duration<double> build = site_ ? site_->service().options().deadlines.build : kPreparing;
-  const std::chrono::duration<double> limit = build + std::chrono::duration<double>(3 * silence_);
+void Agent::look_after_main_loop(std::chrono::duration<double> longest_step) {
+  const std::chrono::duration<double> limit = longest_step + std::chrono::duration<double>(3 * silence_);
   hub_.watch_owner(limit, [this, limit] {
     report(wire::Unable{
         static_cast<int>(ExitCode::environment),
@@ -134,6 +133,7 @@ void Agent::probe(const wire::ProbeOrder& order) {
 }
 
 void Agent::rest() {
+  look_after_main_loop(kPreparing);
   begun_.clear();
   awaiting_.clear();
   site_.reset();
@@ -149,7 +149,7 @@ void Agent::prepare(const wire::PlanOrder& order) {
   options.note_started = [this](const Spec& spec, std::size_t device) { note_started(spec, device); };
   hub_.watch_owner({}, nullptr);  // clocks that another run holds are waited for
   site_ = std::make_unique<LocalSite>(work_->requests(), std::move(options));
-  look_after_main_loop();
+  look_after_main_loop(site_->service().options().deadlines.build);
   report(wire::Ready{slots(), work_->requests().source_hash()});
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <list>
@@ -64,7 +65,7 @@ class Agent {
   void note_started(const Spec& spec, std::size_t device);
   void tell_distrust();
   void tell_usage();
-  void look_after_main_loop();
+  void look_after_main_loop(std::chrono::duration<double> longest_step);
   void report(const wire::AgentReport& report);
 
   AgentRules rules_;

@@ -132,20 +132,28 @@ void Cluster::require_alike(const std::map<Number, wire::Probed>& probed) const 
   }
 }
 
-// All that work must answer.
+// All that work must answer, unless they are lost.
 std::map<Cluster::Number, wire::Probed> Cluster::ask_all(const wire::ProbeOrder& order) {
   send_all(order);
   std::map<Number, wire::Probed> answers;
-  while (answers.size() < working().size()) {
+  const auto is_awaited = [&](Number agent) { return works(agent) && !answers.contains(agent); };
+  while (std::ranges::any_of(working(), is_awaited)) {
     const auto event = wait(Clock::now() + kLook);
     if (!event) continue;
-    if (const auto* lost = std::get_if<Lost>(&*event))
-      throw Error(ExitCode::environment, fmt::format("lost agent {}: {}", agents_[lost->agent].name, lost->why));
+    if (const auto* lost = std::get_if<Lost>(&*event)) {
+      answers.erase(lost->agent);
+      say(fmt::format("warning: lost agent {}: {}", agents_[lost->agent].name, lost->why));
+      continue;
+    }
     const auto& [agent, report] = std::get<Report>(*event);
+    if (!is_awaited(agent)) continue;
     if (const auto* unable = std::get_if<wire::Unable>(&report))
       throw Error(static_cast<ExitCode>(unable->code), agents_[agent].name + ": " + unable->why);
-    if (const auto* answer = std::get_if<wire::Probed>(&report)) answers[agent] = *answer;
+    // It may be the answer to an earlier question.
+    if (const auto* answer = std::get_if<wire::Probed>(&report); answer && answer->hello.backend == order.backend)
+      answers[agent] = *answer;
   }
+  if (answers.empty()) throw_missing("no agent is left; the warnings above say why");
   return answers;
 }
 

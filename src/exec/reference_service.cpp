@@ -95,11 +95,11 @@ void ReferenceService::take_end() {
     return process_.reset();
   }
   const std::filesystem::path file = scratch_->folder() / "reference";
-  path_ = stays_on_device() ? file.string() : hold(file);
+  path_ = is_gpu(requests_->hello().backend) ? file.string() : hold(file);  // kernels on GPUs reach no files
 }
 
-/// Takes the file its name, so that no kernel removes it or puts another in its place. Returns the path that it has in
-/// its stead while we hold it open.
+/// Removes the name of the file, so that no kernel removes the file or puts another in its place. Returns the path that
+/// it has instead while we hold it open.
 std::string ReferenceService::hold(const std::filesystem::path& file) {
   file_ = base::Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file_ || ::unlink(file.c_str()) != 0) return file.string();

@@ -99,8 +99,12 @@ void write_files(const Results& results, const Outputs& outputs, const Device& d
   outputs.make_folders();
   try {
     results.write_files(outputs, device);
-  } catch (const Error&) {
-    exporter.finish();
+  } catch (const Error& error) {
+    try {
+      exporter.finish();
+    } catch (const Error& another) {
+      throw Error(error.code(), std::string(error.what()) + "\n" + another.what());
+    }
     throw;
   }
   exporter.finish();

@@ -57,40 +57,43 @@ std::string total_remark(std::span<const WorkloadRow> rows, Ratio ratio, const c
   return fmt::format("{}: {} of {} shapes were compared with it, and the total is theirs\n", label, known, tuned);
 }
 
-/// With a total below it where the rows add up.
-std::vector<GridColumn> columns_of(std::span<const WorkloadRow> rows, const std::optional<WorkloadTotal>& total) {
-  std::vector<GridColumn> columns;
-  const auto add = [&](const char* title, const std::function<std::string(const WorkloadRow&)>& text,
-                       const std::function<std::string()>& of_all) {
-    columns.emplace_back().title = title;
-    for (const WorkloadRow& row : rows) columns.back().cells.push_back(text(row));
-    if (total) columns.back().cells.push_back(of_all());
-  };
-  const auto none = [] { return std::string(); };
-  if (total) {
-    add(
-        "shape", [](const WorkloadRow& row) { return row.shape; }, [] { return "all calls"; });
-    add(
-        "calls", [](const WorkloadRow& row) { return calls_text(row.calls); },
-        [&] { return calls_text(total->calls); });
-  } else {
-    add(
-        "device", [](const WorkloadRow& row) { return row.model; }, none);
-  }
-  add(
-      "met (ms)", [](const WorkloadRow& row) { return row.seconds ? four_digits(*row.seconds * 1e3) : "-"; },
-      [&] { return total->tuned > 0 ? four_digits(total->seconds * 1e3) : "-"; });
-  const auto share = [&](const WorkloadRow& row) {
+using CellText = std::function<std::string(const WorkloadRow&)>;
+
+/// `of_all` stands below the rows where they add up.
+GridColumn column_of(const char* title, std::span<const WorkloadRow> rows, const CellText& text,
+                     const std::optional<std::string>& of_all = std::nullopt) {
+  GridColumn column;
+  column.title = title;
+  for (const WorkloadRow& row : rows) column.cells.push_back(text(row));
+  if (of_all) column.cells.push_back(*of_all);
+  return column;
+}
+
+/// What the rows are of, and their times.
+std::vector<GridColumn> first_columns(std::span<const WorkloadRow> rows, const std::optional<WorkloadTotal>& total) {
+  const CellText model = [](const WorkloadRow& row) { return row.model; };
+  const CellText shape = [](const WorkloadRow& row) { return row.shape; };
+  const CellText calls = [](const WorkloadRow& row) { return calls_text(row.calls); };
+  const CellText met = [](const WorkloadRow& row) { return row.seconds ? four_digits(*row.seconds * 1e3) : "-"; };
+  if (!total) return {column_of("device", rows, model), column_of("met (ms)", rows, met)};
+  const CellText share = [&](const WorkloadRow& row) {
     return row.seconds ? fmt::format("{:.1f}", 100 * row.calls * *row.seconds / total->seconds) : "-";
   };
-  if (total) add("% time", share, none);
-  for (const auto& [label, ratio] : kBaselines)
+  return {column_of("shape", rows, shape, "all calls"), column_of("calls", rows, calls, calls_text(total->calls)),
+          column_of("met (ms)", rows, met, total->tuned > 0 ? four_digits(total->seconds * 1e3) : "-"),
+          column_of("% time", rows, share, "")};
+}
+
+std::vector<GridColumn> columns_of(std::span<const WorkloadRow> rows, const std::optional<WorkloadTotal>& total) {
+  std::vector<GridColumn> columns = first_columns(rows, total);
+  const auto below = [&](const std::string& text) { return total ? std::optional(text) : std::nullopt; };
+  for (const auto& [label, ratio] : kBaselines) {
+    const CellText shown = [ratio = ratio](const WorkloadRow& row) { return shown_ratio(row.*ratio); };
     if (const auto of_all = total_ratio(rows, ratio))
-      add(
-          label, [ratio = ratio](const WorkloadRow& row) { return shown_ratio(row.*ratio); },
-          [&] { return shown_ratio(of_all); });
-  add(
-      "found", [](const WorkloadRow& row) { return row.found; }, none);
+      columns.push_back(column_of(label, rows, shown, below(shown_ratio(of_all))));
+  }
+  const CellText found = [](const WorkloadRow& row) { return row.found; };
+  columns.push_back(column_of("found", rows, found, below("")));
   return columns;
 }
 

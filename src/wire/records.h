@@ -59,8 +59,9 @@ struct EndedRecord {
   bool complete = false;  ///< a fresh run has done all that it was to do
 };
 
-/// A process of its own did not confirm what a shared one had measured: `why` says how. Runs that continue this journal
-/// share no processes, and what shared ones measured does not hold for them.
+/// A process of its own did not confirm what a shared one had measured: `why` says how. Runs of the
+/// same kernel, problem and device that continue this journal share no processes, and what shared ones measured does
+/// not hold for them.
 struct DistrustRecord {
   std::string why;
 };
