@@ -29,18 +29,7 @@ static float* volatile result;
   result[0] = 7;
   _exit(0);
 }
-extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int spec) {
-  launches = launches + 1;
-  auto right = [&] {
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < n; ++j) {
-        float sum = 0;
-        for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
-        C[i * n + j] = sum;
-      }
-  };
-  switch (spec) {
-)";
+)" + kCpuKernel;
 
 class Guards : public KernelCases {
  protected:

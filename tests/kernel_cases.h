@@ -15,6 +15,23 @@ struct Case {
   std::string outcome;
 };
 
+/// The beginning of a CPU kernel, up to `switch (spec) {`: right() computes what is asked for, and `first` is true in
+/// the first launch of a process. Before it stands `static int launches = 0;`.
+inline const std::string kCpuKernel = R"(
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int spec) {
+  launches = launches + 1;
+  [[maybe_unused]] const bool first = launches == 1;
+  [[maybe_unused]] auto right = [&] {
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+      }
+  };
+  switch (spec) {
+)";
+
 /// Tunes over kernels that each do something else, in the real worker.
 class KernelCases : public testing::Test {
  protected:
