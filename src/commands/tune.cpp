@@ -206,7 +206,8 @@ class TuningRun {
             peak_flops(machine_->device, plan.problem)};
   }
 
-  flow::ResumeRules rules_of_what_holds() const {
+  // A disagreement that the journal remembers forbids sharing processes.
+  flow::ResumeRules rules_for_resuming() const {
     flow::ResumeRules rules = resume_rules(*options_);
     if (rules.share_processes && !journal_->distrust().empty()) {
       rules.share_processes = false;
@@ -222,7 +223,7 @@ class TuningRun {
     const auto note_distrust = [this](const std::string& why) { journal_->append(wire::DistrustRecord{why}); };
     if (exec::Cluster* cluster = target_->workers.cluster()) {
       Options there = *options_;
-      there.share_processes = held_.share_processes;
+      there.share_processes = resume_rules_.share_processes;
       return std::make_unique<exec::AgentSite>(
           *cluster, requests_, agent_plan(there, *target_, requests_), store_places(*options_),
           [this](const std::string& text) { progress_.say(text, now()); }, note_distrust);
@@ -236,7 +237,7 @@ class TuningRun {
     };
     measure.note_waiting = [this] { journal_->note_end(); };
     measure.note_distrust = note_distrust;
-    measure.share_processes = held_.share_processes;
+    measure.share_processes = resume_rules_.share_processes;
     return std::make_unique<exec::LocalSite>(requests_, std::move(measure));
   }
 
@@ -319,8 +320,8 @@ class TuningRun {
   report::Progress progress_{std::cerr, progress_style(*options_, target_->plan()), count_, now(),
                              limits_of(*options_, *target_, rules_, count_)};
   flow::Measuring measuring_{[this] { return site(); }};
-  flow::ResumeRules held_ = rules_of_what_holds();
-  flow::Resume resume_{*journal_, requests_, target_->objective, held_};
+  flow::ResumeRules resume_rules_ = rules_for_resuming();
+  flow::Resume resume_{*journal_, requests_, target_->objective, resume_rules_};
   exec::ReplayRunner runner_{[this](const Spec& spec) { return resume_.answer(spec); },
                              [this]() -> exec::Runner& { return measuring_.site().runner(); },
                              resume_.order(rules_.most_out)};

@@ -183,7 +183,10 @@ void Cluster::choose_model(Backend backend, const std::string& model) {
 const wire::Hello& Cluster::probe(Backend backend) {
   start();
   if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
-  if (rules_.per_model && model_.empty()) model_ = *(rules_.devices = models(backend).front());
+  if (rules_.per_model && model_.empty()) {
+    model_ = models(backend).front();
+    rules_.devices = model_;
+  }
   const std::map<Number, wire::Probed> probed = ask_all({backend, rules_.devices});
   require_alike(probed);
   for (const auto& [agent, answer] : probed) agents_[agent].devices = answer.devices;
