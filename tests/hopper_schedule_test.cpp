@@ -2,12 +2,14 @@
 // twice.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
 #define __device__
 #define __forceinline__ inline
+inline float __fdividef(float x, float y) { return x / y; }
 #include "../demo/hopper/schedule.cuh"
 
 namespace tune::hopper_schedule_test {
@@ -24,8 +26,8 @@ std::map<std::tuple<int, int, int>, int> multiplied(const Grid& grid) {
   std::map<std::tuple<int, int, int>, int> times;
   for (unsigned block = 0; block < grid.blocks; ++block) {
     const Tiles tiles(grid.rows, grid.cols, grid.slices, grid.group, grid.parts, block, grid.blocks);
-    for (unsigned index = tiles.cluster; index < tiles.count(); index += tiles.clusters) {
-      const Work work = tiles.at(index);
+    for (unsigned turn = 0; tiles.has(turn); ++turn) {
+      const Work work = tiles.at(turn);
       for (int i = 0; i < work.slices; ++i)
         ++times[{work.row, work.col, work.part + i * static_cast<int>(tiles.parts)}];
     }
@@ -52,37 +54,40 @@ void expect_each_once(const Grid& grid, int tile_rows, int tile_cols, int down =
 TEST(HopperSchedule, EverySliceOfEveryTileIsMultipliedOnce) {
   for (const int group : {1, 3, 8, 100})
     for (const unsigned blocks : {1u, 7u, 132u}) {
-      expect_each_once<Schedule<128, 192, 1, 1, Sharing::none>>({1000, 2000, 5, group, 1, blocks}, 128, 192);
-      expect_each_once<Schedule<64, 8, 1, 1, Sharing::none>>({64, 1, 1, group, 1, blocks}, 64, 8);
+      expect_each_once<Schedule<128, 192, 1, 1, false>>({1000, 2000, 5, group, 1, blocks}, 128, 192);
+      expect_each_once<Schedule<64, 8, 1, 1, false>>({64, 1, 1, group, 1, blocks}, 64, 8);
     }
 }
 
 TEST(HopperSchedule, ClustersTakeNeighbouringTilesEvenAtTheEdges) {
-  expect_each_once<Schedule<128, 128, 2, 1, Sharing::none>>({900, 1100, 3, 2, 1, 130}, 128, 128, 2, 1);
-  expect_each_once<Schedule<128, 128, 1, 2, Sharing::none>>({900, 1100, 3, 8, 1, 130}, 128, 128, 1, 2);
-  expect_each_once<Schedule<64, 64, 2, 2, Sharing::grid>>({300, 200, 20, 8, 3, 132}, 64, 64, 2, 2);
+  expect_each_once<Schedule<128, 128, 2, 1, false>>({900, 1100, 3, 2, 1, 130}, 128, 128, 2, 1);
+  expect_each_once<Schedule<128, 128, 1, 2, false>>({900, 1100, 3, 8, 1, 130}, 128, 128, 1, 2);
+  expect_each_once<Schedule<64, 64, 2, 2, true>>({300, 200, 20, 8, 3, 132}, 64, 64, 2, 2);
 }
 
 TEST(HopperSchedule, PartsOfATileHaveAllItsSlicesBetweenThem) {
-  for (const int parts : {2, 3, 8}) {
-    const Grid grid{256, 256, 21, 8, parts, static_cast<unsigned>(4 * parts)};
-    expect_each_once<Schedule<128, 128, 1, 1, Sharing::grid>>(grid, 128, 128);
-    expect_each_once<Schedule<128, 128, 1, 1, Sharing::cluster>>(grid, 128, 128);
-  }
+  for (const int parts : {2, 3, 8})
+    expect_each_once<Schedule<128, 128, 1, 1, true>>({256, 256, 21, 8, parts, static_cast<unsigned>(4 * parts)}, 128,
+                                                     128);
 }
 
 TEST(HopperSchedule, PartsOfATileHaveTheSameNumberOfItAndDifferentTilesDifferentOnes) {
   std::map<int, std::set<std::pair<int, int>>> corners;
   std::map<int, std::set<int>> parts;
   for (unsigned block = 0; block < 48; ++block) {
-    const Schedule<64, 64, 2, 1, Sharing::grid> tiles(256, 256, 30, 8, 3, block, 48);
-    const Work work = tiles.at(tiles.cluster);
+    const Work work = Schedule<64, 64, 2, 1, true>(256, 256, 30, 8, 3, block, 48).at(0);
     corners[work.tile].insert({work.row, work.col});
     parts[work.tile].insert(work.part);
   }
   EXPECT_EQ(corners.size(), 16u);
   for (const auto& [tile, places] : corners) EXPECT_EQ(places.size(), 1u) << tile;
   for (const auto& [tile, all] : parts) EXPECT_EQ(all, (std::set<int>{0, 1, 2})) << tile;
+}
+
+TEST(HopperSchedule, DivisionIsExact) {
+  for (unsigned y : {1u, 2u, 3u, 7u, 131u, 132u, 1000u, 65536u, (1u << 21) - 1})
+    for (unsigned x = 0; x < 1u << 21; x += x % y == y - 1 ? 1 : std::max(1u, y - 1 - x % y))
+      ASSERT_EQ(divide(x, y), x / y) << x << " / " << y;
 }
 
 template <int kWidth>

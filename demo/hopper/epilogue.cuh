@@ -73,7 +73,7 @@ __device__ __forceinline__ void store_fragment(const Matrix& c, int row, int col
 __device__ __forceinline__ void store_eight(const Matrix& c, int row, int col, const unsigned (&v)[4]) {
   if (fits(c, row, col, 8)) {
     *at<uint4>(c, row, col) = {v[0], v[1], v[2], v[3]};
-  } else {
+  } else if (row < c.rows && col < c.cols) {
     unsigned rest[] = {v[0], v[1], v[2], v[3]};
 #pragma unroll 1
     for (int i = 0; i < 8; ++i) {
@@ -136,144 +136,61 @@ __device__ __forceinline__ void store_by_tma(const TensorMap& c, int row, int co
   }
 }
 
-// ---- Parts of a sum. The blocks that share a tile write their sums down, each for itself, as C has them; then each
-// adds up, rounds and stores its share of the tile.
+// ---- Parts of a sum, which blocks write down in global memory as their registers have them: one fragment of 16 x 8
+// after the other, with 16 bytes for each lane. Code that comes from memory once per launch costs more than what it
+// does, so all of this is short.
 
-/// Sums of kRows x kCols elements of C in shared memory, one part in each block of the cluster.
-template <int kRows, int kCols>
-struct SharedParts {
-  static constexpr int kAtOnce = 2;         // more reads at a time do not come through sooner
-  static constexpr int kPitch = kCols + 8;  // eight rows then begin in different banks
-  unsigned memory;
-  int part;  // of this block
+constexpr int kFragmentBytes = 32 * 16;
 
-  __device__ unsigned address(int row, int col) const { return memory + (row * kPitch + col) * 4; }
-  __device__ void write(int row, int col, float element) const {
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"(address(row, col)), "f"(element) : "memory");
-  }
-  __device__ void write(int row, int col, float2 pair) const {
-    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address(row, col)), "f"(pair.x), "f"(pair.y) : "memory");
-  }
-  /// What is this block's own does not come through the network between the multiprocessors.
-  __device__ float4 read(int of_part, int row, int col) const {
-    float4 d;
-    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(d.x), "=f"(d.y), "=f"(d.z), "=f"(d.w)
-                 : "r"(of_part == part ? address(row, col) : address_in(of_part, address(row, col))));
-    return d;
-  }
+/// Writes a warp's fragments down as those with the numbers first, first + kApart, ... of a tile.
+template <int kApart, int kFragments>
+__device__ __forceinline__ void write_down(const Sums<kFragments>& sums, int first, unsigned char* tile) {
+  float4* const at = reinterpret_cast<float4*>(tile + first * kFragmentBytes) + threadIdx.x % 32;
+#pragma unroll
+  for (int j = 0; j < kFragments; ++j) __stcg(at + j * kApart * 32, {sums[j][0], sums[j][1], sums[j][2], sums[j][3]});
+}
+
+/// The share that a block has of the fragments of a tile: those whose parts of all blocks it adds up, and stores.
+struct Share {
+  int first, count, parts;
+
+  __device__ Share(int fragments, int part, int of)
+      : first(fragments * part / of), count(fragments * (part + 1) / of - first), parts(of) {}
 };
 
-/// The same in global memory, the parts of a tile one behind the other.
-template <int kRows, int kCols>
-struct GlobalParts {
-  static constexpr int kAtOnce = 8;
-  float* memory;  // of the tile
-  int part;       // of this block
-
-  __device__ float* address(int of_part, int row, int col) const {
-    return memory + static_cast<long long>(of_part) * kRows * kCols + row * kCols + col;
-  }
-  __device__ void write(int row, int col, float element) const { __stcg(address(part, row, col), element); }
-  __device__ void write(int row, int col, float2 pair) const {
-    __stcg(reinterpret_cast<float2*>(address(part, row, col)), pair);
-  }
-  __device__ float4 read(int of_part, int row, int col) const {
-    return __ldcg(reinterpret_cast<const float4*>(address(of_part, row, col)));
-  }
-};
-
-/// Writes a warp's 16 x 8*kFragments sums down, whose first is at (row, col) of the tile's matrix.
-template <int kFragments, typename Parts>
-__device__ __forceinline__ void write_down(const Sums<kFragments>& sums, int row, int col, const Parts& to) {
-  row += threadIdx.x % 32 / 4;
-  col += threadIdx.x % 4 * 2;
-#pragma unroll
-  for (int j = 0; j < kFragments; ++j)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float2 pair = {sums[j][half * 2], sums[j][half * 2 + 1]};
-#if SWAP
-      to.write(col + j * 8, row + half * 8, pair.x);
-      to.write(col + j * 8 + 1, row + half * 8, pair.y);
-#else
-      to.write(row + half * 8, col + j * 8, pair);
-#endif
-    }
+/// Asks for a share of all parts, to be one behind the other in shared memory.
+__device__ __forceinline__ void fetch(const Share& share, const unsigned char* parts, int part_bytes, unsigned to,
+                                      unsigned barrier) {
+  const int bytes = share.count * kFragmentBytes;
+  show_global_to_tma();
+  expect(barrier, share.parts * bytes);
+  parts += share.first * kFragmentBytes;
+#pragma unroll 4
+  for (int part = 0; part < share.parts; ++part)
+    load_bytes(parts + part * part_bytes, bytes, to + part * bytes, barrier);
 }
 
-__device__ __forceinline__ void add(float4& sum, float4 other) {
-  sum.x += other.x;
-  sum.y += other.y;
-  sum.z += other.z;
-  sum.w += other.w;
-}
-
-/// What the lane has whose number differs by `distance`.
-__device__ __forceinline__ float4 from_lane(float4 mine, int distance) {
-  return {__shfl_xor_sync(~0U, mine.x, distance), __shfl_xor_sync(~0U, mine.y, distance),
-          __shfl_xor_sync(~0U, mine.z, distance), __shfl_xor_sync(~0U, mine.w, distance)};
-}
-
-/// Rounds and stores eight neighbours.
-__device__ __forceinline__ void store_eight(const Matrix& c, int row, int col, float4 low, float4 high) {
-#if type_c_f32
-  store_pair(c, row, col, low.x, low.y);
-  store_pair(c, row, col + 2, low.z, low.w);
-  store_pair(c, row, col + 4, high.x, high.y);
-  store_pair(c, row, col + 6, high.z, high.w);
-#else
-  store_eight(c, row, col, {pack(low.x, low.y), pack(low.z, low.w), pack(high.x, high.y), pack(high.z, high.w)});
-#endif
-}
-
-/// Adds up this block's share of a tile, which begins at (row, col) of C, and stores it. If there are more threads than
-/// eights, several side by side add up some of the parts each. The code is short on purpose: each line of it comes from
-/// memory once per launch.
-template <int kRows, int kCols, typename Parts>
-__device__ __forceinline__ void add_up(const Parts& from, int part, int parts, int thread, int threads, const Matrix& c,
-                                       int row, int col) {
-  constexpr int kEights = kRows * kCols / 8, kAcross = kCols / 8, kAtOnce = Parts::kAtOnce;
-  int together = 1;
-  while (together < 8 && together * 2 * kEights <= threads * parts) together *= 2;
-  const int member = thread & (together - 1), last = kEights * (part + 1) / parts;
-  // All threads of a warp go around as often, as they exchange sums at the end.
-#pragma unroll 1
-  for (int first = kEights * part / parts; first < last; first += threads / together) {
-    const int eight = first + thread / together, readable = min(eight, last - 1);
-    const int r = readable / kAcross, q = readable % kAcross * 8;
-    float4 low = {}, high = {};
-#pragma unroll 1
-    for (int begin = member; begin < parts; begin += kAtOnce * together) {
-      float4 lows[kAtOnce], highs[kAtOnce];  // on their way at the same time
+/// Adds up what a lane has of the share's fragment with this number.
+__device__ __forceinline__ void add_up(const Share& share, unsigned fetched, int fragment, float (&sums)[4]) {
+  unsigned from = fetched + fragment * kFragmentBytes + threadIdx.x % 32 * 16;
+#pragma unroll 4
+  for (int part = 0; part < share.parts; ++part, from += share.count * kFragmentBytes) {
+    float d[4];
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+                 : "r"(from)
+                 : "memory");
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        const int other = min(begin + i * together, parts - 1);
-        lows[i] = from.read(other, r, q);
-        highs[i] = from.read(other, r, q + 4);
-      }
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        if (begin + i * together >= parts) break;
-        add(low, lows[i]);
-        add(high, highs[i]);
-      }
-    }
-#pragma unroll 1
-    for (int distance = together / 2; distance > 0; distance /= 2) {
-      add(low, from_lane(low, distance));
-      add(high, from_lane(high, distance));
-    }
-    if (member == 0 && eight < last) store_eight(c, row + r, col + q, low, high);
+    for (int i = 0; i < 4; ++i) sums[i] += d[i];
   }
 }
 
 /// How many parts of each tile have been written down, and how many blocks have read them. Zero between launches.
 constexpr int kMostTiles = 4096;
-__device__ unsigned written_down[kMostTiles], added_up[kMostTiles];
+__device__ unsigned written_down[kMostTiles], read_by[kMostTiles];
 
-/// One thread for each block: waits until all parts of the tile have been written down. All blocks of the grid must be
-/// on the device at the same time.
+/// One thread for each block, after it has met those that wrote: waits until all parts of the tile have been written
+/// down. All blocks of the grid must be on the device at the same time.
 __device__ __forceinline__ void await_parts(int tile, int parts) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(&written_down[tile]) : "memory");
   unsigned count;
@@ -282,11 +199,11 @@ __device__ __forceinline__ void await_parts(int tile, int parts) {
   } while (count < parts);
 }
 
-/// One thread for each block, after it has read the parts: the last one makes both counters ready for the next launch.
+/// One thread for each block, after it has read its share: the last one makes both counters ready for the next launch.
 __device__ __forceinline__ void leave_parts(int tile, int parts) {
-  if (atomicAdd(&added_up[tile], 1) + 1 < parts) return;
+  if (atomicAdd(&read_by[tile], 1) + 1 < parts) return;
   written_down[tile] = 0;
-  added_up[tile] = 0;
+  read_by[tile] = 0;
 }
 
 }  // namespace

@@ -15,18 +15,18 @@
 //   SWAP         1: computes the transpose, so that the columns of B, of which there are many, are the 64 rows of an
 //                wgmma, and the rows of A, of which there are few, its columns
 //   EPILOGUE     direct: from registers. tma: through shared memory, while the consumers go on to the next tile
-//   REDUCE       none; or `parts` blocks share each tile, and add up through each other's shared memory (cluster: the
-//                blocks of one cluster) or through global memory (workspace: all blocks must be on the device at once)
-//   RESIDENT     blocks on a multiprocessor, 1 or 2
+//   REDUCE       none; or workspace: `parts` blocks share each tile, and add up through global memory, each a part of
+//   it.
+//                All blocks must be on the device at once, and have one tile each
 //   type_a, type_c   bf16 or f16; bf16, f16 or f32
 //
-// Dynamic shared memory: STAGES*((BM + BN)*BK*2 + 16), and CONSUMERS*16384 bytes with EPILOGUE tma. Workspace with
-// REDUCE workspace: 4*BM*BN bytes for each part of each tile. Rows of A and B, and of C with EPILOGUE tma, must start
-// at multiples of 16 bytes.
+// Dynamic shared memory: STAGES*((BM + BN)*BK*2 + 16), and CONSUMERS*16384 bytes with EPILOGUE tma. With REDUCE
+// workspace the ring has at least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part of each tile. Rows
+// of A and B, and of C with EPILOGUE tma, must start at multiples of 16 bytes.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(CLUSTER_M) || \
-    !defined(CLUSTER_N) || !defined(SWAP) || !defined(RESIDENT)
-#error "needs -D of BM BN BK STAGES CONSUMERS CLUSTER_M CLUSTER_N SWAP RESIDENT; see the head of the file"
+    !defined(CLUSTER_N) || !defined(SWAP)
+#error "needs -D of BM BN BK STAGES CONSUMERS CLUSTER_M CLUSTER_N SWAP; see the head of the file"
 #endif
 
 #include "pipe.cuh"
@@ -42,12 +42,10 @@ constexpr bool kPingPong = true;
 #else
 constexpr bool kPingPong = false;
 #endif
-#if REDUCE_cluster
-constexpr Sharing kSharing = Sharing::cluster;
-#elif REDUCE_workspace
-constexpr Sharing kSharing = Sharing::grid;
+#if REDUCE_workspace
+constexpr bool kSplit = true;
 #else
-constexpr Sharing kSharing = Sharing::none;
+constexpr bool kSplit = false;
 #endif
 constexpr int kThreads = (CONSUMERS + 1) * 128;
 constexpr int kWidth = 64, kPartsK = BK / kWidth;  // elements of k in a swizzled row; rows of a slice
@@ -61,8 +59,8 @@ constexpr int kStoreBytes = 2 * 64 * 128;  // two buffers for each consumer, beh
 constexpr int kStoreBytes = 0;
 #endif
 
-constexpr int kRowsC = SWAP ? BN : BM, kColsC = SWAP ? BM : BN;  // a tile as C has it
-constexpr int kAdders = CONSUMERS * 128;
+constexpr int kWarps = CONSUMERS * 4, kAdders = kWarps * 32;
+constexpr int kTileFragments = BM * BN / 128, kPartBytes = kTileFragments * kFragmentBytes;
 constexpr int kStoring = 1, kTurn = 4, kReady = 6;  // named barriers; the first two are of each consumer
 
 static_assert(CLUSTER_M <= 4 && CLUSTER_N <= 2, "the masks of load_slice");
@@ -72,7 +70,7 @@ static_assert(BK % kWidth == 0 && STAGES >= 2, "whole swizzled rows");
 static_assert(BM % (8 * CLUSTER_N) == 0 && BN % (8 * CLUSTER_M) == 0, "eight swizzled rows at a time");
 static_assert(!kPingPong || CONSUMERS == 2, "two take turns");
 
-using Tiles = Schedule<BM, BN, CLUSTER_M, CLUSTER_N, kSharing>;
+using Tiles = Schedule<BM, BN, CLUSTER_M, CLUSTER_N, kSplit>;
 using Stages = Ring<STAGES, kStageBytes>;
 
 /// Fills one stage, together with the other blocks of the cluster: each loads a part for all that need it. `full`
@@ -147,9 +145,9 @@ __device__ __forceinline__ void multiply(int slices, int consumer, int first_row
 
 /// The producer needs few registers, and what it leaves is divided among the consumers.
 __device__ __forceinline__ void share_registers(bool produces) {
-  constexpr int kAll = 65536 / (kThreads * RESIDENT) / 8 * 8 * (CONSUMERS + 1);
+  constexpr int kAll = 65536 / kThreads / 8 * 8 * (CONSUMERS + 1);
   constexpr int kProducer = 40, kConsumer = (kAll - kProducer) / CONSUMERS / 8 * 8;
-  if constexpr (CONSUMERS == 1 && RESIDENT == 1) return;  // there are enough for all
+  if constexpr (CONSUMERS == 1) return;  // there are enough for all
   if (produces)
     leave_registers<kProducer>();
   else
@@ -158,7 +156,7 @@ __device__ __forceinline__ void share_registers(bool produces) {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kThreads, RESIDENT)
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
     gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
 #if EPILOGUE_tma
          const __grid_constant__ TensorMap c_map,
@@ -170,27 +168,28 @@ extern "C" __global__ void __launch_bounds__(kThreads, RESIDENT)
   Stages ring{shared, buffers + CONSUMERS * kStoreBytes};
   // The same in all lanes, and known to be: addresses of wgmma are of a warp, not of a thread.
   const int warpgroup = __shfl_sync(~0U, threadIdx.x / 128, 0), warp = __shfl_sync(~0U, threadIdx.x / 32, 0);
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0) ring.make_barriers(kReaders * kCluster);
+  if (threadIdx.x == 32) {
     prefetch(a);
     prefetch(b);
-    ring.make_barriers(kReaders * kCluster);
   }
-  // The barriers are there before anybody waits at one. The producer does not wait for the others of its block.
-  if constexpr (kCluster > 1)
-    sync_cluster();
-  else if (warpgroup > 0)
-    meet(kReady, kAdders + 32);
-  else if (warp == 0)
-    pass(kReady, kAdders + 32);
-
+  if constexpr (kCluster > 1) arrive_in_cluster();
   const Tiles tiles(SWAP ? n : m, SWAP ? m : n, (k + BK - 1) / BK, group, parts, blockIdx.x, gridDim.x);
+  Work work = tiles.at(0);
+  // The barriers are there before anybody waits at one.
+  if constexpr (kCluster > 1)
+    await_cluster();
+  else if (warp == 0)
+    pass(kReady, kAdders + 64);
+  else if (warp == 1 || warpgroup > 0)
+    meet(kReady, kAdders + 64);
+
   share_registers(warpgroup == 0);
-  if (warpgroup == 0) {
-    if (threadIdx.x == 0) {
+  if (__builtin_expect(warpgroup == 0, 1)) {
+    if (threadIdx.x == 32) {  // another warp makes the barriers, while this one finds out what to load
       const unsigned rank = kCluster > 1 ? rank_in_cluster() : 0;
 #pragma unroll 1
-      for (unsigned index = tiles.cluster; index < tiles.count(); index += tiles.clusters) {
-        const Work work = tiles.at(index);
+      for (unsigned turn = 0; tiles.has(turn); work = tiles.at(++turn)) {
 #pragma unroll 1
         for (int i = 0; i < work.slices; ++i, ring.next()) {
           wait(ring.empty(), ring.parity ^ 1);  // passes at once in the first round
@@ -198,20 +197,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, RESIDENT)
         }
       }
     }
-#if REDUCE_cluster
-    __syncwarp();
-    sync_cluster();
-    sync_cluster();
-#endif
   } else {
     const int consumer = warpgroup - 1, first_row = kPingPong ? 0 : consumer * kConsumerRows;
     const int warp_row = first_row + threadIdx.x / 32 % 4 * 16;
     const int adder = static_cast<int>(threadIdx.x) - 128;
     const Matrix to = {c, m, n, ldc};
-    int turn = 0, stored = 0;
+    int stored = 0;
 #pragma unroll 1
-    for (unsigned index = tiles.cluster; index < tiles.count(); index += tiles.clusters, ++turn) {
-      const Work work = tiles.at(index);
+    for (unsigned turn = 0; tiles.has(turn); work = tiles.at(++turn)) {
       if constexpr (kPingPong) {
         if (turn % 2 != consumer) {
           ring.skip(work.slices);
@@ -221,26 +214,28 @@ extern "C" __global__ void __launch_bounds__(kThreads, RESIDENT)
       }
       Sums<kFragments> sums[kBlocks];
       multiply(work.slices, consumer, first_row, ring, sums);
-      const int row_c = SWAP ? work.col : work.row, col_c = SWAP ? work.row : work.col;
-#if REDUCE_cluster
-      meet(kStoring, kAdders);  // all have read the ring, whose memory is used now
-      const SharedParts<kRowsC, kColsC> down{shared, work.part};
+#if REDUCE_workspace
+      unsigned char* const parts_of_tile =
+          reinterpret_cast<unsigned char*>(workspace) + static_cast<long long>(work.tile) * parts * kPartBytes;
 #pragma unroll
-      for (int i = 0; i < kBlocks; ++i) write_down(sums[i], warp_row + i * 64, 0, down);
-      sync_cluster();
-      add_up<kRowsC, kColsC>(down, work.part, parts, adder, kAdders, to, row_c, col_c);
-      sync_cluster();  // nobody leaves while another may still read its part
-#elif REDUCE_workspace
-      const GlobalParts<kRowsC, kColsC> down{workspace + static_cast<long long>(work.tile) * parts * kRowsC * kColsC,
-                                             work.part};
-#pragma unroll
-      for (int i = 0; i < kBlocks; ++i) write_down(sums[i], warp_row + i * 64, 0, down);
-      meet(kStoring, kAdders);
-      if (adder == 0) await_parts(work.tile, parts);
-      meet(kStoring, kAdders);
-      add_up<kRowsC, kColsC>(down, work.part, parts, adder, kAdders, to, row_c, col_c);
-      meet(kStoring, kAdders);
+      for (int i = 0; i < kBlocks; ++i)
+        write_down<kWarps>(sums[i], warp - 4 + i * kFragments * kWarps, parts_of_tile + work.part * kPartBytes);
+      meet(kStoring, kAdders);  // and all have read the ring, whose memory is used again
+      const Share share(kTileFragments, work.part, parts);
+      if (adder == 0) {
+        await_parts(work.tile, parts);
+        fetch(share, parts_of_tile, kPartBytes, shared, ring.full());
+      }
+      wait(ring.full(), ring.parity);
       if (adder == 0) leave_parts(work.tile, parts);
+#pragma unroll 1
+      for (int i = warp - 4; i < share.count; i += kWarps) {
+        float sum[4] = {};
+        add_up(share, shared, i, sum);
+        const int of_warp = (share.first + i) % kWarps, place = (share.first + i) / kWarps;
+        store_fragment(to, work.row + of_warp / 4 * kConsumerRows + of_warp % 4 * 16 + place / kFragments * 64,
+                       work.col + place % kFragments * 8, sum);
+      }
 #else
 #pragma unroll
       for (int i = 0; i < kBlocks; ++i) {
@@ -257,10 +252,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, RESIDENT)
     if (threadIdx.x % 128 == 0) await_stores<0>();  // before its shared memory is given away
 #endif
   }
-#if !REDUCE_cluster
   if constexpr (kCluster > 1) {
     __syncwarp();
-    sync_cluster();  // nobody leaves while another may still arrive at its barriers
+    arrive_in_cluster();
+    await_cluster();  // nobody leaves while another may still arrive at its barriers
   }
-#endif
 }

@@ -17,10 +17,12 @@ __device__ __forceinline__ unsigned rank_in_cluster() {
   return rank;
 }
 
-/// All threads of the cluster meet; what they wrote before is seen by all after it.
-__device__ __forceinline__ void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+/// All threads of the cluster meet: each arrives, and then waits for all. What they wrote before they arrived is seen
+/// by all after it.
+__device__ __forceinline__ void arrive_in_cluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void await_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
 /// The same address in the shared memory of another block of the cluster.
 __device__ __forceinline__ unsigned address_in(unsigned rank, unsigned address) {
@@ -136,6 +138,16 @@ __device__ __forceinline__ void load_for(unsigned blocks, const TensorMap& map, 
       "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(static_cast<unsigned short>(blocks))
       : "memory");
 }
+
+/// Copies bytes that lie one behind the other, a multiple of 16.
+__device__ __forceinline__ void load_bytes(const void* from, int bytes, unsigned to, unsigned barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+
+/// What other threads wrote to global memory, and this one has seen, is seen by copies that it asks for later.
+__device__ __forceinline__ void show_global_to_tma() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 /// What threads wrote to shared memory is seen by the copies of the TMA that are asked for later.
 __device__ __forceinline__ void show_to_tma() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

@@ -13,46 +13,47 @@ struct Work {
   int slices;    // how many: every parts-th one
 };
 
-/// How the blocks of a grid share tiles: not at all, all blocks of a cluster one tile, or `parts` neighbours in the
-/// grid.
-enum class Sharing { none, cluster, grid };
+/// x / y for x below 2^21: exact, because the quotient of x + 0.5 is further from a whole number than its error is. The
+/// division of integers takes several times as long, and no load is asked for before it.
+__device__ __forceinline__ unsigned divide(unsigned x, unsigned y) {
+  return static_cast<unsigned>(__fdividef(static_cast<float>(x) + 0.5F, static_cast<float>(y)));
+}
 
 /// The work of a grid. C has rows x cols elements in tiles of kTileRows x kTileCols, and k has `slices` slices. Blocks
-/// come in clusters; a cluster takes kClusterRows x kClusterCols neighbouring tiles at a time, or one tile with
-/// Sharing::cluster.
+/// come in clusters, and a cluster takes kClusterRows x kClusterCols neighbouring tiles at a time. With kSplit, `parts`
+/// neighbours in the grid share them.
 ///
 /// Blocks that run at the same time share rows of A and columns of B in the L2 cache if their tiles form a square: they
 /// go down `group` rows of tiles before they go on to the next column.
-template <int kTileRows, int kTileCols, int kClusterRows, int kClusterCols, Sharing kSharing>
+template <int kTileRows, int kTileCols, int kClusterRows, int kClusterCols, bool kSplit>
 struct Schedule {
+  static constexpr unsigned kClusterBlocks = kClusterRows * kClusterCols;
   unsigned down, across, slices, group, parts;  // rows and columns of clusters
-  unsigned cluster_blocks, cluster, clusters, rank;
+  unsigned cluster, clusters, rank;
 
   __device__ Schedule(int rows, int cols, int slices_of_k, int in_group, int of_tile, unsigned block, unsigned blocks)
       : down((rows + kTileRows * kClusterRows - 1) / (kTileRows * kClusterRows)),
         across((cols + kTileCols * kClusterCols - 1) / (kTileCols * kClusterCols)),
         slices(slices_of_k),
         group(in_group),
-        parts(kSharing == Sharing::none ? 1 : of_tile),
-        cluster_blocks(kSharing == Sharing::cluster ? parts : kClusterRows * kClusterCols),
-        cluster(block / cluster_blocks),
-        clusters(blocks / cluster_blocks),
-        rank(block % cluster_blocks) {}
+        parts(kSplit ? of_tile : 1),
+        cluster(block / kClusterBlocks),
+        clusters(blocks / kClusterBlocks),
+        rank(block % kClusterBlocks) {}
 
-  /// A cluster's pieces of work are those with the indices cluster, cluster + clusters, ... below count().
-  __device__ unsigned count() const { return down * across * (kSharing == Sharing::grid ? parts : 1); }
+  /// A cluster's pieces of work are at(0), at(1), ... as long as it has them.
+  __device__ bool has(unsigned turn) const { return cluster + turn * clusters < down * across * parts; }
 
-  __device__ Work at(unsigned index) const {
-    const unsigned tile = kSharing == Sharing::grid ? index / parts : index;
-    const unsigned part = kSharing == Sharing::grid ? index % parts : kSharing == Sharing::cluster ? rank : 0;
-    const unsigned above = tile / (group * across) * group, place = tile - above * across;
+  __device__ Work at(unsigned turn) const {
+    const unsigned index = cluster + turn * clusters;
+    const unsigned tile = kSplit ? divide(index, parts) : index, part = index - tile * parts;
+    const unsigned above = divide(tile, group * across) * group, place = tile - above * across;
     const unsigned high = above + group < down ? group : down - above;
-    const unsigned row = above + place % high, col = place / high;
-    const unsigned mine = kSharing == Sharing::cluster ? 0 : rank;  // of the cluster's tiles
-    return {static_cast<int>(tile * kClusterRows * kClusterCols + mine),
-            static_cast<int>((row * kClusterRows + mine % kClusterRows) * kTileRows),
-            static_cast<int>((col * kClusterCols + mine / kClusterRows) * kTileCols), static_cast<int>(part),
-            static_cast<int>((slices - part + parts - 1) / parts)};
+    const unsigned col = divide(place, high), row = above + place - col * high;
+    return {static_cast<int>(tile * kClusterBlocks + rank),
+            static_cast<int>((row * kClusterRows + rank % kClusterRows) * kTileRows),
+            static_cast<int>((col * kClusterCols + rank / kClusterRows) * kTileCols), static_cast<int>(part),
+            static_cast<int>(kSplit ? divide(slices - part + parts - 1, parts) : slices)};
   }
 };
 
