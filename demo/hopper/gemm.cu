@@ -16,8 +16,7 @@
 //                wgmma, and the rows of A, of which there are few, its columns
 //   EPILOGUE     direct: from registers. tma: through shared memory, while the consumers go on to the next tile
 //   REDUCE       none; or workspace: `parts` blocks share each tile, and add up through global memory, each a part of
-//   it.
-//                All blocks must be on the device at once, and have one tile each
+//                it. All blocks must be on the device at once, and have one tile each
 //   type_a, type_c   bf16 or f16; bf16, f16 or f32
 //
 // Dynamic shared memory: STAGES*((BM + BN)*BK*2 + 16), and CONSUMERS*16384 bytes with EPILOGUE tma. With REDUCE
@@ -59,7 +58,7 @@ constexpr int kStoreBytes = 2 * 64 * 128;  // two buffers for each consumer, beh
 constexpr int kStoreBytes = 0;
 #endif
 
-constexpr int kWarps = CONSUMERS * 4, kAdders = kWarps * 32;
+constexpr int kWarps = CONSUMERS * 4, kAdders = kWarps * 32;  // of all consumers
 constexpr int kTileFragments = BM * BN / 128, kPartBytes = kTileFragments * kFragmentBytes;
 constexpr int kStoring = 1, kTurn = 4, kReady = 6;  // named barriers; the first two are of each consumer
 
@@ -143,6 +142,37 @@ __device__ __forceinline__ void multiply(int slices, int consumer, int first_row
   for (int i = 0; i < kBlocks; ++i) are_written_here(sums[i]);
 }
 
+/// What the consumers of one of a tile's `parts` do with its sums: they write them down, wait for the other parts, add
+/// up this block's share of the tile, and store that. The ring, which all have read, begins at `shared`; it has room
+/// for what they fetch.
+__device__ __forceinline__ void add_up_with_others(const Sums<kFragments> (&sums)[kBlocks], const Work& work, int parts,
+                                                   float* workspace, unsigned shared, const Stages& ring,
+                                                   const Matrix& to) {
+  unsigned char* const parts_of_tile =
+      reinterpret_cast<unsigned char*>(workspace) + static_cast<long long>(work.tile) * parts * kPartBytes;
+  const int warp = threadIdx.x / 32 - 4;
+  const bool asks = threadIdx.x == 128;
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i)
+    write_down<kWarps>(sums[i], warp + i * kFragments * kWarps, parts_of_tile + work.part * kPartBytes);
+  meet(kStoring, kAdders);
+  const Share share(kTileFragments, work.part, parts);
+  if (asks) {
+    await_parts(work.tile, parts);
+    fetch(share, parts_of_tile, kPartBytes, shared, ring.full());
+  }
+  wait(ring.full(), ring.parity);
+  if (asks) leave_parts(work.tile, parts);
+#pragma unroll 1
+  for (int i = warp; i < share.count; i += kWarps) {
+    float sum[4] = {};
+    add_up(share, shared, i, sum);
+    const int of_warp = (share.first + i) % kWarps, place = (share.first + i) / kWarps;
+    store_fragment(to, work.row + of_warp / 4 * kConsumerRows + of_warp % 4 * 16 + place / kFragments * 64,
+                   work.col + place % kFragments * 8, sum);
+  }
+}
+
 /// The producer needs few registers, and what it leaves is divided among the consumers.
 __device__ __forceinline__ void share_registers(bool produces) {
   constexpr int kAll = 65536 / kThreads / 8 * 8 * (CONSUMERS + 1);
@@ -185,7 +215,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     meet(kReady, kAdders + 64);
 
   share_registers(warpgroup == 0);
-  if (__builtin_expect(warpgroup == 0, 1)) {
+  if (warpgroup == 0) {
     if (threadIdx.x == 32) {  // another warp makes the barriers, while this one finds out what to load
       const unsigned rank = kCluster > 1 ? rank_in_cluster() : 0;
 #pragma unroll 1
@@ -200,7 +230,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   } else {
     const int consumer = warpgroup - 1, first_row = kPingPong ? 0 : consumer * kConsumerRows;
     const int warp_row = first_row + threadIdx.x / 32 % 4 * 16;
-    const int adder = static_cast<int>(threadIdx.x) - 128;
     const Matrix to = {c, m, n, ldc};
     int stored = 0;
 #pragma unroll 1
@@ -215,27 +244,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       Sums<kFragments> sums[kBlocks];
       multiply(work.slices, consumer, first_row, ring, sums);
 #if REDUCE_workspace
-      unsigned char* const parts_of_tile =
-          reinterpret_cast<unsigned char*>(workspace) + static_cast<long long>(work.tile) * parts * kPartBytes;
-#pragma unroll
-      for (int i = 0; i < kBlocks; ++i)
-        write_down<kWarps>(sums[i], warp - 4 + i * kFragments * kWarps, parts_of_tile + work.part * kPartBytes);
-      meet(kStoring, kAdders);  // and all have read the ring, whose memory is used again
-      const Share share(kTileFragments, work.part, parts);
-      if (adder == 0) {
-        await_parts(work.tile, parts);
-        fetch(share, parts_of_tile, kPartBytes, shared, ring.full());
-      }
-      wait(ring.full(), ring.parity);
-      if (adder == 0) leave_parts(work.tile, parts);
-#pragma unroll 1
-      for (int i = warp - 4; i < share.count; i += kWarps) {
-        float sum[4] = {};
-        add_up(share, shared, i, sum);
-        const int of_warp = (share.first + i) % kWarps, place = (share.first + i) / kWarps;
-        store_fragment(to, work.row + of_warp / 4 * kConsumerRows + of_warp % 4 * 16 + place / kFragments * 64,
-                       work.col + place % kFragments * 8, sum);
-      }
+      add_up_with_others(sums, work, parts, workspace, shared, ring, to);
 #else
 #pragma unroll
       for (int i = 0; i < kBlocks; ++i) {
