@@ -89,9 +89,10 @@ extern "C" void hotspot(const float* power, const float* temp, float* out, int w
     for (int tile = next_tile++; tile < tiles; tile = next_tile++)
       make_tile(grid, tile % across * kTileX, tile / across * kTileY, scratch);
   };
-  std::vector<std::jthread> threads;
+  std::vector<std::thread> threads;
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
   work();
+  for (std::thread& thread : threads) thread.join();
 }
 
 /// One step, cell by cell: what the other is checked against.

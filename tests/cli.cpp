@@ -46,7 +46,7 @@ measure: {max_seconds: 0.02}
 )";
 
 constexpr const char* kScript = R"(#!/bin/sh
-echo "$*" >> "$(dirname "$0")/runs.txt"
+echo "$*" >> "${0%/*}/runs.txt"
 for word in "$@"; do
   case $word in
     --T=*) time=${word#--T=} ;;

@@ -20,9 +20,9 @@ class Audit : public testing::Test {
   void write_drifting_script() const {
     sandbox_.write_script("{T: [1, 2, 3]}");
     const fs::path script = sandbox_.write("bench.sh", R"(#!/bin/sh
-echo "$*" >> "$(dirname "$0")/runs.txt"
+echo "$*" >> "${0%/*}/runs.txt"
 time=${1#--T=}
-[ "$time" = 1 ] && [ -e "$(dirname "$0")/out-run2.jsonl" ] && time=5
+[ "$time" = 1 ] && [ -e "${0%/*}/out-run2.jsonl" ] && time=5
 echo "{\"time\": ${time}e-3, \"ok\": true}"
 )");
     fs::permissions(script, fs::perms::owner_all);

@@ -14,8 +14,9 @@ using Words = std::vector<std::string>;
 
 class Commands : public testing::Test {
  protected:
-  /// A script that appends its arguments to seen.txt, a line for each run, and goes on with `body`.
-  void write_script(const std::string& body = "") const {
+  /// A script that appends its arguments to seen.txt, a line for each run, and goes on with `body`. It sleeps, because
+  /// a program that ends at once is started hundreds of times to be timed.
+  void write_script(const std::string& body = "sleep 0.05") const {
     const auto path =
         sandbox_.write("run.sh", "#!/bin/sh\nprintf '%s|' \"$@\" >> seen.txt; echo >> seen.txt\n" + body + "\n");
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
@@ -211,7 +212,7 @@ TEST_F(Commands, AnotherExitCodeThan0FailsTheSpec) {
 }
 
 TEST_F(Commands, TimeAndMemoryAreLimited) {
-  const Result result = tune({"--param", "S:[0,60]", "--timeout-run", "2"}, {"sleep", "{S}"});
+  const Result result = tune({"--param", "S:[0.05,60]", "--timeout-run", "2"}, {"sleep", "{S}"});
   EXPECT_TRUE(has(result.out, "timed out: no answer within 2 s")) << result.out;
   EXPECT_TRUE(has(result.out, "Number of valid specs: 1\n"));
   const Result memory =
@@ -286,7 +287,7 @@ TEST_F(Commands, WhatIsKnownIsNotRunAgainUnlessTheProgramChanges) {
   EXPECT_EQ(seen(), Words());
   tune({"--tune", "--no-finals", "--param", "A:[1,2]", "--prepare", "true"}, command);
   EXPECT_EQ(seen(), (Words{"1|", "2|"})) << "what is prepared matters";
-  write_script("true");
+  write_script("sleep 0.06");
   tune(options, command);
   EXPECT_EQ(seen(), (Words{"1|", "2|"}));
   tune(options, {"sh", "run.sh", "{A}"});

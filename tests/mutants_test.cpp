@@ -95,11 +95,13 @@ class Mutants : public testing::Test {
     const std::int64_t middle = (begin + end) / 2;
     return pairwise(row, col, begin, middle) + pairwise(row, col, middle, end);
   }
+  /// Only products of f64 are rounded in double, so that the others need no call of std::fma, which is slow.
   Acc fused(std::int64_t row, std::int64_t col) const {
     Acc total = 0;
-    for (std::int64_t p = 0; p < gemm_.k; ++p)
-      total = static_cast<Acc>(
-          std::fma(static_cast<double>(a(row, p)), static_cast<double>(b(p, col)), static_cast<double>(total)));
+    for (std::int64_t p = 0; p < gemm_.k; ++p) {
+      const auto x = static_cast<double>(a(row, p)), y = static_cast<double>(b(p, col)), z = static_cast<double>(total);
+      total = static_cast<Acc>(std::is_same_v<In, double> ? std::fma(x, y, z) : x * y + z);
+    }
     return total;
   }
   /// As tensor cores do it: `step` products are added exactly, and their sum to the total with the rest cut off.
