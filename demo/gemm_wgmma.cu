@@ -40,7 +40,8 @@ using Slices = Ring<STAGES, kStageBytes>;
 /// All threads of the block, or of the cluster, meet.
 __device__ __forceinline__ void sync_blocks() {
   if (CLUSTER == 1) return __syncthreads();
-  sync_cluster();
+  arrive_in_cluster();
+  await_cluster();
 }
 
 /// Fills one stage. The barrier counts the bytes of the other blocks' parts of B, too.

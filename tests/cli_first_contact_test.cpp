@@ -2,6 +2,7 @@
 // dashes, devices of another vendor, JSON without a time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -101,6 +102,13 @@ TEST_F(FirstContact, WhatAFilterLeavesOutIsNotPruned) {
   const std::string csv = sandbox_.read("out.csv");
   EXPECT_TRUE(has(csv, "\n7,bench,pruned,3,2,")) << csv;
   EXPECT_FALSE(has(csv, "\n5,")) << "T=2 is filtered, and pruned too";
+}
+
+TEST_F(FirstContact, TheCsvOfALargeGridHasNoRowsOfWhatIsPruned) {
+  sandbox_.write_script("{T: {range: [1, 400]}, U: {range: [1, 400]}}", "constraints: [T + U < 4]\n");
+  EXPECT_TRUE(has(sandbox_.tune({"bench.yaml", "--output", "out"}).out, "pruned before the build: 159997\n"));
+  const std::string csv = sandbox_.read("out.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4) << csv;  // the columns' names, and three specs
 }
 
 TEST_F(FirstContact, JsonWithoutATimeIsPointedOutOnce) {

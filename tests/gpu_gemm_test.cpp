@@ -353,7 +353,7 @@ extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m,
 }
 
 TEST_F(GpuGemm, TheKernelsOfTheRepositoryAreRightAtSizesThatNoTileFits) {
-  for (const char* name : {"gemm_simt", "gemm_mma", "gemm_multistage", "gemm_wgmma"}) {
+  for (const char* name : {"gemm_simt", "gemm_mma", "gemm_multistage", "gemm_wgmma", "hopper_bf16"}) {
     const std::string yaml = std::string(TUNE_SOURCE_DIR "/configs/") + name + ".yaml";
     const Result result = sandbox_.tune(
         {yaml, "-m", "1000", "-n", "520", "-k", "136", "--max-evals", "10", "--keep-going", "--output", name});

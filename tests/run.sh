@@ -15,7 +15,7 @@ may_be_skipped() {  # what says SKIPPED, and exits with 77, where it cannot run
   "$@" || [ $? -eq 77 ]
 }
 
-part "install" demo/setup.sh libgtest-dev python3 procps libamdhip64-dev clang-format clang-tidy
+part "install" demo/setup.sh libgtest-dev python3 procps libamdhip64-dev lld clang-format clang-tidy
 part "lint" tests/lint.sh
 part "configure" cmake --preset check
 part "build" cmake --build --preset check -j2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recomputes from a journal alone what a run found: python3 table.py JOURNAL.jsonl [METRIC...]
+"""Recomputes from a journal alone what a run found: python3 table.py JOURNAL.jsonl[.gz] [METRIC...]
 
 Prints where it ran, what became of every spec, and the finals: the median of the rounds, and the median of the rounds'
 ratios to the vendor's library (or else to the best finalist). METRICs, clock_mhz and power_w if none is named, are
@@ -7,13 +7,14 @@ further columns. In the end: how the sweep's times of the finalists agree with t
 correlation, and the largest difference).
 """
 import collections
+import gzip
 import json
 import statistics
 import sys
 
 
 def read(path):
-    with open(path) as journal:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as journal:
         return [json.loads(line) for line in journal if line.strip()]
 
 

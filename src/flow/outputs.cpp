@@ -52,11 +52,14 @@ std::vector<std::string> parameter_names(const Space& space) {
   return names;
 }
 
-/// The points that the filters keep and that were pruned before the build; none of a grid of more than 10^6 points.
+/// A CSV of more rows takes seconds to write, and is hardly read.
+constexpr std::int64_t kListedPoints = 100'000;
+
+/// The points that the filters keep and that were pruned before the build; none of a grid of more points than that.
 std::vector<Rejection> pruned_points(const Space& space, std::span<const config::Filter> filters) {
   std::vector<Rejection> pruned;
-  const std::int64_t points = space.product_size().value_or(GridScan::kShort + 1);
-  for (std::int64_t i = 0; i < points && points <= GridScan::kShort; ++i)
+  const std::int64_t points = space.product_size().value_or(kListedPoints + 1);
+  for (std::int64_t i = 0; i < points && points <= kListedPoints; ++i)
     if (auto point = space.at(i); auto* rejection = std::get_if<Rejection>(&point))
       if (config::matches(filters, rejection->point)) pruned.push_back(std::move(*rejection));
   return pruned;

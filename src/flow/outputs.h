@@ -52,7 +52,7 @@ struct Outputs {
 std::filesystem::path artifact_file(const std::filesystem::path& folder, const Plan& plan, const std::string& suffix,
                                     const Device& device);
 
-/// Writes a row for every spec tried, and, if the grid has at most 10^6 points, for every one that the filters keep and
+/// Writes a row for every spec tried, and, if the grid has at most 10^5 points, for every one that the filters keep and
 /// that was pruned before the build. Throws Error(environment).
 void write_csv(const std::filesystem::path& path, const Space& space, std::span<const config::Filter> filters,
                const report::Summary& summary);
