@@ -137,15 +137,15 @@ __device__ __forceinline__ void store_by_tma(const TensorMap& c, int row, int co
 }
 
 // ---- Parts of a sum, which blocks write down in global memory as their registers have them: one fragment of 16 x 8
-// after the other, with 16 bytes for each lane. Code that comes from memory once per launch costs more than what it
-// does, so all of this is short.
+// after the other, with 16 bytes for each lane. To fetch this code from memory, once per launch, takes longer than to
+// run it, so it is short.
 
 constexpr int kFragmentBytes = 32 * 16;
 
-/// Writes a warp's fragments down as those with the numbers first, first + kApart, ... of a tile.
+/// Writes a warp's fragments down as those with the numbers first, first + kApart, ... of a part.
 template <int kApart, int kFragments>
-__device__ __forceinline__ void write_down(const Sums<kFragments>& sums, int first, unsigned char* tile) {
-  float4* const at = reinterpret_cast<float4*>(tile + first * kFragmentBytes) + threadIdx.x % 32;
+__device__ __forceinline__ void write_down(const Sums<kFragments>& sums, int first, unsigned char* part) {
+  float4* const at = reinterpret_cast<float4*>(part + first * kFragmentBytes) + threadIdx.x % 32;
 #pragma unroll
   for (int j = 0; j < kFragments; ++j) __stcg(at + j * kApart * 32, {sums[j][0], sums[j][1], sums[j][2], sums[j][3]});
 }

@@ -60,7 +60,8 @@ constexpr int kStoreBytes = 0;
 
 constexpr int kWarps = CONSUMERS * 4, kAdders = kWarps * 32;  // of all consumers
 constexpr int kTileFragments = BM * BN / 128, kPartBytes = kTileFragments * kFragmentBytes;
-constexpr int kStoring = 1, kTurn = 4, kReady = 6;  // named barriers; the first two are of each consumer
+// Named barriers. Each consumer has the first two for itself, but those that add up together share one.
+constexpr int kStoring = 1, kTurn = 4, kReady = 6;
 
 static_assert(CLUSTER_M <= 4 && CLUSTER_N <= 2, "the masks of load_slice");
 static_assert(CONSUMERS >= 1 && CONSUMERS <= 3, "one to three warpgroups share the registers");
@@ -68,6 +69,8 @@ static_assert(kConsumerRows % 64 == 0 && BN % 8 == 0 && BN <= 256, "shapes that 
 static_assert(BK % kWidth == 0 && STAGES >= 2, "whole swizzled rows");
 static_assert(BM % (8 * CLUSTER_N) == 0 && BN % (8 * CLUSTER_M) == 0, "eight swizzled rows at a time");
 static_assert(!kPingPong || CONSUMERS == 2, "two take turns");
+static_assert(!kSplit || (!kPingPong && kStoreBytes == 0), "all consumers add up together, and store directly");
+static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what a block adds up");
 
 using Tiles = Schedule<BM, BN, CLUSTER_M, CLUSTER_N, kSplit>;
 using Stages = Ring<STAGES, kStageBytes>;

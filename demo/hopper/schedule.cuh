@@ -13,7 +13,7 @@ struct Work {
   int slices;    // how many: every parts-th one
 };
 
-/// x / y for x below 2^21: exact, because the quotient of x + 0.5 is further from a whole number than its error is. The
+/// x / y for x below 2^20: exact, because the quotient of x + 0.5 is further from a whole number than its error is. The
 /// division of integers takes several times as long, and no load is asked for before it.
 __device__ __forceinline__ unsigned divide(unsigned x, unsigned y) {
   return static_cast<unsigned>(__fdividef(static_cast<float>(x) + 0.5F, static_cast<float>(y)));

@@ -6,7 +6,6 @@
 
 #include "base/store.h"
 #include "flow/user_folders.h"
-#include "model/grid_scan.h"
 #include "model/values/error.h"
 #include "report/csv.h"
 #include "wire/artifact_name.h"
