@@ -32,6 +32,7 @@ constexpr double kEnergyBatch = 0.02;           // seconds; between two batches 
 constexpr std::size_t kEnoughLaunches = 10;     // to tell a false clock from a disturbance
 constexpr double kShareForMoreAttempts = 0.25;  // of the time until the answer
 constexpr int kAttempts = 3;                    // to do so
+constexpr double kLongestTrial = 20e-3;         // seconds
 
 constexpr const char* kChangedArithmetic =
     "a kernel returns with another rounding mode or treatment of denormal numbers than it was called with, which its "
@@ -225,8 +226,13 @@ std::optional<std::string> CpuBackend::doubt(double spent, bool is_early) {
   const auto contradiction = [this] { return clock_contradiction(launches_, allowance_, excusable_); };
   // Before each trial we do what we do around launches, which counts where processes have a share of the cores.
   const auto work = [this] { memory(last_).verify(last_); };
-  if (is_early && contradiction())
-    excusable_ = std::max(excusable_, longest_wait_without_kernel(kEnoughLaunches, work));
+  if (is_early && contradiction()) {
+    // A process that computes as long as this one waits longer for a core than one that does nothing.
+    const double seconds = std::min(kLongestTrial, std::ranges::min(launches_, {}, &TimedLaunch::claimed).claimed);
+    const Disturbance disturbance = disturbance_without_kernel(kEnoughLaunches, seconds, work);
+    excusable_ = std::max(excusable_, disturbance.wait);
+    allowance_ = std::max(allowance_, disturbance.allowance);
+  }
   // If there are only a few launches, all of them may have been disturbed.
   const double most = spent + 0.1 + 2 * request_.measure.max_seconds;
   while (contradiction() && launches_.size() < kEnoughLaunches && spent_ < most) launch(surprise());

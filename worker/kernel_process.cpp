@@ -217,6 +217,13 @@ void KernelProcess::throw_what_it_threw() const {
   if (outcome == KernelNotes::Outcome::threw) throw std::runtime_error(shared_.text());
 }
 
+/// What the process says by its own clock.
+double KernelProcess::claimed() const {
+  // A clock that does not tick between two readings must not make a launch free.
+  const std::uint64_t start = shared_.notes().start, end = shared_.notes().end;
+  return 1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start)));
+}
+
 TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   volatile KernelNotes& notes = shared_.notes();
   notes.addresses = addresses;
@@ -225,9 +232,14 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   notes.end = 0;
   TimedLaunch launch = carry_out(KernelNotes::Command::launch);
   throw_what_it_threw();
-  // A clock that does not tick between two readings must not make a launch free.
-  const std::uint64_t start = notes.start, end = notes.end;
-  launch.claimed = 1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start)));
+  launch.claimed = claimed();
+  return launch;
+}
+
+TimedLaunch KernelProcess::compute(double seconds) {
+  shared_.notes().nanoseconds = static_cast<std::uint64_t>(1e9 * seconds);
+  TimedLaunch launch = carry_out(KernelNotes::Command::compute);
+  launch.claimed = claimed();
   return launch;
 }
 
@@ -249,6 +261,10 @@ double KernelProcess::allowance() {
     const TimedLaunch empty = carry_out(KernelNotes::Command::nothing);
     most = std::max(most, empty.seen - empty.waited);
   }
+  return allowance(most);
+}
+
+double KernelProcess::allowance(double most) const {
   const double blind = its_delay_.is_known() && our_delay_.is_known() ? 0 : kBlindAllowance;
   return kLeastAllowance + blind + 2 * most;
 }
@@ -261,15 +277,18 @@ void KernelProcess::require_stopped() {
   throw SpecFailure(Stage::check, "the kernel's process went on while its result was compared");
 }
 
-double longest_wait_without_kernel(std::size_t trials, const std::function<void()>& work) {
+Disturbance disturbance_without_kernel(std::size_t trials, double seconds, const std::function<void()>& work) {
   KernelSharedMemory shared{wire::MeasureRequest()};
   KernelProcess process(shared);
-  double longest = 0;
+  double longest_wait = 0, most = 0;
   for (std::size_t i = 0; i < trials; ++i) {
     work();
-    longest = std::max(longest, process.wait_for_core());
+    const TimedLaunch launch = process.compute(seconds);
+    const double lost = std::max(0.0, launch.seen - launch.claimed), wait = std::min(launch.waited, lost);
+    longest_wait = std::max(longest_wait, wait);
+    most = std::max(most, lost - wait);
   }
-  return longest;
+  return {longest_wait, process.allowance(most)};
 }
 
 }  // namespace tune::worker

@@ -41,13 +41,16 @@ class KernelProcess {
   /// How many seconds the two clocks of an honest process may differ by. It is measured with empty commands, before the
   /// kernel is loaded.
   double allowance();
-  /// Does nothing. Returns the seconds in which this took a core that was not free.
-  double wait_for_core() { return carry_out(KernelNotes::Command::nothing).waited; }
+  /// The same, if they have differed by `most` seconds at most, waiting for cores aside.
+  double allowance(double most) const;
+  /// Computes for so many seconds, as a kernel would.
+  TimedLaunch compute(double seconds);
   /// Throws SpecFailure if anything has happened to the process since the last launch.
   void require_stopped();
 
  private:
   TimedLaunch carry_out(KernelNotes::Command command);
+  double claimed() const;
   void await_turn(std::uint32_t turns);
   void stop();
   void end_what_it_started() const;
@@ -62,8 +65,14 @@ class KernelProcess {
   RunDelay its_delay_, our_delay_;
 };
 
-/// The longest time that a process like a kernel's, but without one, has to wait for a core in so many trials, with
-/// `work` before each.
-double longest_wait_without_kernel(std::size_t trials, const std::function<void()>& work);
+/// By how many seconds the clocks of a judge and of an honest process differ now.
+struct Disturbance {
+  double wait = 0;       ///< at most, because either waits for a core
+  double allowance = 0;  ///< for all other reasons, see KernelProcess::allowance
+};
+
+/// What disturbs a process like a kernel's, but without one, that computes for so many seconds in each of the trials,
+/// with `work` before each.
+Disturbance disturbance_without_kernel(std::size_t trials, double seconds, const std::function<void()>& work);
 
 }  // namespace tune::worker

@@ -123,6 +123,7 @@ class KernelRunner {
     if (shared_.notes().command == KernelNotes::Command::load) load();
     if (shared_.notes().command == KernelNotes::Command::launch) launch();
     if (shared_.notes().command == KernelNotes::Command::rest) std::this_thread::sleep_for(kRest);
+    if (shared_.notes().command == KernelNotes::Command::compute) compute();
   }
 
   void foul_heap(bool foul) {
@@ -152,6 +153,15 @@ class KernelRunner {
     notes.end = nanoseconds_now();
     notes.start = start;
     if (!has_default_arithmetic()) notes.changed_arithmetic = 1;
+  }
+
+  void compute() {
+    volatile KernelNotes& notes = shared_.notes();
+    const std::uint64_t start = nanoseconds_now();
+    while (nanoseconds_now() - start < notes.nanoseconds) {
+    }
+    notes.end = nanoseconds_now();
+    notes.start = start;
   }
 
   void note(KernelNotes::Outcome outcome, const std::string& text) {

@@ -15,7 +15,7 @@ namespace tune::worker {
 /// The beginning of the memory that a kernel's process and its judge share. The judge writes what is to be done, and
 /// the process writes what came of it. A kernel can write there too, so the judge relies on none of it.
 struct KernelNotes {
-  enum class Command : std::uint32_t { nothing, load, launch, rest };
+  enum class Command : std::uint32_t { nothing, load, launch, rest, compute };
   enum class Outcome : std::uint32_t { done, refused, threw, out_of_memory };
 
   std::int64_t judge = 0, driver = 0;  ///< their processes
@@ -27,6 +27,7 @@ struct KernelNotes {
   std::uint32_t launches = 1;            ///< how many of them the command `launch` makes, without a pause
   std::uint32_t fouls_heap = 0;          ///< whether memory that the kernel takes from the heap is filled with NaNs
   std::uint64_t start = 0, end = 0;      ///< of the launch, in nanoseconds of the process's clock
+  std::uint64_t nanoseconds = 0;         ///< how long the command `compute` computes, as if it were a kernel
   std::uint32_t changed_arithmetic = 0;  ///< the kernel returned with a changed floating-point environment
   FaultNote fault;
   std::uint64_t request_bytes = 0;
