@@ -41,8 +41,8 @@ class KernelProcess {
   /// How many seconds the two clocks of an honest process may differ by. It is measured with empty commands, before the
   /// kernel is loaded.
   double allowance();
-  /// The same, if they have differed by `most` seconds at most, waiting for cores aside.
-  double allowance(double most) const;
+  /// The same, if they differ by so many seconds, waiting for cores aside.
+  double allowance(double difference) const;
   /// Computes for so many seconds, as a kernel would.
   TimedLaunch compute(double seconds);
   /// Throws SpecFailure if anything has happened to the process since the last launch.
@@ -72,7 +72,7 @@ struct Disturbance {
 };
 
 /// What disturbs a process like a kernel's, but without one, that computes for so many seconds in each of the trials,
-/// with `work` before each.
+/// of which there is at least one, with `work` before each.
 Disturbance disturbance_without_kernel(std::size_t trials, double seconds, const std::function<void()>& work);
 
 }  // namespace tune::worker
