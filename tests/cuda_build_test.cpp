@@ -113,6 +113,17 @@ TEST_F(CudaBuild, ParametersAndToolkitHeadersReachTheKernel) {
             std::string::npos);
 }
 
+TEST_F(CudaBuild, HeadersBesideTheSourceComeBeforeThoseOfTheCurrentFolder) {
+  sandbox_.write("kernels/k.cu", "#include \"h.cuh\"\nextern \"C\" __global__ void k(float* c) { *c = TILE; }\n");
+  sandbox_.write("kernels/h.cuh", "#define RIGHT\n");
+  sandbox_.write("h.cuh", "#error \"the header of the current folder\"\n");
+  sandbox_.write("kernels/k.yaml",
+                 "{name: k, file: k.cu, kernel: k, problem: {gemm: {m: 16, n: 16, k: 16}}, params: {TILE: 1},\n"
+                 "launch: {grid: [1], block: [1], args: [C]}}\n");
+  const Result result = build({"kernels/k.yaml"});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+}
+
 TEST_F(CudaBuild, ACompileErrorIsTheFirstLine) {
   EXPECT_NE(output("extern \"C\" __global__ void k(float* c) { *c = nowhere; }\n")
                 .find("k.cu(1): error: identifier \"nowhere\" is undefined"),
