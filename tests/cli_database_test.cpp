@@ -439,6 +439,9 @@ TEST_F(Cover, OfTheRecordedShapesNamesABinaryForEachConfiguration) {
   const std::string said = tune({"cover", "db.yaml", journal, "--slowdown", "1.04"}).out;
   EXPECT_TRUE(has(said, "5 of 336 configurations for 12 sizes; worst slowdown 1.036")) << said;
   EXPECT_EQ(sandbox_.read("db.yaml"), recorded);
+  // Two of the six differ in the run-time parameter $GROUP only.
+  EXPECT_TRUE(has(tune({"cover", "db.yaml", journal, "--slowdown", "1.03", "-o", "six.yaml"}).out,
+                  "6 of 336 configurations in 5 binaries for 12 sizes; worst slowdown 1.02"));
   const std::string found =
       tune({"lookup", "--db", "db.yaml", "--device", "NVIDIA H200", "-m", "4000", "-n", "4096", "-k", "4096"}).out;
   EXPECT_TRUE(has(found, "match: rule\n")) << found;

@@ -16,8 +16,6 @@
 namespace tune::flow {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
-
 /// The problem as a journal names it.
 std::string recorded_problem(const ResultGroup& group, const Sizes& sizes) {
   const auto text = [&](const char* key) {
@@ -111,18 +109,18 @@ class TableMaker {
     }
     found_.table.sizes.push_back(sizes);
     found_.table.weights.push_back(weight);
-    std::vector<double>& row = found_.table.of.emplace_back(found_.table.configurations.size(), kUnknown);
+    std::vector<double>& row = found_.table.of.emplace_back(found_.table.configurations.size(), kUnknownSlowdown);
     const Timed& best = best_of(times);
     for (const Timed& timed : times) {
       const std::size_t place = place_of(timed);
-      if (place == row.size()) row.push_back(kUnknown);
+      if (place == row.size()) row.push_back(kUnknownSlowdown);
       const double slowdown = timed.finals && best.finals ? *timed.finals / *best.finals : timed.sweep / best.sweep;
       row[place] = std::max(1.0, slowdown);
     }
   }
 
   RecordedSlowdowns take() {
-    for (std::vector<double>& row : found_.table.of) row.resize(found_.table.configurations.size(), kUnknown);
+    for (std::vector<double>& row : found_.table.of) row.resize(found_.table.configurations.size(), kUnknownSlowdown);
     return std::move(found_);
   }
 

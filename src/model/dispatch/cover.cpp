@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "model/dispatch/slowdowns.h"
@@ -137,10 +140,44 @@ Cost cost_of(const Slowdowns& table, const SizeIndices& sizes, const std::vector
   return cost;
 }
 
-/// Exchanges configurations one by one as long as that makes the mean smaller.
-void exchange_for_better(const Slowdowns& table, const SizeIndices& sizes, double limit,
-                         std::vector<std::size_t>& chosen) {
+/// The binary of each configuration: those that differ in run-time parameters only have the same number.
+std::vector<std::size_t> binaries_of(const std::vector<Configuration>& configurations) {
+  std::map<std::string, std::size_t> numbers;
+  std::vector<std::size_t> binaries;
+  for (const Configuration& configuration : configurations) {
+    std::vector<Setting> compiled_in = configuration.params;
+    std::erase_if(compiled_in, &Setting::run_time);
+    binaries.push_back(numbers.try_emplace(to_text(compiled_in), numbers.size()).first->second);
+  }
+  return binaries;
+}
+
+/// A table whose configurations are binaries, each as slow as the fastest of those that it can be launched with.
+Slowdowns table_of_binaries(const Slowdowns& table, const std::vector<std::size_t>& binaries) {
+  Slowdowns result = table;
+  const std::size_t count = binaries.empty() ? 0 : std::ranges::max(binaries) + 1;
+  result.configurations.resize(count);
+  for (std::size_t size = 0; size < table.of.size(); ++size) {
+    result.of[size].assign(count, kUnknownSlowdown);
+    for (std::size_t i = 0; i < binaries.size(); ++i) {
+      double& slowdown = result.of[size][binaries[i]];
+      slowdown = std::min(slowdown, table.of[size][i]);
+    }
+  }
+  return result;
+}
+
+std::size_t count_binaries(const std::vector<std::size_t>& binaries, const std::vector<std::size_t>& chosen) {
+  std::set<std::size_t> used;
+  for (const std::size_t each : chosen) used.insert(binaries[each]);
+  return used.size();
+}
+
+/// Exchanges configurations one by one as long as that makes the mean smaller, and takes no more binaries.
+void exchange_for_better(const Slowdowns& table, const std::vector<std::size_t>& binaries, const SizeIndices& sizes,
+                         double limit, std::vector<std::size_t>& chosen) {
   constexpr double kWorthIt = 1 - 1e-9;
+  const std::size_t most = count_binaries(binaries, chosen);
   double sum = cost_of(table, sizes, chosen, limit).sum;
   for (bool changed = true; changed;) {
     changed = false;
@@ -148,7 +185,7 @@ void exchange_for_better(const Slowdowns& table, const SizeIndices& sizes, doubl
       for (std::size_t other = 0; other < table.configurations.size(); ++other) {
         const std::size_t before = std::exchange(place, other);
         const Cost cost = cost_of(table, sizes, chosen, limit);
-        const bool better = cost.covered && cost.sum < sum * kWorthIt;
+        const bool better = cost.covered && cost.sum < sum * kWorthIt && count_binaries(binaries, chosen) <= most;
         if (better) sum = cost.sum;
         changed |= better;
         if (!better) place = before;
@@ -169,10 +206,17 @@ std::size_t fastest_for(const Slowdowns& table, std::size_t size, const std::vec
 }
 
 Cover find_cover(const Slowdowns& table, const SizeIndices& sizes, double limit) {
-  const CoverSearch search(candidates_of(table, sizes, limit), sizes.size());
-  Cover cover{search.best(), search.finished()};
-  exchange_for_better(table, sizes, limit, cover.chosen);
+  const std::vector<std::size_t> binaries = binaries_of(table.configurations);
+  const CoverSearch fewest(candidates_of(table_of_binaries(table, binaries), sizes, limit), sizes.size());
+  const std::vector<std::size_t> of_fewest = fewest.best();
+  Slowdowns of_these = table;
+  for (std::size_t i = 0; i < binaries.size(); ++i)
+    if (std::ranges::find(of_fewest, binaries[i]) == of_fewest.end())
+      for (std::vector<double>& row : of_these.of) row[i] = kUnknownSlowdown;
+  Cover cover{CoverSearch(candidates_of(of_these, sizes, limit), sizes.size()).best(), 0, fewest.finished()};
+  exchange_for_better(table, binaries, sizes, limit, cover.chosen);
   std::ranges::sort(cover.chosen);
+  cover.binaries = count_binaries(binaries, cover.chosen);
   return cover;
 }
 

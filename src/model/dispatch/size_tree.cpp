@@ -96,7 +96,7 @@ class TreeGrower {
 double slowdown_of(const Slowdowns& table, std::size_t size, const std::vector<Setting>& params) {
   const auto has_params = [&](const Configuration& each) { return to_text(each.params) == to_text(params); };
   const auto found = std::ranges::find_if(table.configurations, has_params);
-  if (found == table.configurations.end()) return std::numeric_limits<double>::infinity();
+  if (found == table.configurations.end()) return kUnknownSlowdown;
   return table.of[size][static_cast<std::size_t>(found - table.configurations.begin())];
 }
 

@@ -1,16 +1,19 @@
 #pragma once
+#include <limits>
 #include <vector>
 
 #include "model/dispatch/database.h"
 
 namespace tune {
 
+inline constexpr double kUnknownSlowdown = std::numeric_limits<double>::infinity();  ///< not timed, or failed
+
 /// How much slower than the best each configuration is for each size: what choices among configurations are made from.
 struct Slowdowns {
   std::vector<Sizes> sizes;
   std::vector<double> weights;  ///< of each size
   std::vector<Configuration> configurations;
-  std::vector<std::vector<double>> of;  ///< of[size][configuration]; infinite: not timed there, or failed
+  std::vector<std::vector<double>> of;  ///< of[size][configuration], or kUnknownSlowdown
 };
 
 /// That of a configuration by its parameters, for one size.
@@ -20,15 +23,16 @@ double slowdown_of(const Slowdowns& table, std::size_t size, const std::vector<S
 using SizeIndices = std::vector<std::size_t>;
 SizeIndices all_sizes(const Slowdowns& table);
 
-/// The configurations of a cover, by their indices, and whether it is shown that fewer do not suffice.
+/// The configurations of a cover, by their indices.
 struct Cover {
   std::vector<std::size_t> chosen;
-  bool smallest = false;
+  std::size_t binaries = 0;  ///< of the chosen; those that differ in run-time parameters only are one
+  bool smallest = false;     ///< whether it is shown that fewer binaries do not suffice
 };
 
-/// The smallest set of configurations of which, for each of these sizes, one is slower than the best by no more than
-/// `limit` (1.03); of several such sets one with a small weighted mean. After much work
-/// it takes the smallest set found so far. Precondition: each size has such a configuration.
+/// The fewest binaries, and the fewest configurations of these, of which, for each of these sizes, one is slower than
+/// the best by no more than `limit` (1.03); of several such sets one with a small weighted mean. After much work it
+/// takes the smallest set found so far. Precondition: each size has such a configuration.
 Cover find_cover(const Slowdowns& table, const SizeIndices& sizes, double limit);
 
 /// The one of these configurations that is the fastest for a size.
