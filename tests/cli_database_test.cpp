@@ -281,6 +281,21 @@ TEST_F(DatabaseFile, AsksWhichOfSeveralIsMeant) {
   EXPECT_TRUE(has(sandbox_.read("versions.yaml"), "driver: '580.1'")) << "each version has its own result";
 }
 
+TEST_F(DatabaseFile, AsksForWhatADatabaseLeavesOutWhereItIsTheDefault) {
+  Best best;
+  best.types = ", a: e4m3";
+  tune({"merge", write("promoted.yaml", best), "-o", "db.yaml"});
+  best.types += ", fast_accum: true";
+  best.params = "{BM: 16}";
+  tune({"merge", write("fast.yaml", best), "-o", "db.yaml"});
+  Words words = {"-m", "64", "-n", "64", "-k", "64", "--device", "NVIDIA H200"};
+  EXPECT_TRUE(has(look_up(words, 2).err, "choose one with --problem fast_accum=false or true"));
+  words.insert(words.end(), {"--problem", "fast_accum=false"});
+  EXPECT_TRUE(has(look_up(words).out, "  BM: 8\n"));
+  words.back() = "fast_accum=true";
+  EXPECT_TRUE(has(look_up(words).out, "  BM: 16\n"));
+}
+
 /// A database of sizes m=64 to 2048, each with a best configuration of its own, and the journals that it is from.
 class Cover : public DatabaseFile {
  protected:
