@@ -203,7 +203,8 @@ TEST_F(Config, FillsInAGemm) {
   EXPECT_EQ(std::get<std::int64_t>(plan.constants.at("m")), 256);
   EXPECT_EQ(to_text(plan.constants.at("type_a")), "f32");
   EXPECT_EQ(to_text(plan.constants.at("layout_b")), "row");
-  EXPECT_EQ(plan.constants.size(), 19u);
+  EXPECT_EQ(to_text(plan.constants.at("fast_accum")), "False");
+  EXPECT_EQ(plan.constants.size(), 20u);
 }
 
 TEST_F(Config, AccumulatesInTheTypeThatFitsTheInputs) {

@@ -94,6 +94,11 @@ TEST_F(CudaBuild, EveryChoiceOfTheHopperKernelsBuilds) {
   built(large, {"BM:128", "BN:256", "EPILOGUE:tma", "SCHEDULE:coop"});
   built("m: 500, n: 701, k: 1024, a: bf16, b: bf16, c: f32", {"BM:64", "BN:80"});
   built("m: 3, n: 57344, k: 8192, a: f16, b: f16, c: f16", {"KERNEL:gemv"});
+  const std::string fp8 = "m: 4096, n: 4096, k: 8192, a: e4m3, b: e4m3, c: bf16";
+  built(fp8, {"BM:128", "BN:128", "CONSUMERS:2", "SCHEDULE:coop"});
+  built(fp8, {"BM:64", "BN:192", "SCHEDULE:pingpong", "EPILOGUE:tma"});
+  built(fp8 + ", fast_accum: true", {"BM:128", "BN:256", "BK:128", "EPILOGUE:tma", "SCHEDULE:coop"});
+  built("m: 3, n: 57344, k: 8192, a: e4m3, b: e4m3, c: bf16", {"KERNEL:gemv", "UNROLL:2"});
 }
 
 TEST_F(CudaBuild, TheWorkersOwnKernelsBuild) {

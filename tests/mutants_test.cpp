@@ -1,10 +1,13 @@
 // The tolerance must let honest kernels pass and wrong ones fail, for every type and for short and long sums.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <ranges>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "compare_result.h"
@@ -50,8 +53,9 @@ class Mutants : public testing::Test {
   using Out = typename K::Output;
   using Sum = std::function<Acc(std::int64_t row, std::int64_t col)>;
 
-  void prepare(std::int64_t k) {
+  void prepare(std::int64_t k, bool fast_accum = false) {
     Gemm g;
+    g.fast_accum = fast_accum;
     g.m = g.n = kSize;
     g.k = k;
     g.a = g.b = K::input;
@@ -115,6 +119,23 @@ class Mutants : public testing::Test {
       if (std::fabs(static_cast<double>(total)) > std::fabs(exact)) total = std::nextafter(total, 0.0F);
     }
     return static_cast<Acc>(total);
+  }
+  /// As tensor cores sum fp8 products: of 32 at a time and of the total, what is below the 14 bits of the largest is
+  /// cut off. Every `promoted` products, the total is added to another one in f32.
+  Acc with_few_digits(std::int64_t row, std::int64_t col, std::int64_t promoted) const {
+    constexpr std::int64_t kStep = 32;
+    double sum = 0, total = 0;
+    for (std::int64_t p = 0; p < gemm_.k; p += kStep) {
+      if (p % promoted == 0) sum = static_cast<float>(sum + std::exchange(total, 0.0));
+      std::vector<double> terms = {total};
+      for (std::int64_t i = p; i < p + kStep; ++i)
+        terms.push_back(static_cast<double>(a(row, i)) * static_cast<double>(b(i, col)));
+      const auto size = [](double x) { return std::fabs(x); };
+      const double unit = std::ldexp(1.0, std::ilogb(std::ranges::max(terms | std::views::transform(size))) - 13);
+      total = 0;
+      for (const double term : terms) total += std::trunc(term / unit) * unit;
+    }
+    return static_cast<Acc>(sum + total);
   }
   /// One step of k multiplies the tile of A that the step before had loaded: a missing barrier.
   Acc with_a_stale_tile(std::int64_t row, std::int64_t col) const {
@@ -190,6 +211,36 @@ TYPED_TEST(Mutants, TensorCoresPass) {
         EXPECT_LT(this->deviation([&](auto i, auto j) { return this->truncated(i, j, step); }).largest_ratio, 0.9)
             << k << ", " << step << " at a time";
     }
+  }
+}
+
+using Fp8Mutants = Mutants<E4m3ToBf16>;
+
+TEST_F(Fp8Mutants, PromotedSumsPass) {
+  for (const std::int64_t k : kDepths) {
+    prepare(k);
+    EXPECT_LT(deviation([&](auto i, auto j) { return with_few_digits(i, j, 128); }).largest_ratio, 0.6) << k;
+  }
+}
+
+// C has many elements, of which the largest lose most: one of five standard deviations twice as much as the largest
+// here.
+TEST_F(Fp8Mutants, FewDigitsThroughoutPassWhereTheyAreAllowed) {
+  for (const std::int64_t k : {8192, 65536}) {
+    prepare(k, true);
+    const double allowed = deviation([&](auto i, auto j) { return with_few_digits(i, j, k); }).largest_ratio;
+    prepare(k);
+    const double otherwise = deviation([&](auto i, auto j) { return with_few_digits(i, j, k); }).largest_ratio;
+    EXPECT_LT(allowed, 0.2) << k;
+    EXPECT_LT(allowed, otherwise / 2) << k;
+  }
+}
+
+TEST_F(Fp8Mutants, WrongSumsFailWhereFewDigitsAreAllowed) {
+  for (const std::int64_t k : {128, 8192}) {
+    prepare(k, true);
+    EXPECT_GT(deviation([&](auto i, auto j) { return sum(i, j, 0, k - kSlice); }).wrong, 0) << k;
+    EXPECT_GT(deviation([&](auto i, auto j) { return with_a_stale_tile(i, j); }).wrong, 0) << k;
   }
 }
 

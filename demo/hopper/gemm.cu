@@ -1,4 +1,4 @@
-// C = A * B on Hopper's tensor cores, for sm_90a: bf16 or f16 in, sums in f32, C in bf16, f16 or f32. A is
+// C = A * B on Hopper's tensor cores, for sm_90a: bf16, f16 or e4m3 in, sums in f32, C in bf16, f16 or f32. A is
 // row-major, B is N x K: both are read along k.
 //
 // This file has the roles. One warpgroup, the producer, has a single thread that asks the TMA for slices of A and B,
@@ -17,15 +17,17 @@
 //   EPILOGUE     direct: from registers. tma: through shared memory, while the consumers go on to the next tile
 //   REDUCE       none; or workspace: `parts` blocks share each tile, and add up through global memory, each a part of
 //                it. All blocks must be on the device at once, and have one tile each
-//   type_a, type_c   bf16 or f16; bf16, f16 or f32
+//   PROMOTE      1: the sums of each slice are added to others in f32. Of a sum of e4m3 products, tensor cores keep
+//                about 14 bits only, which is too few for a long k
+//   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
 //
-// Dynamic shared memory: STAGES*((BM + BN)*BK*2 + 16), and CONSUMERS*16384 bytes with EPILOGUE tma. With REDUCE
-// workspace the ring has at least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part of each tile. Rows
-// of A and B, and of C with EPILOGUE tma, must start at multiples of 16 bytes.
+// Dynamic shared memory: for each stage the slices of A and B and 16 bytes, and CONSUMERS*16384 bytes with EPILOGUE
+// tma. With REDUCE workspace the ring has at least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part
+// of each tile. Rows of A and B, and of C with EPILOGUE tma, must start at multiples of 16 bytes.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(CLUSTER_M) || \
-    !defined(CLUSTER_N) || !defined(SWAP)
-#error "needs -D of BM BN BK STAGES CONSUMERS CLUSTER_M CLUSTER_N SWAP; see the head of the file"
+    !defined(CLUSTER_N) || !defined(SWAP) || !defined(PROMOTE)
+#error "needs -D of BM BN BK STAGES CONSUMERS CLUSTER_M CLUSTER_N SWAP PROMOTE; see the head of the file"
 #endif
 
 #include "pipe.cuh"
@@ -47,7 +49,12 @@ constexpr bool kSplit = true;
 constexpr bool kSplit = false;
 #endif
 constexpr int kThreads = (CONSUMERS + 1) * 128;
-constexpr int kWidth = 64, kPartsK = BK / kWidth;  // elements of k in a swizzled row; rows of a slice
+#if type_a_e4m3
+constexpr int kWidth = 128;  // elements of k in a swizzled row
+#else
+constexpr int kWidth = 64;
+#endif
+constexpr int kPartsK = BK / kWidth;
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = (kBytesA + kBytesB) * kPartsK;
 constexpr int kConsumerRows = kPingPong ? BM : BM / CONSUMERS, kBlocks = kConsumerRows / 64, kFragments = BN / 8;
 constexpr int kReaders = (kPingPong ? 1 : CONSUMERS) * 4;  // warps that read a stage
@@ -125,6 +132,35 @@ __device__ __forceinline__ void release(unsigned empty) {
   } else {
     if (threadIdx.x % 32 < kCluster) arrive_in(threadIdx.x % 32, empty);
   }
+}
+
+/// Sums up the slices of a piece of work, one by one, so that no sum of the tensor cores is longer than a slice. While
+/// one consumer adds, another one multiplies.
+__device__ __forceinline__ void multiply_and_promote(int slices, int consumer, int first_row, Stages& ring,
+                                                     Sums<kFragments> (&sums)[kBlocks]) {
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i)
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
+#pragma unroll 1
+  for (int slice = 0; slice < slices; ++slice, ring.next()) {
+    Sums<kFragments> of_slice[kBlocks];
+    wait(ring.full(), ring.parity);
+    multiply_slice(ring.data(), first_row, false, of_slice);
+    await_products<0>();
+    release(ring.empty());
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i) {
+      are_written_here(of_slice[i]);
+#pragma unroll
+      for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sums[i][j][e] += of_slice[i][j][e];
+    }
+  }
+  if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
 }
 
 /// Sums up the slices of a piece of work.
@@ -245,7 +281,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         if (turn > 0) meet(kTurn + consumer, 256);  // the other one has all its slices
       }
       Sums<kFragments> sums[kBlocks];
-      multiply(work.slices, consumer, first_row, ring, sums);
+      if constexpr (PROMOTE)
+        multiply_and_promote(work.slices, consumer, first_row, ring, sums);
+      else
+        multiply(work.slices, consumer, first_row, ring, sums);
 #if REDUCE_workspace
       add_up_with_others(sums, work, parts, workspace, shared, ring, to);
 #else

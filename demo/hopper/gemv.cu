@@ -1,5 +1,5 @@
-// C = A * B for few rows of A, up to 8, where nothing but reading B costs time: bf16 or f16 in, sums in f32, C in bf16,
-// f16 or f32. A is row-major, B is N x K: both are read along k.
+// C = A * B for few rows of A, up to 8, where nothing but reading B costs time: bf16, f16 or e4m3 in, sums in f32, C
+// in bf16, f16 or f32. A is row-major, B is N x K: both are read along k.
 //
 // A warp has ROWS_PER_WARP rows of B. Its lanes read 16 bytes of each row, 512 in a line, UNROLL times before they use
 // the first, so that enough is on its way from memory. A waits in shared memory, and a piece of it is used for all rows
@@ -9,10 +9,9 @@
 //   ROWS_PER_WARP   rows of B, 1 to 4
 //   UNROLL          pieces of 16 bytes of each row that are on their way at a time
 //   WARPS           of a block
-//   type_a, type_c  bf16 or f16; bf16, f16 or f32
+//   type_a, type_c  bf16, f16 or e4m3; bf16, f16 or f32
 //
-// Dynamic shared memory: 2*ROWS_OF_A*k bytes. Rows of A and B must start at multiples of 16 bytes, and k is a multiple
-// of 8.
+// Dynamic shared memory: as many bytes as A has. Rows of A and B must have a multiple of 16 bytes.
 
 #if !defined(ROWS_OF_A) || !defined(ROWS_PER_WARP) || !defined(UNROLL) || !defined(WARPS)
 #error "needs -D of ROWS_OF_A ROWS_PER_WARP UNROLL WARPS; see the head of the file"
@@ -24,14 +23,20 @@ using Result = float;
 using Result = unsigned short;  // bits of a bf16 or f16
 #endif
 
+#if type_a_e4m3
+using Element = unsigned char;
+#else
+using Element = unsigned short;
+#endif
+
 namespace {
 
-constexpr int kPiece = 8;           // elements in 16 bytes
-constexpr int kLine = 32 * kPiece;  // elements that a warp reads of a row at a time
+constexpr int kPiece = 16 / sizeof(Element);  // elements in 16 bytes
+constexpr int kLine = 32 * kPiece;            // elements that a warp reads of a row at a time
 
-/// The two elements of a word.
+/// Two elements of 16 bits.
 __device__ __forceinline__ float2 unpack(unsigned pair) {
-#if type_a_f16
+#if type_a_f16 || type_a_e4m3
   float2 both;
   asm("{ .reg .f16 low, high;\n mov.b32 {low, high}, %2;\n cvt.f32.f16 %0, low;\n cvt.f32.f16 %1, high; }"
       : "=f"(both.x), "=f"(both.y)
@@ -42,11 +47,22 @@ __device__ __forceinline__ float2 unpack(unsigned pair) {
 #endif
 }
 
+/// Two elements of 8 bits, the lower ones of a word, as f16.
+__device__ __forceinline__ unsigned to_f16(unsigned pair) {
+  unsigned both;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(both) : "h"(static_cast<unsigned short>(pair)));
+  return both;
+}
+
 __device__ __forceinline__ void unpack(uint4 piece, float (&elements)[kPiece]) {
   const unsigned words[] = {piece.x, piece.y, piece.z, piece.w};
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < kPiece / 2; ++i) {
+#if type_a_e4m3
+    const float2 pair = unpack(to_f16(words[i / 2] >> i % 2 * 16));
+#else
     const float2 pair = unpack(words[i]);
+#endif
     elements[2 * i] = pair.x;
     elements[2 * i + 1] = pair.y;
   }
@@ -67,7 +83,7 @@ __device__ __forceinline__ Result rounded(float sum) {
 }
 
 /// Reads what nobody reads again.
-__device__ __forceinline__ uint4 read_once(const unsigned short* from) {
+__device__ __forceinline__ uint4 read_once(const Element* from) {
   uint4 piece;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(piece.x), "=r"(piece.y), "=r"(piece.z), "=r"(piece.w)
@@ -80,7 +96,7 @@ struct Pieces {
   uint4 of[ROWS_PER_WARP][UNROLL];
 };
 
-__device__ __forceinline__ void read(const unsigned short* const (&row)[ROWS_PER_WARP], int start, int k, Pieces& to) {
+__device__ __forceinline__ void read(const Element* const (&row)[ROWS_PER_WARP], int start, int k, Pieces& to) {
 #pragma unroll
   for (int u = 0; u < UNROLL; ++u)
 #pragma unroll
@@ -91,11 +107,11 @@ __device__ __forceinline__ void read(const unsigned short* const (&row)[ROWS_PER
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32)
-    gemm(const unsigned short* __restrict__ a, const unsigned short* __restrict__ b, Result* __restrict__ c, int n,
-         int k, int lda, int ldb, int ldc) {
-  extern __shared__ __align__(16) unsigned short rows_of_a[];
+    gemm(const Element* __restrict__ a, const Element* __restrict__ b, Result* __restrict__ c, int n, int k, int lda,
+         int ldb, int ldc) {
+  extern __shared__ __align__(16) Element rows_of_a[];
   const int lane = threadIdx.x % 32, first = (blockIdx.x * WARPS + threadIdx.x / 32) * ROWS_PER_WARP;
-  const unsigned short* row[ROWS_PER_WARP];
+  const Element* row[ROWS_PER_WARP];
 #pragma unroll
   for (int r = 0; r < ROWS_PER_WARP; ++r) row[r] = b + static_cast<long long>(min(first + r, n - 1)) * ldb;
 

@@ -2,14 +2,19 @@
 // adds to sums in registers. BN is a multiple of 8 up to 256.
 //
 // An operand lies in shared memory as the TMA writes it with a swizzle of 128 bytes: its rows have 128 bytes of k each,
-// one behind the other. One instruction takes 32 bytes of k, which are 16 elements of bf16 or f16.
+// one behind the other. One instruction takes 32 bytes of k, which are 16 elements of bf16 or f16, or 32 of e4m3.
 #pragma once
 #include "../gemm_tiles.cuh"
 
-#if type_a_f16
+#if type_a_e4m3
+#define SHAPE_K "k32.f32.e4m3.e4m3"
+#define READ_ALONG_K ""  // there is no other way
+#elif type_a_f16
 #define SHAPE_K "k16.f32.f16.f16"
+#define READ_ALONG_K ", 0, 0"
 #else
 #define SHAPE_K "k16.f32.bf16.bf16"
+#define READ_ALONG_K ", 0, 0"
 #endif
 
 // The registers of an wgmma have to be listed, four for eight columns. The operands come first, so that their numbers
@@ -96,7 +101,8 @@ __device__ __forceinline__ void multiply_async(unsigned long long a, unsigned lo
   int adds = add;
   asm volatile(
       "{ .reg .pred p;\n setp.ne.b32 p, %2, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n" TEXT_OF(BN) SHAPE_K " {" OF(REGISTERS_, BN) "}, %0, %1, p, 1, 1, 0, 0; }"
+      "wgmma.mma_async.sync.aligned.m64n" TEXT_OF(BN) SHAPE_K " {" OF(REGISTERS_, BN) "}, %0, %1, p, 1, 1" READ_ALONG_K
+      "; }"
       : "+l"(a), "+l"(b), "+r"(adds), OF(SUMS_, BN));
 }
 

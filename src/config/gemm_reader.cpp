@@ -190,6 +190,7 @@ std::map<std::string, Value> constants_of(const Gemm& gemm) {
           {"type_b", std::string(to_text(gemm.b))},
           {"type_c", std::string(to_text(gemm.c))},
           {"type_acc", std::string(to_text(gemm.acc))},
+          {"fast_accum", Bool{gemm.fast_accum, false}},
           {"layout_a", layout_text(gemm.layout_a)},
           {"layout_b", layout_text(gemm.layout_b)},
           {"layout_c", layout_text(gemm.layout_c)}};

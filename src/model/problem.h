@@ -38,7 +38,7 @@ struct Gemm {
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< 0 in a file: one matrix after the other
   double alpha = 1, beta = 0;
   Bias bias = Bias::none;
-  bool fast_accum = false;  ///< of fp8: sums may keep the few digits that tensor cores have for them
+  bool fast_accum = false;  ///< of fp8: sums may keep as few digits as those of tensor cores
   Init init = Init::uniform;
 
   /// Elements of the bias vector.
