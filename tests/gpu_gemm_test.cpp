@@ -352,18 +352,28 @@ extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m,
               record.trial.spec.mesh_idx == 0 ? "check, reported: wrong result in C" : "measured");
 }
 
-TEST_F(GpuGemm, TheKernelsOfTheRepositoryAreRightAtSizesThatNoTileFits) {
-  for (const char* name : {"gemm_simt", "gemm_mma", "gemm_multistage", "gemm_wgmma", "hopper_bf16"}) {
-    const std::string yaml = std::string(TUNE_SOURCE_DIR "/configs/") + name + ".yaml";
-    const Result result = sandbox_.tune(
-        {yaml, "-m", "1000", "-n", "520", "-k", "136", "--max-evals", "10", "--keep-going", "--output", name});
-    if (result.err.find("sm_90a") != std::string::npos) continue;  // wgmma on another chip
-    EXPECT_EQ(result.code, 0) << name << result.err;
-    for (const wire::TrialRecord& record : sandbox_.trials(std::string(name) + ".jsonl")) {
-      const std::string outcome = outcome_text(record.trial);
-      EXPECT_TRUE(outcome == "measured" || outcome == "pruned") << name << ' ' << record.trial.spec.mesh_idx << outcome;
-    }
+/// Tunes at 1000 x 520, with more arguments, and writes to `output`.
+void expect_right_kernels(const Sandbox& sandbox, const std::string& config, const std::string& output,
+                          std::vector<std::string> arguments) {
+  const std::vector<std::string> others = {"-m", "1000", "-n", "520", "--max-evals", "10", "--keep-going"};
+  arguments.insert(arguments.begin(), {TUNE_SOURCE_DIR "/configs/" + config + ".yaml", "--output", output});
+  arguments.insert(arguments.end(), others.begin(), others.end());
+  const Result result = sandbox.tune(arguments);
+  if (result.err.find("sm_90a") != std::string::npos) return;  // wgmma on another chip
+  EXPECT_EQ(result.code, 0) << output << result.err;
+  for (const wire::TrialRecord& record : sandbox.trials(output + ".jsonl")) {
+    const std::string outcome = outcome_text(record.trial);
+    EXPECT_TRUE(outcome == "measured" || outcome == "pruned") << output << ' ' << record.trial.spec.mesh_idx << outcome;
   }
+}
+
+TEST_F(GpuGemm, TheKernelsOfTheRepositoryAreRightAtSizesThatNoTileFits) {
+  for (const char* name : {"gemm_simt", "gemm_mma", "gemm_multistage", "gemm_wgmma", "hopper_bf16"})
+    expect_right_kernels(sandbox_, name, name, {"-k", "136"});
+  std::vector<std::string> fp8 = {"-k", "1040", "--problem", "a=e4m3", "--problem", "b=e4m3"};
+  expect_right_kernels(sandbox_, "hopper_bf16", "fp8", fp8);
+  fp8.insert(fp8.end(), {"--problem", "fast_accum=true"});
+  expect_right_kernels(sandbox_, "hopper_bf16", "fast_fp8", fp8);
 }
 
 }  // namespace

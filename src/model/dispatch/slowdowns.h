@@ -6,8 +6,6 @@
 
 namespace tune {
 
-inline constexpr double kUnknownSlowdown = std::numeric_limits<double>::infinity();  ///< not timed, or failed
-
 /// How much slower than the best each configuration is for each size: what choices among configurations are made from.
 struct Slowdowns {
   std::vector<Sizes> sizes;
@@ -15,6 +13,9 @@ struct Slowdowns {
   std::vector<Configuration> configurations;
   std::vector<std::vector<double>> of;  ///< of[size][configuration], or kUnknownSlowdown
 };
+
+/// That of a configuration that was not timed, or failed.
+inline constexpr double kUnknownSlowdown = std::numeric_limits<double>::infinity();
 
 /// That of a configuration by its parameters, for one size.
 double slowdown_of(const Slowdowns& table, std::size_t size, const std::vector<Setting>& params);
