@@ -71,6 +71,44 @@ TEST_F(CudaBuild, EveryTuningFileOfTheRepositoryBuilds) {
   EXPECT_GT(files, 0);
 }
 
+TEST_F(CudaBuild, TheHopperKernelsAreBuiltOnceForAllSizes) {
+  const auto builds_of = [&](const std::string& m, const std::string& n, const std::string& k) {
+    const Result result = build({TUNE_SOURCE_DIR "/configs/hopper_bf16.yaml",
+                                 "-m",
+                                 m,
+                                 "-n",
+                                 n,
+                                 "-k",
+                                 k,
+                                 "--max-evals",
+                                 "1",
+                                 "--param",
+                                 "BM:128",
+                                 "--param",
+                                 "BN:256",
+                                 "--param",
+                                 "SWAP:0",
+                                 "--param",
+                                 "REDUCE:none",
+                                 "--param",
+                                 "EPILOGUE:tma",
+                                 "--param",
+                                 "CONSUMERS:2",
+                                 "--param",
+                                 "CLUSTER_M:1",
+                                 "--param",
+                                 "CLUSTER_N:1",
+                                 "--param",
+                                 "BK:64"});
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+    const auto is_artifact = [](const auto& entry) { return entry.path().extension() == ".cubin"; };
+    return std::ranges::count_if(fs::recursive_directory_iterator(sandbox_.folder()), is_artifact);
+  };
+  const auto before = builds_of("4096", "4096", "4096");
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(builds_of("2048", "6144", "8192"), before);
+}
+
 TEST_F(CudaBuild, EveryChoiceOfTheHopperKernelsBuilds) {
   std::ifstream file(TUNE_SOURCE_DIR "/configs/hopper_bf16.yaml");
   const std::string yaml{std::istreambuf_iterator<char>(file), {}};
@@ -119,7 +157,8 @@ TEST_F(CudaBuild, ParametersAndToolkitHeadersReachTheKernel) {
 }
 
 TEST_F(CudaBuild, HeadersBesideTheSourceComeBeforeThoseOfTheCurrentFolder) {
-  sandbox_.write("kernels/k.cu", "#include \"h.cuh\"\nextern \"C\" __global__ void k(float* c) { *c = TILE; }\n");
+  const std::string source = "#include \"h.cuh\"\nextern \"C\" __global__ void k(float* c) { *c = TILE; }\n";
+  sandbox_.write("kernels/k.cu", source);
   sandbox_.write("kernels/h.cuh", "#define RIGHT\n");
   sandbox_.write("h.cuh", "#error \"the header of the current folder\"\n");
   sandbox_.write("kernels/k.yaml",
@@ -127,6 +166,10 @@ TEST_F(CudaBuild, HeadersBesideTheSourceComeBeforeThoseOfTheCurrentFolder) {
                  "launch: {grid: [1], block: [1], args: [C]}}\n");
   const Result result = build({"kernels/k.yaml"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
+  sandbox_.write("kernels/k.cu", source + "one;\ntwo;\n");
+  const std::string errors = build({"kernels/k.yaml"}).out;
+  EXPECT_TRUE(has(errors, "k.cu(3): error: ")) << errors;
+  EXPECT_TRUE(has(errors, "\n         k.cu(4): error: ")) << "without the folder: " << errors;
 }
 
 TEST_F(CudaBuild, ACompileErrorIsTheFirstLine) {

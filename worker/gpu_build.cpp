@@ -70,15 +70,14 @@ GpuCompiler open_compiler() try { return {}; } catch (const std::runtime_error& 
 // NVRTC 13 leaves the assembler's errors out of a log that has its statistics.
 GpuCompiler::Result compile(const GpuCompiler& compiler, const wire::BuildRequest& request) try {
   const fs::path source(request.source);
-  // With its folder: headers are looked for there first, and not where this process runs.
-  const std::string name = source.string(), text = base::read_file(source);
+  const std::string text = base::read_file(source);
   std::vector<std::string> options = compiler_options(request, compiler);
   const std::size_t without_statistics = options.size();
   for (const std::string& option : gpu::options_for_statistics()) options.push_back(option);
-  GpuCompiler::Result result = compiler.compile(name, text, request.arch, options);
+  GpuCompiler::Result result = compiler.compile(source, text, request.arch, options);
   if (result.compiled || !first_error(result.log).line.empty() || options.size() == without_statistics) return result;
   options.resize(without_statistics);
-  result.log += compiler.compile(name, text, request.arch, options).log;
+  result.log += compiler.compile(source, text, request.arch, options).log;
   return result;
 } catch (const std::runtime_error& error) {
   throw SpecFailure(Stage::build, error.what());

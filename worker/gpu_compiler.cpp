@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
 namespace tune::worker {
@@ -21,7 +22,7 @@ void GpuCompiler::check(gpu::CompilerStatus status) const {
   if (status != gpu::kCompiled) throw std::runtime_error(fmt::format("{}: {}", version(), library_.error_text(status)));
 }
 
-GpuCompiler::Result GpuCompiler::compile(const std::string& name, const std::string& source, const std::string& arch,
+GpuCompiler::Result GpuCompiler::compile(const std::string& path, const std::string& source, const std::string& arch,
                                          const std::vector<std::string>& options,
                                          const std::vector<Header>& headers) const {
   // hipRTC 5.2 aborts the process over an architecture that it does not know.
@@ -34,9 +35,10 @@ GpuCompiler::Result GpuCompiler::compile(const std::string& name, const std::str
     names.push_back(header.name);
   }
   gpu::Program program = nullptr;
-  // hipRTC names the source after a temporary file of its own.
-  const std::string named = fmt::format("#line 1 \"{}\"\n{}", name, source);
-  check(library_.create(&program, named.c_str(), name.c_str(), static_cast<int>(headers.size()), texts.data(),
+  // NVRTC looks for headers in the folder of this name first. In messages and in the code, the source has a name
+  // without folder; hipRTC would name it after a temporary file of its own.
+  const std::string named = fmt::format("#line 1 {:?}\n{}", std::filesystem::path(path).filename().string(), source);
+  check(library_.create(&program, named.c_str(), path.c_str(), static_cast<int>(headers.size()), texts.data(),
                         names.data()));
   std::vector<std::string> all = gpu::options_for(arch);
   all.insert(all.end(), options.begin(), options.end());

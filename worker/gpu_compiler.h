@@ -27,9 +27,10 @@ class GpuCompiler {
   std::vector<std::string> architectures() const { return gpu::architectures(library_); }
   std::vector<std::string> includes() const { return gpu::includes(library_); }
 
-  /// `name` stands for the source in messages. Throws std::runtime_error for what is not the source's fault, such as an
-  /// architecture that the compiler does not know.
-  Result compile(const std::string& name, const std::string& source, const std::string& arch,
+  /// `path` names the source: its folder is where NVRTC looks for headers first, and its name stands in messages.
+  /// Throws std::runtime_error for what is not the source's fault, such as an architecture that the compiler does not
+  /// know.
+  Result compile(const std::string& path, const std::string& source, const std::string& arch,
                  const std::vector<std::string>& options, const std::vector<Header>& headers = {}) const;
 
  private:

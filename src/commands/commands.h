@@ -57,7 +57,7 @@ ExitCode diff(const DiffOptions& options);
 ExitCode merge(const MergeOptions& options);
 /// `tune lookup`: prints the best configuration that a database has for some sizes. none_valid: it has none.
 ExitCode lookup(const Options& options);
-/// `tune cover`: finds the fewest configurations that are nearly as fast as the best of each size, and adds them to the
+/// `tune cover`: finds the fewest binaries that are nearly as fast as the best of each size, and adds them to the
 /// database with the rule that chooses among them.
 ExitCode cover(const CoverOptions& options);
 /// `tune export`: writes what a program needs to use the results of a database.

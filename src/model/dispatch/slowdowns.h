@@ -31,7 +31,7 @@ struct Cover {
   bool smallest = false;     ///< whether it is shown that fewer binaries do not suffice
 };
 
-/// The fewest binaries, and the fewest configurations of these, of which, for each of these sizes, one is slower than
+/// The fewest binaries, and few configurations of these, of which, for each of these sizes, one is slower than
 /// the best by no more than `limit` (1.03); of several such sets one with a small weighted mean. After much work it
 /// takes the smallest set found so far. Precondition: each size has such a configuration.
 Cover find_cover(const Slowdowns& table, const SizeIndices& sizes, double limit);
