@@ -1,4 +1,5 @@
 // Results of several tunings in one database, over the real binary: merging, looking up.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -325,21 +326,32 @@ class Cover : public DatabaseFile {
     sandbox_.write("all.jsonl", all);
   }
 
+  using Times = std::vector<std::pair<std::vector<Setting>, double>>;  // ms
+
   static std::string journal(int m) {
+    Times times;
+    for (const int bm : {1, 2, 8, 16, 32, 64, 128, 256})
+      times.push_back({{{"BM", std::int64_t{bm}, false}, {"ALWAYS", std::int64_t{1}, false}}, time_of(m, bm)});
+    return journal(m, times);
+  }
+
+  /// The artifact of a configuration is named after its first parameter.
+  static std::string journal(int m, const Times& times) {
     wire::RunRecord run;
     run.name = "gemm";
     run.problem = std::to_string(m) + "x64x64";
     run.hello.device.name = "NVIDIA H200";
     std::string text = wire::encode(run) + "\n";
     std::int64_t index = 0;
-    for (const int bm : {1, 2, 8, 16, 32, 64, 128, 256}) {
+    for (const auto& [params, milliseconds] : times) {
       Measurement measurement;
-      const double seconds = time_of(m, bm) * 1e-3;
+      const double seconds = milliseconds * 1e-3;
+      const std::string first = to_text(params.front().value);
       measurement.timing = {9, seconds, seconds, seconds, seconds, seconds, seconds, false};
-      measurement.build.key = "k" + std::to_string(bm);
-      measurement.build.artifact_hash = "a" + std::to_string(bm);
-      Trial trial{{index++, {{"BM", std::int64_t{bm}, false}, {"ALWAYS", std::int64_t{1}, false}}}, measurement};
-      text += wire::encode(wire::TrialRecord{"id" + std::to_string(m * 1000 + bm), trial}) + "\n";
+      measurement.build.key = "k" + first;
+      measurement.build.artifact_hash = "a" + first;
+      const Trial trial{{index++, params}, measurement};
+      text += wire::encode(wire::TrialRecord{fmt::format("id{}-{}", m, index), trial}) + "\n";
     }
     return text;
   }
@@ -374,6 +386,31 @@ TEST_F(Cover, IsTheSmallestSetOfConfigurations) {
   EXPECT_TRUE(has(all.out, "6 of 8 configurations for 6 sizes; worst slowdown 1.000")) << all.out;
   EXPECT_EQ(sandbox_.read("db.yaml"), db);
   EXPECT_TRUE(has(tune({"cover", "db.yaml", "all.jsonl", "--slowdown", "1.5", "-o", "o.yaml"}).out, "1 of 8 conf"));
+}
+
+TEST_F(Cover, HasFewBinariesRatherThanFewConfigurations) {
+  // BM=3 is the best for each size with another $S; two configurations of two other binaries are nearly as good.
+  const auto params = [](std::int64_t bm, std::int64_t s) {
+    return std::vector<Setting>{{"BM", bm, false}, {"S", s, true}};
+  };
+  std::string all;
+  for (const int m : {64, 128, 256}) {
+    const std::int64_t s = m / 64;
+    Best best;
+    best.m = m;
+    best.params = fmt::format("{{BM: 3, $S: {}}}", s);
+    best.more = "  artifact: a3\n";
+    tune({"merge", write("one.yaml", best), "-o", "db.yaml"});
+    Times times = {{params(1, 1), m < 256 ? 1.01 : 2}, {params(2, 1), m < 256 ? 2 : 1.01}};
+    for (const std::int64_t other : {1, 2, 4}) times.push_back({params(3, other), other == s ? 1 : 2});
+    all += journal(m, times);
+  }
+  sandbox_.write("all.jsonl", all);
+  const std::string said = tune({"cover", "db.yaml", "all.jsonl"}).out;
+  EXPECT_TRUE(has(said,
+                  "3 of 5 configurations in 1 binary for 3 sizes; worst slowdown 1.000, mean 1.000; fewer "
+                  "binaries do not suffice\n"))
+      << said;
 }
 
 TEST_F(Cover, AnswersForOtherSizesAndSaysSo) {

@@ -134,8 +134,8 @@ __device__ __forceinline__ void release(unsigned empty) {
   }
 }
 
-/// Sums up the slices of a piece of work, one by one, so that no sum of the tensor cores is longer than a slice. While
-/// one consumer adds, another one multiplies.
+/// Sums up the slices of a piece of work, one by one, so that no sum of the tensor cores is longer than a slice. With
+/// several consumers of one tile, one multiplies while another adds.
 __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, int first_row, Stages& ring,
                                                      Sums<kFragments> (&sums)[kBlocks]) {
 #pragma unroll

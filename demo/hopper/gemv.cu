@@ -11,7 +11,8 @@
 //   WARPS           of a block
 //   type_a, type_c  bf16, f16 or e4m3; bf16, f16 or f32
 //
-// Dynamic shared memory: as many bytes as A has. Rows of A and B must have a multiple of 16 bytes.
+// Dynamic shared memory: as many bytes as A has. Rows of A and B must start at multiples of 16
+// bytes, and have a multiple of 16 bytes.
 
 #if !defined(ROWS_OF_A) || !defined(ROWS_PER_WARP) || !defined(UNROLL) || !defined(WARPS)
 #error "needs -D of ROWS_OF_A ROWS_PER_WARP UNROLL WARPS; see the head of the file"

@@ -62,11 +62,12 @@ std::string cover_text(const Slowdowns& table, const Cover& cover, const SizeRul
   for (std::size_t size = 0; size < table.sizes.size(); ++size)
     slowdowns.push_back(covered_slowdown(table, cover, size));
   const bool shared = cover.binaries < cover.chosen.size();
-  std::string text = fmt::format(
-      "{} of {} configurations{} for {} sizes; worst slowdown {:.3f}, mean {:.3f}; fewer{} {} suffice\n",
-      cover.chosen.size(), table.configurations.size(), shared ? fmt::format(" in {} binaries", cover.binaries) : "",
-      table.sizes.size(), rule.slowdown, weighted_mean(table.weights, slowdowns), shared ? " binaries" : "",
-      cover.smallest ? "do not" : "may");
+  std::string text =
+      fmt::format("{} of {} configurations{} for {} sizes; worst slowdown {:.3f}, mean {:.3f}; fewer{} {} suffice\n",
+                  cover.chosen.size(), table.configurations.size(),
+                  shared ? fmt::format(" in {} {}", cover.binaries, cover.binaries == 1 ? "binary" : "binaries") : "",
+                  table.sizes.size(), rule.slowdown, weighted_mean(table.weights, slowdowns), shared ? " binaries" : "",
+                  cover.smallest ? "do not" : "may");
   text += fmt::format("{:>4} {:>6}  params\n", "use", "sizes");
   for (std::size_t use = 0; use < rule.configurations.size(); ++use)
     text += fmt::format("{:>4} {:>6}  {}\n", use,
