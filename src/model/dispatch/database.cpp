@@ -26,12 +26,17 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
              {"c", std::string(to_text(gemm.c))}, {"acc", std::string(to_text(gemm.acc))},
              {"layout_a", layout(gemm.layout_a)}, {"layout_b", layout(gemm.layout_b)},
              {"layout_c", layout(gemm.layout_c)}};
-  if (gemm.alpha != 1) problem["alpha"] = fmt::format("{}", gemm.alpha);
-  if (gemm.beta != 0) problem["beta"] = fmt::format("{}", gemm.beta);
-  if (gemm.bias != Bias::none) problem["bias"] = gemm.bias == Bias::row ? "row" : "col";
-  if (gemm.fast_accum) problem["fast_accum"] = "true";
+  constexpr const char* kBiases[] = {"none", "row", "col"};
   constexpr const char* kInits[] = {"uniform", "normal", "hpl", "trig", "zeros", "iota"};
-  if (gemm.init != Init::uniform) problem["init"] = kInits[static_cast<int>(gemm.init)];
+  problem["alpha"] = fmt::format("{}", gemm.alpha);
+  problem["beta"] = fmt::format("{}", gemm.beta);
+  problem["bias"] = kBiases[static_cast<int>(gemm.bias)];
+  problem["fast_accum"] = gemm.fast_accum ? "true" : "false";
+  problem["init"] = kInits[static_cast<int>(gemm.init)];
+  std::erase_if(problem, [](const auto& property) {
+    const auto value = gemm_defaults().find(property.first);
+    return value != gemm_defaults().end() && value->second == property.second;
+  });
   const auto distances = [&](const char* matrix, std::int64_t ld, std::int64_t stride, std::int64_t rows,
                              std::int64_t cols, Layout order) {
     if (ld != (order == Layout::row ? cols : rows)) key.sizes.emplace_back(fmt::format("ld{}", matrix), ld);
@@ -59,6 +64,12 @@ auto order_of(const SizeRule& rule) {
 }
 
 }  // namespace
+
+const std::map<std::string, std::string>& gemm_defaults() {
+  static const std::map<std::string, std::string> kDefaults = {
+      {"alpha", "1"}, {"beta", "0"}, {"bias", "none"}, {"fast_accum", "false"}, {"init", "uniform"}};
+  return kDefaults;
+}
 
 bool is_better(const TunedResult& a, const TunedResult& b) { return order_of(a) < order_of(b); }
 

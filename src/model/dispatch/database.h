@@ -34,6 +34,9 @@ struct ResultGroup {
   auto operator<=>(const ResultGroup&) const = default;
 };
 
+/// The properties of a GEMM that a group's `problem` leaves out where they have these values.
+const std::map<std::string, std::string>& gemm_defaults();
+
 struct ResultKey {
   ResultGroup group;
   Sizes sizes;

@@ -21,9 +21,8 @@ std::map<std::string, std::string> properties_of(const ResultGroup& group) {
                      {"driver", group.device.driver},
                      {"compiler", group.device.compiler},
                      {"vendor_library", group.device.vendor_library}});
-  // What a database leaves out of a GEMM (database.cpp).
-  if (properties.contains("layout_a"))
-    properties.insert({{"alpha", "1"}, {"beta", "0"}, {"bias", "none"}, {"fast_accum", "false"}, {"init", "uniform"}});
+  const bool is_gemm = properties.contains("layout_a");
+  if (is_gemm) properties.insert(gemm_defaults().begin(), gemm_defaults().end());
   return properties;
 }
 
