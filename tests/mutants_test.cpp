@@ -226,7 +226,8 @@ TEST_F(Fp8Mutants, PromotedSumsPass) {
   }
 }
 
-// C has more elements elsewhere. The largest lose most: those of five standard deviations about twice as much as these.
+// The largest elements lose most. A larger C has some of five standard deviations, which lose about twice as much as the
+// largest of these.
 TEST_F(Fp8Mutants, SumsOfFewDigitsPassWhereTheyAreAllowed) {
   for (const std::int64_t k : {8192, 65536}) {
     prepare(k, true);
