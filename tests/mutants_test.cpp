@@ -226,8 +226,8 @@ TEST_F(Fp8Mutants, PromotedSumsPass) {
   }
 }
 
-// The largest elements lose most. A larger C has some of five standard deviations, which lose about twice as much as the
-// largest of these.
+// The largest elements lose most. A larger C has some of five standard deviations, which lose about twice as much as
+// the largest of these.
 TEST_F(Fp8Mutants, SumsOfFewDigitsPassWhereTheyAreAllowed) {
   for (const std::int64_t k : {8192, 65536}) {
     prepare(k, true);
