@@ -109,6 +109,23 @@ TEST_F(CudaBuild, TheHopperKernelsAreBuiltOnceForAllSizes) {
   EXPECT_EQ(builds_of("2048", "6144", "8192"), before);
 }
 
+TEST_F(CudaBuild, OfTheSameSourceTheCodeIsTheSameInEveryProcess) {
+  // The variable's name has the process in it, unless NVRTC is told otherwise.
+  sandbox_.write("k.cu",
+                 "namespace { __device__ int calls; }\nextern \"C\" __global__ void k(float*) { ++calls; }\n");
+  sandbox_.write("k.yaml", yaml("k"));
+  std::set<std::string> codes;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(build({"k.yaml", "--max-evals", "1"}).code, 0);
+    for (const auto& entry : fs::recursive_directory_iterator(sandbox_.folder())) {
+      if (entry.path().extension() != ".cubin") continue;
+      codes.insert(base::read_file(entry.path()));
+      fs::remove(entry.path());
+    }
+  }
+  EXPECT_EQ(codes.size(), 1U);
+}
+
 TEST_F(CudaBuild, EveryChoiceOfTheHopperKernelsBuilds) {
   std::ifstream file(TUNE_SOURCE_DIR "/configs/hopper_bf16.yaml");
   const std::string yaml{std::istreambuf_iterator<char>(file), {}};

@@ -40,7 +40,7 @@ GpuCompiler::Result GpuCompiler::compile(const std::string& path, const std::str
   const std::string named = fmt::format("#line 1 {:?}\n{}", std::filesystem::path(path).filename().string(), source);
   check(library_.create(&program, named.c_str(), path.c_str(), static_cast<int>(headers.size()), texts.data(),
                         names.data()));
-  std::vector<std::string> all = gpu::options_for(arch);
+  std::vector<std::string> all = gpu::options_for(library_, arch);
   all.insert(all.end(), options.begin(), options.end());
   std::vector<const char*> words = pointers(all);
   const auto status = library_.compile(program, static_cast<int>(words.size()), words.data());

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "gpu_vendor.h"
 #include "nvidia_nodes.h"
@@ -16,6 +17,12 @@ namespace fs = std::filesystem;
 
 void require(CompilerStatus status, const worker::GpuCompilerLibrary& compiler) {
   if (status != kCompiled) throw std::runtime_error(fmt::format("NVRTC: {}", compiler.error_text(status)));
+}
+
+std::pair<int, int> numbers_of_version(const worker::GpuCompilerLibrary& compiler) {
+  int major = 0, minor = 0;
+  require(compiler.version(&major, &minor), compiler);
+  return {major, minor};
 }
 
 }  // namespace
@@ -109,8 +116,7 @@ Status launch(const worker::GpuDriver& driver, const worker::GpuLaunch& launch, 
 Status forget_kept_lines(const worker::GpuDriver& driver) { return driver.forget_persisting(); }
 
 std::string version(const worker::GpuCompilerLibrary& compiler) {
-  int major = 0, minor = 0;
-  require(compiler.version(&major, &minor), compiler);
+  const auto [major, minor] = numbers_of_version(compiler);
   return fmt::format("NVRTC {}.{}", major, minor);
 }
 
@@ -142,7 +148,12 @@ std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler) {
   return {};
 }
 
-std::vector<std::string> options_for(const std::string& arch) { return {"--gpu-architecture=" + arch}; }
+std::vector<std::string> options_for(const worker::GpuCompilerLibrary& compiler, const std::string& arch) {
+  std::vector<std::string> options = {"--gpu-architecture=" + arch};
+  // Otherwise the names of what is in a namespace without a name have the number of the process.
+  if (numbers_of_version(compiler) >= std::pair(12, 9)) options.emplace_back("--frandom-seed=tune");
+  return options;
+}
 
 std::vector<std::string> options_for_statistics() { return {"--ptxas-options=-v"}; }
 

@@ -108,31 +108,66 @@ __device__ __forceinline__ void store_directly(const Matrix& c, int row, int col
   for (int j = kFours; j < kFragments; ++j) store_fragment(c, row, col + j * 8, sums[j]);
 }
 
-/// Stores 64 x 8*kFragments sums of a warpgroup through shared memory: kWidth bytes of each row at a time are written
-/// to one of two buffers, from which the TMA copies them while the warpgroup goes on. `turn` counts what has been
-/// stored, and `barrier` is the warpgroup's own.
-template <int kWidth, int kFragments>
-__device__ __forceinline__ void store_by_tma(const TensorMap& c, int row, int col, const Sums<kFragments>& sums,
-                                             unsigned buffers, int& turn, int barrier) {
-  constexpr int kStep = kWidth / 16;  // fragments in a row of a buffer
+#if SWAP
+#define STORE_MATRICES "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
+#else
+#define STORE_MATRICES "stmatrix.sync.aligned.m8n8.x4.shared.b16"
+#endif
+
+/// Copies so many rows from a buffer to C, each of them `pieces` times four elements. Rows of C may start anywhere.
+__device__ __forceinline__ void copy_rows(const Matrix& c, int row, int col, int rows, int pieces, unsigned buffer) {
+#pragma unroll 2
+  for (int i = threadIdx.x % 128; i < rows * pieces; i += 128) {
+    const int r = i / pieces, piece = i % pieces;
+    uint2 four;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(four.x), "=r"(four.y)
+                 : "r"(buffer + swizzled(r * 128 + piece * 8))
+                 : "memory");
+    if (fits(c, row + r, col + piece * 4, 4)) {
+      *at<uint2>(c, row + r, col + piece * 4) = four;
+    } else {
+      store_pair(c, row + r, col + piece * 4, four.x);
+      store_pair(c, row + r, col + piece * 4 + 2, four.y);
+    }
+  }
+}
+
+/// Stores 64 x 8*kFragments sums of a warpgroup through shared memory: up to 64 columns of C at a time (with SWAP up to
+/// 64 rows) are written to one of two buffers, from which the TMA copies them while the warpgroup goes on. The
+/// warpgroup itself copies what the TMA cannot: less than a box, and rows that do not start at multiples of 16 bytes.
+/// `turn` counts what has been stored, and `barrier` is the warpgroup's own.
+template <int kFragments>
+__device__ __forceinline__ void store_by_tma(const TensorMap& map, const Matrix& c, int row, int col,
+                                             const Sums<kFragments>& sums, unsigned buffers, int& turn, int barrier) {
+  static_assert(kFragments % 2 == 0, "two fragments at a time");
+  constexpr int kBox = SWAP && kFragments < 8 ? kFragments : 8;  // fragments
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const bool asks = threadIdx.x % 128 == 0;
 #pragma unroll
-  for (int j = 0; j < kFragments; j += kStep) {
-    const unsigned buffer = buffers + turn++ % 2 * 64 * kWidth;
+  for (int j = 0; j < kFragments; j += 8) {
+    const int count = j + 8 < kFragments ? 8 : kFragments - j;
+    const unsigned buffer = buffers + turn++ % 2 * 64 * 128;
     if (asks) await_stores<1>();
     meet(barrier, 128);
 #pragma unroll
-    for (int t = j; t < j + kStep; t += 2) {  // two fragments: four matrices of 8 x 8, whose rows 32 lanes point to
-      const unsigned to = buffer + swizzled<kWidth>((warp * 16 + lane % 16) * kWidth + (t - j + lane / 16) * 16);
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
-                   "r"(pack(sums[t][0], sums[t][1])), "r"(pack(sums[t][2], sums[t][3])),
-                   "r"(pack(sums[t + 1][0], sums[t + 1][1])), "r"(pack(sums[t + 1][2], sums[t + 1][3]))
+    for (int t = 0; t < count; t += 2) {  // two fragments: four matrices of 8 x 8, whose rows 32 lanes point to
+      const int right = t + lane / 16;    // in units of eight elements
+      const int r = SWAP ? right * 8 + lane % 8 : warp * 16 + lane % 16;
+      const int piece = SWAP ? warp * 2 + lane / 8 % 2 : right;
+      asm volatile(STORE_MATRICES " [%0], {%1, %2, %3, %4};" ::"r"(buffer + swizzled(r * 128 + piece * 16)),
+                   "r"(pack(sums[j + t][0], sums[j + t][1])), "r"(pack(sums[j + t][2], sums[j + t][3])),
+                   "r"(pack(sums[j + t + 1][0], sums[j + t + 1][1])), "r"(pack(sums[j + t + 1][2], sums[j + t + 1][3]))
                    : "memory");
     }
+    const int c_row = SWAP ? col + j * 8 : row, c_col = SWAP ? row : col + j * 8;
     show_to_tma();
     meet(barrier, 128);
-    if (asks) store(c, col + j * 8, row, buffer);
+    if (count < kBox || c.ld % 8 != 0)
+      copy_rows(c, c_row, c_col, SWAP ? count * 8 : 64, SWAP ? 16 : count * 2, buffer);
+    else if (asks)
+      store(map, c_col, c_row, buffer);
+    if (asks) commit_stores();  // also if there is none: the buffers take turns
   }
 }
 

@@ -23,7 +23,8 @@
 //
 // Dynamic shared memory: for each stage the slices of A and B and 16 bytes, and CONSUMERS*16384 bytes with EPILOGUE
 // tma. With REDUCE workspace the ring has at least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part
-// of each tile. Rows of A and B, and of C with EPILOGUE tma, must start at multiples of 16 bytes.
+// of each tile. Rows of A and B must start at multiples of 16 bytes. If those of C do not, EPILOGUE tma stores without
+// the TMA, and C's tensor map may be any.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(CLUSTER_M) || \
     !defined(CLUSTER_N) || !defined(SWAP) || !defined(PROMOTE)
@@ -82,8 +83,8 @@ static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what
 using Tiles = Schedule<BM, BN, CLUSTER_M, CLUSTER_N, kSplit>;
 using Stages = Ring<STAGES, kStageBytes>;
 
-/// Fills one stage, together with the other blocks of the cluster: each loads a part for all that need it. `full`
-/// counts the bytes that the others load, too.
+/// Fills one stage with the rows and the columns (a and b, or with SWAP B and A) of the tile, together with the other
+/// blocks of the cluster: each loads a part for all that need it. `full` counts the bytes that the others load, too.
 __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& b, const Work& work, int slice,
                                            unsigned rank, const Stages& ring) {
   constexpr int kRowsA = BM / CLUSTER_N, kRowsB = BN / CLUSTER_M;
@@ -262,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll 1
         for (int i = 0; i < work.slices; ++i, ring.next()) {
           wait(ring.empty(), ring.parity ^ 1);  // passes at once in the first round
-          load_slice(a, b, work, work.part + i * tiles.parts, rank, ring);
+          load_slice(SWAP ? b : a, SWAP ? a : b, work, work.part + i * tiles.parts, rank, ring);
         }
       }
     }
@@ -291,8 +292,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
       for (int i = 0; i < kBlocks; ++i) {
 #if EPILOGUE_tma
-        store_by_tma<128>(c_map, work.row + first_row + i * 64, work.col, sums[i], buffers + consumer * kStoreBytes,
-                          stored, kStoring + consumer);
+        store_by_tma(c_map, to, work.row + first_row + i * 64, work.col, sums[i], buffers + consumer * kStoreBytes,
+                     stored, kStoring + consumer);
 #else
         store_directly(to, work.row + warp_row + i * 64, work.col, sums[i]);
 #endif

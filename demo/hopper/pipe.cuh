@@ -156,10 +156,12 @@ __device__ __forceinline__ void store(const TensorMap& map, int x, int y, unsign
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
                "r"(y), "r"(from)
                : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/// Waits until at most the latest kPending stores of this thread have still to read shared memory.
+/// Makes a group of what this thread has asked to be stored since the last one.
+__device__ __forceinline__ void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+/// Waits until at most the latest kPending groups have still to read shared memory.
 template <int kPending>
 __device__ __forceinline__ void await_stores() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");

@@ -57,10 +57,7 @@ struct Schedule {
   }
 };
 
-/// Where 16 bytes lie in rows of kWidth bytes that the TMA swizzles by kWidth bytes: 128, 64 or 32.
-template <int kWidth>
-__device__ __forceinline__ unsigned swizzled(unsigned offset) {
-  return offset ^ (offset >> 3 & (kWidth - 16));
-}
+/// Where a byte lies in rows of 128 bytes that the TMA swizzles by 128 bytes.
+__device__ __forceinline__ unsigned swizzled(unsigned offset) { return offset ^ (offset >> 3 & 0x70); }
 
 }  // namespace

@@ -97,7 +97,8 @@ void Child::start(const Command& command) {
   std::vector<std::string> argv = command.argv;
   argv.front() = find_program(argv.front());
   bp::environment environment = boost::this_process::environment();
-  for (const auto& [name, value] : command.environment) environment[name] = value;
+  // Not environment[name] = value: what looks for the name there reads beyond the ends of shorter entries.
+  for (const auto& [name, value] : command.environment) environment.set(name, value);
   Pipe to_in, from_out, from_err;
   if (command.discards_output) from_out.write = Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   { const Pipe spare; }  // Boost.Process opens one of its own, and tells nobody if it cannot
