@@ -27,6 +27,7 @@ namespace {
 struct Grid {
   int rows, cols, slices, group, parts;
   unsigned blocks;
+  Cluster cluster = {1, 1};
 };
 
 /// How often each slice of each tile is multiplied, by (row, column, slice).
@@ -34,7 +35,7 @@ template <typename Tiles>
 std::map<std::tuple<int, int, int>, int> multiplied(const Grid& grid) {
   std::map<std::tuple<int, int, int>, int> times;
   for (unsigned block = 0; block < grid.blocks; ++block) {
-    const Tiles tiles(grid.rows, grid.cols, grid.slices, grid.group, grid.parts, block, grid.blocks);
+    const Tiles tiles(grid.rows, grid.cols, grid.slices, grid.group, grid.parts, grid.cluster, block, grid.blocks);
     for (unsigned turn = 0; tiles.has(turn); ++turn) {
       const Work work = tiles.at(turn);
       for (int i = 0; i < work.slices; ++i)
@@ -46,12 +47,12 @@ std::map<std::tuple<int, int, int>, int> multiplied(const Grid& grid) {
 
 /// Expects each slice of each tile that a grid with clusters of `down` x `across` tiles has once.
 template <typename Tiles>
-void expect_each_once(const Grid& grid, int tile_rows, int tile_cols, int down = 1, int across = 1) {
+void expect_each_once(const Grid& grid, int tile_rows, int tile_cols) {
   const auto times = multiplied<Tiles>(grid);
   const auto tiles_of = [](int size, int tile) { return (size + tile - 1) / tile * tile; };
   std::size_t expected = 0;
-  for (int row = 0; row < tiles_of(grid.rows, tile_rows * down); row += tile_rows)
-    for (int col = 0; col < tiles_of(grid.cols, tile_cols * across); col += tile_cols)
+  for (int row = 0; row < tiles_of(grid.rows, tile_rows * static_cast<int>(grid.cluster.rows)); row += tile_rows)
+    for (int col = 0; col < tiles_of(grid.cols, tile_cols * static_cast<int>(grid.cluster.cols)); col += tile_cols)
       for (int slice = 0; slice < grid.slices; ++slice, ++expected) {
         const auto found = times.find({row, col, slice});
         ASSERT_TRUE(found != times.end()) << row << " " << col << " " << slice;
@@ -63,28 +64,28 @@ void expect_each_once(const Grid& grid, int tile_rows, int tile_cols, int down =
 TEST(HopperSchedule, EverySliceOfEveryTileIsMultipliedOnce) {
   for (const int group : {1, 3, 8, 100})
     for (const unsigned blocks : {1u, 7u, 132u}) {
-      expect_each_once<Schedule<128, 192, 1, 1, false>>({1000, 2000, 5, group, 1, blocks}, 128, 192);
-      expect_each_once<Schedule<64, 8, 1, 1, false>>({64, 1, 1, group, 1, blocks}, 64, 8);
+      expect_each_once<Schedule<128, 192, false>>({1000, 2000, 5, group, 1, blocks}, 128, 192);
+      expect_each_once<Schedule<64, 8, false>>({64, 1, 1, group, 1, blocks}, 64, 8);
     }
 }
 
 TEST(HopperSchedule, ClustersTakeNeighbouringTilesEvenAtTheEdges) {
-  expect_each_once<Schedule<128, 128, 2, 1, false>>({900, 1100, 3, 2, 1, 130}, 128, 128, 2, 1);
-  expect_each_once<Schedule<128, 128, 1, 2, false>>({900, 1100, 3, 8, 1, 130}, 128, 128, 1, 2);
-  expect_each_once<Schedule<64, 64, 2, 2, true>>({300, 200, 20, 8, 3, 132}, 64, 64, 2, 2);
+  expect_each_once<Schedule<128, 128, false>>({900, 1100, 3, 2, 1, 130, {2, 1}}, 128, 128);
+  expect_each_once<Schedule<128, 128, false>>({900, 1100, 3, 8, 1, 130, {1, 2}}, 128, 128);
+  expect_each_once<Schedule<64, 64, true>>({300, 200, 20, 8, 3, 132, {2, 2}}, 64, 64);
+  expect_each_once<Schedule<64, 64, false>>({1000, 200, 20, 8, 1, 128, {4, 2}}, 64, 64);
 }
 
 TEST(HopperSchedule, PartsOfATileHaveAllItsSlicesBetweenThem) {
   for (const int parts : {2, 3, 8})
-    expect_each_once<Schedule<128, 128, 1, 1, true>>({256, 256, 21, 8, parts, static_cast<unsigned>(4 * parts)}, 128,
-                                                     128);
+    expect_each_once<Schedule<128, 128, true>>({256, 256, 21, 8, parts, static_cast<unsigned>(4 * parts)}, 128, 128);
 }
 
 TEST(HopperSchedule, PartsOfATileHaveTheSameNumberOfItAndDifferentTilesDifferentOnes) {
   std::map<int, std::set<std::pair<int, int>>> corners;
   std::map<int, std::set<int>> parts;
   for (unsigned block = 0; block < 48; ++block) {
-    const Work work = Schedule<64, 64, 2, 1, true>(256, 256, 30, 8, 3, block, 48).at(0);
+    const Work work = Schedule<64, 64, true>(256, 256, 30, 8, 3, {2, 1}, block, 48).at(0);
     corners[work.tile].insert({work.row, work.col});
     parts[work.tile].insert(work.part);
   }
@@ -101,27 +102,22 @@ TEST(HopperSchedule, DivisionIsExact) {
   steps_of_error = 0;
 }
 
-template <int kWidth>
-void expect_no_bank_conflicts() {
+TEST(HopperSchedule, EightRowsOfASwizzledColumnLieInEightBanks) {
   std::set<unsigned> places;
   for (unsigned row = 0; row < 64; ++row)
-    for (unsigned chunk = 0; chunk < kWidth / 16; ++chunk) {
-      const unsigned place = swizzled<kWidth>(row * kWidth + chunk * 16);
-      EXPECT_EQ(place / kWidth, row) << "a row stays within its bytes";
+    for (unsigned chunk = 0; chunk < 8; ++chunk) {
+      const unsigned place = swizzled(row * 128 + chunk * 16);
+      EXPECT_EQ(place / 128, row) << "a row stays within its bytes";
+      EXPECT_EQ(swizzled(row * 128 + chunk * 16 + 8), place + 8) << "16 bytes stay together";
       places.insert(place);
     }
-  EXPECT_EQ(places.size(), 64u * kWidth / 16);
+  EXPECT_EQ(places.size(), 64u * 8);
   for (unsigned first = 0; first < 64; first += 8)
-    for (unsigned chunk = 0; chunk < kWidth / 16; ++chunk) {
+    for (unsigned chunk = 0; chunk < 8; ++chunk) {
       std::map<unsigned, int> banks;  // of 16 bytes
-      for (unsigned row = first; row < first + 8; ++row) ++banks[swizzled<kWidth>(row * kWidth + chunk * 16) / 16 % 8];
-      for (const auto& [bank, times] : banks) EXPECT_EQ(times, 1) << "width " << kWidth << ", bank " << bank;
+      for (unsigned row = first; row < first + 8; ++row) ++banks[swizzled(row * 128 + chunk * 16) / 16 % 8];
+      for (const auto& [bank, times] : banks) EXPECT_EQ(times, 1) << "bank " << bank;
     }
-}
-
-TEST(HopperSchedule, EightRowsOfASwizzledColumnLieInEightBanks) {
-  expect_no_bank_conflicts<128>();
-  expect_no_bank_conflicts<64>();
 }
 
 }  // namespace

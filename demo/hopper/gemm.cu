@@ -11,7 +11,6 @@
 //   CONSUMERS    warpgroups that multiply, 1 to 3
 //   SCHEDULE     coop: the consumers share a tile's rows. pingpong: each of two has a tile of its own, so that one
 //                multiplies while the other stores
-//   CLUSTER_M, CLUSTER_N   tiles whose blocks load together: those below each other share B, those side by side A
 //   SWAP         1: computes the transpose, so that the columns of B, of which there are many, are the 64 rows of an
 //                wgmma, and the rows of A, of which there are few, its columns
 //   EPILOGUE     direct: from registers. tma: through shared memory, while the consumers go on to the next tile
@@ -21,14 +20,21 @@
 //                about 14 bits only, which is too few for a long k
 //   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
 //
+// and these are arguments:
+//
+//   group        rows of tiles that blocks go down before they go on to the next column
+//   parts        of a tile's k, for REDUCE workspace
+//   cluster_m, cluster_n   1 or 2; tiles whose blocks load together: those below each other share B, those side by side
+//                A. BN is a multiple of 8*cluster_m
+//
 // Dynamic shared memory: for each stage the slices of A and B and 16 bytes, and CONSUMERS*16384 bytes with EPILOGUE
 // tma. With REDUCE workspace the ring has at least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part
 // of each tile. Rows of A and B must start at multiples of 16 bytes. If those of C do not, EPILOGUE tma stores without
 // the TMA, and C's tensor map may be any.
 
-#if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(CLUSTER_M) || \
-    !defined(CLUSTER_N) || !defined(SWAP) || !defined(PROMOTE)
-#error "needs -D of BM BN BK STAGES CONSUMERS CLUSTER_M CLUSTER_N SWAP PROMOTE; see the head of the file"
+#if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(SWAP) || \
+    !defined(PROMOTE)
+#error "needs -D of BM BN BK STAGES CONSUMERS SWAP PROMOTE; see the head of the file"
 #endif
 
 #include "pipe.cuh"
@@ -59,7 +65,6 @@ constexpr int kPartsK = BK / kWidth;
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = (kBytesA + kBytesB) * kPartsK;
 constexpr int kConsumerRows = kPingPong ? BM : BM / CONSUMERS, kBlocks = kConsumerRows / 64, kFragments = BN / 8;
 constexpr int kReaders = (kPingPong ? 1 : CONSUMERS) * 4;  // warps that read a stage
-constexpr int kCluster = CLUSTER_M * CLUSTER_N;            // blocks that load together
 #if EPILOGUE_tma
 constexpr int kStoreBytes = 2 * 64 * 128;  // two buffers for each consumer, behind the ring
 #else
@@ -71,42 +76,49 @@ constexpr int kTileFragments = BM * BN / 128, kPartBytes = kTileFragments * kFra
 // Named barriers. Each consumer has the first two for itself, but those that add up together share one.
 constexpr int kStoring = 1, kTurn = 4, kReady = 6;
 
-static_assert(CLUSTER_M <= 4 && CLUSTER_N <= 2, "the masks of load_slice");
 static_assert(CONSUMERS >= 1 && CONSUMERS <= 3, "one to three warpgroups share the registers");
 static_assert(kConsumerRows % 64 == 0 && BN % 8 == 0 && BN <= 256, "shapes that wgmma has");
 static_assert(BK % kWidth == 0 && STAGES >= 2, "whole swizzled rows");
-static_assert(BM % (8 * CLUSTER_N) == 0 && BN % (8 * CLUSTER_M) == 0, "eight swizzled rows at a time");
 static_assert(!kPingPong || CONSUMERS == 2, "two take turns");
 static_assert(!kSplit || (!kPingPong && kStoreBytes == 0), "all consumers add up together, and store directly");
 static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what a block adds up");
 
-using Tiles = Schedule<BM, BN, CLUSTER_M, CLUSTER_N, kSplit>;
+using Tiles = Schedule<BM, BN, kSplit>;
 using Stages = Ring<STAGES, kStageBytes>;
 
+/// What a block loads of each slice: a part of the tile's rows and columns, for all blocks of the cluster that need it.
+struct Loads {
+  unsigned rows_of_a, rows_of_b;        // in a box; B's rows are the tile's columns
+  unsigned first_of_a, first_of_b;      // within the tile
+  unsigned blocks_for_a, blocks_for_b;  // a bit for each block of the cluster
+
+  __device__ Loads(const Cluster& cluster, unsigned rank)
+      : rows_of_a(Cluster::over(BM, cluster.cols)),
+        rows_of_b(Cluster::over(BN, cluster.rows)),
+        first_of_a(cluster.col_of(rank) * rows_of_a),
+        first_of_b(cluster.row_of(rank) * rows_of_b),
+        blocks_for_a((cluster.cols > 1 ? 1 | 1 << cluster.rows : 1) << cluster.row_of(rank)),
+        blocks_for_b(((1 << cluster.rows) - 1) << cluster.col_of(rank) * cluster.rows) {}
+};
+
 /// Fills one stage with the rows and the columns (a and b, or with SWAP B and A) of the tile, together with the other
-/// blocks of the cluster: each loads a part for all that need it. `full` counts the bytes that the others load, too.
+/// blocks of the cluster. `full` counts the bytes that the others load, too.
 __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& b, const Work& work, int slice,
-                                           unsigned rank, const Stages& ring) {
-  constexpr int kRowsA = BM / CLUSTER_N, kRowsB = BN / CLUSTER_M;
-  const unsigned down = rank % CLUSTER_M, across = rank / CLUSTER_M;
-  const unsigned to_a = ring.data() + across * kRowsA * 128;
-  const unsigned to_b = ring.data() + kPartsK * kBytesA + down * kRowsB * 128;
+                                           const Loads& loads, const Stages& ring) {
+  const unsigned to_a = ring.data() + loads.first_of_a * 128;
+  const unsigned to_b = ring.data() + kPartsK * kBytesA + loads.first_of_b * 128;
   expect(ring.full(), kStageBytes);
 #pragma unroll
   for (int part = 0; part < kPartsK; ++part) {
     const int k = slice * BK + part * kWidth;
-    if constexpr (CLUSTER_N == 1) {
+    if (loads.rows_of_a == BM)
       load(a, k, work.row, to_a + part * kBytesA, ring.full());
-    } else {
-      constexpr unsigned kSameRow = 1 | 1 << CLUSTER_M;  // the two blocks side by side
-      load_for(kSameRow << down, a, k, work.row + across * kRowsA, to_a + part * kBytesA, ring.full());
-    }
-    if constexpr (CLUSTER_M == 1) {
+    else
+      load_for(loads.blocks_for_a, a, k, work.row + loads.first_of_a, to_a + part * kBytesA, ring.full());
+    if (loads.rows_of_b == BN)
       load(b, k, work.col, to_b + part * kBytesB, ring.full());
-    } else {
-      constexpr unsigned kSameCol = (1 << CLUSTER_M) - 1;
-      load_for(kSameCol << across * CLUSTER_M, b, k, work.col + down * kRowsB, to_b + part * kBytesB, ring.full());
-    }
+    else
+      load_for(loads.blocks_for_b, b, k, work.col + loads.first_of_b, to_b + part * kBytesB, ring.full());
   }
 }
 
@@ -126,19 +138,19 @@ __device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bo
   commit_products();
 }
 
-/// Hands a stage back to the producers that fill it: those of the whole cluster. Every warp speaks for itself.
-__device__ __forceinline__ void release(unsigned empty) {
-  if constexpr (kCluster == 1) {
+/// Hands a stage back to the producers that fill it: those of all blocks of the cluster. Every warp speaks for itself.
+__device__ __forceinline__ void release(unsigned empty, unsigned blocks) {
+  if (blocks == 1) {
     if (threadIdx.x % 32 == 0) arrive(empty);
   } else {
-    if (threadIdx.x % 32 < kCluster) arrive_in(threadIdx.x % 32, empty);
+    if (threadIdx.x % 32 < blocks) arrive_in(threadIdx.x % 32, empty);
   }
 }
 
 /// Sums up the slices of a piece of work, one by one, so that no sum of the tensor cores is longer than a slice. With
-/// several consumers of one tile, one multiplies while another adds.
-__device__ __forceinline__ void multiply_and_promote(int slices, int consumer, int first_row, Stages& ring,
-                                                     Sums<kFragments> (&sums)[kBlocks]) {
+/// several consumers of one tile, one multiplies while another adds. `blocks` is how many the cluster has.
+__device__ __forceinline__ void multiply_and_promote(int slices, int consumer, int first_row, unsigned blocks,
+                                                     Stages& ring, Sums<kFragments> (&sums)[kBlocks]) {
 #pragma unroll
   for (int i = 0; i < kBlocks; ++i)
 #pragma unroll
@@ -151,7 +163,7 @@ __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, i
     wait(ring.full(), ring.parity);
     multiply_slice(ring.data(), first_row, false, of_slice);
     await_products<0>();
-    release(ring.empty());
+    release(ring.empty(), blocks);
 #pragma unroll
     for (int i = 0; i < kBlocks; ++i) {
       are_written_here(of_slice[i]);
@@ -165,19 +177,19 @@ __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, i
 }
 
 /// Sums up the slices of a piece of work.
-__device__ __forceinline__ void multiply(int slices, int consumer, int first_row, Stages& ring,
+__device__ __forceinline__ void multiply(int slices, int consumer, int first_row, unsigned blocks, Stages& ring,
                                          Sums<kFragments> (&sums)[kBlocks]) {
   unsigned before = 0;
   for (int slice = 0; slice < slices; ++slice, ring.next()) {
     wait(ring.full(), ring.parity);
     multiply_slice(ring.data(), first_row, slice > 0, sums);
     await_products<1>();
-    if (slice > 0) release(before);
+    if (slice > 0) release(before, blocks);
     before = ring.empty();
   }
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
   await_products<0>();
-  release(before);
+  release(before, blocks);
 #pragma unroll
   for (int i = 0; i < kBlocks; ++i) are_written_here(sums[i]);
 }
@@ -231,23 +243,25 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #if EPILOGUE_tma
          const __grid_constant__ TensorMap c_map,
 #endif
-         Result* __restrict__ c, float* __restrict__ workspace, int m, int n, int k, int ldc, int group, int parts) {
+         Result* __restrict__ c, float* __restrict__ workspace, int m, int n, int k, int ldc, int group, int parts,
+         int cluster_m, int cluster_n) {
   extern __shared__ __align__(1024) unsigned char memory[];
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   const unsigned buffers = shared + STAGES * kStageBytes;
   Stages ring{shared, buffers + CONSUMERS * kStoreBytes};
   // The same in all lanes, and known to be: addresses of wgmma are of a warp, not of a thread.
   const int warpgroup = __shfl_sync(~0U, threadIdx.x / 128, 0), warp = __shfl_sync(~0U, threadIdx.x / 32, 0);
-  if (threadIdx.x == 0) ring.make_barriers(kReaders * kCluster);
+  const Cluster cluster = {static_cast<unsigned>(cluster_m), static_cast<unsigned>(cluster_n)};
+  if (threadIdx.x == 0) ring.make_barriers(kReaders * cluster.blocks());
   if (threadIdx.x == 32) {
     prefetch(a);
     prefetch(b);
   }
-  if constexpr (kCluster > 1) arrive_in_cluster();
-  const Tiles tiles(SWAP ? n : m, SWAP ? m : n, (k + BK - 1) / BK, group, parts, blockIdx.x, gridDim.x);
+  if (cluster.blocks() > 1) arrive_in_cluster();
+  const Tiles tiles(SWAP ? n : m, SWAP ? m : n, (k + BK - 1) / BK, group, parts, cluster, blockIdx.x, gridDim.x);
   Work work = tiles.at(0);
   // The barriers are there before anybody waits at one.
-  if constexpr (kCluster > 1)
+  if (cluster.blocks() > 1)
     await_cluster();
   else if (warp == 0)
     pass(kReady, kAdders + 64);
@@ -257,13 +271,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   share_registers(warpgroup == 0);
   if (warpgroup == 0) {
     if (threadIdx.x == 32) {  // another warp makes the barriers, while this one finds out what to load
-      const unsigned rank = kCluster > 1 ? rank_in_cluster() : 0;
+      const Loads loads(cluster, tiles.rank);
 #pragma unroll 1
       for (unsigned turn = 0; tiles.has(turn); work = tiles.at(++turn)) {
 #pragma unroll 1
         for (int i = 0; i < work.slices; ++i, ring.next()) {
           wait(ring.empty(), ring.parity ^ 1);  // passes at once in the first round
-          load_slice(SWAP ? b : a, SWAP ? a : b, work, work.part + i * tiles.parts, rank, ring);
+          load_slice(SWAP ? b : a, SWAP ? a : b, work, work.part + i * tiles.parts, loads, ring);
         }
       }
     }
@@ -283,9 +297,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       }
       Sums<kFragments> sums[kBlocks];
       if constexpr (PROMOTE)
-        multiply_and_promote(work.slices, consumer, first_row, ring, sums);
+        multiply_and_promote(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
       else
-        multiply(work.slices, consumer, first_row, ring, sums);
+        multiply(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
 #if REDUCE_workspace
       add_up_with_others(sums, work, parts, workspace, shared, ring, to);
 #else
@@ -304,7 +318,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (threadIdx.x % 128 == 0) await_stores<0>();  // before its shared memory is given away
 #endif
   }
-  if constexpr (kCluster > 1) {
+  if (cluster.blocks() > 1) {
     __syncwarp();
     arrive_in_cluster();
     await_cluster();  // nobody leaves while another may still arrive at its barriers

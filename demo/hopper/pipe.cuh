@@ -11,12 +11,6 @@ struct alignas(64) TensorMap {
 
 // ---- Clusters of blocks
 
-__device__ __forceinline__ unsigned rank_in_cluster() {
-  unsigned rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
 /// All threads of the cluster meet: each arrives, and then waits for all. What they wrote before they arrived is seen
 /// by all after it.
 __device__ __forceinline__ void arrive_in_cluster() {

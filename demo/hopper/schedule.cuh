@@ -19,27 +19,41 @@ __device__ __forceinline__ unsigned divide(unsigned x, unsigned y) {
   return static_cast<unsigned>(__fdividef(static_cast<float>(x) + 0.5F, static_cast<float>(y)));
 }
 
+/// The blocks of a cluster: one for each of rows x cols neighbouring tiles, which share what they load. Both are 1, 2
+/// or 4.
+struct Cluster {
+  unsigned rows, cols;
+
+  __device__ unsigned blocks() const { return rows * cols; }
+  __device__ unsigned row_of(unsigned rank) const { return rank & (rows - 1); }
+  __device__ unsigned col_of(unsigned rank) const { return over(rank, rows); }
+  /// x / y, rounded down, for y of 1, 2 or 4.
+  __device__ static unsigned over(unsigned x, unsigned y) { return x >> (y >> 1); }
+};
+
 /// The work of a grid. C has rows x cols elements in tiles of kTileRows x kTileCols, and k has `slices` slices. Blocks
-/// come in clusters, and a cluster takes kClusterRows x kClusterCols neighbouring tiles at a time. With kSplit, `parts`
-/// neighbours in the grid share them.
+/// come in clusters, which take as many neighbouring tiles at a time. With kSplit, `parts` neighbours in the grid share
+/// them.
 ///
 /// Blocks that run at the same time share rows of A and columns of B in the L2 cache if their tiles form a square: they
 /// go down `group` rows of tiles before they go on to the next column.
-template <int kTileRows, int kTileCols, int kClusterRows, int kClusterCols, bool kSplit>
+template <int kTileRows, int kTileCols, bool kSplit>
 struct Schedule {
-  static constexpr unsigned kClusterBlocks = kClusterRows * kClusterCols;
+  Cluster shape;
   unsigned down, across, slices, group, parts;  // rows and columns of clusters
   unsigned cluster, clusters, rank;
 
-  __device__ Schedule(int rows, int cols, int slices_of_k, int in_group, int of_tile, unsigned block, unsigned blocks)
-      : down((rows + kTileRows * kClusterRows - 1) / (kTileRows * kClusterRows)),
-        across((cols + kTileCols * kClusterCols - 1) / (kTileCols * kClusterCols)),
+  __device__ Schedule(int rows, int cols, int slices_of_k, int in_group, int of_tile, Cluster of_blocks, unsigned block,
+                      unsigned blocks)
+      : shape(of_blocks),
+        down(Cluster::over((rows + kTileRows - 1) / kTileRows + shape.rows - 1, shape.rows)),
+        across(Cluster::over((cols + kTileCols - 1) / kTileCols + shape.cols - 1, shape.cols)),
         slices(slices_of_k),
         group(in_group),
         parts(kSplit ? of_tile : 1),
-        cluster(block / kClusterBlocks),
-        clusters(blocks / kClusterBlocks),
-        rank(block % kClusterBlocks) {}
+        cluster(Cluster::over(Cluster::over(block, shape.rows), shape.cols)),
+        clusters(Cluster::over(Cluster::over(blocks, shape.rows), shape.cols)),
+        rank(block - cluster * shape.blocks()) {}
 
   /// A cluster's pieces of work are at(0), at(1), ... as long as it has them.
   __device__ bool has(unsigned turn) const { return cluster + turn * clusters < down * across * parts; }
@@ -50,9 +64,9 @@ struct Schedule {
     const unsigned above = divide(tile, group * across) * group, place = tile - above * across;
     const unsigned high = above + group < down ? group : down - above;
     const unsigned col = divide(place, high), row = above + place - col * high;
-    return {static_cast<int>(tile * kClusterBlocks + rank),
-            static_cast<int>((row * kClusterRows + rank % kClusterRows) * kTileRows),
-            static_cast<int>((col * kClusterCols + rank / kClusterRows) * kTileCols), static_cast<int>(part),
+    return {static_cast<int>(tile * shape.blocks() + rank),
+            static_cast<int>((row * shape.rows + shape.row_of(rank)) * kTileRows),
+            static_cast<int>((col * shape.cols + shape.col_of(rank)) * kTileCols), static_cast<int>(part),
             static_cast<int>(kSplit ? divide(slices - part + parts - 1, parts) : slices)};
   }
 };
