@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x == 0) ring.make_barriers(CONSUMERS * 4 * CLUSTER);
   sync_blocks();
 
-  const unsigned rank = CLUSTER > 1 ? rank_in_cluster() : 0;
+  const unsigned rank = blockIdx.x % CLUSTER;
   // The same in all lanes, and known to be: addresses of wgmma are of a warp, not of a thread.
   const int warpgroup = __shfl_sync(~0U, threadIdx.x / 128, 0), slices = (k + BK - 1) / BK;
   const Tiles tiles = {m, n, group};

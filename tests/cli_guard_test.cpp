@@ -23,6 +23,12 @@ static volatile int launches = 0;
 static volatile float sink;
 static float* volatile result;
 [[maybe_unused]] static int deep(int n) { volatile char room[4096]; room[0] = 1; return n < 0 ? 0 : deep(n + 1) + room[0]; }
+// As new does; under a sanitizer, that ends the process instead.
+[[maybe_unused]] static char* more(std::size_t bytes) {
+  void* const memory = malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return static_cast<char*>(memory);
+}
 // Once launches have stood still for a while.
 [[maybe_unused]] static int change(void*) {
   for (int seen = 0; seen != launches; usleep(20000)) seen = launches;
@@ -81,7 +87,7 @@ TEST_F(Guards, AnEndThatHasAReasonTellsIt) {
       {"right(); C[1 << 20] = 0;",
        "check, reported: segmentation fault: the kernel wrote past the end of C, at +4193280"},
       {"right(); sink = deep(0);", "check, reported: stack overflow: "},
-      {"for (;;) sink = *new char[16 << 20];",
+      {"for (;;) sink = *more(16 << 20);",
        "check, reported: out of memory: its process may take 300 MiB (--memory)"},
       {"right(); ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);",
        "check, reported: the kernel's process lets itself be traced (ptrace)"},
@@ -102,7 +108,7 @@ TEST_F(Guards, AShortageOfMemoryMayBeTheMachinesUnlessTheUserLimitsIt) {
         << outcome_text(trials.back().trial);
     EXPECT_EQ(trials.back().trial.failure()->facts, FailureFacts{.machine_suspected = suspected});
   };
-  write({{"sink = *new char[std::size_t(1) << 46];", ""}});
+  write({{"sink = *more(std::size_t(1) << 46);", ""}});
   expect_suspected({}, true);
   expect_suspected({"--memory", "300M"}, false);
 }

@@ -84,6 +84,12 @@ TEST(Processes, TellsASignalFromAnExitCode) {
   EXPECT_EQ(base::to_text(story.ended.exit), "killed by signal 11 (segmentation fault)");
 }
 
+TEST(Processes, LimitTheMemoryOfAChildAndOfWhatItStarts) {
+  base::Command command = shell("ulimit -d; sh -c 'ulimit -d'");
+  command.memory_bytes = 500 << 20;
+  EXPECT_EQ(follow(command).lines, (std::vector<std::string>{"512000", "512000"}));
+}
+
 TEST(Processes, EndOfPipeIsNotTheEndOfTheProcess) {
   const Story story = follow(shell("echo said; exec >&- 2>&-; sleep 0.3; exit 7"));
   EXPECT_EQ(story.ended.exit.code, 7);

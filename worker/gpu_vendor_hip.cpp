@@ -86,7 +86,9 @@ std::vector<std::string> architectures(const worker::GpuCompilerLibrary& compile
 
 std::vector<std::string> includes(const worker::GpuCompilerLibrary&) { return {}; }  // they are built in
 
-std::vector<std::string> options_for(const worker::GpuCompilerLibrary&, const std::string& arch) { return {"--offload-arch=" + arch}; }
+std::vector<std::string> options_for(const worker::GpuCompilerLibrary&, const std::string& arch) {
+  return {"--offload-arch=" + arch};
+}
 
 std::vector<std::string> options_for_statistics() { return {}; }  // the code has them
 

@@ -9,7 +9,6 @@
 
 #include "backend.h"
 #include "base/store.h"
-#include "kernel_memory.h"
 #include "model/values/error.h"
 #include "program_command.h"
 #include "program_host.h"
@@ -170,7 +169,6 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
 void ProgramBackend::load(const wire::MeasureRequest& request) {
   if (request.vendor) throw SpecFailure(Stage::load, "a program has no vendor's library to be compared with");
   request_ = request;
-  if (request.measure.memory_bytes > 0) limit_memory(request.measure.memory_bytes);
   if (request_.command.empty()) {
     request_.command = default_run_command(request.source, !request.artifact.empty());
     request_.command_is_shell = false;

@@ -94,6 +94,7 @@ base::Finished run_or_refuse(const Task& task) {
   command.environment = task.environment;
   command.own_group = false;
   command.discards_output = task.discards_output;
+  command.memory_bytes = task.memory_bytes;
   command.signals_others = task.stage == Stage::build || is_trusted_with_signals();
   base::Finished finished = start(task, command);
   for (const auto* text : {&finished.output, &finished.captured}) std::fwrite(text->data(), 1, text->size(), stderr);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/process/args.hpp>
 #include <boost/process/env.hpp>
 #include <boost/process/environment.hpp>
@@ -66,11 +67,18 @@ std::optional<SignalBounds> bounds_of(const Command& command) {
 struct ChildSetup : bp::extend::handler {
   int in, out, err;
   bool own_group;
+  std::int64_t memory_bytes;
   const std::optional<SignalBounds>& bounds;
   const StartStamp& begun;
-  ChildSetup(int in_fd, int out_fd, int err_fd, bool group, const std::optional<SignalBounds>& signal_bounds,
-             const StartStamp& stamp)
-      : in(in_fd), out(out_fd), err(err_fd), own_group(group), bounds(signal_bounds), begun(stamp) {}
+  ChildSetup(int in_fd, int out_fd, int err_fd, bool group, std::int64_t memory,
+             const std::optional<SignalBounds>& signal_bounds, const StartStamp& stamp)
+      : in(in_fd),
+        out(out_fd),
+        err(err_fd),
+        own_group(group),
+        memory_bytes(memory),
+        bounds(signal_bounds),
+        begun(stamp) {}
 
   template <typename Executor>
   void on_exec_setup(Executor&) const {
@@ -82,6 +90,11 @@ struct ChildSetup : bp::extend::handler {
     ::dup2(in, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
     ::dup2(err, STDERR_FILENO);
+    rlimit data{};
+    if (memory_bytes > 0 && ::getrlimit(RLIMIT_DATA, &data) == 0) {
+      data.rlim_cur = std::min(data.rlim_max, static_cast<rlim_t>(memory_bytes));
+      ::setrlimit(RLIMIT_DATA, &data);
+    }
     if (bounds) bounds->enter();
     begun.set();
   }
@@ -104,7 +117,8 @@ void Child::start(const Command& command) {
   { const Pipe spare; }  // Boost.Process opens one of its own, and tells nobody if it cannot
   std::error_code error;
   const auto bounds = bounds_of(command);
-  ChildSetup setup(to_in.read.get(), from_out.write.get(), from_err.write.get(), own_group, bounds, begun);
+  ChildSetup setup(to_in.read.get(), from_out.write.get(), from_err.write.get(), own_group, command.memory_bytes,
+                   bounds, begun);
   const std::string folder = command.directory.empty() ? "." : command.directory.string();
   process = bp::child(bp::args(argv), bp::env(environment), bp::start_dir(folder), setup, error);
   if (error) cannot_start(program, why_not_started(error.value()));

@@ -16,6 +16,7 @@ const char* const kCpuHead = R"(
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cfenv>
+#include <new>
 #include <stdexcept>
 #include <thread>
 static volatile int launches = 0, zero = 0;
@@ -98,7 +99,8 @@ std::vector<Fault> cpu_faults() {
       {"an endless flood", "for (static char text[1 << 16];;) if (write(2, text, sizeof text) < 0) abort();",
        "check, timed out: no answer within 2 s"},
       // It takes what it can get.
-      {"all memory", "for (;;) memset(new char[16 << 20], 1, 16 << 20);",
+      {"all memory",
+       "for (void* p; (p = malloc(16 << 20));) memset(p, launches, 16 << 20), sink = *(char*)p; throw std::bad_alloc();",
        "check, reported: out of memory: its process may take 256 MiB (--memory)", true},
       {"all memory of malloc",
        "for (void* p; (p = malloc(16 << 20));) memset((void*)p, launches, 16 << 20), sink = *(char*)p; abort();",
