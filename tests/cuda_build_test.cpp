@@ -2,10 +2,12 @@
 // Skipped where the run-time compiler is absent.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 
+#include "base/file.h"
 #include "cli.h"
 #include "has.h"
 #include "terminal.h"
@@ -111,8 +113,7 @@ TEST_F(CudaBuild, TheHopperKernelsAreBuiltOnceForAllSizes) {
 
 TEST_F(CudaBuild, OfTheSameSourceTheCodeIsTheSameInEveryProcess) {
   // The variable's name has the process in it, unless NVRTC is told otherwise.
-  sandbox_.write("k.cu",
-                 "namespace { __device__ int calls; }\nextern \"C\" __global__ void k(float*) { ++calls; }\n");
+  sandbox_.write("k.cu", "namespace { __device__ int calls; }\nextern \"C\" __global__ void k(float*) { ++calls; }\n");
   sandbox_.write("k.yaml", yaml("k"));
   const auto code = [&] {
     for (const auto& entry : fs::recursive_directory_iterator(sandbox_.folder()))

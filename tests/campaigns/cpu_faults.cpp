@@ -100,7 +100,8 @@ std::vector<Fault> cpu_faults() {
        "check, timed out: no answer within 2 s"},
       // It takes what it can get.
       {"all memory",
-       "for (void* p; (p = malloc(16 << 20));) memset(p, launches, 16 << 20), sink = *(char*)p; throw std::bad_alloc();",
+       "for (void* p; (p = malloc(16 << 20));) memset(p, launches, 16 << 20), sink = *(char*)p; throw "
+       "std::bad_alloc();",
        "check, reported: out of memory: its process may take 256 MiB (--memory)", true},
       {"all memory of malloc",
        "for (void* p; (p = malloc(16 << 20));) memset((void*)p, launches, 16 << 20), sink = *(char*)p; abort();",
