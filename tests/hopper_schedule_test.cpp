@@ -73,7 +73,6 @@ TEST(HopperSchedule, ClustersTakeNeighbouringTilesEvenAtTheEdges) {
   expect_each_once<Schedule<128, 128, false>>({900, 1100, 3, 2, 1, 130, {2, 1}}, 128, 128);
   expect_each_once<Schedule<128, 128, false>>({900, 1100, 3, 8, 1, 130, {1, 2}}, 128, 128);
   expect_each_once<Schedule<64, 64, true>>({300, 200, 20, 8, 3, 132, {2, 2}}, 64, 64);
-  expect_each_once<Schedule<64, 64, false>>({1000, 200, 20, 8, 1, 128, {4, 2}}, 64, 64);
 }
 
 TEST(HopperSchedule, PartsOfATileHaveAllItsSlicesBetweenThem) {

@@ -3,6 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# The sanitizers' options, for what is not started by ctest.
+ASAN_OPTIONS=$(sed -n 's/.*"ASAN_OPTIONS": "\(.*\)".*/\1/p' CMakePresets.json)
+export ASAN_OPTIONS
+
 part() {
   local name=$1 start=$SECONDS
   shift

@@ -39,7 +39,7 @@ std::string version(const worker::GpuCompilerLibrary& compiler);
 std::vector<std::string> architectures(const worker::GpuCompilerLibrary& compiler);
 /// Folders of headers that a kernel finds without being told.
 std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler);
-/// Options that choose the architecture, and make the code of a source the same in every process.
+/// Options that choose the architecture, and make the code of a source the same in every process: of NVRTC since 12.9.
 std::vector<std::string> options_for(const worker::GpuCompilerLibrary& compiler, const std::string& arch);
 /// Options that put into the log what `resources` finds there.
 std::vector<std::string> options_for_statistics();

@@ -140,7 +140,7 @@ __device__ __forceinline__ void copy_rows(const Matrix& c, int row, int col, int
 template <int kFragments>
 __device__ __forceinline__ void store_by_tma(const TensorMap& map, const Matrix& c, int row, int col,
                                              const Sums<kFragments>& sums, unsigned buffers, int& turn, int barrier) {
-  static_assert(kFragments % 2 == 0, "two fragments at a time");
+  static_assert(kFragments % 2 == 0 && sizeof(Result) == 2, "two fragments at a time, of 16-bit elements");
   constexpr int kBox = SWAP && kFragments < 8 ? kFragments : 8;  // fragments
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const bool asks = threadIdx.x % 128 == 0;

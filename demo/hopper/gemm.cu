@@ -13,7 +13,8 @@
 //                multiplies while the other stores
 //   SWAP         1: computes the transpose, so that the columns of B, of which there are many, are the 64 rows of an
 //                wgmma, and the rows of A, of which there are few, its columns
-//   EPILOGUE     direct: from registers. tma: through shared memory, while the consumers go on to the next tile
+//   EPILOGUE     direct: from registers. tma: through shared memory, while the consumers go on to the next tile; for C
+//                of 16-bit elements, and BN a multiple of 16
 //   REDUCE       none; or workspace: `parts` blocks share each tile, and add up through global memory, each a part of
 //                it. All blocks must be on the device at once, and have one tile each
 //   PROMOTE      1: the sums of each slice are added to others in f32. Of a sum of e4m3 products, tensor cores keep

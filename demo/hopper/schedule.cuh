@@ -19,15 +19,15 @@ __device__ __forceinline__ unsigned divide(unsigned x, unsigned y) {
   return static_cast<unsigned>(__fdividef(static_cast<float>(x) + 0.5F, static_cast<float>(y)));
 }
 
-/// The blocks of a cluster: one for each of rows x cols neighbouring tiles, which share what they load. Both are 1, 2
-/// or 4.
+/// The blocks of a cluster: one for each of rows x cols neighbouring tiles, which share what they load. Both are 1
+/// or 2.
 struct Cluster {
   unsigned rows, cols;
 
   __device__ unsigned blocks() const { return rows * cols; }
   __device__ unsigned row_of(unsigned rank) const { return rank & (rows - 1); }
   __device__ unsigned col_of(unsigned rank) const { return over(rank, rows); }
-  /// x / y, rounded down, for y of 1, 2 or 4.
+  /// x / y, rounded down, for a number of rows or columns y.
   __device__ static unsigned over(unsigned x, unsigned y) { return x >> (y >> 1); }
 };
 

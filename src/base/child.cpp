@@ -62,8 +62,9 @@ std::optional<SignalBounds> bounds_of(const Command& command) {
   return SignalBounds::sparing({::getpid(), ::getppid()}, {::getpgrp(), ::getpgid(::getppid())});
 }
 
-/// Between fork and exec: a session of its own, default signals, and the pipes as 0, 1 and 2. No parent-death signal:
-/// it would kill a worker alone, and the compilers it started would live on; a worker watches its stdin instead.
+/// Between fork and exec: a session of its own, default signals, the pipes as 0, 1 and 2, and limits. No parent-death
+/// signal: it would kill a worker alone, and the compilers it started would live on; a worker watches its stdin
+/// instead.
 struct ChildSetup : bp::extend::handler {
   int in, out, err;
   bool own_group;
@@ -92,7 +93,7 @@ struct ChildSetup : bp::extend::handler {
     ::dup2(err, STDERR_FILENO);
     rlimit data{};
     if (memory_bytes > 0 && ::getrlimit(RLIMIT_DATA, &data) == 0) {
-      data.rlim_cur = std::min(data.rlim_max, static_cast<rlim_t>(memory_bytes));
+      data.rlim_cur = std::min(data.rlim_cur, static_cast<rlim_t>(memory_bytes));
       ::setrlimit(RLIMIT_DATA, &data);
     }
     if (bounds) bounds->enter();

@@ -43,7 +43,7 @@ struct Command {
   bool own_group = true;                           ///< a session of its own, killed as one group; false: stays in ours
   bool discards_output = false;                    ///< its stdout is /dev/null
   bool signals_others = true;                      ///< false: kept from that as far as the system can (SignalBounds)
-  std::int64_t memory_bytes = 0;                   ///< it and what it starts may take each (RLIMIT_DATA); 0: as we may
+  std::int64_t memory_bytes = 0;                   ///< each process of it may have (RLIMIT_DATA); 0: as ours
 };
 
 /// A program cannot be started because the file does not exist or is not a program.
