@@ -84,6 +84,13 @@ TEST(Processes, TellsASignalFromAnExitCode) {
   EXPECT_EQ(base::to_text(story.ended.exit), "killed by signal 11 (segmentation fault)");
 }
 
+TEST(Processes, GiveAChildVariablesBesideOurs) {
+  base::Command command = shell("echo $NAME_THAT_IS_LONGER_THAN_MANY_ENTRIES_OF_AN_ENVIRONMENT_ARE $HOME $OURS");
+  ::setenv("OURS", "3", 1);
+  command.environment = {{"NAME_THAT_IS_LONGER_THAN_MANY_ENTRIES_OF_AN_ENVIRONMENT_ARE", "1"}, {"HOME", "2"}};
+  EXPECT_EQ(follow(command).lines, std::vector<std::string>{"1 2 3"});
+}
+
 TEST(Processes, LimitTheMemoryOfAChildAndOfWhatItStarts) {
   base::Command command = shell("ulimit -d; sh -c 'ulimit -d'");
   command.memory_bytes = 500 << 20;

@@ -3,10 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The sanitizers' options, for what is not started by ctest.
-ASAN_OPTIONS=$(sed -n 's/.*"ASAN_OPTIONS": "\(.*\)".*/\1/p' CMakePresets.json)
-export ASAN_OPTIONS
-
 part() {
   local name=$1 start=$SECONDS
   shift
@@ -25,6 +21,9 @@ part "configure" cmake --preset check
 part "build" cmake --build --preset check -j2
 part "Kokkos" may_be_skipped tests/kokkos.sh build/check
 part "clusters" may_be_skipped tests/clusters.sh build/check
+part "sanitizers: configure" cmake --preset asan
+part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
+part "sanitizers: tests" ctest --preset sanitized -j2
 # Last, so that its summary closes the output.
 part "tests" ctest --preset check -j3  # many of them wait more than they compute
 echo "all of it: $SECONDS s"
