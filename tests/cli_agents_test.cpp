@@ -137,7 +137,7 @@ TEST_F(Agents, OneWhoseMainThreadDoesNothingIsLost) {
   const pid_t stuck = holder();
   if (::ptrace(PTRACE_SEIZE, stuck, nullptr, nullptr) != 0) GTEST_SKIP() << "this process may not stop a thread";
   ::ptrace(PTRACE_INTERRUPT, stuck, nullptr, nullptr);
-  EXPECT_TRUE(eventually([&] { return run.said().find("it did nothing for 5 s; does a file") != std::string::npos; }));
+  ASSERT_TRUE(eventually([&] { return run.said().find("it did nothing for 5 s; does a file") != std::string::npos; }));
   sandbox_.write("go", "");
   for (int status = 0; ::waitpid(stuck, &status, __WALL) == stuck && !WIFSIGNALED(status);) continue;
   const Result result = run.wait();

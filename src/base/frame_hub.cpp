@@ -81,9 +81,9 @@ class FrameHub::Impl {
 
   std::optional<Event> wait(Clock::time_point until) {
     std::unique_lock lock(events_mutex_);
-    waits_ = true;
+    waits_until_ = until;
     const bool any = arrived_.wait_until(lock, until, [this] { return !events_.empty(); });
-    waits_ = false;
+    waits_until_.reset();
     ticks_without_wait_ = 0;
     if (!any) return std::nullopt;
     Event event = std::move(events_.front());
@@ -230,12 +230,14 @@ class FrameHub::Impl {
     return false;
   }
 
-  // Ticks are counted and not seconds, because in a process that was stopped both threads stood still.
+  // Ticks are counted and not seconds, because in a process that was stopped both threads stood still. An owner that is
+  // stopped alone may stay in wait() beyond its end.
   void look_after_owner() {
     std::function<void()> stuck;
     {
       const std::lock_guard lock(events_mutex_);
-      if (!waits_ && ++ticks_without_wait_ > most_ticks_) stuck = std::exchange(stuck_, nullptr);
+      const bool waits = waits_until_ && Clock::now() < *waits_until_;
+      if (!waits && ++ticks_without_wait_ > most_ticks_) stuck = std::exchange(stuck_, nullptr);
     }
     if (stuck) stuck();
   }
@@ -272,7 +274,7 @@ class FrameHub::Impl {
   std::vector<Order> orders_;
   std::deque<Event> events_;
   std::condition_variable arrived_;
-  bool waits_ = false;  ///< the owner is in wait()
+  std::optional<Clock::time_point> waits_until_;  ///< the owner is in wait()
   std::int64_t ticks_without_wait_ = 0, most_ticks_ = 0;
   std::function<void()> stuck_;  ///< unset: nobody is told
   std::thread thread_;

@@ -56,8 +56,8 @@ class FrameHub {
   void send(Id id, std::string_view text) { send(id, FrameLink::frame(text)); }
   /// Once what was sent has gone.
   void close(Id id);
-  /// From now on `stuck` is called, once and by the thread, if wait() is not called for so long while this process
-  /// runs. Null: nobody is told.
+  /// From now on `stuck` is called, once and by the thread, if for so long, while this process runs, wait() is not
+  /// called or does not come back when it should. Null: nobody is told.
   void watch_owner(std::chrono::duration<double> limit, std::function<void()> stuck);
 
   /// The next event; nullopt when `until` has passed first.
