@@ -21,6 +21,26 @@ class FinalsRunnerTest : public testing::Test {
         .run([this](int round, std::size_t) { round_ = round; })
         .finalists;
   }
+  /// Who takes part of nine specs and then a baseline, if a process loads in a second and the finals end after so many.
+  std::vector<std::int64_t> loaded_within(int seconds, Backend backend, bool end_is_asked_for = true) {
+    constexpr int kSpecs = 9;
+    FakeTuning tuning(kSpecs + 1, backend);
+    const auto service = tuning.service();
+    tuning.host().behave = [](const FakeWorker&) { return FakeConduct{.open = std::chrono::seconds(1)}; };
+    std::vector<exec::Contender> contenders;
+    for (int i = 1; i <= kSpecs; ++i) contenders.push_back({"", tuning.spec(i)});
+    contenders.push_back({"baseline", tuning.spec(kSpecs + 1)});
+    exec::FinalsRules rules;
+    rules.end = tuning.host().now() + std::chrono::seconds(seconds);
+    rules.end_is_asked_for = end_is_asked_for;
+    std::vector<std::int64_t> loaded;
+    for (const Finalist& finalist :
+         exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists) {
+      EXPECT_FALSE(finalist.rounds.empty());
+      loaded.push_back(finalist.spec.mesh_idx);
+    }
+    return loaded;
+  }
 
   exec::FinalsRules by_time() {
     exec::FinalsRules rules;
@@ -97,6 +117,17 @@ TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
   const auto finalists = finals_of(4, rules);
   for (const Finalist& finalist : finalists) EXPECT_EQ(finalist.rounds.size(), 2u);
   EXPECT_EQ(round_, 3) << "two finalists had their turn of the third round";
+}
+
+TEST_F(FinalsRunnerTest, WhoIsNotLoadedAfterHalfOfTheTimeIsLeftOut) {
+  using Specs = std::vector<std::int64_t>;
+  const std::int64_t baseline = 9;
+  EXPECT_EQ(loaded_within(4, Backend::cpu), (Specs{0, baseline}));
+  EXPECT_EQ(loaded_within(6, Backend::cpu), (Specs{0, 1, baseline}));
+  EXPECT_EQ(loaded_within(1, Backend::cpu), (Specs{0, baseline})) << "two in any case";
+  EXPECT_EQ(loaded_within(2, Backend::cuda), (Specs{0, 1, 2, baseline})) << "four open a GPU at a time";
+  EXPECT_EQ(loaded_within(20, Backend::cpu).size(), 10u);
+  EXPECT_EQ(loaded_within(1, Backend::cpu, false).size(), 10u) << "nobody asked for an end";
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ class ContendersTest : public testing::Test {
     for (const exec::Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
     return values;
   }
-  void cut(double seconds_left) { flow::cut_to_time(contenders_, trials_, seconds_left, notes_); }
+  void cut(double seconds_left) { flow::cut_to_time(contenders_, trials_, 3, seconds_left, notes_); }
 
   std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
   flow::Contenders contenders_{{{"", spec(1)}, {"", spec(2)}, {"", spec(3)}},
@@ -164,7 +164,17 @@ TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {
   cut(2.5);
   EXPECT_EQ(values(contenders_.specs), std::vector<std::int64_t>{1});
   EXPECT_EQ(contenders_.baselines.size(), 1u);
-  EXPECT_EQ(notes_.texts(), Texts{"the finals have 2 of 4 contenders: the time left is enough for no more"});
+}
+
+TEST_F(ContendersTest, ATurnTakesAsLongAsThreeLaunchesOfTheSweep) {
+  for (Trial& trial : trials_) {
+    std::get<Measurement>(trial.outcome).timing = {.count = 300, .median = 1e-3};
+    trial.measure_seconds *= 100;
+  }
+  cut(4.4);
+  EXPECT_EQ(contenders_.count(), 4u);
+  cut(2.5);
+  EXPECT_EQ(contenders_.count(), 2u);
 }
 
 TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {

@@ -23,7 +23,8 @@ struct FinalsEntry {
   std::unique_ptr<WorkerProcess> process;
   bool checked = false;  ///< in its present process
   bool tried_again = false;
-  bool beyond = false;  ///< the rounds are over, and failures no longer count
+  bool left_out = false;  ///< there was no time to load it
+  bool beyond = false;    ///< the rounds are over, and failures no longer count
 
   bool active() const { return process != nullptr; }
   bool is_spec() const { return contender.label.empty(); }

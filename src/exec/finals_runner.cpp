@@ -8,6 +8,7 @@
 
 #include "base/running.h"
 #include "exec/finals_entry.h"
+#include "exec/queue_rules.h"
 #include "exec/spec_launches.h"
 #include "model/values/random.h"
 
@@ -60,35 +61,51 @@ Finals FinalsRunner::run(const Tick& tick) {
   return result();
 }
 
-// On the CPU they are loaded one after the other: loading disturbs nobody yet, but 20 at once would make it swap.
 void FinalsRunner::load_all() {
-  const Backend backend = service_->requests().hello().backend;
-  const bool at_once = is_gpu(backend);
-  std::vector<FinalsEntry*> all;
-  for (const auto& entry : entries_)
-    if (!entry->result.failure) all.push_back(entry.get());
-  if (at_once) load(all);
+  const std::vector<FinalsEntry*> all = in_order_of_loading();
+  const auto begin = service_->now();
+  if (rules_.end_is_asked_for) loading_ends_ = begin + (rules_.end - begin) / 2;
+  load(all);
+  loading_ends_.reset();
   for (FinalsEntry* entry : all) {
-    if (!at_once) load({entry});
-    if (!entry->active() && may_try_again(*entry)) {
-      entry->tried_again = true;
-      load({entry});
-    }
+    if (entry->active() || !may_try_again(*entry)) continue;
+    entry->tried_again = true;
+    load({entry});
   }
+  std::erase_if(entries_, [](const auto& entry) { return entry->left_out; });
 }
+
+// The best spec and the baselines come first, as where contenders are cut before.
+std::vector<FinalsEntry*> FinalsRunner::in_order_of_loading() const {
+  std::vector<FinalsEntry*> order;
+  for (const auto& entry : entries_)
+    if (!entry->result.failure) order.push_back(entry.get());
+  if (order.size() > 1)
+    std::stable_partition(order.begin() + 1, order.end(), [](const FinalsEntry* entry) { return !entry->is_spec(); });
+  return order;
+}
+
+// Two are loaded in any case.
+bool FinalsRunner::is_late() const { return loading_ends_ && service_->now() >= *loading_ends_ && active_count() >= 2; }
 
 // An entry whose process could not open the device is neither active nor failed, and is started again.
 void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
   wait_for_others([&] { return device_->begin_opening(); });
+  const int at_once = opening_at_once(service_->requests().hello().backend);
+  const auto is_loading = [](const FinalsEntry* entry) { return entry->active() && !entry->process->loaded(); };
   std::vector<FinalsEntry*> missing = entries;
   while (!missing.empty()) {
     for (FinalsEntry* entry : missing) {
+      while (std::ranges::count_if(missing, is_loading) >= at_once) handle_next();
+      entry->left_out = is_late();
+      if (entry->left_out) continue;
       start(*entry);
       await(*entry, [&] { return entry->process->said_hello(); });
       if (entry->active()) entry->process->send(wire::Load{});
     }
     for (FinalsEntry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
-    std::erase_if(missing, [](const FinalsEntry* entry) { return entry->active() || entry->result.failure; });
+    std::erase_if(missing,
+                  [](const FinalsEntry* entry) { return entry->active() || entry->result.failure || entry->left_out; });
   }
   device_->end_opening();
 }
@@ -293,8 +310,12 @@ void FinalsRunner::wait_for_others(Condition free) {
   while (!free()) handle_next();
 }
 
+std::size_t FinalsRunner::active_count() const {
+  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& entry) { return entry->active(); }));
+}
+
 void FinalsRunner::handle_next() {
-  tick_(round_, static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e->active(); })));
+  tick_(round_, active_count());
   const auto event = service_->wait(service_->now() + std::chrono::milliseconds(100));
   if (!event) return;
   if (const auto* interrupted = std::get_if<base::ProcessHost::Interrupted>(&*event))

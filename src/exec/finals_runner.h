@@ -17,11 +17,12 @@ namespace tune::exec {
 /// A contender while the finals are held.
 struct FinalsEntry;
 
-/// Times contenders side by side: each has a fresh process, and all are loaded before the first is timed. Then come
-/// rounds in seeded random order, in which one at a time is timed on the run's first device. At fixed rounds the specs
-/// that have lost to the leader are eliminated, until all the remaining ones are shown to be as fast as the leader, or
-/// the limits are reached. Baselines are not timed in later rounds. A spec that fails is started again once; if it
-/// fails again, it is kept with its failure.
+/// Times contenders side by side: each has a fresh process, and all are loaded before the first is timed. If the user
+/// has set the end, those that half of the time does not suffice to load are left out. Then come rounds in seeded
+/// random order, in which one at a time is timed on the run's first device. At fixed rounds the specs that have lost to
+/// the leader are eliminated, until all the remaining ones are shown to be as fast as the leader, or the limits are
+/// reached. Baselines are not timed in later rounds. A spec that fails is started again once; if it fails again, it is
+/// kept with its failure.
 class FinalsRunner : public FinalsRun {
  public:
   FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules);
@@ -37,6 +38,8 @@ class FinalsRunner : public FinalsRun {
   };
 
   void load_all();
+  std::vector<FinalsEntry*> in_order_of_loading() const;
+  bool is_late() const;
   void load(const std::vector<FinalsEntry*>& entries);
   std::variant<Prepared, Failure> prepare(const Contender& contender);
   std::variant<Prepared, Failure> prepare_stored(const Contender::Stored& stored) const;
@@ -60,6 +63,7 @@ class FinalsRunner : public FinalsRun {
   /// Handles events until `reached` holds or the entry's process has ended.
   template <typename Condition>
   void await(FinalsEntry& entry, Condition reached);
+  std::size_t active_count() const;
   void handle_next();
 
   MeasureService* service_;
@@ -67,7 +71,8 @@ class FinalsRunner : public FinalsRun {
   FinalsRules rules_;
   Tick tick_;
   int round_ = 0;
-  int complete_ = 0;  ///< the last round that was held as a whole
+  int complete_ = 0;                                            ///< the last round that was held as a whole
+  std::optional<FinalsRules::Clock::time_point> loading_ends_;  ///< after which no further contender is loaded
   std::vector<std::unique_ptr<FinalsEntry>> entries_;
   Judge judge_;
   std::vector<double> others_running_;  ///< at the end of each round

@@ -8,6 +8,8 @@ namespace tune::exec {
 
 /// Whether builds and measurements of this backend disturb each other.
 bool cores_are_the_device(Backend backend);
+/// How many processes load at a time.
+int opening_at_once(Backend backend);
 
 /// How many processes a device has at a time, and what they may do at the same time. `sharing`: they measure one spec
 /// after the other; `workspace_bytes`: the most that a spec has.

@@ -20,6 +20,13 @@ void cut(Contenders& contenders, std::size_t most) {
   baselines.resize(std::min(baselines.size(), most - specs.size()));
 }
 
+/// How long a turn in the finals takes: its part of what the sweep took for more launches.
+double turn_seconds(const Trial& trial, int launches) {
+  const Timing& timing = trial.measurement()->timing;
+  const double part = std::min(1.0, launches / static_cast<double>(std::max<std::int64_t>(timing.count, 1)));
+  return std::max(trial.measure_seconds * part, timing.median);
+}
+
 }  // namespace
 
 std::vector<exec::Contender> Contenders::all() const {
@@ -112,27 +119,25 @@ void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool 
     notes.finals_are_cut_to_memory(most, all);
 }
 
-// A round costs no more than the sweep did; of a baseline, as much as of the best.
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, double seconds_left, Notes& notes) {
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, double seconds_left,
+                 Notes& notes) {
   const auto& [specs, baselines] = contenders;
-  const auto cost = [&](const exec::Contender& contender) {
+  // That of a baseline is as long as that of the best.
+  const auto turn = [&](const exec::Contender& contender) {
     const auto trial =
         std::ranges::find(trials, contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
-    return std::max(trial->measure_seconds, trial->measurement()->timing.median);
+    return turn_seconds(*trial, launches);
   };
   const std::size_t all = contenders.count(), count_of_baselines = baselines.size();
-  double seconds = cost(specs.front());
+  double seconds = turn(specs.front());
   std::size_t most = seconds <= seconds_left ? 1 : 0;
   for (std::size_t i = 1; i < all; ++i) {
     const bool is_baseline = i <= count_of_baselines;
-    seconds += is_baseline ? cost(specs.front()) : cost(specs[i - count_of_baselines]);
+    seconds += turn(is_baseline ? specs.front() : specs[i - count_of_baselines]);
     if (seconds <= seconds_left) most = i + 1;
   }
   if (most == all) return;
-  if (most < 2)
-    notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
-  else
-    notes.finals_are_cut_to_time(most, all);
+  if (most < 2) notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
   cut(contenders, std::max<std::size_t>(most, 1));
 }
 

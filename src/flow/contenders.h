@@ -38,7 +38,9 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
 /// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
 /// there is a spec.
 void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, Notes& notes);
-/// Keeps as many as can be timed once in the seconds left, but at least one. Precondition: there is a spec.
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, double seconds_left, Notes& notes);
+/// Keeps as many as can be timed once, by so many launches, in the seconds left, but at least one; a note says if that
+/// is less than two. Precondition: there is a spec.
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, double seconds_left,
+                 Notes& notes);
 
 }  // namespace tune::flow

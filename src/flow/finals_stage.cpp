@@ -91,11 +91,13 @@ void FinalsStage::decide(Tuner& tuner) {
   contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
   cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
   if (!enough(contenders)) return;
+  meant_ = contenders.count();
   const std::string id = finals_id(contenders.all());
   if (restore(id, contenders.all())) return;
   const exec::FinalsRules rules = finals_rules(tuner);
   if (rules.end_is_asked_for && contenders.count() > 1)
-    cut_to_time(contenders, tuner.trials(), std::chrono::duration<double>(rules.end - now()).count(), notes);
+    cut_to_time(contenders, tuner.trials(), rules.launches, std::chrono::duration<double>(rules.end - now()).count(),
+                notes);
   if (!enough(contenders)) return;
   hold_finals(id, contenders.all(), rules);
 }
@@ -116,6 +118,8 @@ void FinalsStage::note_default(Tuner& tuner) {
 void FinalsStage::add_notes() {
   if (!findings_->finals) return;
   Notes& notes = findings_->notes;
+  if (const std::size_t held = findings_->finals->finalists.size(); held < meant_)
+    notes.finals_are_cut_to_time(held, meant_);
   std::set<std::string> said;
   for (const Finalist& finalist : findings_->finals->finalists) {
     const bool is_spec = finalist.label.empty();

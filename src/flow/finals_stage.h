@@ -73,6 +73,7 @@ class FinalsStage {
   Parts parts_;
   FinalsStageRules rules_;
   Findings* findings_;
+  std::size_t meant_ = 0;  ///< how many contenders there would be if there were time for all
 };
 
 }  // namespace tune::flow
