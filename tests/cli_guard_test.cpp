@@ -44,6 +44,20 @@ class Guards : public KernelCases {
   }
 };
 
+// The NaN of one guard band must not be taken for that of another, however it got there.
+TEST_F(Guards, WhatIsReadFromOneGuardBandAndWrittenToAnotherIsFound) {
+  const std::string found = "check, reported: guard band hit: ";
+  const std::vector<Case> cases = {
+      {"m = m + 1; right();", found},
+      {"right(); C[m * n] = A[m * k];", found},
+      {"right(); C[m * n] += A[m * k];", found},
+      {"right(); C[m * n] *= 0.5f;", found},
+  };
+  write(cases);
+  tune({"--tune", "--no-finals"});
+  expect_outcomes(cases);
+}
+
 TEST_F(Guards, AStrictCheckNamesTheBufferAndTheSideOfEveryAccessOutside) {
   const std::string fault = "check, reported: segmentation fault: the kernel ";
   const std::vector<Case> cases = {

@@ -160,7 +160,7 @@ worker::GuardedBuffer guarded(const char* name, std::size_t bytes) {
   const base::Descriptor file(::memfd_create(name, MFD_CLOEXEC));
   EXPECT_EQ(::ftruncate(file.get(), static_cast<off_t>(worker::GuardedBuffer::footprint(bytes))), 0);
   worker::GuardedBuffer buffer(name, bytes, file.get(), 0);
-  buffer.poison_all();
+  buffer.poison_all(worker::Poison::other);
   return buffer;
 }
 

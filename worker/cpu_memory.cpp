@@ -8,10 +8,34 @@
 #include "cache_flush.h"
 
 namespace tune::worker {
+namespace {
+
+/// What the guard bands of a buffer hold: a NaN that signals, where the type has one. A kernel that reads beyond its
+/// inputs and writes what it computes beyond its outputs must not write what is there already: arithmetic makes such a
+/// NaN quiet, which changes it, and one that is only copied from an input is another one.
+Poison band_of(Type type, Buffer::Role role) {
+  const std::uint16_t sort = role == Buffer::Role::in ? 5 : 3;
+  switch (type) {
+    case Type::f32:
+    case Type::tf32:
+    case Type::bf16:
+      return Poison{static_cast<std::uint16_t>(0xffa0 | sort)};
+    case Type::f16:
+      return Poison{static_cast<std::uint16_t>(0xfca0 | sort)};
+    default:
+      return Poison{static_cast<std::uint16_t>(0xfff0 | sort)};
+  }
+}
+
+}  // namespace
 
 CpuMemory::CpuMemory(std::vector<GuardedBuffer> buffers, const Verifier& verifier)
     : verifier_(verifier), buffers_(std::move(buffers)) {
-  for (GuardedBuffer& buffer : buffers_) buffer.poison_all();
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const bool is_workspace = i >= verifier.buffers().size();
+    buffers_[i].poison_all(is_workspace ? band_of(Type::f32, Buffer::Role::out)
+                                        : band_of(verifier.buffers()[i].type, verifier.buffers()[i].role));
+  }
   originals_.resize(verifier.buffers().size());
   for (std::size_t i = 0; i < originals_.size(); ++i) {
     const auto content = verifier.content(i);

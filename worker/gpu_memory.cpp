@@ -217,7 +217,8 @@ void GpuMemory::verify_surroundings() {
     std::vector<std::byte> before(start()), behind(buffer.memory.bytes() - start() - buffer.bytes);
     buffer.memory.copy_to(before);
     buffer.memory.copy_to(behind, start() + buffer.bytes);
-    if (const auto hit = intrusion(buffer.name, before, behind, buffer.bytes)) throw SpecFailure(Stage::check, *hit);
+    if (const auto hit = intrusion(buffer.name, before, behind, buffer.bytes, Poison::nan))
+      throw SpecFailure(Stage::check, *hit);
   }
   if (changes_) change_inputs({-1, -1});
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {

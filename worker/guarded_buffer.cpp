@@ -22,10 +22,10 @@ struct Written {
   std::size_t count = 0, first = 0, last = 0;
 };
 
-Written written(std::span<const std::byte> band, std::size_t phase) {
+Written written(std::span<const std::byte> band, std::size_t phase, Poison pattern) {
   Written result;
   for (std::size_t i = 0; i < band.size(); ++i) {
-    if (band[i] == poison_at(i + phase, Poison::nan)) continue;
+    if (band[i] == poison_at(i + phase, pattern)) continue;
     if (result.count++ == 0) result.first = i;
     result.last = i;
   }
@@ -64,8 +64,10 @@ bool GuardedBuffer::surrounds(std::uintptr_t address) const {
   return address - reinterpret_cast<std::uintptr_t>(mapping_) < mapped_;
 }
 
-void GuardedBuffer::poison_all() {
-  poison({mapping_ + kMoat, band_behind().data() + band_behind().size()}, Poison::nan);
+void GuardedBuffer::poison_all(Poison band) {
+  band_ = band;
+  poison({mapping_ + kMoat, band_behind().data() + band_behind().size()}, band);
+  poison({data_, bytes_}, Poison::nan);
 }
 
 GuardedBuffer::~GuardedBuffer() {
@@ -80,21 +82,22 @@ GuardedBuffer& GuardedBuffer::operator=(GuardedBuffer&& other) noexcept {
   std::swap(mapped_, other.mapped_);
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(band_, other.band_);
   return *this;
 }
 
 std::span<std::byte> GuardedBuffer::band_behind() const { return {data_ + bytes_, mapping_ + mapped_ - kMoat}; }
 
 std::optional<std::string> GuardedBuffer::intrusion() const {
-  return tune::worker::intrusion(name_, band_before(), band_behind(), bytes_);
+  return tune::worker::intrusion(name_, band_before(), band_behind(), bytes_, band_);
 }
 
 std::optional<std::string> intrusion(const std::string& name, std::span<const std::byte> before,
-                                     std::span<const std::byte> behind, std::size_t bytes) {
-  if (const Written hit = written(behind, bytes); hit.count > 0)
+                                     std::span<const std::byte> behind, std::size_t bytes, Poison band) {
+  if (const Written hit = written(behind, bytes, band); hit.count > 0)
     return fmt::format("guard band hit: {} {} written past the end of {}, first at +{}", hit.count,
                        bytes_text(hit.count), name, hit.first);
-  if (const Written hit = written(before, 0); hit.count > 0)
+  if (const Written hit = written(before, 0, band); hit.count > 0)
     return fmt::format("guard band hit: {} {} written before the start of {}, last at -{}", hit.count,
                        bytes_text(hit.count), name, before.size() - hit.last);
   return std::nullopt;

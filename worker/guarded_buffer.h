@@ -7,6 +7,11 @@
 
 namespace tune::worker {
 
+/// 16 bits that are repeated through memory nobody may read or must write. The first is a NaN in every float type; an
+/// integer that happens to equal it does not equal the second, so integers are checked under both. Guard bands may have
+/// other patterns.
+enum class Poison : std::uint16_t { nan = 0xfff5, other = 0x0a5a };
+
 /// Memory for one argument of a kernel, a part of a file that several processes map: page-aligned, with a guard band on
 /// each side and inaccessible memory beyond those, so that a near miss is found afterwards and a far one ends the
 /// process. Or it has inaccessible memory right at one end, so that even a read beyond it ends the process. Owns its
@@ -37,8 +42,8 @@ class GuardedBuffer {
   /// Whether the address is in the buffer, its guard bands, or what is inaccessible beyond them.
   bool surrounds(std::uintptr_t address) const;
 
-  /// Poisons all bytes, and the guard bands.
-  void poison_all();
+  /// Poisons all bytes, and the guard bands with a pattern of their own.
+  void poison_all(Poison band);
   /// `guard band hit: 12 bytes written past the end of C, first at +0`, if a guard band was written to.
   std::optional<std::string> intrusion() const;
 
@@ -51,15 +56,12 @@ class GuardedBuffer {
   std::size_t mapped_ = 0;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
+  Poison band_ = Poison::nan;
 };
 
 /// The same of guard bands that were copied from elsewhere, around a buffer of `bytes`.
 std::optional<std::string> intrusion(const std::string& name, std::span<const std::byte> before,
-                                     std::span<const std::byte> behind, std::size_t bytes);
-
-/// 16 bits that are repeated through memory nobody may read or must write. The first is a NaN in every float type; an
-/// integer that happens to equal it does not equal the second, so integers are checked under both.
-enum class Poison : std::uint16_t { nan = 0xfff5, other = 0x0a5a };
+                                     std::span<const std::byte> behind, std::size_t bytes, Poison band);
 
 void poison(std::span<std::byte> bytes, Poison pattern);
 
