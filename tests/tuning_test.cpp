@@ -122,12 +122,11 @@ class ContendersTest : public testing::Test {
     for (const exec::Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
     return values;
   }
-  void cut(double seconds_left) { flow::cut_to_time(contenders_, trials_, 3, seconds_left, notes_); }
+  void cut(double seconds_left) { flow::cut_to_time(contenders_, trials_, 3, seconds_left); }
 
   std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
   flow::Contenders contenders_{{{"", spec(1)}, {"", spec(2)}, {"", spec(3)}},
                                {{"vendor", {}, exec::Contender::Vendor::first}}};
-  flow::Notes notes_;
 };
 
 TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs) {
@@ -157,7 +156,6 @@ TEST_F(ContendersTest, LongKernelsOnAGpuMeetInFinalsThatAreLessWide) {
 TEST_F(ContendersTest, AllStayWhereThereIsTimeForARound) {
   cut(4.4);
   EXPECT_EQ(contenders_.count(), 4u);
-  EXPECT_EQ(notes_.texts(), Texts());
 }
 
 TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {
@@ -180,8 +178,21 @@ TEST_F(ContendersTest, ATurnTakesAsLongAsThreeLaunchesOfTheSweep) {
 TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
   cut(-1);
   EXPECT_EQ(contenders_.count(), 1u);
-  EXPECT_EQ(notes_.texts(), Texts{"there were no finals: the 0.0 s left are too few for a round of two contenders; a "
-                                  "longer --time-budget or --finals-budget makes room for them"});
+}
+
+TEST_F(ContendersTest, WhoWasFasterInTheSweepThanTheWinnerInTheFinalsIsOverlooked) {
+  Finals finals;
+  for (const exec::Contender& contender : contenders_.specs)
+    finals.finalists.push_back({.label = "", .spec = contender.spec, .rounds = {{1, 4.6}}});
+  const auto overlooked = [&](int most) {
+    return values(flow::overlooked_specs(trials_, contenders_.specs, finals, {}, most));
+  };
+  EXPECT_EQ(overlooked(5), std::vector<std::int64_t>{4}) << "3 s are less than two thirds of 4.6 s";
+  trials_.push_back(timed(5, 2));
+  EXPECT_EQ(overlooked(5), (std::vector<std::int64_t>{5, 4}));
+  EXPECT_EQ(overlooked(1), std::vector<std::int64_t>{5});
+  finals.finalists[1].rounds = {{1, 2.5}};
+  EXPECT_EQ(overlooked(5), std::vector<std::int64_t>{});
 }
 
 /// A grid of 1.5e6 specs.

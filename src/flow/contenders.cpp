@@ -1,6 +1,7 @@
 #include "flow/contenders.h"
 
 #include <algorithm>
+#include <set>
 
 #include "exec/memory.h"
 
@@ -12,6 +13,8 @@ constexpr double kWideMargin = 0.15;
 // (H200).
 constexpr double kNarrowMargin = 0.05;
 constexpr double kLongKernel = 1e-3;  // seconds
+// No power state of a GPU changes times by so much, but another load of a CPU's cores does.
+constexpr double kOverlooked = 2.0 / 3;
 
 /// So many; the first spec and the baselines come first.
 void cut(Contenders& contenders, std::size_t most) {
@@ -92,6 +95,31 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
   return baselines;
 }
 
+std::vector<exec::Contender> overlooked_specs(std::span<const Trial> trials,
+                                              std::span<const exec::Contender> contenders, const Finals& finals,
+                                              const std::optional<Spec>& today, int most) {
+  double winner = 0;
+  for (const Finalist& finalist : finals.finalists)
+    if (finalist.label.empty() && finished(finalist) && (winner == 0 || median_seconds(finalist) < winner))
+      winner = median_seconds(finalist);
+  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  std::set<std::int64_t> known;
+  for (const exec::Contender& contender : contenders)
+    if (contender.label.empty()) known.insert(contender.spec.mesh_idx);
+  std::vector<const Trial*> faster;
+  for (const Trial& trial : trials) {
+    const auto represented = same.find(trial.spec.mesh_idx);
+    if (!trial.measurement() || trial.measurement()->timing.median >= winner * kOverlooked) continue;
+    if (known.insert(represented == same.end() ? trial.spec.mesh_idx : represented->second).second)
+      faster.push_back(&trial);
+  }
+  std::ranges::stable_sort(faster, {}, [](const Trial* trial) { return trial->measurement()->timing.median; });
+  faster.resize(std::min(faster.size(), static_cast<std::size_t>(most)));
+  std::vector<exec::Contender> specs;
+  for (const Trial* trial : faster) specs.push_back({"", trial->spec});
+  return specs;
+}
+
 // All of them have their memory at the same time. First comes the best spec, then come the baselines.
 void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, Notes& notes) {
   const auto& [specs, baselines] = contenders;
@@ -119,8 +147,7 @@ void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool 
     notes.finals_are_cut_to_memory(most, all);
 }
 
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, double seconds_left,
-                 Notes& notes) {
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, double seconds_left) {
   const auto& [specs, baselines] = contenders;
   // That of a baseline is as long as that of the best.
   const auto turn = [&](const exec::Contender& contender) {
@@ -136,9 +163,7 @@ void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int laun
     seconds += turn(is_baseline ? specs.front() : specs[i - count_of_baselines]);
     if (seconds <= seconds_left) most = i + 1;
   }
-  if (most == all) return;
-  if (most < 2) notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
-  cut(contenders, std::max<std::size_t>(most, 1));
+  if (most < all) cut(contenders, std::max<std::size_t>(most, 1));
 }
 
 }  // namespace tune::flow

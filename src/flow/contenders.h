@@ -35,12 +35,17 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
 std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
                                            Notes& notes);
 
+/// Specs that took no part, although each took less than two thirds of the time in the sweep that the winner took in
+/// the finals: the device is not what it was then. The fastest of them, `most` at most.
+std::vector<exec::Contender> overlooked_specs(std::span<const Trial> trials,
+                                              std::span<const exec::Contender> contenders, const Finals& finals,
+                                              const std::optional<Spec>& today, int most);
+
 /// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
 /// there is a spec.
 void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, Notes& notes);
-/// Keeps as many as can be timed once, by so many launches, in the seconds left, but at least one; a note says if that
-/// is less than two. Precondition: there is a spec.
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, double seconds_left,
-                 Notes& notes);
+/// Keeps as many as can be timed once, by so many launches, in the seconds left, but at least one. Precondition: there
+/// is a spec.
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, double seconds_left);
 
 }  // namespace tune::flow

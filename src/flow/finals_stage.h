@@ -57,6 +57,8 @@ class FinalsStage {
 
  private:
   void decide(Tuner& tuner);
+  bool settle(Tuner& tuner, Contenders contenders, const exec::FinalsRules& rules);
+  void decide_again(Tuner& tuner, Contenders contenders, exec::FinalsRules rules);
   exec::FinalsRules finals_rules(const Tuner& tuner) const;
   void hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules);
   void blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders, exec::FinalsRules& rules);
