@@ -78,6 +78,21 @@ TEST_F(DatabaseFile, HasNoResultThatLosesAgainstTheDefault) {
       << "the vendor may be faster";
 }
 
+TEST_F(DatabaseFile, IsShownWithWhatAllResultsHaveInCommonAboveTheTable) {
+  write_database();
+  EXPECT_EQ(tune({"show", "db.yaml"}).out,
+            "kernel: gemm\n"
+            "device: NVIDIA H200\n"
+            "problem: a: f32, acc: f32, b: f32, c: f32, layout_a: row, layout_b: row, layout_c: row\n"
+            "in all: $S=2\n"
+            "            sizes  params  met (ms)  +- %\n"
+            "   m=64 n=64 k=64    BM=8         1     -\n"
+            "  m=128 n=64 k=64   BM=16         1     -\n"
+            " m=1024 n=64 k=64  BM=128         1     -\n"
+            "3 results and 0 rules\n");
+  EXPECT_EQ(tune({"show", "db.yaml", "--top", "1"}).out.find("in all"), std::string::npos);
+}
+
 TEST_F(DatabaseFile, LosesNothingIfSeveralProcessesWriteIt) {
   constexpr int kWriters = 8;
   std::vector<std::unique_ptr<Background>> writers;

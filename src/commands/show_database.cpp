@@ -1,28 +1,121 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/streams.h"
 #include "commands/commands.h"
 #include "config/database_file.h"
 #include "flow/database_runs.h"
 #include "model/values/shown.h"
-#include "report/grid.h"
+#include "report/fitting.h"
+#include "report/text.h"
 
 namespace tune::commands {
 namespace {
 
-std::string width_text(const TunedResult& result) {
-  if (!result.interval) return "-";
-  return fmt::format("{:.2f}", 50 * (result.interval->high - result.interval->low) / result.seconds);
-}
+using Rows = std::vector<const std::pair<const ResultKey, TunedResult>*>;
 
-std::string ratios_text(const TunedResult& result) {
-  std::string text;
-  for (const auto& [label, ratio] : result.ratios)
-    text += fmt::format("{}{:.4g} x {}", text.empty() ? "" : ", ", ratio, label);
-  return text.empty() ? "-" : text;
-}
+/// A table with a row for each result. What all of them have in common stands in lines above it.
+class DatabaseTable {
+ public:
+  DatabaseTable(Rows rows, int width) : rows_(std::move(rows)), width_(width) {
+    add_unless_common("kernel", 6, [](const ResultKey& key, const TunedResult&) { return key.group.kernel; });
+    add_unless_common("device", 5, [](const ResultKey& key, const TunedResult&) { return key.group.device.name; });
+    add("sizes", 0, [](const ResultKey& key, const TunedResult&) { return to_text(key.sizes); });
+    add_unless_common("problem", 4, [](const ResultKey& key, const TunedResult&) {
+      return flow::problem_of_result({key.group, {}});
+    });
+    add_parameters();
+    add("met (ms)", 0,
+        [](const ResultKey&, const TunedResult& result) { return fmt::format("{:.6g}", result.seconds * 1e3); });
+    add("+- %", 2, [](const ResultKey&, const TunedResult& result) { return width_text(result); });
+    add_ratios();
+    add_unless_common("date", 1, [](const ResultKey&, const TunedResult& result) { return result.date; });
+  }
+
+  std::string text() const {
+    std::string text;
+    for (const std::string& line : common_)
+      for (const std::string& part : report::wrapped(line, static_cast<std::size_t>(width_), 2)) text += part + "\n";
+    return text + report::grid_text(report::fitted(columns_, static_cast<std::size_t>(width_)));
+  }
+
+ private:
+  static std::string width_text(const TunedResult& result) {
+    if (!result.interval) return "-";
+    return fmt::format("{:.2f}", 50 * (result.interval->high - result.interval->low) / result.seconds);
+  }
+
+  template <typename Text>
+  std::vector<std::string> cells(Text text) const {
+    std::vector<std::string> cells;
+    for (const auto* row : rows_) {
+      const std::string cell = shown_line(text(row->first, row->second));
+      cells.push_back(cell.empty() ? "-" : cell);
+    }
+    return cells;
+  }
+
+  /// `leaves`: see report::FittedColumn.
+  void add(const std::string& title, int leaves, std::vector<std::string> cells) {
+    columns_.push_back({leaves, title == kNames, {title, columns_.empty() ? 1U : 2U, std::move(cells)}});
+  }
+  template <typename Text>
+  void add(const std::string& title, int leaves, Text text) {
+    add(title, leaves, cells(text));
+  }
+  template <typename Text>
+  void add_unless_common(const std::string& title, int leaves, Text text) {
+    std::vector<std::string> all = cells(text);
+    if (std::ranges::any_of(all, [&](const std::string& cell) { return cell != all.front(); }))
+      add(title, leaves, std::move(all));
+    else if (all.front() != "-")
+      common_.push_back(title + ": " + all.front());
+  }
+
+  static bool has(const std::vector<Setting>& params, const Setting& setting) {
+    return std::ranges::any_of(
+        params, [&](const Setting& other) { return other.name == setting.name && other.value == setting.value; });
+  }
+
+  // If all are the same in all results, the rows have them.
+  void add_parameters() {
+    std::vector<Setting> common = rows_.front()->second.params;
+    std::size_t most = 0;
+    for (const auto* row : rows_) {
+      std::erase_if(common, [&](const Setting& setting) { return !has(row->second.params, setting); });
+      most = std::max(most, row->second.params.size());
+    }
+    if (common.size() == most) common.clear();
+    if (!common.empty()) common_.push_back("in all: " + shown_line(to_text(common)));
+    add(kNames, 0, [&](const ResultKey&, const TunedResult& result) {
+      std::vector<Setting> others = result.params;
+      std::erase_if(others, [&](const Setting& setting) { return has(common, setting); });
+      return to_text(others);
+    });
+  }
+
+  void add_ratios() {
+    std::vector<std::string> labels;
+    for (const auto* row : rows_)
+      for (const auto& [label, ratio] : row->second.ratios)
+        if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
+    for (const std::string& label : labels)
+      add("x " + shown_line(label), 3, [&](const ResultKey&, const TunedResult& result) {
+        const auto found = std::ranges::find(result.ratios, label, &std::pair<std::string, double>::first);
+        return found == result.ratios.end() ? "" : report::four_digits(found->second);
+      });
+  }
+
+  static constexpr const char* kNames = "params";
+
+  Rows rows_;
+  int width_;
+  std::vector<std::string> common_;
+  std::vector<report::FittedColumn> columns_;
+};
 
 }  // namespace
 
@@ -34,27 +127,14 @@ ExitCode show_database(const ShowOptions& options) {
                             "drop --run, --sort, --columns, --failed, --effects, --chart and --changes",
                             options.run.string()));
   const Database database = config::read_database(options.run);
-  std::vector<report::GridColumn> columns;
-  for (const char* title : {"kernel", "device", "sizes", "problem", "params", "met (ms)", "+- %", "ratio", "date"})
-    columns.push_back({title, columns.empty() ? 1U : 2U, {}});
-  std::size_t rows = 0;
-  for (const auto& [key, result] : database.results) {
-    if (options.top && *options.top > 0 && rows++ >= *options.top) break;
-    const std::string cells[] = {key.group.kernel,
-                                 key.group.device.name,
-                                 key.sizes.empty() ? "-" : to_text(key.sizes),
-                                 key.group.problem.empty() ? "-" : flow::problem_of_result({key.group, {}}),
-                                 to_text(result.params),
-                                 fmt::format("{:.6g}", result.seconds * 1e3),
-                                 width_text(result),
-                                 ratios_text(result),
-                                 result.date.empty() ? "-" : result.date};
-    for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(shown_line(cells[i]));
-  }
-  std::string text;
-  if (!database.results.empty()) text = report::grid_text(columns);
-  text += fmt::format("{} results and {} rules\n", database.results.size(), database.rules.size());
-  base::print(text);
+  Rows rows;
+  for (const auto& result : database.results)
+    if (!options.top || *options.top == 0 || rows.size() < *options.top) rows.push_back(&result);
+  if (!rows.empty()) base::print(DatabaseTable(rows, base::terminal_columns(STDOUT_FILENO)).text());
+  const auto counted = [](std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  base::print(counted(database.results.size(), "result") + " and " + counted(database.rules.size(), "rule") + "\n");
   return ExitCode::ok;
 }
 
