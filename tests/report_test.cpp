@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "report/insights.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -372,6 +373,23 @@ TEST(Report, AlignsByCharactersAndNotByBytes) {
             " mesh_idx      name  met (ms)  iters  +- %\n"
             "        1    g/P=xy  1.000000      7  0.20\n"
             "        0 g/P=größe  1.000000      7  0.20\n");
+}
+
+TEST(Insights, TheBestWithoutAValueIsTheBestWhereverItsRowIs) {
+  std::vector<Trial> trials = three_trials();
+  trials.push_back(measured(gemm_spec(40, 128, 5), 0.5));
+  trials.push_back(measured(gemm_spec(7, 64, 3), 1.9688));
+  Summary summary = summary_of(trials);
+  summary.ranking.rows[0].standing = standing(1.0, 1, false);
+  summary.ranking.rows[1].standing = standing(1.01, 1.01, false);
+  summary.ranking.rows[2].standing = standing(3.4, 3.4, false);  // the default, however slow
+  const Failure failure;
+  for (const std::size_t i : {3U, 4U}) summary.ranking.rows.push_back({&trials[i], 1.9688e-3, std::nullopt});
+  summary.ranking.rows[3].failed_in_finals = &failure;
+  const std::string text = changes_text(summary, {});
+  EXPECT_NE(text.find("\n        BM=128         7     1.969         2.000   BM=64/NUM_STAGES=3\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n  NUM_STAGES=4        37 "), std::string::npos) << text;
 }
 
 TEST(Text, KnowsHowWideCharactersAre) {

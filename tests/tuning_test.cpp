@@ -88,6 +88,14 @@ TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
   EXPECT_EQ(decided_with_, 3u);
 }
 
+TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
+  findings_.finals = Finals{{{"", spec(1), {{1, 1}, {2, 2}, {3, 2}}}, {"", spec(2), {{1, 3}}}}};
+  const flow::Results results = sweep();
+  const Ranked& gone = results.summary().ranking.rows.at(1);
+  EXPECT_DOUBLE_EQ(gone.standing->median_seconds, 6);
+  EXPECT_DOUBLE_EQ(gone.objective, 6);
+}
+
 TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
   Journal journal(folder_.path() / "journal.jsonl");
   runner_.ends_run_at = 1;

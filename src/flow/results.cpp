@@ -88,6 +88,13 @@ Ranking Results::ranking() const {
   const auto& today = findings_->default_spec;
   if (rules_.tuned) same = same_code(findings_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
   Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr, std::move(same));
+  // As it is shown: of one that left the finals, with the drift since then.
+  for (Ranked& row : ranking.rows) {
+    if (!row.standing) continue;
+    Measurement shown = decided(row.timed());
+    shown.timing.median = row.standing->median_seconds;
+    row.objective = objective_->merit(row.timed().spec, shown).value;
+  }
   if (!objectives_.empty()) mark_front(ranking);
   if (!findings_->default_spec) return ranking;
   // Today's configuration competes as a spec; its standing is shown as a baseline too.

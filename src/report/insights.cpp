@@ -76,6 +76,12 @@ double distance(const Ranked& winner, const Ranked& other, const MeritUnit& unit
   return unit.maximize ? winner.objective / other.objective : other.objective / winner.objective;
 }
 
+/// The lowest is the best.
+double cost(const Ranked& winner, const Ranked& other, const MeritUnit& unit) {
+  if (unit.title == MeritUnit().title) return distance(winner, other, unit);
+  return unit.maximize ? -other.objective : other.objective;
+}
+
 std::string named(const Ranked& row, const Summary& summary) {
   const std::string settings = settings_text(row.trial->spec, summary.varying);
   return fmt::format("{}{}", row.trial->spec.mesh_idx, settings.empty() ? "" : " (" + settings + ")");
@@ -134,12 +140,13 @@ std::string other_values(const Summary& summary, const MeritUnit& unit) {
   for (const std::string& name : summary.varying) {
     const Value* own = winner.trial->spec.find(name);
     if (own == nullptr) continue;
-    const auto differs = [&](const Ranked& row) {
+    const auto cost_without = [&](const Ranked& row) {
       const Value* value = row.trial->spec.find(name);
-      return value == nullptr || !same(*value, *own);
+      const bool has_it = value != nullptr && same(*value, *own);
+      return has_it || row.failed_in_finals != nullptr ? std::nan("") : cost(winner, row, unit);
     };
-    const auto other = std::ranges::find_if(summary.ranking.rows, differs);
-    if (other == summary.ranking.rows.end()) continue;
+    const Ranked* other = lowest(summary.ranking, cost_without);
+    if (other == nullptr) continue;
     const std::string cells[] = {name + "=" + to_text(*own), std::to_string(other->trial->spec.mesh_idx),
                                  four_digits(other->objective * factor), four_digits(distance(winner, *other, unit)),
                                  settings_text(other->trial->spec, summary.varying)};
