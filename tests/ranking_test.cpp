@@ -256,9 +256,11 @@ TEST(Ranking, SummarizesTheRoundsOfAFinalist) {
   const std::vector<Trial> trials = {measured(0, 1)};
   const Standing standing = *ranked(trials, &finals).rows[0].standing;
   EXPECT_DOUBLE_EQ(standing.median_seconds, 2);
-  EXPECT_DOUBLE_EQ(standing.seconds_interval.low, 1);
-  EXPECT_DOUBLE_EQ(standing.seconds_interval.high, 3);
+  EXPECT_DOUBLE_EQ(standing.seconds_interval.value().low, 1);
+  EXPECT_DOUBLE_EQ(standing.seconds_interval.value().high, 3);
   EXPECT_EQ(standing.launches, 14);
+  const Finals single{{finalist(0, {3})}};
+  EXPECT_FALSE(ranked(trials, &single).rows[0].standing->seconds_interval) << "however many launches it had";
 }
 
 TEST(Finalists, AreTheTopAndAllWithinTheMargin) {

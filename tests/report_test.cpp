@@ -166,6 +166,16 @@ tie: shown to be as fast as the fastest to 0.3 %; the default is taken, or else 
 )");
 }
 
+TEST(Report, HasNoSpreadOfASingleRound) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.columns.clear();
+  summary.ranking.rows.resize(1);
+  summary.ranking.rows[0].standing = standing(1.0, 1, false);
+  summary.ranking.rows[0].standing->seconds_interval.reset();
+  EXPECT_NE(table_of(summary).find("  1.000000     50     -\n"), std::string::npos) << table_of(summary);
+}
+
 TEST(Report, ShowsTheOtherPowerStateWhereItWasTimed) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);

@@ -147,9 +147,9 @@ class BestWriter {
     if (result_.finals_interrupted) node.set("finals", make_scalar("interrupted", {}));
     if (!result_.command.empty()) node.set("command", make_text(result_.command, {}));
     node.set("time_ms", number(result_.seconds * 1e3));
-    if (result_.interval.high > 0) {
+    if (result_.interval) {
       Node interval = make_list({});
-      interval.items = {number(result_.interval.low * 1e3), number(result_.interval.high * 1e3)};
+      interval.items = {number(result_.interval->low * 1e3), number(result_.interval->high * 1e3)};
       node.set("interval_ms", std::move(interval));
     }
     node.set("launches", make_scalar(std::to_string(result_.launches), {}));

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,7 @@ struct FrontPoint {
 struct BestResult {
   Spec winner;
   double seconds = 0;
-  Interval interval;  ///< 95 % confidence interval of `seconds`; both 0: not known
+  std::optional<Interval> interval;  ///< 95 % confidence interval of `seconds`
   std::int64_t launches = 0;
   bool checked = false;
   bool tie = false;                                     ///< the finals could not tell another spec from it

@@ -48,15 +48,13 @@ Certainty::Certainty(const Ranking& ranking, const Finals* finals, bool finals_i
   const Timing& timing = first.timed().measurement()->timing;
   if (first.standing) {
     const Standing& standing = *first.standing;
-    const Interval& interval = standing.seconds_interval;
     rounds_ = standing.rounds;
-    if (rounds_ > 1) width_ = (interval.high - interval.low) / 2 / standing.median_seconds;
     if (const auto found = standing.metrics.find("throttle"); found != standing.metrics.end())
       throttle_ = found->second;
-  } else if (timing.count > 1 && timing.ci_high > 0) {
-    width_ = (timing.ci_high - timing.ci_low) / 2 / timing.median;
   }
   const double seconds = first.standing ? first.standing->median_seconds : timing.median;
+  const auto interval = first.standing ? first.standing->seconds_interval : known_interval(timing);
+  if (interval) width_ = relative_width(*interval, seconds);
   if (is_of_whole_command(*first.timed().measurement()) && seconds < kShortRun && !is_beyond_doubt(ranking))
     short_seconds_ = seconds;
   for (const Ranked& row : ranking.rows) {

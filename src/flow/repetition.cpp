@@ -10,16 +10,10 @@
 namespace tune::flow {
 namespace {
 
-/// The interval of a single launch, and of a program that ran once, is not known.
-std::optional<Interval> interval_of(const config::BestResult& result) {
-  if (result.launches < 2 || result.interval.high <= 0) return std::nullopt;
-  return result.interval;
-}
-
 std::string time_text(double seconds, const std::optional<Interval>& interval) {
   const std::string time = fmt::format("{:.6g} ms", seconds * 1e3);
   if (!interval) return time;
-  return fmt::format("{} +-{:.2g} %", time, (interval->high - interval->low) / 2 / seconds * 100);
+  return fmt::format("{} +-{:.2g} %", time, relative_width(*interval, seconds) * 100);
 }
 
 std::string verdict(const std::optional<Interval>& before, const std::optional<Interval>& now) {
@@ -51,9 +45,8 @@ std::string differences(const config::RecordedResult& before, const config::Best
 void note_repetition(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan,
                      Notes& notes) {
   const std::string file = plan.yaml.filename().string();
-  const std::optional<Interval> interval = interval_of(now);
-  notes.result_is_repeated(file, time_text(before.seconds, before.interval), time_text(now.seconds, interval),
-                           now.seconds / before.seconds, verdict(before.interval, interval));
+  notes.result_is_repeated(file, time_text(before.seconds, before.interval), time_text(now.seconds, now.interval),
+                           now.seconds / before.seconds, verdict(before.interval, now.interval));
   if (const std::string others = differences(before, now, plan); !others.empty())
     notes.result_is_of_other_conditions(file, others);
 }

@@ -156,7 +156,7 @@ std::map<std::string, double> figures_of(const Trial& trial, const Plan& plan, c
 void add_measured(json& spec, const Measurement& measurement) {
   const Timing& timing = measurement.timing;
   spec["seconds"] = timing.median;
-  if (timing.ci_high > 0) spec["interval"] = {timing.ci_low, timing.ci_high};
+  if (const auto interval = known_interval(timing)) spec["interval"] = interval_json(*interval);
   if (timing.count > 0) spec["launches"] = timing.count;
   if (timing.stopped_early) spec["early"] = true;
   if (measurement.checked) spec["checked"] = true;
@@ -179,7 +179,8 @@ void add_places(json& specs, const RankedRun& run) {
     json& spec = specs[static_cast<std::size_t>(row.trial - run.trials.data())];
     spec["place"] = i + 1;
     if (row.standing) spec["finals"] = row.standing->median_seconds;
-    if (row.standing) spec["finals_interval"] = interval_json(row.standing->seconds_interval);
+    if (row.standing && row.standing->seconds_interval)
+      spec["finals_interval"] = interval_json(*row.standing->seconds_interval);
     if (row.standing && row.standing->tie) spec["note"] = "tie";
     if (row.same_as != nullptr) spec["note"] = "same code as " + std::to_string(row.same_as->spec.mesh_idx);
     if (row.failed_in_finals != nullptr) spec["note"] = "failed in the finals";
@@ -244,7 +245,7 @@ json finalist_json(const Finalist& finalist, const Standing* standing) {
   if (finalist.failure) j["failure"] = finalist.failure->headline();
   if (standing == nullptr) return j;
   j["seconds"] = standing->median_seconds;
-  j["interval"] = interval_json(standing->seconds_interval);
+  if (standing->seconds_interval) j["interval"] = interval_json(*standing->seconds_interval);
   return j;
 }
 

@@ -222,8 +222,7 @@ config::BestResult Results::best(const Device& device) const {
   config::BestResult best;
   best.winner = row.trial->spec;
   best.seconds = winner().first;
-  if (!row.standing) best.interval = {sweep.timing.ci_low, sweep.timing.ci_high};
-  if (row.standing && row.standing->rounds > 1) best.interval = row.standing->seconds_interval;
+  best.interval = row.standing ? row.standing->seconds_interval : known_interval(sweep.timing);
   best.launches = row.standing ? row.standing->launches : sweep.timing.count;
   best.checked = sweep.checked;
   best.tie = row.standing && row.standing->tie;

@@ -29,7 +29,7 @@ KnownTime known_time(const Timing& timing) {
 }
 
 KnownTime known_time(const Standing& standing) {
-  return known_time(standing.median_seconds, standing.seconds_interval, standing.rounds);
+  return known_time(standing.median_seconds, standing.seconds_interval.value_or(Interval{}), standing.rounds);
 }
 
 std::string key_of(const Spec& spec) {

@@ -34,10 +34,9 @@ std::string six_decimals(double value) {
   return fits ? fmt::format("{:.6f}", value) : fmt::format("{:.6g}", value);
 }
 
-/// Half the interval relative to the median. One launch has no spread, and a program tells none.
 std::string spread_text(const Timing& timing) {
-  if (timing.count < 2 || timing.ci_high == 0) return "-";
-  return fmt::format("{:.2f}", (timing.ci_high - timing.ci_low) / 2 / timing.median * 100);
+  const auto interval = known_interval(timing);
+  return interval ? fmt::format("{:.2f}", relative_width(*interval, timing.median) * 100) : "-";
 }
 
 // Not known of the finals in a CSV file.

@@ -78,8 +78,8 @@ void add_table_columns(std::vector<Listed>& all, const Summary& summary) {
   }
   all.push_back(number_column("+- %", [](const Row& row) {
     const Timing& timing = row.measurement.timing;
-    return timing.ci_high > 0 && timing.count > 1 ? (timing.ci_high - timing.ci_low) / 2 / timing.median * 100
-                                                  : std::nan("");
+    const auto interval = known_interval(timing);
+    return interval ? relative_width(*interval, timing.median) * 100 : std::nan("");
   }));
   for (const RankedBaseline& baseline : summary.ranking.baselines)
     if (baseline.standing)

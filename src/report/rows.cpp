@@ -13,8 +13,9 @@ Timing timing_of(const Standing& standing) {
   Timing timing;
   timing.count = standing.launches;
   timing.median = standing.median_seconds;
-  timing.ci_low = standing.seconds_interval.low;
-  timing.ci_high = standing.seconds_interval.high;
+  const Interval interval = standing.seconds_interval.value_or(Interval{});
+  timing.ci_low = interval.low;
+  timing.ci_high = interval.high;
   return timing;
 }
 

@@ -113,7 +113,7 @@ class FinalOrder {
     std::vector<double> seconds;
     for (const auto& [round, value] : finalist.rounds) seconds.push_back(value * drift);
     standing.median_seconds = median(seconds);
-    standing.seconds_interval = median_interval(seconds);
+    if (seconds.size() > 1) standing.seconds_interval = median_interval(seconds);
     standing.launches = finalist.launches;
     standing.metrics = finalist.metrics;
     standing.ratio = standing.median_seconds / median_seconds(*winner_);

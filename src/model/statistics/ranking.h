@@ -15,8 +15,8 @@ namespace tune {
 
 /// A contender compared with the winner.
 struct Standing {
-  double median_seconds = 0;  ///< over its rounds; of one that left, with the winner's drift since then
-  Interval seconds_interval;  ///< of the median, over the rounds
+  double median_seconds = 0;                 ///< over its rounds; of one that left, with the winner's drift since then
+  std::optional<Interval> seconds_interval;  ///< of the median, over the rounds; unset: one round tells none
   std::int64_t launches = 0;
   std::map<std::string, double> metrics;
   double ratio = 1;                        ///< median_seconds over the winner's

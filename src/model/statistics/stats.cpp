@@ -60,6 +60,13 @@ Interval median_interval(std::vector<double> values) {
   return sorted_interval(values);
 }
 
+std::optional<Interval> known_interval(const Timing& timing) {
+  if (timing.count == 1 || timing.ci_high <= 0) return std::nullopt;
+  return Interval{timing.ci_low, timing.ci_high};
+}
+
+double relative_width(const Interval& interval, double median) { return (interval.high - interval.low) / 2 / median; }
+
 Timing summarize(std::span<const double> seconds, bool stopped_early) {
   assert(!seconds.empty());
   std::vector<double> sorted(seconds.begin(), seconds.end());

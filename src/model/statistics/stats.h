@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct Interval {
   double high = 0;
 };
 Interval median_interval(std::vector<double> values);
+/// That of the launches; unset where it is not known: one launch tells none, nor do programs and some recordings.
+std::optional<Interval> known_interval(const Timing& timing);
+/// Half of it, over the median.
+double relative_width(const Interval& interval, double median);
 
 /// All figures of a list of launch times in seconds. Precondition: not empty, all finite and positive.
 Timing summarize(std::span<const double> seconds, bool stopped_early);

@@ -185,7 +185,8 @@ function drawFinals(run) {
 function drawFinalist(chart, finalist, row, points, color) {
   chart.dots(points.map((p) => ({...p, x: p.ms, y: row, shift: 0})), {size: 5, color, opacity: 0.4});
   if (finalist.seconds === undefined) return;
-  const y = chart.py(row), [low, high] = finalist.interval, x = chart.px(finalist.seconds * 1e3);
+  const {seconds} = finalist, [low, high] = finalist.interval ?? [seconds, seconds];
+  const y = chart.py(row), x = chart.px(seconds * 1e3);
   shape(chart.svg, "path", {
     class: "whisker",
     d: `M${chart.px(low * 1e3)},${y}H${chart.px(high * 1e3)}M${x},${y - 8}v16`,
@@ -199,7 +200,7 @@ function finalsTable(run, timed, names) {
   const rows = timed.map(
       (f, i) =>
           [names[i], f.seconds ? shown(f.seconds * 1e3) : NONE,
-           f.seconds ? shown((f.interval[1] - f.interval[0]) / 2 / f.seconds * 100) : NONE,
+           f.interval ? shown((f.interval[1] - f.interval[0]) / 2 / f.seconds * 100) : NONE,
            f.seconds ? shown(f.seconds / leader) : NONE, String(f.rounds.length),
            ...gauges.map((g) => shown(f.figures[g])),
            f.failure ? `failed: ${f.failure}` :
