@@ -68,6 +68,7 @@ TEST_F(CertaintyTest, IsUnknownAfterTooFewRounds) {
   EXPECT_TRUE(cli::has(certainty().warnings().at(0), "could not tell 12 from the best in 4 rounds: that is too few"));
   EXPECT_EQ(certainty().uncertainty(), std::nullopt);
   EXPECT_TRUE(cli::has(*certainty().too_uncertain(0.5), "--noise 50%: the uncertainty of the best is unknown"));
+  EXPECT_TRUE(cli::has(*certainty().too_uncertain(0.07), "--noise 7%: ")) << "as it was given";
 }
 
 TEST_F(CertaintyTest, NamesTheCauseOfNoiseWhereItIsKnown) {

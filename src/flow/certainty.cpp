@@ -113,7 +113,7 @@ std::vector<std::string> Certainty::warnings() const {
 std::optional<std::string> Certainty::too_uncertain(double limit) const {
   const auto known = uncertainty();
   if (known && *known <= limit) return std::nullopt;
-  const std::string asked = fmt::format("--noise {}%", limit * 100);
+  const std::string asked = fmt::format("--noise {:.6g}%", limit * 100);
   if (!known)
     return asked + ": the uncertainty of the best is unknown, because there were too few rounds of finals, or none";
   const std::string why = cause();
