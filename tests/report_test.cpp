@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "report/insights.h"
+#include "report/listing.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -174,6 +175,17 @@ TEST(Report, HasNoSpreadOfASingleRound) {
   summary.ranking.rows[0].standing = standing(1.0, 1, false);
   summary.ranking.rows[0].standing->seconds_interval.reset();
   EXPECT_NE(table_of(summary).find("  1.000000     50     -\n"), std::string::npos) << table_of(summary);
+}
+
+TEST(Report, ListsBaselinesAsTheTableHasThem) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.ranking.rows.resize(1);
+  summary.ranking.baselines = {{"vendor", Spec{-1, {}}, standing(0.9, 0.9, false)}};
+  EXPECT_EQ(listing_text(summary, {{"mesh_idx", "name", "iters", "BM"}, {}, false}),
+            " mesh_idx                 name  iters   BM\n"
+            "       39  BM=128/NUM_STAGES=4      7  128\n"
+            "        -               vendor     50    -\n");
 }
 
 TEST(Report, ShowsTheOtherPowerStateWhereItWasTimed) {

@@ -39,13 +39,6 @@ std::string spread_text(const Timing& timing) {
   return interval ? fmt::format("{:.2f}", relative_width(*interval, timing.median) * 100) : "-";
 }
 
-// Not known of the finals in a CSV file.
-std::string iters_text(const Row& row) {
-  return row.measurement.timing.count == 0 ? "-" : fmt::format("{}", row.measurement.timing.count);
-}
-
-std::string mesh_text(const Row& row) { return row.spec->mesh_idx < 0 ? "-" : fmt::format("{}", row.spec->mesh_idx); }
-
 /// The table's columns in one form.
 class Columns {
  public:

@@ -62,15 +62,14 @@ Listed property_column(const std::string& name) {
 }
 
 void add_table_columns(std::vector<Listed>& all, const Summary& summary) {
-  all.push_back({"mesh_idx", [](const Row& row) { return std::to_string(row.spec->mesh_idx); },
-                 [](const Row& row) { return static_cast<double>(row.spec->mesh_idx); }});
+  all.push_back({"mesh_idx", mesh_text, [](const Row& row) { return static_cast<double>(row.spec->mesh_idx); }});
   all.push_back(
       {"name",
        [&summary](const Row& row) { return row.label.empty() ? settings_text(*row.spec, summary.varying) : row.label; },
        [](const Row&) { return std::nan(""); }});
   all.push_back(time_column("met", &Timing::median));
-  all.push_back({"iters", [](const Row& row) { return std::to_string(row.measurement.timing.count); },
-                 [](const Row& row) { return static_cast<double>(row.measurement.timing.count); }});
+  all.push_back(
+      {"iters", iters_text, [](const Row& row) { return static_cast<double>(row.measurement.timing.count); }});
   for (const Column& column : summary.columns) {
     const auto value = [&column](const Row& row) { return column.value(*row.spec, row.measurement); };
     all.push_back(number_column(column.name, value));

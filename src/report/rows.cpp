@@ -59,6 +59,13 @@ std::size_t hide_rows(std::vector<Row>& specs, const Summary& summary) {
   return std::erase_if(specs, [&](const Row& row) { return ++place > summary.top && !row.on_front; });
 }
 
+std::string mesh_text(const Row& row) { return row.spec->mesh_idx < 0 ? "-" : fmt::format("{}", row.spec->mesh_idx); }
+
+// Not known of the finals in a CSV file.
+std::string iters_text(const Row& row) {
+  return row.measurement.timing.count == 0 ? "-" : fmt::format("{}", row.measurement.timing.count);
+}
+
 std::string note_text(const Row& row) {
   std::vector<std::string> notes;
   if (row.same_as != nullptr) notes.push_back(fmt::format("same code as {}", row.same_as->mesh_idx));

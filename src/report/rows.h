@@ -26,6 +26,9 @@ std::vector<Row> rows_of_baselines(const Summary& summary);
 /// Removes the specs' rows that the table does not show, and returns how many they are.
 std::size_t hide_rows(std::vector<Row>& specs, const Summary& summary);
 
+/// A dash where there is none.
+std::string mesh_text(const Row& row);
+std::string iters_text(const Row& row);
 /// What is special about a row, such as `tie`; empty if nothing is.
 std::string note_text(const Row& row);
 Style style_of(const Row& row);
