@@ -280,6 +280,8 @@ TEST(Report, ShortensAndDropsColumnsInAKnownOrder) {
   EXPECT_EQ(titles(58), " mesh_idx BM/NUM_ST...  met (ms)  GFLOPS/s  +- %  x vendor");
   EXPECT_EQ(titles(51), " mesh_idx BM/NUM_S...  met (ms)  GFLOPS/s  x vendor");
   EXPECT_EQ(titles(45), " mesh_idx BM/NUM_STAGES  met (ms)  GFLOPS/s");
+  EXPECT_NE(on_terminal(summary, 51).find("\nx vendor: "), std::string::npos);
+  EXPECT_EQ(on_terminal(summary, 45).find("\nx vendor: "), std::string::npos) << "its column is not there";
   EXPECT_EQ(titles(30), " mesh_idx BM/NUM_...  met (ms)");
   EXPECT_EQ(titles(24), " mesh_idx BM/N  met (ms)");
   EXPECT_EQ(titles(20), " mesh_idx  met (ms)");

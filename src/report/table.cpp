@@ -15,8 +15,8 @@
 namespace tune::report {
 namespace {
 
-/// What the marks in the rows mean; nothing for marks that are not there.
-std::string legend(const Summary& summary, std::span<const Row> rows) {
+/// What columns and the marks in the rows mean; nothing for those that are not there.
+std::string legend(const Summary& summary, std::span<const Row> rows, std::span<const GridColumn> columns) {
   const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
   const auto finals = [](const Row& row) { return row.standing != nullptr; };
   std::string text;
@@ -32,7 +32,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows) {
   if (summary.finals_interrupted)
     text += "finals: interrupted, so the best may be another spec; the same command holds them again\n";
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
-    if (baseline.standing)
+    if (std::ranges::find(columns, "x " + baseline.label, &GridColumn::title) != columns.end())
       text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", shown_line(baseline.label));
   }
   if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
@@ -73,11 +73,12 @@ void add_table(TextPage& page, const Summary& summary) {
   for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
   if (rows.empty()) return;
 
-  const std::vector<std::string> lines = grid_lines(table_columns(summary, rows, optional));
+  const std::vector<GridColumn> columns = table_columns(summary, rows, optional);
+  const std::vector<std::string> lines = grid_lines(columns);
   page.row(lines.front());
   for (std::size_t i = 0; i < rows.size(); ++i) page.row(lines[i + 1], style_of(rows[i]));
   if (hidden > 0) page.prose(hidden_text(hidden, summary));
-  page.prose(legend(summary, rows));
+  page.prose(legend(summary, rows, columns));
 }
 
 /// A value as a parameter's only one: the pair [2, 1] alone would read as two values.
