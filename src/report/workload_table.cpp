@@ -18,6 +18,7 @@ using Ratio = std::optional<double> WorkloadRow::*;
 constexpr std::pair<const char*, Ratio> kBaselines[] = {{"x default", &WorkloadRow::x_default},
                                                         {"x vendor", &WorkloadRow::x_vendor}};
 
+/// Of the shapes that were tuned.
 struct WorkloadTotal {
   double calls = 0, seconds = 0;
   std::size_t tuned = 0;
@@ -107,13 +108,11 @@ std::string table_of(std::vector<GridColumn> columns, const std::string& title, 
 
 std::string shapes_text(std::span<const WorkloadRow> rows, const char* until, int width) {
   const WorkloadTotal total = total_of(rows);
-  double calls = 0;
-  for (const WorkloadRow& row : rows) calls += row.calls;
   const std::string& model = rows.front().model;
   std::string text =
       table_of(columns_of(rows, total),
-               fmt::format("Workload{}: {} of {} shapes tuned, {} calls{}", model.empty() ? "" : " on " + model,
-                           total.tuned, rows.size(), calls_text(calls), until),
+               fmt::format("Workload{}: {} of {} shapes tuned, {} call{}{}", model.empty() ? "" : " on " + model,
+                           total.tuned, rows.size(), calls_text(total.calls), total.calls == 1 ? "" : "s", until),
                width);
   for (const auto& [label, ratio] : kBaselines) text += total_remark(rows, ratio, label);
   return text;
