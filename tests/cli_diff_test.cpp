@@ -203,7 +203,7 @@ TEST_F(Diff, ResultsOfAnotherDeviceAreRefusedUnlessAskedFor) {
 TEST_F(Diff, ABestYamlAJournalAndACsvFileCanBeCompared) {
   sandbox_.write_script("{T: [1, 2]}");
   ASSERT_EQ(sandbox_.tune({"bench.yaml", "--tune", "--output", "best"}).code, 0);
-  for (const char* file : {"best.yaml", "best.jsonl", "best.csv"}) {
+  for (const char* file : {"best.yaml", "best.jsonl", "best.csv", "best"}) {
     const Result result = diff_files("best.yaml", file, 0);
     EXPECT_TRUE(has(result.out, "best: T=1     1.000     1.000  1.000")) << result.out;
   }
@@ -287,6 +287,7 @@ TEST_F(Diff, WrongInputIsNamed) {
   EXPECT_EQ(sandbox_.tune({"diff", "good.jsonl"}).code, 2);
   EXPECT_TRUE(has(diff_files("good.jsonl", "good.jsonl", 2, {"--json", "good.jsonl"}).err,
                   "good.jsonl: the output is also an input"));
+  EXPECT_TRUE(has(diff_files("good", "good", 2, {"--json", "good.jsonl"}).err, "the output is also an input"));
   EXPECT_TRUE(has(diff_files("good.jsonl", "good.jsonl", 2, {"--threshold", "fast"}).err, "'fast' is no share"));
   EXPECT_TRUE(has(diff_files("good.jsonl", "good.jsonl", 4, {"--json", "good.jsonl/x"}).err, "good.jsonl/x"));
 }

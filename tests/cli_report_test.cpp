@@ -168,7 +168,7 @@ TEST_F(Report, ShowsSeveralRunsAndFormats) {
 TEST_F(Report, ShowsSpecsWithDifferentParameters) {
   sandbox_.write_script("[{T: [1, 2]}, {T: [3], U: [1, 2]}]");
   ASSERT_EQ(sandbox_.tune({"--yaml", "bench.yaml", "--output", "out"}).code, 0);
-  const json run = data_of(page_of({"out.jsonl"}))[0];
+  const json run = data_of(page_of({"out"}))[0];
   EXPECT_EQ(run.at("specs").size(), 4u);
   EXPECT_EQ(run.at("specs")[0].at("values")[1], -1);
 }

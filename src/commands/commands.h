@@ -52,7 +52,7 @@ ExitCode compare_warm_starts(const SimulateBenchOptions& options);
 ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& command);
 /// `tune diff OLD NEW`: compares two results, prints what changed and writes the files that were asked for.
 /// check_failed: something became slower beyond noise and the threshold, or fails now.
-ExitCode diff(const DiffOptions& options);
+ExitCode diff(DiffOptions options);
 /// `tune merge`: adds the results of best YAML files and databases to a database.
 ExitCode merge(const MergeOptions& options);
 /// `tune lookup`: prints the best configuration that a database has for some sizes. none_valid: it has none.
@@ -63,7 +63,7 @@ ExitCode cover(const CoverOptions& options);
 /// `tune export`: writes what a program needs to use the results of a database.
 ExitCode export_results(const ExportOptions& options);
 /// `tune report RUN... -o FILE`: writes a page that shows recorded runs in a browser.
-ExitCode report(const ReportOptions& options);
+ExitCode report(ReportOptions options);
 /// `tune show RUN`: prints the results of an earlier run as they were printed then, or what it is asked for of them.
 ExitCode show(const ShowOptions& options);
 /// The same of a database of results: prints all of them.

@@ -7,6 +7,7 @@
 #include "commands/on_stderr.h"
 #include "flow/comparison.h"
 #include "interop/comparison_json.h"
+#include "interop/recording.h"
 #include "report/comparison_text.h"
 
 namespace tune::commands {
@@ -34,7 +35,8 @@ void write(const std::optional<fs::path>& path, const std::string& text) {
 
 }  // namespace
 
-ExitCode diff(const DiffOptions& options) {
+ExitCode diff(DiffOptions options) {
+  for (fs::path* run : {&options.before, &options.now}) *run = interop::run_file(*run);
   must_not_be_inputs(options);
   flow::ComparisonRules rules;
   rules.threshold = options.threshold.value_or(rules.threshold);

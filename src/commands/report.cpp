@@ -74,7 +74,8 @@ void write_page(const std::filesystem::path& output, const ReportOptions& option
 
 }  // namespace
 
-ExitCode report(const ReportOptions& options) {
+ExitCode report(ReportOptions options) {
+  for (std::filesystem::path& run : options.runs) run = interop::run_file(run);
   if (options.output) write_page(*options.output, options);
   if (!options.live) return ExitCode::ok;
   const auto data = [&](const interop::Recording& recording) { return data_of(recording, options); };

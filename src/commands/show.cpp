@@ -16,16 +16,15 @@
 namespace tune::commands {
 namespace {
 
-/// `best` means the journal `best.jsonl`, and so does `best.yaml`, which is the result of that run.
+/// `best.yaml` means the journal `best.jsonl`, and so does `best`.
 std::filesystem::path recording_of(const ShowOptions& options) {
-  std::error_code ignored;
-  std::filesystem::path journal = options.run;
-  const std::string ending = journal.extension();
+  const std::string ending = options.run.extension();
   const bool is_result = ending == ".yaml" || ending == ".yml";
-  if (is_result) journal.replace_extension();
-  journal += ".jsonl";
-  if (std::filesystem::is_regular_file(options.run, ignored) && !is_result) return options.run;
-  if (std::filesystem::is_regular_file(journal, ignored)) return journal;
+  const std::filesystem::path prefix = is_result ? options.run.parent_path() / options.run.stem() : options.run;
+  const std::filesystem::path journal = prefix.string() + ".jsonl";
+  const std::filesystem::path file = is_result ? journal : interop::run_file(prefix);
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(file, ignored)) return file;
   throw Error(ExitCode::bad_input,
               fmt::format("there is no run {}: neither this file nor {} is there; give the journal, CSV file, Kernel "
                           "Tuner cache or T4 results of a run",

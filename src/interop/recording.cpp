@@ -185,6 +185,13 @@ Recording parse_recording(std::string_view text, const std::string& file) {
   return completed(std::move(parts_of(text, file).back()), file);
 }
 
+std::filesystem::path run_file(const std::filesystem::path& named) {
+  std::error_code ignored;
+  const std::filesystem::path journal = named.string() + ".jsonl";
+  const bool is_prefix = !std::filesystem::is_regular_file(named, ignored);
+  return is_prefix && std::filesystem::is_regular_file(journal, ignored) ? journal : named;
+}
+
 Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
 
 std::vector<Recording> read_recordings(const std::filesystem::path& path) {

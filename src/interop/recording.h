@@ -60,6 +60,9 @@ struct Recording {
   std::optional<JournalRun> run = {};  ///< of read_run
 };
 
+/// The file of a run that is named by it or by its PREFIX: `best` means `best.jsonl` if only that is a file.
+std::filesystem::path run_file(const std::filesystem::path& named);
+
 /// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4
 /// format; the format follows from the content. Files compressed by gzip or bzip2 are understood. Throws
 /// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,

@@ -61,7 +61,8 @@ void add_convert(CLI::App& app, ConvertOptions& convert) {
 
 void add_diff(CLI::App& app, DiffOptions& diff) {
   CLI::App* command = app.add_subcommand("diff", "Compare two results: what became slower, beyond noise and a limit");
-  const char* what = "Best YAML, database, journal, CSV, Kernel Tuner cache or T4 results; may be .gz or .bz2";
+  const char* what =
+      "PREFIX of a run's --output, best YAML, database, journal, CSV or other recorded run; may be .gz or .bz2";
   command->add_option("OLD", diff.before, what)->required()->type_name("FILE");
   command->add_option("NEW", diff.now, what)->required()->type_name("FILE");
   add_share(*command, "--threshold", diff.threshold, kShareText,
@@ -91,7 +92,8 @@ void add_report(CLI::App& app, ReportOptions& report) {
   CLI::App* command =
       app.add_subcommand("report", "Show runs on a page for the browser: tune report RUN... -o report.html");
   command
-      ->add_option("RUN", report.runs, "Recorded runs: journals, CSV files, Kernel Tuner caches, T4 results; databases")
+      ->add_option("RUN", report.runs,
+                   "PREFIX of a run's --output, or a journal, CSV file, other recorded run or database")
       ->required()
       ->type_name("FILE");
   command->add_option("--output,-o", report.output, "The HTML file to write")->type_name("FILE");
