@@ -160,6 +160,15 @@ TEST_F(CpuWorker, ChecksCountAndTypesOfArguments) {
   EXPECT_EQ(build_failure(request), "launch.args: the problem has no buffer X");
 }
 
+TEST_F(CpuWorker, AnErrorInTheParametersIsNoMisfitOfArguments) {
+  wire::BuildRequest request = build_request("right");
+  request.source = folder_ / "right.c";
+  base::write_file(request.source, "void right(const flot* A) {}\n");
+  EXPECT_EQ(build_failure(request).substr(0, 21), "right.c:1:18: error: ");
+  base::write_file(request.source, "void right(const float* restrict A, float* C) {}\n");
+  EXPECT_EQ(build_failure(request).substr(0, 10), "right.c:1:");
+}
+
 TEST(ArgumentLists, StandOneBelowTheOther) {
   EXPECT_EQ(
       wire::arguments_do_not_fit("gemm", {{"8 bytes"}, {"4 bytes"}}, {{"8 bytes", "A"}, {"8 bytes", "m"}}, 1),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend.h"
+#include "compiler_output.h"
 #include "layout.h"
 #include "wire/argument_lists.h"
 
@@ -14,6 +15,7 @@ namespace tune::worker {
 namespace {
 
 constexpr const char* kFit = "tune_fit";
+constexpr const char* kMisfit = "launch.args do not fit";
 
 const char* scalar_type(Argument::Scalar type) {
   switch (type) {
@@ -149,6 +151,7 @@ std::size_t first_difference(const std::vector<wire::ListedArgument>& parameters
 }  // namespace
 
 std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std::string_view output) {
+  if (first_error(output).line.find(kMisfit) == std::string_view::npos) return std::nullopt;
   const std::vector<std::string> fit = misfit_in(output);
   const auto index = static_cast<std::size_t>(fit.empty() ? -1 : std::atoi(fit[0].c_str()));
   if (index >= request.launches.size()) return std::nullopt;
@@ -168,10 +171,10 @@ std::string shim_source(const wire::BuildRequest& request) {
   std::string text = fmt::format(
       "#include <cstdint>\n#include <type_traits>\n#include \"{0}\"\n"
       "template <int launch, bool fits, class Kernel, class Arguments> struct {1} {{\n"
-      "  static_assert(fits, \"launch.args\");\n"
+      "  static_assert(fits, \"{2}\");\n"
       "  static constexpr bool kFits = true;\n"
       "}};\n",
-      request.source, kFit);
+      request.source, kFit, kMisfit);
   for (std::size_t i = 0; i < request.launches.size(); ++i) {
     const wire::KernelLaunch& launch = request.launches[i];
     text += launch_function(i, launch.kernel, entries_of(launch, request.problem));

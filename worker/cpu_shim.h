@@ -15,7 +15,7 @@ std::string shim_symbol(std::size_t index);
 /// against the kernel's parameters. Throws SpecFailure for arguments that the CPU has not.
 std::string shim_source(const wire::BuildRequest& request);
 /// Why a launch's arguments do not fit the kernel's parameters, from what the compiler says of the shim: a line, and
-/// below it both lists. nullopt: it does not say so.
+/// below it both lists. nullopt: that is not its first error, of which this one may be a consequence.
 std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std::string_view output);
 
 }  // namespace tune::worker
