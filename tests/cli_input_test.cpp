@@ -282,7 +282,7 @@ TEST_F(Input, ASpecOutOfTheGridIsRefused) {
 TEST_F(Input, ASpecOfAPrunedPointIsRefusedWithTheReason) {
   sandbox_.write_script("{T: [3, 1, 2]}", "constraints: [{if: T < 3, because: three is too slow}]\n");
   refuses({"bench.yaml", "--spec", "0"},
-          "tune: error: --spec 0 is pruned: three is too slow; --dry-run lists the valid specs\n");
+          "tune: error: --spec 0 is pruned: three is too slow; --dry-run lists the valid specs\n", 1);
 }
 
 TEST_F(Input, ABadParamIsRefused) {

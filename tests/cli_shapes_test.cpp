@@ -256,6 +256,15 @@ TEST_F(Workload, AShapeWithoutAValidSpecIsARow) {
   EXPECT_TRUE(has(result.out, "       M=64    1.5         -       -               no valid spec\n")) << result.out;
 }
 
+TEST_F(Workload, AShapeForWhichTheOnlySpecIsPrunedIsARow) {
+  sandbox_.write_script("{T: [5, 4]}", "constraints: [M > 16 or T < 5]\n");
+  const Result result =
+      sandbox_.tune({"bench.yaml", "--shapes", "sizes.yaml", "--spec", "0", "--tune", "--no-finals", "-q"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "tune: error: --spec 0 is pruned: M > 16 or T < 5;")) << result.err;
+  EXPECT_TRUE(has(result.out, "Workload: 2 of 3 shapes tuned, 5.5 calls\n")) << result.out;
+}
+
 TEST_F(Workload, AFileThatIsNoDatabaseIsRefusedBeforeAnythingRuns) {
   sandbox_.write("out.db.yaml", "garbage\n");
   refuses({"bench.yaml", "--shapes", "sizes.yaml", "--tune", "-q", "--output", "out"},

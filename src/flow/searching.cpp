@@ -31,7 +31,7 @@ std::unique_ptr<search::Strategy> only_spec(std::int64_t mesh_idx, const Space& 
                             mesh_idx, points_text(space)));
   const auto point = space.at(mesh_idx);
   if (const auto* rejection = std::get_if<Rejection>(&point))
-    throw Error(ExitCode::bad_input,
+    throw Error(ExitCode::none_valid,
                 fmt::format("--spec {} is pruned: {}; --dry-run lists the valid specs", mesh_idx, rejection->reason));
   return std::make_unique<search::Listed>(std::deque{std::get<Spec>(point)});
 }
