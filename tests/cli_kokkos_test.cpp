@@ -235,6 +235,7 @@ TEST_F(Kokkos, TheCommandSaysWhatIsWrong) {
   const Result fails = sandbox_.tune({"kokkos", "--", TUNE_KOKKOS_APPLICATION, "fails"});
   EXPECT_EQ(fails.code, 1);
   EXPECT_TRUE(has(fails.err, "ended with exit code 3"));
+  EXPECT_EQ(sandbox_.tune({"kokkos", "--", "false"}).err, "tune: error: false ended with exit code 1\n");
   const Result wrong =
       sandbox_.tune({"kokkos", "--pairs", "0", "--db", "wrong.yaml", "--", TUNE_KOKKOS_APPLICATION, "wrong"});
   EXPECT_TRUE(has(wrong.err, "warning: variable 'empty': its set of candidates is empty; the defaults stay\n"));

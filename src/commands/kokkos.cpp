@@ -30,6 +30,10 @@ fs::path library() {
               fmt::format("libtune_kokkos.so is not in {}; build or install it with tune", (prefix / "lib").string()));
 }
 
+std::string printed_text(const base::Finished& program) {
+  return program.captured.empty() ? "" : "; it printed on stderr:\n" + program.captured;
+}
+
 class KokkosTuning {
  public:
   explicit KokkosTuning(const KokkosOptions& options) : options_(options), library_(library()) {
@@ -52,7 +56,7 @@ class KokkosTuning {
       throw Error(ExitCode::none_valid,
                   "the program asked for no values. Kokkos must be built with KOKKOS_ENABLE_TUNING, and a program with "
                   "tune/tuning.h must reach a request" +
-                      (last_.captured.empty() ? "" : "; it printed on stderr:\n" + last_.captured));
+                      printed_text(last_));
     if (options_.pairs > 0) compare();
     print();
     return open() == 0 ? ExitCode::ok : ExitCode::none_valid;
@@ -87,8 +91,9 @@ class KokkosTuning {
     read_what_it_said();
     if (!finished.exit.clean())
       throw Error(ExitCode::none_valid,
-                  fmt::format("{} ended with {}; what is known so far is in {}. It printed on stderr:\n{}",
-                              options_.program.front(), to_text(finished.exit), database_.string(), finished.captured));
+                  fmt::format("{} ended with {}{}{}", options_.program.front(), to_text(finished.exit),
+                              turns() > 0 ? "; the same command goes on from what is known so far" : "",
+                              printed_text(finished)));
     return finished;
   }
 
