@@ -131,6 +131,11 @@ TEST_F(DatabaseFile, RefusesWhatIsNone) {
   negative.replace(negative.find("time_ms: 1"), 10, "time_ms: -1");
   refuses(negative, "time_ms must be above 0");
   EXPECT_TRUE(has(tune({"merge", "missing.yaml", "-o", "db.yaml"}, 2).err, "missing.yaml: cannot be read"));
+  sandbox_.write("run.jsonl", "{}\n{}\n");
+  for (const Words& words : {Words{"merge", "run.jsonl", "-o", "db.yaml"},
+                             {"export", "run.jsonl", "--format", "csv"},
+                             {"lookup", "--db", "run.jsonl", "-m", "64"}})
+    EXPECT_TRUE(has(tune(words, 2).err, "run.jsonl: this is the journal of a run, and neither a database nor the"));
   EXPECT_TRUE(has(tune({"merge", "one.yaml", "-o", "no/db.yaml"}, 4).err, "cannot write no/db.yaml: "));
   EXPECT_TRUE(has(tune({"merge", "missing.yaml", "-o", "new.yaml"}, 2).err, "missing.yaml"));
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "new.yaml"));

@@ -140,6 +140,11 @@ void require_version(const Node& root, const Node& version, Diagnostics& diagnos
 }  // namespace
 
 Database parse_database(const std::string& text, const std::string& file) {
+  if (text.starts_with('{') && file.ends_with(".jsonl"))
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: this is the journal of a run, and neither a database nor the best YAML of a tuning; "
+                            "name one of those, which tune --tune --output PREFIX writes beside its journal",
+                            file));
   Diagnostics diagnostics;
   const Node root = parse_yaml(text, file, diagnostics);
   diagnostics.throw_if_any();
