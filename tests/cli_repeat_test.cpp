@@ -67,19 +67,21 @@ class Repeat : public testing::Test {
 
 TEST_F(Repeat, ABestYamlIsTimedAnewAndComparedWithItsResult) {
   write_program();
-  tune({"bench.yaml", "--tune", "--output", "best"});
+  tune({"bench.yaml", "--tune", "--output", "best/bench"});
   const long before = runs_of("1");
-  const Result same = tune({"best.yaml"});
-  EXPECT_TRUE(has(same.out,
-                  "note: best.yaml has 1 ms +-0 %; now it took 1 ms +-0 %, 1.000 times as long: the difference is "
-                  "within the noise of both\n"));
+  const Result same = tune({"best/bench.yaml"});
+  EXPECT_TRUE(
+      has(same.out,
+          "note: best/bench.yaml has 1 ms +-0 %; now it took 1 ms +-0 %, 1.000 times as long: the difference is "
+          "within the noise of both\n"));
   EXPECT_GE(runs_of("1"), before + 8) << "once, and then in seven rounds";
   const long then = runs_of("1");
   sandbox_.environment["TIMES"] = "3";
-  const Result slower = tune({"best.yaml"});
-  EXPECT_TRUE(has(slower.out,
-                  "note: best.yaml has 1 ms +-0 %; now it took 3 ms +-0 %, 3.000 times as long: the difference is "
-                  "beyond the noise of both\n"));
+  const Result slower = tune({"best/bench.yaml"});
+  EXPECT_TRUE(
+      has(slower.out,
+          "note: best/bench.yaml has 1 ms +-0 %; now it took 3 ms +-0 %, 3.000 times as long: the difference is "
+          "beyond the noise of both\n"));
   EXPECT_GT(runs_of("1"), then) << "nothing is remembered";
   EXPECT_EQ(slower.out.find("from the journal"), std::string::npos) << slower.out;
   EXPECT_EQ(slower.out.find("other conditions"), std::string::npos) << slower.out;

@@ -265,7 +265,7 @@ class TuningRun {
     if (repeats_)
       note_repetition();
     else
-      flow::note_device_of_file(target_->loaded.source, machine_->device, target_->plan(), findings_->notes);
+      flow::note_device_of_file(name_of_input(*options_), target_->loaded.source, machine_->device, findings_->notes);
     if (!options_->output) findings_->notes.journal_is_at(journal_->path());
     if (journal_->lost()) findings_->notes.journal_is_lost(journal_->path());
   }
@@ -273,7 +273,8 @@ class TuningRun {
   void note_repetition() {
     const flow::Results results(how_shown_, target_->loaded, target_->objective, *findings_);
     if (!results.any()) return;
-    flow::note_repetition(*target_->loaded.result, results.best(machine_->device), target_->plan(), findings_->notes);
+    flow::note_repetition(name_of_input(*options_), *target_->loaded.result, results.best(machine_->device),
+                          target_->plan(), findings_->notes);
   }
 
   void write(const flow::Results& results) {

@@ -42,22 +42,20 @@ std::string differences(const config::RecordedResult& before, const config::Best
 
 }  // namespace
 
-void note_repetition(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan,
-                     Notes& notes) {
-  const std::string file = plan.yaml.filename().string();
+void note_repetition(const std::string& file, const config::RecordedResult& before, const config::BestResult& now,
+                     const Plan& plan, Notes& notes) {
   notes.result_is_repeated(file, time_text(before.seconds, before.interval), time_text(now.seconds, now.interval),
                            now.seconds / before.seconds, verdict(before.interval, now.interval));
   if (const std::string others = differences(before, now, plan); !others.empty())
     notes.result_is_of_other_conditions(file, others);
 }
 
-void note_device_of_file(const config::Source& source, const Device& now, const Plan& plan, Notes& notes) {
+void note_device_of_file(const std::string& file, const config::Source& source, const Device& now, Notes& notes) {
   const config::Node* device = source.root.find("device");
   const config::Node* name = device != nullptr ? device->find("name") : nullptr;
   if (name == nullptr || !name->is_scalar() || name->text == now.name) return;
   notes.result_is_of_other_conditions(
-      plan.yaml.filename().string(),
-      fmt::format("device {} instead of {}", shown_line(name->text), shown_line(now.name)));
+      file, fmt::format("device {} instead of {}", shown_line(name->text), shown_line(now.name)));
 }
 
 }  // namespace tune::flow

@@ -8,13 +8,14 @@
 
 namespace tune::flow {
 
-/// Notes how the time of a spec compares with the result that its best.yaml holds, and what else is not as it was then:
-/// device, driver, compiler, power state, code. Times differ by more than noise if their 95 % intervals do not overlap.
-void note_repetition(const config::RecordedResult& before, const config::BestResult& now, const Plan& plan,
-                     Notes& notes);
+/// Notes how the time of a spec compares with the result that its best.yaml, here `file`, holds, and what else is not
+/// as it was then: device, driver, compiler, power state, code. Times differ by more than noise if their 95 % intervals
+/// do not overlap.
+void note_repetition(const std::string& file, const config::RecordedResult& before, const config::BestResult& now,
+                     const Plan& plan, Notes& notes);
 
 /// Notes that the `device:` of a tuning file, such as a best.yaml whose size the command line changes, is not the one
 /// that it runs on now.
-void note_device_of_file(const config::Source& source, const Device& now, const Plan& plan, Notes& notes);
+void note_device_of_file(const std::string& file, const config::Source& source, const Device& now, Notes& notes);
 
 }  // namespace tune::flow
