@@ -43,13 +43,6 @@ __device__ __forceinline__ void store_pair(const Matrix& c, int row, int col, fl
   }
 }
 
-/// Transposes 8 x 8 elements of 16 bits, of which each lane has two neighbours in row lane / 4.
-__device__ __forceinline__ unsigned transposed(unsigned pair) {
-  unsigned other;
-  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(other) : "r"(pair));
-  return other;
-}
-
 /// Stores 16 x 8 sums of a warp, whose first is at (row, col) of the tile's matrix.
 __device__ __forceinline__ void store_fragment(const Matrix& c, int row, int col, const float (&d)[4]) {
   const int major = threadIdx.x % 32 / 4, minor = threadIdx.x % 4 * 2;
@@ -108,22 +101,12 @@ __device__ __forceinline__ void store_directly(const Matrix& c, int row, int col
   for (int j = kFours; j < kFragments; ++j) store_fragment(c, row, col + j * 8, sums[j]);
 }
 
-#if SWAP
-#define STORE_MATRICES "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
-#else
-#define STORE_MATRICES "stmatrix.sync.aligned.m8n8.x4.shared.b16"
-#endif
-
 /// Copies so many rows from a buffer to C, each of them `pieces` times four elements. Rows of C may start anywhere.
 __device__ __forceinline__ void copy_rows(const Matrix& c, int row, int col, int rows, int pieces, unsigned buffer) {
 #pragma unroll 2
   for (int i = threadIdx.x % 128; i < rows * pieces; i += 128) {
     const int r = i / pieces, piece = i % pieces;
-    uint2 four;
-    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(four.x), "=r"(four.y)
-                 : "r"(buffer + swizzled(r * 128 + piece * 8))
-                 : "memory");
+    const uint2 four = read_two(buffer + swizzled(r * 128 + piece * 8));
     if (fits(c, row + r, col + piece * 4, 4)) {
       *at<uint2>(c, row + r, col + piece * 4) = four;
     } else {
@@ -155,10 +138,9 @@ __device__ __forceinline__ void store_by_tma(const TensorMap& map, const Matrix&
       const int right = t + lane / 16;    // in units of eight elements
       const int r = SWAP ? right * 8 + lane % 8 : warp * 16 + lane % 16;
       const int piece = SWAP ? warp * 2 + lane / 8 % 2 : right;
-      asm volatile(STORE_MATRICES " [%0], {%1, %2, %3, %4};" ::"r"(buffer + swizzled(r * 128 + piece * 16)),
-                   "r"(pack(sums[j + t][0], sums[j + t][1])), "r"(pack(sums[j + t][2], sums[j + t][3])),
-                   "r"(pack(sums[j + t + 1][0], sums[j + t + 1][1])), "r"(pack(sums[j + t + 1][2], sums[j + t + 1][3]))
-                   : "memory");
+      store_matrices<SWAP != 0>(buffer + swizzled(r * 128 + piece * 16), pack(sums[j + t][0], sums[j + t][1]),
+                                pack(sums[j + t][2], sums[j + t][3]), pack(sums[j + t + 1][0], sums[j + t + 1][1]),
+                                pack(sums[j + t + 1][2], sums[j + t + 1][3]));
     }
     const int c_row = SWAP ? col + j * 8 : row, c_col = SWAP ? row : col + j * 8;
     show_to_tma();
@@ -210,13 +192,11 @@ __device__ __forceinline__ void add_up(const Share& share, unsigned fetched, int
   unsigned from = fetched + fragment * kFragmentBytes + threadIdx.x % 32 * 16;
 #pragma unroll 4
   for (int part = 0; part < share.parts; ++part, from += share.count * kFragmentBytes) {
-    float d[4];
-    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-                 : "r"(from)
-                 : "memory");
-#pragma unroll
-    for (int i = 0; i < 4; ++i) sums[i] += d[i];
+    const float4 d = read_four(from);
+    sums[0] += d.x;
+    sums[1] += d.y;
+    sums[2] += d.z;
+    sums[3] += d.w;
   }
 }
 
@@ -227,11 +207,8 @@ __device__ unsigned written_down[kMostTiles], read_by[kMostTiles];
 /// One thread for each block, after it has met those that wrote: waits until all parts of the tile have been written
 /// down. All blocks of the grid must be on the device at the same time.
 __device__ __forceinline__ void await_parts(int tile, int parts) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(&written_down[tile]) : "memory");
-  unsigned count;
-  do {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(count) : "l"(&written_down[tile]) : "memory");
-  } while (count < parts);
+  count_up(&written_down[tile]);
+  while (count_of(&written_down[tile]) < parts) continue;
 }
 
 /// One thread for each block, after it has read its share: the last one makes both counters ready for the next launch.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/streams.h"
+#include "base/terminal.h"
 #include "commands/commands.h"
 #include "config/database_file.h"
 #include "flow/database_runs.h"
