@@ -188,19 +188,19 @@ TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
   EXPECT_EQ(contenders_.count(), 1u);
 }
 
-TEST_F(ContendersTest, WhoWasFasterInTheSweepThanTheWinnerInTheFinalsIsOverlooked) {
+TEST_F(ContendersTest, WhoWasMuchFasterInTheSweepThanTheWinnerInTheFinalsIsOverlooked) {
   Finals finals;
   for (const exec::Contender& contender : contenders_.specs)
     finals.finalists.push_back({.label = "", .spec = contender.spec, .rounds = {{1, 4.6}}});
-  const auto overlooked = [&](int most) {
-    return values(flow::overlooked_specs(trials_, contenders_.specs, finals, {}, most));
+  const auto overlooked = [&] {
+    const Trial* trial = flow::overlooked_spec(trials_, finals, {});
+    return trial == nullptr ? 0 : trial->spec.mesh_idx + 1;
   };
-  EXPECT_EQ(overlooked(5), std::vector<std::int64_t>{4}) << "3 s are less than two thirds of 4.6 s";
+  EXPECT_EQ(overlooked(), 4) << "3 s are less than two thirds of 4.6 s";
   trials_.push_back(timed(5, 2));
-  EXPECT_EQ(overlooked(5), (std::vector<std::int64_t>{5, 4}));
-  EXPECT_EQ(overlooked(1), std::vector<std::int64_t>{5});
+  EXPECT_EQ(overlooked(), 5);
   finals.finalists[1].rounds = {{1, 2.5}};
-  EXPECT_EQ(overlooked(5), std::vector<std::int64_t>{});
+  EXPECT_EQ(overlooked(), 0);
 }
 
 /// A grid of 1.5e6 specs.

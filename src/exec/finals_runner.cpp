@@ -63,16 +63,16 @@ Finals FinalsRunner::run(const Tick& tick) {
 
 void FinalsRunner::load_all() {
   const std::vector<FinalsEntry*> all = in_order_of_loading();
-  const auto begin = service_->now();
-  if (rules_.end_is_asked_for) loading_ends_ = begin + (rules_.end - begin) / 2;
+  may_leave_out_ = rules_.end_is_asked_for;
   load(all);
-  loading_ends_.reset();
+  may_leave_out_ = false;
   for (FinalsEntry* entry : all) {
     if (entry->active() || !may_try_again(*entry)) continue;
     entry->tried_again = true;
     load({entry});
   }
   std::erase_if(entries_, [](const auto& entry) { return entry->left_out; });
+  judge_ = Judge(static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e->is_spec(); })));
 }
 
 // The best spec and the baselines come first, as where contenders are cut before.
@@ -85,19 +85,24 @@ std::vector<FinalsEntry*> FinalsRunner::in_order_of_loading() const {
   return order;
 }
 
-// Two are loaded in any case.
-bool FinalsRunner::is_late() const { return loading_ends_ && service_->now() >= *loading_ends_ && active_count() >= 2; }
+// Two are loaded in any case, and of these one is a spec.
+bool FinalsRunner::is_late(FinalsRules::Clock::time_point begin) const {
+  const bool any_spec =
+      std::ranges::any_of(entries_, [](const auto& entry) { return entry->active() && entry->is_spec(); });
+  return may_leave_out_ && any_spec && active_count() >= 2 && service_->now() >= begin + (rules_.end - begin) / 2;
+}
 
 // An entry whose process could not open the device is neither active nor failed, and is started again.
 void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
   wait_for_others([&] { return device_->begin_opening(); });
   const int at_once = opening_at_once(service_->requests().hello().backend);
   const auto is_loading = [](const FinalsEntry* entry) { return entry->active() && !entry->process->loaded(); };
+  const auto begin = service_->now();
   std::vector<FinalsEntry*> missing = entries;
   while (!missing.empty()) {
     for (FinalsEntry* entry : missing) {
       while (std::ranges::count_if(missing, is_loading) >= at_once) handle_next();
-      entry->left_out = is_late();
+      entry->left_out = is_late(begin);
       if (entry->left_out) continue;
       start(*entry);
       await(*entry, [&] { return entry->process->said_hello(); });

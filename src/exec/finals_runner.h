@@ -39,7 +39,7 @@ class FinalsRunner : public FinalsRun {
 
   void load_all();
   std::vector<FinalsEntry*> in_order_of_loading() const;
-  bool is_late() const;
+  bool is_late(FinalsRules::Clock::time_point begin) const;
   void load(const std::vector<FinalsEntry*>& entries);
   std::variant<Prepared, Failure> prepare(const Contender& contender);
   std::variant<Prepared, Failure> prepare_stored(const Contender::Stored& stored) const;
@@ -71,8 +71,8 @@ class FinalsRunner : public FinalsRun {
   FinalsRules rules_;
   Tick tick_;
   int round_ = 0;
-  int complete_ = 0;                                            ///< the last round that was held as a whole
-  std::optional<FinalsRules::Clock::time_point> loading_ends_;  ///< after which no further contender is loaded
+  int complete_ = 0;            ///< the last round that was held as a whole
+  bool may_leave_out_ = false;  ///< those that half of the time does not suffice to load
   std::vector<std::unique_ptr<FinalsEntry>> entries_;
   Judge judge_;
   std::vector<double> others_running_;  ///< at the end of each round

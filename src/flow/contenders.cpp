@@ -95,29 +95,26 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
   return baselines;
 }
 
-std::vector<exec::Contender> overlooked_specs(std::span<const Trial> trials,
-                                              std::span<const exec::Contender> contenders, const Finals& finals,
-                                              const std::optional<Spec>& today, int most) {
-  double winner = 0;
-  for (const Finalist& finalist : finals.finalists)
-    if (finalist.label.empty() && finished(finalist) && (winner == 0 || median_seconds(finalist) < winner))
-      winner = median_seconds(finalist);
-  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals, const std::optional<Spec>& today) {
+  double least = 0;
   std::set<std::int64_t> known;
-  for (const exec::Contender& contender : contenders)
-    if (contender.label.empty()) known.insert(contender.spec.mesh_idx);
-  std::vector<const Trial*> faster;
+  for (const Finalist& finalist : finals.finalists) {
+    if (!finalist.label.empty()) continue;
+    known.insert(finalist.spec.mesh_idx);
+    if (finished(finalist) && (least == 0 || median_seconds(finalist) < least)) least = median_seconds(finalist);
+  }
+  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  const Trial* fastest = nullptr;
+  least *= kOverlooked;
   for (const Trial& trial : trials) {
     const auto represented = same.find(trial.spec.mesh_idx);
-    if (!trial.measurement() || trial.measurement()->timing.median >= winner * kOverlooked) continue;
-    if (known.insert(represented == same.end() ? trial.spec.mesh_idx : represented->second).second)
-      faster.push_back(&trial);
+    if (!trial.measurement() || known.contains(trial.spec.mesh_idx)) continue;
+    if (represented != same.end() && known.contains(represented->second)) continue;
+    if (trial.measurement()->timing.median >= least) continue;
+    fastest = &trial;
+    least = trial.measurement()->timing.median;
   }
-  std::ranges::stable_sort(faster, {}, [](const Trial* trial) { return trial->measurement()->timing.median; });
-  faster.resize(std::min(faster.size(), static_cast<std::size_t>(most)));
-  std::vector<exec::Contender> specs;
-  for (const Trial* trial : faster) specs.push_back({"", trial->spec});
-  return specs;
+  return fastest;
 }
 
 // All of them have their memory at the same time. First comes the best spec, then come the baselines.

@@ -35,11 +35,9 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
 std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
                                            Notes& notes);
 
-/// Specs that took no part, although each took less than two thirds of the time in the sweep that the winner took in
-/// the finals: the device is not what it was then. The fastest of them, `most` at most.
-std::vector<exec::Contender> overlooked_specs(std::span<const Trial> trials,
-                                              std::span<const exec::Contender> contenders, const Finals& finals,
-                                              const std::optional<Spec>& today, int most);
+/// The fastest spec of those that took no part, if in the sweep it took less than two thirds of the time that the
+/// winner took in the finals: the device is not what it was then. Null: there is none.
+const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals, const std::optional<Spec>& today);
 
 /// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
 /// there is a spec.

@@ -64,7 +64,7 @@ FinalsStage::FinalsStage(Parts parts, FinalsStageRules rules, Findings& findings
 void FinalsStage::hold(Tuner& tuner) {
   const auto add_all_notes = [&] {
     note_default(tuner);
-    add_notes();
+    add_notes(tuner);
   };
   try {
     decide(tuner);
@@ -91,36 +91,15 @@ void FinalsStage::decide(Tuner& tuner) {
   contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
   cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
   if (!enough(contenders)) return;
+  meant_ = contenders.count();
+  const std::string id = finals_id(contenders.all());
+  if (restore(id, contenders.all())) return;
   const exec::FinalsRules rules = finals_rules(tuner);
   const double seconds_left = std::chrono::duration<double>(rules.end - now()).count();
-  if (!settle(tuner, contenders, rules))
-    notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
-  else if (parts_.objective.by_time())
-    decide_again(tuner, std::move(contenders), rules);
-}
-
-/// Restores the finals of these contenders from the journal, or holds them; returns whether there was time.
-bool FinalsStage::settle(Tuner& tuner, Contenders contenders, const exec::FinalsRules& rules) {
-  const std::size_t all = contenders.count();
-  const std::string id = finals_id(contenders.all());
-  const bool restored = restore(id, contenders.all());
-  if (!restored && rules.end_is_asked_for && all > 1)
-    cut_to_time(contenders, tuner.trials(), rules.launches, std::chrono::duration<double>(rules.end - now()).count());
-  if (!enough(contenders)) return false;
-  meant_ = all;
-  if (!restored) hold_finals(id, contenders.all(), rules);
-  return true;
-}
-
-// All contenders may be much slower now than they were in the sweep, so that others are faster.
-void FinalsStage::decide_again(Tuner& tuner, Contenders contenders, exec::FinalsRules rules) {
-  const std::vector<exec::Contender> overlooked =
-      overlooked_specs(tuner.trials(), contenders.specs, *findings_->finals, findings_->default_spec, rules_.finalists);
-  if (overlooked.empty()) return;
-  contenders.specs.insert(contenders.specs.begin() + 1, overlooked.begin(), overlooked.end());
-  if (!rules.end_is_asked_for) rules.end = finals_rules(tuner).end;
-  const bool again = settle(tuner, std::move(contenders), rules);
-  findings_->notes.specs_were_overlooked(overlooked.front().spec.mesh_idx, overlooked.size(), again);
+  if (rules.end_is_asked_for && contenders.count() > 1)
+    cut_to_time(contenders, tuner.trials(), rules.launches, seconds_left);
+  if (!enough(contenders)) return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
+  hold_finals(id, contenders.all(), rules);
 }
 
 // Without a note a reader of the table would look for today's configuration in vain.
@@ -136,11 +115,14 @@ void FinalsStage::note_default(Tuner& tuner) {
 }
 
 // A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
-void FinalsStage::add_notes() {
+void FinalsStage::add_notes(const Tuner& tuner) {
   if (!findings_->finals) return;
   Notes& notes = findings_->notes;
   if (const std::size_t held = findings_->finals->finalists.size(); held < meant_)
     notes.finals_are_cut_to_time(held, meant_);
+  if (const Trial* faster = overlooked_spec(tuner.trials(), *findings_->finals, findings_->default_spec);
+      faster != nullptr && parts_.objective.by_time())
+    notes.spec_was_overlooked(*faster);
   std::set<std::string> said;
   for (const Finalist& finalist : findings_->finals->finalists) {
     const bool is_spec = finalist.label.empty();
@@ -270,7 +252,7 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
     if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
     throw;
   }
-  findings_->finals_seconds += std::chrono::duration<double>(now() - begin).count();
+  findings_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
   // Who replays the journal wants the finals that decided among several.
   if (count > 1) parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
 }

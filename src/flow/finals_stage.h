@@ -57,8 +57,6 @@ class FinalsStage {
 
  private:
   void decide(Tuner& tuner);
-  bool settle(Tuner& tuner, Contenders contenders, const exec::FinalsRules& rules);
-  void decide_again(Tuner& tuner, Contenders contenders, exec::FinalsRules rules);
   exec::FinalsRules finals_rules(const Tuner& tuner) const;
   void hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules);
   void blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders, exec::FinalsRules& rules);
@@ -67,7 +65,7 @@ class FinalsStage {
   void keep(Finals finals);
   bool enough(const Contenders& contenders) const;
   void note_default(Tuner& tuner);
-  void add_notes();
+  void add_notes(const Tuner& tuner);
   std::string contender_id(const exec::Contender& contender) const;
   std::string finals_id(const std::vector<exec::Contender>& contenders) const;
   bool same_contender(const exec::Contender& contender, const Finalist& finalist) const;

@@ -135,12 +135,11 @@ void Notes::finals_are_cut_to_time(std::size_t left, std::size_t all) {
   said(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", left, all));
 }
 
-void Notes::specs_were_overlooked(std::int64_t mesh_idx, std::size_t count, bool again) {
-  said(fmt::format("all contenders took so much longer in the finals than in the sweep that {} may be faster{}",
-                   count == 1 ? fmt::format("spec {}", mesh_idx)
-                              : fmt::format("{} other specs, of which {} was the fastest,", count, mesh_idx),
-                   again ? "; the finals were held again with " + std::string(count == 1 ? "it" : "them")
-                         : ", and there was no time to hold the finals again; make the machine quieter"));
+void Notes::spec_was_overlooked(const Trial& trial) {
+  said(
+      fmt::format("spec {} was not in the finals, and may be faster than the best: it took {:.4g} ms in the sweep; "
+                  "--fresh measures all specs again",
+                  trial.spec.mesh_idx, trial.measurement()->timing.median * 1e3));
 }
 
 void Notes::spec_failed_in_finals(std::int64_t mesh_idx, const std::string& why) {

@@ -67,7 +67,7 @@ class Notes {
   void finals_need_time_for_two(double seconds_left);
   void finals_are_cut_to_memory(std::size_t left, std::size_t all);
   void finals_are_cut_to_time(std::size_t left, std::size_t all);
-  void specs_were_overlooked(std::int64_t mesh_idx, std::size_t count, bool again);
+  void spec_was_overlooked(const Trial& trial);
   void spec_failed_in_finals(std::int64_t mesh_idx, const std::string& why);
 
   // Simulation.
