@@ -363,8 +363,8 @@ TEST_F(Config, ReadsSeveralLaunchesAsOne) {
   const std::vector<Argument>& args = plan.launches[0].args;
   EXPECT_EQ(args[0].kind, Argument::Kind::tensor_map);
   EXPECT_EQ(args[0].box.size(), 2u);
-  EXPECT_EQ(args[0].swizzle, 128);
-  EXPECT_EQ(args[0].l2_promotion, 256);
+  EXPECT_EQ(evaluate(plan, *args[0].swizzle, 0), 128);
+  EXPECT_EQ(evaluate(plan, *args[0].l2, 0), 256);
   EXPECT_EQ(args[3].kind, Argument::Kind::alpha);
   EXPECT_EQ(args[4].kind, Argument::Kind::beta);
 }

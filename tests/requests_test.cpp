@@ -93,7 +93,8 @@ TEST_F(RequestsTest, WhatAVendorsLibraryHeedsTellsItsResultsApart) {
 /// Why a spec cannot be launched, before anything is built; P is 0 and 1.
 class Sizes : public testing::Test {
  protected:
-  std::string refusal(const std::string& launch, const std::string& more = "") {
+  /// An argument in `args` takes the place of both buffers.
+  std::string refusal(const std::string& launch, const std::string& more = "", const std::string& args = "[in, out]") {
     const std::string custom =
         "problem: {custom: {sizes: {w: 8}, flops: 1, bytes: 1, reference: {kernel: f, grid: [1], block: [1], args: "
         "[in]}, "
@@ -101,7 +102,7 @@ class Sizes : public testing::Test {
         more + "]}}\n";
     folder_.write("a.cu", "");
     const Plan plan = load_text(folder_, "name: x\nfile: a.cu\nkernel: f\n" + custom +
-                                             "params: {$P: [0, 1]}\nlaunch: {args: [in, out], " + launch + "}\n")
+                                             "params: {$P: [0, 1]}\nlaunch: {args: " + args + ", " + launch + "}\n")
                           .plan;
     try {
       exec::Requests(plan, {}, 0).build(std::get<Spec>(plan.space.at(0)));
@@ -121,6 +122,16 @@ TEST_F(Sizes, OfALaunchArePositive) {
   EXPECT_EQ(refusal("grid: [1], block: [32], shared: P-5"), "launch.shared is -5; it must be at least 0");
   EXPECT_EQ(refusal("grid: [1], block: [32], workspace: P-8"), "launch.workspace is -8; it must be at least 0");
   EXPECT_EQ(refusal("if: P > 0, grid: [P], block: [32]"), "") << "what is not launched may have none";
+}
+
+TEST_F(Sizes, OfATensorMapAreThoseThatExist) {
+  const auto of = [this](const std::string& bytes) {
+    return refusal("grid: [1], block: [1]", "", "[{tma: in, box: [8], " + bytes + "}, out]");
+  };
+  EXPECT_EQ(of("swizzle: P*32, l2: 128 if P == 0 else 1"), "");
+  EXPECT_EQ(of("swizzle: 16 if P == 0 else 32"), "launch.args swizzle is 16; it must be one of 0, 32, 64, 128");
+  EXPECT_EQ(of("l2: P + 512"), "launch.args l2 is 512; it must be one of 0, 64, 128, 256");
+  EXPECT_EQ(of("l2: 1//P"), "cannot evaluate launch.args l2: division by zero at P=0");
 }
 
 TEST_F(Sizes, OfAChainAreTheSame) {

@@ -1,8 +1,10 @@
 #include "config/argument_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "config/fields.h"
 #include "model/expression/expression.h"
@@ -37,10 +39,17 @@ std::optional<Argument> read_name(const Node& node, const ArgumentContext& conte
   return read_scalar(node, Argument::Scalar::i32, read);
 }
 
-int read_bytes(const Node* node, std::string_view what, const std::vector<std::string>& choices,
-               Diagnostics& diagnostics) {
-  const auto choice = node != nullptr ? read_choice(*node, what, choices, diagnostics) : std::nullopt;
-  return choice ? std::stoi(choices[*choice]) : 0;
+// What depends on parameters is checked for each spec.
+std::optional<Expression> read_bytes(const Node* node, const char* what, std::span<const std::int64_t> choices,
+                                     const ExpressionReader& read, Diagnostics& diagnostics) {
+  if (node == nullptr) return std::nullopt;
+  const std::optional<Expression> bytes = read(*node, what);
+  EvalFailure failure;
+  if (bytes && bytes->used_slots().empty() &&
+      (std::ranges::find(choices, bytes->integer({}, failure)) == choices.end() || failure))
+    diagnostics.add(node->place,
+                    fmt::format("{} must be one of {}, not {}", what, fmt::join(choices, ", "), describe(*node)));
+  return bytes;
 }
 
 std::optional<Argument> read_tensor_map(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
@@ -63,8 +72,8 @@ std::optional<Argument> read_tensor_map(const Node& node, const ArgumentContext&
       if (auto expression = read(*item, "tma.box")) argument.box.push_back(std::move(*expression));
     }
   }
-  argument.swizzle = read_bytes(fields.find("swizzle"), "swizzle", {"0", "32", "64", "128"}, diagnostics);
-  argument.l2_promotion = read_bytes(fields.find("l2"), "l2", {"0", "64", "128", "256"}, diagnostics);
+  argument.swizzle = read_bytes(fields.find("swizzle"), "swizzle", kSwizzles, read, diagnostics);
+  argument.l2 = read_bytes(fields.find("l2"), "l2", kL2Promotions, read, diagnostics);
   return argument;
 }
 

@@ -221,7 +221,7 @@ void add_launch(base::Hash& hash, const Launch& launch) {
   for (const Argument& arg : launch.args) {
     hash.add(std::to_string(number_of(arg.kind))).add(arg.buffer).add(arg.expression ? arg.expression->text() : "");
     hash.add(std::to_string(number_of(arg.type)));
-    hash.add(std::to_string(arg.swizzle)).add(std::to_string(arg.l2_promotion));
+    for (const auto* bytes : {&arg.swizzle, &arg.l2}) hash.add(*bytes ? (*bytes)->text() : "0");
     for (const Expression& extent : arg.box) hash.add(extent.text());
   }
   if (launch.repeat)

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -28,9 +29,12 @@ struct Argument {
   Scalar type = Scalar::i32;             ///< scalar
   std::optional<Expression> expression;  ///< scalar
   std::vector<Expression> box;           ///< tensor_map: elements per dimension, innermost first
-  int swizzle = 0;                       ///< tensor_map: bytes, 0 32 64 128
-  int l2_promotion = 0;                  ///< tensor_map: bytes, 0 64 128 256
+  std::optional<Expression> swizzle;     ///< tensor_map: bytes, one of kSwizzles; absent: 0
+  std::optional<Expression> l2;          ///< tensor_map: bytes, one of kL2Promotions; absent: 0
 };
+
+/// What a tensor map may swizzle its rows by, and promote its reads in the L2 cache to.
+inline constexpr std::array<std::int64_t, 4> kSwizzles = {0, 32, 64, 128}, kL2Promotions = {0, 64, 128, 256};
 
 /// A launch that is made several times, each reading what the one before wrote: the first reads buffer `from`, the last
 /// writes `to`, and between them `to` and `through` take turns. The arguments say `from` and `to`.
