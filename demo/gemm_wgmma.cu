@@ -76,13 +76,7 @@ __device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bo
 }
 
 /// Hands a stage back to the producers that fill it: those of the whole cluster. Every warp speaks for itself.
-__device__ __forceinline__ void release(unsigned empty) {
-  if (CLUSTER == 1) {
-    if (threadIdx.x % 32 == 0) arrive(empty);
-  } else {
-    if (threadIdx.x % 32 < CLUSTER) arrive_in(threadIdx.x % 32, empty);
-  }
-}
+__device__ __forceinline__ void release(unsigned empty) { arrive_in_all(empty, CLUSTER); }
 
 /// The tiles of a cluster, one after the other: CLUSTER rows of tiles count as one.
 struct Tiles {
@@ -116,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const int first = blockIdx.x / CLUSTER, step = gridDim.x / CLUSTER;
   if (warpgroup == 0) {
     if constexpr (CONSUMERS > 1) leave_registers<CONSUMERS == 2 ? 24 : 32>();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x / 32 == 0 && elected()) {
       for (int tile = first; tile < tiles.count(); tile += step) {
         const int2 corner = tiles.corner(tile, rank);
         for (int slice = 0; slice < slices; ++slice, ring.next()) {
@@ -124,6 +118,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
           load_slice(a, b, corner.x, corner.y, slice * BK, rank, ring);
         }
       }
+      if constexpr (CLUSTER > 1) ring.drain();
     }
   } else {
     if constexpr (CONSUMERS > 1) take_registers<CONSUMERS == 2 ? 240 : 160>();
@@ -148,5 +143,4 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       for (int i = 0; i < kBlocks; ++i) store<false>(Target<Result>{c, row + i * 64, corner.y, m, n, ldc}, sums[i]);
     }
   }
-  sync_blocks();  // nobody leaves while another may still arrive at its barriers
 }

@@ -18,7 +18,7 @@ struct Shape {
   int m, n, k, ldc;
 };
 struct Launch {
-  int cluster_m = 1, cluster_n = 1, parts = 1, blocks = 2, group = 2;
+  int cluster_m = 1, cluster_n = 1, parts = 1, blocks = 2, group = 2, stagger = 0;
 };
 
 int ceil_div(int x, int y) { return (x + y - 1) / y; }
@@ -74,6 +74,7 @@ std::vector<unsigned short> product(const Kernel& kernel, const Shape& shape, co
   arguments.ldc = shape.ldc;
   arguments.group = launch.group;
   arguments.parts = launch.parts;
+  arguments.stagger = launch.stagger;
   arguments.cluster_m = launch.cluster_m;
   arguments.cluster_n = launch.cluster_n;
   const int blocks = kernel.split ? tiles * launch.parts : launch.blocks;
@@ -109,7 +110,9 @@ TEST_P(HopperKernels, ComputeTheProduct) {
   for (const Shape& shape : shapes)
     for (const auto& [cluster_m, cluster_n] : {std::pair{1, 1}, {2, 1}, {1, 2}, {2, 2}}) {
       if (kernel.bn % (8 * cluster_m) != 0) continue;
-      Launch launch{cluster_m, cluster_n, 1, cluster_m * cluster_n};
+      const int clusters = 1 + static_cast<int>(seed % 2);
+      Launch launch{cluster_m, cluster_n, 1, clusters * cluster_m * cluster_n};
+      launch.stagger = 3;
       if (kernel.split) launch.parts = std::min(3, ceil_div(shape.k, kernel.bk));
       try {
         EXPECT_EQ(product(kernel, shape, launch, seed++), expected(shape))

@@ -69,6 +69,24 @@ TEST(HopperSchedule, EverySliceOfEveryTileIsMultipliedOnce) {
     }
 }
 
+TEST(HopperSchedule, ABlockGoesOnToItsNextWorkUntilThereIsNone) {
+  const Schedule<64, 64, false> tiles(300, 300, 4, 2, 1, {1, 1}, 3, 7);
+  unsigned turn = 0;
+  Work work = tiles.at(0);
+  while (tiles.next(turn, work)) EXPECT_EQ(work.tile, tiles.at(turn).tile) << turn;
+  EXPECT_EQ(turn, 4U) << "25 tiles: the blocks 0 to 3 of 7 have four each";
+}
+
+TEST(HopperSchedule, ClustersMayBeginAtDifferentSlices) {
+  const auto first_slice = [](unsigned block, unsigned stagger) {
+    return Schedule<64, 64, false>(64, 8192, 64, 8, 1, {1, 2}, block, 128).first_slice(stagger);
+  };
+  EXPECT_EQ(first_slice(127, 0), 0U);
+  EXPECT_EQ(first_slice(2, 5), 5U);
+  EXPECT_EQ(first_slice(3, 5), 5U) << "both blocks of a cluster read the same slices";
+  EXPECT_EQ(first_slice(127, 5), 63U * 5 % 64);
+}
+
 TEST(HopperSchedule, ClustersTakeNeighbouringTilesEvenAtTheEdges) {
   expect_each_once<Schedule<128, 128, false>>({900, 1100, 3, 2, 1, 130, {2, 1}}, 128, 128);
   expect_each_once<Schedule<128, 128, false>>({900, 1100, 3, 8, 1, 130, {1, 2}}, 128, 128);

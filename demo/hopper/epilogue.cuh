@@ -120,13 +120,16 @@ __device__ __forceinline__ void copy_rows(const Matrix& c, int row, int col, int
 /// 64 rows) are written to one of two buffers, from which the TMA copies them while the warpgroup goes on. The
 /// warpgroup itself copies what the TMA cannot: less than a box, and rows that do not start at multiples of 16 bytes.
 /// `turn` counts what has been stored, and `barrier` is the warpgroup's own.
-template <int kFragments>
+template <bool kCopies, int kFragments>
 __device__ __forceinline__ void store_by_tma(const TensorMap& map, const Matrix& c, int row, int col,
                                              const Sums<kFragments>& sums, unsigned buffers, int& turn, int barrier) {
   static_assert(kFragments % 2 == 0 && sizeof(Result) == 2, "two fragments at a time, of 16-bit elements");
   constexpr int kBox = SWAP && kFragments < 8 ? kFragments : 8;  // fragments
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const bool asks = threadIdx.x % 128 == 0;
+  // Where a lane's row of the first two fragments lies.
+  const unsigned place = SWAP ? swizzled((lane / 16 * 8 + lane % 8) * 128 + (warp * 2 + lane / 8 % 2) * 16)
+                              : swizzled((warp * 16 + lane % 16) * 128 + lane / 16 * 16);
 #pragma unroll
   for (int j = 0; j < kFragments; j += 8) {
     const int count = j + 8 < kFragments ? 8 : kFragments - j;
@@ -135,22 +138,29 @@ __device__ __forceinline__ void store_by_tma(const TensorMap& map, const Matrix&
     meet(barrier, 128);
 #pragma unroll
     for (int t = 0; t < count; t += 2) {  // two fragments: four matrices of 8 x 8, whose rows 32 lanes point to
-      const int right = t + lane / 16;    // in units of eight elements
-      const int r = SWAP ? right * 8 + lane % 8 : warp * 16 + lane % 16;
-      const int piece = SWAP ? warp * 2 + lane / 8 % 2 : right;
-      store_matrices<SWAP != 0>(buffer + swizzled(r * 128 + piece * 16), pack(sums[j + t][0], sums[j + t][1]),
-                                pack(sums[j + t][2], sums[j + t][3]), pack(sums[j + t + 1][0], sums[j + t + 1][1]),
+      store_matrices<SWAP != 0>(buffer + (SWAP ? place + t * 1024 : place ^ t * 16),
+                                pack(sums[j + t][0], sums[j + t][1]), pack(sums[j + t][2], sums[j + t][3]),
+                                pack(sums[j + t + 1][0], sums[j + t + 1][1]),
                                 pack(sums[j + t + 1][2], sums[j + t + 1][3]));
     }
     const int c_row = SWAP ? col + j * 8 : row, c_col = SWAP ? row : col + j * 8;
     show_to_tma();
     meet(barrier, 128);
-    if (count < kBox || c.ld % 8 != 0)
+    if (kCopies || count < kBox)
       copy_rows(c, c_row, c_col, SWAP ? count * 8 : 64, SWAP ? 16 : count * 2, buffer);
     else if (asks)
       store(map, c_col, c_row, buffer);
     if (asks) commit_stores();  // also if there is none: the buffers take turns
   }
+}
+
+/// The same for kBlocks times 64 rows, one below the other.
+template <bool kCopies, int kBlocks, int kFragments>
+__device__ __forceinline__ void store_blocks(const TensorMap& map, const Matrix& c, int row, int col,
+                                             const Sums<kFragments> (&sums)[kBlocks], unsigned buffers, int& turn,
+                                             int barrier) {
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i) store_by_tma<kCopies>(map, c, row + i * 64, col, sums[i], buffers, turn, barrier);
 }
 
 // ---- Parts of a sum, which blocks write down in global memory as their registers have them: one fragment of 16 x 8
@@ -159,32 +169,46 @@ __device__ __forceinline__ void store_by_tma(const TensorMap& map, const Matrix&
 
 constexpr int kFragmentBytes = 32 * 16;
 
-/// Writes a warp's fragments down as those with the numbers first, first + kApart, ... of a part.
-template <int kApart, int kFragments>
-__device__ __forceinline__ void write_down(const Sums<kFragments>& sums, int first, unsigned char* part) {
-  float4* const at = reinterpret_cast<float4*>(part + first * kFragmentBytes) + threadIdx.x % 32;
-#pragma unroll
-  for (int j = 0; j < kFragments; ++j) __stcg(at + j * kApart * 32, {sums[j][0], sums[j][1], sums[j][2], sums[j][3]});
-}
-
 /// The share that a block has of the fragments of a tile: those whose parts of all blocks it adds up, and stores.
 struct Share {
   int first, count, parts;
 
   __device__ Share(int fragments, int part, int of)
-      : first(fragments * part / of), count(fragments * (part + 1) / of - first), parts(of) {}
+      : first(divide(fragments * part, of)), count(divide(fragments * (part + 1), of) - first), parts(of) {}
+  __device__ bool has(int fragment) const { return static_cast<unsigned>(fragment - first) < count; }
 };
 
-/// Asks for a share of all parts, to be one behind the other in shared memory.
-__device__ __forceinline__ void fetch(const Share& share, const unsigned char* parts, int part_bytes, unsigned to,
-                                      unsigned barrier) {
+/// Writes down those of a warp's fragments that other blocks add up. The warp has those with the numbers first,
+/// first + kApart, ... of a part.
+template <int kApart, int kFragments>
+__device__ __forceinline__ void write_down(const Sums<kFragments>& sums, int first, const Share& own,
+                                           unsigned char* part) {
+  float4* const at = reinterpret_cast<float4*>(part + first * kFragmentBytes) + threadIdx.x % 32;
+#pragma unroll
+  for (int j = 0; j < kFragments; ++j)
+    write_four(!own.has(first + j * kApart), at + j * kApart * 32, {sums[j][0], sums[j][1], sums[j][2], sums[j][3]});
+}
+
+/// Writes the others to shared memory, between the parts of the share that are fetched. Only the same lanes read them.
+template <int kApart, int kFragments>
+__device__ __forceinline__ void keep(const Sums<kFragments>& sums, int first, const Share& own, unsigned to) {
+  to += (first - own.first) * kFragmentBytes + threadIdx.x % 32 * 16;
+#pragma unroll
+  for (int j = 0; j < kFragments; ++j)
+    write_four(own.has(first + j * kApart), to + j * kApart * kFragmentBytes,
+               {sums[j][0], sums[j][1], sums[j][2], sums[j][3]});
+}
+
+/// Asks for a share of all parts but the block's own, to be one behind the other in shared memory.
+__device__ __forceinline__ void fetch(const Share& share, int own, const unsigned char* parts, int part_bytes,
+                                      unsigned to, unsigned barrier) {
   const int bytes = share.count * kFragmentBytes;
   show_global_to_tma();
-  expect(barrier, share.parts * bytes);
+  expect(barrier, (share.parts - 1) * bytes);
   parts += share.first * kFragmentBytes;
 #pragma unroll 4
   for (int part = 0; part < share.parts; ++part)
-    load_bytes(parts + part * part_bytes, bytes, to + part * bytes, barrier);
+    if (part != own) load_bytes(parts + part * part_bytes, bytes, to + part * bytes, barrier);
 }
 
 /// Adds up what a lane has of the share's fragment with this number.
@@ -200,9 +224,10 @@ __device__ __forceinline__ void add_up(const Share& share, unsigned fetched, int
   }
 }
 
-/// How many parts of each tile have been written down, and how many blocks have read them. Zero between launches.
+/// How many parts of each tile have been written down, and then how many blocks have seen that, too. Zero between
+/// launches.
 constexpr int kMostTiles = 4096;
-__device__ unsigned written_down[kMostTiles], read_by[kMostTiles];
+__device__ unsigned written_down[kMostTiles];
 
 /// One thread for each block, after it has met those that wrote: waits until all parts of the tile have been written
 /// down. All blocks of the grid must be on the device at the same time.
@@ -211,11 +236,7 @@ __device__ __forceinline__ void await_parts(int tile, int parts) {
   while (count_of(&written_down[tile]) < parts) continue;
 }
 
-/// One thread for each block, after it has read its share: the last one makes both counters ready for the next launch.
-__device__ __forceinline__ void leave_parts(int tile, int parts) {
-  if (atomicAdd(&read_by[tile], 1) + 1 < parts) return;
-  written_down[tile] = 0;
-  read_by[tile] = 0;
-}
+/// The same thread, afterwards: the last one makes the counter zero, and nobody waits for that.
+__device__ __forceinline__ void leave_parts(int tile, int parts) { count_around(&written_down[tile], 2 * parts - 1); }
 
 }  // namespace

@@ -25,6 +25,8 @@
 //
 //   group        rows of tiles that blocks go down before they go on to the next column
 //   parts        of a tile's k, for REDUCE workspace
+//   stagger      slices of k by which the first one of each cluster lies behind that of the cluster before, without
+//                REDUCE; 0: all begin with the first
 //   cluster_m, cluster_n   1 or 2; tiles whose blocks load together: those below each other share B, those side by side
 //                A. BN is a multiple of 8*cluster_m
 //
@@ -83,6 +85,7 @@ static_assert(BK % kWidth == 0 && STAGES >= 2, "whole swizzled rows");
 static_assert(!kPingPong || CONSUMERS == 2, "two take turns");
 static_assert(!kSplit || (!kPingPong && kStoreBytes == 0), "all consumers add up together, and store directly");
 static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what a block adds up");
+static_assert(!kSplit || kTileFragments % kWarps == 0, "every warp has as many fragments of a tile");
 
 using Tiles = Schedule<BM, BN, kSplit>;
 using Stages = Ring<STAGES, kStageBytes>;
@@ -139,15 +142,6 @@ __device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bo
   commit_products();
 }
 
-/// Hands a stage back to the producers that fill it: those of all blocks of the cluster. Every warp speaks for itself.
-__device__ __forceinline__ void release(unsigned empty, unsigned blocks) {
-  if (blocks == 1) {
-    if (threadIdx.x % 32 == 0) arrive(empty);
-  } else {
-    if (threadIdx.x % 32 < blocks) arrive_in(threadIdx.x % 32, empty);
-  }
-}
-
 /// Sums up the slices of a piece of work, one by one, so that no sum of the tensor cores is longer than a slice. With
 /// several consumers of one tile, one multiplies while another adds. `blocks` is how many the cluster has.
 __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, int first_row, unsigned blocks,
@@ -164,7 +158,7 @@ __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, i
     wait(ring.full(), ring.parity);
     multiply_slice(ring.data(), first_row, false, of_slice);
     await_products<0>();
-    release(ring.empty(), blocks);
+    arrive_in_all(ring.empty(), blocks);
 #pragma unroll
     for (int i = 0; i < kBlocks; ++i) {
       are_written_here(of_slice[i]);
@@ -185,43 +179,44 @@ __device__ __forceinline__ void multiply(int slices, int consumer, int first_row
     wait(ring.full(), ring.parity);
     multiply_slice(ring.data(), first_row, slice > 0, sums);
     await_products<1>();
-    if (slice > 0) release(before, blocks);
+    if (slice > 0) arrive_in_all(before, blocks);
     before = ring.empty();
   }
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
   await_products<0>();
-  release(before, blocks);
+  arrive_in_all(before, blocks);
 #pragma unroll
   for (int i = 0; i < kBlocks; ++i) are_written_here(sums[i]);
 }
 
-/// What the consumers of one of a tile's `parts` do with its sums: they write them down, wait for the other parts, add
-/// up this block's share of the tile, and store that. The ring, which all have read, begins at `shared`; it has room
-/// for what they fetch.
+/// What the consumers of one of a tile's `parts` do with its sums: they write down what other blocks add up, wait for
+/// the other parts, add up this block's share of the tile, and store that. The ring, which all have read, begins at
+/// `shared`; it has room for this share of all parts.
 __device__ __forceinline__ void add_up_with_others(const Sums<kFragments> (&sums)[kBlocks], const Work& work, int parts,
                                                    float* workspace, unsigned shared, const Stages& ring,
-                                                   const Matrix& to) {
+                                                   const Matrix& to, int warp) {
   unsigned char* const parts_of_tile =
       reinterpret_cast<unsigned char*>(workspace) + static_cast<long long>(work.tile) * parts * kPartBytes;
-  const int warp = threadIdx.x / 32 - 4;
-  const bool asks = threadIdx.x == 128;
+  const Share share(kTileFragments, work.part, parts);
 #pragma unroll
   for (int i = 0; i < kBlocks; ++i)
-    write_down<kWarps>(sums[i], warp + i * kFragments * kWarps, parts_of_tile + work.part * kPartBytes);
+    write_down<kWarps>(sums[i], warp + i * kFragments * kWarps, share, parts_of_tile + work.part * kPartBytes);
   meet(kStoring, kAdders);
-  const Share share(kTileFragments, work.part, parts);
-  if (asks) {
+  if (warp == 0 && elected()) {
     await_parts(work.tile, parts);
-    fetch(share, parts_of_tile, kPartBytes, shared, ring.full());
+    fetch(share, work.part, parts_of_tile, kPartBytes, shared, ring.full());
+    leave_parts(work.tile, parts);
   }
+  const unsigned kept = shared + work.part * share.count * kFragmentBytes;
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i) keep<kWarps>(sums[i], warp + i * kFragments * kWarps, share, kept);
   wait(ring.full(), ring.parity);
-  if (asks) leave_parts(work.tile, parts);
 #pragma unroll 1
-  for (int i = warp; i < share.count; i += kWarps) {
+  for (int i = (warp + kTileFragments - share.first) % kWarps; i < share.count; i += kWarps) {  // those it had itself
     float sum[4] = {};
     add_up(share, shared, i, sum);
-    const int of_warp = (share.first + i) % kWarps, place = (share.first + i) / kWarps;
-    store_fragment(to, work.row + of_warp / 4 * kConsumerRows + of_warp % 4 * 16 + place / kFragments * 64,
+    const int place = (share.first + i) / kWarps;
+    store_fragment(to, work.row + warp / 4 * kConsumerRows + warp % 4 * 16 + place / kFragments * 64,
                    work.col + place % kFragments * 8, sum);
   }
 }
@@ -239,22 +234,24 @@ __device__ __forceinline__ void share_registers(bool produces) {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
+// A launch always says the shape of its clusters, 1 too; else each barrier of a cluster asks first whether there is
+// one.
+extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
 #if EPILOGUE_tma
          const __grid_constant__ TensorMap c_map,
 #endif
          Result* __restrict__ c, float* __restrict__ workspace, int m, int n, int k, int ldc, int group, int parts,
-         int cluster_m, int cluster_n) {
+         int stagger, int cluster_m, int cluster_n) {
   extern __shared__ __align__(1024) unsigned char memory[];
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   const unsigned buffers = shared + STAGES * kStageBytes;
-  Stages ring{shared, buffers + CONSUMERS * kStoreBytes};
+  const Stages first{shared, buffers + CONSUMERS * kStoreBytes};
   // The same in all lanes, and known to be: addresses of wgmma are of a warp, not of a thread.
   const int warpgroup = __shfl_sync(~0U, threadIdx.x / 128, 0), warp = __shfl_sync(~0U, threadIdx.x / 32, 0);
   const Cluster cluster = {static_cast<unsigned>(cluster_m), static_cast<unsigned>(cluster_n)};
-  if (threadIdx.x == 0) ring.make_barriers(kReaders * cluster.blocks());
-  if (threadIdx.x == 32) {
+  if (threadIdx.x == 0) first.make_barriers(kReaders * cluster.blocks());
+  if (threadIdx.x == 64) {  // not of the warp that loads
     prefetch(a);
     prefetch(b);
   }
@@ -269,26 +266,36 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   else if (warp == 1 || warpgroup > 0)
     meet(kReady, kAdders + 64);
 
-  share_registers(warpgroup == 0);
   if (warpgroup == 0) {
-    if (threadIdx.x == 32) {  // another warp makes the barriers, while this one finds out what to load
+    share_registers(true);
+    if (warp == 1 && elected()) {  // another warp makes the barriers, while this one finds out what to load
+      Stages ring = first;
       const Loads loads(cluster, tiles.rank);
+      const int first_slice = tiles.first_slice(stagger);
+      unsigned turn = 0;
 #pragma unroll 1
-      for (unsigned turn = 0; tiles.has(turn); work = tiles.at(++turn)) {
+      for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) {
+        int slice = kSplit ? work.part : first_slice, left = work.slices;
 #pragma unroll 1
-        for (int i = 0; i < work.slices; ++i, ring.next()) {
+        do {
           wait(ring.empty(), ring.parity ^ 1);  // passes at once in the first round
-          load_slice(SWAP ? b : a, SWAP ? a : b, work, work.part + i * tiles.parts, loads, ring);
-        }
+          load_slice(SWAP ? b : a, SWAP ? a : b, work, slice, loads, ring);
+          ring.next();
+          slice += tiles.parts;
+          if (!kSplit && slice == work.slices) slice = 0;
+        } while (--left > 0);
       }
+      if (cluster.blocks() > 1) ring.drain();
     }
   } else {
+    share_registers(false);
     const int consumer = warpgroup - 1, first_row = kPingPong ? 0 : consumer * kConsumerRows;
-    const int warp_row = first_row + threadIdx.x / 32 % 4 * 16;
     const Matrix to = {c, m, n, ldc};
+    Stages ring = first;
     int stored = 0;
+    unsigned turn = 0;
 #pragma unroll 1
-    for (unsigned turn = 0; tiles.has(turn); work = tiles.at(++turn)) {
+    for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) {
       if constexpr (kPingPong) {
         if (turn % 2 != consumer) {
           ring.skip(work.slices);
@@ -302,26 +309,24 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       else
         multiply(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
 #if REDUCE_workspace
-      add_up_with_others(sums, work, parts, workspace, shared, ring, to);
+      add_up_with_others(sums, work, parts, workspace, shared, ring, to, warp - 4);
+#elif EPILOGUE_tma
+      // Not `else`: the compiler would put the copies, which few launches need, in front, and the stores would wait for
+      // code.
+      const int row = work.row + first_row, barrier = kStoring + consumer;
+      const unsigned stores = buffers + consumer * kStoreBytes;
+      int rest = ldc % 8;
+      if (rest == 0) store_blocks<false>(c_map, to, row, work.col, sums, stores, stored, barrier);
+      asm volatile("" : "+r"(rest));
+      if (rest != 0) store_blocks<true>(c_map, to, row, work.col, sums, stores, stored, barrier);
 #else
+      const int row = work.row + first_row + threadIdx.x / 32 % 4 * 16;
 #pragma unroll
-      for (int i = 0; i < kBlocks; ++i) {
-#if EPILOGUE_tma
-        store_by_tma(c_map, to, work.row + first_row + i * 64, work.col, sums[i], buffers + consumer * kStoreBytes,
-                     stored, kStoring + consumer);
-#else
-        store_directly(to, work.row + warp_row + i * 64, work.col, sums[i]);
-#endif
-      }
+      for (int i = 0; i < kBlocks; ++i) store_directly(to, row + i * 64, work.col, sums[i]);
 #endif
     }
 #if EPILOGUE_tma
     if (threadIdx.x % 128 == 0) await_stores<0>();  // before its shared memory is given away
 #endif
-  }
-  if (cluster.blocks() > 1) {
-    __syncwarp();
-    arrive_in_cluster();
-    await_cluster();  // nobody leaves while another may still arrive at its barriers
   }
 }

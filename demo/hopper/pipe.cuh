@@ -31,6 +31,11 @@ struct Ring {
     parity ^= stage / kStages & 1;
     stage %= kStages;
   }
+  /// Waits until all that was loaded has been read, by all blocks of the cluster: none of them will arrive here again.
+  __device__ void drain() {
+#pragma unroll 1
+    for (int i = 0; i < kStages; ++i, next()) wait(empty(), parity ^ 1);
+  }
   /// Makes all barriers, for so many arrivals at each `empty`. One thread calls it.
   __device__ void make_barriers(int arrivals) const {
     for (int i = 0; i < kStages; ++i) {

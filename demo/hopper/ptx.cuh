@@ -12,19 +12,12 @@ struct alignas(64) TensorMap {
 
 // ---- Clusters of blocks
 
-/// All threads of the cluster meet: each arrives, and then waits for all. What they wrote before they arrived is seen
-/// by all after it.
+/// All threads of the cluster meet: each arrives, and then waits for all. Barriers that were published before are there
+/// for all of them; what was written to memory is not ordered, because that takes a fence of the whole device.
 __device__ __forceinline__ void arrive_in_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void await_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-
-/// The same address in the shared memory of another block of the cluster.
-__device__ __forceinline__ unsigned address_in(unsigned rank, unsigned address) {
-  unsigned remote;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
-  return remote;
-}
 
 // ---- Barriers. Arriving releases and waiting acquires within the block only, the default: what the barriers order are
 // copies of the TMA and reads of wgmma, which are complete when they are reported. With the scope of the cluster each
@@ -48,9 +41,30 @@ __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/// Arrives at the same barrier of another block of the cluster.
-__device__ __forceinline__ void arrive_in(unsigned rank, unsigned barrier) {
-  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(address_in(rank, barrier)) : "memory");
+/// A warp arrives at this barrier of each block of its cluster, which has so many; without a branch.
+__device__ __forceinline__ void arrive_in_all(unsigned barrier, unsigned blocks) {
+  asm volatile(
+      "{ .reg .pred alone, here, there; .reg .u32 remote;\n"
+      "setp.eq.u32 alone, %1, 1;\n"
+      "setp.eq.and.u32 here, %2, 0, alone;\n"
+      "setp.lt.and.u32 there, %2, %1, !alone;\n"
+      "@here mbarrier.arrive.shared::cta.b64 _, [%0];\n"
+      "mapa.shared::cluster.u32 remote, %0, %2;\n"
+      "@there mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
+      "r"(blocks), "r"(threadIdx.x % 32)
+      : "memory");
+}
+
+/// Whether this is the thread that speaks for its warp, all of whose threads call this. For one thread that is known in
+/// another way, the compiler surrounds each copy of the TMA with a loop.
+__device__ __forceinline__ bool elected() {
+  unsigned one;
+  asm volatile(
+      "{ .reg .pred p;\n"
+      "elect.sync _|p, 0xffffffff;\n"
+      "selp.u32 %0, 1, 0, p; }"
+      : "=r"(one));
+  return one != 0;
 }
 
 /// Whether the phase with this parity has ended; waits for a while before it says no.
@@ -159,6 +173,24 @@ __device__ __forceinline__ uint2 read_two(unsigned from) {
   return v;
 }
 
+/// Writes four elements to shared memory or to global memory if that is wanted, without a branch.
+__device__ __forceinline__ void write_four(bool wanted, unsigned to, float4 v) {
+  asm volatile(
+      "{ .reg .pred wanted;\n"
+      "setp.ne.u32 wanted, %0, 0;\n"
+      "@wanted st.shared.v4.f32 [%1], {%2, %3, %4, %5}; }" ::"r"(static_cast<unsigned>(wanted)),
+      "r"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
+      : "memory");
+}
+__device__ __forceinline__ void write_four(bool wanted, float4* to, float4 v) {
+  asm volatile(
+      "{ .reg .pred wanted;\n"
+      "setp.ne.u32 wanted, %0, 0;\n"
+      "@wanted st.global.cg.v4.f32 [%1], {%2, %3, %4, %5}; }" ::"r"(static_cast<unsigned>(wanted)),
+      "l"(__cvta_generic_to_global(to)), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
+      : "memory");
+}
+
 __device__ __forceinline__ float4 read_four(unsigned from) {
   float4 v;
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
@@ -173,6 +205,11 @@ __device__ __forceinline__ float4 read_four(unsigned from) {
 /// Adds one. Whoever reads that sees what this thread, and those that it met, wrote before.
 __device__ __forceinline__ void count_up(unsigned* counter) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+}
+
+/// Adds one to what is less than `most`, and makes that 0; orders nothing.
+__device__ __forceinline__ void count_around(unsigned* counter, unsigned most) {
+  asm volatile("red.relaxed.gpu.global.inc.u32 [%0], %1;" ::"l"(counter), "r"(most) : "memory");
 }
 
 __device__ __forceinline__ unsigned count_of(const unsigned* counter) {

@@ -16,7 +16,13 @@ struct Work {
 /// x / y for x below 2^20: exact, because the quotient of x + 0.5 is further from a whole number than its error is. The
 /// division of integers takes several times as long, and no load is asked for before it.
 __device__ __forceinline__ unsigned divide(unsigned x, unsigned y) {
+#ifdef __CUDA_ARCH__
+  float reciprocal;  // __fdividef() would take care of numbers that y is not
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(static_cast<float>(y)));
+  return static_cast<unsigned>((static_cast<float>(x) + 0.5F) * reciprocal);
+#else
   return static_cast<unsigned>(__fdividef(static_cast<float>(x) + 0.5F, static_cast<float>(y)));
+#endif
 }
 
 /// The blocks of a cluster: one for each of rows x cols neighbouring tiles, which share what they load. Both are 1
@@ -55,8 +61,21 @@ struct Schedule {
         clusters(Cluster::over(Cluster::over(blocks, shape.rows), shape.cols)),
         rank(block - cluster * shape.blocks()) {}
 
+  /// Where this cluster begins if each begins so many slices after the one before. Blocks that read the same columns of
+  /// long rows at a time can be slower than those that do not.
+  __device__ unsigned first_slice(unsigned stagger) const {
+    return cluster * stagger - divide(cluster * stagger, slices) * slices;
+  }
+
   /// A cluster's pieces of work are at(0), at(1), ... as long as it has them.
   __device__ bool has(unsigned turn) const { return cluster + turn * clusters < down * across * parts; }
+
+  /// Goes on to the next piece of work if there is one. To find out takes less time than at().
+  __device__ bool next(unsigned& turn, Work& work) const {
+    if (!has(++turn)) return false;
+    work = at(turn);
+    return true;
+  }
 
   __device__ Work at(unsigned turn) const {
     const unsigned index = cluster + turn * clusters;

@@ -15,7 +15,7 @@ void call(const tune::hopper::Kernel::Arguments& x) {
 #if EPILOGUE_tma
        x.c_map,
 #endif
-       x.c, x.workspace, x.m, x.n, x.k, x.ldc, x.group, x.parts, x.cluster_m, x.cluster_n);
+       x.c, x.workspace, x.m, x.n, x.k, x.ldc, x.group, x.parts, x.stagger, x.cluster_m, x.cluster_n);
 }
 
 const bool is_listed = [] {

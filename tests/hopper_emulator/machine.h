@@ -150,7 +150,7 @@ struct Kernel {
     Map a, b, c_map;
     unsigned short* c;
     float* workspace;
-    int m, n, k, ldc, group, parts, cluster_m, cluster_n;
+    int m, n, k, ldc, group, parts, stagger, cluster_m, cluster_n;
   };
   void (*call)(const Arguments&);
 };

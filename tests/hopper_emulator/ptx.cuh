@@ -10,6 +10,7 @@
 #define __device__
 #define __global__
 #define __shared__
+#define __cluster_dims__()
 #define __grid_constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
@@ -42,7 +43,6 @@ using TensorMap = tune::hopper::Map;
 
 inline float __fdividef(float x, float y) { return x / y; }
 inline unsigned __cvta_generic_to_shared(const void*) { return Machine::now().block().rank << 24; }
-inline void __stcg(float4* to, float4 v) { *to = v; }
 inline unsigned atomicAdd(unsigned* counter, unsigned count) {
   Machine::now().note_progress();
   return std::exchange(*counter, *counter + count);
@@ -73,9 +73,7 @@ inline unsigned cluster_threads() {
   return static_cast<unsigned>(cluster.blocks.size() * cluster.blocks.front()->warps.size() * 32);
 }
 inline void arrive_in_cluster() {
-  tune::hopper::Thread& thread = Machine::now().thread();
-  Machine::now().wait_until("what they sent", [&thread] { return thread.on_their_way == 0; });  // it releases
-  Machine::arrive(thread.block->cluster->meeting, cluster_threads());
+  Machine::arrive(Machine::now().block().cluster->meeting, cluster_threads());  // it orders nothing
 }
 inline void await_cluster() {
   tune::hopper::Meeting& meeting = Machine::now().block().cluster->meeting;
@@ -102,6 +100,15 @@ inline void arrive_in(unsigned rank, unsigned barrier) {
     Machine::now().arrive(address_in(rank, barrier));
     --thread.on_their_way;
   });
+}
+inline void arrive_in_all(unsigned barrier, unsigned blocks) {
+  if (blocks == 1 && threadIdx.x % 32 == 0) arrive(barrier);
+  if (blocks > 1 && threadIdx.x % 32 < blocks) arrive_in(threadIdx.x % 32, barrier);
+}
+inline bool elected() { return threadIdx.x % 32 == 0; }
+inline void count_around(unsigned* counter, unsigned most) {
+  Machine::now().note_progress();
+  *counter = *counter >= most ? 0 : *counter + 1;
 }
 inline bool has_ended(unsigned barrier, unsigned parity) {
   const tune::hopper::Barrier& waited = Machine::now().barrier(barrier);
@@ -164,6 +171,12 @@ inline uint2 read_two(unsigned from) {
   uint2 v;
   std::memcpy(&v, Machine::now().at(from, sizeof v), sizeof v);
   return v;
+}
+inline void write_four(bool wanted, unsigned to, float4 v) {
+  if (wanted) std::memcpy(Machine::now().at(to, sizeof v), &v, sizeof v);
+}
+inline void write_four(bool wanted, float4* to, float4 v) {
+  if (wanted) *to = v;
 }
 inline float4 read_four(unsigned from) {
   float4 v;
