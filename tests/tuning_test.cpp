@@ -130,7 +130,9 @@ class ContendersTest : public testing::Test {
     for (const exec::Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
     return values;
   }
-  void cut(double seconds_left) { flow::cut_to_time(contenders_, trials_, 3, seconds_left); }
+  void cut(double seconds_left, int finalists = 5) {
+    flow::cut_to_time(contenders_, trials_, 3, finalists, seconds_left);
+  }
 
   std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
   flow::Contenders contenders_{{{"", spec(1)}, {"", spec(2)}, {"", spec(3)}},
@@ -170,6 +172,15 @@ TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {
   cut(2.5);
   EXPECT_EQ(values(contenders_.specs), std::vector<std::int64_t>{1});
   EXPECT_EQ(contenders_.baselines.size(), 1u);
+}
+
+TEST_F(ContendersTest, MoreThanTheFinalistsTakePartOnlyIfThereIsTimeForAVerdict) {
+  cut(15.4, 1);  // three rounds of all, and four without the last
+  EXPECT_EQ(values(contenders_.specs), std::vector<std::int64_t>{1});
+  EXPECT_EQ(contenders_.baselines.size(), 1u);
+  contenders_.specs = {{"", spec(1)}, {"", spec(2)}, {"", spec(3)}};
+  cut(15.6, 1);  // five rounds without the last
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2}));
 }
 
 TEST_F(ContendersTest, ATurnTakesAsLongAsThreeLaunchesOfTheSweep) {

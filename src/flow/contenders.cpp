@@ -144,7 +144,8 @@ void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool 
     notes.finals_are_cut_to_memory(most, all);
 }
 
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, double seconds_left) {
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, int finalists,
+                 double seconds_left) {
   const auto& [specs, baselines] = contenders;
   // That of a baseline is as long as that of the best.
   const auto turn = [&](const exec::Contender& contender) {
@@ -152,13 +153,12 @@ void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int laun
         std::ranges::find(trials, contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
     return turn_seconds(*trial, launches);
   };
-  const std::size_t all = contenders.count(), count_of_baselines = baselines.size();
-  double seconds = turn(specs.front());
-  std::size_t most = seconds <= seconds_left ? 1 : 0;
-  for (std::size_t i = 1; i < all; ++i) {
-    const bool is_baseline = i <= count_of_baselines;
-    seconds += turn(is_baseline ? specs.front() : specs[i - count_of_baselines]);
-    if (seconds <= seconds_left) most = i + 1;
+  const std::size_t all = contenders.count(), first = baselines.size() + static_cast<std::size_t>(finalists);
+  double round = 0;  // seconds
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < all; ++i) {
+    round += turn(specs[i <= baselines.size() ? 0 : i - baselines.size()]);
+    if (round * (i < first ? 1 : Judge::kFewest) <= seconds_left) most = i + 1;
   }
   if (most < all) cut(contenders, std::max<std::size_t>(most, 1));
 }

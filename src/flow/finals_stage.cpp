@@ -97,7 +97,7 @@ void FinalsStage::decide(Tuner& tuner) {
   const exec::FinalsRules rules = finals_rules(tuner);
   const double seconds_left = std::chrono::duration<double>(rules.end - now()).count();
   if (rules.end_is_asked_for && contenders.count() > 1)
-    cut_to_time(contenders, tuner.trials(), rules.launches, seconds_left);
+    cut_to_time(contenders, tuner.trials(), rules.launches, rules_.finalists, seconds_left);
   if (!enough(contenders)) return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
   hold_finals(id, contenders.all(), rules);
 }
