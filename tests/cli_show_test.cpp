@@ -100,6 +100,15 @@ TEST_F(Show, EveryRunOfAJournalCanBeShown) {
   expect_refusal({"show", "best.csv", "--run", "1"}, "tune: error: best.csv is no journal, and holds one run");
 }
 
+TEST_F(Show, ARunOfAListOfShapesIsShownWithItsShape) {
+  sandbox_.write_gemm();
+  sandbox_.write("shapes.yaml", "- {M: 16, N: 16, K: 16}\n- {M: 32, N: 16, K: 16}\n");
+  out({"gemm.yaml", "--shapes", "shapes.yaml", "--tune", "--no-finals", "--output", "best"});
+  EXPECT_TRUE(has(tune({"show", "best.jsonl", "--run", "1"}).err,
+                  "note: this is run 1 of 2 in best.jsonl, for M=16 N=16 K=16, of 20"));
+  EXPECT_TRUE(has(tune({"show", "best.jsonl"}).err, "run 2 of 2 in best.jsonl, for M=32 N=16 K=16, of 20"));
+}
+
 TEST_F(Show, ASimulationHasTheWinnerAndTheIndicesOfTheLastTuning) {
   sandbox_.write_script("{T: [3, 2], A: [1, 2]}");
   out({"bench.yaml", "--output", "best"});

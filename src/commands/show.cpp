@@ -39,8 +39,9 @@ void say_what_is_shown(const interop::Recording& recording, const flow::ShownRun
   if (!recording.run) return;
   const interop::JournalRun& run = *recording.run;
   if (run.count > 1)
-    print_wrapped(fmt::format("note: this is run {} of {} in {}{}; --run N shows another", run.number, run.count,
-                              recording.file, minute_of(run.begin.date)));
+    print_wrapped(fmt::format("note: this is run {} of {} in {}{}{}; --run N shows another", run.number, run.count,
+                              recording.file, run.begin.shape.empty() ? "" : ", for " + run.begin.shape,
+                              minute_of(run.begin.date)));
   if (!shown.printed)
     print_wrapped(fmt::format(
         "note: {} does not have what the run printed, because it was killed or an older version of tune wrote it; "
