@@ -16,15 +16,27 @@
 namespace tune::commands {
 namespace {
 
-/// `best.yaml` means the journal `best.jsonl`, and so does `best`.
-std::filesystem::path recording_of(const ShowOptions& options) {
+struct Meant {
+  std::filesystem::path file;
+  std::string shape = {};  ///< of a list: M64-N64-K64
+};
+
+/// `best.yaml` means the journal `best.jsonl`, and so does `best`. `best-M64-N64-K64` means one shape of it.
+Meant recording_of(const ShowOptions& options) {
+  const auto is_file = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored);
+  };
   const std::string ending = options.run.extension();
   const bool is_result = ending == ".yaml" || ending == ".yml";
   const std::filesystem::path prefix = is_result ? options.run.parent_path() / options.run.stem() : options.run;
   const std::filesystem::path journal = prefix.string() + ".jsonl";
   const std::filesystem::path file = is_result ? journal : interop::run_file(prefix);
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(file, ignored)) return file;
+  if (is_file(file)) return {file};
+  const std::string name = prefix.string();
+  for (std::size_t dash = name.rfind('-'); dash != std::string::npos && dash > 0; dash = name.rfind('-', dash - 1))
+    if (const std::string of_all = name.substr(0, dash) + ".jsonl"; is_file(of_all))
+      return {of_all, name.substr(dash + 1)};
   throw Error(ExitCode::bad_input,
               fmt::format("there is no run {}: neither this file nor {} is there; give the journal, CSV file, Kernel "
                           "Tuner cache or T4 results of a run",
@@ -86,8 +98,8 @@ std::string sections(const ShowOptions& options, const report::Summary& summary,
 
 ExitCode show(const ShowOptions& options) {
   if (config::is_database(options.run)) return show_database(options);
-  const std::filesystem::path file = recording_of(options);
-  const interop::Recording recording = interop::read_run(file, {options.number, false});
+  const auto [file, shape] = recording_of(options);
+  const interop::Recording recording = interop::read_run(file, {options.number, false, options.number ? "" : shape});
   const flow::ShownRun shown = flow::shown_run(recording, file);
   say_what_is_shown(recording, shown);
 

@@ -38,6 +38,44 @@ RecordedTrial to_recorded(Trial trial) {
   return recorded;
 }
 
+template <typename Take>
+void for_each_line(std::string_view text, Take take) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) break;  // torn
+    take(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+/// The run that a line begins, if it does.
+std::optional<wire::RunRecord> begun_by(std::string_view line) try {
+  if (line.find("\"run\"") == std::string_view::npos) return std::nullopt;
+  wire::Record record = wire::decode_record(line);
+  auto* run = std::get_if<wire::RunRecord>(&record);
+  return run != nullptr ? std::optional(std::move(*run)) : std::nullopt;
+} catch (const wire::Malformed&) {
+  return std::nullopt;
+}
+
+/// The last run for a shape: `M=64 N=64` is M64-N64 in the names of its files.
+std::int64_t number_of_run_for(const std::string& shape, std::string_view text, const std::string& file) {
+  std::int64_t runs = 0, last = 0;
+  for_each_line(text, [&](std::string_view line) {
+    const auto run = begun_by(line);
+    if (!run) return;
+    ++runs;
+    std::string name = run->shape;
+    std::erase(name, '=');
+    std::ranges::replace(name, ' ', '-');
+    if (name == shape) last = runs;
+  });
+  if (last == 0)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} holds no run for {}; give it and --run N for one of its {}", file, shape, runs));
+  return last;
+}
+
 /// What a run printed at its end, with the trials as they were then.
 struct Printed {
   wire::ResultsRecord record;
@@ -50,14 +88,11 @@ class JournalReader {
   /// Reads until the end of the run of this number, if there is one; of later runs it only knows how many they are.
   explicit JournalReader(std::string_view text, std::optional<std::int64_t> last = std::nullopt) {
     std::int64_t number = 1;
-    for (std::size_t begin = 0; begin < text.size(); ++number) {
-      const std::size_t end = text.find('\n', begin);
-      if (end == std::string_view::npos) break;  // torn
-      const std::string_view line = text.substr(begin, end - begin);
-      if (last && std::ssize(runs_) >= *last && begins_run(line)) ++later_runs_;
+    for_each_line(text, [&](std::string_view line) {
+      if (last && std::ssize(runs_) >= *last && begun_by(line)) ++later_runs_;
       if (later_runs_ == 0) accept(line, number);
-      begin = end + 1;
-    }
+      ++number;
+    });
     if (runs_.empty()) throw BadJson(text.data(), "the journal names no run");
   }
 
@@ -98,13 +133,6 @@ class JournalReader {
       lasts.push_back(&run);
     }
     return lasts;
-  }
-
-  static bool begins_run(std::string_view line) try {
-    return line.find("\"run\"") != std::string_view::npos &&
-           std::holds_alternative<wire::RunRecord>(wire::decode_record(line));
-  } catch (const wire::Malformed&) {
-    return false;
   }
 
   void accept(std::string_view line, std::int64_t number) try {
@@ -248,8 +276,9 @@ class JournalReader {
 
 std::vector<Recording> read_journal(std::string_view text) { return JournalReader(text).recordings(); }
 
-Recording read_journal_run(std::string_view text, const RunChoice& choice) {
-  return JournalReader(text, choice.number).recording_of(choice);
+Recording read_journal_run(std::string_view text, const std::string& file, const RunChoice& choice) {
+  const auto number = choice.shape.empty() ? choice.number : number_of_run_for(choice.shape, text, file);
+  return JournalReader(text, number).recording_of({number, choice.tuned});
 }
 
 }  // namespace tune::interop

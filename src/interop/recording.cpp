@@ -89,7 +89,7 @@ std::vector<Recording> parts_of(std::string_view text, const std::string& file, 
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw Error(ExitCode::bad_input, file + ": the recording is empty");
   const Recording::Format format = format_of(text);
-  if (format == Recording::Format::journal && choice != nullptr) return {read_journal_run(text, *choice)};
+  if (format == Recording::Format::journal && choice != nullptr) return {read_journal_run(text, file, *choice)};
   if (format == Recording::Format::journal) return read_journal(text);
   require_utf8(text);
   if (format == Recording::Format::kernel_tuner) return {read_kernel_tuner(text)};

@@ -81,9 +81,11 @@ std::string key_text(const Value& value);
 struct RunChoice {
   std::optional<std::int64_t> number;  ///< the first one is 1; unset: the last
   bool tuned = false;                  ///< of those only that sought the best, and were no parts of a run
+  std::string shape = {};              ///< the last one for this: M64-N64-K64, as in names of files; empty: any
 };
 /// Reads one run. What a journal holds of other runs is left out if the run has told its results; if not, the trials
-/// are those of read_recording up to the end of that run. Throws Error(bad_input) if there is no run of this number.
+/// are those of read_recording up to the end of that run. Throws Error(bad_input) if there is no run of this number, or
+/// for this shape.
 Recording read_run(const std::filesystem::path& path, const RunChoice& choice);
 
 /// Finds the trials of a recording by parameter values, whatever the order of the settings; 32, 32.0 and true, 1 are

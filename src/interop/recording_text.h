@@ -17,7 +17,7 @@ Recording read_t4(std::string_view text);
 /// One recording for each problem and device, in the order of their last runs.
 std::vector<Recording> read_journal(std::string_view text);
 /// One run of a journal alone; see read_run.
-Recording read_journal_run(std::string_view text, const RunChoice& choice);
+Recording read_journal_run(std::string_view text, const std::string& file, const RunChoice& choice);
 Recording read_csv(std::string_view text);
 
 /// Seconds that no build and no measurement takes.
