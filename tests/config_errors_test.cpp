@@ -331,7 +331,7 @@ TEST_F(BadInput, ArgumentsAreChecked) {
             "gemm.yaml:10: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or {tma: A, box: "
             "[...]}\n"
             "gemm.yaml:12: unknown buffer 'Q' in tma\n"
-            "gemm.yaml:12: swizzle must be one of 0, 32, 64, 128, not '100'\n"
+            "gemm.yaml:12: swizzle must be one of 0, 32, 64, 128, not 100\n"
             "gemm.yaml:13: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or {tma: A, box: "
             "[...]}\n"
             "gemm.yaml:14: unknown name 'D' in launch.args 'D'; no buffer, parameter, let or size has this name");

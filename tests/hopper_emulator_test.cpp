@@ -112,7 +112,7 @@ TEST_P(HopperKernels, ComputeTheProduct) {
       if (kernel.bn % (8 * cluster_m) != 0) continue;
       const int clusters = 1 + static_cast<int>(seed % 2);
       Launch launch{cluster_m, cluster_n, 1, clusters * cluster_m * cluster_n};
-      launch.stagger = 3;
+      launch.stagger = 2;
       if (kernel.split) launch.parts = std::min(3, ceil_div(shape.k, kernel.bk));
       try {
         EXPECT_EQ(product(kernel, shape, launch, seed++), expected(shape))

@@ -129,9 +129,10 @@ TEST_F(Sizes, OfATensorMapAreThoseThatExist) {
     return refusal("grid: [1], block: [1]", "", "[{tma: in, box: [8], " + bytes + "}, out]");
   };
   EXPECT_EQ(of("swizzle: P*32, l2: 128 if P == 0 else 1"), "");
-  EXPECT_EQ(of("swizzle: 16 if P == 0 else 32"), "launch.args swizzle is 16; it must be one of 0, 32, 64, 128");
-  EXPECT_EQ(of("l2: P + 512"), "launch.args l2 is 512; it must be one of 0, 64, 128, 256");
-  EXPECT_EQ(of("l2: 1//P"), "cannot evaluate launch.args l2: division by zero at P=0");
+  EXPECT_EQ(of("swizzle: 16 if P == 0 else 32"),
+            "swizzle of the tensor map of in is 16; it must be one of 0, 32, 64, 128");
+  EXPECT_EQ(of("l2: P + 512"), "l2 of the tensor map of in is 512; it must be one of 0, 64, 128, 256");
+  EXPECT_EQ(of("l2: 1//P"), "cannot evaluate l2 of the tensor map of in: division by zero at P=0");
 }
 
 TEST_F(Sizes, OfAChainAreTheSame) {

@@ -181,6 +181,9 @@ TEST_F(ContendersTest, MoreThanTheFinalistsTakePartOnlyIfThereIsTimeForAVerdict)
   contenders_.specs = {{"", spec(1)}, {"", spec(2)}, {"", spec(3)}};
   cut(15.6, 1);  // five rounds without the last
   EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2}));
+  contenders_.specs = {{"", spec(1)}, {"", spec(3), exec::Contender::Vendor::no, true}, {"", spec(2)}};
+  cut(5, 1);
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 3})) << "and today's configuration";
 }
 
 TEST_F(ContendersTest, ATurnTakesAsLongAsThreeLaunchesOfTheSweep) {

@@ -25,8 +25,8 @@
 //
 //   group        rows of tiles that blocks go down before they go on to the next column
 //   parts        of a tile's k, for REDUCE workspace
-//   stagger      slices of k by which the first one of each cluster lies behind that of the cluster before, without
-//                REDUCE; 0: all begin with the first
+//   stagger      cluster i begins with slice i*stagger, modulo their number, and goes on with the first one after the
+//                last; without REDUCE
 //   cluster_m, cluster_n   1 or 2; tiles whose blocks load together: those below each other share B, those side by side
 //                A. BN is a multiple of 8*cluster_m
 //
@@ -234,8 +234,8 @@ __device__ __forceinline__ void share_registers(bool produces) {
 
 }  // namespace
 
-// A launch always says the shape of its clusters, 1 too; else each barrier of a cluster asks first whether there is
-// one.
+// __cluster_dims__() without sizes promises that every launch says the size of its clusters, even if that is 1.
+// Without it, each barrier of a cluster is preceded by a test whether there are clusters.
 extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
 #if EPILOGUE_tma

@@ -37,11 +37,8 @@ __device__ __forceinline__ void expect(unsigned barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-__device__ __forceinline__ void arrive(unsigned barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-/// A warp arrives at this barrier of each block of its cluster, which has so many; without a branch.
+/// A warp arrives at this barrier of each block of its cluster, which has so many; without a branch. Each lane computes
+/// an address, and as many use it as there are blocks.
 __device__ __forceinline__ void arrive_in_all(unsigned barrier, unsigned blocks) {
   asm volatile(
       "{ .reg .pred alone, here, there; .reg .u32 remote;\n"

@@ -17,7 +17,7 @@ struct Work {
 /// division of integers takes several times as long, and no load is asked for before it.
 __device__ __forceinline__ unsigned divide(unsigned x, unsigned y) {
 #ifdef __CUDA_ARCH__
-  float reciprocal;  // __fdividef() would take care of numbers that y is not
+  float reciprocal;  // __fdividef() heeds very large y, too, which takes more instructions
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(static_cast<float>(y)));
   return static_cast<unsigned>((static_cast<float>(x) + 0.5F) * reciprocal);
 #else

@@ -44,11 +44,13 @@ std::optional<Expression> read_bytes(const Node* node, const char* what, std::sp
                                      const ExpressionReader& read, Diagnostics& diagnostics) {
   if (node == nullptr) return std::nullopt;
   const std::optional<Expression> bytes = read(*node, what);
+  if (!bytes || !bytes->used_slots().empty()) return bytes;
   EvalFailure failure;
-  if (bytes && bytes->used_slots().empty() &&
-      (std::ranges::find(choices, bytes->integer({}, failure)) == choices.end() || failure))
-    diagnostics.add(node->place,
-                    fmt::format("{} must be one of {}, not {}", what, fmt::join(choices, ", "), describe(*node)));
+  const std::int64_t value = bytes->integer({}, failure);
+  if (failure)
+    diagnostics.add(node->place, fmt::format("{}: {}", what, bytes->explain(failure, {})));
+  else if (std::ranges::find(choices, value) == choices.end())
+    diagnostics.add(node->place, fmt::format("{} must be one of {}, not {}", what, fmt::join(choices, ", "), value));
   return bytes;
 }
 

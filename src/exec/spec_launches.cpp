@@ -40,10 +40,10 @@ std::vector<std::int64_t> extents_at(const std::vector<Expression>& expressions,
   return values;
 }
 
-int bytes_at(const std::optional<Expression>& expression, const std::vector<Value>& slots, const char* what,
+int bytes_at(const std::optional<Expression>& expression, const std::vector<Value>& slots, const std::string& what,
              std::span<const std::int64_t> choices) {
   if (!expression) return 0;
-  const std::int64_t bytes = integer_at(*expression, slots, what);
+  const std::int64_t bytes = integer_at(*expression, slots, what.c_str());
   if (std::ranges::find(choices, bytes) == choices.end())
     throw Unlaunchable(fmt::format("{} is {}; it must be one of {}", what, bytes, fmt::join(choices, ", ")));
   return static_cast<int>(bytes);
@@ -92,8 +92,8 @@ wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::v
   arg.kind = rule.kind;
   arg.buffer = rule.buffer;
   arg.type = rule.type;
-  arg.swizzle = bytes_at(rule.swizzle, slots, "launch.args swizzle", kSwizzles);
-  arg.l2_promotion = bytes_at(rule.l2, slots, "launch.args l2", kL2Promotions);
+  arg.swizzle = bytes_at(rule.swizzle, slots, "swizzle of the tensor map of " + rule.buffer, kSwizzles);
+  arg.l2_promotion = bytes_at(rule.l2, slots, "l2 of the tensor map of " + rule.buffer, kL2Promotions);
   arg.box = extents_at(rule.box, slots, "launch.args box");
   const auto* gemm = std::get_if<Gemm>(&problem);
   if (rule.kind == Argument::Kind::alpha) arg.number = gemm->alpha;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "exec/memory.h"
+#include "model/statistics/finals.h"
 
 namespace tune::flow {
 namespace {
@@ -153,12 +154,14 @@ void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int laun
         std::ranges::find(trials, contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
     return turn_seconds(*trial, launches);
   };
-  const std::size_t all = contenders.count(), first = baselines.size() + static_cast<std::size_t>(finalists);
+  const bool has_default = std::ranges::any_of(specs, &exec::Contender::is_default);
+  const std::size_t all = contenders.count();
+  const std::size_t sure = baselines.size() + static_cast<std::size_t>(finalists) + (has_default ? 1 : 0);
   double round = 0;  // seconds
   std::size_t most = 0;
   for (std::size_t i = 0; i < all; ++i) {
     round += turn(specs[i <= baselines.size() ? 0 : i - baselines.size()]);
-    if (round * (i < first ? 1 : Judge::kFewest) <= seconds_left) most = i + 1;
+    if (round * (i < sure ? 1 : Judge::kFewest) <= seconds_left) most = i + 1;
   }
   if (most < all) cut(contenders, std::max<std::size_t>(most, 1));
 }

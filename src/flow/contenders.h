@@ -43,8 +43,8 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 /// there is a spec.
 void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, Notes& notes);
 /// Keeps as many as can be timed in the rounds that a verdict needs, by so many launches each, in the seconds left. Of
-/// the baselines and the first `finalists` specs it keeps as many as can be timed once, but at least one. Precondition:
-/// there is a spec.
+/// the baselines, today's configuration and the first `finalists` specs it keeps as many as can be timed once, but at
+/// least one. Precondition: there is a spec.
 void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, int finalists,
                  double seconds_left);
 

@@ -71,7 +71,6 @@ struct Thread {
   bool done = false;
   const char* waits_for = "";
   const std::function<bool()>* condition = nullptr;  ///< that it waits for
-  int on_their_way = 0;                              ///< its arrivals in other blocks
   unsigned clusters_met = 0;                         ///< how often it has waited for its cluster
   std::vector<Act> started;                          ///< products, and then groups of them that were committed
   std::deque<std::vector<Act>> products;

@@ -66,7 +66,6 @@ T __shfl_xor_sync(unsigned, T value, int distance) {
   return static_cast<T>(
       words_of_warp(static_cast<std::uint32_t>(value))[threadIdx.x % 32 ^ static_cast<unsigned>(distance)]);
 }
-inline void __syncwarp() { words_of_warp(0); }
 
 inline unsigned cluster_threads() {
   const auto& cluster = *Machine::now().block().cluster;
@@ -94,11 +93,9 @@ inline void expect(unsigned barrier, int bytes) {
 inline void arrive(unsigned barrier) { Machine::now().arrive(barrier); }
 inline void arrive_in(unsigned rank, unsigned barrier) {
   tune::hopper::Thread& thread = Machine::now().thread();
-  ++thread.on_their_way;
   Machine::now().later([rank, barrier, &thread] {
     Machine::now().act_as(thread);
     Machine::now().arrive(address_in(rank, barrier));
-    --thread.on_their_way;
   });
 }
 inline void arrive_in_all(unsigned barrier, unsigned blocks) {
