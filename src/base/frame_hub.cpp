@@ -204,9 +204,13 @@ class FrameHub::Impl {
     return end;
   }
 
-  // Returns whether the connection is still there.
+  // Returns whether the connection is still there. What a peer said before it left is heard although it can no longer
+  // be answered.
   bool write(Id id, FrameLink& link) {
-    if (const auto why = link.send_some()) return drop(id, *why);
+    if (const auto why = link.send_some()) {
+      hear(id, link);
+      return drop(id, *why);
+    }
     if (link.out.empty() && link.closing) return drop(id, "");
     if (link.writes != !link.out.empty())
       watch(link.socket.get(), id, std::uint32_t{EPOLLIN} | (link.out.empty() ? 0U : std::uint32_t{EPOLLOUT}),
@@ -216,10 +220,15 @@ class FrameHub::Impl {
   }
 
   void read(Id id, FrameLink& link) {
+    if (const auto why = hear(id, link)) drop(id, *why);
+  }
+
+  // Returns why the connection is lost, if it is.
+  std::optional<std::string> hear(Id id, FrameLink& link) {
     std::vector<std::string> frames;
-    const auto why = link.receive(frames);
+    auto why = link.receive(frames);
     for (std::string& text : frames) tell(Arrived{id, std::move(text)});
-    if (why) drop(id, *why);
+    return why;
   }
 
   // Returns false.
