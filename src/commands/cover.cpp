@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "base/streams.h"
@@ -15,6 +16,7 @@
 #include "flow/database.h"
 #include "flow/recorded_slowdowns.h"
 #include "model/values/shown.h"
+#include "report/grid.h"
 
 namespace tune::commands {
 namespace {
@@ -57,6 +59,42 @@ double weighted_mean(const std::vector<double>& weights, const std::vector<doubl
          std::accumulate(weights.begin(), weights.end(), 0.0);
 }
 
+std::string shown_name(const Setting& setting) { return (setting.run_time ? "$" : "") + setting.name; }
+
+/// The names of all parameters, in the order in which they first occur.
+std::vector<std::string> names_of(const std::vector<Configuration>& configurations) {
+  std::vector<std::string> names;
+  for (const Configuration& configuration : configurations)
+    for (const Setting& setting : configuration.params)
+      if (std::string name = shown_name(setting); std::ranges::find(names, name) == names.end())
+        names.push_back(std::move(name));
+  return names;
+}
+
+/// A row for each configuration with what tells them apart, below a line with what they have in common.
+std::string configurations_text(const SizeRule& rule) {
+  std::vector<report::GridColumn> columns = {{"use", 1, {}}, {"sizes", 2, {}}};
+  for (std::size_t use = 0; use < rule.configurations.size(); ++use) {
+    const auto sizes = std::ranges::count(rule.table, use, &std::pair<const Sizes, std::size_t>::second);
+    columns[0].cells.push_back(std::to_string(use));
+    columns[1].cells.push_back(std::to_string(sizes));
+  }
+  std::string common;
+  for (const std::string& name : names_of(rule.configurations)) {
+    report::GridColumn column{name, 2, {}};
+    for (const Configuration& configuration : rule.configurations) {
+      const auto setting = std::ranges::find(configuration.params, name, shown_name);
+      column.cells.push_back(setting == configuration.params.end() ? "-" : to_text(setting->value));
+    }
+    const bool differs = std::ranges::adjacent_find(column.cells, std::ranges::not_equal_to()) != column.cells.end();
+    if (differs || rule.configurations.size() == 1)
+      columns.push_back(std::move(column));
+    else
+      common += fmt::format(" {}={}", name, column.cells.front());
+  }
+  return (common.empty() ? "" : "all have" + common + "\n") + report::grid_text(columns);
+}
+
 std::string cover_text(const Slowdowns& table, const Cover& cover, const SizeRule& rule) {
   std::vector<double> slowdowns;
   for (std::size_t size = 0; size < table.sizes.size(); ++size)
@@ -68,11 +106,7 @@ std::string cover_text(const Slowdowns& table, const Cover& cover, const SizeRul
                   shared ? fmt::format(" in {} {}", cover.binaries, cover.binaries == 1 ? "binary" : "binaries") : "",
                   table.sizes.size(), rule.slowdown, weighted_mean(table.weights, slowdowns), shared ? " binaries" : "",
                   cover.smallest ? "do not" : "may");
-  text += fmt::format("{:>4} {:>6}  params\n", "use", "sizes");
-  for (std::size_t use = 0; use < rule.configurations.size(); ++use)
-    text += fmt::format("{:>4} {:>6}  {}\n", use,
-                        std::ranges::count(rule.table, use, &std::pair<const Sizes, std::size_t>::second),
-                        to_text(rule.configurations[use].params));
+  text += configurations_text(rule);
   text += fmt::format("{:>4} {:>9}  sizes\n", "use", "slowdown");
   for (std::size_t size = 0; size < table.sizes.size(); ++size)
     text += fmt::format("{:>4} {:>9.3f}  {}\n", rule.table.at(table.sizes[size]), slowdowns[size],
