@@ -73,7 +73,7 @@ TEST_F(Cover, IsTheSmallestSetOfConfigurations) {
   const Result two = tune({"cover", "db.yaml", "all.jsonl"});
   EXPECT_EQ(two.out,
             "2 of 8 configurations for 6 sizes; worst slowdown 1.020, mean 1.020; fewer do not suffice\n"
-            "all have ALWAYS=1\n"
+            "in all: ALWAYS=1\n"
             " use  sizes  BM\n"
             "   0      3   1\n"
             "   1      3   2\n"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <functional>
 #include <numeric>
+#include <set>
 
 #include "base/streams.h"
 #include "commands/commands.h"
@@ -59,40 +59,28 @@ double weighted_mean(const std::vector<double>& weights, const std::vector<doubl
          std::accumulate(weights.begin(), weights.end(), 0.0);
 }
 
-std::string shown_name(const Setting& setting) { return (setting.run_time ? "$" : "") + setting.name; }
-
-/// The names of all parameters, in the order in which they first occur.
-std::vector<std::string> names_of(const std::vector<Configuration>& configurations) {
-  std::vector<std::string> names;
-  for (const Configuration& configuration : configurations)
-    for (const Setting& setting : configuration.params)
-      if (std::string name = shown_name(setting); std::ranges::find(names, name) == names.end())
-        names.push_back(std::move(name));
-  return names;
-}
-
 /// A row for each configuration with what tells them apart, below a line with what they have in common.
 std::string configurations_text(const SizeRule& rule) {
   std::vector<report::GridColumn> columns = {{"use", 1, {}}, {"sizes", 2, {}}};
+  std::vector<const std::vector<Setting>*> all;
   for (std::size_t use = 0; use < rule.configurations.size(); ++use) {
     const auto sizes = std::ranges::count(rule.table, use, &std::pair<const Sizes, std::size_t>::second);
     columns[0].cells.push_back(std::to_string(use));
     columns[1].cells.push_back(std::to_string(sizes));
+    all.push_back(&rule.configurations[use].params);
   }
-  std::string common;
-  for (const std::string& name : names_of(rule.configurations)) {
-    report::GridColumn column{name, 2, {}};
-    for (const Configuration& configuration : rule.configurations) {
-      const auto setting = std::ranges::find(configuration.params, name, shown_name);
-      column.cells.push_back(setting == configuration.params.end() ? "-" : to_text(setting->value));
+  const std::vector<Setting> common = common_settings(all);
+  std::set<std::string> named;
+  const auto add_column = [&](const Setting& setting) {
+    if (!named.insert(setting.name).second) return;
+    columns.push_back({(setting.run_time ? "$" : "") + setting.name, 2, {}});
+    for (const std::vector<Setting>* params : all) {
+      const auto found = std::ranges::find(*params, setting.name, &Setting::name);
+      columns.back().cells.push_back(found == params->end() ? "-" : to_text(found->value));
     }
-    const bool differs = std::ranges::adjacent_find(column.cells, std::ranges::not_equal_to()) != column.cells.end();
-    if (differs || rule.configurations.size() == 1)
-      columns.push_back(std::move(column));
-    else
-      common += fmt::format(" {}={}", name, column.cells.front());
-  }
-  return (common.empty() ? "" : "all have" + common + "\n") + report::grid_text(columns);
+  };
+  for (const std::vector<Setting>* params : all) std::ranges::for_each(without(*params, common), add_column);
+  return (common.empty() ? "" : "in all: " + to_text(common) + "\n") + report::grid_text(columns);
 }
 
 std::string cover_text(const Slowdowns& table, const Cover& cover, const SizeRule& rule) {

@@ -76,26 +76,13 @@ class DatabaseTable {
       common_.push_back(title + ": " + all.front());
   }
 
-  static bool has(const std::vector<Setting>& params, const Setting& setting) {
-    return std::ranges::any_of(
-        params, [&](const Setting& other) { return other.name == setting.name && other.value == setting.value; });
-  }
-
-  // If all are the same in all results, the rows have them.
   void add_parameters() {
-    std::vector<Setting> common = rows_.front()->second.params;
-    std::size_t most = 0;
-    for (const auto* row : rows_) {
-      std::erase_if(common, [&](const Setting& setting) { return !has(row->second.params, setting); });
-      most = std::max(most, row->second.params.size());
-    }
-    if (common.size() == most) common.clear();
+    std::vector<const std::vector<Setting>*> all;
+    for (const auto* row : rows_) all.push_back(&row->second.params);
+    const std::vector<Setting> common = common_settings(all);
     if (!common.empty()) common_.push_back("in all: " + shown_line(to_text(common)));
-    add(kNames, 0, [&](const ResultKey&, const TunedResult& result) {
-      std::vector<Setting> others = result.params;
-      std::erase_if(others, [&](const Setting& setting) { return has(common, setting); });
-      return to_text(others);
-    });
+    add(kNames, 0,
+        [&](const ResultKey&, const TunedResult& result) { return to_text(without(result.params, common)); });
   }
 
   void add_ratios() {

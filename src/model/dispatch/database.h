@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -118,5 +119,9 @@ std::optional<std::int64_t> size_of(const Sizes& sizes, std::string_view name);
 std::string to_text(const Sizes& sizes);
 /// `BM=64 $THREADS=2`.
 std::string to_text(const std::vector<Setting>& params);
+/// What all of them have; nothing if they do not differ. Precondition: there is one.
+std::vector<Setting> common_settings(std::span<const std::vector<Setting>* const> all);
+/// Those that are not among the common ones.
+std::vector<Setting> without(std::vector<Setting> params, const std::vector<Setting>& common);
 
 }  // namespace tune
