@@ -2,9 +2,11 @@
 #include "base/frame_hub.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <semaphore>
 
+#include "base/frame_link.h"
 #include "base/tcp.h"
 
 namespace tune::frame_hub_test {
@@ -16,6 +18,9 @@ using base::FrameHub;
 /// Whoever connects to this, and then speaks for itself.
 class Listening : public testing::Test {
  protected:
+  /// At last the thread waits no more.
+  ~Listening() override { go_on_.release(2); }
+
   base::Descriptor connect() { return base::connect_to("127.0.0.1", port_, 10s); }
 
   template <typename Event>
@@ -26,7 +31,7 @@ class Listening : public testing::Test {
   }
 
   /// The hub's thread waits when a connection is lost, until `go_on_`.
-  std::counting_semaphore<2> stands_{0}, go_on_{0};
+  std::counting_semaphore<> stands_{0}, go_on_{0};
   FrameHub hub_{60s, [this](const std::string&) {
                   stands_.release();
                   go_on_.acquire();
@@ -40,8 +45,8 @@ TEST_F(Listening, WhatAPeerSaidBeforeItLeftIsHeardAlthoughItCannotBeAnswered) {
   hub_.trust(one);
   hub_.trust(two);
   hub_.send(two, "what is never read");
-  char byte = 0;
-  while (::read(second.get(), &byte, 1) != 1) continue;  // it has come, so that to close now resets the connection
+  pollfd readable{second.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&readable, 1, 10'000), 1) << "what is not read resets the connection when it is closed";
   first.close();
   stands_.acquire();
   EXPECT_TRUE(second.write(*base::FrameLink::frame("last words")));

@@ -92,8 +92,10 @@ wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::v
   arg.kind = rule.kind;
   arg.buffer = rule.buffer;
   arg.type = rule.type;
-  arg.swizzle = bytes_at(rule.swizzle, slots, "swizzle of the tensor map of " + rule.buffer, kSwizzles);
-  arg.l2_promotion = bytes_at(rule.l2, slots, "l2 of the tensor map of " + rule.buffer, kL2Promotions);
+  if (rule.kind == Argument::Kind::tensor_map) {
+    arg.swizzle = bytes_at(rule.swizzle, slots, "swizzle of the tensor map of " + rule.buffer, kSwizzles);
+    arg.l2_promotion = bytes_at(rule.l2, slots, "l2 of the tensor map of " + rule.buffer, kL2Promotions);
+  }
   arg.box = extents_at(rule.box, slots, "launch.args box");
   const auto* gemm = std::get_if<Gemm>(&problem);
   if (rule.kind == Argument::Kind::alpha) arg.number = gemm->alpha;
