@@ -114,7 +114,7 @@ int Sandbox::script_runs() const {
 std::vector<std::string> Sandbox::files() const {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(folder_))
-    names.push_back(fs::relative(entry.path(), folder_).string());
+    names.push_back(entry.path().lexically_relative(folder_).string());  // it may be gone by now
   std::sort(names.begin(), names.end());
   return names;
 }
