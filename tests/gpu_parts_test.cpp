@@ -7,6 +7,7 @@
 #include "burst_clock.h"
 #include "model/peak.h"
 #include "roofline.h"
+#include "steady_load.h"
 #include "vendor_race.h"
 
 namespace tune::gpu_parts_test {
@@ -50,6 +51,62 @@ TEST(BurstClock, SettlesForWhatTheDeviceGrants) {
   EXPECT_EQ(card.rests_, worker::BurstClock::kIdleSteps);
   EXPECT_EQ(clock.target_hz(), 1200e6);
   EXPECT_TRUE(clock.accepts(1195e6));
+}
+
+/// A card on which each launch takes so many seconds, the next of these times after the other.
+class LoadedCard {
+ public:
+  explicit LoadedCard(std::vector<double> seconds) : seconds_(std::move(seconds)) {}
+  worker::SteadyLoad load() {
+    const auto run = [this](std::int64_t count) {
+      ++looks_;
+      const double start = now_;
+      for (std::int64_t i = 0; i < count; ++i) launch();
+      return now_ - start;
+    };
+    return {run, [this] { return now_; }};
+  }
+  double launch() {
+    const double seconds = seconds_[launches_++ % seconds_.size()];
+    now_ += seconds;
+    return seconds;
+  }
+  std::vector<double> seconds_;
+  double now_ = 1000;
+  std::size_t launches_ = 0;
+  int looks_ = 0;
+};
+
+TEST(SteadyLoad, LastsAsLongAsAskedFor) {
+  LoadedCard card({1e-3});
+  card.load().apply(0.25);
+  EXPECT_NEAR(card.now_ - 1000, 0.25, 2e-3);
+  EXPECT_LE(card.looks_, 5) << "the device pauses at each";
+}
+
+TEST(SteadyLoad, IsOneLaunchOfALongKernel) {
+  LoadedCard card({2.0});
+  card.load().apply(worker::SteadyLoad::kBeforeLaunch);
+  EXPECT_EQ(card.launches_, 1U);
+}
+
+TEST(SteadyLoad, LooksAtTheClockDuringManyShortLaunches) {
+  LoadedCard card({1e-6});
+  card.load().apply(0.01);
+  EXPECT_NEAR(card.now_ - 1000, 0.01, 1e-5);
+  EXPECT_GE(card.looks_, static_cast<int>(0.01 / 1e-6 / worker::SteadyLoad::kMostInARow));
+}
+
+TEST(SteadyLoad, ASampleIsTheMeanOfAClockThatGoesUpAndDown) {
+  LoadedCard card({1.5e-3, 1.7e-3});
+  EXPECT_NEAR(card.load().sample([&] { return card.launch(); }), 1.6e-3, 0.01e-3);
+  EXPECT_NEAR(card.now_ - 1000, worker::SteadyLoad::kSample, 2e-3);
+}
+
+TEST(SteadyLoad, ASampleOfALongKernelIsOneLaunch) {
+  LoadedCard card({2.0, 3.0});
+  EXPECT_EQ(card.load().sample([&] { return card.launch(); }), 2.0);
+  EXPECT_EQ(card.launches_, 1U);
 }
 
 /// Algorithms of given times; a negative one cannot be launched.

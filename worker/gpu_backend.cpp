@@ -221,7 +221,7 @@ void GpuBackend::choose_fastest_algorithm() {
   const auto launch = [this](int algorithm, bool first) -> std::optional<double> {
     vendor_->choose(algorithm);
     try {
-      return first ? timer_->first() : timer_->sample();
+      return first ? timer_->first() : timer_->next();
     } catch (const SpecFailure&) {
       return std::nullopt;
     } catch (const blas::NotSupported&) {
@@ -257,8 +257,8 @@ wire::Checked GpuBackend::check(const wire::Go& go) {
   else if (vendor_)
     timer_->first();
   timer_->enter_state(first);
-  for (std::size_t i = 1; i < verifier_->patterns().size(); ++i) timer_->sample();
-  return finish(timer_->sample());
+  for (std::size_t i = 1; i < verifier_->patterns().size(); ++i) timer_->next();
+  return finish(timer_->next());
 }
 
 /// Opened when it is first needed: it takes 5 ms of the driver's lock (H200), and what the check rules out needs none.
@@ -363,7 +363,7 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   } else {  // others had the device since
     if (in_finals_ && checked_->seconds < kPlaceMatters) move();
     timer_->enter_state();
-    timer_->sample();
+    timer_->next();
   }
   wire::Measured measured;
   measured.timing = verdict ? *verdict : time(go, go.check ? checked_->seconds : 0, deadline);

@@ -10,6 +10,7 @@ constexpr double kMostHold = 0.1;      // for a host that is that slow to queue 
 constexpr double kPerKernel = 5e-6;    // a launch takes the host 2.5 us on a machine with an H200
 constexpr std::int64_t kQueued = 256;  // kernels that fit the driver's queue for certain
 constexpr double kLeastRun = 20e-6;    // seconds of a launch whose clock can be told
+constexpr double kLeastTime = 1e-9;    // a clock that does not tick between two readings makes no launch free
 
 double seconds_between(const gpu::Stamp& from, const gpu::Stamp& to) {
   return static_cast<double>(to.nanoseconds - from.nanoseconds) * 1e-9;
@@ -43,8 +44,7 @@ GpuStopwatch::Reading GpuStopwatch::finish() {
   gpu::Watch watch{};
   watch_.copy_to(std::as_writable_bytes(std::span(&watch, 1)));
   Reading reading;
-  // A clock that does not tick between two readings must not make a launch free.
-  reading.seconds = std::max(stop_.since(start_), 1e-9);
+  reading.seconds = std::max(stop_.since(start_), kLeastTime);
   reading.idle_clock_hz = clock_between(watch.held, watch.released);
   if (watch.after.nanoseconds > 0 && seconds_between(watch.released, watch.after) > kLeastRun)
     reading.clock_hz = clock_between(watch.released, watch.after);
@@ -72,6 +72,14 @@ GpuStopwatch::Reading GpuStopwatch::time_first(const std::function<void()>& laun
   launch();
   stop_.record();
   return finish();
+}
+
+double GpuStopwatch::run(const std::function<void()>& launch, std::int64_t count) {
+  start_.record();
+  for (std::int64_t i = 0; i < count; ++i) launch();
+  stop_.record();
+  stop_.wait();
+  return std::max(stop_.since(start_), kLeastTime);
 }
 
 double GpuStopwatch::rest(double seconds) {

@@ -1,7 +1,6 @@
 #include "gpu_timer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "measure.h"
@@ -10,11 +9,8 @@
 namespace tune::worker {
 namespace {
 
-constexpr double kWake = 2e-3;      // seconds after which a device that idled is as fast as one that did not (H200)
-constexpr double kSoakStep = 0.05;  // seconds between two looks at the clock
-constexpr double kMostSoak = 1;     // seconds
-constexpr double kSettled = 0.005;  // share by which a settled clock may still change from look to look
-constexpr int kMostRepeats = 8;     // of one sample that does not count
+constexpr double kWake = 2e-3;   // seconds after which a device that idled is as fast as one that did not (H200)
+constexpr int kMostRepeats = 8;  // of one launch that does not count
 
 }  // namespace
 
@@ -22,6 +18,7 @@ GpuTimer::GpuTimer(const Gpu& gpu, const GpuHelpers& helpers, GpuMemory& memory,
     : memory_(&memory),
       stopwatch_(gpu, helpers),
       burst_(1e3 * gpu.attribute(gpu::kClock), [this](double seconds) { return stopwatch_.rest(seconds); }),
+      load_([this](std::int64_t count) { return stopwatch_.run([this] { launch(); }, count); }, seconds_now),
       patterns_(verifier.patterns()) {}
 
 void GpuTimer::use(Subject subject, bool cold_cache) {
@@ -65,11 +62,11 @@ bool GpuTimer::counts(const Reading& reading) {
   return state_ != PowerState::burst || burst_.accepts(reading.idle_clock_hz);
 }
 
-// A sample that still does not count after several repeats is accepted, so that a device that does not settle is
+// A launch that still does not count after several repeats is accepted, so that a device that does not settle is
 // measured anyway.
-double GpuTimer::sample() {
+double GpuTimer::next() {
   for (int repeats = 0;; ++repeats) {
-    if (state_ == PowerState::sustained) launch();
+    if (state_ == PowerState::sustained) load_.apply(SteadyLoad::kBeforeLaunch);
     prepare();
     const Reading reading = stopwatch_.time([this] { launch(); }, subject_.kernels);
     const double seconds = verified(reading);
@@ -79,23 +76,15 @@ double GpuTimer::sample() {
   }
 }
 
-void GpuTimer::enter_state(double busy) {
-  if (state_ == PowerState::sustained)
-    soak();
-  else if (busy < kWake)
-    burst_.accepts(stopwatch_.rest(kWake));
+double GpuTimer::sample() {
+  return state_ == PowerState::burst ? next() : load_.sample([this] { return next(); });
 }
 
-void GpuTimer::soak() {
-  double before = 0;
-  const double start = seconds_now();
-  while (seconds_now() - start < kMostSoak) {
-    for (const double end = seconds_now() + kSoakStep; seconds_now() < end;)
-      stopwatch_.time([this] { launch(); }, subject_.kernels);
-    const Reading last = stopwatch_.time([this] { launch(); }, subject_.kernels);
-    if (before > 0 && std::abs(last.idle_clock_hz - before) < kSettled * before) return;
-    before = last.idle_clock_hz;
-  }
+void GpuTimer::enter_state(double busy) {
+  if (state_ == PowerState::sustained)
+    load_.apply(SteadyLoad::kBeforeTurn);
+  else if (busy < kWake)
+    burst_.accepts(stopwatch_.rest(kWake));
 }
 
 double GpuTimer::take_clock_mhz() {

@@ -6,6 +6,7 @@
 #include "burst_clock.h"
 #include "gpu_memory.h"
 #include "gpu_stopwatch.h"
+#include "steady_load.h"
 
 namespace tune::worker {
 
@@ -28,10 +29,13 @@ class GpuTimer {
 
   /// The first launch of code, whose time holds what loading it takes. Throws SpecFailure of the check stage, GpuError.
   double first();
-  /// One launch in the power state, in seconds. Throws as first().
+  /// One more launch in the power state, in seconds. Throws as first().
+  double next();
+  /// What is taken for the time of a launch in the power state, in seconds: that of one, or in `sustained` the mean of
+  /// many. Throws as first().
   double sample();
-  /// Brings the device into the power state: wakes it, or keeps it busy until its clock has settled. `busy` is for how
-  /// many seconds it has just worked.
+  /// Brings the device into the power state: wakes it, or loads it. `busy` is for how many
+  /// seconds it has just worked.
   void enter_state(double busy = 0);
 
   /// The largest error of all launches so far, divided by its tolerance.
@@ -51,11 +55,11 @@ class GpuTimer {
   void launch() const;
   double verified(const Reading& reading);
   bool counts(const Reading& reading);
-  void soak();
 
   GpuMemory* memory_;
   GpuStopwatch stopwatch_;
   BurstClock burst_;
+  SteadyLoad load_;
   std::vector<Poison> patterns_;
   Subject subject_;
   bool cold_cache_ = true;

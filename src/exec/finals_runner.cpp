@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMinRounds = 7;
 constexpr int kBaselineRounds = 15;  // are enough to know a ratio to 1 %; the decision is among the specs
-constexpr double kMostLaunchesInOtherState = 20, kSecondsInOtherState = 1;
+constexpr double kMostLaunchesInBurst = 20, kSecondsInBurst = 1;  // where that is the other state
 
 }  // namespace
 
@@ -232,8 +232,10 @@ void FinalsRunner::time_in_other_state() {
     if (!entry->active() || (rules_.end_is_asked_for && service_->now() >= rules_.end)) continue;
     if (!finished(entry->result)) continue;
     entry->beyond = true;
-    const double fitting = kSecondsInOtherState / median_seconds(entry->result);
-    const auto launches = static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInOtherState));
+    const double fitting = kSecondsInBurst / median_seconds(entry->result);
+    const auto launches = *rules_.other_state == PowerState::sustained
+                              ? rules_.launches
+                              : static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInBurst));
     const auto measured = time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state});
     if (!measured) continue;
     entry->result.other_state_seconds = measured->timing.median;

@@ -15,7 +15,7 @@ std::string_view to_text(Backend backend);
 constexpr bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
 
 /// The state of a device in which a kernel is timed: `burst` is at its boost clock, with pauses between launches;
-/// `sustained` is after so much work that its clock has settled.
+/// `sustained` is under a steady load.
 enum class PowerState { burst, sustained };
 std::string_view to_text(PowerState state);
 std::optional<PowerState> parse_power_state(std::string_view text);

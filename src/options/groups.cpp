@@ -58,7 +58,7 @@ void add_search(CLI::App& app, Options& options, const char* group) {
 void add_finals(CLI::App& app, Options& options, const char* group) {
   app.add_option_function<std::string>(
          "--state", [&options](const std::string& text) { options.state = parse_power_state(text); },
-         "Time GPU kernels at the boost clock, or once the clock has settled under load (default: burst)")
+         "Time GPU kernels at the boost clock, or under a steady load (default: burst)")
       ->check(CLI::IsMember({"burst", "sustained"}).description(""))
       ->group(group)
       ->type_name("burst|sustained");
