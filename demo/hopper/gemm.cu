@@ -271,19 +271,21 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     if (warp == 1 && elected()) {  // another warp makes the barriers, while this one finds out what to load
       Stages ring = first;
       const Loads loads(cluster, tiles.rank);
-      const int first_slice = tiles.first_slice(stagger);
+      int slice = kSplit ? work.part : tiles.first_slice(stagger), step = tiles.parts;
       unsigned turn = 0;
 #pragma unroll 1
       for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) {
-        int slice = kSplit ? work.part : first_slice, left = work.slices;
+        int left = work.slices;
 #pragma unroll 1
         do {
+          if (!kSplit) slice = slice < 0 ? work.slices - 1 : slice == work.slices ? 0 : slice;
           wait(ring.empty(), ring.parity ^ 1);  // passes at once in the first round
           load_slice(SWAP ? b : a, SWAP ? a : b, work, slice, loads, ring);
           ring.next();
-          slice += tiles.parts;
-          if (!kSplit && slice == work.slices) slice = 0;
+          slice += step;
         } while (--left > 0);
+        step = -step;  // back: the L2 cache still has what was loaded last
+        slice += step;
       }
       if (cluster.blocks() > 1) ring.drain();
     }
