@@ -125,7 +125,7 @@ TEST_F(IdentityTest, OfARestrictedCpuKernelIsWhatItWas) {
   plan_.measure.state = PowerState::sustained;
   const exec::Requests requests = this->requests();
   EXPECT_EQ(requests.build_key(spec(1)), "d23de5082bc518c14013fe4e27ddbfe9");
-  EXPECT_EQ(requests.trial_id(spec(1)), "e3b8e9e3ca1cb854e68f624daba5cda3");
+  EXPECT_EQ(requests.trial_id(spec(1)), "b3c8e1a48b58e9d5fc2add1fbae1886d");
 }
 
 TEST_F(IdentityTest, OfACustomProblemIsWhatItWas) {

@@ -181,6 +181,8 @@ std::string text_of(const MeasureRules& rules) {
   // A spec that asks for more memory than it may have fails. Written only if it is given, as `bias`.
   if (rules.memory_bytes != 0) fields.add("memory_bytes", rules.memory_bytes);
   fields.add("min_launches", rules.min_launches);
+  // In `sustained`, times were single launches once; what was recorded then does not have this field.
+  if (rules.state == PowerState::sustained) fields.add("sample", in_quotes("mean"));
   fields.add("state", in_quotes(to_text(rules.state)));        // each has its own clock
   if (rules.strict) fields.add("strict", flag(rules.strict));  // a kernel that reads too far fails; as `bias`
   return fields.add("warmup", rules.warmup).text();
