@@ -118,6 +118,14 @@ TEST_F(IdentityTest, OfAKernelWithTensorMapsIsWhatItWas) {
   EXPECT_EQ(requests.trial_id(spec(1)), "c8dd2fe6ea7405dadfb2617412a1b774");
 }
 
+TEST_F(IdentityTest, OfAGpuKernelInSustainedIsWhatItWas) {
+  read(kHopper);
+  plan_.measure.state = PowerState::sustained;
+  const exec::Requests requests = this->requests();
+  EXPECT_EQ(requests.build_key(spec(1)), "bd3367c7c01f56c56a192cac994b5601");
+  EXPECT_EQ(requests.trial_id(spec(1)), "2eaac4c30d2c26bf79c3102802f55970");
+}
+
 TEST_F(IdentityTest, OfARestrictedCpuKernelIsWhatItWas) {
   read(kBiased);
   plan_.measure.strict = true;
@@ -125,7 +133,7 @@ TEST_F(IdentityTest, OfARestrictedCpuKernelIsWhatItWas) {
   plan_.measure.state = PowerState::sustained;
   const exec::Requests requests = this->requests();
   EXPECT_EQ(requests.build_key(spec(1)), "d23de5082bc518c14013fe4e27ddbfe9");
-  EXPECT_EQ(requests.trial_id(spec(1)), "b3c8e1a48b58e9d5fc2add1fbae1886d");
+  EXPECT_EQ(requests.trial_id(spec(1)), "e3b8e9e3ca1cb854e68f624daba5cda3");
 }
 
 TEST_F(IdentityTest, OfACustomProblemIsWhatItWas) {

@@ -130,8 +130,10 @@ class ContendersTest : public testing::Test {
     for (const exec::Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
     return values;
   }
-  void cut(double seconds_left, int finalists = 5) {
-    flow::cut_to_time(contenders_, trials_, 3, finalists, seconds_left);
+  void cut(double seconds_left, int finalists = 5, double least_turn = 0) {
+    exec::FinalsRules rules;
+    rules.least_turn = least_turn;
+    flow::cut_to_time(contenders_, trials_, rules, finalists, seconds_left);
   }
 
   std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
@@ -166,6 +168,11 @@ TEST_F(ContendersTest, LongKernelsOnAGpuMeetInFinalsThatAreLessWide) {
 TEST_F(ContendersTest, AllStayWhereThereIsTimeForARound) {
   cut(4.4);
   EXPECT_EQ(contenders_.count(), 4u);
+}
+
+TEST_F(ContendersTest, ATurnTakesAsLongAsItsStateNeeds) {
+  cut(4.4, 5, 1.3);
+  EXPECT_EQ(contenders_.count(), 3u);
 }
 
 TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {

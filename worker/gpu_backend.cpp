@@ -221,7 +221,7 @@ void GpuBackend::choose_fastest_algorithm() {
   const auto launch = [this](int algorithm, bool first) -> std::optional<double> {
     vendor_->choose(algorithm);
     try {
-      return first ? timer_->first() : timer_->next();
+      return first ? timer_->first() : timer_->next(0);
     } catch (const SpecFailure&) {
       return std::nullopt;
     } catch (const blas::NotSupported&) {
@@ -276,7 +276,7 @@ wire::Go GpuBackend::limited(const wire::Go& go) {
 }
 
 double GpuBackend::sample() {
-  const double seconds = timer_->sample();
+  const double seconds = in_finals_ ? timer_->sample() : timer_->next();
   if (observer_ && !in_finals_) observer_->look();
   return seconds;
 }
@@ -284,6 +284,7 @@ double GpuBackend::sample() {
 Sampler GpuBackend::sampler(const wire::Go& go, double cutoff) {
   MeasureRules rules = rules_;
   rules.cutoff = cutoff;
+  if (timer_->state() == PowerState::sustained) rules.warmup = 0;  // its load is one
   return {rules, limited(go), [this] { return sample(); }, seconds_now, {0, kCheckedLaunches}};
 }
 

@@ -18,8 +18,9 @@ GpuTimer::GpuTimer(const Gpu& gpu, const GpuHelpers& helpers, GpuMemory& memory,
     : memory_(&memory),
       stopwatch_(gpu, helpers),
       burst_(1e3 * gpu.attribute(gpu::kClock), [this](double seconds) { return stopwatch_.rest(seconds); }),
-      load_([this](std::int64_t count) { return stopwatch_.run([this] { launch(); }, count); }, seconds_now),
-      patterns_(verifier.patterns()) {}
+      load_([this](std::int64_t count) { return stopwatch_.run([this] { launch_again(); }, count); }, seconds_now),
+      patterns_(verifier.patterns()),
+      needs_restoring_(verifier.needs_restoring()) {}
 
 void GpuTimer::use(Subject subject, bool cold_cache) {
   subject_ = std::move(subject);
@@ -32,6 +33,13 @@ void GpuTimer::use(Subject subject, bool cold_cache) {
 void GpuTimer::launch() const {
   memory_->zero();
   subject_.launch();
+}
+
+/// What it computes is not verified. Results that grew from launch to launch would become infinite, and take less
+/// power.
+void GpuTimer::launch_again() {
+  if (needs_restoring_) memory_->prepare(patterns_.front());
+  launch();
 }
 
 void GpuTimer::prepare() {
@@ -64,9 +72,9 @@ bool GpuTimer::counts(const Reading& reading) {
 
 // A launch that still does not count after several repeats is accepted, so that a device that does not settle is
 // measured anyway.
-double GpuTimer::next() {
+double GpuTimer::next(double load) {
   for (int repeats = 0;; ++repeats) {
-    if (state_ == PowerState::sustained) load_.apply(SteadyLoad::kBeforeLaunch);
+    if (state_ == PowerState::sustained) load_.apply(load);
     prepare();
     const Reading reading = stopwatch_.time([this] { launch(); }, subject_.kernels);
     const double seconds = verified(reading);

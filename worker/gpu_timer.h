@@ -26,16 +26,16 @@ class GpuTimer {
   /// From now on, times this. The buffers must be laid.
   void use(Subject subject, bool cold_cache);
   void set_state(PowerState state) { state_ = state; }
+  PowerState state() const { return state_; }
 
   /// The first launch of code, whose time holds what loading it takes. Throws SpecFailure of the check stage, GpuError.
   double first();
-  /// One more launch in the power state, in seconds. Throws as first().
-  double next();
-  /// What is taken for the time of a launch in the power state, in seconds: that of one, or in `sustained` the mean of
-  /// many. Throws as first().
+  /// One more launch in the power state, in seconds. In `sustained`, the device is loaded for `load` seconds before.
+  /// Throws as first().
+  double next(double load = SteadyLoad::kBeforeLaunch);
+  /// A time for the finals, in seconds: that of one launch, or in `sustained` the mean of several. Throws as first().
   double sample();
-  /// Brings the device into the power state: wakes it, or loads it. `busy` is for how many
-  /// seconds it has just worked.
+  /// Brings the device into the power state: wakes it, or loads it. `busy` is for how many seconds it has just worked.
   void enter_state(double busy = 0);
 
   /// The largest error of all launches so far, divided by its tolerance.
@@ -53,6 +53,7 @@ class GpuTimer {
   using Reading = GpuStopwatch::Reading;
   void prepare();
   void launch() const;
+  void launch_again();
   double verified(const Reading& reading);
   bool counts(const Reading& reading);
 
@@ -61,6 +62,7 @@ class GpuTimer {
   BurstClock burst_;
   SteadyLoad load_;
   std::vector<Poison> patterns_;
+  bool needs_restoring_;  ///< a launch reads what the one before has written
   Subject subject_;
   bool cold_cache_ = true;
   PowerState state_ = PowerState::burst;

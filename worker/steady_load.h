@@ -15,13 +15,13 @@ class SteadyLoad {
   using Seconds = std::function<double()>;
   static constexpr double kBeforeTurn = 0.25;    ///< seconds of load after which a device that idled is held back
   static constexpr double kBeforeLaunch = 0.01;  ///< seconds of load before each timed launch
-  static constexpr double kSample = 0.1;         ///< seconds
+  static constexpr double kSample = 0.1;         ///< seconds of timed launches, and of the loads before them
   static constexpr double kMostInARow = 1000;    ///< launches before the clock is read again
 
   /// `run` launches so often without a pause, waits, and returns the seconds that it took; `now` is a clock in seconds.
   SteadyLoad(Run run, Seconds now) : run_(std::move(run)), now_(std::move(now)) {}
 
-  /// Loads the device for so many seconds, with one launch at least.
+  /// Loads the device for so many seconds, with one launch at least; not at all if that is 0.
   void apply(double seconds) const;
   /// The mean of the times of all launches that begin within kSample seconds, of one at least. `timed` makes one.
   double sample(const Seconds& timed) const;

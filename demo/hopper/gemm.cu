@@ -26,7 +26,7 @@
 //   group        rows of tiles that blocks go down before they go on to the next column
 //   parts        of a tile's k, for REDUCE workspace
 //   stagger      cluster i begins with slice i*stagger, modulo their number, and goes on with the first one after the
-//                last; without REDUCE
+//                last, and for every second tile backwards; without REDUCE
 //   cluster_m, cluster_n   1 or 2; tiles whose blocks load together: those below each other share B, those side by side
 //                A. BN is a multiple of 8*cluster_m
 //

@@ -19,7 +19,8 @@ struct FinalsRules {
   using Clock = std::chrono::steady_clock;
 
   std::uint64_t seed = 0;
-  int launches = 3;               ///< per contender and round; a program is run once
+  int launches = 3;               ///< per contender and round, or samples in `sustained`; a program is run once
+  double least_turn = 0;          ///< seconds that a contender's turn takes at least
   Clock::time_point end;          ///< after this time every round but the first is aborted
   bool end_is_asked_for = false;  ///< the user set it; if not, failures and the steps after the rounds get extra time
   bool by_time = true;            ///< contenders that are slower are eliminated

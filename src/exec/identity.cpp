@@ -181,8 +181,6 @@ std::string text_of(const MeasureRules& rules) {
   // A spec that asks for more memory than it may have fails. Written only if it is given, as `bias`.
   if (rules.memory_bytes != 0) fields.add("memory_bytes", rules.memory_bytes);
   fields.add("min_launches", rules.min_launches);
-  // In `sustained`, times were single launches once; what was recorded then does not have this field.
-  if (rules.state == PowerState::sustained) fields.add("sample", in_quotes("mean"));
   fields.add("state", in_quotes(to_text(rules.state)));        // each has its own clock
   if (rules.strict) fields.add("strict", flag(rules.strict));  // a kernel that reads too far fails; as `bias`
   return fields.add("warmup", rules.warmup).text();
@@ -195,6 +193,8 @@ std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   fields.add("command", list(plan.build.run, in_quotes));         // the program that is run and timed
   fields.add("command_is_shell", flag(plan.build.run_is_shell));  // the shell reads the same words differently
   fields.add("keep", in_quotes("")).add("launches", "[]");
+  // In `sustained` there was less load before launches once; what was recorded then does not have this field.
+  if (is_gpu(plan.backend) && plan.measure.state == PowerState::sustained) fields.add("load", in_quotes("steady"));
   fields.add("measure", text_of(plan.measure));
   fields.add("problem", text_of(plan.problem));
   fields.add("reference", in_quotes("")).add("request", in_quotes("measure"));

@@ -24,11 +24,11 @@ void cut(Contenders& contenders, std::size_t most) {
   baselines.resize(std::min(baselines.size(), most - specs.size()));
 }
 
-/// How long a turn in the finals takes: its part of what the sweep took for more launches.
-double turn_seconds(const Trial& trial, int launches) {
+/// How long a turn in the finals takes: its part of what the sweep took for more launches, and at least so long.
+double turn_seconds(const Trial& trial, int launches, double least) {
   const Timing& timing = trial.measurement()->timing;
   const double part = std::min(1.0, launches / static_cast<double>(std::max<std::int64_t>(timing.count, 1)));
-  return std::max(trial.measure_seconds * part, timing.median);
+  return std::max({trial.measure_seconds * part, timing.median, least});
 }
 
 }  // namespace
@@ -145,14 +145,14 @@ void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool 
     notes.finals_are_cut_to_memory(most, all);
 }
 
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, int finalists,
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules, int finalists,
                  double seconds_left) {
   const auto& [specs, baselines] = contenders;
   // That of a baseline is as long as that of the best.
   const auto turn = [&](const exec::Contender& contender) {
     const auto trial =
         std::ranges::find(trials, contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
-    return turn_seconds(*trial, launches);
+    return turn_seconds(*trial, rules.launches, rules.least_turn);
   };
   const bool has_default = std::ranges::any_of(specs, &exec::Contender::is_default);
   const std::size_t all = contenders.count();

@@ -42,10 +42,10 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 /// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
 /// there is a spec.
 void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, Notes& notes);
-/// Keeps as many as can be timed in the rounds that a verdict needs, by so many launches each, in the seconds left. Of
-/// the baselines, today's configuration and the first `finalists` specs it keeps as many as can be timed once, but at
+/// Keeps as many as can be timed in the rounds that a verdict needs, by these rules, in the seconds left. Of the
+/// baselines, today's configuration and the first `finalists` specs it keeps as many as can be timed once, but at
 /// least one. Precondition: there is a spec.
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, int launches, int finalists,
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules, int finalists,
                  double seconds_left);
 
 }  // namespace tune::flow

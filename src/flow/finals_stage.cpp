@@ -97,7 +97,7 @@ void FinalsStage::decide(Tuner& tuner) {
   const exec::FinalsRules rules = finals_rules(tuner);
   const double seconds_left = std::chrono::duration<double>(rules.end - now()).count();
   if (rules.end_is_asked_for && contenders.count() > 1)
-    cut_to_time(contenders, tuner.trials(), rules.launches, rules_.finalists, seconds_left);
+    cut_to_time(contenders, tuner.trials(), rules, rules_.finalists, seconds_left);
   if (!enough(contenders)) return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
   hold_finals(id, contenders.all(), rules);
 }
@@ -140,7 +140,8 @@ void FinalsStage::add_notes(const Tuner& tuner) {
 
 exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
   const auto begin = now();
-  double seconds = kFinalsSeconds;
+  const bool is_sustained = is_gpu(parts_.plan.backend) && parts_.plan.measure.state == PowerState::sustained;
+  double seconds = is_sustained ? kSustainedSeconds : kFinalsSeconds;
   if (parts_.plan.backend == Backend::program) {
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
@@ -149,6 +150,7 @@ exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
   exec::FinalsRules rules;
   rules.seed = rules_.seed;
   rules.by_time = parts_.objective.by_time();
+  if (is_sustained) rules.least_turn = kSustainedTurn;
   if (rules_.noise) rules.width = *rules_.noise;
   rules.end = begin + ticks(rules_.budget.value_or(seconds));
   rules.end_is_asked_for = rules_.budget.has_value();

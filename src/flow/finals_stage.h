@@ -15,6 +15,8 @@ namespace tune::flow {
 /// How many seconds finals may take where nothing else is asked for, and how many of a time budget are reserved for
 /// them, though no more than a quarter of it.
 inline constexpr double kFinalsSeconds = 30;
+/// The same in `sustained` on a GPU, and how many a turn takes there (H200): a load, and three samples of 0.1 s.
+inline constexpr double kSustainedSeconds = 120, kSustainedTurn = 0.65;
 
 /// What the end of a tuning is to be like.
 struct FinalsStageRules {

@@ -71,8 +71,9 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
   app.add_flag_callback(
          "--no-finals", [&options] { options.finals = false; }, "Take the best of the sweep; time no baseline")
       ->group(group);
-  add_duration(app, "--finals-budget", options.finals_budget,
-               "End the finals after this time (default: 30s; of programs, the sweep's time if that is more)")
+  add_duration(
+      app, "--finals-budget", options.finals_budget,
+      "End the finals after this time (default: 30s; 120s in sustained; of programs, the sweep's time if that is more)")
       ->group(group);
   add_share(app, "--noise", options.noise, "share below 1, such as 2% or 0.02",
             "Exit with 3 if the best is less sure than this")
