@@ -52,8 +52,12 @@ hopper::Map map_of(std::vector<unsigned short>& data, int rows, int cols, int ld
   return {reinterpret_cast<unsigned char*>(data.data()), rows, cols, ld, 2, box_rows};
 }
 
-/// C after a launch; its elements between rows have to stay as they were.
-std::vector<unsigned short> product(const Kernel& kernel, const Shape& shape, const Launch& launch, unsigned seed) {
+struct Product {
+  std::vector<unsigned short> c;  // its elements between rows have to stay as they were
+  std::vector<int> columns_of_a;  // where boxes of A began, in the order in which they were asked for
+};
+
+Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, unsigned seed) {
   std::vector<unsigned short> a = small_numbers(shape.m * shape.k, 1), b = small_numbers(shape.n * shape.k, 2);
   std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
   const int tiles = ceil_div(kernel.swap ? shape.n : shape.m, kernel.bm * launch.cluster_m) *
@@ -83,7 +87,7 @@ std::vector<unsigned short> product(const Kernel& kernel, const Shape& shape, co
   hopper::Machine machine(static_cast<unsigned>(blocks), static_cast<unsigned>(launch.cluster_m * launch.cluster_n),
                           static_cast<unsigned>(kernel.consumers + 1) * 128, static_cast<std::size_t>(shared), seed);
   machine.run([&] { kernel.call(arguments); });
-  return c;
+  return {c, machine.columns_asked_for(arguments.a.data)};
 }
 
 std::vector<unsigned short> expected(const Shape& shape) {
@@ -115,7 +119,7 @@ TEST_P(HopperKernels, ComputeTheProduct) {
       launch.stagger = 2;
       if (kernel.split) launch.parts = std::min(3, ceil_div(shape.k, kernel.bk));
       try {
-        EXPECT_EQ(product(kernel, shape, launch, seed++), expected(shape))
+        EXPECT_EQ(product(kernel, shape, launch, seed++).c, expected(shape))
             << kernel.name << " " << shape.m << "x" << shape.n << "x" << shape.k << " " << cluster_m << "x"
             << cluster_n;
       } catch (const hopper::Fault& fault) {
@@ -123,6 +127,16 @@ TEST_P(HopperKernels, ComputeTheProduct) {
                       << cluster_m << "x" << cluster_n << ": " << fault.what();
       }
     }
+}
+
+// What it loaded last is still in the L2 cache.
+TEST(HopperKernel, GoesBackThroughKForEverySecondTile) {
+  const Kernel& kernel = hopper::kernels().front();
+  ASSERT_EQ(kernel.bk, 64);
+  Launch launch;
+  launch.blocks = 1;
+  EXPECT_EQ(product(kernel, {kernel.bm, 3 * kernel.bn, 192, 3 * kernel.bn}, launch, 1).columns_of_a,
+            (std::vector{0, 64, 128, 128, 64, 0, 0, 64, 128}));
 }
 
 std::string fault_of(unsigned blocks, const hopper::Act& kernel) {

@@ -173,8 +173,16 @@ void Machine::meet(Meeting& meeting, unsigned count, const char* what) {
 }
 
 // The copy belongs to the thread that asked for it, whose block tells where addresses are.
+std::vector<int> Machine::columns_asked_for(const unsigned char* matrix) const {
+  std::vector<int> columns;
+  for (const auto& [of, x] : boxes_)
+    if (of == matrix) columns.push_back(x);
+  return columns;
+}
+
 void load_box(const Map& map, int x, int y, unsigned to, unsigned barrier, unsigned blocks) {
   Machine& machine = Machine::now();
+  machine.note_box(map.data, x);
   const Cluster& cluster = *machine.block().cluster;
   for (unsigned rank = 0; rank < cluster.blocks.size(); ++rank) {
     if ((blocks >> rank & 1) == 0) continue;

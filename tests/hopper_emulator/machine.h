@@ -13,6 +13,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tune::hopper {
@@ -101,6 +102,9 @@ class Machine {
   /// Lets others run until the condition holds.
   void wait_until(const char* what, const std::function<bool()>& condition);
   void note_progress() { ++progress_; }
+  void note_box(const unsigned char* matrix, int x) { boxes_.push_back({matrix, x}); }
+  /// The first columns of the boxes of this matrix, in the order in which they were asked for.
+  std::vector<int> columns_asked_for(const unsigned char* matrix) const;
   /// Something that does not wait is done at some time, in any order.
   void later(Act act) { later_.push_back(std::move(act)); }
 
@@ -126,6 +130,7 @@ class Machine {
   const Act* kernel_ = nullptr;
   ucontext_t scheduler_{};
   std::vector<Act> later_;
+  std::vector<std::pair<const unsigned char*, int>> boxes_;
   std::uint64_t progress_ = 0;
   std::string fault_;
   std::mt19937 random_;
