@@ -26,7 +26,7 @@ class GpuStopwatch {
   /// device is not held for it.
   Reading time_first(const std::function<void()>& launch);
 
-  /// Launches so often without a pause, and waits. Returns the seconds that the device took.
+  /// Launches that many times without a pause, and waits. Returns the seconds that the device took.
   double run(const std::function<void()>& launch, std::int64_t count);
 
   /// Keeps the device awake, at next to no power, for this many seconds. Returns a multiprocessor's clock in Hz.

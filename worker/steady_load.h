@@ -18,7 +18,8 @@ class SteadyLoad {
   static constexpr double kSample = 0.1;         ///< seconds of timed launches, and of the loads before them
   static constexpr double kMostInARow = 1000;    ///< launches before the clock is read again
 
-  /// `run` launches so often without a pause, waits, and returns the seconds that it took; `now` is a clock in seconds.
+  /// `run` launches that many times without a pause, waits, and returns the seconds that it took; `now` is a clock in
+  /// seconds.
   SteadyLoad(Run run, Seconds now) : run_(std::move(run)), now_(std::move(now)) {}
 
   /// Loads the device for so many seconds, with one launch at least; not at all if that is 0.

@@ -193,7 +193,7 @@ std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   fields.add("command", list(plan.build.run, in_quotes));         // the program that is run and timed
   fields.add("command_is_shell", flag(plan.build.run_is_shell));  // the shell reads the same words differently
   fields.add("keep", in_quotes("")).add("launches", "[]");
-  // In `sustained` there was less load before launches once; what was recorded then does not have this field.
+  // Launches in `sustained` once had less load before them; what was recorded then does not have this field.
   if (is_gpu(plan.backend) && plan.measure.state == PowerState::sustained) fields.add("load", in_quotes("steady"));
   fields.add("measure", text_of(plan.measure));
   fields.add("problem", text_of(plan.problem));
