@@ -17,6 +17,7 @@ class GpuMeasure : public testing::Test {
     if (probe.code != 0) GTEST_SKIP() << "no CUDA device: " << probe.err;
     has_counter_ = probe.out.find("energy_counter: 1") != std::string::npos;
     sandbox_.write("gemm.cu", R"(
+__device__ bool was_done;  // a launch has found its result in C
 extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m, int n, int k) {
   const int i = blockIdx.x, j = threadIdx.x;
   float sum = 0;
@@ -27,6 +28,10 @@ extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m,
   }
 #ifdef ADD
   sum += C[i * n + j];
+#endif
+#ifdef FAILS_IF_DONE
+  if (C[i * n + j] == sum) was_done = true;
+  if (was_done) sum = -1;
 #endif
   C[i * n + j] = sum;
 }
@@ -100,6 +105,14 @@ TEST_F(GpuMeasure, TheMostFrugalSpecWins) {
   EXPECT_NE(sandbox_.read(name_ + ".yaml").find("eff"), std::string::npos);
   for (const Trial& trial : trials)
     EXPECT_TRUE(metric(trial, "energy") > 0 || trial.measurement()->timing.stopped_early) << outcome_text(trial);
+}
+
+TEST_F(GpuMeasure, LaunchesOfALoadFindNoResultOfTheOneBefore) {
+  const auto trials = tune("params: {REPEATS: [1, 200], FAILS_IF_DONE: 1}, measure: {state: sustained}",
+                           {"--tune", "--finals-budget", "10s"});
+  ASSERT_EQ(trials.size(), 2u) << last_.out;
+  EXPECT_EQ((last_.out + last_.err).find("are wrong"), std::string::npos) << last_.out << last_.err;
+  EXPECT_NE(last_.out.find("  burst ms  "), std::string::npos) << last_.out;
 }
 
 TEST_F(GpuMeasure, WhyTheFinalsTellNoEnergyIsANote) {

@@ -53,7 +53,7 @@ class GpuTimer {
   using Reading = GpuStopwatch::Reading;
   void prepare();
   void launch() const;
-  void launch_again();
+  void load();
   double verified(const Reading& reading);
   bool counts(const Reading& reading);
 
@@ -62,7 +62,6 @@ class GpuTimer {
   BurstClock burst_;
   SteadyLoad load_;
   std::vector<Poison> patterns_;
-  bool needs_restoring_;  ///< a launch reads what the one before has written
   Subject subject_;
   bool cold_cache_ = true;
   PowerState state_ = PowerState::burst;
