@@ -10,25 +10,21 @@ namespace {
 
 #if defined(__HIP__)
 using Piece = unsigned __attribute__((ext_vector_type(4)));
-
-__device__ Piece read(const Piece* from) { return STREAM ? __builtin_nontemporal_load(from) : *from; }
-__device__ void write(Piece* to, Piece piece) {
-  if (STREAM)
-    __builtin_nontemporal_store(piece, to);
-  else
-    *to = piece;
-}
+__device__ Piece read_once(const Piece* from) { return __builtin_nontemporal_load(from); }
+__device__ void write_once(Piece* to, Piece piece) { __builtin_nontemporal_store(piece, to); }
 #else
 using Piece = uint4;
+__device__ Piece read_once(const Piece* from) { return __ldcs(from); }
+__device__ void write_once(Piece* to, Piece piece) { __stcs(to, piece); }
+#endif
 
-__device__ Piece read(const Piece* from) { return STREAM ? __ldcs(from) : *from; }
+__device__ Piece read(const Piece* from) { return STREAM ? read_once(from) : *from; }
 __device__ void write(Piece* to, Piece piece) {
   if (STREAM)
-    __stcs(to, piece);
+    write_once(to, piece);
   else
     *to = piece;
 }
-#endif
 
 constexpr int kAtATime = BLOCK * UNROLL;
 

@@ -48,11 +48,13 @@ TEST_F(Audit, OfARecordingPrintsATableAndWritesARowPerRun) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.err, "");
   EXPECT_EQ(result.out,
-            "runs of each shape: 3, seeds from 4; simulated with noise of 0 %, regret against the best recorded\n"
-            "shape                 runs  winners  changed > 1 %  mean regret  worst regret   replay  simulate\n"
-            "gemm_simt_h200.jsonl     3        1         0.00 %       0.00 %        0.00 %        -         -\n"
-            "all: winner changed beyond 1 % in 0 of 1 shapes and 0 of 3 runs (0.00 %); regret 0.00 % in the mean, 0.00 "
-            "% at worst\n");
+            "runs of each shape: 3, seeds from 4\n"
+            "simulated with noise of 0 %\n"
+            "regret against the best recorded\n"
+            "               shape  runs  winners  changed  regret   worst\n"
+            "gemm_simt_h200.jsonl     3        1   0.00 %  0.00 %  0.00 %\n"
+            "all: winner changed beyond 1 % in 0 of 1 shapes and 0 of 3 runs (0.00 %)\n"
+            "     regret 0.00 % in the mean, 0.00 % at worst\n");
   const std::string csv = sandbox_.read("sub/out.csv");
   EXPECT_TRUE(csv.starts_with("shape,run,seed,mesh_idx,params,met (ms),regret,replay,simulate\n"));
   EXPECT_TRUE(has(csv, "\ngemm_simt_h200.jsonl,3,6,"));
@@ -64,7 +66,7 @@ TEST_F(Audit, OfSeveralRecordingsHasARowForEach) {
   for (const char* name : {"a.jsonl", "other/a.jsonl"}) fs::copy_file(kRecorded, sandbox_.folder() / name);
   const Result result = sandbox_.tune({"audit", "--simulate", "a.jsonl", "--simulate", "other/a.jsonl", "--runs", "2"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "\na.jsonl           2 "));
+  EXPECT_TRUE(has(result.out, "\n      a.jsonl     2 "));
   EXPECT_TRUE(has(result.out, "\nother/a.jsonl     2 "));
   EXPECT_TRUE(has(result.out, "simulated with the noise that recorded intervals tell"));
   EXPECT_TRUE(has(result.out, "in 0 of 2 shapes and 0 of 4 runs"));
@@ -89,10 +91,10 @@ TEST_F(Audit, OfAKernelTunesEachRunAnewAndFromItsJournalAgain) {
   const Words words = {"audit", "gemm.yaml", "--runs", "2", "--param", "BM:[1,2,4]", "--output", "out"};
   const Result result = sandbox_.tune(words);
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "runs of each shape: 2, seeds from 0; regret against the best of all winners\n"));
-  EXPECT_TRUE(has(result.out, "\ngemm      2 "));
+  EXPECT_TRUE(has(result.out, "runs of each shape: 2, seeds from 0\nregret against the best of all winners\n"));
+  EXPECT_TRUE(has(result.out, "\n gemm     2 "));
   EXPECT_TRUE(has(result.out, " 2/2 "));
-  EXPECT_TRUE(has(result.out, "; replayed alike 2/2, simulated alike 2/2\n"));
+  EXPECT_TRUE(has(result.out, "     replayed alike 2/2, simulated alike 2/2\n"));
   EXPECT_TRUE(has(result.err, "audit: gemm: run 2 of 2\n"));
   EXPECT_EQ(sandbox_.artifacts(), 3);
   for (const char* journal : {"out-run1.jsonl", "out-run2.jsonl"}) EXPECT_EQ(sandbox_.trials(journal).size(), 3u);
@@ -104,7 +106,7 @@ TEST_F(Audit, AllWinnersMeetInFinalsThatTellTheirRegret) {
   write_drifting_script();
   const Result result = sandbox_.tune({"audit", "bench.yaml", "--runs", "2", "--output", "out"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "\nbench     2        2        50.00 %      75.00 %      150.00 %      2/2       2/2\n"));
+  EXPECT_TRUE(has(result.out, "\nbench     2        2  50.00 %  75.00 %  150.00 %     2/2       2/2\n"));
   EXPECT_TRUE(has(result.err, "audit: bench: finals of 2 winners\n"));
   const std::string csv = sandbox_.read("out.csv");
   EXPECT_TRUE(has(csv, "\nbench,1,0,0,T=1,1,1.5,yes,yes\n"));
@@ -114,13 +116,13 @@ TEST_F(Audit, AllWinnersMeetInFinalsThatTellTheirRegret) {
 TEST_F(Audit, AnExhaustiveRunKnowsABetterSpecThanAllWinners) {
   sandbox_.write_script("{$T: [4, 2, 3]}", "default: {T: 4}\n");
   const Words words = {"audit", "bench.yaml", "--runs", "2", "--max-evals", "1", "--output", "out"};
-  EXPECT_TRUE(has(sandbox_.tune(words).out, " 0.00 %        0.00 %      2/2 "));
+  EXPECT_TRUE(has(sandbox_.tune(words).out, " 0.00 %  0.00 %     2/2 "));
   Words exhaustive = words;
   exhaustive.push_back("--exhaustive");
   const Result result = sandbox_.tune(exhaustive);
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out, "regret against the best of all winners and an exhaustive run's\n"));
-  EXPECT_TRUE(has(result.out, "\nbench     2        1         0.00 %     100.00 %      100.00 %      2/2 "));
+  EXPECT_TRUE(has(result.out, "\nbench     2        1   0.00 %  100.00 %  100.00 %     2/2 "));
   EXPECT_TRUE(has(result.err, "audit: bench: every spec in full\n"));
 }
 
@@ -141,7 +143,8 @@ TEST_F(Audit, ARunWithABudgetOfTimeIsNotReplayed) {
   sandbox_.write_script("{$T: [1, 2]}");
   const Result result = sandbox_.tune({"audit", "bench.yaml", "--runs", "1", "--time-budget", "1m", "--output", "out"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "\nbench     1        1         0.00 %       0.00 %        0.00 %        -       1/1\n"));
+  EXPECT_TRUE(has(result.out, "\nbench     1        1   0.00 %  0.00 %  0.00 %       1/1\n"));
+  EXPECT_TRUE(result.out.ends_with("\n     simulated alike 1/1\n"));
 }
 
 TEST_F(Audit, BeginsAnewUnlessItIsToGoOn) {
@@ -173,7 +176,7 @@ TEST_F(Audit, AnInterruptedOneGoesOn) {
   words.push_back("--continue");
   const Result result = sandbox_.tune(words);
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "\nbench     2        1         0.00 %       0.00 %        0.00 %      2/2       2/2\n"));
+  EXPECT_TRUE(has(result.out, "\nbench     2        1   0.00 %  0.00 %  0.00 %     2/2       2/2\n"));
   EXPECT_EQ(sandbox_.trials("out-run2.jsonl").size(), 2u);
 }
 
@@ -189,7 +192,7 @@ TEST_F(Audit, WithoutAnyValidSpecIsExitCode1) {
   sandbox_.write_script("{$T: [1, 2], $SAYS: wrong}");
   const Result result = sandbox_.tune({"audit", "bench.yaml", "--runs", "2", "--output", "out"});
   EXPECT_EQ(result.code, 1) << result.err;
-  EXPECT_TRUE(has(result.out, "  without a winner: 2\n"));
+  EXPECT_TRUE(has(result.out, "  no winner\n"));
   EXPECT_TRUE(has(result.err, "audit: this run found no valid spec; its journal tells why: out-run2.jsonl"));
 }
 

@@ -28,10 +28,10 @@ std::string heading(const Options& options) {
   const AuditOptions& audit = *options.audit;
   const std::string noise =
       audit.noise ? fmt::format("noise of {:.4g} %", 100 * *audit.noise) : "the noise that recorded intervals tell";
-  const std::string how = !audit.recordings.empty() ? "simulated with " + noise + ", regret against the best recorded"
+  const std::string how = !audit.recordings.empty() ? "simulated with " + noise + "\nregret against the best recorded"
                           : audit.exhaustive        ? "regret against the best of all winners and an exhaustive run's"
                                                     : "regret against the best of all winners";
-  return fmt::format("runs of each shape: {}, seeds from {}; {}\n", audit.runs, options.seed, how);
+  return fmt::format("runs of each shape: {}, seeds from {}\n{}\n", audit.runs, options.seed, how);
 }
 
 fs::path csv_of(const Options& options) {

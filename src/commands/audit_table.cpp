@@ -1,12 +1,14 @@
 #include "commands/audit_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "report/csv.h"
+#include "report/grid.h"
 #include "report/text.h"
 
 namespace tune::commands {
@@ -52,26 +54,16 @@ std::string regret_text(const AuditFigures& figures, double regret) {
   return figures.known > 0 ? percent(regret) : "-";
 }
 
-std::string row(const AuditedShape& shape, std::size_t width) {
-  const AuditFigures figures = figures_of(shape);
-  std::string line =
-      fmt::format("{:<{}} {:>5} {:>8} {:>14} {:>12} {:>13} {:>8} {:>9}", shape.name, width, figures.runs,
-                  figures.winners, percent(figures.changed_share()), regret_text(figures, figures.mean_regret),
-                  regret_text(figures, figures.worst_regret), text_of(figures.replayed), text_of(figures.simulated));
-  if (figures.without_winner > 0) line += fmt::format("  without a winner: {}", figures.without_winner);
-  return line + "\n";
-}
-
-std::string last_line(const std::vector<AuditedShape>& shapes) {
-  const AuditFigures all = figures_of(shapes);
-  std::string line =
-      fmt::format("all: winner changed beyond 1 % in {} of {} shapes and {} of {} runs ({})", all.shapes_changed,
-                  shapes.size(), all.changed, all.runs, percent(all.changed_share()));
+std::string of_all(const AuditFigures& all, std::size_t shapes) {
+  std::string text = fmt::format("all: winner changed beyond 1 % in {} of {} shapes and {} of {} runs ({})\n",
+                                 all.shapes_changed, shapes, all.changed, all.runs, percent(all.changed_share()));
   if (all.known > 0)
-    line += fmt::format("; regret {} in the mean, {} at worst", percent(all.mean_regret), percent(all.worst_regret));
-  if (all.replayed.tried > 0) line += fmt::format("; replayed alike {}", text_of(all.replayed));
-  if (all.simulated.tried > 0) line += fmt::format(", simulated alike {}", text_of(all.simulated));
-  return line + "\n";
+    text += fmt::format("     regret {} in the mean, {} at worst\n", percent(all.mean_regret), percent(all.worst_regret));
+  std::vector<std::string> alike;
+  if (all.replayed.tried > 0) alike.push_back("replayed alike " + text_of(all.replayed));
+  if (all.simulated.tried > 0) alike.push_back("simulated alike " + text_of(all.simulated));
+  if (!alike.empty()) text += fmt::format("     {}\n", fmt::join(alike, ", "));
+  return text;
 }
 
 std::string yes_or_no(std::optional<bool> good) { return !good ? "" : *good ? "yes" : "no"; }
@@ -134,12 +126,25 @@ AuditFigures figures_of(const std::vector<AuditedShape>& shapes) {
 }
 
 std::string audit_text(const std::vector<AuditedShape>& shapes) {
-  std::size_t width = 5;
-  for (const AuditedShape& shape : shapes) width = std::max(width, report::width_of(shape.name));
-  std::string text = fmt::format("{:<{}} {:>5} {:>8} {:>14} {:>12} {:>13} {:>8} {:>9}\n", "shape", width, "runs",
-                                 "winners", "changed > 1 %", "mean regret", "worst regret", "replay", "simulate");
-  for (const AuditedShape& shape : shapes) text += row(shape, width);
-  return text + last_line(shapes);
+  std::vector<AuditFigures> figures;
+  for (const AuditedShape& shape : shapes) figures.push_back(figures_of(shape));
+  std::vector<report::GridColumn> columns = {{.title = "shape", .gap = 0, .cells = {}}};
+  for (const AuditedShape& shape : shapes) columns[0].cells.push_back(shape.name);
+  const auto add_column = [&](const char* title, const auto& cell) {
+    columns.push_back({.title = title, .cells = {}});
+    for (const AuditFigures& of_shape : figures) columns.back().cells.push_back(cell(of_shape));
+  };
+  add_column("runs", [](const AuditFigures& f) { return std::to_string(f.runs); });
+  add_column("winners", [](const AuditFigures& f) { return std::to_string(f.winners); });
+  add_column("changed", [](const AuditFigures& f) { return percent(f.changed_share()); });
+  add_column("regret", [](const AuditFigures& f) { return regret_text(f, f.mean_regret); });
+  add_column("worst", [](const AuditFigures& f) { return regret_text(f, f.worst_regret); });
+  const AuditFigures all = figures_of(shapes);
+  if (all.replayed.tried > 0) add_column("replay", [](const AuditFigures& f) { return text_of(f.replayed); });
+  if (all.simulated.tried > 0) add_column("simulate", [](const AuditFigures& f) { return text_of(f.simulated); });
+  if (all.without_winner > 0)
+    add_column("no winner", [](const AuditFigures& f) { return std::to_string(f.without_winner); });
+  return report::grid_text(columns) + of_all(all, shapes.size());
 }
 
 std::string audit_csv(const std::vector<AuditedShape>& shapes) {

@@ -52,7 +52,7 @@ std::string identity(const Spec& spec);
 AuditFigures figures_of(const AuditedShape& shape);
 AuditFigures figures_of(const std::vector<AuditedShape>& shapes);
 
-/// A row per shape, and a last line for all.
+/// A row per shape, and what all come to. Figures that no shape has are left out.
 std::string audit_text(const std::vector<AuditedShape>& shapes);
 /// A row per run: shape, run, seed, the winner's mesh_idx, parameters and time, its regret, replay, simulate.
 std::string audit_csv(const std::vector<AuditedShape>& shapes);
