@@ -18,7 +18,7 @@ GpuTimer::GpuTimer(const Gpu& gpu, const GpuHelpers& helpers, GpuMemory& memory,
     : memory_(&memory),
       stopwatch_(gpu, helpers),
       burst_(1e3 * gpu.attribute(gpu::kClock), [this](double seconds) { return stopwatch_.rest(seconds); }),
-      load_([this](std::int64_t count) { return stopwatch_.run([this] { load(); }, count); }, seconds_now),
+      load_([this](std::int64_t count) { return stopwatch_.run([this] { launch_for_load(); }, count); }, seconds_now),
       patterns_(verifier.patterns()) {}
 
 void GpuTimer::use(Subject subject, bool cold_cache) {
@@ -34,9 +34,9 @@ void GpuTimer::launch() const {
   subject_.launch();
 }
 
-/// What it computes is not verified. But it cannot be told from what is, so that no kernel saves power here to be timed
-/// at a higher clock.
-void GpuTimer::load() {
+/// What it computes is not verified. But neither its inputs nor its outputs tell it from what is, so that no kernel
+/// finds its work done, saves power here, and is timed at a higher clock.
+void GpuTimer::launch_for_load() {
   memory_->prepare(patterns_[launches_ % patterns_.size()]);
   launch();
 }

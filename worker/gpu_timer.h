@@ -10,8 +10,8 @@
 
 namespace tune::worker {
 
-/// Launches of one spec on the device: every one has inputs of its own, writes to poisoned memory, and is verified.
-/// What is timed is timed in one power state.
+/// Launches of one spec on the device. Each one that is timed has inputs of its own, writes to poisoned memory, and is
+/// verified; all are timed in one power state.
 class GpuTimer {
  public:
   /// What is launched: queues `kernels` kernels and does not wait.
@@ -53,7 +53,7 @@ class GpuTimer {
   using Reading = GpuStopwatch::Reading;
   void prepare();
   void launch() const;
-  void load();
+  void launch_for_load();
   double verified(const Reading& reading);
   bool counts(const Reading& reading);
 
