@@ -61,6 +61,38 @@ class Resume : public testing::Test {
   int runs_ = 0;
 };
 
+TEST_F(Resume, ATimeThatWasCutOffIsNotTheAnswerForASpecThatIsAskedFor) {
+  sandbox_.write_gemm("", R"(
+  for (int repeat = 0; repeat < (BM == 8 ? 100 : 1); ++repeat)
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        volatile float sum = 0;
+        for (int p = 0; p < k; ++p) sum = sum + A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+      }
+)");
+  const Words words = {"gemm.yaml", "--tune", "--no-finals", "--output", "out"};
+  ASSERT_TRUE(has(sandbox_.tune(words).out, "  early\n"));
+  const Result again = sandbox_.tune(words);
+  EXPECT_TRUE(has(again.out, "  early\n"));
+  EXPECT_TRUE(has(again.out, "4 of 4 specs are from the journal"));
+  Words one = words;
+  one.insert(one.end(), {"--spec", "3"});
+  const Result asked = sandbox_.tune(one);
+  EXPECT_TRUE(has(asked.out, "params:\n  BM: 8\n")) << asked.out;
+  EXPECT_FALSE(has(asked.out, "early"));
+}
+
+TEST_F(Resume, ARunWithoutAValidSpecSaysThatTheBestIsOfAnEarlierOne) {
+  ASSERT_EQ(tune({"--tune"}).code, 0);
+  const std::string best = sandbox_.read("best.yaml");
+  sandbox_.write_script("{T: [3, 1, 2], SAYS: dies}");
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "note: best.yaml is of an earlier run: this one has no valid spec, and left it as it was\n"));
+  EXPECT_EQ(sandbox_.read("best.yaml"), best);
+}
+
 TEST_F(Resume, ASecondRunStartsNoWorkerAndSaysTheSame) {
   const Result first = tune({"--tune"});
   EXPECT_EQ(first.code, 0);

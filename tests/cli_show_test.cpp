@@ -110,7 +110,7 @@ TEST_F(Show, ARunOfAListOfShapesIsShownWithItsShape) {
   for (const char* run : {"best-M16-N16-K16", "best-M16-N16-K16.yaml"})
     EXPECT_TRUE(has(tune({"show", run}).err, "this is run 1 of 2 in best.jsonl")) << run;
   expect_refusal({"show", "best-M8-N8-K8"},
-                 "tune: error: best.jsonl holds no run for M8-N8-K8; give it and --run N for one of its 2\n");
+                 "tune: error: best.jsonl holds no run for M8-N8-K8; tune show best.jsonl --run N shows one of its 2\n");
 }
 
 TEST_F(Show, ASimulationHasTheWinnerAndTheIndicesOfTheLastTuning) {
@@ -273,7 +273,7 @@ TEST_F(Show, WhatIsNoRunIsRefused) {
   sandbox_.write("text.jsonl", "hello\n");
   expect_refusal({"show", "text.jsonl"}, "tune: error: text.jsonl:1: ");
   sandbox_.write_script("{T: [1]}");
-  expect_refusal({"show", "bench.yaml"}, "there is no run bench.yaml: neither this file nor bench.jsonl is there");
+  expect_refusal({"show", "bench.yaml"}, "bench.yaml is no run, and there is no journal bench.jsonl of it");
   expect_refusal({"show"}, "RUN is required");
   expect_refusal({"show", "none", "--run", "0"}, "--run");
   out({"bench.yaml", "--tune", "--output", "best"});

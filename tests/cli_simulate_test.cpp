@@ -375,5 +375,28 @@ TEST_F(Simulate, AComparisonOfWhatIsNoStrategyOrNoRecordingIsRefused) {
   expect_refusal({"simulate-bench", "run.json", "--budgets", "0"}, "'0' is not a whole number above 0");
 }
 
+TEST_F(Simulate, SizesChooseOneOfTheProblemsOfAJournal) {
+  const std::string list = std::string(TUNE_SOURCE_DIR) + "/configs/recorded/hopper_bf16_few_rows_h200.jsonl.gz";
+  const Result last = sandbox_.tune({"--simulate", list, "--tune", "--top", "1"});
+  EXPECT_TRUE(has(last.out, "of 5 problems, and this is the last, 32x28672x4096"));
+  EXPECT_TRUE(has(last.out, "  0.058320  "));
+  const Result chosen =
+      sandbox_.tune({"--simulate", list, "--tune", "--top", "1", "-m", "16", "-n", "8192", "-k", "8192"});
+  EXPECT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_FALSE(has(chosen.out, "of 5 problems"));
+  EXPECT_TRUE(has(chosen.out, "  0.034688  "));
+  expect_refusal({"--simulate", list, "--tune", "-m", "16"}, "-m, -n and -k choose a recorded problem together");
+  expect_refusal({"--simulate", list, "--tune", "-m", "1", "-n", "1", "-k", "1"}, "holds no run for M1-N1-K1; tune show ");
+  expect_refusal({"--simulate", "run.json", "--tune", "-m", "16"}, "change a tuning file's grid; give it with --yaml");
+}
+
+TEST_F(Simulate, AJournalThatDoesNotTellItsProblemIsTakenAtTheCommandsWord) {
+  const std::string folder = std::string(TUNE_SOURCE_DIR) + "/configs/";
+  const Result result = sandbox_.tune({"--yaml", folder + "gemm_simt.yaml", "--simulate",
+                                       folder + "recorded/gemm_simt_h200.jsonl", "--tune", "--top", "1", "-m", "100"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "gemm_simt_h200.jsonl does not say of which problem it is"));
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_simulate_test

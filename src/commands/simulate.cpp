@@ -18,15 +18,30 @@
 namespace tune::commands {
 namespace {
 
-flow::RecordedPlanRules plan_rules(const Options& options) {
-  return {*options.simulate, options.yaml, load_options(options), device_file(options)};
+bool has_sizes(const Options& options) { return options.m || options.n || options.k; }
+
+/// Without a tuning file, sizes choose one of the problems of a journal.
+bool sizes_choose(const Options& options, const interop::Recording& recording) {
+  return options.yaml.empty() && has_sizes(options) && recording.format == interop::Recording::Format::journal;
+}
+
+flow::RecordedPlanRules plan_rules(const Options& options, const interop::Recording& recording) {
+  flow::RecordedPlanRules rules = {*options.simulate, options.yaml, load_options(options), device_file(options)};
+  if (sizes_choose(options, recording)) rules.load.m = rules.load.n = rules.load.k = std::nullopt;
+  return rules;
 }
 
 std::string other_problems_note(const interop::Recording& last, std::size_t problems) {
   if (problems < 2) return "";
-  return fmt::format(
-      "{} is of {} problems, and this is the last, {}; a gemm's others are chosen by --yaml, -m, -n and -k", last.file,
-      problems, last.problem);
+  return fmt::format("{} is of {} problems, and this is the last, {}; -m, -n and -k choose one of a list's others",
+                     last.file, problems, last.problem);
+}
+
+/// `M64-N64-K64`, as --shapes names a problem in a journal.
+std::string shape_of(const Options& options) {
+  if (!options.m || !options.n || !options.k)
+    throw Error(ExitCode::bad_input, "-m, -n and -k choose a recorded problem together; give all three");
+  return fmt::format("M{}-N{}-K{}", *options.m, *options.n, *options.k);
 }
 
 /// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the
@@ -34,6 +49,7 @@ std::string other_problems_note(const interop::Recording& last, std::size_t prob
 interop::Recording chosen_recording(const Options& options, std::string& note) {
   if (options.yaml.empty()) {
     interop::Recording recording = interop::read_run(*options.simulate, {{}, true});
+    if (sizes_choose(options, recording)) return interop::read_run(*options.simulate, {{}, true, shape_of(options)});
     note = other_problems_note(recording, recording.problems);
     return recording;
   }
@@ -41,12 +57,15 @@ interop::Recording chosen_recording(const Options& options, std::string& note) {
   if (recordings.size() > 1) {
     interop::Recording of_any_problem = recordings.back();
     of_any_problem.problem.clear();
-    const Plan plan = flow::load_recorded_plan(of_any_problem, plan_rules(options)).plan;
+    const Plan plan = flow::load_recorded_plan(of_any_problem, plan_rules(options, of_any_problem)).plan;
     const auto named =
         std::ranges::find(recordings, problem_size_text(plan.problem, plan.constants), &interop::Recording::problem);
     if (named != recordings.end()) return std::move(*named);
   }
   note = other_problems_note(recordings.back(), recordings.size());
+  if (recordings.back().problem.empty() && has_sizes(options))
+    note = fmt::format("{} does not say of which problem it is: that its times are for these sizes is the command's word",
+                       recordings.back().file);
   return std::move(recordings.back());
 }
 
@@ -121,7 +140,7 @@ TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
 struct Simulation {
   explicit Simulation(const Options& options, flow::Replay::Change change = {})
       : recording(chosen_recording(options, choice)),
-        loaded(flow::load_recorded_plan(recording, plan_rules(options))),
+        loaded(flow::load_recorded_plan(recording, plan_rules(options, recording))),
         objective(loaded.plan),
         outputs(outputs_of(options)),
         specs(wanted_specs(options, loaded.plan, recording, findings)),

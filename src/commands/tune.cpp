@@ -266,8 +266,17 @@ class TuningRun {
       note_repetition();
     else
       flow::note_device_of_file(name_of_input(*options_), target_->loaded.source, machine_->device, findings_->notes);
+    note_stale_best();
     if (!options_->output) findings_->notes.journal_is_at(journal_->path());
     if (journal_->lost()) findings_->notes.journal_is_lost(journal_->path());
+  }
+
+  void note_stale_best() {
+    std::error_code ignored;
+    const std::filesystem::path& best = target_->outputs.best;
+    const auto is_valid = [](const Trial& trial) { return trial.measurement() != nullptr; };
+    if (std::ranges::none_of(findings_->trials, is_valid) && std::filesystem::exists(best, ignored))
+      findings_->notes.best_is_of_an_earlier_run(best);
   }
 
   void note_repetition() {

@@ -1,6 +1,7 @@
 #include "config/objective_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -22,7 +23,8 @@ std::vector<std::string> read_objectives(const Node* node, const ObjectiveContex
     const std::string name = context.any_column && !context.has_flops ? written : objective_named(written, known);
     const std::string advice = did_you_mean(written, known);
     if (!contains(known, name) && !(context.any_column && advice.empty()))
-      complain(fmt::format("unknown objective '{}'{}", written, advice.empty() ? "; declare it in metrics" : advice));
+      complain(fmt::format("unknown objective '{}'{}", written, advice.empty() ? fmt::format("; there are {}, and what metrics declares", fmt::join(known, ", "))
+                                                                      : advice));
     else if (contains(objectives, name))
       complain(fmt::format("the objective '{}' stands twice", written));
     else

@@ -58,6 +58,10 @@ void Notes::journal_is_lost(const std::filesystem::path& journal) {
 
 void Notes::journal_is_at(const std::filesystem::path& journal) { said("journal: " + shown_line(journal.string())); }
 
+void Notes::best_is_of_an_earlier_run(const std::filesystem::path& best) {
+  said(shown_line(best.string()) + " is of an earlier run: this one has no valid spec, and left it as it was");
+}
+
 void Notes::outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when) {
   const std::string of_specs = fmt::format("{} of {} spec{}", count, specs, specs == 1 ? "" : "s");
   const std::string what = count == 0 ? "the finals" : finals ? of_specs + " and the finals" : of_specs;

@@ -37,6 +37,7 @@ class Notes {
   void failures_are_of_an_earlier_run(std::int64_t count);
   void journal_is_at(const std::filesystem::path& journal);
   void journal_is_lost(const std::filesystem::path& journal);
+  void best_is_of_an_earlier_run(const std::filesystem::path& best);
   /// `when` as in `by the run of 2026-11-21 10:44 UTC`.
   void outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/dispatch/database.h"
 #include "report/fitting.h"
 #include "report/text.h"
 
@@ -42,14 +43,16 @@ std::string spread_text(const Timing& timing) {
 /// The table's columns in one form.
 class Columns {
  public:
-  Columns(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional, Form form)
-      : summary_(&summary), rows_(&rows), optional_(optional), form_(form) {}
+  /// `parameters`: those that names name.
+  Columns(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional, Form form,
+          std::span<const std::string> parameters)
+      : summary_(&summary), rows_(&rows), optional_(optional), form_(form), parameters_(parameters) {}
 
   std::vector<FittedColumn> make() {
     add(kOther, "mesh_idx", mesh_text, 1);
-    const bool values_only = form_.values_only && !summary_->varying.empty();
+    const bool values_only = form_.values_only && !parameters_.empty();
     add(
-        kOther, values_only ? fmt::format("{}", fmt::join(summary_->varying, "/")) : "name",
+        kOther, values_only ? fmt::format("{}", fmt::join(parameters_, "/")) : "name",
         [this](const Row& row) { return name_of(row); }, 1);
     columns_.back().names = true;
     if (any_named_otherwise(summary_->trials, summary_->name))
@@ -88,8 +91,8 @@ class Columns {
 
   std::string name_of(const Row& row) const {
     if (!row.label.empty()) return row.label;
-    if (form_.values_only && !summary_->varying.empty()) return values_text(*row.spec, summary_->varying);
-    const std::string settings = settings_text(*row.spec, summary_->varying);
+    if (form_.values_only && !parameters_.empty()) return values_text(*row.spec, parameters_);
+    const std::string settings = settings_text(*row.spec, parameters_);
     if (settings.empty()) return summary_->name;
     return form_.run_name ? summary_->name + "/" + settings : settings;
   }
@@ -110,8 +113,22 @@ class Columns {
   const std::vector<Row>* rows_;
   OptionalColumns optional_;
   Form form_;
+  std::span<const std::string> parameters_;
   std::vector<FittedColumn> columns_;
 };
+
+/// Settings of varying parameters that the specs of all rows share; none if there is nothing else.
+std::vector<Setting> shared_settings(const Summary& summary, const std::vector<Row>& rows) {
+  std::vector<const std::vector<Setting>*> all;
+  for (const Row& row : rows)
+    if (row.label.empty()) all.push_back(&row.spec->params);
+  if (all.empty()) return {};
+  std::vector<Setting> shared = common_settings(all);
+  std::erase_if(shared, [&](const Setting& setting) {
+    return std::ranges::find(summary.varying, setting.name) == summary.varying.end();
+  });
+  return shared;
+}
 
 }  // namespace
 
@@ -121,14 +138,25 @@ OptionalColumns needed_columns(const std::vector<Row>& rows) {
   return {std::ranges::any_of(rows, has_other_state), std::ranges::any_of(rows, has_note)};
 }
 
-std::vector<GridColumn> table_columns(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional) {
+std::string shared_text(const SpecTable& table) {
+  return table.shared.empty() ? "" : "in all rows: " + to_text(table.shared) + "\n";
+}
+
+SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional) {
   const auto room = static_cast<std::size_t>(summary.width);
   std::vector<FittedColumn> columns;
   for (const Form& form : kForms) {
-    columns = Columns(summary, rows, optional, form).make();
+    columns = Columns(summary, rows, optional, form, summary.varying).make();
     if (room == 0 || width_of_table(columns) <= room) break;
   }
-  return fitted(std::move(columns), room);
+  if (room == 0 || fits_with_cut_title(columns, room)) return {fitted(std::move(columns), room), {}};
+  std::vector<Setting> shared = shared_settings(summary, rows);
+  std::vector<std::string> others = summary.varying;
+  std::erase_if(others, [&](const std::string& name) {
+    return std::ranges::find(shared, name, &Setting::name) != shared.end();
+  });
+  if (!shared.empty()) columns = Columns(summary, rows, optional, std::end(kForms)[-1], others).make();
+  return {fitted(std::move(columns), room), std::move(shared)};
 }
 
 }  // namespace tune::report

@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "report/grid.h"
@@ -13,13 +14,22 @@ struct OptionalColumns {
 /// What these rows need.
 OptionalColumns needed_columns(const std::vector<Row>& rows);
 
-/// The columns of the table with these rows.
+/// A table, and the parameters of which its specs all have this value, if their names leave them out.
+struct SpecTable {
+  std::vector<GridColumn> columns;
+  std::vector<Setting> shared;
+};
+
+/// `in all rows: BK=64 $GROUP=8`; empty if the names leave nothing out.
+std::string shared_text(const SpecTable& table);
+
+/// The table with these rows.
 ///
 /// On a terminal numbers have four significant digits, and the table is made to fit, as far as needed and in this
 /// order: the names lose the name of the run; titles become units; `iters` goes; names become their values alone; the
-/// title above them is cut; the time in the other power state goes, then figures that are no objective (the last first,
+/// title above them is cut; they lose the values that all rows share; the time in the other power state goes, then figures that are no objective (the last first,
 /// but not the first figure),
 /// `+- %`, the ratios to baselines (the last first), the remaining figures and `note`; and at last the names are cut.
-std::vector<GridColumn> table_columns(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional);
+SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional);
 
 }  // namespace tune::report

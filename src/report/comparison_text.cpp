@@ -68,10 +68,24 @@ std::string noise_text(const ComparedShape& shape) {
                      shape.process_noise * 100);
 }
 
+/// `; 7 of 13 specs were not judged, because their noise is not known`
+std::string unjudged(const RunComparison& comparison) {
+  std::size_t specs = 0;
+  std::ptrdiff_t count = 0;
+  for (const ComparedShape& shape : comparison.shapes) {
+    specs += shape.specs.size();
+    count += std::ranges::count(shape.specs, Change::unknown, &ComparedSpec::change);
+  }
+  if (count == 0) return "";
+  return fmt::format("; {} of {} specs {} not judged, because {} noise is not known", count, specs,
+                     count == 1 ? "was" : "were", count == 1 ? "its" : "their");
+}
+
 std::string verdict_of(const RunComparison& comparison) {
   const std::string slower = fmt::format("slower beyond noise and by more than {:.3g} %", comparison.threshold * 100);
   const std::size_t count = regressions(comparison);
-  if (count == 0) return fmt::format("no regression: nothing is {}, and nothing fails that worked", slower);
+  if (count == 0)
+    return fmt::format("no regression: nothing is {}, and nothing fails that worked{}", slower, unjudged(comparison));
   return fmt::format("{} regression{}: {}, or failing now", count, count == 1 ? "" : "s", slower);
 }
 

@@ -52,6 +52,11 @@ void cut_names(std::vector<FittedColumn>& columns, std::size_t room) {
 
 std::size_t width_of_table(const std::vector<FittedColumn>& columns) { return grid_width(grid_of(columns)); }
 
+bool fits_with_cut_title(std::vector<FittedColumn> columns, std::size_t room) {
+  names_column(columns)->grid.title.clear();
+  return width_of_table(columns) <= room;
+}
+
 std::vector<GridColumn> fitted(std::vector<FittedColumn> columns, std::size_t room) {
   if (room == 0 || width_of_table(columns) <= room) return grid_of(columns);
   const std::string title = names_column(columns)->grid.title;

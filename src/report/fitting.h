@@ -14,6 +14,8 @@ struct FittedColumn {
 };
 
 std::size_t width_of_table(const std::vector<FittedColumn>& columns);
+/// Whether the table fits if only the title above the names is cut.
+bool fits_with_cut_title(std::vector<FittedColumn> columns, std::size_t room);
 /// The table without what makes it wider than `room` columns (0: whatever it takes): first the title above the names is
 /// cut, then columns leave, the last first of those that leave together, and at last the names are cut.
 std::vector<GridColumn> fitted(std::vector<FittedColumn> columns, std::size_t room);

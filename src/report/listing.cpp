@@ -13,6 +13,7 @@
 #include "model/values/names.h"
 #include "report/columns.h"
 #include "report/text.h"
+#include "report/text_page.h"
 
 namespace tune::report {
 namespace {
@@ -173,10 +174,12 @@ std::string listing_text(const Summary& summary, const ListingRules& rules) {
   const std::size_t hidden = hide_rows(rows, summary);
   for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
   if (rows.empty()) return "no spec has a result\n";
-  const std::vector<GridColumn> grid =
-      rules.columns.empty() ? table_columns(summary, rows, optional) : chosen_columns(all, rules.columns, rows);
-  const std::string more = hidden == 0 ? "" : fmt::format("({} more)\n", hidden);
-  return fitted(grid_text(grid) + more, summary.width);
+  const SpecTable table = rules.columns.empty() ? spec_table(summary, rows, optional)
+                                                : SpecTable{chosen_columns(all, rules.columns, rows), {}};
+  TextPage page(summary.width, false);
+  page.prose(shared_text(table));
+  if (hidden > 0) page.prose(fmt::format("({} more)", hidden));
+  return fitted(grid_text(table.columns), summary.width) + page.text();
 }
 
 std::string failures_text(const Summary& summary, std::size_t top) {

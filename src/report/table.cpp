@@ -73,12 +73,13 @@ void add_table(TextPage& page, const Summary& summary) {
   for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
   if (rows.empty()) return;
 
-  const std::vector<GridColumn> columns = table_columns(summary, rows, optional);
-  const std::vector<std::string> lines = grid_lines(columns);
+  const SpecTable table = spec_table(summary, rows, optional);
+  const std::vector<std::string> lines = grid_lines(table.columns);
   page.row(lines.front());
   for (std::size_t i = 0; i < rows.size(); ++i) page.row(lines[i + 1], style_of(rows[i]));
+  page.prose(shared_text(table));
   if (hidden > 0) page.prose(hidden_text(hidden, summary));
-  page.prose(legend(summary, rows, columns));
+  page.prose(legend(summary, rows, table.columns));
 }
 
 /// A value as a parameter's only one: the pair [2, 1] alone would read as two values.
