@@ -89,7 +89,8 @@ TEST_F(Resume, ARunWithoutAValidSpecSaysThatTheBestIsOfAnEarlierOne) {
   sandbox_.write_script("{T: [3, 1, 2], SAYS: dies}");
   const Result result = tune({"--tune"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.out, "note: best.yaml is of an earlier run: this one has no valid spec, and left it as it was\n"));
+  EXPECT_TRUE(
+      has(result.out, "note: best.yaml is of an earlier run: this one has no valid spec, and left it as it was\n"));
   EXPECT_EQ(sandbox_.read("best.yaml"), best);
 }
 

@@ -109,8 +109,9 @@ TEST_F(Show, ARunOfAListOfShapesIsShownWithItsShape) {
   EXPECT_TRUE(has(tune({"show", "best.jsonl"}).err, "run 2 of 2 in best.jsonl, for M=32 N=16 K=16, of 20"));
   for (const char* run : {"best-M16-N16-K16", "best-M16-N16-K16.yaml"})
     EXPECT_TRUE(has(tune({"show", run}).err, "this is run 1 of 2 in best.jsonl")) << run;
-  expect_refusal({"show", "best-M8-N8-K8"},
-                 "tune: error: best.jsonl holds no run for M8-N8-K8; tune show best.jsonl --run N shows one of its 2\n");
+  expect_refusal(
+      {"show", "best-M8-N8-K8"},
+      "tune: error: best.jsonl holds no run for M8-N8-K8; tune show best.jsonl --run N shows one of its 2\n");
 }
 
 TEST_F(Show, ASimulationHasTheWinnerAndTheIndicesOfTheLastTuning) {

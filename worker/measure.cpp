@@ -54,8 +54,7 @@ bool Sampler::slower_than(double factor, double seconds) const {
 bool Sampler::is_hopeless(double first) {
   if (slower_than(rules_.cutoff, first) && first < first_.short_seconds) {
     const double end = now_() + kDisturbed;
-    do
-      first = std::min(first, launch());
+    do first = std::min(first, launch());
     while (slower_than(rules_.cutoff, first) && now_() < end);
   }
   times_ = {first};

@@ -58,7 +58,8 @@ std::string of_all(const AuditFigures& all, std::size_t shapes) {
   std::string text = fmt::format("all: winner changed beyond 1 % in {} of {} shapes and {} of {} runs ({})\n",
                                  all.shapes_changed, shapes, all.changed, all.runs, percent(all.changed_share()));
   if (all.known > 0)
-    text += fmt::format("     regret {} in the mean, {} at worst\n", percent(all.mean_regret), percent(all.worst_regret));
+    text +=
+        fmt::format("     regret {} in the mean, {} at worst\n", percent(all.mean_regret), percent(all.worst_regret));
   std::vector<std::string> alike;
   if (all.replayed.tried > 0) alike.push_back("replayed alike " + text_of(all.replayed));
   if (all.simulated.tried > 0) alike.push_back("simulated alike " + text_of(all.simulated));

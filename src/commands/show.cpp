@@ -39,9 +39,10 @@ Meant recording_of(const ShowOptions& options) {
       return {of_all, name.substr(dash + 1)};
   std::error_code ignored;
   if (std::filesystem::exists(options.run, ignored))
-    throw Error(ExitCode::bad_input, fmt::format("{} is no run, and there is no journal {} of it; give the journal, CSV "
-                                                 "file, Kernel Tuner cache or T4 results of a run",
-                                                 options.run.string(), journal.string()));
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} is no run, and there is no journal {} of it; give the journal, CSV "
+                            "file, Kernel Tuner cache or T4 results of a run",
+                            options.run.string(), journal.string()));
   throw Error(ExitCode::bad_input,
               fmt::format("there is no run {}: neither this file nor {} is there; give the journal, CSV file, Kernel "
                           "Tuner cache or T4 results of a run",

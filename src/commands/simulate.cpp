@@ -64,8 +64,9 @@ interop::Recording chosen_recording(const Options& options, std::string& note) {
   }
   note = other_problems_note(recordings.back(), recordings.size());
   if (recordings.back().problem.empty() && has_sizes(options))
-    note = fmt::format("{} does not say of which problem it is: that its times are for these sizes is the command's word",
-                       recordings.back().file);
+    note =
+        fmt::format("{} does not say of which problem it is: that its times are for these sizes is the command's word",
+                    recordings.back().file);
   return std::move(recordings.back());
 }
 

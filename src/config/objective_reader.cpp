@@ -23,8 +23,9 @@ std::vector<std::string> read_objectives(const Node* node, const ObjectiveContex
     const std::string name = context.any_column && !context.has_flops ? written : objective_named(written, known);
     const std::string advice = did_you_mean(written, known);
     if (!contains(known, name) && !(context.any_column && advice.empty()))
-      complain(fmt::format("unknown objective '{}'{}", written, advice.empty() ? fmt::format("; there are {}, and what metrics declares", fmt::join(known, ", "))
-                                                                      : advice));
+      complain(fmt::format(
+          "unknown objective '{}'{}", written,
+          advice.empty() ? fmt::format("; there are {}, and what metrics declares", fmt::join(known, ", ")) : advice));
     else if (contains(objectives, name))
       complain(fmt::format("the objective '{}' stands twice", written));
     else

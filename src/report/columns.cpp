@@ -152,9 +152,8 @@ SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, Optio
   if (room == 0 || fits_with_cut_title(columns, room)) return {fitted(std::move(columns), room), {}};
   std::vector<Setting> shared = shared_settings(summary, rows);
   std::vector<std::string> others = summary.varying;
-  std::erase_if(others, [&](const std::string& name) {
-    return std::ranges::find(shared, name, &Setting::name) != shared.end();
-  });
+  std::erase_if(
+      others, [&](const std::string& name) { return std::ranges::find(shared, name, &Setting::name) != shared.end(); });
   if (!shared.empty()) columns = Columns(summary, rows, optional, std::end(kForms)[-1], others).make();
   return {fitted(std::move(columns), room), std::move(shared)};
 }

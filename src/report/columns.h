@@ -27,8 +27,8 @@ std::string shared_text(const SpecTable& table);
 ///
 /// On a terminal numbers have four significant digits, and the table is made to fit, as far as needed and in this
 /// order: the names lose the name of the run; titles become units; `iters` goes; names become their values alone; the
-/// title above them is cut; they lose the values that all rows share; the time in the other power state goes, then figures that are no objective (the last first,
-/// but not the first figure),
+/// title above them is cut; they lose the values that all rows share; the time in the other power state goes, then
+/// figures that are no objective (the last first, but not the first figure),
 /// `+- %`, the ratios to baselines (the last first), the remaining figures and `note`; and at last the names are cut.
 SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional);
 
