@@ -150,6 +150,7 @@ TEST_F(Diff, NoiseBetweenProcessesIsAllowedFor) {
 TEST_F(Diff, WhatWasTimedOnceHasNoNoiseThatIsKnown) {
   const Result result = diff(run_line() + line_of({1, 1.0, 0}, 1), run_line() + line_of({1, 9.0, 0}, 1), 0);
   EXPECT_TRUE(has(result.out, "1 spec: 1 noise not known\n"));
+  EXPECT_TRUE(has(result.out, "; 1 of 1 specs was not judged, because its noise is not known\n"));
   EXPECT_TRUE(has(result.out, "1.000     9.000  9.000"));
   EXPECT_TRUE(
       has(result.out, "warning: the best took 9.000 times as long, and is no regression only because its noise"));

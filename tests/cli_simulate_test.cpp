@@ -391,6 +391,23 @@ TEST_F(Simulate, SizesChooseOneOfTheProblemsOfAJournal) {
   expect_refusal({"--simulate", "run.json", "--tune", "-m", "16"}, "change a tuning file's grid; give it with --yaml");
 }
 
+TEST_F(Simulate, SizesChooseTheRunThatSoughtTheBest) {
+  sandbox_.write_gemm();
+  const Words sizes = {"-m", "32", "-n", "32", "-k", "32"};
+  Words tuned = {"gemm.yaml", "--tune", "--no-finals", "--output", "best"};
+  ASSERT_EQ(sandbox_.tune(tuned).code, 0);
+  tuned.insert(tuned.end(), sizes.begin(), sizes.end());
+  ASSERT_EQ(sandbox_.tune(tuned).code, 0);
+  Words one = {"gemm.yaml", "--spec", "2", "--output", "best"};
+  one.insert(one.end(), sizes.begin(), sizes.end());
+  ASSERT_EQ(sandbox_.tune(one).code, 0);
+  Words chosen = {"--simulate", "best.jsonl", "--tune"};
+  chosen.insert(chosen.end(), sizes.begin(), sizes.end());
+  const Result result = sandbox_.tune(chosen);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "simulated: 4 of the 4 specs of best.jsonl")) << result.out;
+}
+
 TEST_F(Simulate, AJournalThatDoesNotTellItsProblemIsTakenAtTheCommandsWord) {
   const std::string folder = std::string(TUNE_SOURCE_DIR) + "/configs/";
   const Result result = sandbox_.tune({"--yaml", folder + "gemm_simt.yaml", "--simulate",

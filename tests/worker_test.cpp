@@ -470,10 +470,10 @@ TEST_F(SamplerTest, AFirstLaunchOfMoreThanFourTimesTheBestIsTheOnlyOne) {
 TEST_F(SamplerTest, AShortFirstLaunchIsRepeatedBeforeItCounts) {
   Timing timing = run(0.001, 0.01, [](int) { return 0.001; });
   EXPECT_FALSE(timing.stopped_early) << "the first launch started a thread pool";
-  timing = run(0.001, 0.01, [](int i) { return i < 5 ? 0.006 : 0.001; });
+  timing = run(0.001, 0.01, [](int i) { return i < 2 ? 0.006 : 0.001; });
   EXPECT_FALSE(timing.stopped_early) << "other processes took the cores for a while";
   timing = run(0.001, 0.01, [](int i) { return i == 2 ? 0.005 : 0.006; });
-  EXPECT_EQ(launches_, 9) << "of 50 ms";
+  EXPECT_EQ(launches_, 4) << "of 20 ms";
   EXPECT_EQ(timing.median, 0.005);
   EXPECT_EQ(timing.count, 1);
   EXPECT_TRUE(timing.stopped_early);

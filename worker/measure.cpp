@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSingleLaunchFactor = 4;
 constexpr std::size_t kSlowLaunches = 3;
-constexpr double kDisturbed = 0.05;  // seconds; several times what a scheduler lets another process run on a core
+constexpr double kDisturbed = 0.02;  // seconds; several times what a scheduler lets another process run on a core
 constexpr double kTimePrecision = 0.005;
 constexpr double kContention = 1.05;
 constexpr double kBeyondFinals = 1.2;  // the finals are for specs within 1.15 times the best
@@ -52,14 +52,18 @@ bool Sampler::slower_than(double factor, double seconds) const {
 
 /// Leaves in times_ what the verdict rests on.
 bool Sampler::is_hopeless(double first) {
-  if (slower_than(rules_.cutoff, first) && first < first_.short_seconds) {
+  const bool repeats = slower_than(rules_.cutoff, first) && first < first_.short_seconds;
+  if (repeats) {
     const double end = now_() + kDisturbed;
     do first = std::min(first, launch());
     while (slower_than(rules_.cutoff, first) && now_() < end);
   }
   times_ = {first};
   if (decides_alone(rules_, go_, first)) return true;
-  if (!slower_than(rules_.cutoff, first)) return false;
+  if (!slower_than(rules_.cutoff, first)) {
+    if (repeats) times_.clear();  // the fastest of several is no sample
+    return false;
+  }
   if (first_.launches > 1) return true;
   while (times_.size() < kSlowLaunches) times_.push_back(launch());
   return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));

@@ -15,7 +15,7 @@ namespace tune::worker {
 /// (`Go::launches`, the finals) that many launches are timed after it. Otherwise:
 /// - A first launch of more than four times the best time so far (and more than `cutoff` times) is the only one; beyond
 ///   `cutoff` times the best there are three, and the fastest decides. A short first launch is repeated before it is
-///   held against a spec, for 50 ms if it stays too slow, because thread pools, page faults and other processes weigh
+///   held against a spec, for 20 ms if it stays too slow, because thread pools, page faults and other processes weigh
 ///   that much; the fastest counts. On a GPU, where
 ///   earlier launches have warmed up the device, one launch beyond `cutoff` times the best is enough.
 /// - After the warm-up, at least `min_launches` are timed, and until the 95 % confidence interval of the median is

@@ -106,7 +106,7 @@ flow::ResumeRules resume_rules(const Options& options) {
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
   rules.failures_again = options.retry_failed || options.spec || options.keep;
   rules.share_processes = options.share_processes;
-  rules.cut_slow = options.tune && !options.spec;  // nor wants its time to be one that was cut off
+  rules.cut_slow = options.tune && !options.spec;  // and wants its full time
   rules.timeout_build = options.timeout_build;
   rules.timeout_run = options.timeout_run;
   return rules;

@@ -33,23 +33,21 @@ flow::RecordedPlanRules plan_rules(const Options& options, const interop::Record
 
 std::string other_problems_note(const interop::Recording& last, std::size_t problems) {
   if (problems < 2) return "";
-  return fmt::format("{} is of {} problems, and this is the last, {}; -m, -n and -k choose one of a list's others",
+  return fmt::format("{} is of {} problems, and this is the last, {}; of gemms, -m, -n and -k choose another",
                      last.file, problems, last.problem);
 }
 
-/// `M64-N64-K64`, as --shapes names a problem in a journal.
-std::string shape_of(const Options& options) {
-  if (!options.m || !options.n || !options.k)
-    throw Error(ExitCode::bad_input, "-m, -n and -k choose a recorded problem together; give all three");
-  return fmt::format("M{}-N{}-K{}", *options.m, *options.n, *options.k);
-}
-
 /// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the
-/// last. Without a tuning file the grid is that of the tuning that the journal has seen last, if it tells that.
+/// last. Without a tuning file, sizes name it, and the grid is that of the tuning that the journal has seen last, if it
+/// tells that.
 interop::Recording chosen_recording(const Options& options, std::string& note) {
   if (options.yaml.empty()) {
+    if (options.m && options.n && options.k)
+      return interop::read_run(*options.simulate,
+                               {{}, true, fmt::format("M{}-N{}-K{}", *options.m, *options.n, *options.k)});
     interop::Recording recording = interop::read_run(*options.simulate, {{}, true});
-    if (sizes_choose(options, recording)) return interop::read_run(*options.simulate, {{}, true, shape_of(options)});
+    if (sizes_choose(options, recording))
+      throw Error(ExitCode::bad_input, "-m, -n and -k choose a recorded problem together; give all three");
     note = other_problems_note(recording, recording.problems);
     return recording;
   }
@@ -63,10 +61,9 @@ interop::Recording chosen_recording(const Options& options, std::string& note) {
     if (named != recordings.end()) return std::move(*named);
   }
   note = other_problems_note(recordings.back(), recordings.size());
-  if (recordings.back().problem.empty() && has_sizes(options))
-    note =
-        fmt::format("{} does not say of which problem it is: that its times are for these sizes is the command's word",
-                    recordings.back().file);
+  if (recordings.back().problem.empty() && recordings.size() == 1 && has_sizes(options))
+    note = fmt::format("{} does not say of which problem it is, so nothing shows that its times are for these sizes",
+                       recordings.back().file);
   return std::move(recordings.back());
 }
 

@@ -274,8 +274,8 @@ class TuningRun {
   void note_stale_best() {
     std::error_code ignored;
     const std::filesystem::path& best = target_->outputs.best;
-    const auto is_valid = [](const Trial& trial) { return trial.measurement() != nullptr; };
-    if (std::ranges::none_of(findings_->trials, is_valid) && std::filesystem::exists(best, ignored))
+    if (best.empty() || !std::filesystem::exists(best, ignored)) return;
+    if (!flow::Results(how_shown_, target_->loaded, target_->objective, *findings_).any())
       findings_->notes.best_is_of_an_earlier_run(best);
   }
 

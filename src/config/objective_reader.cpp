@@ -25,7 +25,7 @@ std::vector<std::string> read_objectives(const Node* node, const ObjectiveContex
     if (!contains(known, name) && !(context.any_column && advice.empty()))
       complain(fmt::format(
           "unknown objective '{}'{}", written,
-          advice.empty() ? fmt::format("; there are {}, and what metrics declares", fmt::join(known, ", ")) : advice));
+          advice.empty() ? fmt::format("; known are {}; metrics may declare others", fmt::join(known, ", ")) : advice));
     else if (contains(objectives, name))
       complain(fmt::format("the objective '{}' stands twice", written));
     else

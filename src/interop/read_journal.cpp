@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <unordered_map>
 
 #include "interop/recorded_space.h"
@@ -58,6 +59,14 @@ std::optional<wire::RunRecord> begun_by(std::string_view line) try {
   return std::nullopt;
 }
 
+/// M64-N64-K64 of a GEMM `64x64x64 bf16 ...`; empty for other problems.
+std::string shape_of_gemm(const std::string& problem) {
+  std::smatch sizes;
+  static const std::regex kSizes("(\\d+)x(\\d+)x(\\d+)( .*)?");
+  return std::regex_match(problem, sizes, kSizes) ? fmt::format("M{}-N{}-K{}", sizes.str(1), sizes.str(2), sizes.str(3))
+                                                  : "";
+}
+
 /// The last run for a shape: `M=64 N=64` is M64-N64 in the names of its files.
 std::int64_t number_of_run_for(const std::string& shape, std::string_view text, const std::string& file) {
   std::int64_t runs = 0, last = 0;
@@ -68,7 +77,7 @@ std::int64_t number_of_run_for(const std::string& shape, std::string_view text, 
     std::string name = run->shape;
     std::erase(name, '=');
     std::ranges::replace(name, ' ', '-');
-    if (name == shape) last = runs;
+    if (name == shape || shape_of_gemm(run->problem) == shape) last = runs;
   });
   if (last == 0)
     throw Error(ExitCode::bad_input,
@@ -278,7 +287,9 @@ std::vector<Recording> read_journal(std::string_view text) { return JournalReade
 
 Recording read_journal_run(std::string_view text, const std::string& file, const RunChoice& choice) {
   const auto number = choice.shape.empty() ? choice.number : number_of_run_for(choice.shape, text, file);
-  return JournalReader(text, number).recording_of({number, choice.tuned});
+  // Up to the last run for this shape, of which one that sought the best may be meant.
+  const bool by_shape = !choice.shape.empty() && choice.tuned;
+  return JournalReader(text, number).recording_of({by_shape ? std::nullopt : number, choice.tuned});
 }
 
 }  // namespace tune::interop

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/dispatch/database.h"
+#include "model/values/shown.h"
 #include "report/fitting.h"
 #include "report/text.h"
 
@@ -43,7 +44,7 @@ std::string spread_text(const Timing& timing) {
 /// The table's columns in one form.
 class Columns {
  public:
-  /// `parameters`: those that names name.
+  /// `parameters`: those whose values are in the names.
   Columns(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional, Form form,
           std::span<const std::string> parameters)
       : summary_(&summary), rows_(&rows), optional_(optional), form_(form), parameters_(parameters) {}
@@ -117,7 +118,7 @@ class Columns {
   std::vector<FittedColumn> columns_;
 };
 
-/// Settings of varying parameters that the specs of all rows share; none if there is nothing else.
+/// Settings of varying parameters that the specs of all rows share; none if the specs differ in nothing.
 std::vector<Setting> shared_settings(const Summary& summary, const std::vector<Row>& rows) {
   std::vector<const std::vector<Setting>*> all;
   for (const Row& row : rows)
@@ -139,7 +140,7 @@ OptionalColumns needed_columns(const std::vector<Row>& rows) {
 }
 
 std::string shared_text(const SpecTable& table) {
-  return table.shared.empty() ? "" : "in all rows: " + to_text(table.shared) + "\n";
+  return table.shared.empty() ? "" : "all specs shown have " + shown_line(to_text(table.shared)) + "\n";
 }
 
 SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional) {

@@ -14,13 +14,13 @@ struct OptionalColumns {
 /// What these rows need.
 OptionalColumns needed_columns(const std::vector<Row>& rows);
 
-/// A table, and the parameters of which its specs all have this value, if their names leave them out.
+/// A table. If the names of its specs leave out what all of them have, `shared` has it.
 struct SpecTable {
   std::vector<GridColumn> columns;
   std::vector<Setting> shared;
 };
 
-/// `in all rows: BK=64 $GROUP=8`; empty if the names leave nothing out.
+/// `all specs shown have BK=64 $GROUP=8`; empty if the names leave nothing out.
 std::string shared_text(const SpecTable& table);
 
 /// The table with these rows.

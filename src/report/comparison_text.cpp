@@ -68,25 +68,26 @@ std::string noise_text(const ComparedShape& shape) {
                      shape.process_noise * 100);
 }
 
-/// `; 7 of 13 specs were not judged, because their noise is not known`
+/// `; 7 of 13 specs were not judged, because their noise is not known`, of those that both runs have
 std::string unjudged(const RunComparison& comparison) {
-  std::size_t specs = 0;
-  std::ptrdiff_t count = 0;
-  for (const ComparedShape& shape : comparison.shapes) {
-    specs += shape.specs.size();
-    count += std::ranges::count(shape.specs, Change::unknown, &ComparedSpec::change);
-  }
-  if (count == 0) return "";
-  return fmt::format("; {} of {} specs {} not judged, because {} noise is not known", count, specs,
-                     count == 1 ? "was" : "were", count == 1 ? "its" : "their");
+  int specs = 0, unknown = 0;
+  for (const ComparedShape& shape : comparison.shapes)
+    for (const ComparedSpec& row : shape.specs) {
+      specs += row.change != Change::only_before && row.change != Change::only_now ? 1 : 0;
+      unknown += row.change == Change::unknown ? 1 : 0;
+    }
+  if (unknown == 0) return "";
+  return fmt::format("; {} of {} specs {} not judged, because {} noise is not known", unknown, specs,
+                     unknown == 1 ? "was" : "were", unknown == 1 ? "its" : "their");
 }
 
 std::string verdict_of(const RunComparison& comparison) {
   const std::string slower = fmt::format("slower beyond noise and by more than {:.3g} %", comparison.threshold * 100);
   const std::size_t count = regressions(comparison);
-  if (count == 0)
-    return fmt::format("no regression: nothing is {}, and nothing fails that worked{}", slower, unjudged(comparison));
-  return fmt::format("{} regression{}: {}, or failing now", count, count == 1 ? "" : "s", slower);
+  const std::string verdict =
+      count == 0 ? fmt::format("no regression: nothing is {}, and nothing fails that worked", slower)
+                 : fmt::format("{} regression{}: {}, or failing now", count, count == 1 ? "" : "s", slower);
+  return verdict + unjudged(comparison);
 }
 
 std::string run_text(const ComparedRun& run) {
