@@ -15,6 +15,7 @@
 #include "config/shapes.h"
 #include "flow/database.h"
 #include "flow/recorded_slowdowns.h"
+#include "model/settings.h"
 #include "model/values/shown.h"
 #include "report/grid.h"
 

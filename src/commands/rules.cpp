@@ -103,10 +103,10 @@ flow::MachineRules machine_rules(const Options& options, const flow::Outputs& ou
 
 flow::ResumeRules resume_rules(const Options& options) {
   flow::ResumeRules rules;
-  // Whoever asks for one spec, or for what failed specs leave, wants to see it fail.
+  // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
   rules.failures_again = options.retry_failed || options.spec || options.keep;
   rules.share_processes = options.share_processes;
-  rules.cut_slow = options.tune && !options.spec;  // and wants its full time
+  rules.cut_slow = options.tune && !options.spec;
   rules.timeout_build = options.timeout_build;
   rules.timeout_run = options.timeout_run;
   return rules;

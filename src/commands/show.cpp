@@ -38,15 +38,12 @@ Meant recording_of(const ShowOptions& options) {
     if (const std::string of_all = name.substr(0, dash) + ".jsonl"; is_file(of_all))
       return {of_all, name.substr(dash + 1)};
   std::error_code ignored;
-  if (std::filesystem::exists(options.run, ignored))
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} is no run, and there is no journal {} of it; give the journal, CSV "
-                            "file, Kernel Tuner cache or T4 results of a run",
-                            options.run.string(), journal.string()));
-  throw Error(ExitCode::bad_input,
-              fmt::format("there is no run {}: neither this file nor {} is there; give the journal, CSV file, Kernel "
-                          "Tuner cache or T4 results of a run",
-                          options.run.string(), journal.string()));
+  const std::string why =
+      std::filesystem::exists(options.run, ignored)
+          ? fmt::format("{} is no run, and there is no journal {} of it", options.run.string(), journal.string())
+          : fmt::format("there is no run {}: neither this file nor {} is there", options.run.string(),
+                        journal.string());
+  throw Error(ExitCode::bad_input, why + "; give the journal, CSV file, Kernel Tuner cache or T4 results of a run");
 }
 
 /// `2026-11-22 10:44 UTC`

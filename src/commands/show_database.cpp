@@ -9,6 +9,7 @@
 #include "commands/commands.h"
 #include "config/database_file.h"
 #include "flow/database_runs.h"
+#include "model/settings.h"
 #include "model/values/shown.h"
 #include "report/fitting.h"
 #include "report/text.h"

@@ -33,8 +33,9 @@ flow::RecordedPlanRules plan_rules(const Options& options, const interop::Record
 
 std::string other_problems_note(const interop::Recording& last, std::size_t problems) {
   if (problems < 2) return "";
-  return fmt::format("{} is of {} problems, and this is the last, {}; of gemms, -m, -n and -k choose another",
-                     last.file, problems, last.problem);
+  return fmt::format(
+      "{} is of {} problems, and this is the last, {}; -m, -n and -k choose another, if it has these sizes", last.file,
+      problems, last.problem);
 }
 
 /// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the

@@ -8,6 +8,7 @@
 #include "config/load.h"
 #include "interop/recording.h"
 #include "model/problem_size.h"
+#include "model/settings.h"
 #include "model/values/error.h"
 #include "model/values/shown.h"
 #include "wire/artifact_name.h"

@@ -59,7 +59,7 @@ std::optional<wire::RunRecord> begun_by(std::string_view line) try {
   return std::nullopt;
 }
 
-/// M64-N64-K64 of a GEMM `64x64x64 bf16 ...`; empty for other problems.
+/// M64-N64-K64 of a GEMM, which problem_size_text calls `64x64x64 bf16 ...`; empty for other problems.
 std::string shape_of_gemm(const std::string& problem) {
   std::smatch sizes;
   static const std::regex kSizes("(\\d+)x(\\d+)x(\\d+)( .*)?");

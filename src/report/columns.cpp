@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/dispatch/database.h"
+#include "model/settings.h"
 #include "model/values/shown.h"
 #include "report/fitting.h"
 #include "report/text.h"

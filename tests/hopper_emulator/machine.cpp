@@ -172,7 +172,6 @@ void Machine::meet(Meeting& meeting, unsigned count, const char* what) {
   wait_until(what, [&] { return meeting.turn != turn; });
 }
 
-// The copy belongs to the thread that asked for it, whose block tells where addresses are.
 std::vector<int> Machine::columns_asked_for(const unsigned char* matrix) const {
   std::vector<int> columns;
   for (const auto& [of, x] : boxes_)
@@ -180,6 +179,7 @@ std::vector<int> Machine::columns_asked_for(const unsigned char* matrix) const {
   return columns;
 }
 
+// The copy belongs to the thread that asked for it, whose block tells where addresses are.
 void load_box(const Map& map, int x, int y, unsigned to, unsigned barrier, unsigned blocks) {
   Machine& machine = Machine::now();
   machine.note_box(map.data, x);

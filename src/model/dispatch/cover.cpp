@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/dispatch/slowdowns.h"
+#include "model/settings.h"
 
 namespace tune {
 namespace {

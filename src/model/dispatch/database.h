@@ -117,11 +117,5 @@ std::optional<std::int64_t> size_of(const Sizes& sizes, std::string_view name);
 
 /// `m=64 n=64 k=64`.
 std::string to_text(const Sizes& sizes);
-/// `BM=64 $THREADS=2`.
-std::string to_text(const std::vector<Setting>& params);
-/// What all of them have; nothing if they do not differ. Precondition: there is one.
-std::vector<Setting> common_settings(std::span<const std::vector<Setting>* const> all);
-/// Those that are not among the common ones.
-std::vector<Setting> without(std::vector<Setting> params, const std::vector<Setting>& common);
 
 }  // namespace tune

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "model/dispatch/slowdowns.h"
+#include "model/settings.h"
 
 namespace tune {
 namespace {
