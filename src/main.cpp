@@ -16,7 +16,8 @@ int run(int argc, char** argv) {
   const auto options = tune::parse_options(argc, argv);
   if (!options) return 0;
   if (options->verbose) tune::base::log_verbosely();
-  return static_cast<int>(tune::commands::run(*options));
+  const tune::ExitCode code = tune::commands::run(*options);
+  return code == tune::ExitCode::undecided ? options->exit_undecided : static_cast<int>(code);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST_F(Baseline, TheOldWinnerIsTimedAsItWasBuiltThen) {
   EXPECT_TRUE(has(result.out, "\nnew: this run: gemm on "));
   EXPECT_TRUE(has(result.out, "best, by the recorded time: BM="));
   EXPECT_TRUE(has(result.out, " slower\n"));
-  EXPECT_TRUE(has(result.out, "1 regression: slower beyond noise and by more than 3 %"));
+  EXPECT_TRUE(has(result.out, "FAIL: 1 regression: slower by more than 3 % beyond doubt"));
   EXPECT_EQ(tune({"--output", "new", "--baseline", "old.yaml"}, 3).out.find("Elapsed"), result.out.find("Elapsed"))
       << "the journal knows the finals";
   EXPECT_TRUE(

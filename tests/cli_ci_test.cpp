@@ -36,7 +36,7 @@ class Ci : public testing::Test {
     std::string command = "cd " + sandbox_.folder().string() + " && PATH=" + TUNE_BIN_DIR +
                           ":$PATH HOME=" + sandbox_.folder().string() + " ";
     for (const auto& [name, value] : sandbox_.environment) command += name + "='" + value + "' ";
-    command += variables_ + shell + " -e script > log 2>&1";
+    command += variables_ + shell + " -e script >> log 2>&1";
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -73,7 +73,7 @@ TEST_F(GitHub, AnUnchangedSourcePasses) {
   write_source("old/", 100);
   write_source("new/", 100);
   EXPECT_EQ(run_job(), 0) << sandbox_.read("log");
-  EXPECT_TRUE(has(sandbox_.read("summary.md"), "### no regression"));
+  EXPECT_TRUE(has(sandbox_.read("summary.md"), "### PASS: no regression"));
   EXPECT_TRUE(has(sandbox_.read("results/diff.xml"), "failures=\"0\""));
 }
 
@@ -83,6 +83,21 @@ TEST_F(GitHub, ASlowerSourceFailsAndTheSummaryIsThere) {
   EXPECT_EQ(run_job(), 3) << sandbox_.read("log");
   EXPECT_TRUE(has(sandbox_.read("summary.md"), "| best: T=1 | 1.000 | 1.200 | 1.200 |"));
   EXPECT_TRUE(has(sandbox_.read("results/diff.json"), "\"regression\": true"));
+}
+
+TEST_F(GitHub, WhatIsUndecidedIsAWarning) {
+  write_source("old/", 100);
+  write_source("new/", 100);
+  // Times that differ from launch to launch by more than the threshold.
+  for (const char* folder : {"old/", "new/"})
+    fs::permissions(sandbox_.write(std::string(folder) + "kernels/bench.sh",
+                                   "#!/bin/sh\nn=$(cat n 2> /dev/null || echo 0)\necho $((n + 1)) > n\n"
+                                   "echo \"{\\\"time\\\": 1.$((n * 7919 % 97 + 10))e-3, \\\"ok\\\": true}\"\n"),
+                    fs::perms::owner_all);
+  EXPECT_EQ(run_job(), 0) << sandbox_.read("log");
+  EXPECT_TRUE(has(sandbox_.read("summary.md"), "### UNDECIDED: the best may be slower by more than 3 %"));
+  EXPECT_TRUE(has(sandbox_.read("log"), "::warning::"));
+  EXPECT_TRUE(has(sandbox_.read("results/diff.json"), "\"undecided\": true"));
 }
 
 class GitLab : public Ci {

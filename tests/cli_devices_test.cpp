@@ -381,8 +381,8 @@ TEST_F(Devices, FinalsThatNoSpecFinishesCrownNoOther) {
   write("fails_in_finals", 2);
   for (int run = 0; run < 2; ++run) {
     const Result result = tune({"--tune"});
-    EXPECT_EQ(result.code, 4);
-    EXPECT_NE(result.err.find("all specs failed in the finals"), std::string::npos) << result.err;
+    EXPECT_EQ(result.code, 1);
+    EXPECT_NE(result.out.find("all specs failed in the finals"), std::string::npos) << result.out;
   }
   for (const auto& [mesh_idx, outcome] : outcomes()) EXPECT_EQ(outcome, "measured") << mesh_idx;
 }

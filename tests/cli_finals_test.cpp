@@ -59,14 +59,14 @@ TEST_F(FinalsOfTune, WhoHasLostLeavesAndTheOthersGoOn) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000", "2/3.000000"}));
   EXPECT_EQ(runs_of("3"), 6) << "the sweep's, and the five rounds that show that it is far behind";
-  EXPECT_EQ(result.out.find("warning"), std::string::npos) << result.out;
+  EXPECT_TRUE(result.out.starts_with("DECIDED: T=1 (spec 0), 1.000 ms +-0 %, the fastest of 3 specs\n")) << result.out;
 }
 
 TEST_F(FinalsOfTune, AShownTieGoesToTheDefault) {
   write_program("{T: [1, 2, 3]}", "say 1", "default: {T: 3}\n");
   const Result result = tune();
   EXPECT_TRUE(has(result.out, "top_spec_idx: 2\n"));
-  EXPECT_TRUE(has(result.out, "tie: shown to be as fast as the fastest to 0.3 %; the default is taken, or else the"));
+  EXPECT_TRUE(has(result.out, "tie: as fast as the winner to 0.3 %, beyond doubt\n"));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "  tie: yes\n"));
 }
 
@@ -101,8 +101,15 @@ TEST_F(FinalsOfTune, AProgramThatHangsThereOnceIsTriedAgain) {
 TEST_F(FinalsOfTune, IfAllFailThereIsNoBest) {
   write_program("{T: [1, 2]}", "[ $n -gt 1 ] && exit 3\nsay $T");
   const Result result = tune();
-  EXPECT_EQ(result.code, 4);
-  EXPECT_TRUE(has(result.err, "all specs failed in the finals, though the sweep could time them"));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(result.out.starts_with(
+      "UNDECIDED: there is no winner: all specs failed in the finals, though the sweep could time them: "));
+  EXPECT_EQ(result.out.find("top_spec_idx"), std::string::npos) << result.out;
+  EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "out.yaml"));
+  EXPECT_TRUE(has(sandbox_.read("out.csv"), "\n0,bench,ok,1,1,1,")) << "what the sweep measured";
+  const long runs = runs_of("1");
+  tune();
+  EXPECT_GT(runs_of("1"), runs) << "the same command holds them again";
 }
 
 TEST_F(FinalsOfTune, WithoutThemTheSweepDecides) {
@@ -130,13 +137,15 @@ TEST_F(FinalsOfTune, ABudgetThatEndsThemEarlyIsSaid) {
   EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000"}));
   EXPECT_EQ(runs_of("1"), 2) << "everybody has the first round";
   EXPECT_EQ(runs_of("2"), 2);
-  EXPECT_TRUE(has(result.out,
-                  "warning: the finals could not tell 1 from the best in 1 round: that is too few, and the lowest time "
-                  "was taken; a longer --finals-budget or --time-budget allows more\n"));
-  EXPECT_EQ(tune({"--finals-budget", "2", "--timeout-run", "20"}).out.find("warning"), result.out.find("warning"));
+  EXPECT_TRUE(result.out.starts_with(
+      "UNDECIDED: T=1 (spec 0), 1.000 ms; there were too few rounds to tell it from others\n  1 round of finals\n  not "
+      "told apart: T=2 (spec 1)\n"))
+      << result.out;
+  EXPECT_TRUE(has(result.out, "the same command with --finals-budget "));
+  EXPECT_TRUE(has(tune({"--finals-budget", "2", "--timeout-run", "20"}).out, "UNDECIDED: T=1 (spec 0), 1.000 ms; "));
   EXPECT_EQ(runs_of("1"), 2) << "the same command starts nothing";
   const Result longer = tune({"--finals-budget", "60", "--timeout-run", "20"});
-  EXPECT_EQ(longer.out.find("warning"), std::string::npos) << longer.out;
+  EXPECT_TRUE(longer.out.starts_with("DECIDED: ")) << longer.out;
   EXPECT_GT(runs_of("1"), 2);
 }
 
@@ -168,10 +177,11 @@ TEST_F(FinalsOfTune, ATimeBudgetHoldsForThemToo) {
 
 TEST_F(FinalsOfTune, WhatTheyCannotTellApartIsNoTieButSaid) {
   write_program("{T: [1, 2]}", "say 1.$((n * (T + 1) * 7919 % 97 + 10))");
-  const Result result = tune();
+  const Result result = tune({"--finals-budget", "30"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, " from the best in 101 rounds: they may be up to "));
-  EXPECT_TRUE(has(result.out, " faster or slower, and the lowest time was taken; make the machine quieter, or take "));
+  EXPECT_TRUE(has(result.out.substr(0, result.out.find('\n')), "; others may be up to ")) << result.out;
+  EXPECT_TRUE(has(result.out, "\n  101 rounds of finals\n  not told apart: T="));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "\n  verdict:\n    decision: undecided\n    why: others may be up to "));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "  tie: no\n"));
   const Words table = rows(result.out);
   EXPECT_LE(table.at(0).substr(2), table.at(1).substr(2));
@@ -181,11 +191,14 @@ TEST_F(FinalsOfTune, NoiseIsSaidAndMayBeAnError) {
   write_program("{T: [1, 9]}", "say $T.$((n % 2 * 5))");
   const Result result = tune();
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(masked(result.out), "warning: noise: the time of the best is known to +# % only"));
+  EXPECT_TRUE(result.out.starts_with("DECIDED: T=1")) << result.out;
+  EXPECT_TRUE(has(result.out, "\n  noise: "));
   std::filesystem::remove(sandbox_.folder() / "out.yaml");
   const Result strict = tune({"--noise", "2%"});
-  EXPECT_EQ(strict.code, 3);
-  EXPECT_TRUE(has(masked(strict.err), "tune: error: --noise #%: the best is uncertain by # %"));
+  EXPECT_EQ(strict.code, 5);
+  EXPECT_TRUE(strict.out.starts_with("UNDECIDED: T=1")) << strict.out;
+  EXPECT_TRUE(has(strict.out, "; its time was to be known to +-2 %\n"));
+  EXPECT_EQ(tune({"--noise", "2%", "--exit-undecided", "0"}).code, 0);
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "params:\n  T: 1\n")) << "nothing else is lost";
   EXPECT_EQ(tune({"--noise", "30%"}).code, 0);
 }
@@ -207,8 +220,8 @@ TEST_F(FinalsOfTune, HowSureASingleRunIsIsNotKnown) {
   write_program("{T: [1, 2]}", "say $T");
   EXPECT_EQ(tune({"--noise", "2%"}).code, 0);
   const Result result = tune({"--noise", "2%", "--no-finals"});
-  EXPECT_EQ(result.code, 3);
-  EXPECT_TRUE(has(result.err, "--noise 2%: the uncertainty of the best is unknown"));
+  EXPECT_EQ(result.code, 5);
+  EXPECT_TRUE(result.out.starts_with("UNDECIDED: T=1 (spec 0), 1.000 ms; no finals were held: --no-finals\n"));
 }
 
 TEST_F(FinalsOfTune, SpecsOfTheSameCodeAreOneMeasurement) {
@@ -253,16 +266,17 @@ TEST_F(FinalsOfTune, ThoseThatWereInterruptedDecideByTheRoundsUntilThenAndAreHel
   // The sweep's best is the second best of the finals, whose seventh round never ends.
   write_program("{T: [1, 2]}",
                 "[ $T = 2 ] && [ $n = 8 ] && touch reached && sleep 60\n[ $T = 1 ] && [ $n -gt 1 ] && "
-                "T=2.01\nsay $T");
+                "T=2.1\nsay $T");
   Background run(sandbox_, {"bench.yaml", "--tune", "--output", "out", "--t4", "t4.json"});
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(sandbox_.folder() / "reached") || run.ended(); }));
   run.signal(SIGINT);
   const Result interrupted = run.wait();
   EXPECT_EQ(interrupted.code, 130) << interrupted.err;
   EXPECT_EQ(rows(interrupted.out).front(), "1/2.000000") << interrupted.out;
-  EXPECT_TRUE(has(interrupted.out, "\nfinals: interrupted, so the best may be another spec; the same command "));
-  EXPECT_TRUE(has(interrupted.out, " from the best in 6 rounds: "));
-  EXPECT_TRUE(has(interrupted.out, ", and the lowest time was taken; the same command holds them again\n"));
+  EXPECT_TRUE(interrupted.out.starts_with("UNDECIDED: T=2 (spec 1), 2.000 ms +-0 %; the finals were interrupted\n"))
+      << interrupted.out;
+  EXPECT_TRUE(has(interrupted.out, "\n  6 rounds of finals\n"));
+  EXPECT_TRUE(has(interrupted.out, "\n  next: the same command goes on from here\n"));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "params:\n  T: 2\n"));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "\n  finals: interrupted\n"));
   EXPECT_TRUE(has(sandbox_.read("out.csv"), "\n1,bench,ok,2,2,2,2,2,,,1,yes,0,,,,1,2,interrupted\n"));

@@ -119,6 +119,43 @@ TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
   EXPECT_EQ(round_, 3) << "two finalists had their turn of the third round";
 }
 
+/// Times that are ten per cent apart from round to round, in opposite directions for odd and even specs.
+double noisy_seconds(const FakeWorker& worker) { return (worker.rounds + worker.spec) % 2 == 0 ? 1.0e-3 : 1.1e-3; }
+
+TEST_F(FinalsRunnerTest, SixteenRoundsOutlastTheTimeAndNoMore) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.time = std::chrono::seconds(1), .seconds = noisy_seconds(worker)};
+  };
+  exec::FinalsRules rules = by_time();
+  rules.last_end = rules.end;
+  rules.end = host().now() + std::chrono::seconds(1);
+  EXPECT_EQ(finals_of(3, rules)[0].rounds.size(), static_cast<std::size_t>(exec::kSureRounds));
+  rules.last_end = host().now() + std::chrono::seconds(11);
+  EXPECT_EQ(finals_of(2, rules)[0].rounds.size(), 5u) << "unless they take longer than they may";
+}
+
+TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) {
+  // The winner is 5 % slower than the baseline or as much faster, round by round.
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.seconds = worker.spec <= 2 ? (worker.spec == 1 ? 1.05e-3 : 1.052e-3) : noisy_seconds(worker)};
+  };
+  exec::FinalsRules rules = by_time();
+  rules.question = exec::Question{"old", 0.03};
+  const std::vector<exec::Contender> contenders = {
+      {"", tuning_.spec(1)}, {"", tuning_.spec(2)}, {"old", tuning_.spec(3)}, {"other", tuning_.spec(4)}};
+  const Finals finals = exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {});
+  const int most = exec::most_rounds(rules);
+  EXPECT_EQ(finals.finalists[0].rounds.size(), static_cast<std::size_t>(most));
+  EXPECT_EQ(finals.finalists[1].rounds.size(), static_cast<std::size_t>(finals.decided_after));
+  EXPECT_LT(finals.decided_after, 16);
+  EXPECT_EQ(finals.finalists[2].rounds.size(), static_cast<std::size_t>(most));
+  EXPECT_EQ(finals.finalists[3].rounds.size(), 15u);
+  // A smaller question is answered as soon as it can be.
+  rules.question = exec::Question{"old", 0.2};
+  EXPECT_LT(exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {}).finalists[0].rounds.size(),
+            16u);
+}
+
 TEST_F(FinalsRunnerTest, WhoIsNotLoadedAfterHalfOfTheTimeIsLeftOut) {
   using Specs = std::vector<std::int64_t>;
   const std::int64_t baseline = 9;

@@ -26,54 +26,105 @@ double normal(Random& random) {
   return radius * std::cos(2 * std::numbers::pi * static_cast<double>(random.next() >> 11) * 0x1p-53);
 }
 
-/// Finals of specs that take `true_times`, as the runner holds them; who has lost.
-std::vector<bool> losers(const std::vector<double>& true_times, double noise, Random& random) {
-  const Judge judge(true_times.size());
+/// Finals of specs that take `true_times`, as the runner holds them: who is left at the end, and what was decided.
+struct Held {
   std::vector<Finalist> specs;
-  for (std::size_t i = 0; i < true_times.size(); ++i) specs.push_back(timed(static_cast<std::int64_t>(i), {}));
-  for (int round = 1; round <= SequentialIntervals::looks().back(); ++round) {
-    // All drift together, by much more than they differ.
-    const double drift = 1 + 0.1 * std::sin(round / 5.0);
-    std::vector<const Finalist*> left;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-      if (specs[i].eliminated_after > 0) continue;
-      specs[i].rounds[round] = true_times[i] * drift * std::exp(noise * normal(random));
-      left.push_back(&specs[i]);
-    }
-    if (round < Judge::kFewest) continue;
-    const Finalist& leader = Judge::leader_of(left);
-    std::vector<Finalist*> lost;
-    for (Finalist& spec : specs)
-      if (spec.eliminated_after == 0 && judge.verdict(spec, leader) == Verdict::lost) lost.push_back(&spec);
-    for (Finalist* spec : lost) spec->eliminated_after = round;
+  std::int64_t winner = -1;
+  std::optional<double> loss;
+  int rounds = 0;
+
+  std::size_t left() const {
+    return static_cast<std::size_t>(std::ranges::count(specs, 0, &Finalist::eliminated_after));
   }
-  std::vector<bool> result;
-  for (const Finalist& spec : specs) result.push_back(spec.eliminated_after > 0);
-  return result;
+};
+
+/// `until_decided`: else all rounds are held.
+Held hold(const std::vector<double>& true_times, double noise, Random& random, bool until_decided) {
+  Held held;
+  for (std::size_t i = 0; i < true_times.size(); ++i) held.specs.push_back(timed(static_cast<std::int64_t>(i), {}));
+  std::vector<Finalist*> all;
+  for (Finalist& spec : held.specs) all.push_back(&spec);
+  Tournament tournament(all, kAccuracy);
+  while (held.rounds < SequentialIntervals::looks().back()) {
+    // All drift together, by much more than they differ.
+    const double drift = 1 + 0.1 * std::sin(++held.rounds / 5.0);
+    for (std::size_t i = 0; i < held.specs.size(); ++i)
+      if (held.specs[i].eliminated_after == 0)
+        held.specs[i].rounds[held.rounds] = true_times[i] * drift * std::exp(noise * normal(random));
+    tournament.end_round(held.rounds);
+    if (until_decided && tournament.decided()) break;
+  }
+  held.winner = tournament.choice().winner->spec.mesh_idx;
+  held.loss = tournament.choice().loss;
+  return held;
 }
 
-TEST(Judge, CallsNoneOfIdenticalSpecsALoserInNineteenOfTwentyFinals) {
+TEST(Tournament, EliminatesNoneOfIdenticalSpecsInNineteenOfTwentyFinals) {
   Random random(1);
   for (const auto& [specs, finals] : {std::pair(2, 1000), {6, 300}, {24, 60}}) {
     int wronged = 0;
     for (int i = 0; i < finals; ++i) {
-      const auto lost = losers(std::vector<double>(static_cast<std::size_t>(specs), 1.0), 0.05, random);
-      wronged += std::ranges::find(lost, true) != lost.end() ? 1 : 0;
+      const std::vector<double> times(static_cast<std::size_t>(specs), 1.0);
+      wronged += hold(times, 0.05, random, false).left() < times.size() ? 1 : 0;
     }
     EXPECT_LE(wronged, finals / 20) << specs << " specs";
   }
 }
 
-TEST(Judge, KeepsTheFastestAndLosesTheOthers) {
+TEST(Tournament, KeepsTheFastestAndEliminatesTheOthers) {
   Random random(2);
-  int wronged = 0, kept = 0;
   for (int i = 0; i < 200; ++i) {
-    const auto lost = losers({1.02, 1.0, 1.03, 1.05, 1.10, 1.15}, 0.01, random);
-    wronged += lost[1] ? 1 : 0;
-    kept += static_cast<int>(std::ranges::count(lost, false)) - (lost[1] ? 0 : 1);
+    const Held held = hold({1.02, 1.0, 1.03, 1.05, 1.10, 1.15}, 0.01, random, false);
+    EXPECT_EQ(held.left(), 1U);
+    EXPECT_EQ(held.winner, 1);
+    EXPECT_EQ(held.loss, 0.0);
   }
-  EXPECT_EQ(wronged, 0);
-  EXPECT_EQ(kept, 0) << "of 1000 slower ones";
+}
+
+TEST(Tournament, EndsWithAWinnerThatLosesNoMoreThanItSaysInNineteenOfTwentyFinals) {
+  Random random(3);
+  int rounds = 0, wrong = 0;
+  for (int i = 0; i < 300; ++i) {
+    const std::vector<double> times = {1.004, 1.0, 1.002, 1.03, 1.035, 1.04};
+    const Held held = hold(times, 0.01, random, true);
+    ASSERT_TRUE(held.loss);
+    EXPECT_LE(*held.loss, kAccuracy);
+    wrong += times[static_cast<std::size_t>(held.winner)] - 1 > *held.loss ? 1 : 0;
+    rounds += held.rounds;
+  }
+  EXPECT_LE(wrong, 300 / 20);
+  EXPECT_LT(rounds, 300 * 50) << "specs that nobody would choose between keep no finals going";
+}
+
+TEST(Tournament, SaysHowMuchIsOpenWhereNoiseHidesIt) {
+  Random random(4);
+  const Held held = hold({1.0, 1.001, 1.002}, 0.2, random, true);
+  EXPECT_EQ(held.rounds, SequentialIntervals::looks().back());
+  EXPECT_GT(held.loss.value(), kAccuracy);
+}
+
+TEST(Tournament, TakesTheDefaultAmongThoseThatLoseNoMoreThanTheAccuracy) {
+  std::vector<Finalist> specs = {repeated(3, {1.004}, 31), repeated(5, {1.0}, 31), repeated(9, {1.006}, 31)};
+  const auto winner = [&](double accuracy) {
+    std::vector<const Finalist*> all;
+    for (const Finalist& spec : specs) all.push_back(&spec);
+    return choose_winner(Judge(3), all, accuracy).winner->spec.mesh_idx;
+  };
+  EXPECT_EQ(winner(0.01), 3) << "the lowest mesh_idx";
+  specs[2].is_default = true;
+  EXPECT_EQ(winner(0.01), 9);
+  EXPECT_EQ(winner(0.005), 3) << "the default loses 0.6 %";
+  EXPECT_EQ(winner(0.001), 5);
+}
+
+TEST(Tournament, IsNotWonByWhoFailed) {
+  std::vector<Finalist> specs = {repeated(0, {1}, 20), repeated(1, {2}, 20)};
+  specs[0].failure = Failure{};
+  Tournament tournament({&specs[0], &specs[1]}, kAccuracy);
+  EXPECT_EQ(tournament.choice().winner, &specs[1]);
+  specs[1].failure = Failure{};
+  EXPECT_EQ(tournament.choice().winner, nullptr);
+  EXPECT_FALSE(tournament.decided());
 }
 
 TEST(Judge, PairsRoundsByTheirNumber) {
@@ -85,27 +136,38 @@ TEST(Judge, PairsRoundsByTheirNumber) {
 TEST(Judge, CallsADifferenceOfLessThanTheMarginNoLoss) {
   const Judge judge(2);
   const Finalist leader = repeated(0, {1}, 101);
-  EXPECT_EQ(judge.verdict(repeated(1, {1.002}, 101), leader), Verdict::equivalent);
-  EXPECT_EQ(judge.verdict(repeated(1, {0.999, 1.001}, 101), leader), Verdict::equivalent);
-  EXPECT_EQ(judge.verdict(repeated(1, {1.002, 1.002, 1.002, 1.01}, 101), leader), Verdict::equivalent);
-  EXPECT_EQ(judge.verdict(repeated(1, {1.001, 1.01}, 101), leader), Verdict::slower);
-  EXPECT_EQ(judge.verdict(repeated(1, {0.99, 1.01}, 101), leader), Verdict::open);
-  EXPECT_EQ(judge.verdict(repeated(1, {1.004}, 101), leader), Verdict::lost);
+  for (const std::vector<double>& times : {std::vector<double>{1.002}, {0.999, 1.001}, {1.002, 1.002, 1.002, 1.01}})
+    EXPECT_TRUE(judge.ties(repeated(1, times, 101), leader)) << times.back();
+  for (const std::vector<double>& times : {std::vector<double>{1.001, 1.01}, {0.99, 1.01}}) {
+    EXPECT_FALSE(judge.ties(repeated(1, times, 101), leader)) << times.front();
+    EXPECT_FALSE(judge.has_lost(repeated(1, times, 101), leader)) << times.front();
+  }
+  EXPECT_TRUE(judge.has_lost(repeated(1, {1.004}, 101), leader));
+}
+
+TEST(Judge, SaysHowMuchMayBeLostToARival) {
+  const Judge judge(2);
+  const Finalist spec = repeated(0, {1}, 101);
+  EXPECT_NEAR(judge.loss(spec, repeated(1, {0.98}, 101)).value(), 1 / 0.98 - 1, 1e-12);
+  EXPECT_EQ(judge.loss(spec, repeated(1, {1.001}, 101)), 0.0);
+  EXPECT_NEAR(judge.loss(spec, repeated(1, {0.99, 1.01}, 101)).value(), 1 / 0.99 - 1, 1e-12);
+  EXPECT_EQ(judge.loss(spec, repeated(1, {0.98}, 8)), std::nullopt) << "too few rounds";
+  EXPECT_EQ(judge.loss(spec, repeated(1, {1.02}, 5)), 0.0) << "far behind";
 }
 
 TEST(Judge, SaysNothingAfterAFewRounds) {
-  EXPECT_EQ(Judge(2).verdict(repeated(1, {2, 3}, 8), repeated(0, {1}, 8)), Verdict::open);
-  EXPECT_EQ(Judge(2).verdict(repeated(1, {2, 3}, 9), repeated(0, {1}, 9)), Verdict::lost);
-  EXPECT_EQ(Judge(24).verdict(repeated(1, {2, 3}, 15), repeated(0, {1}, 15)), Verdict::open);
-  EXPECT_EQ(Judge(2).verdict(repeated(1, {2}, 20), timed(0, {{30, 1}})), Verdict::open);
+  EXPECT_FALSE(Judge(2).has_lost(repeated(1, {2, 3}, 8), repeated(0, {1}, 8)));
+  EXPECT_TRUE(Judge(2).has_lost(repeated(1, {2, 3}, 9), repeated(0, {1}, 9)));
+  EXPECT_FALSE(Judge(24).has_lost(repeated(1, {2, 3}, 15), repeated(0, {1}, 15)));
+  EXPECT_FALSE(Judge(2).has_lost(repeated(1, {2}, 20), timed(0, {{30, 1}})));
 }
 
 TEST(Judge, TellsWhoIsFarBehindByAFewSteadyRounds) {
   const Finalist leader = repeated(0, {1}, 5);
-  EXPECT_EQ(Judge(24).verdict(repeated(1, {1.02, 1.024}, 5), leader), Verdict::lost);
-  EXPECT_EQ(Judge(24).verdict(repeated(1, {1.02, 1.024}, 4), leader), Verdict::open) << "too few";
-  EXPECT_EQ(Judge(24).verdict(repeated(1, {1.02, 1.026}, 5), leader), Verdict::open) << "not steady enough";
-  EXPECT_EQ(Judge(24).verdict(repeated(1, {1.009}, 5), leader), Verdict::open) << "not far enough";
+  EXPECT_TRUE(Judge(24).has_lost(repeated(1, {1.02, 1.024}, 5), leader));
+  EXPECT_FALSE(Judge(24).has_lost(repeated(1, {1.02, 1.024}, 4), leader)) << "too few";
+  EXPECT_FALSE(Judge(24).has_lost(repeated(1, {1.02, 1.026}, 5), leader)) << "not steady enough";
+  EXPECT_FALSE(Judge(24).has_lost(repeated(1, {1.009}, 5), leader)) << "not far enough";
 }
 
 TEST(Judge, HoldsThatWhoLeftHasLost) {
@@ -114,7 +176,8 @@ TEST(Judge, HoldsThatWhoLeftHasLost) {
   const Finalist leader = repeated(0, {1}, 30);
   const std::vector<const Finalist*> specs = {&gone, &leader};
   EXPECT_EQ(&Judge::leader_of(specs), &leader);
-  EXPECT_EQ(Judge(2).verdict(gone, leader), Verdict::lost);
+  EXPECT_TRUE(Judge(2).has_lost(gone, leader));
+  EXPECT_EQ(Judge(2).loss(leader, gone), 0.0);
 }
 
 TEST(Judge, DoesNotCountWhoFailedOrHasNoTimes) {

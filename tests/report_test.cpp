@@ -163,7 +163,7 @@ TEST(Report, ShowsFinalsTiesAndBaselines) {
         -                   vendor  0.900000     50           19088.743538  0.10     1.000
 finals: 3 rows were timed in turns; the others once, in the sweep
 x vendor: how many times as fast as vendor, in the finals
-tie: shown to be as fast as the fastest to 0.3 %; the default is taken, or else the lowest mesh_idx
+tie: as fast as the winner to 0.3 %, beyond doubt
 )");
 }
 
@@ -212,7 +212,7 @@ TEST(Report, MarksWhatIsTheSameCodeAndWhatFailedInTheFinals) {
   Summary summary = summary_of(trials);
   summary.name = "gemm";
   summary.columns.clear();
-  summary.warnings = {"noise"};
+  summary.verdict = {"DECIDED: it is"};
   summary.ranking.rows[1].same_as = &trials[2];
   summary.ranking.rows[2].failed_in_finals = &failure;
   EXPECT_EQ(table_of(summary), R"( mesh_idx                     name  met (ms)  iters  +- %                  note
@@ -221,7 +221,7 @@ TEST(Report, MarksWhatIsTheSameCodeAndWhatFailedInTheFinals) {
         6  gemm/BM=64/NUM_STAGES=2  3.376528      7  0.20  failed in the finals
 failed in the finals: its time is the sweep's; ranked behind those that came through
 )");
-  EXPECT_NE(result_text(summary).find("\nwarning: noise\n"), std::string::npos);
+  EXPECT_TRUE(result_text(summary).starts_with("DECIDED: it is\n---"));
 }
 
 TEST(Report, MarksEarlyStoppedAndUncheckedSpecs) {
@@ -233,11 +233,11 @@ TEST(Report, MarksEarlyStoppedAndUncheckedSpecs) {
   Summary summary = summary_of(trials);
   summary.name = "gemm";
   summary.columns.clear();
-  EXPECT_EQ(table_of(summary), R"( mesh_idx                     name  met (ms)  iters  +- %                note
-       39 gemm/BM=128/NUM_STAGES=4  0.984400      7  0.20
-       37 gemm/BM=128/NUM_STAGES=3  0.988528      7  0.20         checked: no
-        6  gemm/BM=64/NUM_STAGES=2  3.376528      1     -  early, checked: no
-early: slow, so timed with fewer launches; ranked after the others
+  EXPECT_EQ(table_of(summary), R"( mesh_idx                     name    met (ms)  iters  +- %                note
+       39 gemm/BM=128/NUM_STAGES=4    0.984400      7  0.20
+       37 gemm/BM=128/NUM_STAGES=3    0.988528      7  0.20         checked: no
+        6  gemm/BM=64/NUM_STAGES=2  > 3.376528      1     -  early, checked: no
+early: slow, so timed with fewer launches; it takes at least the time shown
 checked: no: its output was not compared with a reference
 )");
 }
@@ -344,7 +344,7 @@ TEST(Report, ShowsTheBestInBoldAndTiesAndFailuresInColors) {
   std::vector<Trial> trials = three_trials();
   trials.push_back({Spec{40, {}}, Failure{Stage::build, Cause::reported, "no such tile\nin line 3", {}, {}}, 1});
   Summary summary = summary_of(trials);
-  summary.warnings = {"noise"};
+  summary.verdict = {"UNDECIDED: nothing is known"};
   summary.ranking.rows[0].standing = standing(1.0, 1, true);
   summary.ranking.rows[1].standing = standing(1.01, 1.01, true);
   const Failure failure;
@@ -354,7 +354,7 @@ TEST(Report, ShowsTheBestInBoldAndTiesAndFailuresInColors) {
   summary.colors = true;
   const std::string text = result_text(summary);
   for (const char* line : {"\n\x1b[1m\x1b[36m       39 ", "\n\x1b[36m       37 ", "\n\x1b[31m        6 ",
-                           "\n\x1b[33mwarning: noise\x1b[0m\n", "\n\x1b[31mfailed: 1\x1b[0m\n",
+                           "\x1b[33mUNDECIDED: nothing is known\x1b[0m\n---", "\n\x1b[31mfailed: 1\x1b[0m\n",
                            "\n\x1b[31m      1  build, reported: no such tile\x1b[0m\n         in line 3\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
 }
@@ -363,7 +363,7 @@ TEST(Report, NothingButCommandsIsWiderThanTheTerminal) {
   std::vector<Trial> trials = three_trials();
   trials.push_back({Spec{40, {}}, Failure{Stage::build, Cause::reported, "there is no tile of this size", {}, {}}, 1});
   Summary summary = summary_of(trials);
-  summary.warnings = {"the times of this run differ a lot, since other programs used the processor"};
+  summary.verdict = {"UNDECIDED: the times of this run differ a lot, since other programs used the processor"};
   summary.width = 35;
   std::istringstream lines(result_text(summary));
   int commands = 0;
@@ -373,8 +373,7 @@ TEST(Report, NothingButCommandsIsWiderThanTheTerminal) {
     EXPECT_TRUE(command || line.size() <= 35) << line;
   }
   EXPECT_EQ(commands, 1);
-  EXPECT_NE(result_text(summary).find("\nwarning: the times of this run\n  differ a lot, since other\n"),
-            std::string::npos);
+  EXPECT_TRUE(result_text(summary).starts_with("UNDECIDED: the times of this run\n    differ a lot, since other\n"));
 }
 
 TEST(Report, ShowsADashForAMetricThatASpecLacks) {

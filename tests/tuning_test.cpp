@@ -112,14 +112,20 @@ TEST_F(TuningTest, ThatEndsEarlyWithoutAJournalSaysNothing) {
   EXPECT_EQ(findings_.notes.texts(), Texts());
 }
 
-TEST_F(TuningTest, MeetsADemandOrExitsWithAnotherCode) {
-  const flow::Results results = sweep();
-  const flow::Outputs outputs(flow::OutputRules{});
-  flow::Exporter exporter(outputs, loaded_.plan, objective_, {});
-  EXPECT_EQ(flow::write_results(results, outputs, {}, exporter, {}), ExitCode::ok);
-  flow::Demands demands;
-  demands.noise = 0.02;  // of single times without finals nothing is known
-  EXPECT_EQ(flow::write_results(results, outputs, {}, exporter, demands), ExitCode::check_failed);
+TEST_F(TuningTest, IsUndecidedWithoutFinalsWhichCountsOnlyIfSomethingWasAsked) {
+  results_.judged = true;
+  const flow::Results unasked = sweep();
+  EXPECT_EQ(unasked.verdict()->decision, Decision::undecided);
+  EXPECT_EQ(unasked.code(), ExitCode::ok);
+  results_.demands.accuracy = 0.5;
+  EXPECT_EQ(flow::Results(results_, loaded_, objective_, findings_).code(), ExitCode::undecided);
+}
+
+TEST(ExitCodes, OfSeveralTheWorstCounts) {
+  EXPECT_EQ(worse(ExitCode::undecided, ExitCode::none_valid), ExitCode::none_valid);
+  EXPECT_EQ(worse(ExitCode::check_failed, ExitCode::undecided), ExitCode::check_failed);
+  EXPECT_EQ(worse(ExitCode::check_failed, ExitCode::environment), ExitCode::environment);
+  EXPECT_EQ(worse(ExitCode::undecided, ExitCode::ok), ExitCode::undecided);
 }
 
 /// Finalists of three specs that took 1, 1.1 and 1.2 s, and a baseline.

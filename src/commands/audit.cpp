@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/file.h"
 #include "base/store.h"
@@ -52,16 +53,44 @@ void print_table(const Options& options, const std::vector<AuditedShape>& shapes
   base::flush_results();
 }
 
-ExitCode held_against_limits(const AuditOptions& audit, const AuditFigures& all) {
+/// The probability that so many or more of the runs have what each has with this probability.
+double chance_of(int count, int runs, double probability) {
+  double below = 0, one = std::pow(1 - probability, runs);
+  for (int i = 0; i < count; ++i) {
+    below += one;
+    one *= probability / (1 - probability) * (runs - i) / (i + 1);
+  }
+  return 1 - below;
+}
+
+/// Whether the mean of the regrets is beyond the limit, with a probability of error of 5 %.
+bool mean_is_beyond(const std::vector<AuditedShape>& shapes, const AuditFigures& all, double limit) {
+  double squares = 0;
+  for (const AuditedShape& shape : shapes)
+    for (const AuditRun& run : shape.runs)
+      if (run.relative) squares += std::pow(*run.relative - 1 - all.mean_regret, 2);
+  if (all.known < 2) return false;
+  const double error = std::sqrt(squares / (all.known - 1) / all.known);
+  return all.mean_regret - 1.645 * error > limit;
+}
+
+/// What chance explains is undecided.
+ExitCode held_against_limits(const AuditOptions& audit, const std::vector<AuditedShape>& shapes) {
+  const AuditFigures all = figures_of(shapes);
   if (all.without_winner == all.runs) return ExitCode::none_valid;
   ExitCode code = ExitCode::ok;
-  const auto require = [&](const char* option, const std::optional<double>& limit, const char* what, double found) {
-    if (!limit || found <= *limit) return;
-    base::print_error(fmt::format("{} is {:.3g} %, more than {} {:.3g}%", what, 100 * found, option, 100 * *limit));
-    code = ExitCode::check_failed;
+  const auto require = [&](const char* option, double limit, const char* what, double found, bool is_sure) {
+    if (found <= limit) return;
+    base::print_error(fmt::format("{} is {:.3g} %, more than {} {:.3g}%{}", what, 100 * found, option, 100 * limit,
+                                  is_sure ? "" : ", which may be chance; more --runs tell"));
+    code = worse(code, is_sure ? ExitCode::check_failed : ExitCode::undecided);
   };
-  require("--max-flips", audit.max_flips, "the share of runs whose winner changed beyond 1 %", all.changed_share());
-  require("--max-regret", audit.max_regret, "the mean regret", all.mean_regret);
+  if (audit.max_flips)
+    require("--max-flips", *audit.max_flips, "the share of runs whose winner changed beyond 1 %", all.changed_share(),
+            chance_of(all.changed, all.runs, *audit.max_flips) < 0.05);
+  if (audit.max_regret)
+    require("--max-regret", *audit.max_regret, "the mean regret", all.mean_regret,
+            mean_is_beyond(shapes, all, *audit.max_regret));
   return code;
 }
 
@@ -109,7 +138,7 @@ ExitCode audit(const Options& options) {
     if (csv.has_parent_path()) fs::create_directories(csv.parent_path(), ignored);
     base::write_file(csv, audit_csv(shapes));
   }
-  return held_against_limits(*options.audit, figures_of(shapes));
+  return held_against_limits(*options.audit, shapes);
 }
 
 }  // namespace tune::commands

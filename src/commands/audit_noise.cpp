@@ -44,22 +44,6 @@ std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& obj
   return merits;
 }
 
-/// Eliminates the finalists that have lost. Returns whether each of the others is as fast as the leader.
-bool decide(const Judge& judge, Finals& finals, int round) {
-  std::vector<const Finalist*> left;
-  for (const Finalist& finalist : finals.finalists)
-    if (finalist.eliminated_after == 0) left.push_back(&finalist);
-  const Finalist& leader = Judge::leader_of(left);
-  bool decided = true;
-  for (Finalist& finalist : finals.finalists) {
-    if (finalist.eliminated_after > 0 || &finalist == &leader) continue;
-    const Verdict verdict = judge.verdict(finalist, leader);
-    if (verdict == Verdict::lost) finalist.eliminated_after = round;
-    decided = decided && (verdict == Verdict::lost || verdict == Verdict::equivalent);
-  }
-  return decided;
-}
-
 }  // namespace
 
 NoisyTuning::NoisyTuning(std::optional<double> size, int finalists, std::uint64_t seed, std::string file)
@@ -103,10 +87,14 @@ const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Plan& plan
     finalists.push_back(*trial);
   }
   const bool by_time = merit_of(finalists.front(), objective).by_time;
-  const Judge judge(finalists.size());
+  std::vector<Finalist*> specs;
+  for (Finalist& finalist : finals.finalists) specs.push_back(&finalist);
+  Tournament tournament(std::move(specs), finals.accuracy);
   for (int round = 1; round <= (by_time ? SequentialIntervals::looks().back() : exec::kRoundsNotByTime); ++round) {
     time_once(finals, finalists, objective, round);
-    if (by_time && round >= Judge::kFewest && decide(judge, finals, round)) break;
+    if (!by_time) continue;
+    tournament.end_round(round);
+    if (tournament.decided()) break;
   }
   const Ranking ranking = rank(finalists, merits_of(finalists, objective), &finals);
   return chosen[static_cast<std::size_t>(ranking.rows.front().trial - finalists.data())];

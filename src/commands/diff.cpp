@@ -50,7 +50,8 @@ ExitCode diff(DiffOptions options) {
   write(options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));
   write(options.junit, report::comparison_junit(comparison));
   write(options.json, interop::to_json(comparison));
-  return regressions(comparison) > 0 ? ExitCode::check_failed : ExitCode::ok;
+  const Answer answer = is_slower(comparison);
+  return answer == Answer::yes ? ExitCode::check_failed : answer == Answer::open ? ExitCode::undecided : ExitCode::ok;
 }
 
 }  // namespace tune::commands

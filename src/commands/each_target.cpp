@@ -16,15 +16,18 @@ namespace {
 
 using Shapes = std::vector<config::Shape>;
 
+/// Whether each block of the output begins with a verdict, which names its shape and model.
+bool begins_with_verdict(const Options& options) { return options.tune && !options.dry_run && !options.build_only; }
+
 // A shape or model without any spec does not prevent the others from being tuned.
 ExitCode run_one_of_several(const Options& options, exec::Workers& workers, const std::optional<config::Shape>& shape,
                             const std::string& model, const TargetCommand& command) try {
-  base::print(shown_line(label_of(shape, model)) + "\n");
+  if (!begins_with_verdict(options)) base::print(shown_line(label_of(shape, model)) + "\n");
   Target target(options, workers, shape, model);
   return command(options, target);
 } catch (const Error& error) {
   if (error.code() != ExitCode::none_valid) throw;
-  base::print_error(error.what());
+  base::print_error(shown_line(label_of(shape, model)) + ": " + error.what());
   return error.code();
 }
 
@@ -55,7 +58,7 @@ ExitCode run_shapes(const Options& options, exec::Workers& workers,
                     std::span<const std::optional<config::Shape>> shapes, const std::string& model,
                     const TargetCommand& command) {
   ExitCode worst = ExitCode::ok;
-  for (const auto& shape : shapes) worst = std::max(worst, run_one_of_several(options, workers, shape, model, command));
+  for (const auto& shape : shapes) worst = worse(worst, run_one_of_several(options, workers, shape, model, command));
   return worst;
 }
 
@@ -66,7 +69,7 @@ ExitCode run_models(const Options& options, exec::Workers& workers, Backend back
     workers.choose_model(backend, model);
     Options each = options;
     if (!workers.probe(backend).devices.empty()) each.devices = model;  // where there are devices to choose from
-    worst = std::max(worst, run_shapes(each, workers, shapes, model, command));
+    worst = worse(worst, run_shapes(each, workers, shapes, model, command));
   }
   return worst;
 }

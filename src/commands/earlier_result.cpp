@@ -22,11 +22,15 @@ EarlierResult::EarlierResult(const Options& options, const Plan& plan, const Dev
   for (const std::string& note : before_.notes) print_wrapped("note: " + note);
 }
 
-ExitCode EarlierResult::compare(const Plan& plan, const Device& device, const flow::Findings& findings) const {
-  const RunComparison comparison =
-      flow::compare_with_earlier(before_, flow::run_times_of(plan, device, findings), findings, label_, rules_);
+std::optional<RunComparison> EarlierResult::compare(const Plan& plan, const Device& device,
+                                                    const flow::Findings& findings) const {
+  const flow::RunTimes now = flow::run_times_of(plan, device, findings);
+  if (!now.problems.front().best) return std::nullopt;
+  return flow::compare_with_earlier(before_, now, findings, label_, rules_);
+}
+
+void print_comparison(const RunComparison& comparison) {
   base::print(report::comparison_text(comparison, kComparedSpecs, base::terminal_columns(STDOUT_FILENO)));
-  return regressions(comparison) > 0 ? ExitCode::check_failed : ExitCode::ok;
 }
 
 }  // namespace tune::commands

@@ -13,13 +13,16 @@ class EarlierResult {
   /// Throws Error(bad_input) if it cannot be compared with a run of this plan on this device.
   EarlierResult(const Options& options, const Plan& plan, const Device& device);
 
-  /// Prints what became of the best. check_failed: it is slower beyond noise and the threshold.
-  ExitCode compare(const Plan& plan, const Device& device, const flow::Findings& findings) const;
+  /// What became of the best; nullopt if the run found none.
+  std::optional<RunComparison> compare(const Plan& plan, const Device& device, const flow::Findings& findings) const;
 
  private:
   flow::RunTimes before_;
   std::string label_;
   flow::ComparisonRules rules_;
 };
+
+/// Prints it on stdout.
+void print_comparison(const RunComparison& comparison);
 
 }  // namespace tune::commands

@@ -143,6 +143,8 @@ flow::ResultsRules results_rules(const Options& options, const std::filesystem::
   rules.colors = wants_colors(options, STDOUT_FILENO);
   rules.top = options.top.value_or(rules.width > 0 ? kTopOnTerminal : 0);
   rules.csv = csv;
+  rules.demands = {options.compare, options.accuracy, options.noise};
+  rules.judged = options.tune;
   return rules;
 }
 
@@ -150,8 +152,6 @@ report::ListLook list_look(const Options& options, const Plan& plan) {
   return {plan.name, report::varying_parameters(plan.space), base::terminal_columns(STDOUT_FILENO),
           wants_colors(options, STDOUT_FILENO)};
 }
-
-flow::Demands demands(const Options& options) { return {options.compare, options.noise}; }
 
 report::ProgressStyle progress_style(const Options& options, const Plan& plan) {
   report::ProgressStyle style;

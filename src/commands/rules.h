@@ -40,7 +40,6 @@ flow::LogRules log_rules(const Options& options, const flow::Outputs& outputs);
 flow::ResultsRules results_rules(const Options& options, const std::filesystem::path& csv = {});
 /// How a dry run and --build-only list specs on stdout.
 report::ListLook list_look(const Options& options, const Plan& plan);
-flow::Demands demands(const Options& options);
 report::ProgressStyle progress_style(const Options& options, const Plan& plan);
 /// Bytes that a store which nobody has named may hold.
 inline constexpr std::int64_t kStoreLimit = std::int64_t{10} << 30;

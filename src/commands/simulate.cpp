@@ -206,6 +206,7 @@ void decide(const Options& options, Simulation& simulation) {
   const auto number = [&](Spec& spec) { number_as_recorded(spec, options, simulation.replay); };
   for (Trial& trial : trials) number(trial.spec);
   if (findings.default_spec) number(*findings.default_spec);
+  if (!findings.finals) findings.no_finals = options.finals ? "the recorded times decide" : "--no-finals";
   if (!findings.finals) return;
   for (Finalist& finalist : findings.finals->finalists)
     if (finalist.label.empty()) number(finalist.spec);
@@ -244,7 +245,7 @@ ExitCode simulate(const Options& options) {
                                .decide = [&] { decide(options, simulation); },
                                .last_note = last_note};
   const flow::Results results = flow::sweep_and_print(tuning, findings);
-  return flow::write_results(results, simulation.outputs, recording.device, exporter, demands(options));
+  return flow::write_results(results, simulation.outputs, recording.device, exporter);
 }
 
 std::optional<SimulatedWinner> simulated_winner(const Options& options, const SimulationHooks& hooks) {

@@ -100,6 +100,7 @@ class TuningRun {
       : options_(&options), target_(&target), orders_(&orders), findings_(&findings) {
     tuner_.set_listener([this](const Trial& trial) { exporter_.add(trial); });
     if (grid_ && !grid_->uncounted && !options.spec && orders.only.empty()) findings.specs = grid_->specs.size_text();
+    if (options.makes_several()) how_shown_.label = label_of(target.shape, target.model);
     how_shown_.compiler = machine_->compiler;
     how_shown_.vendor_library = machine_->vendor_library;
     how_shown_.source_hash = requests_.source_hash();
@@ -132,9 +133,9 @@ class TuningRun {
   /// Writes what was asked for. `results` are those of run().
   void finish(const flow::Results& results, Tuned& tuned) {
     const Device& device = machine_->device;
-    tuned.code = flow::write_results(results, target_->outputs, device, exporter_, demands(*options_));
-    if (earlier_ && results.any())
-      tuned.code = std::max(tuned.code, earlier_->compare(target_->plan(), device, *findings_));
+    tuned.code = flow::write_results(results, target_->outputs, device, exporter_);
+    tuned.verdict = results.verdict();
+    if (findings_->comparison) print_comparison(*findings_->comparison);
     if (!options_->makes_several()) journal_->note_complete();
     if (options_->artifact && results.any())
       flow::copy_artifact(measuring_.site(), *results.rows().front().trial, target_->outputs.artifact);
@@ -266,6 +267,8 @@ class TuningRun {
       note_repetition();
     else
       flow::note_device_of_file(name_of_input(*options_), target_->loaded.source, machine_->device, findings_->notes);
+    if (earlier_ && findings_->no_winner.empty())
+      findings_->comparison = earlier_->compare(target_->plan(), machine_->device, *findings_);
     note_stale_best();
     if (!options_->output) findings_->notes.journal_is_at(journal_->path());
     if (journal_->lost()) findings_->notes.journal_is_lost(journal_->path());

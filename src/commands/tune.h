@@ -28,6 +28,7 @@ struct Tuned {
   flow::Findings findings;
   std::vector<Ranked> rows;                ///< the specs that were ranked, best first; they point into the findings
   std::optional<config::BestResult> best;  ///< with --tune, if there is a valid spec
+  std::optional<Verdict> verdict;          ///< likewise
   std::string date;                        ///< when the best was measured
   bool started_workers = false;            ///< something was built or timed, because not everything was known
 };

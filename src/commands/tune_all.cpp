@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,7 @@ class Tunings {
     orders.first = flow::nearest_winners(flow::log_sizes(shape), winners_);
     const Tuned tuned = tune(options, target, orders);
     add_row(target);
+    if (tuned.verdict) ++decisions_[tuned.verdict->decision];
     compared_.add(label_of(target.shape, target.model), tuned.findings.trials);
     if (tuned.best) add(target, shape, tuned);
     return tuned.code;
@@ -58,6 +60,7 @@ class Tunings {
       add_row(target);
       compared_.add(label_of(target.shape, target.model), {});
     }
+    if (options_->tune) ++decisions_[Decision::undecided];
     throw;
   }
 
@@ -67,6 +70,7 @@ class Tunings {
     if (!options_->makes_several() || !options_->tune || rows_.empty()) return;
     base::print_escaped(report::workload_text(rows_, complete, base::terminal_columns(STDOUT_FILENO)));
     if (!database_.empty()) base::print_escaped(fmt::format("database: {}\n", database_.string()));
+    base::print(count_text());
     base::flush_results();
   }
 
@@ -121,10 +125,18 @@ class Tunings {
     database_ = target.outputs.database;
   }
 
+  /// `12 tunings: 10 DECIDED, 2 UNDECIDED`
+  std::string count_text() const {
+    std::vector<std::string> counts;
+    for (const auto& [decision, count] : decisions_) counts.push_back(fmt::format("{} {}", count, to_text(decision)));
+    return fmt::format("{} tunings: {}\n", rows_.size(), fmt::join(counts, ", "));
+  }
+
   const Options* options_;
   std::unique_ptr<Journal> journal_;
   std::vector<flow::TunedShape> winners_;
   std::vector<report::WorkloadRow> rows_;
+  std::map<Decision, int> decisions_;
   Compared compared_;
   std::string lines_;  ///< of --tuning_results_file
   std::filesystem::path database_;

@@ -66,8 +66,8 @@ report::RunLimits limits_of(const Options& options, const Target& target, const 
   if (options.time_budget) limits.run = now() + ticks(*options.time_budget);
   const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
   if (!options.finals || (!several && !repeats_result(options, target))) return limits;
-  limits.finals_seconds = options.finals_budget.value_or(flow::kFinalsSeconds);
-  limits.finals_as_sweep = target.plan().backend == Backend::program && !options.finals_budget;
+  limits.finals_seconds = options.finals_budget.value_or(flow::kShortFinals);
+  limits.finals_as_sweep = !options.finals_budget;
   return limits;
 }
 
@@ -85,6 +85,7 @@ flow::FinalsStageRules finals_rules(const Options& options, const Target& target
   rules.budget = options.finals_budget;
   rules.time_budget = options.time_budget;
   if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
+  rules.accuracy = options.accuracy.value_or(kAccuracy);
   rules.noise = options.noise;
   rules.stored = std::move(stored);
   return rules;

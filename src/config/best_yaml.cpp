@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "config/fields.h"
 #include "config/file_reader.h"
@@ -37,6 +38,12 @@ class BestWriter {
     Node node = make_mapping({});
     node.flow = false;
     return node;
+  }
+
+  static std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower;
   }
 
   static Node number(double value) { return make_scalar(fmt::format("{:.6g}", value), {}); }
@@ -142,6 +149,7 @@ class BestWriter {
 
   Node result() const {
     Node node = block();
+    if (result_.verdict) node.set("verdict", verdict(*result_.verdict));
     node.set("checked", make_scalar(result_.checked ? "yes" : "no", {}));
     node.set("tie", make_scalar(result_.tie ? "yes" : "no", {}));
     if (result_.finals_interrupted) node.set("finals", make_scalar("interrupted", {}));
@@ -159,6 +167,28 @@ class BestWriter {
     if (!result_.artifact_hash.empty()) node.set("artifact", make_text(result_.artifact_hash, {}));
     if (!result_.store_path.empty()) node.set("store_path", make_text(result_.store_path.string(), {}));
     if (!result_.source_hash.empty()) node.set("source", make_text(result_.source_hash, {}));
+    return node;
+  }
+
+  static Node verdict(const Verdict& verdict) {
+    Node node = block();
+    node.set("decision", make_scalar(lower_case(to_text(verdict.decision)), {}));
+    if (!verdict.why.empty()) node.set("why", make_text(verdict.why, {}));
+    if (verdict.loss) node.set("loss", number(*verdict.loss));
+    node.set("accuracy", number(verdict.accuracy));
+    if (!verdict.open.empty()) {
+      Node open = make_list({});
+      for (const std::int64_t spec : verdict.open) open.items.push_back(make_scalar(std::to_string(spec), {}));
+      node.set("not_told_apart", std::move(open));
+    }
+    if (!verdict.compared || !verdict.compared->ratio) return node;
+    node.set("new_over_old", number(*verdict.compared->ratio));
+    if (const auto& interval = verdict.compared->interval) {
+      Node ends = make_list({});
+      ends.items = {number(interval->low), number(interval->high)};
+      node.set("interval", std::move(ends));
+    }
+    node.set("allowed", number(1 + verdict.threshold));
     return node;
   }
 

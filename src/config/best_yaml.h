@@ -7,6 +7,7 @@
 
 #include "config/load.h"
 #include "model/statistics/stats.h"
+#include "model/statistics/verdict.h"
 #include "model/trial.h"
 
 namespace tune::config {
@@ -31,6 +32,7 @@ struct BestResult {
   std::string artifact_hash;                            ///< empty if nothing was built
   std::filesystem::path store_path;                     ///< of the artifact in the build store; empty: likewise
   bool finals_interrupted = false;
+  std::optional<Verdict> verdict;
   std::string command;  ///< of a command: the winner's line; else empty
   Device device;
   std::string compiler;             ///< name and version; empty: not known

@@ -246,10 +246,16 @@ void Agent::hold_finals(const wire::FinalsOrder& order) {
   FinalsRules rules;
   rules.seed = order.seed;
   rules.launches = order.launches;
-  rules.end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(order.seconds));
+  const auto in = [now = Clock::now()](double seconds) {
+    return now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  rules.end = in(order.seconds);
+  rules.last_end = in(order.last_seconds);
   rules.end_is_asked_for = order.end_is_asked_for;
   rules.by_time = order.by_time;
+  rules.accuracy = order.accuracy;
   rules.width = order.width;
+  if (!order.question.empty()) rules.question = Question{order.question, order.threshold};
   rules.other_state = order.other_state;
   const auto finals = site_->finals(order.contenders, rules);
   std::pair<int, std::size_t> told{-1, 0};

@@ -75,11 +75,15 @@ class AgentFinals : public FinalsRun {
 
   wire::FinalsOrder order_for(AgentPool::Number agent) const {
     wire::FinalsOrder order{contenders_, {}, rules_.seed, rules_.launches};
-    const std::chrono::duration<double> left = rules_.end - FinalsRules::Clock::now();
-    order.seconds = left.count();
+    const auto now = FinalsRules::Clock::now();
+    order.seconds = std::chrono::duration<double>(rules_.end - now).count();
+    order.last_seconds = std::chrono::duration<double>(rules_.last_end - now).count();
     order.end_is_asked_for = rules_.end_is_asked_for;
     order.by_time = rules_.by_time;
+    order.accuracy = rules_.accuracy;
     order.width = rules_.width;
+    if (rules_.question) order.question = rules_.question->baseline;
+    if (rules_.question) order.threshold = rules_.question->threshold;
     order.other_state = rules_.other_state;
     for (const Contender& contender : contenders_) {
       if (!pool_->requests().has_build() || contender.is_vendor() || contender.stored || contender.failure) continue;

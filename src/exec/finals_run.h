@@ -15,6 +15,12 @@ using Contender = wire::Contender;
 /// The number of rounds if the objective is not the time: they eliminate nobody.
 inline constexpr int kRoundsNotByTime = 15;
 
+/// Whether the winner is slower than a baseline by more than is allowed.
+struct Question {
+  std::string baseline;  ///< its label
+  double threshold = 0;  ///< a share of its time
+};
+
 struct FinalsRules {
   using Clock = std::chrono::steady_clock;
 
@@ -22,9 +28,12 @@ struct FinalsRules {
   int launches = 3;               ///< per contender and round, or samples in `sustained`; a program is run once
   double least_turn = 0;          ///< seconds that a contender's turn takes at least
   Clock::time_point end;          ///< after this time every round but the first is aborted
+  Clock::time_point last_end;     ///< the same for the first kSureRounds, and while the question is open
   bool end_is_asked_for = false;  ///< the user set it; if not, failures and the steps after the rounds get extra time
   bool by_time = true;            ///< contenders that are slower are eliminated
-  double width = 0.02;  ///< rounds go on while half the interval of the leader's time is more than this share of it
+  double accuracy = kAccuracy;    ///< rounds go on while the winner may be slower than another spec by more than this
+  std::optional<double> width;    ///< rounds go on while half the interval of the winner's time is more of it than this
+  std::optional<Question> question;
   /// Contenders that remain at the end are timed once more in this power state.
   std::optional<PowerState> other_state;
   /// Called with a contender right before its process is started and right before each of its turns; may be empty.
@@ -32,6 +41,9 @@ struct FinalsRules {
   /// Called when the finals begin to wait for other runs: none of the contenders runs until the next turn.
   std::function<void()> note_waiting = {};
 };
+
+/// So many rounds can tell any two of 24 specs apart.
+inline constexpr int kSureRounds = 16;
 
 /// How many rounds are held at most.
 int most_rounds(const FinalsRules& rules);

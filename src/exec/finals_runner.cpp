@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "base/running.h"
 #include "exec/finals_entry.h"
@@ -26,10 +27,7 @@ int most_rounds(const FinalsRules& rules) {
 }
 
 FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules)
-    : service_(&service),
-      device_(&service.devices().front()),
-      rules_(rules),
-      judge_(static_cast<std::size_t>(std::ranges::count(contenders, "", &Contender::label))) {
+    : service_(&service), device_(&service.devices().front()), rules_(rules) {
   for (Contender& contender : contenders) {
     auto& entry = entries_.emplace_back(std::make_unique<FinalsEntry>());
     entry->result.label = contender.label;
@@ -54,7 +52,7 @@ Finals FinalsRunner::run(const Tick& tick) {
     if (!hold_round(order)) break;
     complete_ = round_;
     sample_load();
-    if (rules_.by_time && round_ >= Judge::kFewest) eliminate();
+    if (rules_.by_time && winner_ == nullptr) end_round();
     if (settled()) break;
   }
   time_in_other_state();
@@ -72,7 +70,10 @@ void FinalsRunner::load_all() {
     load({entry});
   }
   std::erase_if(entries_, [](const auto& entry) { return entry->left_out; });
-  judge_ = Judge(static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e->is_spec(); })));
+  std::vector<Finalist*> specs;
+  for (const auto& entry : entries_)
+    if (entry->is_spec()) specs.push_back(&entry->result);
+  tournament_.emplace(std::move(specs), rules_.accuracy);
 }
 
 // The best spec and the baselines come first, as where contenders are cut before.
@@ -162,9 +163,8 @@ void FinalsRunner::start(FinalsEntry& entry) {
 // A round that runs out of time is forgotten: the contenders that had their turn would be known better than the others.
 bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
   for (FinalsEntry* entry : order) {
-    if (!entry->is_spec() && round_ > kBaselineRounds) continue;
-    if (!entry->active() && !may_try_again(*entry)) continue;
-    if (round_ > 1 && service_->now() >= rules_.end) {
+    if (rests(*entry) || (!entry->active() && !may_try_again(*entry))) continue;
+    if (round_ > 1 && service_->now() >= end()) {
       for (FinalsEntry* timed : order) timed->forget(round_);
       return false;
     }
@@ -177,7 +177,8 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   const auto begin = service_->now();
   // An entry that is not active has ended since its last turn.
   auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked});
-  if (!measured && !rules_.end_is_asked_for) rules_.end += service_->now() - begin;
+  if (!measured && !rules_.end_is_asked_for)
+    for (auto* time : {&rules_.end, &rules_.last_end}) *time += service_->now() - begin;
   if (!measured && may_try_again(entry)) {
     entry.tried_again = true;
     load({&entry});
@@ -248,34 +249,41 @@ void FinalsRunner::sample_load() {
 }
 
 // A process that stayed would hold memory, and would end while another is launched.
-void FinalsRunner::eliminate() {
-  const Finalist* first = leader();
-  if (first == nullptr) return;
-  std::vector<FinalsEntry*> lost;
+void FinalsRunner::end_round() {
+  const std::vector<Finalist*> lost = tournament_->end_round(round_);
+  std::vector<FinalsEntry*> leaving;
   for (const auto& entry : entries_)
-    if (entry->active() && entry->is_spec() && finished(entry->result) &&
-        judge_.verdict(entry->result, *first) == Verdict::lost)
-      lost.push_back(entry.get());
-  for (FinalsEntry* entry : lost) entry->result.eliminated_after = round_;
-  leave(lost);
+    if (std::ranges::find(lost, &entry->result) != lost.end()) leaving.push_back(entry.get());
+  leave(leaving);
 }
 
-const Finalist* FinalsRunner::leader() const {
-  std::vector<const Finalist*> specs;
-  for (const auto& entry : entries_)
-    if (entry->active() && entry->is_spec() && finished(entry->result)) specs.push_back(&entry->result);
-  return specs.empty() ? nullptr : &Judge::leader_of(specs);
+// The other specs rest while the winner's own time or a question is left.
+bool FinalsRunner::settled() {
+  const Choice choice = tournament_->choice();
+  if (choice.winner == nullptr) return true;
+  if (!rules_.by_time || round_ < kMinRounds || !choice.decided(rules_.accuracy)) return false;
+  if (rules_.width && relative_width(*choice.winner) > *rules_.width) return false;
+  if (!rules_.question || !is_open(*rules_.question, *choice.winner)) return true;
+  if (std::exchange(winner_, choice.winner) == nullptr) decided_after_ = round_;
+  return false;
 }
 
-// Every spec that is left is as fast as the leader, whose time is known well. Baselines do not compete.
-bool FinalsRunner::settled() const {
-  const Finalist* first = leader();
-  if (first == nullptr) return true;
-  if (!rules_.by_time || round_ < kMinRounds) return false;
-  const bool decided = std::ranges::all_of(entries_, [&](const auto& entry) {
-    return !entry->active() || !entry->is_spec() || judge_.verdict(entry->result, *first) == Verdict::equivalent;
-  });
-  return decided && relative_width(*first) <= rules_.width;
+bool FinalsRunner::is_open(const Question& question, const Finalist& winner) const {
+  const auto asked = std::ranges::find_if(
+      entries_, [&](const auto& entry) { return entry->result.label == question.baseline && entry->active(); });
+  if (asked == entries_.end()) return false;
+  const auto interval = Judge(2).ratio_interval(winner, (*asked)->result);
+  return !interval || (interval->low <= 1 + question.threshold && interval->high > 1 + question.threshold);
+}
+
+bool FinalsRunner::rests(const FinalsEntry& entry) const {
+  if (rules_.question && entry.result.label == rules_.question->baseline) return false;
+  return entry.is_spec() ? winner_ != nullptr && winner_ != &entry.result : round_ > kBaselineRounds;
+}
+
+// While the winner meets the baseline in question alone, the answer is what is waited for.
+FinalsRules::Clock::time_point FinalsRunner::end() const {
+  return round_ <= kSureRounds || rules_.question ? std::max(rules_.end, rules_.last_end) : rules_.end;
 }
 
 void FinalsRunner::leave(std::span<FinalsEntry* const> entries) {
@@ -297,6 +305,8 @@ Finals FinalsRunner::result() {
 Finals FinalsRunner::collect(int last_round) const {
   Finals finals;
   finals.cores = static_cast<int>(std::thread::hardware_concurrency());
+  finals.accuracy = rules_.accuracy;
+  finals.decided_after = decided_after_ < last_round ? decided_after_ : 0;
   for (const auto& entry : entries_) finals.finalists.push_back(entry->result_until(last_round));
   if (!others_running_.empty())
     finals.others_running = std::accumulate(others_running_.begin(), others_running_.end(), 0.0) /

@@ -19,10 +19,10 @@ struct FinalsEntry;
 
 /// Times contenders side by side: each has a fresh process, and all are loaded before the first is timed. If the user
 /// has set the end, those that half of the time does not suffice to load are left out. Then come rounds in seeded
-/// random order, in which one at a time is timed on the run's first device. At fixed rounds the specs that have lost to
-/// the leader are eliminated, until all the remaining ones are shown to be as fast as the leader, or the limits are
-/// reached. Baselines are not timed in later rounds. A spec that fails is started again once; if it fails again, it is
-/// kept with its failure.
+/// random order, in which one at a time is timed on the run's first device. The specs that have lost to the leader are
+/// eliminated, until a spec is shown to be about as fast as the best (Tournament), or the limits are reached. Baselines
+/// are not timed in later rounds, but for the one in question, which then meets the winner alone. A spec that fails is
+/// started again once; if it fails again, it is kept with its failure.
 class FinalsRunner : public FinalsRun {
  public:
   FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules);
@@ -54,9 +54,11 @@ class FinalsRunner : public FinalsRun {
   template <typename Condition>
   void wait_for_others(Condition free);
   void sample_load();
-  void eliminate();
-  bool settled() const;
-  const Finalist* leader() const;
+  void end_round();
+  bool settled();
+  bool is_open(const Question& question, const Finalist& winner) const;
+  bool rests(const FinalsEntry& entry) const;
+  FinalsRules::Clock::time_point end() const;
   void leave(std::span<FinalsEntry* const> entries);
   Finals result();
   Finals collect(int last_round) const;
@@ -74,8 +76,10 @@ class FinalsRunner : public FinalsRun {
   int complete_ = 0;            ///< the last round that was held as a whole
   bool may_leave_out_ = false;  ///< those that half of the time does not suffice to load
   std::vector<std::unique_ptr<FinalsEntry>> entries_;
-  Judge judge_;
-  std::vector<double> others_running_;  ///< at the end of each round
+  std::optional<Tournament> tournament_;  ///< of the specs that were loaded
+  const Finalist* winner_ = nullptr;      ///< set once the specs are decided
+  int decided_after_ = 0;                 ///< the round in which they were
+  std::vector<double> others_running_;    ///< at the end of each round
 };
 
 }  // namespace tune::exec

@@ -87,14 +87,12 @@ void warn_of_machine(RunComparison& comparison) {
                         shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *row.ratio));
 }
 
-/// Warns of a slowdown whose noise is not known: without a warning it would look like no change.
 void warn_of_unknown_noise(RunComparison& comparison) {
   for (const ComparedShape& shape : comparison.shapes)
     if (const ComparedSpec& best = shape.best.front();
         best.change == Change::unknown && best.ratio && *best.ratio > 1 + comparison.threshold)
       comparison.warnings.push_back(fmt::format(
-          "{}the best took {:.3f} times as long, and is no regression only because its noise is not known: it "
-          "was timed fewer than five times",
+          "{}the best took {:.3f} times as long, but its noise is not known: it was timed fewer than five times",
           shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *best.ratio));
 }
 
@@ -173,7 +171,7 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   ComparedSpec row = recorded;
   row.before = KnownTime{median_seconds(*then)};
   row.ratio = median(ratios);
-  row.interval = median_interval(ratios);
+  row.interval = Judge(2).ratio_interval(*best, *then);
   row.paired = true;
   return row;
 }

@@ -15,6 +15,9 @@
 namespace tune::flow {
 namespace {
 
+// How well the time of a spec that meets nobody is to be known.
+constexpr double kKnownWell = 0.02;
+
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
 /// Whether any spec has finished; baselines do not compete.
@@ -48,12 +51,9 @@ void settle_vendor(Finals& finals) {
   best->launches = first->launches;
 }
 
-// The specs that were too slow for the finals are left, but a winner among them would hide that something is wrong.
-[[noreturn]] void throw_none_finished(const Finals& finals) {
+std::string why_none_finished(const Finals& finals) {
   const auto spec = std::ranges::find_if(finals.finalists, [](const Finalist& f) { return f.label.empty(); });
-  throw Error(ExitCode::environment,
-              "all specs failed in the finals, though the sweep could time them: " + spec->failure->headline() +
-                  "; the results so far are in the journal, and the same command holds the finals again");
+  return "all specs failed in the finals, though the sweep could time them: " + spec->failure->headline();
 }
 
 }  // namespace
@@ -85,20 +85,26 @@ void FinalsStage::decide(Tuner& tuner) {
       choose_specs(tuner.trials(), parts_.plan, parts_.objective, findings_->default_spec, rules_.finalists), {}};
   if (contenders.specs.empty()) return;
   if (!rules_.hold) {
+    findings_->no_finals = "--no-finals";
     if (!parts_.plan.baselines.empty() || !rules_.stored.empty()) notes.baselines_were_left_out();
     return;
   }
   contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
   cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
+  if (!enough(contenders) && contenders.count() > 0)
+    findings_->no_finals = rules_.one_process ? "the device admits one process" : "nothing else was in reach";
   if (!enough(contenders)) return;
   meant_ = contenders.count();
   const std::string id = finals_id(contenders.all());
   if (restore(id, contenders.all())) return;
   const exec::FinalsRules rules = finals_rules(tuner);
-  const double seconds_left = std::chrono::duration<double>(rules.end - now()).count();
+  const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
   if (rules.end_is_asked_for && contenders.count() > 1)
     cut_to_time(contenders, tuner.trials(), rules, rules_.finalists, seconds_left);
-  if (!enough(contenders)) return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
+  if (!enough(contenders)) {
+    findings_->no_finals = "there was no time for two specs";
+    return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
+  }
   hold_finals(id, contenders.all(), rules);
 }
 
@@ -121,8 +127,10 @@ void FinalsStage::add_notes(const Tuner& tuner) {
   if (const std::size_t held = findings_->finals->finalists.size(); held < meant_)
     notes.finals_are_cut_to_time(held, meant_);
   if (const Trial* faster = overlooked_spec(tuner.trials(), *findings_->finals, findings_->default_spec);
-      faster != nullptr && parts_.objective.by_time())
+      faster != nullptr && parts_.objective.by_time()) {
+    findings_->overlooked = faster->spec.mesh_idx;
     notes.spec_was_overlooked(*faster);
+  }
   std::set<std::string> said;
   for (const Finalist& finalist : findings_->finals->finalists) {
     const bool is_spec = finalist.label.empty();
@@ -141,21 +149,22 @@ void FinalsStage::add_notes(const Tuner& tuner) {
 exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
   const auto begin = now();
   const bool is_sustained = is_gpu(parts_.plan.backend) && parts_.plan.measure.state == PowerState::sustained;
-  double seconds = is_sustained ? kSustainedSeconds : kFinalsSeconds;
-  if (parts_.plan.backend == Backend::program) {
-    double sweep = 0;
-    for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
-    seconds = std::max(seconds, sweep);
-  }
   exec::FinalsRules rules;
   rules.seed = rules_.seed;
   rules.by_time = parts_.objective.by_time();
   if (is_sustained) rules.least_turn = kSustainedTurn;
-  if (rules_.noise) rules.width = *rules_.noise;
-  rules.end = begin + ticks(rules_.budget.value_or(seconds));
+  rules.accuracy = rules_.accuracy;
+  rules.width = rules_.noise;
+  if (rules_.alone && !rules.width) rules.width = kKnownWell;
+  rules.question = rules_.question;
+  double sweep = 0;
+  for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
+  rules.end = begin + ticks(rules_.budget.value_or(std::max(sweep, kShortFinals)));
+  rules.last_end = rules_.budget ? rules.end : begin + ticks(is_sustained ? kSustainedSeconds : kFinalsSeconds);
   rules.end_is_asked_for = rules_.budget.has_value();
-  if (rules_.deadline && *rules_.deadline < rules.end) {
-    rules.end = *rules_.deadline;
+  if (rules_.deadline && *rules_.deadline < std::max(rules.end, rules.last_end)) {
+    rules.end = std::min(rules.end, *rules_.deadline);
+    rules.last_end = *rules_.deadline;
     rules.end_is_asked_for = true;
   }
   if (is_gpu(parts_.plan.backend))
@@ -181,6 +190,7 @@ std::string FinalsStage::finals_id(const std::vector<exec::Contender>& contender
   for (const std::string& id : ids) hash.add(id);
   for (const auto& limit : {rules_.budget, rules_.time_budget, rules_.noise})
     hash.add(limit ? fmt::format("{}", *limit) : "-");
+  if (rules_.accuracy != kAccuracy) hash.add(fmt::format("{}", rules_.accuracy));
   return hash.hex();
 }
 
@@ -204,6 +214,7 @@ bool FinalsStage::restore(const std::string& id, const std::vector<exec::Contend
   const Finals* before = recorded(id);
   if (before == nullptr) return false;
   Finals finals = *before;
+  finals.accuracy = rules_.accuracy;
   for (Finalist& finalist : finals.finalists) {
     const auto same = [&](const exec::Contender& contender) { return same_contender(contender, finalist); };
     const auto found = std::ranges::find_if(contenders, same);
@@ -245,7 +256,8 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
   const std::size_t count = contenders.size();
   const auto finals = parts_.site().finals(std::move(contenders), rules);
   const auto tick = [&](int round, std::size_t active) {
-    parts_.progress.set_finals({round, exec::most_rounds(rules), active, count, begin, rules.end}, now());
+    parts_.progress.set_finals(
+        {round, exec::most_rounds(rules), active, count, begin, std::max(rules.end, rules.last_end)}, now());
     parts_.journal.flush(false);
   };
   try {
@@ -256,11 +268,12 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
   }
   findings_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
   // Who replays the journal wants the finals that decided among several.
-  if (count > 1) parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
+  if (count > 1 && findings_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
 }
 
 void FinalsStage::keep(Finals finals) {
-  if (!any_finished(finals)) throw_none_finished(finals);
+  // The specs that were too slow for the finals are left, but a winner among them would hide that something is wrong.
+  if (!any_finished(finals)) findings_->no_winner = why_none_finished(finals);
   settle_vendor(finals);
   findings_->finals = std::move(finals);
 }

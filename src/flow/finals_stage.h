@@ -12,8 +12,11 @@
 
 namespace tune::flow {
 
-/// How many seconds finals may take where nothing else is asked for, and how many of a time budget are reserved for
-/// them, though no more than a quarter of it.
+/// Where nothing else is asked for, finals last at most as long as the sweep's measuring, or so many seconds if that is
+/// more.
+inline constexpr double kShortFinals = 1;
+/// How many seconds their first exec::kSureRounds may take, and what --baseline asks. So many of a time budget are
+/// reserved for finals, though no more than a quarter of it.
 inline constexpr double kFinalsSeconds = 30;
 /// The same in `sustained` on a GPU, and how many a turn takes there (H200): a load, and three samples of 0.1 s.
 inline constexpr double kSustainedSeconds = 120, kSustainedTurn = 0.65;
@@ -31,7 +34,9 @@ struct FinalsStageRules {
   std::optional<double> budget;       ///< seconds of the finals
   std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
   std::optional<report::Progress::Time> deadline;
+  double accuracy = kAccuracy;               ///< by what share of its time the winner may be slower than another
   std::optional<double> noise;               ///< how well the winner's time is to be known
+  std::optional<exec::Question> question;    ///< what --baseline asks
   std::vector<exec::Contender> stored = {};  ///< baselines that earlier runs have built
 };
 
@@ -53,8 +58,8 @@ class FinalsStage {
   FinalsStage(Parts parts, FinalsStageRules rules, Findings& findings);
 
   /// Does nothing without a valid spec, and holds no finals for one contender, unless the rules say so. Throws
-  /// Interrupted, after which the findings have the rounds that were held, and Error(environment), also if no spec
-  /// finishes the finals.
+  /// Interrupted, after which the findings have the rounds that were held, and Error(environment). If no spec finishes
+  /// the finals, the findings say that there is no winner.
   void hold(Tuner& tuner);
 
  private:

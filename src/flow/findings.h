@@ -9,6 +9,7 @@
 #include "flow/notes.h"
 #include "model/grid_scan.h"
 #include "model/space.h"
+#include "model/statistics/comparison.h"
 #include "model/statistics/finals.h"
 #include "model/trial.h"
 #include "report/losses.h"
@@ -21,10 +22,16 @@ struct Findings {
   std::string specs;                 ///< how many there are, tried or not; empty: that is not known, or not of interest
   std::optional<Spec> default_spec;  ///< today's configuration
   std::optional<Finals> finals;
-  bool finals_interrupted = false;         ///< before their end: `finals` has the rounds until then, if there was one
-  std::optional<std::string> finals_date;  ///< see Journal::date_of; unset: this run held them
-  std::vector<config::Filter> filters;     ///< what the user asked for alone
-  std::vector<GridScan::Pruned> pruned;    ///< of the points that these keep
+  std::string no_finals;                    ///< why none were held; empty: there was no need, or it is not known
+  bool ended_early = false;                 ///< before all specs were tried
+  bool finals_interrupted = false;          ///< before their end: `finals` has the rounds until then, if there was one
+  std::optional<std::string> finals_date;   ///< see Journal::date_of; unset: this run held them
+  std::string no_winner;                    ///< why no spec wins although some are valid: all failed in the finals
+  std::optional<std::int64_t> overlooked;   ///< the mesh_idx of overlooked_spec()
+  std::optional<RunComparison> comparison;  ///< with the result that --baseline names
+  std::vector<std::string> verdict;         ///< lines that a recorded run has printed
+  std::vector<config::Filter> filters;      ///< what the user asked for alone
+  std::vector<GridScan::Pruned> pruned;     ///< of the points that these keep
   std::map<std::int64_t, std::string> unranked;  ///< as Summary has it, of a recorded run; else Results finds out
   report::Logs logs;                             ///< of failed builds
   Notes notes;

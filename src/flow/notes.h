@@ -9,8 +9,8 @@
 
 namespace tune::flow {
 
-/// Every note that a run may have for its user, in the order in which they are given. (The warnings of how sure the
-/// best is are those of Certainty.)
+/// Every note that a run may have for its user, in the order in which they are given. (How sure the best is stands in
+/// the verdict.)
 class Notes {
  public:
   const std::vector<std::string>& texts() const { return texts_; }

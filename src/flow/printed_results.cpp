@@ -86,6 +86,7 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   record.unranked = summary.unranked;
   record.logs = summary.logs;
   record.notes = summary.notes;
+  record.verdict = summary.verdict;
   record.elapsed_seconds = summary.elapsed_seconds;
   return record;
 }
@@ -120,6 +121,7 @@ Findings findings_of(const interop::JournalRun& run) {
   findings.unranked = results.unranked;
   findings.logs = results.logs;
   findings.notes.said(results.notes);
+  findings.verdict = results.verdict;
   findings.elapsed_seconds = results.elapsed_seconds;
   return findings;
 }

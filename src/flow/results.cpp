@@ -52,20 +52,22 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.logs = findings.logs;
   summary_.columns = columns();
   summary_.notes = findings.notes.texts();
-  warn();
   summary_.finals_interrupted = findings.finals_interrupted;
   summary_.elapsed_seconds = findings.elapsed_seconds;
+  summary_.label = rules_.label;
+  summary_.winner = findings.no_winner.empty();
+  summary_.verdict = findings.verdict;
+  if (!rules_.judged) return;
+  verdict_ = verdict_of(summary_, findings, objective.by_time(), rules_.demands);
+  summary_.verdict = verdict_->lines;
 }
 
-void Results::warn() {
-  if (!rules_.tuned || !any()) return;
-  certainty_.emplace(summary_.ranking, findings_->finals ? &*findings_->finals : nullptr,
-                     findings_->finals_interrupted);
-  summary_.warnings = certainty_->warnings();
-}
-
-std::optional<std::string> Results::too_uncertain(double limit) const {
-  return certainty_ ? certainty_->too_uncertain(limit) : std::nullopt;
+ExitCode Results::code() const {
+  ExitCode code = any() ? ExitCode::ok : ExitCode::none_valid;
+  if (rules_.demands.right_results && any_wrong()) code = worse(code, ExitCode::check_failed);
+  if (!any() || !verdict_ || !verdict_->asked) return code;
+  if (verdict_->decision == Decision::fail) return worse(code, ExitCode::check_failed);
+  return verdict_->decision == Decision::undecided ? worse(code, ExitCode::undecided) : code;
 }
 
 // Finals are the better measurement: what they say replaces what the sweep said.
@@ -234,6 +236,7 @@ config::BestResult Results::best(const Device& device) const {
       best.figures.emplace_back(column.name, value);
   for (const RankedBaseline& baseline : summary_.ranking.baselines)
     if (baseline.standing) best.ratios.emplace_back(baseline.label, baseline.standing->ratio);
+  best.verdict = verdict_;
   best.front = front();
   best.artifact_hash = sweep.build.artifact_hash;
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)

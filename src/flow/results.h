@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "config/best_yaml.h"
-#include "flow/certainty.h"
 #include "flow/findings.h"
 #include "flow/outputs.h"
+#include "flow/verdict.h"
 #include "model/statistics/objective.h"
 #include "model/statistics/ranking.h"
+#include "model/values/error.h"
 #include "report/summary.h"
 
 namespace tune::flow {
@@ -27,6 +28,9 @@ struct ResultsRules {
   std::filesystem::path csv = {};  ///< the file that will have all specs; empty: none
   int width = 0;                   ///< columns of the terminal that shows the results; 0: it is none
   bool colors = false;
+  Demands demands = {};
+  bool judged = false;     ///< the text begins with a verdict
+  std::string label = {};  ///< of one of several tunings: its sizes and model
 };
 
 /// Ranks what a run found and presents it: the table, the CSV file, the best YAML.
@@ -38,14 +42,16 @@ class Results {
   const report::Summary& summary() const { return summary_; }
   /// The specs of the table, best first.
   const std::vector<Ranked>& rows() const { return summary_.ranking.rows; }
-  /// Whether there is a valid spec.
-  bool any() const { return !rows().empty(); }
+  /// Whether there is a valid spec that may win.
+  bool any() const { return !rows().empty() && findings_->no_winner.empty(); }
   /// Whether some spec computed a wrong result.
   bool any_wrong() const;
   /// Seconds and mesh_idx of the best, as the table has it. Precondition: any().
   std::pair<double, std::int64_t> winner() const;
-  /// Why the best is less certain than this share of its time; nullopt if it is certain enough, or if there is none.
-  std::optional<std::string> too_uncertain(double limit) const;
+  /// Of a run that is judged.
+  const std::optional<Verdict>& verdict() const { return verdict_; }
+  /// What the run comes to for a script.
+  ExitCode code() const;
   std::string text() const;
   /// What the best YAML says of the best. Precondition: any().
   config::BestResult best(const Device& device) const;
@@ -55,7 +61,6 @@ class Results {
  private:
   Measurement decided(const Trial& trial) const;
   Ranking ranking() const;
-  void warn();
   std::map<std::int64_t, std::string> unranked() const;
   void mark_front(Ranking& ranking) const;
   std::vector<config::FrontPoint> front() const;
@@ -67,8 +72,8 @@ class Results {
   const config::Loaded* loaded_;
   const Objective* objective_;
   const Findings* findings_;
-  std::optional<Certainty> certainty_;  ///< of a tuning that found something
-  std::vector<Objective> objectives_;   ///< all of them, if they are several
+  std::optional<Verdict> verdict_;
+  std::vector<Objective> objectives_;  ///< all of them, if they are several
   report::Summary summary_;
 };
 

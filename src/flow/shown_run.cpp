@@ -72,8 +72,7 @@ void place_rows(report::Summary& summary, const interop::Recording& recording, b
     const double seconds = found == placed.end() ? 0 : found->second->finals_seconds;
     if (!(seconds > 0)) continue;
     if (best == 0) best = seconds;
-    row.standing =
-        Standing{seconds, {}, 0, row.trial->measurement()->metrics, seconds / best, {}, 0, Verdict::open, false, {}};
+    row.standing = Standing{seconds, {}, 0, row.trial->measurement()->metrics, seconds / best, 0, {}, false, {}};
     if (by_time) row.objective = seconds;
   }
 }

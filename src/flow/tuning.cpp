@@ -83,6 +83,7 @@ Results sweep_and_print(const Tuning& tuning, Findings& findings) {
     // unless this run knows as much.
     ResultsRules rules = tuning.results;
     if (!findings.finals_interrupted) {
+      findings.ended_early = true;
       findings.notes.ended_early();
       rules.csv.clear();
     }
@@ -110,15 +111,9 @@ void write_files(const Results& results, const Outputs& outputs, const Device& d
   exporter.finish();
 }
 
-ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter,
-                       const Demands& demands) {
+ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter) {
   write_files(results, outputs, device, exporter);
-  if (demands.right_results && results.any_wrong()) return ExitCode::check_failed;
-  if (const auto why = demands.noise ? results.too_uncertain(*demands.noise) : std::nullopt) {
-    base::print_error(*why);
-    return ExitCode::check_failed;
-  }
-  return results.any() ? ExitCode::ok : ExitCode::none_valid;
+  return results.code();
 }
 
 }  // namespace tune::flow

@@ -40,17 +40,10 @@ struct Tuning {
 /// complete and the finals were interrupted. Adds to `findings`, which must outlive the results.
 Results sweep_and_print(const Tuning& tuning, Findings& findings);
 
-/// What the user wants the results to be like.
-struct Demands {
-  bool right_results = false;   ///< --compare
-  std::optional<double> noise;  ///< how sure the best is to be, as a share of its time
-};
-
 /// Writes the files. Throws Error(environment).
 void write_files(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter);
 
 /// Writes the files, and says what the results come to. Throws Error(environment).
-ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter,
-                       const Demands& demands);
+ExitCode write_results(const Results& results, const Outputs& outputs, const Device& device, Exporter& exporter);
 
 }  // namespace tune::flow

@@ -61,6 +61,7 @@ std::string to_json(const RunComparison& comparison) {
                             {"new", json_of(comparison.now)},
                             {"threshold", comparison.threshold},
                             {"regressions", regressions(comparison)},
+                            {"undecided", is_slower(comparison) == Answer::open},
                             {"warnings", comparison.warnings},
                             {"shapes", std::move(shapes)}};
   return all.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -157,10 +157,12 @@ void Region::end_turn(std::optional<double> cost) {
     tell(configuration, cost);
     return search_on();
   }
-  if (cost)
+  if (cost) {
     configuration.finalist.rounds[round_] = *cost;
-  else
+  } else {
+    configuration.finalist.failure = Failure{Stage::measure, Cause::reported, "its runs have no cost", {}};
     std::erase(contenders_, current_);
+  }
   next_in_round();
 }
 
@@ -187,7 +189,9 @@ void Region::begin_finals() {
   if (contenders_.size() > kMostContenders) contenders_.resize(kMostContenders);
   if (configurations_[0].cost && cost_of(0) <= *best_ * kSlow) contenders_.push_back(0);
   if (contenders_.size() == 1) return decide(contenders_.front());
-  judge_.emplace(contenders_.size());
+  std::vector<Finalist*> finalists;
+  for (const std::size_t i : contenders_) finalists.push_back(&configurations_[i].finalist);
+  tournament_.emplace(std::move(finalists), kAccuracy);
   for (const std::size_t i : contenders_)
     if (!configurations_[i].finalist.rounds.empty())
       round_ = std::max(round_, configurations_[i].finalist.rounds.rbegin()->first);
@@ -205,26 +209,26 @@ void Region::end_round() {
   if (contenders_.empty()) return decide(0);
   const auto measured = [&](std::size_t i) { return finished(configurations_[i].finalist); };
   if (std::ranges::all_of(contenders_, measured)) {
-    std::vector<const Finalist*> finalists;
-    for (const std::size_t i : contenders_) finalists.push_back(&configurations_[i].finalist);
-    const Finalist& leader = Judge::leader_of(finalists);
-    const auto leads = [&](std::size_t i) { return &configurations_[i].finalist == &leader; };
-    bool open = false;
-    std::erase_if(contenders_, [&](std::size_t i) {
-      const Verdict verdict = judge_->verdict(configurations_[i].finalist, leader);
-      open = open || verdict == Verdict::open;
-      return verdict == Verdict::slower || verdict == Verdict::lost;
-    });
-    if (!open || round_ >= kMostRounds)  // what is not shown to be better than the default does not replace it
-      return decide(std::ranges::find(contenders_, std::size_t{0}) != contenders_.end()
-                        ? 0
-                        : *std::ranges::find_if(contenders_, leads));
+    tournament_->end_round(round_);
+    std::erase_if(contenders_, [&](std::size_t i) { return configurations_[i].finalist.eliminated_after > 0; });
+    // What is not shown to be better than the default does not replace it.
+    const Choice choice = tournament_->choice();
+    const bool default_is_left = std::ranges::find(contenders_, std::size_t{0}) != contenders_.end();
+    const std::size_t winner = default_is_left ? 0 : index_of(*choice.winner);
+    const bool decided = choice.decided(kAccuracy) && index_of(*choice.winner) == winner;
+    if (decided || round_ >= kMostRounds) return decide(winner);
   }
   ++round_;
   in_round_ = contenders_;
   Random random(static_cast<std::uint64_t>(round_));
   shuffle(in_round_, random);
   next_in_round();
+}
+
+std::size_t Region::index_of(const Finalist& finalist) const {
+  return static_cast<std::size_t>(
+      std::ranges::find(configurations_, &finalist, [](const Configuration& c) { return &c.finalist; }) -
+      configurations_.begin());
 }
 
 void Region::decide(std::size_t winner) {

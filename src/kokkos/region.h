@@ -80,6 +80,7 @@ class Region {
   void begin_finals();
   void next_in_round();
   void end_round();
+  std::size_t index_of(const Finalist& finalist) const;
   void decide(std::size_t winner);
 
   std::vector<Value> defaults_;
@@ -94,10 +95,10 @@ class Region {
   std::uint64_t turn_ = 0;
   int round_ = 0;
   std::vector<std::size_t> contenders_, in_round_;  ///< of the finals; of the present round, last one first
-  std::optional<Judge> judge_;
-  std::vector<double> costs_;  ///< of the present turn
-  double first_ = 0;           ///< the cost of its first run, which is not among them; 0: there is none
-  int unusable_ = 0;           ///< costs of the present turn that are none
+  std::optional<Tournament> tournament_;            ///< of the contenders
+  std::vector<double> costs_;                       ///< of the present turn
+  double first_ = 0;  ///< the cost of its first run, which is not among them; 0: there is none
+  int unusable_ = 0;  ///< costs of the present turn that are none
   bool warm_ = false;
   std::optional<double> best_;
   std::int64_t tried_ = 0;

@@ -71,15 +71,19 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
   app.add_flag_callback(
          "--no-finals", [&options] { options.finals = false; }, "Take the best of the sweep; time no baseline")
       ->group(group);
-  add_duration(
-      app, "--finals-budget", options.finals_budget,
-      "End the finals after this time (default: 30s; 120s in sustained; of programs, the sweep's time if that is more)")
+  add_duration(app, "--finals-budget", options.finals_budget,
+               "End the finals after this time (default: the sweep's, or that of 16 rounds up to 30s if it is more)")
+      ->group(group);
+  add_share(app, "--accuracy", options.accuracy, "share below 1, such as 1% or 0.01",
+            "End the finals once the winner is slower than the best by at most this (default: 1%)")
       ->group(group);
   add_share(app, "--noise", options.noise, "share below 1, such as 2% or 0.02",
-            "Exit with 3 if the best is less sure than this")
+            "Exit with 5 if the time of the best is known less well than this")
       ->group(group);
-  app.add_option("--baseline", options.baseline,
-                 "Compare with this earlier result (best YAML, journal, CSV), and exit with 3 if it was faster")
+  add_exit_undecided(app, options.exit_undecided)->group(group);
+  app.add_option(
+         "--baseline", options.baseline,
+         "Compare with this earlier result (best YAML, journal, CSV); exit with 3 if it was faster, 5 if that is open")
       ->group(group)
       ->type_name("FILE");
   add_share(app, "--threshold", options.threshold, "share below 1, such as 3% or 0.03",

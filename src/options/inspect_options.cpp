@@ -59,14 +59,15 @@ void add_convert(CLI::App& app, ConvertOptions& convert) {
       ->type_name("journal|kernel-tuner|t4|csv");
 }
 
-void add_diff(CLI::App& app, DiffOptions& diff) {
+void add_diff(CLI::App& app, DiffOptions& diff, int& exit_undecided) {
   CLI::App* command = app.add_subcommand("diff", "Compare two results: what became slower, beyond noise and a limit");
   const char* what =
       "PREFIX of a run's --output, best YAML, database, journal, CSV or other recorded run; may be .gz or .bz2";
   command->add_option("OLD", diff.before, what)->required()->type_name("FILE");
   command->add_option("NEW", diff.now, what)->required()->type_name("FILE");
   add_share(*command, "--threshold", diff.threshold, kShareText,
-            "Exit with 3 if something is slower beyond noise and by more than this (default: 3%)");
+            "Exit with 3 if something is slower by more than this beyond doubt, 5 if that is open (default: 3%)");
+  add_exit_undecided(*command, exit_undecided);
   command->add_option("--markdown", diff.markdown, "Write a summary for a page of a CI service")->type_name("FILE");
   command->add_option("--junit", diff.junit, "Write JUnit XML, a test case per spec")->type_name("FILE");
   command->add_option("--json", diff.json, "Write all that was compared")->type_name("FILE");

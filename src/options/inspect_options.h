@@ -11,7 +11,7 @@ namespace tune {
 
 /// Each adds a command; the options must outlive the parsing.
 void add_convert(CLI::App& app, ConvertOptions& convert);
-void add_diff(CLI::App& app, DiffOptions& diff);
+void add_diff(CLI::App& app, DiffOptions& diff, int& exit_undecided);
 void add_list_shapes(CLI::App& app, ListShapesOptions& shapes);
 void add_report(CLI::App& app, ReportOptions& report);
 /// Throws Error(bad_input) if nothing says where the page is to go.

@@ -62,6 +62,15 @@ CLI::Option* add_top(CLI::App& app, std::optional<std::size_t>& top, const char*
       ->type_name("N");
 }
 
+CLI::Option* add_exit_undecided(CLI::App& app, int& code) {
+  return app
+      .add_option("--exit-undecided", code,
+                  "Exit with this if what was asked is undecided: 0 passes, 125 skips in git bisect")
+      ->check(CLI::Range(0, 125).description(""))
+      ->capture_default_str()
+      ->type_name("CODE");
+}
+
 CLI::Option* add_live(CLI::App& app, std::optional<base::PageAddress>& live, const char* help) {
   return app
       .add_option_function<std::string>(

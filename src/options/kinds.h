@@ -26,6 +26,8 @@ CLI::Option* add_share(CLI::App& app, const std::string& name, std::optional<dou
                        const char* help);
 /// Adds --top: how many rows a table shows; `all` is 0.
 CLI::Option* add_top(CLI::App& app, std::optional<std::size_t>& top, const char* help);
+/// Adds --exit-undecided, with its default.
+CLI::Option* add_exit_undecided(CLI::App& app, int& code);
 /// Adds `--live [ADDRESS:]PORT`.
 CLI::Option* add_live(CLI::App& app, std::optional<base::PageAddress>& live, const char* help);
 

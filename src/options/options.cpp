@@ -64,7 +64,7 @@ class CommandLineParser {
     add_several_machines(app_, options_.cluster);
     add_what_comes_out(app_, options_);
     add_convert(app_, convert_);
-    add_diff(app_, diff_);
+    add_diff(app_, diff_, options_.exit_undecided);
     add_list_shapes(app_, shapes_);
     add_report(app_, report_);
     add_simulate_bench(app_, bench_);

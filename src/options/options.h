@@ -140,7 +140,9 @@ struct Options {
   int finalists = 5;
   bool finals = true;                             ///< --no-finals: false
   std::optional<double> finals_budget;            ///< seconds
+  std::optional<double> accuracy;                 ///< 0.01: being slower than the best by up to 1 % is no loss
   std::optional<double> noise;                    ///< 0.02: a winner less sure than by 2 % is an error
+  int exit_undecided = 5;                         ///< the exit code of what stays undecided
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
   std::optional<double> threshold;                ///< 0.03: being slower than it by up to 3 % is no regression
   std::uint64_t seed = 0;

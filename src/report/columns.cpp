@@ -37,7 +37,7 @@ std::string six_decimals(double value) {
 }
 
 std::string spread_text(const Timing& timing) {
-  const auto interval = known_interval(timing);
+  const auto interval = timing.stopped_early ? std::nullopt : known_interval(timing);
   return interval ? fmt::format("{:.2f}", relative_width(*interval, timing.median) * 100) : "-";
 }
 
@@ -58,7 +58,7 @@ class Columns {
     columns_.back().names = true;
     if (any_named_otherwise(summary_->trials, summary_->name))
       add(kOther, kReportedName, [](const Row& row) { return row.measurement.name; });
-    add(kOther, "met (ms)", [this](const Row& row) { return figure(row.measurement.timing.median * 1e3); });
+    add(kOther, "met (ms)", [this](const Row& row) { return time_text(row.measurement.timing); });
     if (form_.iters) add(kOther, "iters", iters_text);
     add_figures();
     if (optional_.other_state)
@@ -99,6 +99,11 @@ class Columns {
   }
 
   std::string figure(double value) const { return summary_->width > 0 ? four_digits(value) : six_decimals(value); }
+
+  /// What was stopped early takes at least as long as this.
+  std::string time_text(const Timing& timing) const {
+    return timing.stopped_early ? "> " + figure(least_seconds(timing) * 1e3) : figure(timing.median * 1e3);
+  }
 
   std::string ratio_text(const Row& row, const Standing& baseline) const {
     if (!row.standing) return "-";

@@ -82,11 +82,16 @@ std::string unjudged(const RunComparison& comparison) {
 }
 
 std::string verdict_of(const RunComparison& comparison) {
-  const std::string slower = fmt::format("slower beyond noise and by more than {:.3g} %", comparison.threshold * 100);
+  const std::string slower = fmt::format("slower by more than {:.3g} %", comparison.threshold * 100);
   const std::size_t count = regressions(comparison);
+  const Answer answer = is_slower(comparison);
   const std::string verdict =
-      count == 0 ? fmt::format("no regression: nothing is {}, and nothing fails that worked", slower)
-                 : fmt::format("{} regression{}: {}, or failing now", count, count == 1 ? "" : "s", slower);
+      answer == Answer::yes
+          ? fmt::format("FAIL: {} regression{}: {} beyond doubt, or failing now", count, count == 1 ? "" : "s", slower)
+      : answer == Answer::open
+          ? fmt::format("UNDECIDED: the best may be {}", slower)
+          : fmt::format("PASS: no regression: the best is not {}, and nothing else is so beyond doubt or fails now",
+                        slower);
   return verdict + unjudged(comparison);
 }
 
@@ -138,7 +143,8 @@ std::string markdown_row(const Cells& cells) {
 }
 
 bool is_skipped(Change change) {
-  return change == Change::unknown || change == Change::only_before || change == Change::only_now;
+  return change == Change::unknown || change == Change::open || change == Change::only_before ||
+         change == Change::only_now;
 }
 
 /// The test cases of one problem.

@@ -197,7 +197,6 @@ std::string changes_text(const Summary& summary, const MeritUnit& unit) {
   const Ranked& winner = summary.ranking.rows.front();
   std::string prose = fmt::format("What would change the winner, {}:\n", named(winner, summary));
   if (unit.title == MeritUnit().title) prose += without_finals(summary) + ties(summary) + in_other_state(summary);
-  for (const std::string& warning : summary.warnings) prose += "  " + warning + "\n";
   return broken(prose, summary.width) + fitted(other_values(summary, unit), summary.width);
 }
 

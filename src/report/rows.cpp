@@ -24,7 +24,8 @@ Timing timing_of(const Standing& standing) {
 std::vector<Row> rows_of_specs(const Summary& summary) {
   std::vector<Row> rows;
   for (const Ranked& ranked : summary.ranking.rows) {
-    Row row{&ranked.trial->spec, "", *ranked.timed().measurement(), nullptr, rows.empty(), ranked.on_front};
+    Row row{&ranked.trial->spec, "", *ranked.timed().measurement(), nullptr, summary.winner && rows.empty(),
+            ranked.on_front};
     if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
     row.failed_in_finals = ranked.failed_in_finals != nullptr;
     if (ranked.standing) {

@@ -46,10 +46,13 @@ bool any_shared(std::span<const Trial> trials);
 
 /// All that is said at the end of a run. Everything in it is of this run's space: trials outside it stay out.
 struct Summary {
+  std::vector<std::string> verdict;  ///< lines that come first, the decision in the first of them
+  std::string label;                 ///< sizes and device model, of one of several tunings
   std::string name;                  ///< of the tuning file
   std::string file;                  ///< kernel or program, as written
   std::vector<std::string> command;  ///< words that run one spec again once `--spec N` follows: tune --yaml F
   bool tuned = false;                ///< order of merit and a best block; else all in mesh order
+  bool winner = true;                ///< false: all failed in the finals
   std::size_t top = 0;               ///< rows of specs shown when tuned; 0: all
   std::string all_in;                ///< the file that has all rows; empty: there is none
   int width = 0;                     ///< columns of the terminal; 0: not a terminal
@@ -60,7 +63,6 @@ struct Summary {
   Ranking ranking;                                 ///< of `trials`
   std::map<std::int64_t, std::string> unranked;    ///< measured, but without a value of the objective: why, by mesh_idx
   PowerState other_state = PowerState::sustained;  ///< in which finalists on a GPU were also timed
-  std::vector<std::string> warnings;               ///< how sure the best is
   std::vector<GridScan::Pruned> pruned;            ///< before the build
   std::string best_command;                        ///< the line of the best spec, where a command is tuned
   Logs logs;                                       ///< of failed builds

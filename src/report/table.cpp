@@ -29,17 +29,12 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
     text += fmt::format("finals: {} rows were timed in turns; the others once, in the sweep\n",
                         std::count_if(rows.begin(), rows.end(), finals));
   }
-  if (summary.finals_interrupted)
-    text += "finals: interrupted, so the best may be another spec; the same command holds them again\n";
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (std::ranges::find(columns, "x " + baseline.label, &GridColumn::title) != columns.end())
       text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", shown_line(baseline.label));
   }
   if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
-    text += fmt::format(
-        "tie: shown to be as fast as the fastest to {} %; the default is taken, or else the lowest "
-        "mesh_idx\n",
-        kEquivalence * 100);
+    text += fmt::format("tie: as fast as the winner to {} %, beyond doubt\n", kEquivalence * 100);
   }
   if (any([](const Row& row) { return row.failed_in_finals; })) {
     text += "failed in the finals: its time is the sweep's; ranked behind those that came through\n";
@@ -50,7 +45,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
                         shown_line(fmt::format("{}", fmt::join(summary.objectives, ", "))));
   }
   if (any([](const Row& row) { return row.measurement.timing.stopped_early; })) {
-    text += "early: slow, so timed with fewer launches; ranked after the others\n";
+    text += "early: slow, so timed with fewer launches; it takes at least the time shown\n";
   }
   if (any([](const Row& row) { return row.label.empty() && !row.measurement.checked; })) {
     text += "checked: no: its output was not compared with a reference\n";
@@ -105,6 +100,9 @@ void add_best(TextPage& page, const Spec& best, const std::string& command) {
   if (!command.empty()) page.whole("command: " + shown_line(command));
 }
 
+/// Of the first line of a verdict, and of all that follow.
+bool is_sure(const std::string& line) { return !line.starts_with("UNDECIDED") && !line.starts_with("FAIL"); }
+
 void add_losses(TextPage& page, const Summary& summary) {
   const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command, summary.logs) +
                              unranked_text(summary.unranked, summary.command);
@@ -117,6 +115,7 @@ void add_losses(TextPage& page, const Summary& summary) {
 
 std::string result_text(const Summary& summary) {
   TextPage page(summary.width, summary.colors);
+  for (const std::string& line : summary.verdict) page.prose(line, 4, is_sure(line) ? kPlainStyle : kWarningStyle);
   page.rule();
   page.prose(fmt::format("Tuning [{}] from [{}]", shown_line(summary.name), shown_line(summary.file)));
   page.rule();
@@ -124,11 +123,10 @@ std::string result_text(const Summary& summary) {
   const std::string tried = std::to_string(summary.trials.size());
   if (!summary.specs.empty() && summary.specs != tried) page.prose(fmt::format("{} of {} tried", tried, summary.specs));
   add_table(page, summary);
-  if (summary.tuned && !summary.ranking.rows.empty())
+  if (summary.tuned && summary.winner && !summary.ranking.rows.empty())
     add_best(page, summary.ranking.rows.front().trial->spec, summary.best_command);
   page.rule();
   page.prose(fmt::format("Elapsed tuning time: {:.1f} (s)", summary.elapsed_seconds));
-  for (const std::string& warning : summary.warnings) page.prose("warning: " + warning, 2, kWarningStyle);
   for (const std::string& note : summary.notes) page.prose("note: " + note);
   add_losses(page, summary);
   return page.text();

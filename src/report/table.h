@@ -5,7 +5,8 @@
 
 namespace tune::report {
 
-/// The whole result for standard output: heading, table, best params, elapsed time, notes, and what did not make it.
+/// The whole result for standard output: verdict, heading, table, best params, elapsed time, notes, and what did not
+/// make it.
 ///
 /// Finalists and baselines show their figures from the finals, the other rows those of the sweep. `met (ms)` is the
 /// median, `iters` the timed launches, `+- %` half the 95 % confidence interval of the median relative to it, `x NAME`

@@ -94,8 +94,12 @@ static void to_json(json& j, const FinalsOrder& order) {
        {"launches", order.launches},
        {"seconds", order.seconds},
        {"end_is_asked_for", order.end_is_asked_for},
+       {"last_seconds", order.last_seconds},
        {"by_time", order.by_time},
-       {"width", order.width}};
+       {"accuracy", order.accuracy},
+       {"question", order.question},
+       {"threshold", order.threshold}};
+  put(j, "width", order.width);
   put(j, "other_state", order.other_state);
 }
 
@@ -107,7 +111,11 @@ static void from_json(const json& j, FinalsOrder& order) {
   order.seconds = j.at("seconds").get<double>();
   order.end_is_asked_for = j.at("end_is_asked_for").get<bool>();
   order.by_time = j.at("by_time").get<bool>();
-  order.width = j.at("width").get<double>();
+  order.last_seconds = j.at("last_seconds").get<double>();
+  order.accuracy = j.at("accuracy").get<double>();
+  order.question = j.at("question").get<std::string>();
+  order.threshold = j.at("threshold").get<double>();
+  take(j, "width", order.width);
   take(j, "other_state", order.other_state);
 }
 

@@ -15,7 +15,7 @@
 /// Nothing here does I/O.
 namespace tune::wire {
 
-inline constexpr int kAgentProtocol = 3;
+inline constexpr int kAgentProtocol = 4;
 
 /// The environment variable that has the token of a run.
 inline constexpr const char* kTokenVariable = "TUNE_AGENT_TOKEN";
@@ -115,10 +115,14 @@ struct FinalsOrder {
   std::vector<std::string> built_elsewhere;  ///< keys of builds
   std::uint64_t seed = 0;
   int launches = 0;
-  double seconds = 0;  ///< that are left
+  double seconds = 0;       ///< that are left
+  double last_seconds = 0;  ///< likewise, of the first rounds and while the question is open
   bool end_is_asked_for = false;
   bool by_time = true;
-  double width = 0;
+  double accuracy = kAccuracy;
+  std::optional<double> width = {};
+  std::string question = {};  ///< the label of a baseline; empty: there is no question
+  double threshold = 0;       ///< of the question
   std::optional<PowerState> other_state = {};
 };
 /// Where did the time of this plan go? Answered by UsageReport.

@@ -71,8 +71,9 @@ std::string name_of(const Finalist& finalist) {
 }
 
 // A spec that came through was timed in every round, one that lost in every round until it left, and a baseline in
-// every round until it rested: what lacks rounds otherwise is gone, and its times would be compared with others'.
-void require_all_rounds(const std::vector<Finalist>& finalists) {
+// every round until it rested; those that are not the winner rest when it is decided. What lacks rounds otherwise is
+// gone, and its times would be compared with others'.
+void require_all_rounds(const std::vector<Finalist>& finalists, int decided_after) {
   int last = 0;
   for (const Finalist& finalist : finalists)
     if (finalist.label.empty() && !finalist.failure && !finalist.rounds.empty())
@@ -84,7 +85,7 @@ void require_all_rounds(const std::vector<Finalist>& finalists) {
       refuse("a round of " + name_of(finalist) + " is missing");
     if (!finalist.label.empty()) continue;
     const int expected = finalist.eliminated_after > 0 ? finalist.eliminated_after : last;
-    if (count != expected)
+    if (count != expected && count != decided_after)
       refuse(name_of(finalist) + " has " + std::to_string(count) + " rounds instead of " + std::to_string(expected) +
              ", and no failure");
   }
@@ -212,6 +213,8 @@ void from_json(const json& j, Finalist& finalist) {
 void to_json(json& j, const Finals& finals) {
   j = {{"finalists", finals.finalists}, {"cores", finals.cores}};
   if (finals.others_running) j["others_running"] = *finals.others_running;
+  j["accuracy"] = finals.accuracy;
+  if (finals.decided_after > 0) j["decided_after"] = finals.decided_after;
 }
 
 Finals finals_at_any_time(const json& j) {
@@ -219,12 +222,15 @@ Finals finals_at_any_time(const json& j) {
   finals.finalists = j.at("finalists").get<std::vector<Finalist>>();
   finals.cores = static_cast<int>(integer_at(j, "cores", 0, INT32_MAX, 0));
   if (j.contains("others_running")) finals.others_running = seconds_at(j, "others_running");
+  // Older versions took the default, or the lowest mesh_idx, among those that tie.
+  finals.accuracy = j.contains("accuracy") ? seconds_at(j, "accuracy") : kEquivalence;
+  finals.decided_after = static_cast<int>(integer_at(j, "decided_after", 0, SequentialIntervals::looks().back(), 0));
   return finals;
 }
 
 void from_json(const json& j, Finals& finals) {
   finals = finals_at_any_time(j);
-  require_all_rounds(finals.finalists);
+  require_all_rounds(finals.finalists, finals.decided_after);
 }
 
 }  // namespace tune

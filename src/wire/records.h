@@ -95,6 +95,7 @@ struct ResultsRecord {
   std::vector<GridScan::Pruned> pruned = {};
   std::map<std::int64_t, std::string> unranked = {}, logs = {};
   std::vector<std::string> notes = {};
+  std::vector<std::string> verdict = {};  ///< its lines
   double elapsed_seconds = 0;
 };
 

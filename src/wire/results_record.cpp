@@ -128,6 +128,7 @@ void to_json(json& j, const ResultsRecord& results) {
        {"notes", results.notes},
        {"elapsed_seconds", results.elapsed_seconds}};
   if (!results.run.words.empty()) j["run"] = results.run;
+  if (!results.verdict.empty()) j["verdict"] = results.verdict;
   if (results.part) j["part"] = true;
   if (results.default_idx >= 0) j["default"] = results.default_idx;
   if (results.finals) j["finals"] = *results.finals;
@@ -159,6 +160,7 @@ void from_json(const json& j, ResultsRecord& results) {
   results.unranked = j.value("unranked", unset.unranked);
   results.logs = j.value("logs", unset.logs);
   results.notes = j.value("notes", unset.notes);
+  results.verdict = j.value("verdict", unset.verdict);
   results.elapsed_seconds = seconds_at(j, "elapsed_seconds");
 }
 

@@ -47,8 +47,9 @@ Change change_of(const ComparedSpec& row, double threshold) {
   if (!row.before) return row.now ? Change::works : Change::unknown;
   if (!row.now) return Change::fails;
   if (!row.interval) return Change::unknown;
+  if (row.interval->low > 1 + threshold) return Change::slower;
+  if (row.interval->high > 1 + threshold) return Change::open;
   if (row.interval->low <= 1 && row.interval->high >= 1) return Change::noise;
-  if (*row.ratio > 1 + threshold) return Change::slower;
   return *row.ratio < 1 / (1 + threshold) ? Change::faster : Change::small;
 }
 
@@ -71,6 +72,8 @@ std::string_view to_text(Change change) {
   switch (change) {
     case Change::slower:
       return "slower";
+    case Change::open:
+      return "slower or not is open";
     case Change::fails:
       return "fails now";
     case Change::faster:
@@ -101,6 +104,16 @@ std::size_t regressions(const RunComparison& comparison) {
     count += static_cast<std::size_t>(std::ranges::count_if(shape.specs, counts));
   }
   return count;
+}
+
+Answer is_slower(const RunComparison& comparison) {
+  if (regressions(comparison) > 0) return Answer::yes;
+  const auto is_open = [&](const ComparedShape& shape) {
+    const ComparedSpec& best = shape.best.front();
+    return best.change == Change::open ||
+           (best.change == Change::unknown && best.ratio && *best.ratio > 1 + comparison.threshold);
+  };
+  return std::ranges::any_of(comparison.shapes, is_open) ? Answer::open : Answer::no;
 }
 
 void judge(RunComparison& comparison) {

@@ -17,9 +17,9 @@ struct KnownTime {
   std::optional<Interval> interval = {};
 };
 
-/// What became of a spec or of the best one, in order of importance. `small` is a change beyond noise, but not beyond
-/// the threshold.
-enum class Change { fails, slower, faster, works, small, noise, unknown, only_before, only_now };
+/// What became of a spec or of the best one, in order of importance. `slower`: by more than the threshold, beyond
+/// doubt; `open`: perhaps slower by more; `small`: changed beyond noise, but not by more than the threshold.
+enum class Change { fails, slower, open, faster, works, small, noise, unknown, only_before, only_now };
 
 /// One row of a comparison.
 struct ComparedSpec {
@@ -59,10 +59,14 @@ struct RunComparison {
 
 /// `slower`, `fails now`, `within noise`, ...
 std::string_view to_text(Change change);
-/// Whether the change is one that a check is to fail for: slower beyond noise and threshold, or a new failure.
+/// Whether the change is one that a check is to fail for: slower by more than the threshold, or a new failure.
 bool is_regression(Change change);
 /// Of the best and of the specs; baselines are compared for what they say of the machine.
 std::size_t regressions(const RunComparison& comparison);
+/// Whether anything became slower. `open`: nothing has, but the best of a problem may be slower by more than the
+/// threshold, or is so by times whose noise is not known.
+enum class Answer { no, open, yes };
+Answer is_slower(const RunComparison& comparison);
 
 /// Fills in ratios, intervals and changes, and sorts the specs.
 ///
@@ -71,7 +75,7 @@ std::size_t regressions(const RunComparison& comparison);
 /// Statistics in Medicine 27, 2008) and of 1.96 times the noise between processes. For several rows these distances are
 /// widened by the ratio of the quantiles of the normal distribution, so that the intervals of all rows of one kind
 /// (specs; best ones and baselines) hold together with a probability of 95 % (Bonferroni). A change is beyond noise if
-/// the interval does not contain 1.
+/// the interval does not contain 1; it is slower if all of the interval is beyond the threshold.
 void judge(RunComparison& comparison);
 
 /// The noise between processes, from the ratios of two times of the same specs in one run, a list per run: 1.48 times

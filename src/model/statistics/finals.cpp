@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace tune {
 namespace {
@@ -63,16 +65,71 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
   return intervals_.of(paired_ratios(spec, leader));
 }
 
-Verdict Judge::verdict(const Finalist& spec, const Finalist& leader) const {
-  if (&spec == &leader) return Verdict::equivalent;
-  if (spec.eliminated_after > 0) return Verdict::lost;
-  const std::vector<double> ratios = paired_ratios(spec, leader);
-  if (is_far_behind(ratios)) return Verdict::lost;
-  const auto interval = intervals_.of(ratios);
-  if (!interval) return Verdict::open;
-  if (interval->low > 1 + kEquivalence) return Verdict::lost;
-  if (interval->low >= 1 - kEquivalence && interval->high <= 1 + kEquivalence) return Verdict::equivalent;
-  return interval->low > 1 ? Verdict::slower : Verdict::open;
+bool Judge::has_lost(const Finalist& spec, const Finalist& other) const {
+  if (&spec == &other) return false;
+  if (spec.eliminated_after > 0 || is_far_behind(paired_ratios(spec, other))) return true;
+  const auto interval = ratio_interval(spec, other);
+  return interval && interval->low > 1 + kEquivalence;
+}
+
+bool Judge::ties(const Finalist& spec, const Finalist& other) const {
+  if (&spec == &other) return true;
+  if (has_lost(spec, other)) return false;
+  const auto interval = ratio_interval(spec, other);
+  return interval && interval->low >= 1 - kEquivalence && interval->high <= 1 + kEquivalence;
+}
+
+std::optional<double> Judge::loss(const Finalist& spec, const Finalist& rival) const {
+  if (&spec == &rival || rival.eliminated_after > 0 || is_far_behind(paired_ratios(rival, spec))) return 0;
+  const auto interval = ratio_interval(rival, spec);
+  return interval ? std::optional(std::max(1 / interval->low - 1, 0.0)) : std::nullopt;
+}
+
+std::optional<double> Judge::loss(const Finalist& spec, std::span<const Finalist* const> rivals) const {
+  double largest = 0;
+  for (const Finalist* rival : rivals) {
+    const auto one = loss(spec, *rival);
+    if (!one) return std::nullopt;
+    largest = std::max(largest, *one);
+  }
+  return largest;
+}
+
+Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs, double accuracy) {
+  const auto place = [](const Finalist* spec) { return std::pair(!spec->is_default, spec->spec.mesh_idx); };
+  Choice chosen;
+  for (const Finalist* spec : specs) {
+    if (chosen.winner != nullptr && !(place(spec) < place(chosen.winner))) continue;
+    if (const Choice choice{spec, judge.loss(*spec, specs)}; choice.decided(accuracy)) chosen = choice;
+  }
+  if (chosen.winner != nullptr) return chosen;
+  const Finalist& leader = Judge::leader_of(specs);
+  return {&leader, judge.loss(leader, specs)};
+}
+
+Tournament::Tournament(std::vector<Finalist*> specs, double accuracy)
+    : specs_(std::move(specs)), accuracy_(accuracy), judge_(specs_.size()) {}
+
+std::vector<const Finalist*> Tournament::competing() const {
+  std::vector<const Finalist*> finished_ones;
+  std::ranges::copy_if(specs_, std::back_inserter(finished_ones), [](const Finalist* spec) { return finished(*spec); });
+  return finished_ones;
+}
+
+std::vector<Finalist*> Tournament::end_round(int round) {
+  std::vector<Finalist*> lost;
+  const std::vector<const Finalist*> specs = competing();
+  if (round < Judge::kFewest || specs.empty()) return lost;
+  const Finalist& leader = Judge::leader_of(specs);
+  for (Finalist* spec : specs_)
+    if (spec->eliminated_after == 0 && finished(*spec) && judge_.has_lost(*spec, leader)) lost.push_back(spec);
+  for (Finalist* spec : lost) spec->eliminated_after = round;
+  return lost;
+}
+
+Choice Tournament::choice() const {
+  const std::vector<const Finalist*> specs = competing();
+  return specs.empty() ? Choice{} : choose_winner(judge_, specs, accuracy_);
 }
 
 }  // namespace tune

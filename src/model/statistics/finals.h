@@ -13,6 +13,8 @@ namespace tune {
 
 /// Ratios of times that differ from 1 by no more than this count as equal.
 inline constexpr double kEquivalence = 0.003;
+/// Unless another accuracy is asked for, a winner may be slower than the best of the finals by this share of its time.
+inline constexpr double kAccuracy = 0.01;
 
 /// The results of one contender in the finals: a spec of the space or a baseline.
 struct Finalist {
@@ -32,6 +34,8 @@ struct Finals {
   std::vector<Finalist> finalists;
   std::optional<double> others_running = {};  ///< threads of other programs that ran meanwhile, on average
   int cores = 0;                              ///< of the machine
+  double accuracy = kAccuracy;                ///< with which they were to decide
+  int decided_after = 0;  ///< the round after which the winner alone was timed, to compare it with a baseline; 0: none
 };
 
 /// Whether a finalist's label is that of the vendor's library: of the algorithm that it takes first, or of its best
@@ -47,30 +51,68 @@ double relative_width(const Finalist& finalist);
 /// The ratios of the times of both in the rounds that both have, in order.
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other);
 
-/// The verdict on a spec compared with the leader. `slower` means certainly slower, but perhaps by less than
-/// kEquivalence; `lost` means slower by more.
-enum class Verdict { open, equivalent, slower, lost };
-
-/// Decides the finals. A spec far behind the leader is recognised after a few rounds: all ratios are above 1.01, and
-/// their distance from 1 is more than four times their spread. If the two were equally fast, this would be a value of
-/// Student's t beyond 20 with four degrees of freedom, one case in 50,000; noise with outliers only widens the spread.
-/// SequentialIntervals decide the other cases. Over all looks and all pairs of specs, the probability that two specs of
-/// equal speed are told apart, or that the fastest is said to have lost, is at most 5 %.
+/// Tells specs apart by the ratios of their times in common rounds. A spec far behind another is recognised after a few
+/// rounds: all ratios are above 1.01, and their distance from 1 is more than four times their spread. If the two were
+/// equally fast, this would be a value of Student's t beyond 20 with four degrees of freedom, one case in 50,000; noise
+/// with outliers only widens the spread. SequentialIntervals decide the other cases. Over all looks and all pairs of
+/// specs, the probability that two specs of equal speed are told apart, or that the fastest is said to have lost, is at
+/// most 5 %.
 class Judge {
  public:
-  static constexpr int kFewest = 5;  ///< rounds before the first verdict
+  static constexpr int kFewest = 5;  ///< rounds before anything is decided
 
   /// `specs` is the number of specs at the start.
   explicit Judge(std::size_t specs);
 
   /// The one with the lowest median of those not eliminated. Precondition: all have finished; there is at least one.
   static const Finalist& leader_of(std::span<const Finalist* const> specs);
-  Verdict verdict(const Finalist& spec, const Finalist& leader) const;
+  /// Whether it is slower than the other by more than kEquivalence, beyond doubt.
+  bool has_lost(const Finalist& spec, const Finalist& other) const;
+  /// Whether both are equally fast to kEquivalence, beyond doubt.
+  bool ties(const Finalist& spec, const Finalist& other) const;
+  /// By how much `spec` may be slower than the rival, as a share of the rival's time: 0 if the rival is not faster, or
+  /// was eliminated by a faster one. nullopt if there are too few rounds to say.
+  std::optional<double> loss(const Finalist& spec, const Finalist& rival) const;
+  /// By how much it may be slower than the fastest of them.
+  std::optional<double> loss(const Finalist& spec, std::span<const Finalist* const> rivals) const;
   /// Where the median of the ratios lies; nullopt if there are too few rounds to say.
-  std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& leader) const;
+  std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& other) const;
 
  private:
   SequentialIntervals intervals_;
+};
+
+/// Who wins finals, and by what share of its time another may be faster; nullopt if there are too few rounds to say.
+struct Choice {
+  const Finalist* winner = nullptr;
+  std::optional<double> loss;
+
+  bool decided(double accuracy) const { return loss && *loss <= accuracy; }
+};
+
+/// Of the specs that lose at most `accuracy` the default wins, else the one with the lowest mesh_idx: so another run
+/// chooses the same where the difference is noise. If there is none, it is the leader, with its loss. Precondition: all
+/// have finished; there is at least one.
+Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs, double accuracy);
+
+/// Finals, whoever times them: the specs that compete, which have lost, and when it is decided. It knows no clock and
+/// no process. The specs must outlive it; those that have failed do not compete.
+class Tournament {
+ public:
+  Tournament(std::vector<Finalist*> specs, double accuracy);
+
+  /// Eliminates the specs that have lost to the leader, and returns them. To be called after each round.
+  std::vector<Finalist*> end_round(int round);
+  /// The winner if the rounds ended now; without one if none has finished.
+  Choice choice() const;
+  bool decided() const { return choice().decided(accuracy_); }
+
+ private:
+  std::vector<const Finalist*> competing() const;
+
+  std::vector<Finalist*> specs_;
+  double accuracy_;
+  Judge judge_;
 };
 
 }  // namespace tune

@@ -14,6 +14,7 @@ struct Candidate {
   Merit merit;
 
   bool early() const { return trial->measurement()->timing.stopped_early; }
+  double least() const { return least_seconds(trial->measurement()->timing); }
   std::int64_t mesh_idx() const { return trial->spec.mesh_idx; }
 };
 
@@ -21,6 +22,7 @@ bool better(const Candidate& x, const Candidate& y) {
   if (x.early() != y.early()) return y.early();
   if (std::isfinite(x.merit.value) != std::isfinite(y.merit.value)) return std::isfinite(x.merit.value);
   if (!std::isfinite(x.merit.value)) return x.mesh_idx() < y.mesh_idx();
+  if (x.early() && x.merit.by_time && x.least() != y.least()) return x.least() < y.least();
   if (x.merit.value != y.merit.value) return (x.merit.value > y.merit.value) == x.merit.maximize;
   return x.mesh_idx() < y.mesh_idx();
 }
@@ -104,20 +106,21 @@ class FinalOrder {
       : contenders_(contenders),
         by_time_(by_time),
         judge_(static_cast<std::size_t>(std::ranges::count(finals.finalists, "", &Finalist::label))),
-        leader_(by_time ? &Judge::leader_of(finalists_of(contenders)) : contenders.front().finalist),
-        winner_(choose_winner()) {}
+        choice_(by_time ? choose_winner(judge_, finalists_of(contenders), finals.accuracy)
+                        : Choice{contenders.front().finalist, std::nullopt}) {}
+
+  std::optional<double> loss() const { return choice_.loss; }
 
   Standing standing(const Finalist& finalist) const {
+    const Finalist& winner = *choice_.winner;
     Standing standing;
-    const double drift = drift_since(finalist);
-    std::vector<double> seconds;
-    for (const auto& [round, value] : finalist.rounds) seconds.push_back(value * drift);
-    standing.median_seconds = median(seconds);
-    if (seconds.size() > 1) standing.seconds_interval = median_interval(seconds);
+    const double own = median_seconds(finalist);
+    std::vector<double> ratios = paired_ratios(finalist, winner);
+    standing.ratio = ratios.empty() ? own / median_seconds(winner) : median(std::move(ratios));
+    standing.median_seconds = median_seconds(winner) * standing.ratio;
+    if (finalist.rounds.size() > 1) standing.seconds_interval = interval_of(finalist, standing.median_seconds / own);
     standing.launches = finalist.launches;
     standing.metrics = finalist.metrics;
-    standing.ratio = standing.median_seconds / median_seconds(*winner_);
-    standing.ratio_interval = judge_.ratio_interval(finalist, *leader_);
     standing.rounds = static_cast<int>(finalist.rounds.size());
     standing.other_state_seconds = finalist.other_state_seconds;
     return standing;
@@ -131,7 +134,7 @@ class FinalOrder {
     std::vector<Ranked> rows;
     for (const Contender* contender : order) {
       Standing figures = standing(*contender->finalist);
-      if (by_time_) figures.verdict = judge_.verdict(*contender->finalist, *leader_);
+      if (by_time_) figures.loss = judge_.loss(*choice_.winner, *contender->finalist);
       figures.tie = tie && ties(*contender);
       rows.push_back({contender->candidate.trial, contender->candidate.merit.value, std::move(figures)});
     }
@@ -139,38 +142,23 @@ class FinalOrder {
   }
 
  private:
-  bool ties(const Contender& contender) const {
-    return judge_.verdict(*contender.finalist, *leader_) == Verdict::equivalent;
-  }
-
-  // Deciding ties by mesh_idx makes a second run choose the same spec where the difference is noise.
-  const Finalist* choose_winner() const {
-    if (!by_time_) return leader_;
-    const Contender* chosen = nullptr;
-    const auto place = [](const Contender& c) { return std::pair(!c.finalist->is_default, c.candidate.mesh_idx()); };
-    for (const Contender& contender : contenders_)
-      if (ties(contender) && (chosen == nullptr || place(contender) < place(*chosen))) chosen = &contender;
-    return chosen->finalist;
-  }
+  bool ties(const Contender& contender) const { return judge_.ties(*contender.finalist, *choice_.winner); }
 
   std::tuple<bool, bool, double, std::int64_t> place_of(const Contender& contender) const {
-    return {contender.finalist != winner_, !ties(contender), standing(*contender.finalist).median_seconds,
+    return {contender.finalist != choice_.winner, !ties(contender), standing(*contender.finalist).median_seconds,
             contender.candidate.mesh_idx()};
   }
 
-  /// The winner's time over all its rounds, divided by its time in the rounds that both have.
-  double drift_since(const Finalist& finalist) const {
-    std::vector<double> shared;
-    for (const auto& [round, seconds] : winner_->rounds)
-      if (finalist.rounds.contains(round)) shared.push_back(seconds);
-    return shared.empty() ? 1 : median_seconds(*winner_) / median(std::move(shared));
+  static Interval interval_of(const Finalist& finalist, double scale) {
+    std::vector<double> seconds;
+    for (const auto& [round, value] : finalist.rounds) seconds.push_back(value * scale);
+    return median_interval(std::move(seconds));
   }
 
   std::span<const Contender> contenders_;
   bool by_time_;
   Judge judge_;
-  const Finalist* leader_;
-  const Finalist* winner_;
+  Choice choice_;
 };
 
 const Finalist* find_spec(const Finals* finals, std::int64_t mesh_idx) {
@@ -216,6 +204,7 @@ Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const
   std::optional<FinalOrder> order;
   if (!contenders.empty()) order.emplace(contenders, *finals, contenders.front().candidate.merit.by_time);
   if (order) ranking.rows = order->rows();
+  if (order) ranking.loss = order->loss();
   if (finals) ranking.baselines = rank_baselines(*finals, order ? &*order : nullptr);
   for (const std::vector<Ranked>& others : {failed, rest})
     ranking.rows.insert(ranking.rows.end(), others.begin(), others.end());

@@ -13,17 +13,16 @@
 
 namespace tune {
 
-/// A contender compared with the winner.
+/// A contender compared with the winner. All ratios in what tune prints and writes follow from `ratio`.
 struct Standing {
-  double median_seconds = 0;                 ///< over its rounds; of one that left, with the winner's drift since then
+  double median_seconds = 0;                 ///< the winner's time, over all its rounds, times `ratio`
   std::optional<Interval> seconds_interval;  ///< of the median, over the rounds; unset: one round tells none
   std::int64_t launches = 0;
   std::map<std::string, double> metrics;
-  double ratio = 1;                        ///< median_seconds over the winner's
-  std::optional<Interval> ratio_interval;  ///< of the rounds' ratios to the leader's; unset: too few rounds to say
+  double ratio = 1;  ///< the median of its times over the winner's, in the rounds that both have
   int rounds = 0;
-  Verdict verdict = Verdict::equivalent;  ///< compared with the leader; baselines have none
-  bool tie = false;                       ///< as fast as the leader, and not alone in that
+  std::optional<double> loss = {};  ///< Judge::loss of the winner to it; baselines have none
+  bool tie = false;                 ///< as fast as the winner, and not alone in that
   std::optional<double> other_state_seconds = {};
 };
 
@@ -51,6 +50,7 @@ struct Ranking {
   /// Best first: those that completed the finals, those that failed there, then the rest, early-stopped ones last.
   std::vector<Ranked> rows;
   std::vector<RankedBaseline> baselines;
+  std::optional<double> loss;  ///< by what share of its time the winner may be slower than another finalist; see Choice
 };
 
 /// How good a measurement is by the objective of the run, in its unit, and whether more is better.
@@ -62,11 +62,10 @@ struct Merit {
 };
 
 /// Ranks measured trials: `merits[i]` belongs to `trials[i]` and is ignored for failed ones. Without finals they are
-/// ranked by merit (ties by lower mesh_idx), early-stopped ones after complete ones. With finals, the winner is chosen
-/// from the leader and those shown to be as fast: it is the default if that is among them, else the lowest mesh_idx.
-/// The others of these follow, then the rest by time. If the merit does not follow from the time, finalists are ranked
-/// by merit and no tie is declared. Specs with the same code follow the one that was timed for them. Precondition: the
-/// sizes are equal.
+/// ranked by merit (ties by lower mesh_idx), early-stopped ones after complete ones. With finals, choose_winner() has
+/// the winner; the specs that tie with it follow, then the rest, all by time. If the merit does not follow from the
+/// time, finalists are ranked by merit and no tie is declared. Specs with the same code follow the one that was timed
+/// for them. Precondition: the sizes are equal.
 Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals,
              SameCode same_code = {});
 

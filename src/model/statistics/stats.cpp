@@ -65,6 +65,11 @@ std::optional<Interval> known_interval(const Timing& timing) {
   return Interval{timing.ci_low, timing.ci_high};
 }
 
+double least_seconds(const Timing& timing) {
+  const auto interval = known_interval(timing);
+  return interval ? interval->low : timing.median;
+}
+
 double relative_width(const Interval& interval, double median) { return (interval.high - interval.low) / 2 / median; }
 
 Timing summarize(std::span<const double> seconds, bool stopped_early) {

@@ -24,6 +24,8 @@ struct Interval {
 Interval median_interval(std::vector<double> values);
 /// That of the launches; unset where it is not known: one launch tells none, nor do programs and some recordings.
 std::optional<Interval> known_interval(const Timing& timing);
+/// How long a spec takes at least, as far as its launches tell: the low end of that interval, or the only time.
+double least_seconds(const Timing& timing);
 /// Half of it, over the median.
 double relative_width(const Interval& interval, double median);
 

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""How often the verdict of `tune` is right, and how often it is sure, while other programs disturb the machine.
+
+Tunes a command of known work again and again: 16 specs that take 20.0, 20.6, 21.2, ... 40 ms alone, in random order.
+A run is right if its winner does at most 1 % more work than the best, and sure if it says DECIDED. A silent miss is
+sure and wrong. With --baseline two sources are compared: the same work twice, then 5 % more.
+
+  tests/bench/verdicts.py --tune build/release/bin/tune --runs 20 --load bursts
+  tests/bench/verdicts.py --tune build/release/bin/tune --runs 50 --baseline
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SPECS = [20 * (1 + 0.03 * i) for i in range(11)] + [27, 30, 33, 36, 40]  # ms
+WORK = """
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  volatile unsigned long x = 1;
+  for (unsigned long i = strtoul(argv[1], 0, 10); i > 0; --i) x = x * 6364136223846793005ul + 1442695040888963407ul;
+  return x == 0;
+}
+"""
+
+
+def compile_work(folder):
+    source = folder / "work.c"
+    source.write_text(WORK)
+    subprocess.run(["cc", "-O1", "-o", str(folder / "work"), str(source)], check=True)
+
+
+def seconds_of(command):
+    begin = time.monotonic()
+    subprocess.run(command, check=True)
+    return time.monotonic() - begin
+
+
+def steps_per_ms(folder):
+    """Steps of the program that take a millisecond, from the fastest of 15 runs of two lengths."""
+    fastest = lambda steps: min(seconds_of([str(folder / "work"), str(steps)]) for _ in range(15))
+    return 10_000_000 / ((fastest(15_000_000) - fastest(5_000_000)) * 1e3)
+
+
+class Load:
+    """Other programs that run until this is left: busy processes, or a build of two jobs at a time."""
+
+    def __init__(self, kind, folder, seed):
+        self.kind, self.folder, self.random = kind, folder, random.Random(seed)
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def busy(self, count, seconds):
+        processes = [subprocess.Popen([str(self.folder / "work"), str(1 << 62)]) for _ in range(count)]
+        self.over.wait(seconds)
+        for process in processes:
+            process.kill()
+            process.wait()
+
+    def build(self):
+        source = self.folder / "built.cpp"
+        source.write_text("#include <regex>\n#include <map>\nstd::regex r(\"a*b\");\nint main() {}\n")
+        command = ["c++", "-O2", "-c", str(source), "-o", "/dev/null"]
+        for process in [subprocess.Popen(command) for _ in range(2)]:
+            process.wait()
+
+    def run(self):
+        cores = os.cpu_count()
+        while not self.over.is_set():
+            if self.kind == "none":
+                self.over.wait(1)
+            elif self.kind == "build":
+                self.build()
+            elif self.kind == "heavy":
+                self.busy(2 * cores + 1, 5)
+            else:  # bursts on all cores, the gaps between them exponential
+                length, gap = (0.6, 3) if self.kind == "bursts" else (0.4, 8)
+                self.busy(cores, length)
+                self.over.wait(self.random.expovariate(1 / gap))
+
+
+def tuned(options, folder, words):
+    """Runs `tune --tune` with these words, which writes out.yaml and out.jsonl there."""
+    command = [options.tune, "--tune", "--fresh", "--output", str(folder / "out"), *words]
+    environment = {**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+    if run.returncode not in (0, 3, 5):
+        sys.exit(f"{' '.join(command)}\n{run.stdout}{run.stderr}")
+    return run
+
+
+def winner_of(folder):
+    return int(re.search(r"STEPS: (\d+)", (folder / "out.yaml").read_text())[1])
+
+
+def measure_finals(folder):
+    """Seconds that the sweep measured."""
+    sweep = 0
+    for line in (folder / "out.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        sweep += record.get("measure_seconds", 0)
+    return sweep
+
+
+def judge_winners(options, folder, per_ms):
+    counts, slowest = collections.Counter(), 0
+    for seed in range(options.seed, options.seed + options.runs):
+        steps = [per_ms * ms for ms in SPECS]
+        random.Random(seed).shuffle(steps)
+        with Load(options.load, folder, seed):
+            values = ",".join(str(round(s)) for s in steps)
+            run = tuned(options, folder, ["--param", f"STEPS:[{values}]", "--", str(folder / "work"), "{STEPS}"])
+        word = run.stdout.split(":")[0]
+        right = winner_of(folder) <= min(round(s) for s in steps) * 1.01
+        counts[word, right] += 1
+        spent = re.search(r"finals ([0-9.]+) s", run.stderr)
+        slowest = max(slowest, float(spent[1]) / max(measure_finals(folder), 1) if spent else 0)
+        print(f"seed {seed}: {'right' if right else 'WRONG'}, {run.stdout.splitlines()[0]}", flush=True)
+    total = sum(counts.values())
+    wrong = sum(n for (_, right), n in counts.items() if not right)
+    print(f"load {options.load}: {total} runs, {counts['DECIDED', True]} right and sure, "
+          f"{wrong} wrong, {counts['DECIDED', False]} of them silently, "
+          f"{sum(n for (word, _), n in counts.items() if word == 'UNDECIDED')} undecided; "
+          f"finals at most {slowest:.2f} times the sweep (or 1 s)")
+
+
+def write_source(folder, per_ms, slowdown):
+    """A tuning file of two specs, 20 and 26 ms of work, and its source, which does so many times the work."""
+    (folder / "bench.c").write_text(WORK.replace("i = strtoul(argv[1], 0, 10)", f"i = {slowdown} * atof(argv[1] + 4)"))
+    (folder / "bench.yaml").write_text(
+        f"name: bench\nfile: bench.c\nwhole: true\nbuild: {{command: [cc, -O1, -o, '{{binary}}', '{{file}}']}}\n"
+        f"params: {{$W: [{round(20 * per_ms)}, {round(26 * per_ms)}]}}\n")
+
+
+def judge_baselines(options, folder, per_ms):
+    for slowdown in (1, 1.05):
+        codes = collections.Counter()
+        for seed in range(options.seed, options.seed + options.runs):
+            with Load(options.load, folder, seed):
+                write_source(folder, per_ms, 1)
+                tuned(options, folder, ["--yaml", str(folder / "bench.yaml")])
+                (folder / "out.yaml").rename(folder / "old.yaml")
+                write_source(folder, per_ms, slowdown)
+                run = tuned(options, folder, ["--yaml", str(folder / "bench.yaml"), "--baseline", str(folder / "old.yaml")])
+            codes[run.returncode] += 1
+            print(f"seed {seed}: x {slowdown}: {run.stdout.splitlines()[0]}", flush=True)
+        print(f"load {options.load}: {slowdown} times the work, {options.runs} runs: exit codes "
+              + ", ".join(f"{code}: {count}" for code, count in sorted(codes.items())))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tune", required=True, help="the program to be judged")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1, help="of the first run")
+    parser.add_argument("--load", choices=["none", "bursts", "rare", "build", "heavy"], default="none")
+    parser.add_argument("--baseline", action="store_true", help="compare two sources instead")
+    options = parser.parse_args()
+    options.tune = os.path.abspath(options.tune)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        compile_work(folder)
+        (judge_baselines if options.baseline else judge_winners)(options, folder, steps_per_ms(folder))
+
+
+if __name__ == "__main__":
+    main()
