@@ -181,7 +181,7 @@ TEST_F(FinalsOfTune, WhatTheyCannotTellApartIsNoTieButSaid) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out.substr(0, result.out.find('\n')), "; others may be up to ")) << result.out;
   EXPECT_TRUE(has(result.out, "\n  101 rounds of finals\n  not told apart: T="));
-  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "\n  verdict:\n    decision: undecided\n    why: others may be up to "));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "\n  verdict:\n    decision: undecided\n    why: 'others may be up to "));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "  tie: no\n"));
   const Words table = rows(result.out);
   EXPECT_LE(table.at(0).substr(2), table.at(1).substr(2));

@@ -85,9 +85,9 @@ class WinnerVerdict {
       return "of several objectives none decides; the specs marked pareto are the choice";
     if (competitors() == 1) return "";
     if (!by_time_) return "finals compare times, which the objective does not follow from";
+    if (findings_->finals_interrupted) return "the finals were interrupted";
     if (!findings_->finals)
       return "no finals were held" + (findings_->no_finals.empty() ? "" : ": " + findings_->no_finals);
-    if (findings_->finals_interrupted) return "the finals were interrupted";
     if (!loss_) return "there were too few rounds to tell it from others";
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
     if (findings_->overlooked) return fmt::format("spec {} was faster in the sweep", *findings_->overlooked);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::array<const char*, 6> kTitles = {"spec", "old (ms)", "new (ms)", "ratio", "interval", "verdict"};
 constexpr std::size_t kShortestSpec = 8;
+constexpr double kNoNoise = 1e-9;  // what rounding makes of none
 using Cells = std::array<std::string, kTitles.size()>;
 
 std::string name_of(const ComparedSpec& row, const ComparedShape& shape) {
@@ -63,7 +64,7 @@ std::string counts_text(const ComparedShape& shape) {
 
 /// What the intervals allow for beside the noise of launches; empty if nothing is known of that.
 std::string noise_text(const ComparedShape& shape) {
-  if (shape.process_noise == 0) return "";
+  if (shape.process_noise < kNoNoise) return "";
   return fmt::format("noise between processes: {:.2g} %, as sweep and finals of the same specs differ",
                      shape.process_noise * 100);
 }
