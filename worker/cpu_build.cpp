@@ -18,6 +18,7 @@
 #include "base/store.h"
 #include "compiler_output.h"
 #include "cpu_shim.h"
+#include "dependencies.h"
 #include "model/values/error.h"
 #include "support.h"
 #include "wire/artifact_name.h"
@@ -28,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kShim = "shim.cpp";
+constexpr const char* kReads = "reads.d";
 
 /// $CXX may hold options and a launcher: `ccache g++`.
 std::vector<std::string> compiler() {
@@ -53,8 +55,10 @@ base::Finished run_compiler(std::vector<std::string> argv, const fs::path& direc
 
 std::vector<std::string> command_line(const wire::BuildRequest& request, const fs::path& artifact) {
   std::vector<std::string> argv = compiler();
-  for (const char* flag : {"-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-fstack-usage", "-Wl,-z,defs"})
+  for (const char* flag :
+       {"-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-fstack-usage", "-Wl,-z,defs", "-MMD", "-MF"})
     argv.emplace_back(flag);
+  argv.push_back((fs::path(request.output) / kReads).string());
   for (const Define& define : request.defines) argv.push_back(fmt::format("-D{}={}", define.name, define.value));
   for (const std::string& folder : request.include) argv.push_back("-I" + folder);
   argv.push_back((fs::path(request.output) / kShim).string());
@@ -148,8 +152,10 @@ wire::Built build_shared_object(const wire::BuildRequest& request) {
   std::fputs(finished.captured.c_str(), stderr);
   if (!finished.exit.clean()) refuse(request, finished);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  return {
-      artifact.filename().string(), spent.count(), {{"code", code_bytes(artifact)}, {"stack", stack_bytes(folder)}}};
+  return {artifact.filename().string(),
+          spent.count(),
+          {{"code", code_bytes(artifact)}, {"stack", stack_bytes(folder)}},
+          files_read(folder / kReads, fs::path(request.source).parent_path())};
 }
 
 }  // namespace tune::worker

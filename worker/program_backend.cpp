@@ -9,6 +9,7 @@
 
 #include "backend.h"
 #include "base/store.h"
+#include "dependencies.h"
 #include "model/values/error.h"
 #include "program_command.h"
 #include "program_host.h"
@@ -52,17 +53,17 @@ Words definitions(const std::vector<Define>& defines) {
 }
 
 // The folder of tune/bench.h: in the build tree, next to an installed tune, or below its libexec.
-Words bench_include() {
+fs::path bench_include() {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   for (const char* folder : {"../include", "../../include"})
-    if (fs::exists(here / folder / "tune/bench.h")) return {"-I" + (here / folder).lexically_normal().string()};
+    if (fs::exists(here / folder / "tune/bench.h")) return (here / folder).lexically_normal();
   return {};
 }
 
 Words build_flags(const wire::BuildRequest& request) {
   Words words = request.flags;
   for (const auto& folder : request.include) words.push_back("-I" + folder);
-  for (const auto& option : bench_include()) words.push_back(option);
+  if (const fs::path ours = bench_include(); !ours.empty()) words.push_back("-I" + ours.string());
   return words;
 }
 
@@ -152,6 +153,8 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
                        {"flags", build_flags(request)},
                        {"binary", {binary.string()}},
                        {"arch", {request.arch.empty() ? "native" : request.arch}}};
+  const fs::path reads = fs::path(request.output) / "reads.d";
+  task.environment = {{kDependenciesVariable, reads.string()}};
   task.folders = {fs::path(request.source).parent_path(), {request.output, fs::temp_directory_path()}};
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -163,7 +166,7 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
   if (!fs::exists(binary))
     throw SpecFailure(Stage::build, "the build succeeded but did not write its program to {binary}");
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  return {name, spent.count(), {}};
+  return {name, spent.count(), {}, files_read(reads, fs::current_path(), bench_include())};
 }
 
 void ProgramBackend::load(const wire::MeasureRequest& request) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "base/store.h"
 
@@ -56,7 +57,7 @@ class Closure {
   void visit(const fs::path& path) {
     const fs::path file = resolved(path);
     if (sources_.texts.contains(file)) return;
-    const std::string& text = sources_.texts[file] = read_file(file);
+    const std::string& text = sources_.texts[file] = sources_.files.read(path);
     std::istringstream lines(text);
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -74,10 +75,9 @@ class Closure {
   }
 
   void visit_all(std::string_view header, const fs::path& beside) {
-    std::error_code ignored;
-    if (fs::is_regular_file(beside / header, ignored)) visit(beside / header);
+    if (sources_.files.finds(beside / header)) visit(beside / header);
     for (const fs::path& folder : folders_)
-      if (fs::is_regular_file(folder / header, ignored)) visit(folder / header);
+      if (sources_.files.finds(folder / header)) visit(folder / header);
   }
 
   std::vector<fs::path> folders_, own_;
@@ -90,10 +90,14 @@ Sources read_sources(const fs::path& source, const HeaderSearch& search) { retur
 
 SourceHash hash_sources(const fs::path& source, const HeaderSearch& search) {
   Hash hash;
-  const Sources sources = read_sources(source, search);
+  Sources sources = read_sources(source, search);
   // File names without folders: the same sources elsewhere are the same build.
   for (const auto& [path, text] : sources.texts) hash.add(path.filename().string()).add(text);
-  return {hash.hex(), sources.macro_include};
+  SourceHash result{hash.hex(), std::move(sources.macro_include), "", std::move(sources.files)};
+  Hash named;
+  for (const fs::path& file : search.named) named.add(file.filename().string()).add(result.files.identity(file));
+  if (!search.named.empty()) result.named = named.hex();
+  return result;
 }
 
 }  // namespace tune::base

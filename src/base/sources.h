@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/header_search.h"
+#include "base/watched_files.h"
 
 namespace tune::base {
 
@@ -14,6 +15,7 @@ struct Sources {
   /// `file.cpp:3` of the first include that names its header by a macro, and is therefore not followed; empty: none in
   /// files below the source's folder or the search's own ones.
   std::string macro_include;
+  WatchedFiles files;  ///< those of `texts`, as they are named, and where other headers were looked for
 };
 
 /// Throws Error(bad_input) if a file cannot be read.
@@ -21,7 +23,9 @@ Sources read_sources(const std::filesystem::path& source, const HeaderSearch& se
 
 struct SourceHash {
   std::string hex;
-  std::string macro_include;  ///< as in Sources
+  std::string macro_include = {};  ///< as in Sources
+  std::string named = {};          ///< hash of the names and contents of HeaderSearch::named; empty: there are none
+  WatchedFiles files = {};         ///< all of them
 };
 
 /// Hash of the names and texts of `read_sources`. Throws Error(bad_input) if a file cannot be read.

@@ -1,4 +1,5 @@
 #pragma once
+#include "exec/announce.h"
 #include "exec/builder.h"
 #include "exec/requests.h"
 
@@ -8,11 +9,13 @@ namespace tune::exec {
 class BuildService {
  public:
   /// `requests` and `launcher` must outlive this.
-  BuildService(const Requests& requests, const WorkerLauncher& launcher, base::StorePlaces store, int jobs)
-      : requests_(&requests), builder_(launcher, std::move(store), jobs) {}
+  BuildService(const Requests& requests, const WorkerLauncher& launcher, base::StorePlaces store, int jobs,
+               const Announce& announce)
+      : requests_(&requests), inputs_(requests, announce), builder_(launcher, inputs_, std::move(store), jobs) {}
 
   Builder& builder() { return builder_; }
   const Builder& builder() const { return builder_; }
+  InputWatch& inputs() { return inputs_; }
 
   /// Queues a spec's build if the spec needs one that does not exist yet. Throws Unlaunchable, Error(environment).
   void want(const Spec& spec);
@@ -38,6 +41,7 @@ class BuildService {
 
  private:
   const Requests* requests_;
+  InputWatch inputs_;
   Builder builder_;
 };
 

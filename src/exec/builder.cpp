@@ -1,7 +1,5 @@
 #include "exec/builder.h"
 
-#include <sys/stat.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -26,6 +24,14 @@ void write_record(const fs::path& folder, const wire::Built& built) {
     throw Error(ExitCode::environment, "cannot write " + (folder / kRecord).string() + ": " + std::strerror(errno));
 }
 
+constexpr int kMostTimes = 4;
+
+[[noreturn]] void fail_as_rewritten() {
+  throw Error(ExitCode::environment,
+              "the files that are built are written to again and again, so that it is not known what was compiled; end "
+              "what writes to them, and run the same command again");
+}
+
 }  // namespace
 
 std::optional<Artifact> read_entry(const base::Store& store, const fs::path& entry, const std::string& key) try {
@@ -34,7 +40,7 @@ std::optional<Artifact> read_entry(const base::Store& store, const fs::path& ent
   const auto built = std::get<wire::Built>(wire::decode_event(record.substr(0, newline)));
   const std::string hash = base::Hash().add(store.read(entry, built.artifact)).hex();
   if (newline == std::string::npos || record.substr(newline + 1) != hash) return std::nullopt;
-  return Artifact{entry / built.artifact, {key, hash, 0, built.properties}};
+  return Artifact{entry / built.artifact, {key, hash, 0, built.properties}, built.reads};
 } catch (const Error& error) {
   if (error.code() == ExitCode::environment) throw;
   return std::nullopt;
@@ -42,8 +48,8 @@ std::optional<Artifact> read_entry(const base::Store& store, const fs::path& ent
   return std::nullopt;  // damaged: built again
 }
 
-Builder::Builder(const WorkerLauncher& launcher, base::StorePlaces store, int jobs)
-    : launcher_(&launcher), places_(std::move(store)), jobs_(jobs) {}
+Builder::Builder(const WorkerLauncher& launcher, InputWatch& inputs, base::StorePlaces store, int jobs)
+    : launcher_(&launcher), inputs_(&inputs), places_(std::move(store)), jobs_(jobs) {}
 
 Builder::~Builder() {
   for (const base::HeldFolder& folder : kept_) store_->discard(folder.path());
@@ -70,15 +76,14 @@ const Builder::Result* Builder::find(const std::string& key) {
   return nullptr;
 }
 
-Builder::Stamp Builder::stamp_of(const Result& result) {
+base::FileStamp Builder::stamp_of(const Result& result) {
   const auto* artifact = std::get_if<Artifact>(&result);
-  struct stat status {};
-  if (artifact == nullptr || ::stat(artifact->path.c_str(), &status) != 0) return {};
-  return {status.st_ino, status.st_size, status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+  return artifact == nullptr ? base::FileStamp() : base::stamp_of(artifact->path);
 }
 
 const Builder::Result& Builder::remember(const std::string& key, Result result) {
   stamps_[key] = stamp_of(result);
+  if (const auto* artifact = std::get_if<Artifact>(&result)) inputs_->note_reads(artifact->reads);
   return results_.insert_or_assign(key, std::move(result)).first->second;
 }
 
@@ -99,6 +104,8 @@ void Builder::start_queued() {
   while (!queue_.empty() && running() < jobs_) {
     Job job = std::move(queue_.front());
     queue_.pop_front();
+    job.rewritten = inputs_->rewritten();
+    if (++job.times > kMostTimes) fail_as_rewritten();
     job.folder = store().begin(job.key);
     job.request.output = job.folder.path().string();
     job.process = std::make_unique<WorkerProcess>(launcher_->start(job.request));
@@ -115,15 +122,22 @@ bool Builder::handle(const base::ProcessHost::Event& event) {
   if (line) found->second.process->handle(*line);
   if (ended) {
     found->second.process->handle(*ended);
-    finish(found->second);
+    const bool saw_two_versions = inputs_->rewritten() != found->second.rewritten;
+    Job job = std::move(found->second);
     running_.erase(found);
+    saw_two_versions ? begin_again(std::move(job)) : finish(std::move(job));
   }
   return true;
 }
 
-void Builder::finish(Job& job) {
-  pending_.erase(job.key);
+void Builder::begin_again(Job job) {
+  store_->discard(job.folder.path());
+  queue_.push_front({std::move(job.key), {}, std::move(job.request), nullptr, 0, job.times});
+}
+
+void Builder::finish(Job job) {
   seconds_ += job.process->stage_times().of(Stage::build);
+  pending_.erase(job.key);
   Result result = result_of(job);
   const auto* artifact = std::get_if<Artifact>(&result);
   if (artifact != nullptr && artifact->path.parent_path() == job.folder.path())

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/store.h"
+#include "exec/input_watch.h"
 #include "exec/worker_launcher.h"
 
 namespace tune::exec {
@@ -19,6 +20,7 @@ namespace tune::exec {
 struct Artifact {
   std::filesystem::path path;
   BuildInfo info;
+  std::vector<std::string> reads = {};  ///< wire::Built::reads
 };
 
 /// What is in an entry of the store; nullopt if it is damaged. Throws Error(environment) if another user can change it.
@@ -31,8 +33,8 @@ class Builder {
  public:
   using Result = std::variant<Artifact, Failure>;
 
-  /// `launcher` must outlive this. `jobs`: processes at a time.
-  Builder(const WorkerLauncher& launcher, base::StorePlaces store, int jobs);
+  /// `launcher` and `inputs` must outlive this. `jobs`: processes at a time.
+  Builder(const WorkerLauncher& launcher, InputWatch& inputs, base::StorePlaces store, int jobs);
   /// Discards unfinished builds, whose processes must have ended, and what a store that has grown too large can spare.
   ~Builder();
   Builder(const Builder&) = delete;
@@ -53,6 +55,7 @@ class Builder {
   double seconds() const { return seconds_; }
 
   /// Handles a process event; returns false if it is not one of ours. After an Ended event a result may be available.
+  /// A build during which its files were written to is queued again. Throws Error(environment) if they have changed.
   bool handle(const base::ProcessHost::Event& event);
 
  private:
@@ -61,20 +64,17 @@ class Builder {
     base::HeldFolder folder;
     wire::BuildRequest request;
     std::unique_ptr<WorkerProcess> process;
+    int rewritten = 0;  ///< InputWatch::rewritten when it began
+    int times = 0;      ///< that it was begun
   };
-  /// Identifies the state of an artifact's file when it was hashed; a file that has been written or replaced since then
-  /// has another stamp.
-  struct Stamp {
-    std::uint64_t inode = 0;
-    std::int64_t bytes = 0, seconds = 0, nanoseconds = 0;  ///< the times are those of the last change
-    bool operator==(const Stamp&) const = default;
-  };
-  static Stamp stamp_of(const Result& result);
+  static base::FileStamp stamp_of(const Result& result);
   const Result& remember(const std::string& key, Result result);
-  void finish(Job& job);
+  void begin_again(Job job);
+  void finish(Job job);
   Result result_of(const Job& job);
 
   const WorkerLauncher* launcher_;
+  InputWatch* inputs_;
   base::StorePlaces places_;
   std::unique_ptr<base::Store> store_;  ///< made when something is to be built
   int jobs_;
@@ -86,7 +86,7 @@ class Builder {
   /// used nor replaced.
   std::vector<base::HeldFolder> kept_;
   std::map<std::string, Result> results_;
-  std::map<std::string, Stamp> stamps_;  ///< of results_
+  std::map<std::string, base::FileStamp> stamps_;  ///< of results_ when they were hashed
   double seconds_ = 0;
 };
 

@@ -204,6 +204,7 @@ std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::
     await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
   }
   device_->end_turn();
+  service_->builds().inputs().check_unbuilt();
   if (measured && !entry.beyond) why = contradiction(clocks, measured->metrics);
   if (!why) return measured;
   drop(entry, *why);

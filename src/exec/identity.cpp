@@ -251,6 +251,8 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const b
   hash.add(plan.kernel);                                           // which of the file's kernels the artifact offers
   if (hello.device.arch == "native") hash.add(hello.device.name);  // what `native` means
   for (const std::string& flag : plan.build.flags) hash.add(flag);
+  // The libraries, files of options, scripts and programs that they name; as `bias`.
+  if (!sources.named.empty()) hash.add("named").add(sources.named);
   // The files that builds also read, as the user says.
   for (const std::filesystem::path& file : plan.build.depends)
     hash.add(file.filename().string()).add(base::read_file(file));

@@ -1,27 +1,67 @@
 #include "exec/requests.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string_view>
 
 #include "base/process.h"
 #include "base/store.h"
 #include "exec/spec_launches.h"
 #include "model/device_setting.h"
 #include "model/program.h"
+#include "model/values/error.h"
 
 namespace tune::exec {
 namespace {
 
+// A file that a command names may also be one that it writes.
+bool is_script(const std::filesystem::path& file) {
+  constexpr std::string_view kEndings[] = {".py", ".sh", ".jl", ".pl", ".rb", ".lua", ".js", ".R"};
+  std::ifstream stream(file);
+  char start[2] = {};
+  return std::ranges::find(kEndings, file.extension().string()) != std::end(kEndings) ||
+         (stream.read(start, sizeof start) && start[0] == '#' && start[1] == '!');
+}
+
 // The contents of the programs that a command starts: of its first word, and of a file that is its second, such as a
 // script. What else it reads and writes is not known.
-std::string hash_of_programs(const Plan& plan) {
+base::SourceHash hash_of_programs(const Plan& plan) {
   base::Hash hash;
-  const auto add = [&](const std::filesystem::path& file) {
+  base::SourceHash result;
+  const auto add = [&](const std::filesystem::path& file, bool is_program) {
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(file, ignored)) hash.add(base::hash_file(file));
+    if (!std::filesystem::is_regular_file(file, ignored)) return;
+    if (is_program || is_script(file)) result.files.identity(file);
+    hash.add(base::hash_file(file));
   };
-  for (const std::string& program : programs_of(plan)) add(base::find_program(program));
-  if (!plan.build.run_is_shell && plan.build.run.size() > 1) add(plan.build.run[1]);
-  return hash.hex();
+  for (const std::string& program : programs_of(plan)) add(base::find_program(program), true);
+  if (!plan.build.run_is_shell && plan.build.run.size() > 1) add(plan.build.run[1], false);
+  result.hex = hash.hex();
+  return result;
+}
+
+// Of compilers that are often only a small program that starts the one in use, as those of pip and rustup are.
+std::string version_behind(const std::filesystem::path& program) try {
+  constexpr std::string_view kFrontEnds[] = {"mojo", "rustc", "cargo"};
+  const std::string name = program.filename().string();
+  if (std::ranges::find(kFrontEnds, name) == std::end(kFrontEnds) || base::find_program(name) != program) return "";
+  base::Command command;
+  command.argv = {program.string(), "--version"};
+  return base::run(command).output;
+} catch (const Error&) {
+  return "";
+}
+
+base::SourceHash hash_of_sources(const Plan& plan) {
+  if (plan.file.empty()) return hash_of_programs(plan);
+  const base::HeaderSearch search = base::header_search(plan.build, plan.backend, plan.file);
+  base::SourceHash result = base::hash_sources(plan.file, search);
+  for (const std::filesystem::path& program : search.named)
+    if (const std::string version = version_behind(program); !version.empty())
+      result.named = base::Hash().add(result.named).add(version).hex();
+  for (const std::filesystem::path& file : plan.build.depends) result.files.identity(file);
+  return result;
 }
 
 }  // namespace
@@ -36,9 +76,7 @@ Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
       hello_(std::move(hello)),
       seed_(seed),
       has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
-      sources_(plan.file.empty()
-                   ? base::SourceHash{hash_of_programs(plan), ""}
-                   : base::hash_sources(plan.file, base::header_search(plan.build, plan.backend, plan.file))),
+      sources_(hash_of_sources(plan)),
       identity_(plan, hello_, seed, sources_) {}
 
 std::string Requests::remark() const {

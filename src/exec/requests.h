@@ -28,6 +28,9 @@ class Requests {
   std::uint64_t seed() const { return seed_; }
   /// Of the source and its headers; empty for an installed command.
   const std::string& source_hash() const { return sources_.hex; }
+  /// What builds are made from, as it was when it was read: also the files of build.depends, and what flags and
+  /// build.command name. Of an installed command its programs.
+  const base::WatchedFiles& files() const { return sources_.files; }
   /// Warns that a header is not part of the build key; empty if all headers are.
   std::string remark() const;
   /// Whether specs have an artifact at all (scripts and programs that exist have none).

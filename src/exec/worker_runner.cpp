@@ -312,6 +312,7 @@ bool WorkerRunner::collect_results() {
 void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
   const auto found = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
   if (found == tasks_.end()) return;  // dismissed
+  service_->builds().inputs().check_unbuilt();
   Task& task = *found;
   const bool again = result.no_device || (result.reused && (failed(result) || !sharing_));
   auto* measurement = std::get_if<Measurement>(&result.outcome);

@@ -154,6 +154,7 @@ struct Built {
   std::string artifact;  ///< file name inside BuildRequest::output
   double seconds = 0;
   std::map<std::string, double> properties;
+  std::vector<std::string> reads = {};  ///< paths of files that were read, if the compiler says; not the system's
 };
 struct Loaded {};
 /// The result was right; `max_error` is the largest error over its tolerance, `seconds` the checked launch's time.
