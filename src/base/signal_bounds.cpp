@@ -2,15 +2,10 @@
 
 #include <asm/unistd.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -25,83 +20,33 @@ struct ScopedRules {
 };
 constexpr std::uint64_t kScopeSignal = 1 << 1;
 
-#if defined(__x86_64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr std::uint32_t kArchitecture = 0;  // there is no filter: the calls' numbers are not known
-#endif
-constexpr std::uint32_t kForeignCalls = 0x40000000;  // of x32, which takes the same architecture's name
-
-constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
-constexpr std::uint32_t kDeny = SECCOMP_RET_ERRNO | EPERM;
+constexpr std::uint32_t kAllow = CallFilter::kAllow, kDeny = CallFilter::kDeny;
 constexpr std::uint32_t kSignalCalls[] = {__NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo,
                                           __NR_rt_tgsigqueueinfo};
 constexpr std::uint32_t kSendByDescriptor = 424;  // pidfd_send_signal, on every architecture
 
-constexpr std::uint32_t kNumber = offsetof(seccomp_data, nr);
-constexpr std::uint32_t kTheArchitecture = offsetof(seccomp_data, arch);
-constexpr std::uint32_t kFirst = offsetof(seccomp_data, args);  // the lower half, on the two architectures
-constexpr std::uint32_t kSecond = kFirst + sizeof(std::uint64_t);
-
-sock_filter load(std::uint32_t offset) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset); }
-sock_filter answer(std::uint32_t what) { return BPF_STMT(BPF_RET | BPF_K, what); }
-sock_filter if_equal(std::uint32_t value, std::size_t otherwise_skip) {
-  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, static_cast<std::uint8_t>(otherwise_skip));
-}
-
-/// Adds the rules of one system call: it gets the answer `listed` if its argument at `offset` is among the values. If
-/// it is not, it gets the answer `other`, or what follows decides.
-void add_call(std::vector<sock_filter>& filter, std::uint32_t call, std::uint32_t offset,
-              const std::vector<std::uint32_t>& values, std::uint32_t listed, std::optional<std::uint32_t> other) {
-  filter.push_back(if_equal(call, 2 * values.size() + 2));
-  filter.push_back(load(offset));
-  for (const std::uint32_t value : values) {
-    filter.push_back(if_equal(value, 1));
-    filter.push_back(answer(listed));
-  }
-  filter.push_back(other ? answer(*other) : load(kNumber));
-}
-
-/// The beginning of a filter, which returns `foreign` for system calls of the other ABIs of this CPU.
-std::vector<sock_filter> begin_filter(std::uint32_t foreign) {
-  return {load(kTheArchitecture), if_equal(kArchitecture, 2), load(kNumber),
-          BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kForeignCalls, 0, 1), answer(foreign)};
-}
-
 /// `foreign` is returned for system calls of the other ABIs of this CPU, and for the calls that direct a file's SIGIO
 /// to a process. Nobody can join the closed groups.
-std::vector<sock_filter> make_filter(const std::vector<std::uint32_t>& targets, std::uint32_t listed,
-                                     std::uint32_t other, std::uint32_t foreign,
-                                     const std::vector<std::uint32_t>& closed_groups) {
-  if (kArchitecture == 0) return {};
-  std::vector<sock_filter> filter = begin_filter(foreign);
-  for (const std::uint32_t call : kSignalCalls) add_call(filter, call, kFirst, targets, listed, other);
-  add_call(filter, __NR_fcntl, kSecond, {F_SETOWN, F_SETOWN_EX}, foreign, kAllow);
-  add_call(filter, __NR_setpgid, kSecond, closed_groups, kDeny, kAllow);
-  add_call(filter, kSendByDescriptor, kFirst, {}, kDeny, kDeny);
-  filter.push_back(answer(kAllow));
+CallFilter make_filter(const std::vector<std::uint32_t>& targets, std::uint32_t listed, std::uint32_t other,
+                       std::uint32_t foreign, const std::vector<std::uint32_t>& closed_groups) {
+  CallFilter filter(foreign);
+  for (const std::uint32_t call : kSignalCalls) filter.add(call, 0, targets, listed, other);
+  filter.add(__NR_fcntl, 1, {F_SETOWN, F_SETOWN_EX}, foreign, kAllow);
+  filter.add(__NR_setpgid, 1, closed_groups, kDeny, kAllow);
+  filter.add(kSendByDescriptor, kDeny);
   return filter;
-}
-
-/// Takes the step, if need be after promising to gain no privileges, which an administrator need not do.
-bool after_promise(bool (*step)(const void*), const void* argument) {
-  return step(argument) || (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && step(argument));
 }
 
 /// A filter for the calls that change the limits and the priority of a process, with answers as in `make_filter`, and
 /// for the one that moves it to other cores: that takes threads, whose numbers nobody knows, except for `fixed` ones.
-std::vector<sock_filter> make_control_filter(const std::vector<std::uint32_t>& targets, std::uint32_t listed,
-                                             std::uint32_t other, const std::vector<std::uint32_t>& fixed) {
-  if (kArchitecture == 0) return {};
-  std::vector<sock_filter> filter = begin_filter(other);
+CallFilter make_control_filter(const std::vector<std::uint32_t>& targets, std::uint32_t listed, std::uint32_t other,
+                               const std::vector<std::uint32_t>& fixed) {
+  CallFilter filter(other);
   for (const std::uint32_t call : {__NR_prlimit64, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr})
-    add_call(filter, call, kFirst, targets, listed, other);
-  add_call(filter, __NR_setpriority, kFirst, {PRIO_PGRP, PRIO_USER}, kDeny, std::nullopt);
-  add_call(filter, __NR_setpriority, kSecond, targets, listed, other);
-  add_call(filter, __NR_sched_setaffinity, kFirst, fixed, kDeny, kAllow);
-  filter.push_back(answer(kAllow));
+    filter.add(call, 0, targets, listed, other);
+  filter.add(__NR_setpriority, 0, {PRIO_PGRP, PRIO_USER}, kDeny, std::nullopt);
+  filter.add(__NR_setpriority, 1, targets, listed, other);
+  filter.add(__NR_sched_setaffinity, 0, fixed, kDeny, kAllow);
   return filter;
 }
 
@@ -121,17 +66,6 @@ bool enter_scope() {
       &made);
   ::close(made);
   return entered;
-}
-
-// Linux before 5.16 would otherwise slow down everything that runs under a filter, and with it what is measured.
-bool enter_filter(const std::vector<sock_filter>& filter) {
-  const sock_fprog program = {static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
-  return !filter.empty() &&
-         after_promise(
-             [](const void* what) {
-               return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, what) == 0;
-             },
-             &program);
 }
 
 }  // namespace
@@ -155,8 +89,8 @@ SignalBounds SignalBounds::sparing(const std::vector<pid_t>& processes, const st
 }
 
 void SignalBounds::enter() const {
-  if (!enter_scope()) enter_filter(signals_);
-  enter_filter(control_);
+  if (!enter_scope()) signals_.enter();
+  control_.enter();
 }
 
 }  // namespace tune::base

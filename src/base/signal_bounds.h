@@ -1,9 +1,10 @@
 #pragma once
-#include <linux/filter.h>
 #include <sys/types.h>
 
 #include <utility>
 #include <vector>
+
+#include "base/call_filter.h"
 
 namespace tune::base {
 
@@ -26,10 +27,9 @@ class SignalBounds {
   void enter() const;
 
  private:
-  SignalBounds(std::vector<sock_filter> signals, std::vector<sock_filter> control)
-      : signals_(std::move(signals)), control_(std::move(control)) {}
+  SignalBounds(CallFilter signals, CallFilter control) : signals_(std::move(signals)), control_(std::move(control)) {}
 
-  std::vector<sock_filter> signals_, control_;
+  CallFilter signals_, control_;
 };
 
 }  // namespace tune::base
