@@ -65,7 +65,8 @@ TEST_F(CheatTest, EachIsCaughtInItsRow) {
       {"caches results by a checksum of the content", 9, "check, reported: wrong result in C"},
       {"leaves work to a thread", 11, "check, reported: "},
       {"leaves work to a thread that a timer continues", 12, "check, reported: "},
-      {"leaves work to a child", 13, "check, reported: C was not fully written"},
+      {"leaves work to a child", 13, "check, reported: the kernel started a process"},
+      {"leaves work to a child that a thread waits for", 23, "check, reported: the kernel started a process"},
       {"forges messages and leaves", 14, "check, protocol: the process ended with exit code 0 but without a result"},
       {"overwrites a mapped reference", 16, "check, reported: wrong result in C"},
       {"lowers the precision", 17, "check, reported: wrong result in C"},
@@ -87,6 +88,14 @@ TEST_F(CheatTest, AClockThatWasStoppedIsContradicted) {
   EXPECT_TRUE(outcome_text(trial).starts_with("measure, reported: the kernel's process reports 1e-06 ms for launches"))
       << outcome_text(trial);
 }
+
+TEST_F(CheatTest, WhatNoSignalStopsCountsAsTheLaunchesTime) {
+  for (const auto& [cheat, trial] : tune({24, 25}))
+    EXPECT_TRUE(outcome_text(trial).starts_with("measure, reported: the kernel's process reports "))
+        << cheat << ": " << outcome_text(trial);
+}
+
+TEST_F(CheatTest, ThreadsAreForEveryKernel) { EXPECT_EQ(outcome_text(tune({26}).at(26)), "measured"); }
 
 TEST_F(CheatTest, AKernelsOwnClockIsNotAsked) {
   const auto trials = tune({22});

@@ -88,18 +88,6 @@ TEST_F(Faults, AWrongResultIsOneRow) {
   expect_outcomes(cases);
 }
 
-TEST_F(Faults, GrandchildrenThatHoldThePipesDelayNobody) {
-  const std::vector<Case> cases = {
-      {"right(); if (first && fork() == 0) for (;;) pause();", "measured"},
-      {"right(); if (first && fork() == 0) { setsid(); sleep(2); _exit(0); }", "measured"},
-      {"right();", "measured"},
-  };
-  write_kernels(cases);
-  EXPECT_EQ(tune({}).code, 0);
-  expect_outcomes(cases);
-  EXPECT_TRUE(eventually([&] { return sandbox_.processes().empty(); }));
-}
-
 TEST_F(Faults, AKernelThatClosesAllDescriptorsHurtsNobody) {
   const std::vector<Case> cases = {
       {"right(); for (int fd = 0; fd < 1024; ++fd) close(fd);", "measured"},

@@ -24,8 +24,10 @@ std::optional<std::string> clock_contradiction(std::vector<TimedLaunch> launches
   };
   std::ranges::sort(launches, {}, excess);
   if (excess(launches[launches.size() / 4]) <= allowance) return std::nullopt;
-  return fmt::format("the kernel's process reports {:.4g} ms for launches that took {:.4g} ms", 1e3 * median.claimed,
-                     1e3 * counted(median, excusable));
+  return fmt::format(
+      "the kernel's process reports {:.4g} ms for launches that took {:.4g} ms until nothing of it ran: "
+      "a kernel has to end its work before it returns, and must not change the clock",
+      1e3 * median.claimed, 1e3 * counted(median, excusable));
 }
 
 }  // namespace tune::worker

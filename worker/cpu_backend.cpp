@@ -223,7 +223,9 @@ double CpuBackend::clock(const wire::Go& go, double start) const {
 /// What speaks against the clock of the kernel's process; nullopt: nothing. `spent` is what launches had taken before
 /// those in question. `is_early`: there is time to look for what excuses the process.
 std::optional<std::string> CpuBackend::doubt(double spent, bool is_early) {
-  const auto contradiction = [this] { return clock_contradiction(launches_, allowance_, excusable_); };
+  const auto contradiction = [this] {
+    return clock_contradiction(launches_, allowance_ + process_->allowance_for_threads(), excusable_);
+  };
   // Before each trial we do what we do around launches, which counts where processes have a share of the cores.
   const auto work = [this] { memory(last_).verify(last_); };
   if (is_early && contradiction()) {

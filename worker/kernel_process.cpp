@@ -15,12 +15,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "backend.h"
 #include "base/process.h"
+#include "kernel_calls.h"
 #include "kernel_runner.h"
 #include "measure.h"
 
@@ -30,6 +33,8 @@ namespace {
 constexpr int kTrials = 5;
 constexpr auto kPause = std::chrono::milliseconds(1);  // so that cores fall asleep, as they do in a long launch
 constexpr double kLeastAllowance = 100e-6;             // seconds
+constexpr double kToStopThread = 8e-6;                 // seconds
+constexpr std::int64_t kUsualThreads = 64;             // on any machine; more are usual where there are more cores
 constexpr time_t kMostToStop = 5;                      // seconds
 constexpr double kBlindAllowance = 20e-3;              // where the system does not say who waited for a core
 constexpr long kPatienceNanoseconds = 10'000'000;      // after which we look whether the process still is there
@@ -108,13 +113,18 @@ pid_t start_process(int shared) {
 }
 
 [[noreturn]] void end_like(const siginfo_t& end) {
-  base::end_all_below_us();
   if (end.si_code == CLD_EXITED) ::_exit(end.si_status);
   const rlimit no_core{};
   ::setrlimit(RLIMIT_CORE, &no_core);  // the kernel's process has left its own, where cores are wanted
   std::signal(end.si_status, SIG_DFL);
   std::raise(end.si_status);
   ::_exit(1);
+}
+
+double seconds_of(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 bool is_end(const siginfo_t& info) {
@@ -126,7 +136,7 @@ bool is_end(const siginfo_t& info) {
 KernelProcess::KernelProcess(KernelSharedMemory& shared) : shared_(shared) {
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
   process_ = start_process(shared.file());
-  started_ = base::StartedChild(process_);
+  ::clock_getcpuclockid(process_, &its_time_);
   its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
   our_delay_ = RunDelay("/proc/thread-self/schedstat");
   await_turn(++turns_);
@@ -154,10 +164,10 @@ void KernelProcess::await_turn(std::uint32_t turns) {
 
 void KernelProcess::end_with(const siginfo_t& end) {
   process_ = 0;
-  started_ = {};
   const FaultNote fault = const_cast<const KernelNotes&>(shared_.notes()).fault;
-  const std::string text =
-      end.si_status == SIGSEGV && end.si_code != CLD_EXITED ? to_text(fault, shared_.extents()) : "";
+  const int signal = end.si_code == CLD_EXITED ? 0 : end.si_status;
+  if (signal == SIGSYS) throw SpecFailure(stage_, kWorkedOutsideThreads);
+  const std::string text = signal == SIGSEGV ? to_text(fault, shared_.extents()) : "";
   if (!text.empty()) throw SpecFailure(stage_, text);
   end_like(end);
 }
@@ -179,15 +189,11 @@ void KernelProcess::stop() {
         stage_, "the kernel's process lets itself be traced (ptrace), so that it cannot be stopped and continued");
 }
 
-/// They are not stopped with it, and could go on with its work.
-void KernelProcess::end_what_it_started() const {
-  base::end_descendants(process_);
-  base::end_orphans();
-}
-
-/// Returns what it took by our clock.
+/// Returns what it took by our clock, and after that in its threads until none of them runs any more: one that is in
+/// the system stops only when that has done what it was asked for.
 TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   if (process_ == 0) throw SpecFailure(stage_, "the kernel's process has ended");  // to kill(2) 0 is our own group
+  require_stopped();
   volatile KernelNotes& notes = shared_.notes();
   notes.command = command;
   notes.outcome = KernelNotes::Outcome::done;
@@ -195,11 +201,10 @@ TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   ++notes.orders;
   ::kill(process_, SIGCONT);
   await_turn(++turns_);
-  const double end = seconds_now();
+  const double end = seconds_now(), computed = seconds_of(its_time_);
   stop();
-  const double waited_now = its_delay_.seconds() + our_delay_.seconds();
-  end_what_it_started();
-  return {0, end - start, waited_now - waited};
+  const double afterwards = seconds_of(its_time_) - computed;
+  return {0, end - start + afterwards, its_delay_.seconds() + our_delay_.seconds() - waited};
 }
 
 std::string KernelProcess::load() {
@@ -270,12 +275,18 @@ double KernelProcess::allowance(double difference) const {
   return kLeastAllowance + blind + 2 * difference;
 }
 
+double KernelProcess::allowance_for_threads() const {
+  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", process_));
+  const std::int64_t most = std::max<std::int64_t>(kUsualThreads, std::thread::hardware_concurrency());
+  return kToStopThread * static_cast<double>(std::min(std::distance(begin(threads), end(threads)), most));
+}
+
 void KernelProcess::require_stopped() {
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG);
   if (info.si_pid == 0) return;
   if (is_end(info)) end_with(info);
-  throw SpecFailure(Stage::check, "the kernel's process went on while its result was compared");
+  throw SpecFailure(Stage::check, "the kernel's process went on between two launches");
 }
 
 Disturbance disturbance_without_kernel(std::size_t trials, double seconds, const std::function<void()>& work) {

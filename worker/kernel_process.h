@@ -6,7 +6,6 @@
 #include <functional>
 #include <string>
 
-#include "base/descendants.h"
 #include "clock_check.h"
 #include "kernel_shared_memory.h"
 #include "run_delay.h"
@@ -14,10 +13,10 @@
 namespace tune::worker {
 
 /// The process that a kernel runs in, as its judge sees it. It executes our own program once more, and inherits nothing
-/// but the shared memory and stderr. Between launches all its threads are stopped, so work that is unfinished when a
-/// launch returns is missing from the result. What it has started ends then, because that could go on with the work. If
-/// the process ends by itself, this process ends in the same way (unless a better message is known), so that the driver
-/// sees how the kernel ended.
+/// but the shared memory and stderr, and can start threads, but no processes. Between launches all its threads are
+/// stopped: work that is unfinished then is missing from the result, and what they do until then counts as time of the
+/// launch. If the process ends by itself, this process ends in the same way (unless a better message is known), so that
+/// the driver sees how the kernel ended.
 class KernelProcess {
  public:
   /// `shared` outlives this.
@@ -43,6 +42,8 @@ class KernelProcess {
   double allowance();
   /// The same, if they differ by so many seconds, waiting for cores aside.
   double allowance(double difference) const;
+  /// How many seconds more they may differ by because all of the process's threads have to be stopped.
+  double allowance_for_threads() const;
   /// Computes for so many seconds, as a kernel would.
   TimedLaunch compute(double seconds);
   /// Throws SpecFailure if anything has happened to the process since the last launch.
@@ -53,15 +54,14 @@ class KernelProcess {
   double claimed() const;
   void await_turn(std::uint32_t turns);
   void stop();
-  void end_what_it_started() const;
   [[noreturn]] void end_with(const siginfo_t& end);
   void throw_what_it_threw() const;
 
   KernelSharedMemory& shared_;
   Stage stage_ = Stage::load;
-  pid_t process_ = 0;  ///< 0: it has ended
-  base::StartedChild started_;
+  pid_t process_ = 0;        ///< 0: it has ended
   std::uint32_t turns_ = 0;  ///< how many commands it has carried out
+  clockid_t its_time_{};     ///< what all its threads have computed
   RunDelay its_delay_, our_delay_;
 };
 

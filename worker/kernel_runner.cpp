@@ -25,6 +25,7 @@
 #include "cpu_kernel.h"
 #include "fault_report.h"
 #include "fp_environment.h"
+#include "kernel_calls.h"
 #include "kernel_memory.h"
 #include "kernel_shared_memory.h"
 #include "measure.h"
@@ -190,6 +191,7 @@ int run_kernel() {
   // If the system has Landlock, we cannot look into other processes from here on, such as our judge, nor open what they
   // have open, such as the reference.
   renounce({});
+  compute_in_threads_only();
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
   KernelRunner(shared, limit_memory(shared.request().measure.memory_bytes)).obey();
 }
