@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -154,6 +155,34 @@ TEST_F(Resume, ASecondRunOfAKernelStartsNoWorker) {
   const Result second = sandbox_.tune_from(bin, command);
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_EQ(ranking_of(second.out), ranking_of(first.out));
+}
+
+TEST_F(Resume, WithOtherThreadsOrOnOtherCoresSpecsAreMeasuredAgain) {
+  tune();
+  EXPECT_EQ(new_runs(), 3);
+  sandbox_.environment["OMP_NUM_THREADS"] = "2";
+  tune();
+  EXPECT_EQ(new_runs(), 3);
+  tune();
+  EXPECT_EQ(new_runs(), 0);
+  sandbox_.environment["OMP_NUM_THREADS"] = "3";
+  tune();
+  EXPECT_EQ(new_runs(), 3);
+  sandbox_.environment.erase("OMP_NUM_THREADS");
+  tune();
+  EXPECT_EQ(new_runs(), 0);
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "there is one core only";
+  CPU_ZERO(&one);
+  for (int core = 0; CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &before)) CPU_SET(core, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  tune();
+  ::sched_setaffinity(0, sizeof before, &before);
+  EXPECT_EQ(new_runs(), 3);
+  tune();
+  EXPECT_EQ(new_runs(), 0);
 }
 
 TEST_F(Resume, TrialsOfAnotherVersionAreKeptAndMeasuredAgain) {

@@ -14,6 +14,7 @@
 #include "base/descriptor.h"
 #include "base/store.h"
 #include "compare_result.h"
+#include "core_settings.h"
 #include "elements.h"
 #include "generator.h"
 #include "guarded_buffer.h"
@@ -45,6 +46,22 @@ TEST(KernelMemory, CachesOfAContainerAreFree) {
   std::ofstream(folder / "memory.current") << "500\n";
   EXPECT_EQ(worker::left_in_container(folder), 1000) << "the files were read at different times";
   std::filesystem::remove_all(folder);
+}
+
+TEST(CoreSettings, TheSmallestShareOfAllGroupsCounts) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "tune-XXXXXX").string();
+  ASSERT_TRUE(::mkdtemp(pattern.data()));
+  const std::filesystem::path root = pattern;
+  std::filesystem::create_directories(root / "a/b");
+  EXPECT_EQ(worker::cores_of_group(root, "a/b"), 0) << "no such files";
+  std::ofstream(root / "a/b/cpu.max") << "max 100000\n";
+  EXPECT_EQ(worker::cores_of_group(root, "a/b"), 0);
+  std::ofstream(root / "a/cpu.max") << "150000 100000\n";
+  EXPECT_EQ(worker::cores_of_group(root, "a/b"), 1.5);
+  std::ofstream(root / "cpu.max") << "50000 100000\n";
+  EXPECT_EQ(worker::cores_of_group(root, "a/b"), 0.5);
+  EXPECT_EQ(worker::cores_of_group(root, ""), 0.5);
+  std::filesystem::remove_all(root);
 }
 
 TEST(Elements, RoundToNearestEven) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "backend.h"
+#include "core_settings.h"
 #include "cpu_build.h"
 #include "cpu_limits.h"
 #include "cpu_memory.h"
@@ -91,6 +92,7 @@ wire::Hello CpuBackend::probe() {
   const CpuMonitor monitor(0);
   hello.device = probe_cpu(monitor);
   hello.compiler = cpp_compiler_version();
+  hello.cores = core_settings();
   return hello;
 }
 

@@ -9,6 +9,7 @@
 
 #include "backend.h"
 #include "base/store.h"
+#include "core_settings.h"
 #include "dependencies.h"
 #include "model/values/error.h"
 #include "program_command.h"
@@ -138,6 +139,7 @@ wire::Hello ProgramBackend::probe() {
   hello.device = host_device();
   hello.device.arch = "native";
   hello.compiler = compiler_versions();
+  hello.cores = core_settings();
   return hello;
 }
 

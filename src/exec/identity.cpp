@@ -271,6 +271,8 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   hash.add(std::to_string(wire::kProtocol));  // the version of these lists, and of how workers measure
   hash.add(hello.device.name);                // another model has other times, and so has another driver
   hash.add(hello.device.driver);
+  // How many cores there are to compute on. Added only where they are not all, because journals are older.
+  if (!hello.cores.empty()) hash.add("cores").add(hello.cores);
   hash.add(text_of_measuring(plan, seed));
   // With the derived names below: what the names in the expressions of launches mean.
   for (const auto& [name, value] : plan.constants) {
