@@ -650,6 +650,7 @@ extern "C" void abort();
 extern "C" void plain(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = in[i]; }
 extern "C" void crash(const float*, float*, int) { abort(); }
 extern "C" void twice(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = 2 * in[i]; }
+extern "C" void infinite(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = in[i] / (i - 7); }
 extern "C" void copy(const float* in, float* out, int n) {
   if (BREAK) absent();
   for (int i = 0; i < n; i += STEP) for (int j = i; j < i + STEP && j < n; ++j) out[j] = in[j];
@@ -704,6 +705,13 @@ TEST_F(CustomResume, AReferenceThatCrashesIsNamed) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.out, "reference kernel 'crash', built like this spec, failed: killed by signal 6"))
       << result.out;
+}
+
+TEST_F(CustomResume, AReferenceThatIsInfiniteMakesNoResultRight) {
+  write("infinite");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "inf as value 7 of its outputs, and no result can be compared with that")) << result.out;
 }
 
 TEST_F(CustomResume, RulesOverBuildsApplyToWhatIsRecorded) {

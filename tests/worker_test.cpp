@@ -375,7 +375,7 @@ class ReferenceFiles : public testing::Test {
 
   std::filesystem::path folder_, path_;
   std::string identity_ = worker::reference_identity(small_gemm(), 1);
-  std::vector<double> values_ = {1, 2, kNaN, 4};
+  std::vector<double> values_ = {1, 2, 3, 4};
 };
 
 TEST_F(ReferenceFiles, HoldWhatWasWrittenForTheirOwnerOnly) {
@@ -386,6 +386,13 @@ TEST_F(ReferenceFiles, HoldWhatWasWrittenForTheirOwnerOnly) {
   ASSERT_EQ(::stat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1) << "no temporary file is left";
+}
+
+TEST_F(ReferenceFiles, HoldNumbersOnly) {
+  for (const double odd : {HUGE_VAL, -HUGE_VAL, kNaN}) {
+    values_[2] = odd;
+    EXPECT_THROW(worker::write_reference(path_, identity_, values_), worker::SpecFailure) << odd;
+  }
 }
 
 TEST_F(ReferenceFiles, OfAnotherProblemOrSeedAreRefused) {

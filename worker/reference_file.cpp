@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -38,6 +40,17 @@ std::array<char, 32> digits(const std::string& hex) {
   return result;
 }
 
+/// The tolerance follows from the largest value: if that is infinite, any result would be right.
+void require_finite(std::span<const double> values) {
+  const auto odd = std::ranges::find_if_not(values, [](double value) { return std::isfinite(value); });
+  if (odd == values.end()) return;
+  throw SpecFailure(Stage::start,
+                    fmt::format("the reference has {} as value {} of its outputs, and no result can be compared with "
+                                "that; other inputs (init, alpha, beta), or a reference kernel that writes all of its "
+                                "outputs, give numbers",
+                                *odd, odd - values.begin()));
+}
+
 }  // namespace
 
 std::string reference_identity(const Problem& problem, std::uint64_t seed) {
@@ -48,6 +61,7 @@ std::string reference_identity(const Problem& problem, std::uint64_t seed) {
 }
 
 void write_reference(const std::filesystem::path& path, const std::string& identity, std::span<const double> values) {
+  require_finite(values);
   Header header;
   header.count = values.size();
   header.identity = digits(identity);

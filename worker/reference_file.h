@@ -12,7 +12,7 @@ namespace tune::worker {
 std::string reference_identity(const Problem& problem, std::uint64_t seed);
 
 /// Writes a reference as a whole or not at all, readable by its owner only: a header with a magic number, version,
-/// identity and checksum, then the values. Throws SpecFailure.
+/// identity and checksum, then the values. Throws SpecFailure, also if a value is not finite.
 void write_reference(const std::filesystem::path& path, const std::string& identity, std::span<const double> values);
 
 /// A reference mapped read-only. Owns the mapping.
