@@ -1,5 +1,8 @@
 // Kernels and programs that try to have others judged by wrong standards, or to work while no clock runs.
 #include <gtest/gtest.h>
+#include <linux/landlock.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -22,6 +25,7 @@ const std::string kOutside = R"(
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 [[maybe_unused]] static int parent_of(int process) {
   char text[4096] = {};
@@ -43,6 +47,8 @@ const std::string kOutside = R"(
   must_be_denied(sched_setscheduler(process, SCHED_OTHER, &plain));
   must_be_denied(sched_setparam(process, &plain));
   must_be_denied(setpriority(PRIO_PROCESS, process, getpriority(PRIO_PROCESS, process)));
+  must_be_denied(int(syscall(SYS_ioprio_set, 1, process, 0)));
+  must_be_denied(int(syscall(SYS_ioprio_set, 3, 0, 0)));
   must_be_denied(setpriority(PRIO_PGRP, 0, getpriority(PRIO_PGRP, 0)));
   must_be_denied(setpriority(PRIO_USER, 0, getpriority(PRIO_USER, 0)));
   if (prlimit(0, RLIMIT_CORE, &limit, nullptr) != 0 || sched_setaffinity(0, sizeof cores, &cores) != 0) abort();
@@ -132,6 +138,19 @@ TEST_F(Sabotage, ThePriorityTheLimitsAndTheCoresOfJudgesAreNotForKernels) {
   expect_outcomes(cases);
   EXPECT_EQ(sandbox_.tune_from(without_landlock(), {"gemm.yaml", "--output", "other"}).code, 0);
   expect_outcomes(cases, "other.jsonl");
+}
+
+TEST_F(Sabotage, WhoIsEndedWhenMemoryIsShortIsNotForKernels) {
+  if (::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0)
+    GTEST_SKIP() << "this system has no Landlock";
+  const std::vector<Case> cases = {
+      {"for (int process : {getpid(), getppid(), parent_of(getppid())})\n"
+       "if (FILE* file = fopen((\"/proc/\" + std::to_string(process) + \"/oom_score_adj\").c_str(), \"r+\")) abort();",
+       "measured"},
+      {"if (!fopen(\"/proc/self/oom_score_adj\", \"r\") || !fopen(\"/proc/cpuinfo\", \"r\")) abort();", "measured"}};
+  write(cases);
+  EXPECT_EQ(tune({}).code, 0);
+  expect_outcomes(cases);
 }
 
 TEST_F(Sabotage, AKernelMayMoveItsOwnThreads) {

@@ -189,8 +189,8 @@ int run_kernel() {
       {static_cast<pid_t>(shared.notes().judge), static_cast<pid_t>(shared.notes().driver)})
       .enter();
   // If the system has Landlock, we cannot look into other processes from here on, such as our judge, nor open what they
-  // have open, such as the reference.
-  renounce({});
+  // have open, such as the reference, nor have the system end them when memory is short (oom_score_adj).
+  renounce_the_system();
   compute_in_threads_only();
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
   KernelRunner(shared, limit_memory(shared.request().measure.memory_bytes)).obey();

@@ -34,6 +34,14 @@ bool is_or_holds(const fs::path& path, const fs::path& file) {
   return std::ranges::mismatch(path, file).in1 == path.end();
 }
 
+/// True also for what is not there.
+bool allow(const fs::path& path, std::uint64_t access, int rules) {
+  const base::Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!parent) return errno == ENOENT;
+  const landlock_path_beneath_attr rule = {access, parent.get()};
+  return ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+}
+
 /// A rule allows what lies below a path: so what leads to none of the files is allowed, and of the rest what is in it.
 /// A link needs no rule, its target has one; and /dev/stdin leads to a pipe, for which there can be none. False:
 /// something could not be allowed.
@@ -47,12 +55,19 @@ bool allow_all_but(const std::vector<fs::path>& files, const fs::path& folder, i
       if (!allow_all_but(files, path, rules)) return false;
       continue;
     }
-    const base::Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
-    if (!parent && errno == ENOENT) continue;  // it has just gone
-    const landlock_path_beneath_attr rule = {kOpening, parent.get()};
-    if (!parent || ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) return false;
+    if (!allow(path, kOpening, rules)) return false;
   }
   return !error;
+}
+
+base::Descriptor new_rules() {
+  landlock_ruleset_attr handled{};
+  handled.handled_access_fs = kOpening;
+  return base::Descriptor(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
+}
+
+bool apply(int rules) {
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::syscall(SYS_landlock_restrict_self, rules, 0) == 0;
 }
 
 }  // namespace
@@ -84,12 +99,16 @@ std::vector<fs::path> nvidia_nodes(const fs::path& devices) {
 }
 
 bool renounce(const std::vector<fs::path>& paths) {
-  landlock_ruleset_attr handled{};
-  handled.handled_access_fs = kOpening;
-  const base::Descriptor rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
-  if (!rules) return false;
-  return allow_all_but(paths, "/", rules.get()) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
+  const base::Descriptor rules = new_rules();
+  return rules && allow_all_but(paths, "/", rules.get()) && apply(rules.get());
+}
+
+bool renounce_the_system() {
+  const base::Descriptor rules = new_rules();
+  if (!rules || !allow_all_but({"/proc", "/sys"}, "/", rules.get())) return false;
+  for (const char* folder : {"/proc", "/sys"})
+    if (!allow(folder, LANDLOCK_ACCESS_FS_READ_FILE, rules.get())) return false;
+  return apply(rules.get());
 }
 
 }  // namespace tune::worker

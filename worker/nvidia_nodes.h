@@ -18,4 +18,7 @@ std::vector<std::filesystem::path> nvidia_nodes(const std::filesystem::path& dev
 /// 5.13). No path holds a link. False: the system cannot do that, and they still can.
 bool renounce(const std::vector<std::filesystem::path>& paths);
 
+/// The same for writing to what is in /proc and /sys, by which processes and control groups are changed.
+bool renounce_the_system();
+
 }  // namespace tune::worker

@@ -23,7 +23,8 @@ constexpr std::uint64_t kScopeSignal = 1 << 1;
 constexpr std::uint32_t kAllow = CallFilter::kAllow, kDeny = CallFilter::kDeny;
 constexpr std::uint32_t kSignalCalls[] = {__NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo,
                                           __NR_rt_tgsigqueueinfo};
-constexpr std::uint32_t kSendByDescriptor = 424;  // pidfd_send_signal, on every architecture
+constexpr std::uint32_t kIoGroup = 2, kIoUser = 3;  // of linux/ioprio.h
+constexpr std::uint32_t kSendByDescriptor = 424;    // pidfd_send_signal, on every architecture
 
 /// `foreign` is returned for system calls of the other ABIs of this CPU, and for the calls that direct a file's SIGIO
 /// to a process. Nobody can join the closed groups.
@@ -37,7 +38,7 @@ CallFilter make_filter(const std::vector<std::uint32_t>& targets, std::uint32_t 
   return filter;
 }
 
-/// A filter for the calls that change the limits and the priority of a process, with answers as in `make_filter`, and
+/// A filter for the calls that change the limits and the priorities of a process, with answers as in `make_filter`, and
 /// for the one that moves it to other cores: that takes threads, whose numbers nobody knows, except for `fixed` ones.
 CallFilter make_control_filter(const std::vector<std::uint32_t>& targets, std::uint32_t listed, std::uint32_t other,
                                const std::vector<std::uint32_t>& fixed) {
@@ -46,6 +47,8 @@ CallFilter make_control_filter(const std::vector<std::uint32_t>& targets, std::u
     filter.add(call, 0, targets, listed, other);
   filter.add(__NR_setpriority, 0, {PRIO_PGRP, PRIO_USER}, kDeny, std::nullopt);
   filter.add(__NR_setpriority, 1, targets, listed, other);
+  filter.add(__NR_ioprio_set, 0, {kIoGroup, kIoUser}, kDeny, std::nullopt);
+  filter.add(__NR_ioprio_set, 1, targets, listed, other);
   filter.add(__NR_sched_setaffinity, 0, fixed, kDeny, kAllow);
   return filter;
 }
