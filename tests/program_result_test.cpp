@@ -32,6 +32,21 @@ TEST(ProgramResult, IgnoresJsonLinesThatHoldNoTime) {
   EXPECT_EQ(from_stdout("[1, 2]\n3\n{not json}\n{\"time\": 2}").timing.median, 2);
 }
 
+TEST(ProgramResult, SaysEverythingOnce) {
+  EXPECT_EQ(refusal({}, "{\"time\": 5, \"time\": 1e-9}"), "the result on stdout has 'time' twice");
+  EXPECT_EQ(refusal("{\"time\": 1e-9,\n\"time\": 5}", ""), "the result in the result file has 'time' twice");
+  EXPECT_EQ(refusal("name,time,time\nx,5,1e-9\n", ""), "the result file has the column 'time' twice");
+  EXPECT_EQ(from_stdout("{\"time\": 5, \"more\": {\"time\": 1}}").timing.median, 5) << "that is another object's";
+}
+
+TEST(ProgramResult, IsNoLineThatWasCut) {
+  const std::string cut = "{\"pad\": \"" + std::string(1 << 20, 'x');
+  EXPECT_TRUE(may_be_result(cut));
+  EXPECT_TRUE(refusal({}, cut).starts_with("a line of JSON on stdout is longer than 1 MiB")) << refusal({}, cut);
+  EXPECT_FALSE(may_be_result("{\"size\": 1}"));
+  EXPECT_TRUE(may_be_result(" {\"time\": 1}"));
+}
+
 TEST(ProgramResult, PrefersTheFileToStdout) { EXPECT_EQ(from_file("{\"time\": 2}").timing.median, 2); }
 
 TEST(ProgramResult, ReadsAJsonFileOverSeveralLines) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "wire/json.h"
@@ -14,6 +15,8 @@ namespace tune::wire {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t kLongestLine = 1 << 20;  // of a program's output, as base/child.cpp reads it
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -51,6 +54,19 @@ std::string fault_of_text(std::string_view text) try {
   if (what.find("invalid literal") != what.npos && names_no_number(text)) return "NaN and Infinity are not JSON";
   const auto from = what.find(" - "), to = what.find("; last read");
   return from == what.npos ? "it cannot be parsed" : std::string(what.substr(from + 3, to - from - 3));
+}
+
+/// Which of two values counts, nobody says: the library takes the last one.
+void refuse_repeated_keys(std::string_view text, const char* where) {
+  std::set<std::string> keys;
+  std::string repeated;
+  const auto note = [&](int depth, json::parse_event_t event, json& value) {
+    if (depth == 1 && event == json::parse_event_t::key && !keys.insert(value.get<std::string>()).second)
+      repeated = value.get<std::string>();
+    return true;
+  };
+  if (json::parse(text, note, false).is_object() && !repeated.empty())
+    throw Malformed(fmt::format("the result {} has '{}' twice", where, repeated));
 }
 
 bool has_time(const json& row) { return row.is_object() && (row.contains("time") || row.contains("met (ms)")); }
@@ -106,7 +122,10 @@ json csv_row(const std::vector<std::string>& header, std::string_view line) {
   if (cells.size() != header.size())
     throw Malformed(fmt::format("the result file has {} columns but a row with {} cells", header.size(), cells.size()));
   json row = json::object();
-  for (std::size_t i = 0; i < cells.size(); ++i) row[header[i]] = cell_value(cells[i]);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (row.contains(header[i])) throw Malformed("the result file has the column '" + header[i] + "' twice");
+    row[header[i]] = cell_value(cells[i]);
+  }
   return row;
 }
 
@@ -121,12 +140,16 @@ json row_of_csv(std::string_view text) {
 }
 
 json row_of_json(std::string_view text) {
-  if (json row = parse_json(text); row.is_object()) return row;
+  constexpr const char* kWhere = "in the result file";
+  if (json row = parse_json(text); row.is_object()) {
+    refuse_repeated_keys(text, kWhere);
+    return row;
+  }
   std::vector<json> rows;
   for (const auto line : lines_of(text))
     if (json row = parse_json(line); row.is_object()) rows.push_back(std::move(row));
   if (rows.size() < 2) throw Malformed("the result file is not one valid JSON object: " + fault_of_text(text));
-  return single(rows, "in the result file");
+  return single(rows, kWhere);
 }
 
 json row_of_file(std::string_view file) {
@@ -137,9 +160,12 @@ json row_of_file(std::string_view file) {
 
 // A line that looks like a result but does not parse must not make way for an older one.
 void refuse_broken_row(std::string_view line) {
-  const bool names_time = line.find("\"time\"") != line.npos || line.find("\"met (ms)\"") != line.npos;
-  if (line.front() == '{' && names_time)
-    throw Malformed("the result on stdout is not valid JSON: " + fault_of_text(line));
+  if (!may_be_result(line)) return;
+  if (line.size() >= kLongestLine)
+    throw Malformed(
+        "a line of JSON on stdout is longer than 1 MiB, and is cut; write the result to the file that "
+        "TUNE_RESULT names");
+  throw Malformed("the result on stdout is not valid JSON: " + fault_of_text(line));
 }
 
 // For messages; a program's text need not be UTF-8, or short.
@@ -172,7 +198,9 @@ std::optional<json> find_row(std::string_view output) {
   for (const auto line : lines_of(output)) {
     json row = parse_json(line);
     if (row.is_discarded()) refuse_broken_row(line);
-    if (has_time(row)) rows.push_back(std::move(row));
+    if (!has_time(row)) continue;
+    refuse_repeated_keys(line, "on stdout");
+    rows.push_back(std::move(row));
   }
   return rows.empty() ? std::nullopt : std::optional(single(rows, "on stdout"));
 }
@@ -254,6 +282,12 @@ std::string name_of(const json& row) {
 ProgramResult result_of(const json& row) { return {timing_of(row), ok_of(row), metrics_of(row), name_of(row)}; }
 
 }  // namespace
+
+bool may_be_result(std::string_view line) {
+  line = trimmed(line);
+  if (!line.starts_with('{')) return false;
+  return line.size() >= kLongestLine || line.find("\"time\"") != line.npos || line.find("\"met (ms)\"") != line.npos;
+}
 
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output) {
   return result_of(file ? row_of_file(*file) : row_of_output(output));

@@ -21,10 +21,12 @@ struct ProgramResult {
 /// The file is one JSON object or kbench's CSV: a header, and one row. On stdout the result is a line that is a JSON
 /// object with a time. Columns: `time` in seconds or `met (ms)`; `iters` (default 1); `min`, `mean` and `p95` in
 /// seconds (default: the time); `ok`; any other number is a metric, any other text is ignored.
-/// Throws Malformed unless there is exactly one result and its times are finite and positive.
+/// Throws Malformed unless there is exactly one result, with each key once, and its times are finite and positive.
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output);
 /// The same of a program that may have no result: nullopt if it wrote no file, and nothing on stdout that names a time.
 std::optional<ProgramResult> find_program_result(const std::optional<std::string>& file, std::string_view output);
+/// Whether a line of stdout looks like a result: such lines are to be kept however much is printed around them.
+bool may_be_result(std::string_view line);
 /// Why something on stdout that looks like a result is none: JSON without a time, or CSV. Empty if nothing looks so.
 std::string why_no_result(std::string_view output);
 
