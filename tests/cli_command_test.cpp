@@ -235,6 +235,31 @@ TEST_F(Commands, AResultThatTheCommandReportsCounts) {
       << result.out;
 }
 
+TEST_F(Commands, OneThatLeavesItsWorkToTheBackgroundIsNotTimed) {
+  write_script("case $1 in 1) sleep 0.05;; 2) sleep 1 & ;; 3) setsid sh -c 'sleep 1 & ' & ;; esac");
+  for (const std::string option : {"--no-finals", "--whole"}) {
+    tune({"--param", "A:[1,2,3]", option, "--output", "out" + option}, {"./run.sh", "{A}"});
+    EXPECT_EQ(column("out" + option + ".csv", "status"), (Words{"ok", "failed", "failed"}));
+    for (const wire::TrialRecord& record : sandbox_.trials("out" + option + ".jsonl")) {
+      const std::string outcome = outcome_text(record.trial);
+      const bool refused = has(outcome, "the command ended before its work: a process that it started still ran");
+      EXPECT_EQ(refused, record.trial.spec.mesh_idx > 0) << outcome;
+    }
+  }
+  write_script("sh -c 'sleep 0.002' & true");
+  tune({"--param", "A:1", "--output", "moment"}, {"./run.sh", "{A}"});
+  EXPECT_GE(std::stod(column("moment.csv", "met (ms)").front()), 2) << "what ends at once counts";
+}
+
+TEST_F(Commands, AResultIsFoundHoweverMuchIsPrintedAroundIt) {
+  const std::string much = "head -c 100000 /dev/zero | tr '\\0' 'x'; echo; ";
+  write_script(much + "echo '{\"time\": 5}'; " + much);
+  tune({"--param", "A:1", "--output", "one"}, {"./run.sh", "{A}"});
+  EXPECT_EQ(column("one.csv", "met (ms)"), Words{"5000"});
+  write_script("echo '{\"time\": 1}'; " + much + "echo '{\"time\": 5}'; " + much);
+  EXPECT_TRUE(has(tune({"--param", "A:1"}, {"./run.sh", "{A}"}, 1).out, "2 results on stdout"));
+}
+
 TEST_F(Commands, WhatIsTimedAsAWholeMayPrintAnything) {
   write_script("echo '{\"time\": 1e-9}'; echo '{\"time\": 2}'");
   const Result both = tune({"--param", "A:1"}, {"./run.sh", "{A}"}, 1);

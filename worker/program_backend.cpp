@@ -125,6 +125,7 @@ class ProgramBackend final : public WorkerBackend {
   Task task_of(const CommandLine& command, std::string what) const;
   Ran run_program(bool discards_output) const;
   void time_whole();
+  static base::ResourceUse use_of(const Ran& ran);
   static wire::Measured reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report);
   wire::Measured measure_runs(const wire::Go& go, const Report& report);
   void clean_up() const;
@@ -207,12 +208,23 @@ ProgramBackend::Ran ProgramBackend::run_program(bool discards_output) const {
   task.is_artifact = !request_.artifact.empty() && !task.is_shell && task.command.front() == "{binary}";
   task.environment = {{"TUNE_RESULT", result.string()}};
   task.discards_output = discards_output;
+  task.awaits_all = request_.times_whole;
+  task.keeps = wire::may_be_result;
   base::Finished finished = run_or_refuse(task);
   return {text_of(result), std::move(finished)};
 }
 
 void ProgramBackend::time_whole() {
-  whole_.emplace(request_.measure, [this] { return run_program(true).finished.use; });
+  whole_.emplace(request_.measure, [this] { return use_of(run_program(true)); });
+}
+
+/// What counts is the time of all its work.
+base::ResourceUse ProgramBackend::use_of(const Ran& ran) {
+  const base::ResourceUse& use = ran.finished.use;
+  if (use.left_running.empty()) return use;
+  throw SpecFailure(Stage::measure,
+                    "the command ended before its work: a process that it started still ran (" + use.left_running +
+                        "); have it wait for what it puts into the background, as by `wait` in a shell");
 }
 
 wire::Measured ProgramBackend::reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report) {
@@ -225,11 +237,11 @@ wire::Measured ProgramBackend::reported(const wire::ProgramResult& result, const
 wire::Measured ProgramBackend::measure_runs(const wire::Go& go, const Report& report) {
   if (whole_) return whole_->measure(go);
   const Ran ran = run_program(false);
-  if (!request_.times_whole) return reported(wire::read_program_result(ran.result, ran.finished.output), go, report);
-  if (const auto result = wire::find_program_result(ran.result, ran.finished.output))
-    return reported(*result, go, report);
+  const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
+  if (!request_.times_whole) return reported(wire::read_program_result(ran.result, said), go, report);
+  if (const auto result = wire::find_program_result(ran.result, said)) return reported(*result, go, report);
   time_whole();
-  whole_->add_first(ran.finished.use);
+  whole_->add_first(use_of(ran));
   wire::Measured measured = whole_->measure(go);
   const bool in_finals = go.launches > 0;  // where it has been said already
   if (const std::string why = wire::why_no_result(ran.finished.output); !why.empty() && !in_finals)

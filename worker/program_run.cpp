@@ -94,6 +94,8 @@ base::Finished run_or_refuse(const Task& task) {
   command.environment = task.environment;
   command.own_group = false;
   command.discards_output = task.discards_output;
+  command.awaits_all = task.awaits_all;
+  command.keeps = task.keeps;
   command.memory_bytes = task.memory_bytes;
   command.signals_others = task.stage == Stage::build || is_trusted_with_signals();
   base::Finished finished = start(task, command);

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/process.h"
 #include "compiler_output.h"
@@ -17,10 +19,12 @@ struct Task {
   Words command;
   bool is_shell = false;
   Placeholders placeholders;
-  std::map<std::string, std::string> environment;  ///< added to ours
-  bool discards_output = false;                    ///< what it prints on stdout goes nowhere
-  std::int64_t memory_bytes = 0;                   ///< that it may take, by --memory; 0: not limited so
-  BuildFolders folders = {};                       ///< that its errors need not name
+  std::map<std::string, std::string> environment;    ///< added to ours
+  bool discards_output = false;                      ///< what it prints on stdout goes nowhere
+  std::function<bool(std::string_view)> keeps = {};  ///< see base::Command
+  bool awaits_all = false;                           ///< see base::Command
+  std::int64_t memory_bytes = 0;                     ///< that it may take, by --memory; 0: not limited so
+  BuildFolders folders = {};                         ///< that its errors need not name
   bool is_artifact = false;  ///< what is run was built: that it cannot be started is its own fault
 };
 

@@ -25,7 +25,7 @@ struct Child {
   std::string program;
   boost::process::child process;
   StartedChild started;
-  bool own_group;
+  bool own_group, awaits_all;
   boost::asio::posix::stream_descriptor in, out, err;
   boost::asio::steady_timer deadline, drain;
   std::array<char, 16384> out_buffer, err_buffer;  // larger ones would be mapped and faulted in for every child
@@ -44,6 +44,7 @@ struct Child {
       : id(number),
         program(command.argv.front()),
         own_group(command.own_group),
+        awaits_all(command.awaits_all),
         in(io),
         out(io),
         err(io),

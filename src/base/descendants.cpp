@@ -56,6 +56,14 @@ Status status_of(pid_t process) {
   return status;
 }
 
+/// As the system has it, cut to 15 characters.
+std::string name_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name.empty() ? "?" : name;
+}
+
 bool runs(pid_t process) {
   const char state = status_of(process).state;
   return state != 'Z' && state != 'X';
@@ -132,6 +140,12 @@ std::vector<pid_t> children_of(pid_t process) {
     for (pid_t child = 0; file >> child;) children.push_back(child);
   }
   return children;
+}
+
+std::string running_orphan() {
+  for (const pid_t child : children_of(::getpid()))
+    if (!started_children().contains(child) && runs(child)) return name_of(child);
+  return "";
 }
 
 bool end_orphans() {

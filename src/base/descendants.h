@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 namespace tune::base {
@@ -32,6 +33,9 @@ class StartedChild {
 std::vector<pid_t> children_of(pid_t process);
 /// Finds these children among all processes, for a system that does not list them (without CONFIG_PROC_CHILDREN).
 std::vector<pid_t> search_children_of(pid_t process);
+
+/// The name of a child of this process that is not a StartedChild and runs; empty if there is none.
+std::string running_orphan();
 
 /// Kills and reaps the children of this process that are not a StartedChild. Returns true if none is left, or only
 /// those that we may not kill; false if some are still dying, so that it must be called again.

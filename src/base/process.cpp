@@ -23,6 +23,8 @@ constexpr auto kDrain = 100ms;  // after the group is dead, only a grandchild th
 constexpr auto kReapLimit = 10s;
 constexpr auto kGroupLimit = 1s;
 constexpr auto kSweepPause = 1ms;
+constexpr auto kMomentToEnd = 100ms;
+constexpr std::size_t kMostKept = 1 << 20;
 
 }  // namespace
 
@@ -132,7 +134,24 @@ struct Processes::Impl {
     child.reaped = true;
     child.started = {};
     child.deadline.cancel();
+    if (child.awaits_all && adopts) return await_others(child, Clock::now() + kMomentToEnd);
     sweep(child, Clock::now() + kReapLimit);
+  }
+
+  // Such as `tee` behind a shell's `> >(tee log)`, which ends when it has written what it was given.
+  void await_others(Child& child, Clock::time_point limit) {
+    const bool waited = !child.use.left_running.empty();
+    child.use.left_running = running_orphan();
+    const auto now = Clock::now();
+    if (!child.use.left_running.empty() && now < limit) {
+      child.drain.expires_after(kSweepPause);
+      child.drain.async_wait([this, &child, limit](const boost::system::error_code& error) {
+        if (!error) await_others(child, limit);
+      });
+      return;
+    }
+    if (waited && child.use.left_running.empty()) child.use.seconds = child.begun.seconds_until(now);
+    sweep(child, now + kReapLimit);
   }
 
   // Before it counts as ended: what goes on would disturb what comes next.
@@ -283,13 +302,17 @@ std::optional<Processes::Event> Processes::wait(std::optional<Clock::time_point>
 Finished run(const Command& command) {
   Processes processes(false);
   Capture output(command.capture_limit);
+  std::string kept;
   const Processes::Id id = processes.start(command);
   processes.close_stdin(id);
   for (;;) {
     const auto event = processes.wait(std::nullopt);
-    if (const auto* line = std::get_if<Processes::Line>(&*event)) output.add(line->text + "\n");
+    if (const auto* line = std::get_if<Processes::Line>(&*event)) {
+      output.add(line->text + "\n");
+      if (command.keeps && kept.size() <= kMostKept && command.keeps(line->text)) kept += line->text + "\n";
+    }
     if (const auto* ended = std::get_if<Processes::Ended>(&*event))
-      return {ended->exit, output.text(), ended->captured, ended->use};
+      return {ended->exit, output.text(), std::move(kept), ended->captured, ended->use};
   }
 }
 

@@ -2,10 +2,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -24,9 +26,10 @@ struct Exit {
 
 /// What a process took, with the descendants that it waited for.
 struct ResourceUse {
-  double seconds = 0;  ///< from the start of its program to its end
+  double seconds = 0;  ///< from the start of its program to its end; with Command::awaits_all, to that of the others
   double user_seconds = 0, system_seconds = 0;
   std::int64_t peak_bytes = 0;  ///< of resident memory: the most that one process had
+  std::string left_running;     ///< with Command::awaits_all: the name of a process that did not end with it
 };
 
 /// `exit code 3`, `killed by signal 11 (segmentation fault)`, `timed out`.
@@ -42,8 +45,10 @@ struct Command {
   std::size_t capture_limit = 64 * 1024;           ///< captured output beyond it is cut in the middle
   bool own_group = true;                           ///< a session of its own, killed as one group; false: stays in ours
   bool discards_output = false;                    ///< its stdout is /dev/null
-  bool signals_others = true;                      ///< false: kept from that as far as the system can (SignalBounds)
-  std::int64_t memory_bytes = 0;                   ///< each process of it may have (RLIMIT_DATA); 0: as ours
+  std::function<bool(std::string_view)> keeps = {};  ///< which lines of stdout `run` keeps, whatever is cut
+  bool signals_others = true;                        ///< false: kept from that as far as the system can (SignalBounds)
+  bool awaits_all = false;                           ///< what it leaves running has a moment to end
+  std::int64_t memory_bytes = 0;                     ///< each process of it may have (RLIMIT_DATA); 0: as ours
 };
 
 /// A program cannot be started because the file does not exist or is not a program.
@@ -125,6 +130,7 @@ class Processes : public ProcessHost {
 struct Finished {
   Exit exit;
   std::string output;    ///< stdout, cut in the middle at the capture limit
+  std::string kept;      ///< the lines that Command::keeps takes, 1 MiB of them and the next one
   std::string captured;  ///< stderr, likewise
   ResourceUse use;
 };
