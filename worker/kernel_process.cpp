@@ -137,8 +137,8 @@ KernelProcess::KernelProcess(KernelSharedMemory& shared) : shared_(shared) {
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
   process_ = start_process(shared.file());
   ::clock_getcpuclockid(process_, &its_time_);
-  its_delay_ = RunDelay(fmt::format("/proc/{}/schedstat", process_));
-  our_delay_ = RunDelay("/proc/thread-self/schedstat");
+  its_delay_ = base::RunDelay(fmt::format("/proc/{}/schedstat", process_));
+  our_delay_ = base::RunDelay("/proc/thread-self/schedstat");
   await_turn(++turns_);
   stop();
 }

@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
+#include "base/run_delay.h"
 #include "clock_check.h"
 #include "kernel_shared_memory.h"
-#include "run_delay.h"
 
 namespace tune::worker {
 
@@ -62,7 +62,7 @@ class KernelProcess {
   pid_t process_ = 0;        ///< 0: it has ended
   std::uint32_t turns_ = 0;  ///< how many commands it has carried out
   clockid_t its_time_{};     ///< what all its threads have computed
-  RunDelay its_delay_, our_delay_;
+  base::RunDelay its_delay_, our_delay_;
 };
 
 /// By how many seconds the clocks of a judge and of an honest process differ now.

@@ -3,7 +3,7 @@
 
 #include "base/descriptor.h"
 
-namespace tune::worker {
+namespace tune::base {
 
 /// How long a thread has had to wait for a core, all in all, as the system counts it.
 class RunDelay {
@@ -20,4 +20,4 @@ class RunDelay {
   base::Descriptor file_;
 };
 
-}  // namespace tune::worker
+}  // namespace tune::base

@@ -1,4 +1,4 @@
-#include "run_delay.h"
+#include "base/run_delay.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdio>
 
-namespace tune::worker {
+namespace tune::base {
 
 RunDelay::RunDelay(const std::string& file) : file_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {}
 
@@ -20,4 +20,4 @@ double RunDelay::seconds() const {
   return 1e-9 * static_cast<double>(waiting);
 }
 
-}  // namespace tune::worker
+}  // namespace tune::base
