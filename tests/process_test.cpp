@@ -1,6 +1,8 @@
 #include "base/process.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -8,12 +10,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <fstream>
 #include <functional>
 #include <thread>
 
 #include "base/capture.h"
 #include "base/descendants.h"
+#include "base/run_delay.h"
 #include "model/values/error.h"
 
 namespace tune::process_test {
@@ -314,6 +318,51 @@ TEST(Capture, KeepsHeadAndTail) {
   capture.add(std::string(100, 'x'));
   capture.add("yz");
   EXPECT_EQ(capture.text(), "ab\n... 100 bytes cut ...\nyz");
+}
+
+/// Two threads that compute on one core, until this ends.
+class Crowd {
+ public:
+  Crowd() {
+    cpu_set_t core;
+    CPU_ZERO(&core);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &core);
+    for (std::thread& thread : threads_) {
+      thread = std::thread([this] {
+        while (!done_) {
+        }
+      });
+      ::pthread_setaffinity_np(thread.native_handle(), sizeof core, &core);
+    }
+  }
+  ~Crowd() {
+    done_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<bool> done_ = false;
+  std::array<std::thread, 2> threads_;
+};
+
+TEST(ThreadDelays, AreOfAllThreads) {
+  if (!base::RunDelay("/proc/thread-self/schedstat").is_known()) GTEST_SKIP() << "the system does not say";
+  base::ThreadDelays delays(::getpid());
+  delays.longest_since_last();
+  const Crowd crowd;
+  double longest = 0;
+  for (int i = 0; i < 500 && longest < 1e-3; ++i) {
+    std::this_thread::sleep_for(10ms);
+    longest = std::max(longest, delays.longest_since_last());
+  }
+  EXPECT_GE(longest, 1e-3) << "two threads share a core, and this one sleeps";
+}
+
+TEST(Processes, TellWhatAChildWaitedForACore) {
+  if (!base::RunDelay("/proc/thread-self/schedstat").is_known()) GTEST_SKIP() << "the system does not say";
+  const base::Finished finished = base::run(shell("i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done"));
+  EXPECT_GT(finished.use.waited_seconds, 0) << "each start of a thread waits a little";
+  EXPECT_LE(finished.use.waited_seconds, finished.use.seconds + 1);
 }
 
 }  // namespace

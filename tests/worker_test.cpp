@@ -24,6 +24,7 @@
 #include "multiply.h"
 #include "reference.h"
 #include "reference_file.h"
+#include "whole_command.h"
 
 namespace tune::worker_test {
 namespace {
@@ -576,6 +577,29 @@ TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {
   EXPECT_EQ(launches_, 20 + rules_.warmup);
   EXPECT_FALSE(timing.stopped_early);
 }
+
+/// A command of one second that had to wait for a core for the rest of its time.
+base::ResourceUse ran(double seconds, double waited, double user = 1) {
+  return {.seconds = seconds, .user_seconds = user, .system_seconds = 0, .waited_seconds = waited, .peak_bytes = 1};
+}
+
+double clean_seconds(std::vector<base::ResourceUse> runs) {
+  MeasureRules rules;
+  rules.warmup = 0;
+  rules.min_launches = static_cast<int>(runs.size());
+  rules.max_seconds = 1e-9;
+  std::size_t next = 0;
+  worker::WholeCommand command(rules, [&] { return runs.at(std::min(next++, runs.size() - 1)); });
+  return command.measure({}).clean_seconds;
+}
+
+TEST(WholeCommand, SaysWhatItWouldHaveTakenWithoutWaitingForACore) {
+  EXPECT_DOUBLE_EQ(clean_seconds({ran(2, 1)}), 1);
+  EXPECT_DOUBLE_EQ(clean_seconds({ran(2, 0.5)}), 1) << "its other processes waited, too";
+  EXPECT_DOUBLE_EQ(clean_seconds({ran(2, 0.5, 3)}), 1.5) << "of several threads";
+}
+
+TEST(WholeCommand, ThatSleepsWasNotDisturbed) { EXPECT_DOUBLE_EQ(clean_seconds({ran(2, 0.01, 0.1)}), 2); }
 
 }  // namespace
 }  // namespace tune::worker_test

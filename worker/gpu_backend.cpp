@@ -40,7 +40,7 @@ constexpr double kLoadingCode = 0.001;  // seconds that loading a kernel's code 
 constexpr double kDisturbance = 1.25;   // processes that open the device made launches up to 1.17 times as long (H200)
 constexpr int kCheckedLaunches = 2;     // of each spec before the first that is timed
 constexpr int kVendorAlgorithms = 100;
-constexpr double kLookInFinals = 2;              // seconds between two looks at the gauges, which take some ms each
+constexpr double kBetweenLooks = 2;  // seconds between two questions to the management library, which take some ms each
 constexpr double kLongBesideVariation = 200e-6;  // seconds; to change the inputs takes less than 10 us
 constexpr double kPlaceMatters = 1e-3;           // seconds; the place of code and data matters to shorter kernels
 
@@ -89,6 +89,7 @@ class GpuBackend final : public WorkerBackend {
   void refuse_impossible(const Timing& timing) const;
   void add_remarks(const wire::Go& go, wire::Measured& measured) const;
   void add_energy(const wire::Go& go, wire::Measured& measured);
+  std::size_t others();
 
   MeasureRules rules_;
   std::optional<wire::Checked> checked_;
@@ -96,6 +97,12 @@ class GpuBackend final : public WorkerBackend {
   EnergyRounds energy_rounds_;
   bool in_finals_ = false;
   bool gauges_ = false;  ///< are also read in the sweep
+  /// Other programs that have the device open, and when that was asked.
+  struct Others {
+    std::size_t count;
+    double when;
+  };
+  std::optional<Others> others_;
   std::optional<Gpu> gpu_;
   std::optional<GpuHelpers> helpers_;
   std::optional<Verifier> verifier_;
@@ -345,6 +352,14 @@ void GpuBackend::add_remarks(const wire::Go& go, wire::Measured& measured) const
         fmt::format("other programs had the device open during the finals: process {}", fmt::join(foreign, ", ")));
 }
 
+/// Each may have had the device for as long as a launch of ours. To ask takes some ms, so it is done now and then.
+std::size_t GpuBackend::others() {
+  const double now = seconds_now();
+  if (monitor_ && !in_finals_ && (!others_ || now - others_->when > kBetweenLooks))
+    others_ = {foreign_processes(monitor_->processes()).size(), now};
+  return others_ ? others_->count : 0;
+}
+
 std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Report& report) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const double deadline = go.answer_within > 0 ? seconds_now() + go.answer_within : kNever;
@@ -369,8 +384,9 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   wire::Measured measured;
   measured.timing = verdict ? *verdict : time(go, go.check ? checked_->seconds : 0, deadline);
   refuse_impossible(measured.timing);
+  measured.clean_seconds = measured.timing.min / static_cast<double>(1 + others());
   measured.checked = verifier_->has_reference();
-  if (in_finals_ || gauges_) observer().look(kLookInFinals);
+  if (in_finals_ || gauges_) observer().look(kBetweenLooks);
   if (observer_) measured.metrics = observer_->metrics();
   if (const double clock = timer_->take_clock_mhz(); clock > 0) measured.metrics["clock_mhz"] = clock;
   add_remarks(go, measured);

@@ -139,6 +139,7 @@ KernelProcess::KernelProcess(KernelSharedMemory& shared) : shared_(shared) {
   ::clock_getcpuclockid(process_, &its_time_);
   its_delay_ = base::RunDelay(fmt::format("/proc/{}/schedstat", process_));
   our_delay_ = base::RunDelay("/proc/thread-self/schedstat");
+  thread_delays_ = base::ThreadDelays(process_);
   await_turn(++turns_);
   stop();
 }
@@ -197,14 +198,16 @@ TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   volatile KernelNotes& notes = shared_.notes();
   notes.command = command;
   notes.outcome = KernelNotes::Outcome::done;
-  const double waited = its_delay_.seconds() + our_delay_.seconds(), start = seconds_now();
+  const double its_before = its_delay_.seconds(), our_before = our_delay_.seconds(), start = seconds_now();
   ++notes.orders;
   ::kill(process_, SIGCONT);
   await_turn(++turns_);
   const double end = seconds_now(), computed = seconds_of(its_time_);
   stop();
   const double afterwards = seconds_of(its_time_) - computed;
-  return {0, end - start + afterwards, its_delay_.seconds() + our_delay_.seconds() - waited};
+  its_wait_ = its_delay_.seconds() - its_before;
+  const double waited = its_wait_ + our_delay_.seconds() - our_before, longest = thread_delays_.longest_since_last();
+  return {0, end - start + afterwards, waited, longest};
 }
 
 std::string KernelProcess::load() {
@@ -230,6 +233,14 @@ double KernelProcess::claimed() const {
   return 1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start)));
 }
 
+/// The first thread knows what it waited in the launch itself. The others are taken to have waited as long as it did
+/// before and after that, when all are woken and stopped.
+double KernelProcess::kernel_waited(const TimedLaunch& launch) const {
+  const double first = 1e-9 * static_cast<double>(shared_.notes().waited);
+  const double others = launch.kernel_waited - std::max(0.0, its_wait_ - first);
+  return std::clamp(std::max(first, others), 0.0, launch.claimed);
+}
+
 TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   volatile KernelNotes& notes = shared_.notes();
   notes.addresses = addresses;
@@ -239,6 +250,7 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   TimedLaunch launch = carry_out(KernelNotes::Command::launch);
   throw_what_it_threw();
   launch.claimed = claimed();
+  launch.kernel_waited = kernel_waited(launch);
   return launch;
 }
 

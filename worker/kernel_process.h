@@ -52,6 +52,7 @@ class KernelProcess {
  private:
   TimedLaunch carry_out(KernelNotes::Command command);
   double claimed() const;
+  double kernel_waited(const TimedLaunch& launch) const;
   void await_turn(std::uint32_t turns);
   void stop();
   [[noreturn]] void end_with(const siginfo_t& end);
@@ -63,6 +64,8 @@ class KernelProcess {
   std::uint32_t turns_ = 0;  ///< how many commands it has carried out
   clockid_t its_time_{};     ///< what all its threads have computed
   base::RunDelay its_delay_, our_delay_;
+  base::ThreadDelays thread_delays_;
+  double its_wait_ = 0;  ///< for a core, of its first thread, in the last command; seconds
 };
 
 /// By how many seconds the clocks of a judge and of an honest process differ now.

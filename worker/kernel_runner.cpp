@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "backend.h"
+#include "base/run_delay.h"
 #include "base/signal_bounds.h"
 #include "cpu_kernel.h"
 #include "fault_report.h"
@@ -81,7 +82,8 @@ class BoundLaunches {
 
 class KernelRunner {
  public:
-  KernelRunner(KernelSharedMemory& shared, std::int64_t most_memory) : shared_(shared), most_memory_(most_memory) {
+  KernelRunner(KernelSharedMemory& shared, base::RunDelay delay, std::int64_t most_memory)
+      : shared_(shared), delay_(std::move(delay)), most_memory_(most_memory) {
     for (std::uint32_t i = 0; i < KernelSharedMemory::kAddresses; ++i) buffers_[i] = shared.map(i);
     shared.close_file();
     for (const auto& buffers : buffers_) every_buffer_.push_back(&buffers);
@@ -149,10 +151,12 @@ class KernelRunner {
     volatile KernelNotes& notes = shared_.notes();
     const BoundLaunches& launches = *launches_[notes.addresses];
     const std::uint32_t count = notes.launches;
+    const std::uint64_t waited = delay_.nanoseconds();
     const std::uint64_t start = nanoseconds_now();
     for (std::uint32_t i = 0; i < count; ++i) launches.run();
     notes.end = nanoseconds_now();
     notes.start = start;
+    notes.waited = delay_.nanoseconds() - waited;
     if (!has_default_arithmetic()) notes.changed_arithmetic = 1;
   }
 
@@ -171,6 +175,7 @@ class KernelRunner {
   }
 
   KernelSharedMemory& shared_;
+  base::RunDelay delay_;  ///< of the thread that launches
   std::int64_t most_memory_;
   bool fouls_heap_ = false;
   std::vector<const std::vector<GuardedBuffer>*> every_buffer_;
@@ -188,12 +193,13 @@ int run_kernel() {
   base::SignalBounds::of_this_process(
       {static_cast<pid_t>(shared.notes().judge), static_cast<pid_t>(shared.notes().driver)})
       .enter();
+  base::RunDelay delay("/proc/thread-self/schedstat");
   // If the system has Landlock, we cannot look into other processes from here on, such as our judge, nor open what they
   // have open, such as the reference, nor have the system end them when memory is short (oom_score_adj).
   renounce_the_system();
   compute_in_threads_only();
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // so that the log holds what a kernel said before it crashed
-  KernelRunner(shared, limit_memory(shared.request().measure.memory_bytes)).obey();
+  KernelRunner(shared, std::move(delay), limit_memory(shared.request().measure.memory_bytes)).obey();
 }
 
 }  // namespace tune::worker

@@ -27,6 +27,7 @@ struct KernelNotes {
   std::uint32_t launches = 1;            ///< how many of them the command `launch` makes, without a pause
   std::uint32_t fouls_heap = 0;          ///< whether memory that the kernel takes from the heap is filled with NaNs
   std::uint64_t start = 0, end = 0;      ///< of the launch or computation, in nanoseconds of the process's clock
+  std::uint64_t waited = 0;              ///< nanoseconds of these that the launching thread waited for a core
   std::uint64_t nanoseconds = 0;         ///< how long the command `compute` computes, as if it were a kernel
   std::uint32_t changed_arithmetic = 0;  ///< the kernel returned with a changed floating-point environment
   FaultNote fault;

@@ -1,6 +1,7 @@
 #include "whole_command.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "measure.h"
 #include "model/statistics/stats.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr double kMostForPreparing = 4;   // times the seconds of the runs
 constexpr double kShareOfDeadline = 0.8;  // after which no further run begins
+constexpr double kVisibleWait = 0.05;     // of a run's time; one that nothing disturbed waits for less than 2 %
 
 /// The seconds that were spent in runs, or a part of all the seconds since `start` if that is more, so that the answer
 /// comes in time.
@@ -17,6 +19,13 @@ double clock(double spent, double start, double max_seconds, const wire::Go& go)
   double most = kMostForPreparing;
   if (go.answer_within > 0) most = std::clamp(kShareOfDeadline * go.answer_within / max_seconds, 1.0, most);
   return std::max(spent, (seconds_now() - start) / most);
+}
+
+/// What the run can have taken alone. Waiting for a core is known of its first thread only, but the processor's time of
+/// all of it: where that is less, and there was waiting, it is the better guess.
+double clean_seconds(const base::ResourceUse& use) {
+  if (use.waited_seconds < kVisibleWait * use.seconds) return use.seconds;
+  return std::clamp(use.user_seconds + use.system_seconds, 0.0, use.seconds - use.waited_seconds);
 }
 
 }  // namespace
@@ -38,6 +47,7 @@ wire::Measured WholeCommand::measure(const wire::Go& go) {
   const auto first = uses_.end() - std::min<std::ptrdiff_t>(timing.count, std::ssize(uses_));
   std::vector<double> user, system;
   std::int64_t peak = 0;
+  const double clean = std::ranges::min(std::views::transform(uses_, clean_seconds));
   for (auto use = first; use != uses_.end(); ++use) {
     user.push_back(use->user_seconds * 1e3);
     system.push_back(use->system_seconds * 1e3);
@@ -45,7 +55,10 @@ wire::Measured WholeCommand::measure(const wire::Go& go) {
   }
   uses_.clear();
   const double mebibytes = static_cast<double>(peak) / (1 << 20);
-  return {timing, false, {{kUserTime, median(user)}, {kSystemTime, median(system)}, {kPeakMemory, mebibytes}}};
+  wire::Measured measured{timing, false, {}};
+  measured.metrics = {{kUserTime, median(user)}, {kSystemTime, median(system)}, {kPeakMemory, mebibytes}};
+  measured.clean_seconds = clean;
+  return measured;
 }
 
 Timing WholeCommand::run_once() {

@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "base/descriptor.h"
+#include "base/run_delay.h"
 #include "base/signal_bounds.h"
 
 namespace tune::base {
@@ -146,6 +147,7 @@ std::vector<std::string> Child::take_lines(std::string_view text) {
 void Child::take_status() {
   int status = 0;
   rusage taken{};
+  use.waited_seconds = RunDelay(fmt::format("/proc/{}/schedstat", process.id())).seconds();
   ::wait4(process.id(), &status, 0, &taken);
   process.detach();
   use.user_seconds = seconds_of(taken.ru_utime);

@@ -1,4 +1,8 @@
 #pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "base/descriptor.h"
@@ -14,10 +18,32 @@ class RunDelay {
 
   bool is_known() const;
   /// 0 where the system does not say.
-  double seconds() const;
+  double seconds() const { return 1e-9 * static_cast<double>(nanoseconds()); }
+  std::uint64_t nanoseconds() const;
 
  private:
-  base::Descriptor file_;
+  Descriptor file_;
+};
+
+/// How long the threads of a process have had to wait for a core, each by itself.
+class ThreadDelays {
+ public:
+  ThreadDelays() = default;
+  explicit ThreadDelays(pid_t process) : process_(process) {}
+
+  /// The longest that one of its present threads has waited since the last call, or since it was first seen; seconds.
+  double longest_since_last();
+
+ private:
+  struct Thread {
+    RunDelay delay;
+    std::uint64_t last = 0;  ///< nanoseconds
+  };
+  void list();
+
+  pid_t process_ = 0;
+  std::uintmax_t count_ = 0;  ///< of threads when they were last listed
+  std::map<pid_t, Thread> threads_;
 };
 
 }  // namespace tune::base

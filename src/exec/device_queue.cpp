@@ -212,6 +212,7 @@ std::variant<Measurement, Failure> DeviceQueue::outcome_of(const Slot& slot) con
   measurement.max_error = slot.process->checked().max_error;
   measurement.metrics = slot.measured->metrics;
   measurement.name = slot.measured->name;
+  measurement.clean_seconds = slot.measured->clean_seconds;
   measurement.device = device_->chosen().id;
   measurement.shared = slot.served > 0;
   return measurement;

@@ -40,10 +40,11 @@ struct Measurement {
   double max_error = 0;  ///< largest error over its tolerance; at most 1
   std::map<std::string, double> metrics;  ///< the program's own columns; clocks, power and such of the device
   BuildInfo build;
-  std::string device = {};  ///< id of the device it was timed on, where there can be several
-  double scaled = 1;        ///< what its times were multiplied by to compare with those of the run's first device
-  bool shared = false;      ///< its process had measured other specs before
-  std::string name = {};    ///< what a program calls the case that it ran
+  std::string device = {};   ///< id of the device it was timed on, where there can be several
+  double scaled = 1;         ///< what its times were multiplied by to compare with those of the run's first device
+  double clean_seconds = 0;  ///< see wire::Measured; 0: not known
+  bool shared = false;       ///< its process had measured other specs before
+  std::string name = {};     ///< what a program calls the case that it ran
 };
 
 /// What is measured of a command that is timed as a whole, besides its time, and of nothing else.

@@ -157,6 +157,7 @@ void to_json(json& j, const Trial& trial) {
     j["measured"] = *measured;
     j["measured"]["process"] = measured->shared ? kShared : "own";
     if (!measured->name.empty()) j["measured"]["name"] = measured->name;
+    if (measured->clean_seconds > 0) j["measured"]["clean_seconds"] = measured->clean_seconds;
   }
   if (const auto* failed = trial.failure()) j["failed"] = *failed;
   if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome)) j["pruned"] = *pruned;
@@ -173,6 +174,7 @@ void from_json(const json& j, Trial& trial) {
     // Older journals held the device's own times, and the factor next to them.
     scale_times(measurement, j.at("measured").value("scale", 1.0));
     measurement.shared = j.at("measured").value("process", "") == kShared;
+    measurement.clean_seconds = seconds_at(j.at("measured"), "clean_seconds");
     measurement.name = j.at("measured").value("name", "");
     trial.outcome = std::move(measurement);
   } else if (j.contains("pruned")) {
