@@ -64,7 +64,6 @@ bool Sampler::is_hopeless(double first) {
     if (repeats) times_.clear();  // the fastest of several is no sample
     return false;
   }
-  if (first_.launches > 1) return true;
   while (times_.size() < kSlowLaunches) times_.push_back(launch());
   return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));
 }

@@ -16,8 +16,7 @@ namespace tune::worker {
 /// - A first launch of more than four times the best time so far (and more than `cutoff` times) is the only one; beyond
 ///   `cutoff` times the best there are three, and the fastest decides. A short first launch is repeated before it is
 ///   held against a spec, for 20 ms if it stays too slow, because thread pools, page faults and other processes weigh
-///   that much; the fastest counts. On a GPU, where
-///   earlier launches have warmed up the device, one launch beyond `cutoff` times the best is enough.
+///   that much; the fastest counts.
 /// - After the warm-up, at least `min_launches` are timed, and until the 95 % confidence interval of the median is
 ///   within 0.5 % on either side. If slow specs are stopped early, a spec whose whole interval lies beyond 1.05 times
 ///   the best need not be timed so precisely, because it cannot win. The timing stops even before `min_launches` when
@@ -30,8 +29,8 @@ class Sampler {
   /// How far the first launch, whose time is passed to run(), can be trusted.
   struct First {
     double short_seconds = 0.1;  ///< a launch of less is repeated before it counts against a spec
-    int launches = 1;            ///< how many launches there have been, including it. If there are two or more, it
-                                 ///< decides alone, and they count towards the warm-up of an exact count
+    int launches = 1;            ///< how many launches there have been, including it, of which it is the fastest. They
+                                 ///< count towards the warm-up of an exact count
     bool counts = false;         ///< it is a sample like any other, because no warm-up is asked for
   };
 
