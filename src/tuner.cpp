@@ -107,6 +107,7 @@ Trial Tuner::wait() {
     if (auto* measurement = std::get_if<Measurement>(&trial->outcome); measurement != nullptr && requests_ != nullptr)
       measurement->build.code = requests_->code_of(trial->spec, measurement->build.artifact_hash);
     refuse_other_time(*trial);
+    if (auto* measurement = std::get_if<Measurement>(&trial->outcome)) choose_time(measurement->timing, rules_.time);
     return std::move(*trial);
   }
 }
@@ -170,7 +171,7 @@ std::string Tuner::figure_of(const Trial& best) const {
 
 void Tuner::tell_best(const Trial& best) {
   const Measurement& measurement = *best.measurement();
-  if (objective_->follows_time()) runner_->set_best(best, measurement.timing.median, 0);
+  if (objective_->follows_time()) runner_->set_best(best, measurement.timing.typical(), 0);
   const auto energy = measurement.metrics.find("energy");
   if (objective_->follows_energy() && energy != measurement.metrics.end()) runner_->set_best(best, 0, energy->second);
 }

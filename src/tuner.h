@@ -21,6 +21,7 @@ struct TunerRules {
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds of the clock after which nothing more is started
   std::optional<double> enough;       ///< a merit that ends the sweep
+  TimeRule time = {};                 ///< what stands for the launches of a spec
   bool cut_slow = false;              ///< specs far behind the best are timed less
   bool keep_going = false;            ///< also when every spec fails alike
   int jobs = 1;

@@ -84,5 +84,47 @@ TEST(Stats, SummaryOfOneLaunchIsThatLaunch) {
   EXPECT_FALSE(timing.stopped_early);
 }
 
+TEST(Outliers, AreFarAboveTheUpperQuartile) {
+  const std::vector<double> seconds = {1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 9.0};
+  const Timing timing = summarize(seconds, false);
+  EXPECT_EQ(timing.outliers, 1);
+  EXPECT_DOUBLE_EQ(timing.kept_median, (1.02 + 1.03) / 2);
+  EXPECT_NEAR(timing.kept_mean, 1.025, 1e-12);
+  EXPECT_EQ(timing.median, 1.03);
+  const std::vector<double> few = {1, 1, 9};
+  EXPECT_EQ(summarize(few, false).outliers, 0) << "three launches do not tell";
+  EXPECT_NEAR(summarize(few, false).kept_mean, 11.0 / 3, 1e-12);
+}
+
+TEST(TimeRules, ChooseWhatStandsForASpec) {
+  const std::vector<double> seconds = {1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 9.0};
+  const Timing all = summarize(seconds, false);
+  const auto typical = [](Timing timing, const TimeRule& rule) {
+    choose_time(timing, rule);
+    return timing.typical();
+  };
+  EXPECT_EQ(all.typical(), all.median);
+  EXPECT_EQ(typical(all, {}), all.median);
+  EXPECT_EQ(typical(all, {Statistic::min, true}), 1.0);
+  EXPECT_EQ(typical(all, {Statistic::mean, false}), all.mean);
+  EXPECT_EQ(typical(all, {Statistic::mean, true}), all.kept_mean);
+  EXPECT_EQ(typical(all, {Statistic::median, true}), all.kept_median);
+  Timing older = all;
+  older.kept_mean = older.kept_median = 0;
+  EXPECT_EQ(typical(older, {Statistic::mean, true}), all.mean) << "an older record does not know more";
+}
+
+TEST(TimeRules, HaveNames) {
+  EXPECT_EQ(to_text(TimeRule{Statistic::mean, true}), "mean without outliers");
+  EXPECT_EQ(to_text(TimeRule{}), "median");
+}
+
+TEST(TimeRules, LeaveTheIntervalToTheMedian) {
+  Timing timing = summarize(std::vector<double>{1, 2, 3, 4, 5}, false);
+  EXPECT_TRUE(known_interval(timing));
+  choose_time(timing, {Statistic::min, false});
+  EXPECT_FALSE(known_interval(timing));
+}
+
 }  // namespace
 }  // namespace tune::stats_test

@@ -141,7 +141,8 @@ flow::ResultsRules results_rules(const Options& options, const std::filesystem::
   rules.tuned = options.tune;
   rules.width = base::terminal_columns(STDOUT_FILENO);
   rules.colors = wants_colors(options, STDOUT_FILENO);
-  rules.top = options.top.value_or(rules.width > 0 ? kTopOnTerminal : 0);
+  rules.top = options.top.value_or(kTop);
+  rules.time = options.time;
   rules.csv = csv;
   rules.demands = {options.compare, options.accuracy, options.noise};
   rules.judged = options.tune;

@@ -111,6 +111,7 @@ ExitCode show(const ShowOptions& options) {
   flow::ResultsRules rules = results_rules(looks);
   rules.command = shown.command;
   rules.tuned = shown.tuned;
+  rules.time = shown.time;
   const Objective objective(shown.loaded.plan);
   const flow::Results results(rules, shown.loaded, objective, shown.findings);
   report::Summary summary = results.summary();

@@ -129,6 +129,7 @@ std::unique_ptr<search::Strategy> strategy_of(const Options& options, const Vali
 TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
   TunerRules rules;
   rules.max_evals = options.max_evals;
+  rules.time = options.time;
   rules.time_budget = options.time_budget;
   rules.enough = enough;
   rules.keep_going = true;

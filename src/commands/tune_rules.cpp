@@ -46,6 +46,7 @@ TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const T
                        const std::optional<flow::Grid>& grid, const Device& device, std::size_t devices) {
   TunerRules rules;
   rules.max_evals = options.max_evals;
+  rules.time = options.time;
   rules.time_budget = options.time_budget;
   if (rules.time_budget && options.tune && options.finals)
     *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(flow::kFinalsSeconds));

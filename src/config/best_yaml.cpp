@@ -153,6 +153,7 @@ class BestWriter {
     node.set("checked", make_scalar(result_.checked ? "yes" : "no", {}));
     node.set("tie", make_scalar(result_.tie ? "yes" : "no", {}));
     if (result_.finals_interrupted) node.set("finals", make_scalar("interrupted", {}));
+    if (!result_.statistic.empty()) node.set("sweep_statistic", make_text(result_.statistic, {}));
     if (!result_.command.empty()) node.set("command", make_text(result_.command, {}));
     node.set("time_ms", number(result_.seconds * 1e3));
     if (result_.interval) {

@@ -33,7 +33,8 @@ struct BestResult {
   std::filesystem::path store_path;                     ///< of the artifact in the build store; empty: likewise
   bool finals_interrupted = false;
   std::optional<Verdict> verdict;
-  std::string command;  ///< of a command: the winner's line; else empty
+  std::string statistic = {};  ///< by which the sweep's times were chosen; empty: their median
+  std::string command;         ///< of a command: the winner's line; else empty
   Device device;
   std::string compiler;             ///< name and version; empty: not known
   std::string vendor_library = {};  ///< file of the vendor's GEMM library; empty: not known

@@ -73,7 +73,7 @@ interop::RecordedTrial Exporter::recorded(const Trial& trial) const {
   const auto add = [&](const std::string& name, double value) {
     if (std::isfinite(value)) measurement->metrics.insert_or_assign(name, value);
   };
-  if (const double flops = flops_of(plan_->problem); flops > 0) add(kRate, flops / measurement->timing.median / 1e9);
+  if (const double flops = flops_of(plan_->problem); flops > 0) add(kRate, flops / measurement->timing.typical() / 1e9);
   for (const Metric& metric : plan_->metrics)
     add(metric.name, objective_->metric(metric, trial.spec, *trial.measurement()));
   if (plan_->objective == "gflops_per_watt")

@@ -99,7 +99,7 @@ std::string times_text(const report::Summary& summary, const std::vector<const T
   std::vector<Row> rows;
   for (const Trial* trial : trials)
     if (const Measurement* timed = trial->measurement())
-      rows.push_back({&trial->spec, summary.name, timed->timing.median * 1e3, timed->timing.count, timed});
+      rows.push_back({&trial->spec, summary.name, timed->timing.typical() * 1e3, timed->timing.count, timed});
   return rows.empty() ? "" : table(summary, rows, summary.columns);
 }
 

@@ -154,9 +154,10 @@ fs::path artifact_file(const fs::path& folder, const Plan& plan, const std::stri
 void write_csv(const fs::path& path, const Space& space, std::span<const config::Filter> filters,
                const report::Summary& summary) {
   std::ostringstream text;
-  report::Csv csv(text, summary.name, parameter_names(space), summary.columns,
-                  {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials),
-                   summary.finals_interrupted, report::any_named_otherwise(summary.trials, summary.name)});
+  report::Csv csv(
+      text, summary.name, parameter_names(space), summary.columns,
+      {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials),
+       summary.finals_interrupted, report::any_named_otherwise(summary.trials, summary.name), summary.time});
   const std::map<std::int64_t, report::CsvPlace> places = places_of(summary);
   std::vector<const Trial*> trials;
   for (const Trial& trial : summary.trials) trials.push_back(&trial);

@@ -69,6 +69,7 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   record.flops = flops_of(plan.problem);
   record.bytes = bytes_of(plan.problem);
   record.state = plan.measure.state;
+  record.time = summary.time;
   record.objectives = {objective.name()};
   record.objectives.insert(record.objectives.end(), plan.other_objectives.begin(), plan.other_objectives.end());
   record.metrics = without_expressions(plan.metrics);
@@ -113,6 +114,8 @@ Findings findings_of(const interop::JournalRun& run) {
   const wire::ResultsRecord& results = *run.results;
   Findings findings;
   findings.trials = run.trials;
+  for (Trial& trial : findings.trials)
+    if (auto* measurement = std::get_if<Measurement>(&trial.outcome)) choose_time(measurement->timing, results.time);
   findings.specs = results.specs;
   if (results.default_idx >= 0) findings.default_spec = Spec{results.default_idx, {}};
   findings.finals = results.finals;

@@ -34,6 +34,7 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.command = rules_.command;
   summary_.tuned = rules_.tuned;
   summary_.top = rules_.top;
+  summary_.time = rules_.time;
   summary_.all_in = rules_.csv.string();
   summary_.width = rules_.width;
   summary_.colors = rules_.colors;
@@ -76,7 +77,7 @@ Measurement Results::decided(const Trial& trial) const {
   if (!findings_->finals) return measurement;
   for (const Finalist& finalist : findings_->finals->finalists) {
     if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
-    if (finished(finalist)) measurement.timing.median = median_seconds(finalist);
+    if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
   }
   return measurement;
@@ -94,7 +95,7 @@ Ranking Results::ranking() const {
   for (Ranked& row : ranking.rows) {
     if (!row.standing) continue;
     Measurement shown = decided(row.timed());
-    shown.timing.median = row.standing->median_seconds;
+    shown.timing.chosen = row.standing->median_seconds;
     row.objective = objective_->merit(row.timed().spec, shown).value;
   }
   if (!objectives_.empty()) mark_front(ranking);
@@ -202,7 +203,7 @@ bool Results::any_wrong() const {
 
 std::pair<double, std::int64_t> Results::winner() const {
   const Ranked& first = summary_.ranking.rows.front();
-  const double sweep = first.timed().measurement()->timing.median;
+  const double sweep = first.timed().measurement()->timing.typical();
   return {first.standing ? first.standing->median_seconds : sweep, first.trial->spec.mesh_idx};
 }
 
@@ -229,7 +230,7 @@ config::BestResult Results::best(const Device& device) const {
   best.checked = sweep.checked;
   best.tie = row.standing && row.standing->tie;
   Measurement decided = sweep;
-  decided.timing.median = best.seconds;
+  decided.timing.chosen = best.seconds;
   if (row.standing) decided.metrics = row.standing->metrics;
   for (const report::Column& column : summary_.columns)
     if (const double value = column.value(best.winner, decided); std::isfinite(value))
@@ -242,6 +243,7 @@ config::BestResult Results::best(const Device& device) const {
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
     best.store_path = fs::path(sweep.build.key) / wire::artifact_name(loaded_->plan.backend);
   best.finals_interrupted = findings_->finals_interrupted;
+  if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);
   best.command = best_command();
   best.device = device;
   if (!best.artifact_hash.empty()) best.compiler = rules_.compiler;

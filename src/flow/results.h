@@ -22,6 +22,7 @@ struct ResultsRules {
   std::vector<std::string> command;  ///< with `--spec N` after it, runs one spec again
   bool tuned = false;                ///< order of merit and a winner; else all in mesh order
   std::size_t top = 0;               ///< specs in the table; 0: all
+  TimeRule time = {};                ///< by which the sweep's times were chosen
   std::string compiler = {};         ///< name and version, for the best YAML, as are the next two
   std::string vendor_library = {};
   std::string source_hash = {};

@@ -15,6 +15,7 @@ ShownRun as_printed(const interop::JournalRun& run) {
   shown.loaded.plan = plan_of(run);
   shown.findings = findings_of(run);
   shown.tuned = run.results->tuned;
+  shown.time = run.results->time;
   shown.printed = true;
   shown.command = run.results->command;
   return shown;

@@ -16,6 +16,7 @@ struct ShownRun {
   Findings findings;
   bool tuned = true;                 ///< the best was sought
   bool printed = false;              ///< the run has told what it printed; else this is put together from its trials
+  TimeRule time = {};                ///< by which the times of the sweep were chosen
   std::vector<std::string> command;  ///< with `--spec N` after it, runs one spec again, or simulates it
 };
 

@@ -123,7 +123,7 @@ std::string kernel_tuner_entry(const RecordedTrial& trial, const std::string& ob
   ordered_json entry;
   for (const Setting& setting : trial.settings) entry[setting.name] = to_ordered(setting.value);
   if (const auto* measurement = std::get_if<Measurement>(&trial.outcome)) {
-    entry["time"] = measurement->timing.median * 1e3;
+    entry["time"] = measurement->timing.typical() * 1e3;
     for (const std::string& figure : figures) {
       const auto found = measurement->metrics.find(figure);
       const bool known = found != measurement->metrics.end() && std::isfinite(found->second);

@@ -31,7 +31,7 @@ ordered_json to_result(const RecordedTrial& trial, const Recording& recording, c
   for (const Setting& setting : trial.settings)
     configuration[setting.name] = ordered_json(nlohmann::json(setting.value));
   if (const auto* measured = std::get_if<Measurement>(&trial.outcome)) {
-    measurements.push_back(measurement("time", measured->timing.median * 1e3, "ms"));
+    measurements.push_back(measurement("time", measured->timing.typical() * 1e3, "ms"));
     for (const auto& [name, value] : measured->metrics)
       if (std::isfinite(value)) measurements.push_back(measurement(name, value, ""));
   }

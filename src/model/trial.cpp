@@ -48,9 +48,25 @@ bool is_of_whole_command(const Measurement& measurement) {
   return measurement.metrics.contains(kUserTime) && measurement.metrics.contains(kPeakMemory);
 }
 
+std::string to_text(const TimeRule& rule) {
+  const char* name = rule.statistic == Statistic::median ? "median"
+                     : rule.statistic == Statistic::mean ? "mean"
+                                                         : "min";
+  return std::string(name) + (rule.without_outliers ? " without outliers" : "");
+}
+
+// All outliers are slow, so the least time is never one.
+void choose_time(Timing& timing, const TimeRule& rule) {
+  const auto of = [&](double all, double kept) { return rule.without_outliers && kept > 0 ? kept : all; };
+  if (rule.statistic == Statistic::min) timing.chosen = timing.min;
+  if (rule.statistic == Statistic::mean) timing.chosen = of(timing.mean, timing.kept_mean);
+  if (rule.statistic == Statistic::median) timing.chosen = of(timing.median, timing.kept_median);
+}
+
 void scale_times(Measurement& measurement, double factor) {
   Timing& timing = measurement.timing;
-  for (double* time : {&timing.median, &timing.min, &timing.mean, &timing.p95, &timing.ci_low, &timing.ci_high})
+  for (double* time : {&timing.median, &timing.min, &timing.mean, &timing.p95, &timing.ci_low, &timing.ci_high,
+                       &timing.kept_mean, &timing.kept_median, &measurement.clean_seconds})
     *time *= factor;
   measurement.scaled *= factor;
 }

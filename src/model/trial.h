@@ -22,7 +22,27 @@ struct Timing {
   double median = 0, min = 0, mean = 0, p95 = 0;
   double ci_low = 0, ci_high = 0;  ///< both 0: not known, as of programs
   bool stopped_early = false;      ///< timed less than asked for because it was slow; never a finalist
+  /// Launches that took far longer than the others: beyond the upper quartile by more than one and a half times the
+  /// distance of the quartiles. Mean and median of all others; 0: not known, as of programs and older records.
+  std::int64_t outliers = 0;
+  double kept_mean = 0, kept_median = 0;
+  double chosen =
+      0;  ///< what stands for the spec instead of the median (choose_time); 0: the median does; not recorded
+
+  double typical() const { return chosen > 0 ? chosen : median; }
 };
+
+/// How one time is made of a spec's launches. The finals' rounds are paired medians, whatever it says.
+enum class Statistic { median, mean, min };
+struct TimeRule {
+  Statistic statistic = Statistic::median;
+  bool without_outliers = false;
+  bool operator==(const TimeRule&) const = default;
+};
+/// `mean without outliers`.
+std::string to_text(const TimeRule& rule);
+/// Has the figure that the rule names stand for the spec. What is not known without outliers is taken with them.
+void choose_time(Timing& timing, const TimeRule& rule);
 
 /// What one artifact is: hashes of what went in and of what came out, and what the compiler said of it.
 struct BuildInfo {
@@ -102,6 +122,7 @@ struct Trial {
   double seconds = 0;
   bool recorded = false;       ///< answered from the journal, not run now
   double measure_seconds = 0;  ///< the part of `seconds` that it had the device; 0 if that is not known
+  double look_seconds = 0;     ///< that a second look had the device besides; 0: there was none
 
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }
   const Failure* failure() const { return std::get_if<Failure>(&outcome); }

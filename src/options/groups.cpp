@@ -62,6 +62,22 @@ void add_finals(CLI::App& app, Options& options, const char* group) {
       ->check(CLI::IsMember({"burst", "sustained"}).description(""))
       ->group(group)
       ->type_name("burst|sustained");
+  app.add_option_function<std::string>(
+         "--statistic",
+         [&options](const std::string& text) {
+           using enum Statistic;
+           options.time.statistic = text == "mean" ? mean : text == "min" ? min : median;
+         },
+         "Which of a spec's launch times is its time in the sweep (default: median; the finals' are medians)")
+      ->check(CLI::IsMember({"median", "mean", "min"}).description(""))
+      ->group(group)
+      ->type_name("median|mean|min");
+  app.add_option_function<std::string>(
+         "--outliers", [&options](const std::string& text) { options.time.without_outliers = text == "drop"; },
+         "Whether launches that took far longer than the others count in it (default: keep)")
+      ->check(CLI::IsMember({"keep", "drop"}).description(""))
+      ->group(group)
+      ->type_name("keep|drop");
   app.add_option("--finalists", options.finalists,
                  "Smallest number of finalists; all specs within 15 % of the best are finalists, up to 24")
       ->check(whole(1))

@@ -7,6 +7,7 @@
 
 #include "base/page_server.h"
 #include "model/device.h"
+#include "model/trial.h"
 #include "options/cluster_options.h"
 #include "options/database_options.h"
 #include "options/kokkos_options.h"
@@ -134,6 +135,7 @@ struct Options {
   std::optional<double> stop_within;  ///< 0.01: within 1 % of the best there can be
   bool auto_clocks = false;           ///< only clocks near the best by a model
   std::optional<PowerState> state;    ///< instead of the file's
+  TimeRule time;                      ///< what stands for the launches of a spec in the sweep
   int jobs = 0;                       ///< 0: one per core
   double timeout_build = 120;
   double timeout_run = 60;

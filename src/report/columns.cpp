@@ -102,7 +102,7 @@ class Columns {
 
   /// What was stopped early takes at least as long as this.
   std::string time_text(const Timing& timing) const {
-    return timing.stopped_early ? "> " + figure(least_seconds(timing) * 1e3) : figure(timing.median * 1e3);
+    return timing.stopped_early ? "> " + figure(least_seconds(timing) * 1e3) : figure(timing.typical() * 1e3);
   }
 
   std::string ratio_text(const Row& row, const Standing& baseline) const {

@@ -16,6 +16,7 @@ constexpr const char* kWhy[] = {"stage", "cause", "reason"};
 constexpr const char* kDevice[] = {"device", "scaled"};
 constexpr const char* kProcess[] = {"process"};
 constexpr const char* kInterrupted[] = {"finals"};
+constexpr const char* kStatistic[] = {"statistic"};
 constexpr const char* kTuned[] = {"place", "finals (ms)"};
 constexpr const char* kTimes[] = {"met (ms)", "min (ms)", "mean (ms)", "p95 (ms)", "ci_low (ms)", "ci_high (ms)"};
 
@@ -36,7 +37,7 @@ std::string quoted(std::string_view text) {
 bool is_fixed_column(std::string_view name) {
   const auto among = [&](const auto& titles) { return std::ranges::find(titles, name) != std::end(titles); };
   return among(kFirst) || among(kTimes) || among(kRun) || among(kWhy) || among(kDevice) || among(kTuned) ||
-         among(kProcess) || among(kInterrupted);
+         among(kProcess) || among(kInterrupted) || among(kStatistic);
 }
 
 Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, std::vector<Column> columns,
@@ -55,6 +56,7 @@ Csv::Csv(std::ostream& out, std::string name, std::vector<std::string> params, s
   if (extras_.shared_processes) cell(*kProcess);
   if (extras_.finals_interrupted) cell(*kInterrupted);
   if (extras_.reported_names) cell(kReportedName);
+  if (extras_.time != TimeRule()) cell(*kStatistic);
   end_row();
 }
 
@@ -92,7 +94,7 @@ void Csv::begin_row(const Spec& spec, std::string_view status) {
 
 void Csv::add_measured(const Spec& spec, const Measurement& measurement, std::string_view unranked) {
   const Timing& timing = measurement.timing;
-  for (const double seconds : {timing.median, timing.min, timing.mean, timing.p95, timing.ci_low, timing.ci_high}) {
+  for (const double seconds : {timing.typical(), timing.min, timing.mean, timing.p95, timing.ci_low, timing.ci_high}) {
     cell(seconds > 0 ? seconds * 1e3 : std::nan(""));
   }
   cell(fmt::format("{}", timing.count));
@@ -127,6 +129,7 @@ void Csv::add_extras(const Measurement* measurement, CsvPlace place) {
   if (extras_.shared_processes) cell(!measurement ? "" : measurement->shared ? "shared" : "own");
   if (extras_.finals_interrupted) cell("interrupted");
   if (extras_.reported_names) cell(measurement ? measurement->name : "");
+  if (extras_.time != TimeRule()) cell(measurement ? to_text(extras_.time) : "");
 }
 
 void Csv::cell(std::string_view text) {

@@ -23,6 +23,7 @@ struct CsvExtras {
   bool shared_processes = false;  ///< of some specs
   bool finals_interrupted = false;
   bool reported_names = false;  ///< that programs gave
+  TimeRule time = {};           ///< of the sweep's times
 };
 
 /// Where a spec of a tuning stands in the table.
@@ -36,7 +37,8 @@ struct CsvPlace {
 /// Columns: mesh_idx, name, status (ok, early, failed, pruned, pruned after build), the parameters, times in ms,
 /// iters, checked, max_error, the metrics, stage, cause, reason; of several devices, device and scaled; of a tuning,
 /// place and the time in the finals; where some shared a process, process; if the finals were interrupted, finals,
-/// which says so in every row; where programs named their cases, name (reported).
+/// which says so in every row; where programs named their cases, name (reported); where met (ms) is no median,
+/// statistic.
 class Csv {
  public:
   /// `params` are the names of all parameters of the space, without `$`.

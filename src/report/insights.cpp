@@ -63,7 +63,7 @@ std::vector<GridColumn> columns_of(const ParameterEffect& parameter, const Merit
   return columns;
 }
 
-double sweep_seconds(const Ranked& row) { return row.timed().measurement()->timing.median; }
+double sweep_seconds(const Ranked& row) { return row.timed().measurement()->timing.typical(); }
 
 /// Whether both were in the finals, so that their times can be compared there.
 bool both_stood(const Ranked& a, const Ranked& b) { return a.standing && b.standing; }

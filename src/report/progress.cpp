@@ -80,7 +80,7 @@ void Progress::tell(const Trial& trial, bool best, Time now, std::string_view fi
   if (measurement != nullptr && !trial.recorded && activity_.measuring.size() < 2)
     activity_.measuring = {trial.spec.mesh_idx};
   if (best && measurement != nullptr) {
-    set_best(trial.spec, measurement->timing.median);
+    set_best(trial.spec, measurement->timing.typical());
     if (!figure.empty()) best_ = best_text(figure, trial.spec);
     if (!trial.recorded) best_since_ = now;
   }

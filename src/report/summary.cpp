@@ -19,7 +19,9 @@ double metric_of(const Measurement& measurement, const std::string& name) {
 }  // namespace
 
 Column arithmetic_column(double flops) {
-  auto value = [flops](const Spec&, const Measurement& measurement) { return flops / measurement.timing.median / 1e9; };
+  auto value = [flops](const Spec&, const Measurement& measurement) {
+    return flops / measurement.timing.typical() / 1e9;
+  };
   return {"Arithmetic (GFLOPS/s)", std::move(value), true, "GFLOPS/s"};
 }
 

@@ -54,6 +54,7 @@ struct Summary {
   bool tuned = false;                ///< order of merit and a best block; else all in mesh order
   bool winner = true;                ///< false: all failed in the finals
   std::size_t top = 0;               ///< rows of specs shown when tuned; 0: all
+  TimeRule time = {};                ///< by which the sweep's times were chosen
   std::string all_in;                ///< the file that has all rows; empty: there is none
   int width = 0;                     ///< columns of the terminal; 0: not a terminal
   bool colors = false;

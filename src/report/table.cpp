@@ -29,6 +29,9 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
     text += fmt::format("finals: {} rows were timed in turns; the others once, in the sweep\n",
                         std::count_if(rows.begin(), rows.end(), finals));
   }
+  if (summary.time != TimeRule())
+    text += fmt::format("met (ms): {} of a spec's launches{}\n", to_text(summary.time),
+                        any(finals) ? "; of those in the finals, the median of their rounds" : "");
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (std::ranges::find(columns, "x " + baseline.label, &GridColumn::title) != columns.end())
       text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", shown_line(baseline.label));

@@ -81,6 +81,7 @@ struct ResultsRecord {
   CommandLine run = {};  ///< of a command that is tuned
   double flops = 0, bytes = 0;
   PowerState state = PowerState::burst;
+  TimeRule time = {};
   std::vector<std::string> objectives = {"time"};
   std::vector<Metric> metrics = {};                         ///< without expressions
   std::vector<std::vector<tune::Parameter>> mappings = {};  ///< the grid

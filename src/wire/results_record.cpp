@@ -12,6 +12,8 @@ TUNE_JSON_ENUM(Kind, {{"categorical", Kind::categorical},
                       {"interval", Kind::interval},
                       {"ratio", Kind::ratio}})
 
+TUNE_JSON_ENUM(Statistic, {{"median", Statistic::median}, {"mean", Statistic::mean}, {"min", Statistic::min}})
+
 namespace {
 
 bool is_lower_case(const Value& value) {
@@ -129,6 +131,8 @@ void to_json(json& j, const ResultsRecord& results) {
        {"elapsed_seconds", results.elapsed_seconds}};
   if (!results.run.words.empty()) j["run"] = results.run;
   if (!results.verdict.empty()) j["verdict"] = results.verdict;
+  if (results.time.statistic != Statistic::median) j["statistic"] = results.time.statistic;
+  if (results.time.without_outliers) j["without_outliers"] = true;
   if (results.part) j["part"] = true;
   if (results.default_idx >= 0) j["default"] = results.default_idx;
   if (results.finals) j["finals"] = *results.finals;
@@ -143,6 +147,7 @@ void from_json(const json& j, ResultsRecord& results) {
   results.flops = j.value("flops", 0.0);
   results.bytes = j.value("bytes", 0.0);
   results.state = j.value("state", unset.state);
+  results.time = {j.value("statistic", Statistic::median), j.value("without_outliers", false)};
   results.objectives = j.value("objectives", unset.objectives);
   if (results.objectives.empty()) refuse("'objectives' is empty");
   results.metrics = list_at(j, "metrics", metric_from);

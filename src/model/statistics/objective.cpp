@@ -110,10 +110,10 @@ void Objective::require(const Device& device) const {
 
 Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
   if (metric_ != nullptr) return {metric(*metric_, spec, measurement), maximize_, false};
-  if (name() == "time") return {measurement.timing.median, false, true};
-  if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.median / 1e9, true, true};
+  if (name() == "time") return {measurement.timing.typical(), false, true};
+  if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.typical() / 1e9, true, true};
   if (is_product() && std::isnan(measured(measurement, name_)))  // a program may report it
-    return {measured(measurement, "energy") * std::pow(measurement.timing.median, delays_in(name_)), false, false};
+    return {measured(measurement, "energy") * std::pow(measurement.timing.typical(), delays_in(name_)), false, false};
   const double figure = measured(measurement, metric_ == nullptr && is_energy() ? "energy" : name());
   if (name() == "gflops_per_watt") return {flops_of(plan_->problem) / figure / 1e9, true, false};
   return {figure, maximize_, false};
@@ -161,7 +161,7 @@ std::vector<Value> Objective::figures(const Spec& spec, const Measurement& measu
     // A program may report its parameters too; they do not override the spec.
     if (slot && static_cast<std::size_t>(*slot) >= known) slots[static_cast<std::size_t>(*slot)] = value;
   };
-  set("time", measurement.timing.median);
+  set("time", measurement.timing.typical());
   set("flops", flops_of(plan_->problem));
   set("bytes", bytes_of(plan_->problem));
   for (const auto& [name, value] : measurement.metrics) set(name, value);

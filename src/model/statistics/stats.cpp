@@ -9,6 +9,7 @@ namespace tune {
 namespace {
 
 constexpr double kTail = 0.025;  // each side of a 95 % interval
+constexpr double kFence = 1.5;   // distances of the quartiles
 
 /// The largest rank r (1-based) with P(Binomial(n, 1/2) < r) <= 2.5 %; 0 if there is none. Exact while 2^-n is a
 /// normal number, beyond that by the normal approximation, which is then right to one rank.
@@ -44,6 +45,21 @@ double sorted_p95(const std::vector<double>& sorted) {
   return sorted[rank - 1];
 }
 
+/// Below four launches, quartiles tell nothing.
+void add_outliers(Timing& timing, const std::vector<double>& sorted) {
+  const std::size_t count = sorted.size();
+  std::size_t kept = count;
+  if (count >= 4) {
+    const double lower = sorted[count / 4], upper = sorted[count - 1 - count / 4];
+    const double fence = upper + kFence * (upper - lower);
+    kept = static_cast<std::size_t>(std::ranges::upper_bound(sorted, fence) - sorted.begin());
+  }
+  const std::vector<double> rest(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(kept));
+  timing.outliers = static_cast<std::int64_t>(count - kept);
+  timing.kept_median = sorted_median(rest);
+  timing.kept_mean = std::accumulate(rest.begin(), rest.end(), 0.0) / static_cast<double>(kept);
+}
+
 }  // namespace
 
 bool is_valid_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
@@ -61,7 +77,7 @@ Interval median_interval(std::vector<double> values) {
 }
 
 std::optional<Interval> known_interval(const Timing& timing) {
-  if (timing.count == 1 || timing.ci_high <= 0) return std::nullopt;
+  if (timing.count == 1 || timing.ci_high <= 0 || timing.typical() != timing.median) return std::nullopt;
   return Interval{timing.ci_low, timing.ci_high};
 }
 
@@ -86,6 +102,7 @@ Timing summarize(std::span<const double> seconds, bool stopped_early) {
   timing.ci_low = interval.low;
   timing.ci_high = interval.high;
   timing.stopped_early = stopped_early;
+  add_outliers(timing, sorted);
   return timing;
 }
 
