@@ -157,6 +157,17 @@ TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs
   EXPECT_TRUE(chosen[1].is_default);
 }
 
+TEST_F(ContendersTest, WhatMayBeNearTheBestIsAFinalist) {
+  TuningFolder folder;
+  const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
+  Timing& disturbed = std::get<Measurement>(trials_[3].outcome).timing;
+  disturbed.ci_low = 1.05;
+  disturbed.ci_high = 5;
+  EXPECT_EQ(values(flow::choose_specs(trials_, loaded.plan, Objective(loaded.plan), {}, 1)),
+            (std::vector<std::int64_t>{1, 4, 2}))
+      << "the low end of its interval is";
+}
+
 TEST_F(ContendersTest, LongKernelsOnAGpuMeetInFinalsThatAreLessWide) {
   TuningFolder folder;
   Plan plan = load_text(folder, program_file("{T: [1, 2, 3, 4]}")).plan;

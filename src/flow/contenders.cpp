@@ -47,11 +47,22 @@ double finals_margin(const Plan& plan, const Objective& objective, std::span<con
   return is_steady && all_are_long ? kNarrowMargin : kWideMargin;
 }
 
+std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objective& objective) {
+  std::vector<Merit> merits;
+  for (const Trial& trial : trials) {
+    Merit& merit = merits.emplace_back();
+    if (!trial.measurement()) continue;
+    Measurement least = *trial.measurement();
+    const bool by_median = least.timing.typical() == least.timing.median;
+    if (const double low = least.timing.ci_low; low > 0 && by_median && objective.by_time()) least.timing.chosen = low;
+    merit = objective.merit(trial.spec, least);
+  }
+  return merits;
+}
+
 std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists) {
-  std::vector<Merit> merits;
-  for (const Trial& trial : trials)
-    merits.push_back(trial.measurement() ? objective.merit(trial.spec, *trial.measurement()) : Merit{});
+  const std::vector<Merit> merits = possible_merits(trials, objective);
   const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
   std::vector<exec::Contender> contenders;
   const double margin = finals_margin(plan, objective, trials);
