@@ -48,6 +48,22 @@ bool any_repeats(const Failures& before, const Failures& now) {
   return std::ranges::find_first_of(now, before, same) != now.end();
 }
 
+/// Hands the records of one kind to `take`, without opening the file for writing.
+template <class Record, class Take>
+void for_each(const fs::path& path, std::string_view name, Take take) {
+  std::error_code ignored;
+  const std::string kind = "\"record\":\"" + std::string(name) + '"';
+  std::ifstream file(path, std::ios::binary);
+  for (std::string line; fs::is_regular_file(path, ignored) && std::getline(file, line);) {
+    if (line.find(kind) == std::string::npos) continue;
+    try {
+      take(std::get<Record>(wire::decode_record(line)));
+    } catch (const std::exception&) {
+      continue;  // a torn line, or a text that only looks like it
+    }
+  }
+}
+
 }  // namespace
 
 Journal::Journal(fs::path path) : path_(std::move(path)) {
@@ -122,17 +138,15 @@ void Journal::cut_torn_line() {
 
 std::optional<wire::RunRecord> Journal::last_run_of(const fs::path& path) {
   std::optional<wire::RunRecord> last;
-  std::error_code ignored;
-  std::ifstream file(path, std::ios::binary);
-  for (std::string line; fs::is_regular_file(path, ignored) && std::getline(file, line);) {
-    if (line.find("\"record\":\"run\"") == std::string::npos) continue;
-    try {
-      last = std::get<wire::RunRecord>(wire::decode_record(line));
-    } catch (const std::exception&) {
-      continue;  // a torn line, or a text that only looks like it
-    }
-  }
+  for_each<wire::RunRecord>(path, "run", [&](wire::RunRecord run) { last = std::move(run); });
   return last;
+}
+
+std::unordered_map<std::string, Trial> Journal::trials_of(const fs::path& path) {
+  std::unordered_map<std::string, Trial> trials;
+  for_each<wire::TrialRecord>(
+      path, "trial", [&](wire::TrialRecord trial) { trials.insert_or_assign(trial.id, std::move(trial.trial)); });
+  return trials;
 }
 
 void Journal::accept(wire::Record record) {

@@ -27,6 +27,8 @@ class Journal {
 
   /// The last run that wrote to a journal, without opening it for writing; nullopt if there is none.
   static std::optional<wire::RunRecord> last_run_of(const std::filesystem::path& path);
+  /// The trials in a journal by identity, likewise.
+  static std::unordered_map<std::string, Trial> trials_of(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
   const wire::TrialRecord* find(const std::string& id) const;

@@ -232,7 +232,6 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
   refuses(
       {"--probe", "--backend", "auto"},
       "tune: error: --probe describes the device of one backend; give it with --backend cuda, hip, cpu or program\n");
-  refuses({"bench.yaml", "--tune", "--dry-run"}, "tune: error: --tune and --dry-run exclude each other\n");
 }
 
 TEST_F(Input, AnAmountOfMemoryHasAUnit) {

@@ -7,7 +7,9 @@
 #include "commands/commands.h"
 #include "commands/on_stderr.h"
 #include "commands/rules.h"
+#include "commands/tune_rules.h"
 #include "exec/spec_launches.h"
+#include "journal.h"
 #include "report/losses.h"
 #include "report/spec_list.h"
 #include "report/text_page.h"
@@ -83,6 +85,19 @@ std::vector<std::string> what_is_missing(const Plan& plan) {
   return texts;
 }
 
+/// What a run would have to do, and how long that would take, as far as its journal knows.
+void print_forecast(const Options& options, const Target& target, const flow::Grid& grid, std::int64_t count) {
+  const auto last = Journal::last_run_of(target.outputs.journal);
+  const exec::Requests requests(target.plan(), last ? last->hello : wire::Hello{}, options.seed);
+  flow::Forecast forecast(work_to_do(options, target, grid, requests.has_build(), count, 1));
+  const auto known = last ? Journal::trials_of(target.outputs.journal) : std::unordered_map<std::string, Trial>();
+  forecast.ask(grid, [&](const Spec& spec) {
+    const auto trial = known.find(requests.trial_id(spec));
+    return trial != known.end() ? &trial->second : nullptr;
+  });
+  print_wrapped(forecast.answer());
+}
+
 }  // namespace
 
 ExitCode dry_run(const Options& options, Target& target) {
@@ -109,8 +124,10 @@ ExitCode dry_run(const Options& options, Target& target) {
   if (!options.quiet) page.prose(list.in_all());
   if (!options.quiet) page.losses(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
   page.losses(report::losses_text(lost_in(lost), reproducing_command(options)));
-  page.prose(fmt::format("Number of valid specs: {}", count - std::ssize(lost)));
+  page.prose(fmt::format("Number of valid specs: {}", count));
   base::print_escaped(page.text());
+  if (!options.quiet && !options.spec && count > 0 && lost.empty() && what_is_missing(target.plan()).empty())
+    print_forecast(options, target, *grid, count);
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
   return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;
 }

@@ -1,5 +1,6 @@
 #include "commands/tune.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "exec/stage_times.h"
 #include "flow/artifact_copy.h"
 #include "flow/finals_stage.h"
+#include "flow/forecast.h"
 #include "flow/live_page.h"
 #include "flow/measuring.h"
 #include "flow/printed_results.h"
@@ -29,6 +31,16 @@
 
 namespace tune::commands {
 namespace {
+
+constexpr double kWorthAnEstimate = 60;  // seconds
+
+std::uintmax_t bytes_in(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::uintmax_t bytes = 0;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->is_regular_file(error)) bytes += entry->file_size(error);
+  return bytes;
+}
 
 void require_journal(const flow::Outputs& outputs) {
   if (!outputs.journal.empty()) return;
@@ -99,7 +111,10 @@ class TuningRun {
   /// Prints the warnings and begins the run in the journal; nothing is built or timed yet.
   TuningRun(const Options& options, Target& target, const TuneOrders& orders, flow::Findings& findings)
       : options_(&options), target_(&target), orders_(&orders), findings_(&findings) {
-    tuner_.set_listener([this](const Trial& trial) { exporter_.add(trial); });
+    tuner_.set_listener([this](const Trial& trial) {
+      exporter_.add(trial);
+      estimate(trial);
+    });
     if (grid_ && !grid_->uncounted && !options.spec && orders.only.empty()) findings.specs = grid_->specs.size_text();
     if (options.makes_several()) how_shown_.label = label_of(target.shape, target.model);
     how_shown_.compiler = machine_->compiler;
@@ -126,6 +141,7 @@ class TuningRun {
                                  .remember = [this](const flow::Results& results) { remember(results); },
                                  .silent = orders_->silent,
                                  .logs = log_rules(*options_, target_->outputs)};
+    announce();
     flow::Results results = flow::sweep_and_print(tuning, *findings_);
     journal_->flush(true);
     return results;
@@ -243,6 +259,37 @@ class TuningRun {
     return std::make_unique<exec::LocalSite>(requests_, std::move(measure));
   }
 
+  // What is to be done, and how long that takes if the journal tells. A list of sizes would have a line for each.
+  void announce() {
+    const bool is_shown = !options_->quiet && !orders_->silent && !options_->makes_several() && !options_->spec;
+    estimated_ = !is_shown || grid_->uncounted || options_->time_budget;
+    if (!is_shown || grid_->uncounted || count_ < 2) return;
+    forecast_.ask(*grid_, [this](const Spec& spec) {
+      const wire::TrialRecord* record = journal_->find(requests_.trial_id(spec));
+      return record != nullptr ? &record->trial : nullptr;
+    });
+    estimated_ = estimated_ || forecast_.all_known();
+    if (forecast_.all_known()) return;
+    print_wrapped(fmt::format("{} on {}: {}", target_->plan().name, machine_->device.name, forecast_.work_text()));
+    print_estimate();
+  }
+
+  // Once. What ends soon needs none.
+  void print_estimate() {
+    if (estimated_ || !forecast_.is_ready()) return;
+    estimated_ = true;
+    if (forecast_.range().high >= kWorthAnEstimate) progress_.say(forecast_.text(), now());
+  }
+
+  void estimate(const Trial& trial) {
+    if (estimated_ || trial.recorded) return;
+    forecast_.add(trial);
+    const Measurement* measurement = trial.measurement();
+    if (measurement != nullptr && measurement->build.seconds > 0)
+      forecast_.add_artifact(bytes_in(store_places(*options_).folder / measurement->build.key));
+    print_estimate();
+  }
+
   // What follows the sweep.
   void decide() {
     flow::remeasure_distrusted(tuner_, measuring_, resume_, findings_->notes);
@@ -338,6 +385,8 @@ class TuningRun {
   std::int64_t count_ = count_of(*options_, *orders_, grid_);
   report::Progress progress_{std::cerr, progress_style(*options_, target_->plan()), count_, now(),
                              limits_of(*options_, *target_, rules_, count_)};
+  flow::Forecast forecast_{work_to_do(*options_, *target_, grid_, requests_.has_build(), count_, count_of_devices())};
+  bool estimated_ = false;
   flow::Measuring measuring_{[this] { return site(); }};
   flow::ResumeRules resume_rules_ = rules_for_resuming();
   flow::Resume resume_{*journal_, requests_, target_->objective, resume_rules_};

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "commands/rules.h"
+#include "exec/queue_rules.h"
 #include "flow/memory_bound.h"
 #include "flow/workload.h"
 #include "search/listed.h"
@@ -70,6 +71,21 @@ report::RunLimits limits_of(const Options& options, const Target& target, const 
   limits.finals_seconds = options.finals_budget.value_or(flow::kShortFinals);
   limits.finals_as_sweep = !options.finals_budget;
   return limits;
+}
+
+flow::Work work_to_do(const Options& options, const Target& target, const std::optional<flow::Grid>& grid,
+                      bool has_build, std::int64_t count, std::size_t devices) {
+  const report::RunLimits limits = limits_of(options, target, {}, count);
+  flow::Work work;
+  work.specs = count;
+  if (!has_build) work.builds = 0;
+  if (has_build && grid) work.builds = flow::count_builds(*grid, count);
+  work.in_turn = exec::cores_are_the_device(target.plan().backend);
+  work.jobs = jobs(options);
+  work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
+  work.finals_seconds = limits.finals_seconds;
+  work.finals_as_sweep = limits.finals_as_sweep;
+  return work;
 }
 
 flow::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,

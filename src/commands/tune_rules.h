@@ -7,6 +7,7 @@
 #include "commands/tune.h"
 #include "exec/measure_service.h"
 #include "flow/finals_stage.h"
+#include "flow/forecast.h"
 #include "report/progress.h"
 #include "search/strategy.h"
 #include "tuner.h"
@@ -30,6 +31,9 @@ TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const T
                        const std::optional<flow::Grid>& grid, const Device& device, std::size_t devices);
 /// What can be foreseen of the run's end.
 report::RunLimits limits_of(const Options& options, const Target& target, const TunerRules& rules, std::int64_t count);
+/// What is to be done, with so many devices.
+flow::Work work_to_do(const Options& options, const Target& target, const std::optional<flow::Grid>& grid,
+                      bool has_build, std::int64_t count, std::size_t devices);
 /// `one_process`: the device admits one process at a time. `stored` are artifacts of earlier runs that take part.
 flow::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
                                     report::Progress::Time sweep_began, std::vector<exec::Contender> stored);

@@ -83,7 +83,6 @@ void refuse_conflicts(const Options& options) {
   check_one_configuration(options);
   check_results(options);
   refuse_cluster_conflicts(options);
-  if (options.tune && options.dry_run) fail("--tune and --dry-run exclude each other");
   if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
   if (options.strategy && (options.dry_run || options.build_only))
