@@ -296,6 +296,15 @@ TEST(Check, SaysHowManyHowFarAndWhere) {
       << text;
 }
 
+TEST(Check, AnElementOfAListHasOneNumber) {
+  const Buffer buffer{.name = "y", .type = Type::f32, .count = 6};
+  const std::vector<double> expected = {1, 2, 3, 4, 5, 6};
+  const std::vector<float> computed = {1, 2, 9, 4, 9, 6};
+  const worker::Deviation wrong = worker::compare_custom({}, buffer, computed.data(), expected, worker::Poison::nan);
+  EXPECT_TRUE(worker::describe(wrong, "y").ends_with("first at element 2, all within elements 2-4"))
+      << worker::describe(wrong, "y");
+}
+
 TEST(Check, PaddingBetweenRowsAndMatricesMustStayAsItWas) {
   Gemm gemm = small_gemm();
   gemm.batch = 2;

@@ -103,13 +103,15 @@ std::string range(const char* one, const char* several, std::int64_t low, std::i
 }
 
 std::string region(const Deviation& d) {
+  if (d.is_list) return range("element", "elements", d.low.col, d.high.col);
   std::string text =
       range("row", "rows", d.low.row, d.high.row) + ", " + range("column", "columns", d.low.col, d.high.col);
   if (d.high.batch > 0) text += ", " + range("matrix", "matrices", d.low.batch, d.high.batch);
   return text;
 }
 
-std::string place(const Index& index) {
+std::string place(const Index& index, bool is_list) {
+  if (is_list) return fmt::format("element {}", index.col);
   std::string text = fmt::format("row {}, column {}", index.row, index.col);
   return index.batch > 0 ? text + fmt::format(", matrix {}", index.batch) : text;
 }
@@ -169,9 +171,11 @@ Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::fabs(value));
   const double tolerance = custom_tolerance(problem, buffer.type) * largest;
-  return compare(buffer.type, data, {1, 1, buffer.count, 0, 0, 1}, pattern, [&](const Index& i) {
+  Deviation deviation = compare(buffer.type, data, {1, 1, buffer.count, 0, 0, 1}, pattern, [&](const Index& i) {
     return Expected{values[static_cast<std::size_t>(i.col)], tolerance};
   });
+  deviation.is_list = true;
+  return deviation;
 }
 
 std::string describe(const Deviation& d, const std::string& buffer) {
@@ -183,7 +187,7 @@ std::string describe(const Deviation& d, const std::string& buffer) {
   if (d.nans > d.unwritten) text += fmt::format(", {} NaN", d.nans - d.unwritten);
   if (d.wrong > d.nans) text += fmt::format(", largest error {:.4g}", d.largest_error);
   if (std::isfinite(d.largest_ratio)) text += fmt::format(" ({:.3g} times the tolerance)", d.largest_ratio);
-  return text + fmt::format(", first at {}, all within {}", place(d.first), region(d));
+  return text + fmt::format(", first at {}, all within {}", place(d.first, d.is_list), region(d));
 }
 
 std::string overwritten_text(const std::string& buffer, std::int64_t element) {

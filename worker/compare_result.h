@@ -27,6 +27,7 @@ struct Deviation {
   double largest_ratio = 0;    ///< largest error over its tolerance; infinite if there is a NaN
   Index first;                 ///< first wrong element in the order of (batch, row, col)
   Index low, high;             ///< the smallest box that holds all wrong elements
+  bool is_list = false;        ///< the elements are one after the other: only the columns tell them apart
 };
 
 /// How far a launch's result is from the reference because its inputs differed from the reference's at two values of k:
