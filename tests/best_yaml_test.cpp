@@ -228,10 +228,11 @@ TEST(DeviceFile, ReadsBackWhatItWrote) {
 
 TEST(DeviceFile, SaysWhatIsMissing) {
   const TuningFolder folder;
-  const std::filesystem::path path = folder.write("h200.yaml", "name: x\ndrivers: 1\narch: y\n");
+  const std::filesystem::path path = folder.write("h200.yaml", "name: x\ndriverr: 1\n");
   EXPECT_EQ(folder.complaint([&] { config::read_device(path); }),
-            "h200.yaml:1: the device file needs 'driver:'\n"
-            "h200.yaml:2: unknown key 'drivers' in the device file, did you mean 'driver'?");
+            "h200.yaml:1: the device file needs 'arch:'\n"
+            "h200.yaml:2: unknown key 'driverr' in the device file, did you mean 'driver'?")
+      << "one of them is there, though misspelled";
 }
 
 class Filters : public testing::Test {

@@ -43,6 +43,7 @@ Fields::Fields(const Node& node, std::string what, std::initializer_list<std::st
   const std::vector<std::string> known(keys.begin(), keys.end());
   for (const Entry& entry : node.entries) {
     if (std::ranges::find(known, entry.key.text) != known.end()) continue;
+    unknown_.push_back(entry.key.text);
     std::string advice = did_you_mean(entry.key.text, known);
     if (advice.empty() && known.size() <= kMostListed) advice = fmt::format("; it may have {}", fmt::join(known, ", "));
     diagnostics.add(entry.key.place, fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, advice));
@@ -57,9 +58,10 @@ const Node* Fields::find(std::string_view key) const {
 }
 
 const Node* Fields::require(std::string_view key) const {
-  if (node_->is_mapping() && node_->find(key) == nullptr) {
+  const std::vector<std::string> meant = {std::string(key)};
+  const auto is_meant = [&](const std::string& unknown) { return !did_you_mean(unknown, meant).empty(); };
+  if (node_->is_mapping() && node_->find(key) == nullptr && std::ranges::none_of(unknown_, is_meant))
     diagnostics_->add(node_->place, fmt::format("{} needs '{}:'", what_, key));
-  }
   return find(key);
 }
 

@@ -23,7 +23,7 @@ class Fields {
 
   /// The value of a key, or null. A key without a value is reported, and gives null too.
   const Node* find(std::string_view key) const;
-  /// Does what `find` does, and also reports a missing key.
+  /// Does what `find` does, and also reports a missing key, unless an unknown one was probably meant to be it.
   const Node* require(std::string_view key) const;
 
   const std::string& what() const { return what_; }
@@ -34,6 +34,7 @@ class Fields {
   const Node* node_;
   std::string what_;
   Diagnostics* diagnostics_;
+  std::vector<std::string> unknown_;  ///< keys, which were reported
 };
 
 /// These read scalars of one type. Each reports anything else, naming `what`, and then returns nullopt.
