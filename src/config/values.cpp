@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <regex>
 #include <set>
 
 #include "config/fields.h"
@@ -41,10 +42,16 @@ class ValueReader {
     return std::nullopt;
   }
 
+  /// `4..64`, `4-64`, `4:64` or `4:64:4`.
+  static bool looks_like_a_range(const std::string& text) {
+    static const std::regex kRange(R"(\d+ *(\.\.\.?|-|:) *\d+( *(\.\.\.?|:) *\d+)?)");
+    return std::regex_match(text, kRange);
+  }
+
   /// A text that was probably meant to be a list: `2, 4, 8` or range(2, 8).
   static bool looks_like_a_list(const Node& node) {
     if (node.quoted) return false;
-    if (node.text.starts_with("range(") || node.text.starts_with("pow2(")) return true;
+    if (node.text.starts_with("range(") || node.text.starts_with("pow2(") || looks_like_a_range(node.text)) return true;
     const bool separated = node.text.find_first_of(",; ") != std::string::npos;
     return separated && node.text.find_first_not_of("0123456789.,; ") == std::string::npos;
   }
@@ -52,8 +59,8 @@ class ValueReader {
   std::optional<Value> read_one(const Node& node) {
     if (node.is_scalar() && looks_like_a_list(node))
       diagnostics_->warn(node.place,
-                         fmt::format("parameter '{}' has the text '{}' as one value; write several as [2, 4, 8] "
-                                     "or {{range: [2, 8]}}, or quote the text",
+                         fmt::format("parameter '{}' has the text '{}' as one value; write several as [2, 4, 8], "
+                                     "{{range: [2, 8]}} or {{pow2: [2, 8]}}, or quote the text",
                                      name_, node.text));
     if (node.is_scalar()) return node.quoted ? Value(node.text) : parse_value(node.text);
     if (node.is_list() && node.items.size() == 2) {
