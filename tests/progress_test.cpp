@@ -121,10 +121,10 @@ TEST(Progress, RewritesItsLinesOnATerminal) {
   progress.tell(measured(5, 1e-3), false, kStart + milliseconds(400));
   const std::string bar = "[-------------]  ", failed_one = "1 failed: 1 build";
   EXPECT_EQ(out.str(), bar + "0/72  building 4, measuring 41" +                                  //
-                           "\r\x1b[J" + bar + "1/72  building 4, measuring 41\n" + failed_one +  //
-                           "\r\x1b[1A\x1b[J" + bar + "2/72  building 4, measuring 4\n" +         //
+                           "\r\x1b[K" + bar + "1/72  building 4, measuring 41\n" + failed_one +  //
+                           "\r\x1b[K\x1b[A\x1b[K" + bar + "2/72  building 4, measuring 4\n" +    //
                            "best 1.000 ms (4), 0:00 ago  " + failed_one +                        //
-                           "\r\x1b[1A\x1b[J" + bar + "3/72  building 4, measuring 5\n" +         //
+                           "\r\x1b[K\x1b[A\x1b[K" + bar + "3/72  building 4, measuring 5\n" +    //
                            "best 1.000 ms (4), 0:00 ago  " + failed_one);
 }
 
@@ -133,7 +133,7 @@ TEST(Progress, RewritesTheLinesTenTimesASecondAtMost) {
   Progress progress(out, terminal(80), 1000, kStart);
   for (int i = 1; i <= 1000; ++i) progress.tell(failed(i), false, kStart + milliseconds(i));
   const std::string text = out.str();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '['), 10 + 9 + 9) << "bars, and what moves the cursor";
+  EXPECT_EQ(std::count(text.begin(), text.end(), '['), 10 + 9 + 2 * 9) << "bars, and what moves the cursor";
 }
 
 TEST(Progress, LeavesOutWhatDoesNotFit) {
@@ -174,7 +174,7 @@ TEST(Progress, ErasesWhatATerminalThatBecameNarrowerHasBroken) {
   columns = 20;
   out.str("");
   progress.tick(kStart + seconds(2));
-  EXPECT_EQ(out.str(), "\r\x1b[2A\x1b[J0/72  building 4...") << "47 columns are three lines of 20";
+  EXPECT_EQ(out.str(), "\r\x1b[K\x1b[A\x1b[K\x1b[A\x1b[K0/72  building 4...") << "47 columns are three lines of 20";
 }
 
 TEST(Progress, CountsOnlyThisRunsWorkForRateAndEta) {
@@ -227,7 +227,7 @@ TEST(Progress, SaysALineAboveItsOwn) {
   progress.set_activity({}, kStart + seconds(1));
   progress.say("waiting for the CPU", kStart + seconds(1));
   const std::string line = "0/72";
-  EXPECT_EQ(out.str(), line + "\r\x1b[Jwaiting for the CPU\n" + line);
+  EXPECT_EQ(out.str(), line + "\r\x1b[Kwaiting for the CPU\n" + line);
 }
 
 TEST(Progress, LeavesTheLastStateAndThenNothing) {

@@ -74,9 +74,8 @@ std::size_t Screen::escape(const std::string& bytes, std::size_t at) {
   const char command = *match[2].first;
   if (command == 'A') {
     y_ -= std::min<std::size_t>(y_, std::stoul("0" + match[1].str()));
-  } else if (command == 'J') {
+  } else if (command == 'K') {
     row().resize(std::min(row().size(), x_));
-    rows_.resize(y_ + 1);
   } else if (command != 'm') {
     unknown_ += match[0];
   }

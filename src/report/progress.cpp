@@ -20,7 +20,8 @@ constexpr std::chrono::seconds kPlainInterval{10};
 constexpr Seconds kMinElapsed{1};
 constexpr std::int64_t kMinDone = 3;
 constexpr std::size_t kMostNamed = 8;  // specs that are measured at a time
-constexpr const char* kClearBelow = "\x1b[J";
+constexpr const char* kClearLine = "\x1b[K";
+constexpr const char* kUp = "\x1b[A";
 
 std::string activity_text(const Activity& activity) {
   std::vector<std::string> parts;
@@ -200,13 +201,16 @@ std::optional<double> Progress::seconds_left(Time now) const {
   return limits_.run ? std::min(seconds, seconds_until(*limits_.run, now)) : seconds;
 }
 
-// A terminal that has become narrower has broken the lines that were drawn on it.
+// A terminal that has become narrower has broken the lines that were drawn on it. Line by line, because multiplexers
+// may keep what is cleared down to the end of the screen for scrolling back.
 std::string Progress::erased() const {
   if (drawn_.empty()) return "";
   const auto columns = static_cast<std::size_t>(std::max(style_.columns(), 1));
   std::size_t rows = 0;
   for (const std::size_t width : drawn_) rows += std::max<std::size_t>((width + columns - 1) / columns, 1);
-  return (rows > 1 ? fmt::format("\r\x1b[{}A", rows - 1) : "\r") + kClearBelow;
+  std::string text = std::string("\r") + kClearLine;
+  for (std::size_t row = 1; row < rows; ++row) text += std::string(kUp) + kClearLine;
+  return text;
 }
 
 void Progress::draw(Time now) {
