@@ -56,20 +56,20 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
   return text;
 }
 
-/// How many rows the table does not show; on a terminal also where they are.
+/// How many rows the table does not show, and where they are: without a file, the last line says it.
 std::string hidden_text(std::size_t hidden, const Summary& summary) {
-  if (summary.width == 0) return fmt::format("({} more)", hidden);
-  const std::string file = summary.all_in.empty() ? "" : summary.all_in + ", or ";
-  return fmt::format("({} more: {}the same command with --top all)", hidden, file);
+  if (summary.all_in.empty()) return fmt::format("({} more)", hidden);
+  return fmt::format("({} more: {}, or the same command with --top all)", hidden, summary.all_in);
 }
 
-void add_table(TextPage& page, const Summary& summary) {
+/// Returns how many rows it does not show.
+std::size_t add_table(TextPage& page, const Summary& summary) {
   std::vector<Row> rows = rows_of_specs(summary);
   // The columns are the same whatever --top is.
   const OptionalColumns optional = needed_columns(rows);
   const std::size_t hidden = hide_rows(rows, summary);
   for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
-  if (rows.empty()) return;
+  if (rows.empty()) return 0;
 
   const SpecTable table = spec_table(summary, rows, optional);
   const std::vector<std::string> lines = grid_lines(table.columns);
@@ -78,6 +78,18 @@ void add_table(TextPage& page, const Summary& summary) {
   page.prose(shared_text(table));
   if (hidden > 0) page.prose(hidden_text(hidden, summary));
   page.prose(legend(summary, rows, table.columns));
+  return hidden;
+}
+
+/// What a valid spec is does not depend on what becomes of it: it is one that no constraint prunes.
+void add_counts(TextPage& page, const Summary& summary) {
+  const auto tried = std::ssize(summary.trials);
+  const auto measured =
+      std::ranges::count_if(summary.trials, [](const Trial& trial) { return trial.measurement() != nullptr; });
+  const std::string specs = summary.specs.empty() ? std::to_string(tried) : summary.specs;
+  page.prose("Number of valid specs: " + specs);
+  if (specs != std::to_string(tried)) page.prose(fmt::format("{} of {} tried", tried, specs));
+  if (measured != tried) page.prose(fmt::format("{} of {} measured", measured, tried));
 }
 
 /// A value as a parameter's only one: the pair [2, 1] alone would read as two values.
@@ -122,16 +134,16 @@ std::string result_text(const Summary& summary) {
   page.rule();
   page.prose(fmt::format("Tuning [{}] from [{}]", shown_line(summary.name), shown_line(summary.file)));
   page.rule();
-  page.prose(fmt::format("Number of valid specs: {}", summary.ranking.rows.size()));
-  const std::string tried = std::to_string(summary.trials.size());
-  if (!summary.specs.empty() && summary.specs != tried) page.prose(fmt::format("{} of {} tried", tried, summary.specs));
-  add_table(page, summary);
+  add_counts(page, summary);
+  const std::size_t hidden = add_table(page, summary);
   if (summary.tuned && summary.winner && !summary.ranking.rows.empty())
     add_best(page, summary.ranking.rows.front().trial->spec, summary.best_command);
   page.rule();
   page.prose(fmt::format("Elapsed tuning time: {:.1f} (s)", summary.elapsed_seconds));
   for (const std::string& note : summary.notes) page.prose("note: " + note);
   add_losses(page, summary);
+  if (hidden > 0 && summary.all_in.empty())
+    page.prose(fmt::format("the same command with --top all shows the other {} specs", hidden));
   return page.text();
 }
 
