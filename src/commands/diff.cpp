@@ -46,7 +46,7 @@ ExitCode diff(DiffOptions options) {
     for (const std::string& note : run->notes) print_wrapped("note: " + note);
   const RunComparison comparison = flow::compare(before, now, rules);
   const int width = base::terminal_columns(STDOUT_FILENO);
-  base::print(report::comparison_text(comparison, options.top.value_or(width > 0 ? kShortList : 0), width));
+  base::print(report::comparison_text(comparison, options.top.value_or(kShortList), width));
   write(options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));
   write(options.junit, report::comparison_junit(comparison));
   write(options.json, interop::to_json(comparison));

@@ -17,7 +17,7 @@ namespace {
 // No longer than the clock can count.
 std::chrono::duration<double> limit_of(double seconds) { return std::chrono::duration<double>(std::min(seconds, 1e9)); }
 
-constexpr std::size_t kTopOnTerminal = 20;
+constexpr std::size_t kTop = 20;
 
 /// It has the files of known devices.
 std::filesystem::path folder_of_devices() {

@@ -282,7 +282,7 @@ void add_what_comes_out(CLI::App& app, Options& options) {
       ->group(group)
       ->type_name("FILE");
   app.add_option("--t4", options.t4, "Write the results in the T4 format")->group(group)->type_name("FILE");
-  add_top(app, options.top, "Specs in the table of --tune, or all (default: 20 on a terminal, else all)")->group(group);
+  add_top(app, options.top, "Specs in the table of --tune, or all (default: 20)")->group(group);
   app.add_option_function<std::string>(
          "--color",
          [&options](const std::string& text) {

@@ -23,7 +23,7 @@ void add_show(CLI::App& app, ShowOptions& show) {
   command->add_option("--run", show.number, "Which run of a journal; the first is 1 (default: the last)")
       ->check(whole(1))
       ->type_name("N");
-  add_top(*command, show.top, "Specs that are shown, or all (default: 20 on a terminal, else all)");
+  add_top(*command, show.top, "Specs that are shown, or all (default: 20)");
   command
       ->add_option_function<std::string>(
           "--sort", [&show](const std::string& text) { set_sort(show, text); },
@@ -71,7 +71,7 @@ void add_diff(CLI::App& app, DiffOptions& diff, int& exit_undecided) {
   command->add_option("--markdown", diff.markdown, "Write a summary for a page of a CI service")->type_name("FILE");
   command->add_option("--junit", diff.junit, "Write JUnit XML, a test case per spec")->type_name("FILE");
   command->add_option("--json", diff.json, "Write all that was compared")->type_name("FILE");
-  add_top(*command, diff.top, "Specs of each shape in the table, or all (default: 20 on a terminal, else all)");
+  add_top(*command, diff.top, "Specs of each shape in the table, or all (default: 20)");
   command->add_flag("--any-device", diff.any_device, "Compare although the results are of different devices");
 }
 

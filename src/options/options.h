@@ -166,7 +166,7 @@ struct Options {
   std::optional<std::int64_t> store_limit;        ///< bytes
   std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
 
-  std::optional<std::size_t> top;  ///< 0: all; unset: it depends on where the table goes
+  std::optional<std::size_t> top;  ///< 0: all; unset: 20
   enum class Color { automatic, always, never };
   Color color = Color::automatic;
   bool quiet = false;

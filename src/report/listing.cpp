@@ -178,7 +178,7 @@ std::string listing_text(const Summary& summary, const ListingRules& rules) {
                                                 : SpecTable{chosen_columns(all, rules.columns, rows), {}};
   TextPage page(summary.width, false);
   page.prose(shared_text(table));
-  if (hidden > 0) page.prose(fmt::format("({} more)", hidden));
+  if (hidden > 0) page.prose(fmt::format("({} more: the same command with --top all)", hidden));
   return fitted(grid_text(table.columns), summary.width) + page.text();
 }
 
@@ -190,7 +190,8 @@ std::string failures_text(const Summary& summary, std::size_t top) {
   std::string text = fmt::format("failed: {} of {}\n", lost.size(), summary.trials.size());
   for (const Trial* trial : std::span(lost).first(top == 0 ? lost.size() : std::min(top, lost.size())))
     text += failure_line(*trial, summary);
-  if (top > 0 && lost.size() > top) text += fmt::format("({} more)\n", lost.size() - top);
+  if (top > 0 && lost.size() > top)
+    text += fmt::format("({} more: the same command with --top all)\n", lost.size() - top);
   return text;
 }
 
