@@ -174,7 +174,7 @@ std::string Tuner::figure_of(const Trial& best) const {
 
 void Tuner::tell_best(const Trial& best) {
   const Measurement& measurement = *best.measurement();
-  if (objective_->follows_time()) runner_->set_best(best, measurement.timing.typical(), 0);
+  if (objective_->follows_time()) runner_->set_best(best, measurement.timing.median, 0);
   const auto energy = measurement.metrics.find("energy");
   if (objective_->follows_energy() && energy != measurement.metrics.end()) runner_->set_best(best, 0, energy->second);
 }

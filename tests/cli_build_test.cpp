@@ -197,7 +197,7 @@ TEST_F(Build, ADryRunNamesSpecsThatCannotBeLaunched) {
   EXPECT_EQ(result.out,
             "        0 S=1\n        1 S=2\nfailed: 1\n"
             "      1  start, reported: cannot evaluate launch.args: division by zero at S=1\n"
-            "         tune --yaml k.yaml --dry-run --spec 0\nNumber of valid specs: 1\n")
+            "         tune --yaml k.yaml --dry-run --spec 0\nNumber of valid specs: 2\n")
       << result.err;
 }
 

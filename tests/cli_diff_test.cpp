@@ -230,10 +230,11 @@ TEST_F(Diff, KernelsWithoutACommonSpecAreNotCompared) {
                   "old.jsonl is of bench, and new.jsonl of other: no spec is in both"));
 }
 
-TEST_F(Diff, TheTableIsCutOnlyWhereThatIsAskedFor) {
+TEST_F(Diff, TheTableHasTwentyRowsUnlessMoreOrLessAreAskedFor) {
   std::vector<Timed> specs;
   for (int t = 1; t <= 30; ++t) specs.push_back({t, double(t)});
-  EXPECT_FALSE(has(diff(journal(specs), journal(specs), 0).out, " more: "));
+  EXPECT_TRUE(has(diff(journal(specs), journal(specs), 0).out, "(10 more: the same command with --top all)\n"));
+  EXPECT_FALSE(has(diff(journal(specs), journal(specs), 0, {"--top", "all"}).out, " more: "));
   const Result cut = diff(journal(specs), journal(specs), 0, {"--top", "4", "--markdown", "diff.md"});
   EXPECT_TRUE(has(cut.out, "(26 more: the same command with --top all)\n"));
   EXPECT_TRUE(has(sandbox_.read("diff.md"), "(26 rows are not shown)"));

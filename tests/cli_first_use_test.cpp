@@ -60,7 +60,7 @@ TEST_F(FirstUse, AValidSpecIsOneThatNoConstraintPrunes) {
 }
 
 TEST_F(FirstUse, AMisspelledKeyIsNotMissing) {
-  sandbox_.write("bench.yaml", "name: bench\nrun: echo {T}\nparms: {T: [1, 2]}\n");
+  sandbox_.write("bench.yaml", "name: bench\nrun: echo {args}\nparms: {T: [1, 2]}\n");
   EXPECT_EQ(tune({"bench.yaml"}).err,
             "tune: error: bench.yaml:3: unknown key 'parms' in the tuning file, did you mean 'params'?\n");
 }

@@ -146,17 +146,19 @@ TEST_F(Mistakes, ADefaultThatIsNoSpecIsWarnedOf) {
       std::string(kHead) + "params: {BM: [1, 2, 4]}\nconstraints:\n  - BM < 4  # too tall\n" + kLaunch;
   EXPECT_EQ(said_of(head + "default: {BM: 2}\n"), "");
   sandbox_.write("file.yaml", head + "default: {BM: 3}\n");
-  EXPECT_EQ(sandbox_.tune({"file.yaml", "--dry-run"}).err,
-            "warning: file.yaml:9: default is no spec, and is not tried: BM is never 3; its values are 1, 2, 4\n");
+  EXPECT_TRUE(sandbox_.tune({"file.yaml", "--dry-run"})
+                  .err.starts_with("warning: file.yaml:9: default is no spec, and is not tried: BM is never 3; its "
+                                   "values are 1, 2, 4\n"));
   sandbox_.write("file.yaml", head + "default: {BM: 4}\n");
-  EXPECT_EQ(sandbox_.tune({"file.yaml", "--dry-run"}).err,
-            "warning: file.yaml:9: default is no spec, and is not tried: it is pruned: too tall\n");
+  EXPECT_TRUE(sandbox_.tune({"file.yaml", "--dry-run"})
+                  .err.starts_with("warning: file.yaml:9: default is no spec, and is not tried: it is pruned: too "
+                                   "tall\n"));
   const Result result = sandbox_.tune({"file.yaml", "--tune", "--quiet"});
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(has(result.err, "default is no spec"));
   // A filter leaves it out by intention.
   sandbox_.write("file.yaml", head + "default: {BM: 2}\n");
-  EXPECT_EQ(sandbox_.tune({"file.yaml", "--dry-run", "--filter", "BM=1"}).err, "");
+  EXPECT_FALSE(has(sandbox_.tune({"file.yaml", "--dry-run", "--filter", "BM=1"}).err, "warning"));
 }
 
 TEST_F(Mistakes, AConstraintThatComparesNothingIsWarnedOf) {

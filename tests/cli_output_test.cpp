@@ -52,16 +52,17 @@ class Output : public testing::Test {
 TEST_F(Output, TheBlocksOfTuneStandInTheirOrder) {
   sandbox_.write_script("{T: [3, 1, 2]}");
   const Result result = tune({"bench.yaml", "--tune", "--output", "best"});
-  EXPECT_EQ(without_elapsed(result.out), "DECIDED: T=1 (spec 1), 1.000 ms +-0 %, the fastest of 3 specs\n"
-                                         "  7 rounds of finals\n" +
-                                             std::string(kRule) + "Tuning [bench] from [bench.sh]\n" + kRule +
-                                             "Number of valid specs: 3\n"
-                                             " mesh_idx      name  met (ms)  iters  +- %\n"
-                                             "        1 bench/T=1  1.000000      7  0.00\n"
-                                             "        2 bench/T=2  2.000000      5  0.00\n"
-                                             "        0 bench/T=3  3.000000      5  0.00\n"
-                                             "top_spec_idx: 1\n" +
-                                             kRule + "Best Measured Time:\n" + kRule + "params:\n  T: 1\n" + kRule);
+  EXPECT_EQ(without_elapsed(result.out),
+            "DECIDED: T=1 (spec 1), 1.000 ms +-0 %, the fastest of 3 specs\n"
+            "  7 rounds of finals\n" +
+                std::string(kRule) + "Tuning [bench] from [bench.sh]\n" + kRule +
+                "Number of valid specs: 3\n"
+                " mesh_idx      name  met (ms)  iters  +- %\n"
+                "        1 bench/T=1  1.000000      7  0.00\n"
+                "        2 bench/T=2  2.000000      5  0.00\n"
+                "        0 bench/T=3  3.000000      5  0.00\n"
+                "top_spec_idx: 1\n" +
+                kRule + "Best Measured Time:\n" + kRule + "params:\n  T: 1\n" + kRule);
   EXPECT_EQ(masked(result.out.substr(result.out.find("Elapsed"))), "Elapsed tuning time: # (s)\n");
 }
 
@@ -326,7 +327,7 @@ TEST_F(Output, WhatWasNotCheckedSaysSo) {
 TEST_F(Output, BadResultsOfProgramsAreGroupedByReason) {
   sandbox_.write_script("{SAYS: [result, wrong, two, nothing, garbage, zero, dies, crashes], T: [1, 2]}");
   const Result result = tune({"bench.yaml", "--tune"});
-  EXPECT_TRUE(has(result.out, "Number of valid specs: 2\n"));
+  EXPECT_TRUE(has(result.out, "\n2 of 16 measured\n"));
   EXPECT_EQ(result.out.substr(result.out.find("failed: ")),
             "failed: 14\n"
             "      2  check, reported: the program says that its result is wrong\n"
@@ -462,7 +463,7 @@ TEST_F(Builds, WhatTheyTellOfThemselvesCanPrune) {
   write_repeated_gemm("{BM: [1, 2], $REPEAT: 1}",
                       "prune_after_build:\n  - {if: code < 1 or BM == 1, because: too much code}\n  - stack >= 0\n");
   const Result result = tune({"gemm.yaml", "--output", "all"});
-  EXPECT_TRUE(has(result.out, "Number of valid specs: 1\n"));
+  EXPECT_TRUE(has(result.out, "\n1 of 2 measured\n"));
   EXPECT_TRUE(
       has(result.out, "pruned after the build: 1\n      1  too much code\n         tune --yaml gemm.yaml --spec 1\n"));
   EXPECT_TRUE(has(sandbox_.read("all.csv"), "\n1,gemm,pruned after build,2,1,"));

@@ -136,7 +136,9 @@ TEST_F(Show, TheTableCanBeSortedAndHasTheColumnsThatAreNamed) {
   sandbox_.write_script("{T: [4, 1, 2], A: [x, y]}");
   out({"bench.yaml", "--tune", "--output", "best"});
   const std::string listed = out({"show", "best", "--columns", "A,T,met", "--sort", "T:desc", "--top", "3"});
-  EXPECT_EQ(listed, " A  T  met (ms)\n x  4     4.000\n y  4     4.000\n x  2     2.000\n(3 more)\n");
+  EXPECT_EQ(listed,
+            " A  T  met (ms)\n x  4     4.000\n y  4     4.000\n x  2     2.000\n(3 more: the same command with --top "
+            "all)\n");
   const std::string sorted = out({"show", "best", "--sort", "mesh_idx"});
   EXPECT_TRUE(has(sorted, "\n        0 bench/T=4/A=x "));
   EXPECT_LT(sorted.find("T=4/A=y"), sorted.find("T=1/A=x"));
@@ -152,7 +154,7 @@ TEST_F(Show, FailedSpecsAreListedOneByOne) {
   const std::string failed = out({"show", "best", "--failed"});
   EXPECT_TRUE(has(failed, "failed: 2 of 3\n      1  SAYS=dies  measure, reported: "));
   EXPECT_TRUE(has(failed, "\n      2  SAYS=zero  measure, "));
-  EXPECT_TRUE(has(out({"show", "best", "--failed", "--top", "1"}), "(1 more)\n"));
+  EXPECT_TRUE(has(out({"show", "best", "--failed", "--top", "1"}), "(1 more: the same command with --top all)\n"));
 }
 
 TEST_F(Show, ARunWhereEverythingFailedIsShown) {
@@ -194,7 +196,7 @@ TEST_F(Show, TheChartHasABarForEachSpec) {
   const auto bar = [&](const std::string& name) { return count(line_with(chart, name), "#"); };
   EXPECT_EQ(bar("T=4"), 40U) << chart;
   EXPECT_EQ(bar("T=2"), 20U) << chart;
-  EXPECT_TRUE(has(out({"show", "best", "--chart", "--top", "2"}), "(1 more)\n"));
+  EXPECT_TRUE(has(out({"show", "best", "--chart", "--top", "2"}), "(1 more: the same command with --top all)\n"));
 }
 
 TEST_F(Show, ChangesTellWhoWouldHaveWonOtherwise) {

@@ -73,7 +73,7 @@ std::size_t Screen::escape(const std::string& bytes, std::size_t at) {
   }
   const char command = *match[2].first;
   if (command == 'A') {
-    y_ -= std::min<std::size_t>(y_, std::stoul("0" + match[1].str()));
+    y_ -= std::min<std::size_t>(y_, match[1].length() == 0 ? 1 : std::stoul(match[1].str()));
   } else if (command == 'K') {
     row().resize(std::min(row().size(), x_));
   } else if (command != 'm') {
