@@ -176,5 +176,21 @@ TEST_F(JournalOfEnds, AnEndThatIsNotedIsNone) {
   EXPECT_EQ(ends_of("a"), 0);
 }
 
+TEST(TrialRecords, KeepWhatIsKnownOfDisturbances) {
+  Measurement measurement;
+  measurement.timing.median = 1;
+  wire::TrialRecord record{"a", Trial{Spec{0, {}}, measurement}};
+  const auto read = [&] {
+    return std::get<wire::TrialRecord>(wire::decode_record(wire::encode(wire::Record(record))));
+  };
+  EXPECT_EQ(wire::encode(wire::Record(record)).find("clean_seconds"), std::string::npos);
+  EXPECT_EQ(read().trial.measurement()->clean_seconds, 0) << "as in journals of older versions";
+  EXPECT_EQ(read().trial.look_seconds, 0);
+  std::get<Measurement>(record.trial.outcome).clean_seconds = 0.5;
+  record.trial.look_seconds = 0.25;
+  EXPECT_EQ(read().trial.measurement()->clean_seconds, 0.5);
+  EXPECT_EQ(read().trial.look_seconds, 0.25);
+}
+
 }  // namespace
 }  // namespace tune::journal_test
