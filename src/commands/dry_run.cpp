@@ -126,7 +126,8 @@ ExitCode dry_run(const Options& options, Target& target) {
   page.losses(report::losses_text(lost_in(lost), reproducing_command(options)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   base::print_escaped(page.text());
-  if (!options.quiet && !options.makes_several() && !options.spec && count > 0 && lost.empty() && what_is_missing(target.plan()).empty())
+  if (!options.quiet && !options.makes_several() && !options.spec && count > 0 && lost.empty() &&
+      what_is_missing(target.plan()).empty())
     print_forecast(options, target, *grid, count);
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
   return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;
