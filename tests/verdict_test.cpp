@@ -123,6 +123,14 @@ TEST_F(VerdictTest, IsUndecidedWhereTheSweepSawAFasterSpec) {
   EXPECT_EQ(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; spec 77 was faster in the sweep");
 }
 
+TEST_F(VerdictTest, SaysWhatSecondLooksCameTo) {
+  findings_.second_looks = {31, 2, 0};
+  EXPECT_EQ(line(2), "  noise: low; 31 specs were disturbed and timed again, 2 came within reach");
+  findings_.second_looks = {1, 0, 1};
+  EXPECT_TRUE(cli::has(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; 1 spec that may be faster was never"));
+  EXPECT_EQ(verdict().lines.back(), "  next: the same command with --fresh, on a quieter machine");
+}
+
 TEST_F(VerdictTest, PassesWhereWhatWasAskedIsKnown) {
   demands_.accuracy = 0.005;
   EXPECT_TRUE(line(0).starts_with("PASS: BM=64"));

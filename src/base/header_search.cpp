@@ -131,7 +131,7 @@ std::vector<std::string> words_in(const char* variable) {
 }
 
 /// Where a program of this name is, if it is on PATH.
-std::optional<fs::path> on_path(const std::string& name) try {
+std::optional<fs::path> program_on_path(const std::string& name) try {
   return name.find('/') == std::string::npos ? std::optional<fs::path>(find_program(name)) : std::nullopt;
 } catch (const NoProgram&) {
   return std::nullopt;
@@ -180,7 +180,7 @@ void add_command(HeaderSearch& search, const std::vector<std::string>& command, 
   }
   for (const auto* words : {&argv, &of_shell})
     for (const std::string& word : *words)
-      if (const auto program = on_path(word); program && is_file(*program)) search.named.insert(*program);
+      if (const auto program = program_on_path(word); program && is_file(*program)) search.named.insert(*program);
   HeaderSearch headers = search;
   add_flags(headers, of_shell);
   search.folders = std::move(headers.folders);

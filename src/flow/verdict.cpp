@@ -50,7 +50,7 @@ class WinnerVerdict {
         by_time_(by_time),
         accuracy_(demands.accuracy.value_or(kAccuracy)) {
     const Timing& timing = winner_->timed().measurement()->timing;
-    seconds_ = winner_->standing ? winner_->standing->median_seconds : timing.median;
+    seconds_ = winner_->standing ? winner_->standing->median_seconds : timing.typical();
     const auto interval = winner_->standing ? winner_->standing->seconds_interval : known_interval(timing);
     if (interval) width_ = relative_width(*interval, seconds_);
     loss_ = competitors() == 1 ? std::optional(0.0) : summary.ranking.loss;
@@ -90,6 +90,9 @@ class WinnerVerdict {
       return "no finals were held" + (findings_->no_finals.empty() ? "" : ": " + findings_->no_finals);
     if (!loss_) return "there were too few rounds to tell it from others";
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
+    if (const int left = findings_->second_looks.left; left > 0)
+      return plural(static_cast<std::size_t>(left), "spec") + " that may be faster " + (left == 1 ? "was" : "were") +
+             " never timed undisturbed";
     if (findings_->overlooked) return fmt::format("spec {} was faster in the sweep", *findings_->overlooked);
     return "";
   }
@@ -198,7 +201,10 @@ class WinnerVerdict {
   std::string noise_text() const {
     std::string text = cause();
     if (text.empty()) text = !width_ ? "not known" : *width_ > kWide ? "high, and its cause is not known" : "low";
-    return "noise: " + text;
+    const auto& [looked, came_back, left] = findings_->second_looks;
+    if (looked == 0) return "noise: " + text;
+    return fmt::format("noise: {}; {} {} disturbed and timed again, {} came within reach", text,
+                       plural(static_cast<std::size_t>(looked), "spec"), looked == 1 ? "was" : "were", came_back);
   }
 
   /// The start of a process hides how short runs differ.
@@ -212,6 +218,7 @@ class WinnerVerdict {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (findings_->ended_early || findings_->finals_interrupted) return "the same command goes on from here";
     if (!findings_->finals || !by_time_ || !summary_->objectives.empty()) return "";
+    if (loss_ && *loss_ <= accuracy_ && knows_its_time()) return "the same command with --fresh, on a quieter machine";
     if (winner_->standing && winner_->standing->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
                              : "the same command with --fresh, when that is over";
