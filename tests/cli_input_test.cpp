@@ -37,7 +37,9 @@ class Input : public testing::Test {
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_FALSE(has(result.err, "error")) << result.err;
     EXPECT_EQ(has(result.err, "warning"), !missing.empty()) << result.err;
-    if (!missing.empty()) EXPECT_TRUE(has(result.err, ": there is no file " + missing + ", which a run needs\n"));
+    if (!missing.empty()) {
+      EXPECT_TRUE(has(result.err, ": there is no file " + missing + ", which a run needs\n"));
+    }
     return result.out;
   }
 

@@ -590,7 +590,12 @@ TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {
 
 /// A command of one second that had to wait for a core for the rest of its time.
 base::ResourceUse ran(double seconds, double waited, double user = 1) {
-  return {.seconds = seconds, .user_seconds = user, .system_seconds = 0, .waited_seconds = waited, .peak_bytes = 1};
+  base::ResourceUse use;
+  use.seconds = seconds;
+  use.user_seconds = user;
+  use.waited_seconds = waited;
+  use.peak_bytes = 1;
+  return use;
 }
 
 double clean_seconds(std::vector<base::ResourceUse> runs) {

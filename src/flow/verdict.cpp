@@ -16,7 +16,7 @@ constexpr double kWide = 0.02;
 constexpr double kShortRun = 0.005;
 constexpr double kBusy = 0.5;  // threads of others, from which on they are a cause
 constexpr std::size_t kNamed = 4;
-constexpr double kLeastBudget = 10;  // seconds of finals that are worth advice
+constexpr double kLeastAdvised = 10;  // seconds of finals that are worth advice
 
 std::string percent(double share) {
   return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
@@ -222,7 +222,7 @@ class WinnerVerdict {
     if (winner_->standing && winner_->standing->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
                              : "the same command with --fresh, when that is over";
-    const double budget = std::max(kLeastBudget, std::ceil(2 * findings_->finals_seconds / 10) * 10);
+    const double budget = std::max(kLeastAdvised, std::ceil(2 * findings_->finals_seconds / 10) * 10);
     return fmt::format("{}the same command with --finals-budget {:.0f}s holds longer finals",
                        cause().empty() ? "" : "when that is over, ", budget);
   }
