@@ -63,7 +63,7 @@ bool Tuner::in_time() const {
   return !rules_.time_budget || std::chrono::duration<double>(now_() - started_).count() < *rules_.time_budget;
 }
 
-std::int64_t Tuner::repeat(const std::function<bool(const Trial&)>& which, const Merge& merge) {
+std::int64_t Tuner::repeat(const std::function<bool(const Trial&)>& which) {
   std::deque<Spec> missing;
   best_merit_.reset();
   for (const Trial& trial : trials_) {
@@ -82,13 +82,10 @@ std::int64_t Tuner::repeat(const std::function<bool(const Trial&)>& which, const
     Trial trial = wait();
     --out;
     ++done;
-    const auto place =
-        std::ranges::find(trials_, trial.spec.mesh_idx, [](const Trial& other) { return other.spec.mesh_idx; });
-    if (merge) trial = merge(*place, std::move(trial));
     record(trial);
     if (listener_) listener_(trial);
     note_best(trial);
-    *place = std::move(trial);
+    *std::ranges::find(trials_, trial.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; }) = std::move(trial);
   }
 }
 

@@ -44,11 +44,9 @@ class Tuner {
 
   /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
   void sweep(search::Strategy& strategy);
-  /// Makes one trial of an earlier one and of what came of the same spec now.
-  using Merge = std::function<Trial(const Trial& before, Trial now)>;
-  /// Tries again those of trials() of which this holds, and puts what `merge` makes of them (unset: what came now) in
-  /// their places, until the time budget is spent. Returns how many. Throws as sweep.
-  std::int64_t repeat(const std::function<bool(const Trial&)>& which, const Merge& merge = {});
+  /// Tries again those of trials() of which this holds, and puts what comes of them in their places, until the time
+  /// budget is spent. Returns how many. Throws as sweep.
+  std::int64_t repeat(const std::function<bool(const Trial&)>& which);
   /// The trial of a spec that need not be in the space (a baseline); it is not one of trials(). Throws as sweep.
   Trial try_one(const Spec& spec);
 

@@ -99,6 +99,7 @@ TEST_F(VerdictTest, SaysWhyThereIsNone) {
   const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
   findings_.finals_interrupted = true;
   EXPECT_EQ(why(), "the finals were interrupted");
+  findings_.finals_interrupted = false;
   findings_.finals.reset();
   findings_.no_finals = "--no-finals";
   EXPECT_EQ(why(), "no finals were held: --no-finals");
@@ -123,11 +124,14 @@ TEST_F(VerdictTest, IsUndecidedWhereTheSweepSawAFasterSpec) {
   EXPECT_EQ(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; spec 77 was faster in the sweep");
 }
 
-TEST_F(VerdictTest, SaysWhatSecondLooksCameTo) {
-  findings_.second_looks = {31, 2, 0};
-  EXPECT_EQ(line(2), "  noise: low; 31 specs were disturbed and timed again, 2 came within reach");
-  findings_.second_looks = {1, 0, 1};
-  EXPECT_TRUE(cli::has(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; 1 spec that may be faster was never"));
+TEST_F(VerdictTest, SaysWhatWasDisturbedInTheSweep) {
+  findings_.disturbed = {31, 0};
+  EXPECT_EQ(line(2), "  noise: low; 31 specs were disturbed in the sweep and timed again in the finals");
+  findings_.disturbed = {3, 1};
+  EXPECT_EQ(
+      line(0),
+      "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; the finals had no room for 1 spec that something disturbed in "
+      "the sweep");
   EXPECT_EQ(verdict().lines.back(), "  next: the same command with --fresh, on a quieter machine");
 }
 

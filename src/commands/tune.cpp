@@ -23,7 +23,6 @@
 #include "flow/printed_results.h"
 #include "flow/repetition.h"
 #include "flow/report_data.h"
-#include "flow/second_looks.h"
 #include "flow/stored_baseline.h"
 #include "flow/user_folders.h"
 #include "model/peak.h"
@@ -294,11 +293,6 @@ class TuningRun {
   void decide() {
     flow::remeasure_distrusted(tuner_, measuring_, resume_, findings_->notes);
     if (!options_->tune && !repeats_) return;
-    if (options_->tune) {
-      resume_.set_repeating(true);
-      findings_->second_looks = flow::look_again(tuner_, target_->plan(), target_->objective);
-      resume_.set_repeating(false);
-    }
     std::vector<exec::Contender> stored =
         flow::stored_baselines(requests_, store_places(*options_), options_->baseline, findings_->notes);
     const flow::FinalsStage::Parts parts = {target_->plan(), target_->objective,

@@ -1,6 +1,7 @@
 #include "flow/contenders.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "exec/memory.h"
@@ -16,6 +17,17 @@ constexpr double kNarrowMargin = 0.05;
 constexpr double kLongKernel = 1e-3;  // seconds
 // No power state of a GPU changes times by so much, but another load of a CPU's cores does.
 constexpr double kOverlooked = 2.0 / 3;
+
+constexpr double kDisturbed = 1.05;  // times as long as without what it waited for
+constexpr double kSameClock = 0.97;  // of the best's
+
+/// What a launch takes that nothing disturbs, at the clock of the best; 0: that is not known.
+double clean_seconds(const Measurement& measurement, const Measurement& best) {
+  const auto own = measurement.metrics.find("clock_mhz"), others = best.metrics.find("clock_mhz");
+  if (own == measurement.metrics.end() || others == best.metrics.end()) return measurement.clean_seconds;
+  const double ratio = own->second / others->second;
+  return measurement.clean_seconds * (ratio < kSameClock ? ratio : 1);
+}
 
 /// So many; the first spec and the baselines come first.
 void cut(Contenders& contenders, std::size_t most) {
@@ -60,6 +72,29 @@ std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objectiv
   return merits;
 }
 
+std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
+                                          const std::optional<Spec>& today) {
+  if (!objective.by_time()) return {};
+  const std::vector<Merit> merits = possible_merits(trials, objective);
+  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  const double margin = finals_margin(plan, objective, trials);
+  const auto near = choose_finalists(trials, merits, 1, margin, static_cast<int>(trials.size()), same);
+  if (near.empty()) return {};
+  const Measurement& best = *choose_finalists(trials, merits, 1, 0, 1).front()->measurement();
+  std::multimap<double, const Trial*> disturbed;
+  for (const Trial& trial : trials) {
+    const Measurement* measurement = trial.measurement();
+    if (measurement == nullptr || same.contains(trial.spec.mesh_idx)) continue;
+    if (std::ranges::find(near, &trial) != near.end()) continue;
+    const double clean = clean_seconds(*measurement, best);
+    if (clean > 0 && clean <= (1 + margin) * best.clean_seconds && measurement->timing.median > kDisturbed * clean)
+      disturbed.emplace(clean, &trial);
+  }
+  std::vector<const Trial*> specs;
+  for (const auto& [clean, trial] : disturbed) specs.push_back(trial);
+  return specs;
+}
+
 std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists) {
   const std::vector<Merit> merits = possible_merits(trials, objective);
@@ -69,6 +104,8 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
   for (const Trial* trial :
        choose_finalists(trials, merits, finalists, margin, std::max(kMostFinalists, finalists), same))
     contenders.push_back({"", trial->spec});
+  for (const Trial* trial : disturbed_specs(trials, plan, objective, today))
+    if (std::ssize(contenders) < std::max(kMostFinalists, finalists)) contenders.push_back({"", trial->spec});
   if (contenders.empty() || !today) return contenders;
   const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
   // Right behind the best: what memory or time do not hold is cut from the end.

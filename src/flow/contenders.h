@@ -31,7 +31,15 @@ struct Contenders {
   std::vector<exec::Contender> all() const;
 };
 
-/// The best specs of the sweep, `finalists` at least, and today's configuration.
+/// The specs that the sweep would dismiss although only a disturbance may have made them slow: they are too far behind
+/// the best for the finals, visibly waited for others (Measurement::clean_seconds; on a GPU also those that ran at a
+/// lower clock than the best), and would be near enough without that. What disturbs a launch can only make it longer.
+/// Those that take least without it come first; one stands for all with the same code. None if specs are not ranked by
+/// time alone, or where nothing is known of disturbances.
+std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
+                                          const std::optional<Spec>& today);
+
+/// The best specs of the sweep, `finalists` at least, today's configuration, and the disturbed ones.
 std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists);
 /// The plan's baselines, which are tried as specs are, but for those that are among the `stored` ones; and these.

@@ -91,6 +91,7 @@ void FinalsStage::decide(Tuner& tuner) {
   }
   contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
   cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
+  note_disturbed(tuner, contenders);
   if (!enough(contenders) && contenders.count() > 0)
     findings_->no_finals = rules_.one_process ? "the device admits one process" : "nothing else was in reach";
   if (!enough(contenders)) return;
@@ -101,11 +102,24 @@ void FinalsStage::decide(Tuner& tuner) {
   const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
   if (rules.end_is_asked_for && contenders.count() > 1)
     cut_to_time(contenders, tuner.trials(), rules, rules_.finalists, seconds_left);
+  note_disturbed(tuner, contenders);
   if (!enough(contenders)) {
     findings_->no_finals = "there was no time for two specs";
     return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
   }
   hold_finals(id, contenders.all(), rules);
+}
+
+// After each cut of the contenders: who is left out of those that may be faster than they were timed.
+void FinalsStage::note_disturbed(const Tuner& tuner, const Contenders& contenders) {
+  DisturbedSpecs& disturbed = findings_->disturbed = {};
+  for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, findings_->default_spec)) {
+    const auto is_it = [&](const exec::Contender& contender) {
+      return contender.spec.mesh_idx == trial->spec.mesh_idx;
+    };
+    ++disturbed.all;
+    disturbed.left_out += std::ranges::none_of(contenders.specs, is_it) ? 1 : 0;
+  }
 }
 
 // Without a note a reader of the table would look for today's configuration in vain.

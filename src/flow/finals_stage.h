@@ -72,6 +72,7 @@ class FinalsStage {
   void keep(Finals finals);
   bool enough(const Contenders& contenders) const;
   void note_default(Tuner& tuner);
+  void note_disturbed(const Tuner& tuner, const Contenders& contenders);
   void add_notes(const Tuner& tuner);
   std::string contender_id(const exec::Contender& contender) const;
   std::string finals_id(const std::vector<exec::Contender>& contenders) const;

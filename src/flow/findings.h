@@ -16,11 +16,10 @@
 
 namespace tune::flow {
 
-/// What became of specs that something visibly disturbed in the sweep and that would be near the best without that.
-struct SecondLooks {
-  int looked = 0;     ///< timed once more at the sweep's end
-  int came_back = 0;  ///< of these: near the best then
-  int left = 0;       ///< may still be near it: no time was left for them, or they were disturbed again
+/// How many specs something visibly disturbed in the sweep that would be near the best without that.
+struct DisturbedSpecs {
+  int all = 0;
+  int left_out = 0;  ///< of the finals, in which the others are timed again
 };
 
 /// What a run found, before it is put in order.
@@ -28,7 +27,7 @@ struct Findings {
   std::vector<Trial> trials;
   std::string specs;                 ///< how many there are, tried or not; empty: that is not known, or not of interest
   std::optional<Spec> default_spec;  ///< today's configuration
-  SecondLooks second_looks;
+  DisturbedSpecs disturbed;
   std::optional<Finals> finals;
   std::string no_finals;                    ///< why none were held; empty: there was no need, or it is not known
   bool ended_early = false;                 ///< before all specs were tried

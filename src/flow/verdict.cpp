@@ -90,9 +90,9 @@ class WinnerVerdict {
       return "no finals were held" + (findings_->no_finals.empty() ? "" : ": " + findings_->no_finals);
     if (!loss_) return "there were too few rounds to tell it from others";
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
-    if (const int left = findings_->second_looks.left; left > 0)
-      return plural(static_cast<std::size_t>(left), "spec") + " that may be faster " + (left == 1 ? "was" : "were") +
-             " never timed undisturbed";
+    if (const int left_out = findings_->disturbed.left_out; left_out > 0)
+      return "the finals had no room for " + plural(static_cast<std::size_t>(left_out), "spec") +
+             " that something disturbed in the sweep";
     if (findings_->overlooked) return fmt::format("spec {} was faster in the sweep", *findings_->overlooked);
     return "";
   }
@@ -201,10 +201,11 @@ class WinnerVerdict {
   std::string noise_text() const {
     std::string text = cause();
     if (text.empty()) text = !width_ ? "not known" : *width_ > kWide ? "high, and its cause is not known" : "low";
-    const auto& [looked, came_back, left] = findings_->second_looks;
-    if (looked == 0) return "noise: " + text;
-    return fmt::format("noise: {}; {} {} disturbed and timed again, {} came within reach", text,
-                       plural(static_cast<std::size_t>(looked), "spec"), looked == 1 ? "was" : "were", came_back);
+    const auto& [all, left_out] = findings_->disturbed;
+    if (all == left_out) return "noise: " + text;
+    const std::string specs = plural(static_cast<std::size_t>(all - left_out), "spec");
+    return fmt::format("noise: {}; {} {} disturbed in the sweep and timed again in the finals", text, specs,
+                       all - left_out == 1 ? "was" : "were");
   }
 
   /// The start of a process hides how short runs differ.

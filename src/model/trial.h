@@ -122,7 +122,6 @@ struct Trial {
   double seconds = 0;
   bool recorded = false;       ///< answered from the journal, not run now
   double measure_seconds = 0;  ///< the part of `seconds` that it had the device; 0 if that is not known
-  double look_seconds = 0;     ///< that a second look had the device besides; 0: there was none
 
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }
   const Failure* failure() const { return std::get_if<Failure>(&outcome); }

@@ -153,7 +153,6 @@ void to_json(json& j, const Trial& trial) {
   j = trial.spec;
   j["seconds"] = trial.seconds;
   if (trial.measure_seconds > 0) j["measure_seconds"] = trial.measure_seconds;
-  if (trial.look_seconds > 0) j["look_seconds"] = trial.look_seconds;
   if (const auto* measured = trial.measurement()) {
     j["measured"] = *measured;
     j["measured"]["process"] = measured->shared ? kShared : "own";
@@ -168,7 +167,6 @@ void from_json(const json& j, Trial& trial) {
   trial.spec = j.get<Spec>();
   trial.seconds = seconds_at(j, "seconds");
   trial.measure_seconds = seconds_at(j, "measure_seconds");
-  trial.look_seconds = seconds_at(j, "look_seconds");
   if (j.contains("measured")) {
     require_times(j.at("measured").at("timing"));
     require_build_time(j.at("measured"));
