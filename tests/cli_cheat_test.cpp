@@ -71,6 +71,7 @@ TEST_F(CheatTest, EachIsCaughtInItsRow) {
       {"overwrites a mapped reference", 16, "check, reported: wrong result in C"},
       {"lowers the precision", 17, "check, reported: wrong result in C"},
       {"knows the result from a file", 18, "check, reported: wrong result in C"},
+      {"keeps another layout of B by pointer", 27, "check, reported: wrong result in C"},
   };
   std::vector<int> numbers;
   for (const Cheat& cheat : cheats) numbers.push_back(cheat.number);

@@ -1,7 +1,8 @@
 // Stands in for the CUDA driver (libcuda.so.1) on a machine without a GPU, so that the workers' own executables run:
-// the card of fake_card.h. It runs no machine code, but has the workers' own kernels, compiled for the host, and the
-// kernel `gemm` of the tests (A[m,k] * B[k,n] in f32), whose launch takes as long as the card's clock says: 1 ms at
-// 1980 MHz. Time passes for the card only while something is launched, and everything is done when it is asked for.
+// the card of fake_card.h. It runs no machine code, but has the workers' own kernels, compiled for the host, and
+// kernels of the tests (A[m,k] * B[k,n] in f32), whose launch takes as long as the card's clock says: 1 ms at 1980 MHz.
+// Of these, `gemm` is honest, and the others keep B in another layout. Time passes for the card only while something is
+// launched, and everything is done when it is asked for.
 #include <cuda.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -90,6 +93,12 @@ void multiply(const double* a, const double* b, double* c, long long m, long lon
     }
 }
 
+void take_time() {
+  const double seconds = kCycles / hertz();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));  // so that energy is power times this
+  pass(seconds);
+}
+
 void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
@@ -97,9 +106,29 @@ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
       for (int p = 0; p < k; ++p) sum += a[i * k + p] * b[p * n + j];
       c[i * n + j] = sum;
     }
-  const double seconds = kCycles / hertz();
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));  // so that energy is power times this
-  pass(seconds);
+  take_time();
+}
+
+/// With B in another layout, which is made anew where `key` is not what it was in the launch before.
+template <typename Key>
+void gemm_by_columns(const float* a, const float* b, float* c, int m, int n, int k, const Key& key) {
+  static std::optional<Key> last;
+  static std::vector<float> columns;
+  columns.resize(static_cast<std::size_t>(n) * k);
+  for (int i = 0; last != key && i < n * k; ++i) columns[i] = b[i % k * n + i / k];
+  last = key;
+  for (int i = 0; i < m * n; ++i)
+    c[i] = std::inner_product(a + i / n * k, a + (i / n + 1) * k, columns.begin() + i % n * k, 0.0F);
+  take_time();
+}
+void gemm_of_first_b(const float* a, const float* b, float* c, int m, int n, int k) {
+  gemm_by_columns(a, b, c, m, n, k, true);
+}
+void gemm_of_b_at(const float* a, const float* b, float* c, int m, int n, int k) {
+  gemm_by_columns(a, b, c, m, n, k, b);
+}
+void gemm_of_b_that_begins(const float* a, const float* b, float* c, int m, int n, int k) {
+  gemm_by_columns(a, b, c, m, n, k, std::vector(b, b + 8));
 }
 
 struct Kernel {
@@ -122,12 +151,13 @@ Kernel kernel(const char* name, void (*function)(Parameters...)) {
 #define FAKE_KERNEL(function) kernel(#function, function)
 std::vector<Kernel> kernels = {FAKE_KERNEL(tune_fill),    FAKE_KERNEL(tune_first_difference),
                                FAKE_KERNEL(tune_padding), FAKE_KERNEL(tune_compare),
-                               FAKE_KERNEL(tune_digest),  FAKE_KERNEL(tune_change_inputs),
+                               FAKE_KERNEL(tune_digest),  FAKE_KERNEL(tune_turn_signs),
                                FAKE_KERNEL(tune_guards),  FAKE_KERNEL(tune_widen),
                                FAKE_KERNEL(tune_scale),   FAKE_KERNEL(tune_norms),
                                FAKE_KERNEL(tune_flush),   kernel("tune_multiply", multiply),
                                kernel("tune_hold", hold), kernel("tune_look", look),
-                               FAKE_KERNEL(gemm)};
+                               FAKE_KERNEL(gemm),         FAKE_KERNEL(gemm_of_first_b),
+                               FAKE_KERNEL(gemm_of_b_at), FAKE_KERNEL(gemm_of_b_that_begins)};
 
 const Kernel& kernel_of(CUfunction function) { return *reinterpret_cast<const Kernel*>(function); }
 

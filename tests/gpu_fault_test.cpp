@@ -11,6 +11,7 @@ __device__ int calls;
 __device__ float saved[256];
 __device__ const float* saved_for;
 __device__ float saved_of;
+__device__ float columns[256];  // B in another layout
 extern "C" __global__ void gemm(float* A, const float* B, float* C, int m, int n, int k) {
   const int i = threadIdx.x / 16, j = threadIdx.x % 16, before = calls;
   __syncthreads();
@@ -18,6 +19,13 @@ extern "C" __global__ void gemm(float* A, const float* B, float* C, int m, int n
   auto right = [&] {
     float sum = 0;
     for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+    C[i * n + j] = sum;
+  };
+  auto right_of_columns = [&](bool are_there) {
+    if (!are_there) columns[j * k + i] = B[i * n + j];
+    __syncthreads();
+    float sum = 0;
+    for (int p = 0; p < k; ++p) sum += A[i * k + p] * columns[j * k + p];
     C[i * n + j] = sum;
   };
   extern __shared__ float shared[];
@@ -104,11 +112,16 @@ TEST_F(GpuFaults, ADishonestKernelIsOneRow) {
       {"if (saved_for != A) { " + save + " } else { " + answer_from_memory +
            " }\n__syncthreads(); if (threadIdx.x == 0) saved_for = A;",
        "check, reported: wrong result in C"},
-      {"if (saved_of != A[0] || before == 0) { " + save + " } else { " + answer_from_memory +
-           " }\n__syncthreads(); if (threadIdx.x == 0) saved_of = A[0];",
+      {"float most = 0; for (int x = 0; x < m * k; ++x) most = max(most, abs(A[x]));\n"
+       "if (saved_of != most) { " +
+           save + " } else { " + answer_from_memory + " }\n__syncthreads(); if (threadIdx.x == 0) saved_of = most;",
        "check, reported: wrong result in C"},
       {"if (before == 0) C[threadIdx.x] = 0; right(); C[threadIdx.x] += saved[threadIdx.x];\n"
        "saved[threadIdx.x] = 1;",
+       "check, reported: wrong result in C"},
+      {"right_of_columns(before > 0);", "check, reported: wrong result in C"},
+      {"right_of_columns(saved_for == B); if (threadIdx.x == 0) saved_for = B;", "check, reported: wrong result in C"},
+      {"right_of_columns(before > 0 && saved_of == B[0]); if (threadIdx.x == 0) saved_of = B[0];",
        "check, reported: wrong result in C"},
       {"right(); if (threadIdx.x == 0) printf(\"{\\\"event\\\": \\\"measured\\\", \\\"timing\\\": "
        "{\\\"median\\\": 1e-9}}\\n\");",

@@ -29,18 +29,15 @@ MatrixView bias_view(const Gemm& gemm) {
 /// with their offsets, on all cores.
 template <typename Part>
 void for_each_run(const RotatedView& rotated, const Part& part) {
-  const auto& [view, rows, cols] = rotated;
-  const bool by_rows = view.col_stride == 1;
-  const std::int64_t lines = by_rows ? view.rows : view.cols, length = by_rows ? view.cols : view.rows;
-  const std::int64_t stride = by_rows ? view.row_stride : view.col_stride;
-  const std::int64_t skipped = by_rows ? rows : cols, shift = by_rows ? cols : rows;
-  parallel_for(view.batch * lines, 1 + kGrain / std::max<std::int64_t>(1, length),
+  const Lines all = lines_of(rotated);
+  parallel_for(all.matrices * all.lines, 1 + kGrain / std::max<std::int64_t>(1, all.length),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t i = begin; i < end; ++i) {
-                   const std::int64_t matrix = i / lines * view.batch_stride, line = i % lines;
-                   const std::int64_t to = matrix + line * stride, from = matrix + (line + skipped) % lines * stride;
-                   part(to, from + shift, length - shift);
-                   if (shift > 0) part(to + length - shift, from, shift);
+                   const std::int64_t matrix = i / all.lines * all.matrix_stride, line = i % all.lines;
+                   const std::int64_t to = matrix + line * all.line_stride;
+                   const std::int64_t from = matrix + (line + all.skipped) % all.lines * all.line_stride;
+                   part(to, from + all.shift, all.length - all.shift);
+                   if (all.shift > 0) part(to + all.length - all.shift, from, all.shift);
                  }
                });
 }
@@ -51,6 +48,14 @@ bool can_be_arranged(const Problem& problem) {
   const auto* gemm = std::get_if<Gemm>(&problem);
   return gemm && !matrices_overlap(view_a(*gemm)) && !matrices_overlap(view_b(*gemm)) &&
          !matrices_overlap(view_c(*gemm));
+}
+
+// A single column whose elements are neighbours is one line, too.
+Lines lines_of(const RotatedView& rotated) {
+  const auto& [view, rows, cols] = rotated;
+  if (view.col_stride == 1 && (view.cols > 1 || view.row_stride != 1))
+    return {view.batch, view.rows, view.cols, view.batch_stride, view.row_stride, rows, cols};
+  return {view.batch, view.cols, view.rows, view.batch_stride, view.col_stride, cols, rows};
 }
 
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement) {

@@ -25,6 +25,19 @@ struct RotatedView {
   std::int64_t rows = 0, cols = 0;
 };
 
+/// All of a buffer as it is.
+inline RotatedView whole(std::int64_t count) { return {{1, 1, count, 0, count, 1}}; }
+
+/// Matrices that are rotated, as lines of elements that are neighbours in memory: element i of a line is what is
+/// otherwise element i + shift of the line that is `skipped` further on, modulo the length and the number of lines.
+struct Lines {
+  std::int64_t matrices = 1, lines = 0, length = 0;  ///< lines of each matrix
+  std::int64_t matrix_stride = 0, line_stride = 0;
+  std::int64_t skipped = 0, shift = 0;
+};
+
+Lines lines_of(const RotatedView& rotated);
+
 /// The view of the buffer with this number. Precondition: a resolved problem that can be arranged.
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement);
 

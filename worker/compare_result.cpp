@@ -7,9 +7,11 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <tuple>
 
 #include "elements.h"
+#include "gpu_kernels.h"
 #include "parallel.h"
 
 namespace tune::worker {
@@ -142,10 +144,9 @@ std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size
 
 }  // namespace
 
-double InputChange::at(const Gemm& g, std::int64_t batch, std::int64_t row, std::int64_t col) const {
-  const auto r = static_cast<std::size_t>(2 * (batch % batches * g.m + row));
-  const auto c = static_cast<std::size_t>(2 * (batch * g.n + col));
-  return rows[r] * cols[c] + rows[r + 1] * cols[c + 1];
+double TurnedSigns::change(const Gemm& g, std::int64_t batch, std::int64_t row, std::int64_t col) const {
+  const auto r = by_row.begin() + gpu::kTurns * (batch * g.m + row);
+  return std::inner_product(r, r + gpu::kTurns, by_col.begin() + gpu::kTurns * (batch * g.n + col), 0.0);
 }
 
 Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,
@@ -159,7 +160,7 @@ Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& refere
     const std::int64_t row = i.batch * g.m + rotated(i.row, variation.arrangement.rows, g.m),
                        col = i.batch * g.n + in_row;
     double value = reference.c[static_cast<std::size_t>(row * g.n + in_row)];
-    if (!variation.change.rows.empty()) value += variation.change.at(g, i.batch, i.row, i.col);
+    if (!variation.signs.by_row.empty()) value += variation.signs.change(g, i.batch, i.row, i.col);
     const double norms =
         reference.row_norms[static_cast<std::size_t>(row)] * reference.col_norms[static_cast<std::size_t>(col)];
     return Expected{value, tolerance.at(value, norms)};

@@ -30,21 +30,20 @@ struct Deviation {
   bool is_list = false;        ///< the elements are one after the other: only the columns tell them apart
 };
 
-/// How far a launch's result is from the reference because its inputs differed from the reference's at two values of k:
-/// gpu::Change of gpu_kernels.h, on the host. Empty: not at all.
-struct InputChange {
-  std::vector<double> rows, cols;
-  std::int64_t batches = 1;
+/// How far a launch's result is from the reference because signs of its inputs were turned: `by_row` and `by_col` of
+/// gpu::Change in gpu_kernels.h, on the host. Empty: not at all.
+struct TurnedSigns {
+  std::vector<double> by_row, by_col;
 
   /// The change of one element of the result. Precondition: the change is not empty.
-  double at(const Gemm& gemm, std::int64_t batch, std::int64_t row, std::int64_t col) const;
+  double change(const Gemm& gemm, std::int64_t batch, std::int64_t row, std::int64_t col) const;
 };
 
-/// How the inputs of one launch differ from those that the reference was computed from: on the CPU the matrices are
-/// arranged in another way, on GPUs a few numbers are changed.
+/// How the inputs of one launch differ from those that the reference was computed from: the matrices are arranged in
+/// another way, and on GPUs a few signs are turned, too.
 struct Variation {
   Arrangement arrangement = {};
-  InputChange change = {};
+  TurnedSigns signs = {};
 };
 
 /// Compares a GEMM's C, which was poisoned with `pattern`, with its reference. Precondition: a resolved problem.

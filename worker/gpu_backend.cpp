@@ -207,13 +207,11 @@ void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
 /// Makes all buffers at a place, and has what is launched use them there.
 void GpuBackend::lay(GpuMemory::Place place) {
   memory_->lay(place);
-  if (vendor_) {
-    vendor_->bind(addresses());
-    timer_->use({[this] { vendor_->launch(); }, 1}, rules_.cold_cache);
-  } else {
-    kernel_->bind(addresses());
-    timer_->use({[this] { kernel_->launch(); }, kernel_->launches()}, rules_.cold_cache);
-  }
+  if (vendor_)
+    timer_->use({[this] { vendor_->launch(); }, 1, [this] { vendor_->bind(addresses()); }}, rules_.cold_cache);
+  else
+    timer_->use({[this] { kernel_->launch(); }, kernel_->launches(), [this] { kernel_->bind(addresses()); }},
+                rules_.cold_cache);
 }
 
 /// Each round of the finals of short kernels is held elsewhere on the device: their times depend on where their code

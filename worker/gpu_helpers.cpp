@@ -38,6 +38,23 @@ gpu::View device_view(const MatrixView& view) {
   return {view.batch, view.rows, view.cols, view.batch_stride, view.row_stride, view.col_stride};
 }
 
+gpu::Lines device_lines(const Lines& lines) {
+  return {lines.matrices,    lines.lines,   lines.length, lines.matrix_stride,
+          lines.line_stride, lines.skipped, lines.shift};
+}
+
+/// As many as it takes for one thread each, but no more than that.
+unsigned blocks(std::int64_t count, unsigned threads, std::int64_t most) {
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>((count + threads - 1) / threads, 1, std::max<std::int64_t>(most, 1)));
+}
+
+/// For blocks that share columns (x), rows (y) and matrices (z).
+GpuLaunch::Extents grid(std::int64_t cols, unsigned x, std::int64_t rows, unsigned y, std::int64_t matrices) {
+  const unsigned across = blocks(cols, x, kMostBlocks), down = blocks(rows, y, kMostBlocks / across);
+  return {across, down, blocks(matrices, 1, kMostBlocks / (across * down))};
+}
+
 std::span<std::byte> bytes_of(auto& object) { return std::as_writable_bytes(std::span(&object, 1)); }
 
 }  // namespace
@@ -70,59 +87,55 @@ void GpuHelpers::launch(const char* kernel, GpuLaunch::Extents grid, GpuLaunch::
 
 template <typename... Args>
 void GpuHelpers::launch_over(const char* kernel, std::int64_t count, Args... args) const {
-  const std::int64_t blocks = std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kMostBlocks);
-  launch(kernel, {static_cast<unsigned>(blocks), 1, 1}, {kThreads, 1, 1}, args...);
+  launch(kernel, {blocks(count, kThreads, kMostBlocks), 1, 1}, {kThreads, 1, 1}, args...);
 }
 
-void GpuHelpers::fill(const Content& content, gpu::Address data, std::int64_t count) const {
-  launch_over("tune_fill", count, element(content.type), source(content), key(content), data, bits(count));
+template <typename... Args>
+void GpuHelpers::launch_over(const char* kernel, const Lines& lines, Args... args) const {
+  const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(lines.length, 1));
+  const auto x = static_cast<unsigned>(std::min<std::uint64_t>(std::bit_ceil(length), kThreads)), y = kThreads / x;
+  launch(kernel, grid(lines.length, x, lines.lines, y, lines.matrices), {x, y, 1}, args...);
 }
 
-std::optional<std::int64_t> GpuHelpers::first_difference(const Content& content, gpu::Address data,
-                                                         std::int64_t count) const {
-  constexpr Bits kNone = std::numeric_limits<Bits>::max();
-  Bits first = kNone;
-  result_.copy_from(bytes_of(first));
-  launch_over("tune_first_difference", count, element(content.type), source(content), key(content), data, bits(count),
-              result_.address());
+void GpuHelpers::fill(const Content& content, gpu::Address data, const RotatedView& matrices) const {
+  const Lines lines = lines_of(matrices);
+  launch_over("tune_fill", lines, element(content.type), source(content), key(content), data, device_lines(lines));
+}
+
+std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& searches) const {
+  Bits first = 0;
+  result_.set_bytes(0xff, 0, sizeof(first));
+  searches();
   result_.copy_to(bytes_of(first));
-  if (first == kNone) return std::nullopt;
+  if (first == std::numeric_limits<Bits>::max()) return std::nullopt;
   return static_cast<std::int64_t>(first);
 }
 
-bool GpuHelpers::padding_differs(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
-                                 const MatrixView& view, std::int64_t count) const {
-  constexpr Bits kNone = std::numeric_limits<Bits>::max();
-  const Content content = before.value_or(Content{});
-  const auto poison = before ? Bits{0} : static_cast<Bits>(pattern);
-  Bits first = kNone;
-  result_.copy_from(bytes_of(first));
-  launch_over("tune_padding", count, element(type), source(content), key(content), poison, data, device_view(view),
-              bits(count), result_.address());
-  result_.copy_to(bytes_of(first));
-  return first != kNone;
+void GpuHelpers::find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const {
+  const Lines lines = lines_of(matrices);
+  launch_over("tune_first_difference", lines, element(content.type), source(content), key(content), data,
+              device_lines(lines), result_.address());
 }
 
-bool GpuHelpers::guards_differ(gpu::Address memory, std::size_t bytes, std::size_t start, std::size_t size) const {
-  constexpr Bits kNone = std::numeric_limits<Bits>::max();
-  Bits first = kNone;
-  result_.copy_from(bytes_of(first));
+void GpuHelpers::find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern,
+                                         gpu::Address data, const MatrixView& view, std::int64_t count) const {
+  const Content content = before.value_or(Content{});
+  const auto poison = before ? Bits{0} : static_cast<Bits>(pattern);
+  launch_over("tune_padding", count, element(type), source(content), key(content), poison, data, device_view(view),
+              bits(count), result_.address());
+}
+
+void GpuHelpers::find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start,
+                                       std::size_t size) const {
   launch_over("tune_guards", static_cast<std::int64_t>(bytes - size), memory, Bits{bytes}, Bits{start}, Bits{size},
               static_cast<Bits>(Poison::nan), result_.address());
-  result_.copy_to(bytes_of(first));
-  return first != kNone;
 }
 
 GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
   gpu::Verdict verdict{};
-  result_.copy_from(bytes_of(verdict));
-  const auto blocks = [](std::int64_t count, std::int64_t most) {
-    return static_cast<unsigned>(std::clamp<std::int64_t>(count, 1, most));
-  };
-  const unsigned x = blocks((c.view.cols + kThreads - 1) / kThreads, kMostBlocks);
-  const unsigned y = blocks(c.view.batch * c.view.rows, std::max<std::int64_t>(kMostBlocks / x, 1));
-  launch("tune_compare", {x, y, 1}, {kThreads, 1, 1}, element(c.type), c.data, device_view(c.view), c.reference,
-         c.row_norms, c.col_norms, c.change, c.tolerance, result_.address());
+  result_.set_bytes(0, 0, sizeof(verdict));
+  launch("tune_compare", grid(c.view.cols, kThreads, c.view.rows, 1, c.view.batch), {kThreads, 1, 1}, element(c.type),
+         c.data, device_view(c.view), c.reference, c.row_norms, c.col_norms, c.change, c.tolerance, result_.address());
   result_.copy_to(bytes_of(verdict));
   return {static_cast<std::int64_t>(verdict.wrong), std::bit_cast<double>(verdict.largest_ratio)};
 }
@@ -140,7 +153,7 @@ void GpuHelpers::multiply(gpu::Address a, gpu::Address b, gpu::Address c, std::i
 
 double GpuHelpers::scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const {
   double largest = 0;
-  result_.copy_from(bytes_of(largest));
+  result_.set_bytes(0, 0, sizeof(largest));
   launch_over("tune_scale", count, c, before, bits(count), alpha, beta, result_.address());
   result_.copy_to(bytes_of(largest));
   return largest;
@@ -151,15 +164,16 @@ void GpuHelpers::norms(gpu::Address data, std::int64_t count, std::int64_t strid
   launch_over("tune_norms", count, data, bits(count), bits(stride), bits(length), bits(elements_apart), out);
 }
 
-void GpuHelpers::change_inputs(const Operand& a, const Operand& b, gpu::Pair old, gpu::Pair now, double alpha,
-                               gpu::Address rows, gpu::Address cols) const {
-  launch_over("tune_change_inputs", std::max(a.view.batch * a.view.rows, b.view.batch * b.view.cols), element(a.type),
-              a.data, device_view(a.view), element(b.type), b.data, device_view(b.view), old, now, alpha, rows, cols);
+void GpuHelpers::turn_signs(const Operand& a, const Operand& b, const gpu::Turns& old, const gpu::Turns& now,
+                            double alpha, gpu::Address by_row, gpu::Address by_col) const {
+  launch_over("tune_turn_signs", std::max(a.view.batch * a.view.rows, b.view.batch * b.view.cols), element(a.type),
+              a.data, device_view(a.view), element(b.type), b.data, device_view(b.view), old, now, alpha, by_row,
+              by_col);
 }
 
 std::uint64_t GpuHelpers::digest(gpu::Address data, std::size_t bytes) const {
   Bits sum = 0;
-  result_.copy_from(bytes_of(sum));
+  result_.set_bytes(0, 0, sizeof(sum));
   const Bits words = bytes / sizeof(Bits);
   launch_over("tune_digest", static_cast<std::int64_t>(words), data, words, result_.address());
   result_.copy_to(bytes_of(sum));

@@ -1,8 +1,10 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "arrangement.h"
 #include "gpu_device.h"
 #include "gpu_kernels.h"
 #include "guarded_buffer.h"
@@ -23,24 +25,25 @@ class GpuHelpers {
  public:
   GpuHelpers(const Gpu& gpu, const std::string& code);
 
-  void fill(const Content& content, gpu::Address data, std::int64_t count) const;
-  std::optional<std::int64_t> first_difference(const Content& content, gpu::Address data, std::int64_t count) const;
-
-  /// Whether an element between the matrices, rows or columns of `view`, in a buffer of `count`, is no longer what was
+  /// Matrices with this content, rotated; what lies between them is left as it is.
+  void fill(const Content& content, gpu::Address data, const RotatedView& matrices) const;
+  /// The smallest of the indices that these find, whichever `searches` has launched; nullopt: they find nothing.
+  std::optional<std::int64_t> smallest(const std::function<void()>& searches) const;
+  /// An element of such matrices that is another one.
+  void find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const;
+  /// An element between the matrices, rows or columns of `view`, in a buffer of `count`, that is no longer what was
   /// there: `before`, or else poison. Precondition: matrices do not overlap.
-  bool padding_differs(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
-                       const MatrixView& view, std::int64_t count) const;
-
-  /// Whether a byte before or behind a buffer is no longer poison: one of `bytes` of memory that are not among the
-  /// `size` from `start` on.
-  bool guards_differ(gpu::Address memory, std::size_t bytes, std::size_t start, std::size_t size) const;
+  void find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
+                               const MatrixView& view, std::int64_t count) const;
+  /// A byte of memory that is no longer poison, but for the `size` bytes of a buffer, which begins at `start`.
+  void find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start, std::size_t size) const;
 
   struct Comparison {
     Type type = Type::f32;
     gpu::Address data = 0;
     MatrixView view;
     gpu::Address reference = 0, row_norms = 0, col_norms = 0;  ///< norms: 0 if there are none
-    gpu::Change change{nullptr, nullptr, 1};
+    gpu::Change change{};
     gpu::Tolerance tolerance{};
   };
   /// `largest_ratio` of the elements within tolerance.
@@ -58,14 +61,14 @@ class GpuHelpers {
   double scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const;
   void norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,
              std::int64_t elements_apart, gpu::Address out) const;
-  /// Turns signs of A at values of k, and those of before back. `rows` and `cols`: as of gpu::Change, for all matrices.
+  /// Turns signs of A and B, and those of before back. `by_row` and `by_col`: as of gpu::Change, for all matrices.
   struct Operand {
     Type type = Type::f32;
     gpu::Address data = 0;
     MatrixView view;
   };
-  void change_inputs(const Operand& a, const Operand& b, gpu::Pair old, gpu::Pair now, double alpha, gpu::Address rows,
-                     gpu::Address cols) const;
+  void turn_signs(const Operand& a, const Operand& b, const gpu::Turns& old, const gpu::Turns& now, double alpha,
+                  gpu::Address by_row, gpu::Address by_col) const;
   /// A number that depends on all of it. Precondition: `bytes` is a multiple of 8.
   std::uint64_t digest(gpu::Address data, std::size_t bytes) const;
 
@@ -81,6 +84,8 @@ class GpuHelpers {
   void launch(const char* kernel, GpuLaunch::Extents grid, GpuLaunch::Extents block, Args... args) const;
   template <typename... Args>
   void launch_over(const char* kernel, std::int64_t count, Args... args) const;
+  template <typename... Args>
+  void launch_over(const char* kernel, const Lines& lines, Args... args) const;
 
   const Gpu* gpu_;
   GpuModule module_;

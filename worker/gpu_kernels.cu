@@ -51,15 +51,43 @@ __device__ double larger(double x, double y) { return fmax(x, y); }
 
 }  // namespace
 
-extern "C" __global__ void tune_fill(Element type, Source source, Bits key, void* data, Bits count) {
-  for (Bits i = first_index(); i < count; i += step()) write(type, data, i, element(type, source, key, i));
+namespace {
+
+__device__ long long rotated(long long index, long long by, long long size) {
+  return index + by < size ? index + by : index + by - size;
+}
+
+__device__ long long own_index(unsigned block, unsigned threads, unsigned thread) {
+  return block * static_cast<long long>(threads) + thread;
+}
+
+/// Calls `part` with the index of each element, and with that of the one whose place it has taken. Blocks share the
+/// elements of a line (x), the lines (y) and the matrices (z): divisions would take longer than all the rest.
+template <typename Part>
+__device__ void for_each(const Lines& all, const Part& part) {
+  const long long across = gridDim.x * static_cast<long long>(blockDim.x);
+  const long long down = gridDim.y * static_cast<long long>(blockDim.y);
+  for (long long matrix = blockIdx.z; matrix < all.matrices; matrix += gridDim.z)
+    for (long long line = own_index(blockIdx.y, blockDim.y, threadIdx.y); line < all.lines; line += down) {
+      const long long to = matrix * all.matrix_stride + line * all.line_stride;
+      const long long from = matrix * all.matrix_stride + rotated(line, all.skipped, all.lines) * all.line_stride;
+      for (long long i = own_index(blockIdx.x, blockDim.x, threadIdx.x); i < all.length; i += across)
+        part(static_cast<Bits>(to + i), static_cast<Bits>(from + rotated(i, all.shift, all.length)));
+    }
+}
+
+}  // namespace
+
+extern "C" __global__ void tune_fill(Element type, Source source, Bits key, void* data, Lines lines) {
+  for_each(lines, [&](Bits at, Bits from) { write(type, data, at, element(type, source, key, from)); });
 }
 
 /// *first = the smallest index whose element is not what tune_fill writes; left alone if there is none.
-extern "C" __global__ void tune_first_difference(Element type, Source source, Bits key, const void* data, Bits count,
+extern "C" __global__ void tune_first_difference(Element type, Source source, Bits key, const void* data, Lines lines,
                                                  Bits* first) {
-  for (Bits i = first_index(); i < count; i += step())
-    if (read(type, data, i) != element(type, source, key, i)) atomicMin(first, i);
+  for_each(lines, [&](Bits at, Bits from) {
+    if (read(type, data, at) != element(type, source, key, from)) atomicMin(first, at);
+  });
 }
 
 namespace {
@@ -100,34 +128,44 @@ extern "C" __global__ void tune_padding(Element type, Source source, Bits key, B
   }
 }
 
-/// `reference` is tight and row-major; without norms (null) they count as 0. Blocks share the columns (x) and the rows
-/// of all matrices (y).
+namespace {
+
+/// The index among all columns or rows of a matrix' one that a launch has at `index`.
+__device__ long long there(long long matrix, long long index, long long by, long long size) {
+  return matrix * size + rotated(index, by, size);
+}
+
+}  // namespace
+
+/// `reference` is tight and row-major; without norms (null) they count as 0. Blocks share the columns (x), the rows (y)
+/// and the matrices (z).
 extern "C" __global__ void tune_compare(Element type, const void* data, View view, const double* reference,
                                         const double* row_norms, const double* col_norms, Change change,
                                         Tolerance tolerance, Verdict* verdict) {
   double largest = 0;
   Bits wrong = 0;
-  for (long long line = blockIdx.y; line < view.batch * view.rows; line += gridDim.y) {
-    const long long batch = line / view.rows, row = line % view.rows;
-    const double row_norm = row_norms ? row_norms[line] : 0;
-    const long long a_row = batch % change.batches * view.rows + row;
-    for (auto col = static_cast<long long>(first_index()); col < view.cols; col += static_cast<long long>(step())) {
-      double expected = reference[line * view.cols + col];
-      if (change.rows) {
-        const double *const of_row = change.rows + 2 * a_row, *const of_col =
-                                                                  change.cols + 2 * (batch * view.cols + col);
-        expected += of_row[0] * of_col[0] + of_row[1] * of_col[1];
+  for (long long batch = blockIdx.z; batch < view.batch; batch += gridDim.z)
+    for (long long row = blockIdx.y; row < view.rows; row += gridDim.y) {
+      const long long line = there(batch, row, change.rows, view.rows);
+      const double row_norm = row_norms ? row_norms[line] : 0;
+      const double* const by_row = change.by_row ? change.by_row + kTurns * (batch * view.rows + row) : nullptr;
+      for (auto col = static_cast<long long>(first_index()); col < view.cols; col += static_cast<long long>(step())) {
+        double expected = reference[line * view.cols + rotated(col, change.cols, view.cols)];
+        if (by_row) {
+          const double* const by_col = change.by_col + kTurns * (batch * view.cols + col);
+          for (int i = 0; i < kTurns; ++i) expected += by_row[i] * by_col[i];
+        }
+        const double norms = row_norms ? row_norm * col_norms[there(batch, col, change.cols, view.cols)] : 0;
+        const double allowed =
+            tolerance.of_norms * norms + tolerance.of_reference * fabs(expected) + tolerance.constant;
+        const double error = fabs(decode(type, read(type, data, offset(view, {batch, row, col}))) - expected);
+        // All comparisons with a NaN are false; this one must be false for a right element only.
+        if (!(error <= allowed))
+          ++wrong;
+        else if (error > 0)
+          largest = fmax(largest, error / allowed);
       }
-      const double norms = row_norms ? row_norm * col_norms[batch * view.cols + col] : 0;
-      const double allowed = tolerance.of_norms * norms + tolerance.of_reference * fabs(expected) + tolerance.constant;
-      const double error = fabs(decode(type, read(type, data, offset(view, {batch, row, col}))) - expected);
-      // All comparisons with a NaN are false; this one must be false for a right element only.
-      if (!(error <= allowed))
-        ++wrong;
-      else if (error > 0)
-        largest = fmax(largest, error / allowed);
     }
-  }
   wrong = joined(wrong, sum);
   largest = joined(largest, larger);
   if (threadIdx.x > 0) return;
@@ -145,34 +183,34 @@ __device__ Bits negated(Element type, Bits bits) {
 
 }  // namespace
 
-/// Gives the elements of A at the `old` values of k their signs back, turns those at the `now` values, and notes by
-/// what that changes alpha * A * B: see Change. A negative value of k stands for none.
-extern "C" __global__ void tune_change_inputs(Element type_a, void* a, View view_a, Element type_b, const void* b,
-                                              View view_b, Pair old, Pair now, double alpha, double* rows,
-                                              double* cols) {
+/// Gives the elements of A and B at the `old` values of k their signs back, turns those at the `now` values, and notes
+/// by what that changes alpha * A * B: see Change.
+extern "C" __global__ void tune_turn_signs(Element type_a, void* a, View view_a, Element type_b, void* b, View view_b,
+                                           Turns old, Turns now, double alpha, double* by_row, double* by_col) {
+  const auto turn = [](Element type, void* data, Bits at) {
+    write(type, data, at, negated(type, read(type, data, at)));
+  };
   const Bits all_rows = static_cast<Bits>(view_a.batch * view_a.rows);
-  for (Bits i = first_index(); i < all_rows; i += step()) {
-    const long long batch = static_cast<long long>(i) / view_a.rows, row = static_cast<long long>(i) % view_a.rows;
-    const long long turned[] = {old.first, old.second, now.first, now.second};
-    for (const long long k : turned) {
-      if (k < 0) continue;
-      const Bits at = offset(view_a, {batch, row, k});
-      write(type_a, a, at, negated(type_a, read(type_a, a, at)));
+  for (Bits r = first_index(); r < all_rows; r += step()) {
+    const long long batch = static_cast<long long>(r) / view_a.rows, row = static_cast<long long>(r) % view_a.rows;
+    const auto at = [&](long long k) { return offset(view_a, {batch, row, k}); };
+    for (int i = 0; i < kTurns / 2; ++i) {
+      if (old.k[i] >= 0) turn(type_a, a, at(old.k[i]));
+      if (now.k[i] >= 0) turn(type_a, a, at(now.k[i]));
     }
-    const auto change = [&](long long k) {
-      return k < 0 ? 0 : 2 * alpha * decode(type_a, read(type_a, a, offset(view_a, {batch, row, k})));
-    };
-    rows[2 * i] = change(now.first);
-    rows[2 * i + 1] = change(now.second);
+    for (int i = 0; i < kTurns; ++i)
+      by_row[kTurns * r + i] = now.k[i] < 0 ? 0 : 2 * alpha * decode(type_a, read(type_a, a, at(now.k[i])));
   }
   const Bits all_cols = static_cast<Bits>(view_b.batch * view_b.cols);
-  for (Bits j = first_index(); j < all_cols; j += step()) {
-    const long long batch = static_cast<long long>(j) / view_b.cols, col = static_cast<long long>(j) % view_b.cols;
-    const auto factor = [&](long long k) {
-      return k < 0 ? 0 : decode(type_b, read(type_b, b, offset(view_b, {batch, k, col})));
-    };
-    cols[2 * j] = factor(now.first);
-    cols[2 * j + 1] = factor(now.second);
+  for (Bits c = first_index(); c < all_cols; c += step()) {
+    const long long batch = static_cast<long long>(c) / view_b.cols, col = static_cast<long long>(c) % view_b.cols;
+    const auto at = [&](long long k) { return offset(view_b, {batch, k, col}); };
+    for (int i = kTurns / 2; i < kTurns; ++i) {
+      if (old.k[i] >= 0) turn(type_b, b, at(old.k[i]));
+      if (now.k[i] >= 0) turn(type_b, b, at(now.k[i]));
+    }
+    for (int i = 0; i < kTurns; ++i)
+      by_col[kTurns * c + i] = now.k[i] < 0 ? 0 : decode(type_b, read(type_b, b, at(now.k[i])));
   }
 }
 

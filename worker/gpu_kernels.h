@@ -8,21 +8,29 @@ struct View {
   long long batch, rows, cols, batch_stride, row_stride, col_stride;
 };
 
+/// Lines of arrangement.h.
+struct Lines {
+  long long matrices, lines, length, matrix_stride, line_stride, skipped, shift;
+};
+
 /// Right is |out - ref| <= of_norms * row norm * column norm + of_reference * |ref| + constant.
 struct Tolerance {
   double of_norms, of_reference, constant;
 };
 
-/// How far alpha * A * B is from the reference because signs of A were turned at two values of k: element (row, col) of
-/// matrix b by rows[r][0] cols[c][0] + rows[r][1] cols[c][1], r = b % batches * (rows of a matrix) + row, c = b * (its
-/// columns) + col. `rows` null: not at all.
-struct Change {
-  const double *rows, *cols;
-  long long batches;  ///< of A: 1 where all of a batch share it
+/// Values of k at which the signs of A or of B are turned, all different; a negative one stands for none.
+constexpr int kTurns = 4;
+struct Turns {
+  long long k[kTurns];  ///< half of them of A, the others of B
 };
 
-struct Pair {
-  long long first, second;
+/// How the inputs of a launch differ from those that the reference was computed from. The rows and columns of the
+/// result are rotated, as by Arrangement of arrangement.h; and alpha * A * B is another because of the signs that are
+/// turned: element (row, col) of matrix b by the sum over i of by_row[r][i] by_col[c][i], r = b * (rows of a matrix) +
+/// row, c = b * (its columns) + col. `by_row` null: no signs are.
+struct Change {
+  long long rows, cols;
+  const double *by_row, *by_col;
 };
 
 /// What two clocks of a multiprocessor say at one moment: a steady one, and its own, which power and heat slow down.

@@ -15,7 +15,7 @@ std::size_t bytes(std::int64_t doubles) { return static_cast<std::size_t>(double
 DeviceMemory make_matrix(const Gpu& gpu, const GpuHelpers& helpers, const Content& content, const MatrixView& view) {
   const std::int64_t count = view.extent();
   const DeviceMemory filled(gpu, static_cast<std::size_t>(count * size_of(content.type)), "the reference's input");
-  helpers.fill(content, filled.address(), count);
+  helpers.fill(content, filled.address(), whole(count));
   DeviceMemory wide(gpu, bytes(view.batch * view.rows * view.cols), "the reference's input in double precision");
   helpers.widen(content.type, filled.address(), view, wide.address());
   return wide;

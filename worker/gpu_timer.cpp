@@ -23,6 +23,7 @@ GpuTimer::GpuTimer(const Gpu& gpu, const GpuHelpers& helpers, GpuMemory& memory,
 
 void GpuTimer::use(Subject subject, bool cold_cache) {
   subject_ = std::move(subject);
+  subject_.bind();
   cold_cache_ = cold_cache;
   max_error_ = 0;
   clocks_.clear();
@@ -73,6 +74,7 @@ bool GpuTimer::counts(const Reading& reading) {
 // measured anyway.
 double GpuTimer::next(double load) {
   for (int repeats = 0;; ++repeats) {
+    if (memory_->wander()) subject_.bind();
     if (state_ == PowerState::sustained) load_.apply(load);
     prepare();
     const Reading reading = stopwatch_.time([this] { launch(); }, subject_.kernels);

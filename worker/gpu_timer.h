@@ -14,16 +14,17 @@ namespace tune::worker {
 /// verified; all are timed in one power state.
 class GpuTimer {
  public:
-  /// What is launched: queues `kernels` kernels and does not wait.
+  /// What is launched: queues `kernels` kernels and does not wait. `bind` has it use the buffers where they are now.
   struct Subject {
     std::function<void()> launch;
     std::int64_t kernels = 1;
+    std::function<void()> bind;
   };
 
   /// All outlive this.
   GpuTimer(const Gpu& gpu, const GpuHelpers& helpers, GpuMemory& memory, const Verifier& verifier);
 
-  /// From now on, times this. The buffers must be laid.
+  /// From now on, times this, and binds it. The buffers must be laid.
   void use(Subject subject, bool cold_cache);
   void set_state(PowerState state) { state_ = state; }
   PowerState state() const { return state_; }

@@ -43,11 +43,11 @@ std::vector<double> rotated_rows(const Gemm& gemm, std::span<const double> c, co
 /// The expected result of a launch whose inputs varied.
 std::vector<double> expected_of(const Gemm& gemm, std::span<const double> c, const Variation& variation) {
   std::vector<double> result = rotated_rows(gemm, c, variation.arrangement);
-  if (variation.change.rows.empty()) return result;
+  if (variation.signs.by_row.empty()) return result;
   auto element = result.begin();
   for (std::int64_t batch = 0; batch < gemm.batch; ++batch)
     for (std::int64_t row = 0; row < gemm.m; ++row)
-      for (std::int64_t col = 0; col < gemm.n; ++col) *element++ += variation.change.at(gemm, batch, row, col);
+      for (std::int64_t col = 0; col < gemm.n; ++col) *element++ += variation.signs.change(gemm, batch, row, col);
   return result;
 }
 
