@@ -52,5 +52,17 @@ TEST_F(GpuWorker, AnotherLayoutOfBServesNoSecondLaunch) {
   EXPECT_EQ(outcome("gemm_of_b_that_begins"), "check, reported: wrong result in C");
 }
 
+// One process for each spec of the sweep, and one for the finals.
+TEST_F(GpuWorker, FinalistsShareAProcess) {
+  const Result result = tune("gemm", "[1, 2, 3, 4, 5, 6, 7, 8]", {"--tune", "--finalists", "8", "--verbose"});
+  if (has(result.err, "no run-time compiler")) GTEST_SKIP() << result.err;
+  ASSERT_EQ(result.code, 0) << result.err << result.out;
+  std::size_t started = 0;
+  const std::string start = " measure: started";
+  for (auto at = result.err.find(start); at != std::string::npos; at = result.err.find(start, at + 1)) ++started;
+  EXPECT_EQ(started, 9u) << result.err;
+  EXPECT_FALSE(has(result.out, "failed")) << result.out;
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_gpu_worker_test

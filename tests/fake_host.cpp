@@ -67,11 +67,16 @@ void FakeHost::build(Id id, const wire::BuildRequest& request) {
 
 void FakeHost::obey(Process& process, const wire::Command& command) {
   if (std::holds_alternative<wire::Load>(command)) load(process.worker);
-  if (const auto* present = std::get_if<wire::Go>(&command)) go(process, *present);
+  if (const auto* present = std::get_if<wire::Go>(&command)) {
+    const bool is_last = present->spec == process.beside.size();
+    go(process, is_last ? process.worker : process.beside.at(present->spec), *present);
+  }
   if (const auto* next = std::get_if<wire::Next>(&command)) {
+    if (next->beside) process.beside.push_back(process.worker);
     process.worker.spec = number_of(next->request);
     process.worker.rounds = 0;
     ++process.worker.served;
+    if (next->beside) process.worker.process = ++processes_of[process.worker.spec];
   }
   if (std::holds_alternative<wire::Done>(command)) {
     const auto close = behave(process.worker).close;
@@ -89,9 +94,9 @@ void FakeHost::load(const FakeWorker& worker) {
   end(worker.id, 0, length);
 }
 
-void FakeHost::go(Process& process, const wire::Go& go) {
-  const FakeConduct conduct = behave(process.worker);
-  const Id id = process.worker.id;
+void FakeHost::go(Process& process, FakeWorker& worker, const wire::Go& go) {
+  const FakeConduct conduct = behave(worker);
+  const Id id = worker.id;
   Clock::duration length{};
   if (go.check && !std::exchange(process.paused, go.pause)) {
     length = conduct.check;
@@ -103,10 +108,10 @@ void FakeHost::go(Process& process, const wire::Go& go) {
     if (go.pause && conduct.ends_after_check) end(id, SIGKILL, length);
   }
   if (go.pause) return;
-  note(Interval::What::times, process.worker, length + conduct.time);
+  note(Interval::What::times, worker, length + conduct.time);
   if (conduct.ends_while_timed) return end(id, SIGKILL, length + conduct.time);
   say(id, measured(conduct), length + conduct.time);
-  ++process.worker.rounds;
+  ++worker.rounds;
   if (conduct.ends_after_time) end(id, SIGKILL, length + conduct.time);
 }
 

@@ -17,7 +17,7 @@ namespace tune {
 struct FakeWorker {
   base::ProcessHost::Id id = 0;
   std::int64_t spec = 0;  ///< the value of the parameter N of what it measures
-  int process = 1;        ///< which of the processes that were started for this spec it is, from 1 on
+  int process = 1;        ///< which of the processes that have loaded this spec it is, from 1 on
   int served = 0;         ///< specs that it has measured before
   int device = 0;
   int rounds = 0;  ///< times that it has measured this spec
@@ -48,7 +48,7 @@ class FakeHost : public base::ProcessHost {
 
   std::function<FakeConduct(const FakeWorker&)> behave = [](const FakeWorker&) { return FakeConduct(); };
   std::vector<Interval> intervals;
-  std::map<std::int64_t, int> processes_of;  ///< how many measure processes each spec has had
+  std::map<std::int64_t, int> processes_of;  ///< how many measure processes each spec has had, shared ones too
   std::string reference;                     ///< the file that the last measure process was to compare with
 
   Id start(const base::Command& command) override;
@@ -66,13 +66,14 @@ class FakeHost : public base::ProcessHost {
   struct Process {
     std::string mode;  ///< build, reference, measure, hold
     bool has_request = false, paused = false;
-    FakeWorker worker;
+    FakeWorker worker;               ///< of the spec that came last
+    std::vector<FakeWorker> beside;  ///< of those before it that stay loaded
   };
   void begin(Process& process, const wire::Request& request);
   void build(Id id, const wire::BuildRequest& request);
   void obey(Process& process, const wire::Command& command);
   void load(const FakeWorker& worker);
-  void go(Process& process, const wire::Go& go);
+  void go(Process& process, FakeWorker& worker, const wire::Go& go);
   void say(Id id, const wire::Event& event, Clock::duration after = {});
   void end(Id id, int signal, Clock::duration after = {});
   void note(Interval::What what, const FakeWorker& worker, Clock::duration length);

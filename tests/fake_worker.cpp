@@ -344,7 +344,8 @@ const Behaviour& behaviour_of(const wire::MeasureRequest& request) {
 
 void serve() {
   const auto request = std::get<wire::MeasureRequest>(read_request());
-  const Behaviour* behaviour = &behaviour_of(request);
+  std::vector<const Behaviour*> loaded = {&behaviour_of(request)};  // beside each other
+  const Behaviour* behaviour = loaded.front();
   vendor = request.vendor;
   note("starts");
   behaviour->start();
@@ -353,12 +354,13 @@ void serve() {
     if (std::holds_alternative<wire::Load>(command)) has_device() ? behaviour->load() : (say(kNoDevice), leave());
     if (const auto* present = std::get_if<wire::Go>(&command)) {
       go = *present;
-      behaviour->go();
+      loaded.at(go.spec)->go();
     }
     if (std::holds_alternative<wire::Done>(command)) behaviour->done();
     if (const auto* next = std::get_if<wire::Next>(&command)) {
       ++served;
-      behaviour = &behaviour_of(next->request);
+      if (!next->beside) loaded.clear();
+      behaviour = loaded.emplace_back(&behaviour_of(next->request));
     }
   }
 }

@@ -74,6 +74,75 @@ TEST_F(FinalsRunnerTest, WhoHasLostLeavesWhileTheOthersGoOn) {
   EXPECT_EQ(host().disturbed_times(), 0);
 }
 
+/// Which processes opened or closed the device.
+std::vector<base::ProcessHost::Id> processes(const FakeHost& host, FakeHost::Interval::What what) {
+  std::vector<base::ProcessHost::Id> ids;
+  for (const FakeHost::Interval& interval : host.intervals)
+    if (interval.what == what) ids.push_back(interval.process);
+  return ids;
+}
+
+TEST_F(FinalsRunnerTest, ManySpecsShareAProcessUntilFewAreLeft) {
+  FakeTuning tuning(9);
+  const auto service = tuning.service();
+  FakeHost& host = tuning.host();
+  host.behave = [](const FakeWorker& worker) { return FakeConduct{.seconds = worker.spec > 3 ? 1.5e-3 : 1e-3}; };
+  std::vector<exec::Contender> contenders;
+  for (int i = 1; i <= 9; ++i) contenders.push_back({i == 9 ? "baseline" : "", tuning.spec(i)});
+  exec::FinalsRules rules;
+  rules.end = host.now() + std::chrono::hours(1);
+  const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
+  for (const Finalist& finalist : finalists) {
+    EXPECT_FALSE(finalist.failure);
+    EXPECT_EQ(finalist.eliminated_after > 0, finalist.spec.mesh_idx >= 3 && finalist.label.empty());
+  }
+  const std::vector<std::int64_t> again{1, 2, 3, 9};
+  for (const auto& [spec, count] : host.processes_of)
+    EXPECT_EQ(count, std::ranges::count(again, spec) + 1) << "of spec " << spec;
+  EXPECT_EQ(processes(host, FakeHost::Interval::What::opens).size(), 5u);
+  EXPECT_EQ(processes(host, FakeHost::Interval::What::closes).size(), 5u);
+  EXPECT_EQ(host.disturbed_times(), 0);
+}
+
+TEST_F(FinalsRunnerTest, ASharedProcessThatEndsCostsARoundAndNoContender) {
+  FakeTuning tuning(8);
+  const auto service = tuning.service();
+  FakeHost& host = tuning.host();
+  host.behave = [](const FakeWorker& worker) {
+    return FakeConduct{.ends_while_timed = worker.spec == 5 && worker.process == 1 && worker.rounds == 2};
+  };
+  std::vector<exec::Contender> contenders;
+  for (int i = 1; i <= 8; ++i) contenders.push_back({"", tuning.spec(i)});
+  exec::FinalsRules rules;
+  rules.by_time = false;
+  rules.end = host.now() + std::chrono::hours(1);
+  const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
+  for (const Finalist& finalist : finalists) {
+    EXPECT_FALSE(finalist.failure);
+    EXPECT_EQ(finalist.rounds.size(), 15u);
+    EXPECT_EQ(finalist.launches, 15 * 7) << "the round that was held again counts once";
+  }
+  for (const auto& [spec, count] : host.processes_of) EXPECT_EQ(count, 2) << "of spec " << spec;
+  EXPECT_EQ(processes(host, FakeHost::Interval::What::opens).size(), 9u);
+}
+
+TEST_F(FinalsRunnerTest, WhoFailsBesideOthersFailsByItselfToo) {
+  FakeTuning tuning(8);
+  const auto service = tuning.service();
+  FakeHost& host = tuning.host();
+  host.behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 5}; };
+  std::vector<exec::Contender> contenders;
+  for (int i = 1; i <= 8; ++i) contenders.push_back({"", tuning.spec(i)});
+  exec::FinalsRules rules;
+  rules.by_time = false;
+  rules.end = host.now() + std::chrono::hours(1);
+  const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
+  for (const Finalist& finalist : finalists) {
+    EXPECT_EQ(finalist.failure.has_value(), finalist.spec.mesh_idx == 4);
+    EXPECT_EQ(finalist.rounds.size(), finalist.failure ? 0u : 15u);
+  }
+}
+
 TEST_F(FinalsRunnerTest, AFinalistThatIsGoneBetweenTwoRoundsIsStartedAgain) {
   host().behave = [](const FakeWorker& worker) {
     return FakeConduct{.ends_after_time = worker.spec == 2 && worker.process == 1 && worker.rounds == 3};
@@ -162,7 +231,7 @@ TEST_F(FinalsRunnerTest, WhoIsNotLoadedAfterHalfOfTheTimeIsLeftOut) {
   EXPECT_EQ(loaded_within(4, Backend::cpu), (Specs{0, baseline}));
   EXPECT_EQ(loaded_within(6, Backend::cpu), (Specs{0, 1, baseline}));
   EXPECT_EQ(loaded_within(1, Backend::cpu), (Specs{0, baseline})) << "two in any case";
-  EXPECT_EQ(loaded_within(2, Backend::cuda), (Specs{0, 1, 2, baseline})) << "four open a GPU at a time";
+  EXPECT_EQ(loaded_within(3, Backend::cuda).size(), 10u) << "one process opens the GPU for all";
   EXPECT_EQ(loaded_within(20, Backend::cpu).size(), 10u);
   EXPECT_EQ(loaded_within(1, Backend::cpu, false).size(), 10u) << "nobody asked for an end";
 }

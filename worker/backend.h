@@ -42,7 +42,7 @@ class OutOfMemory : public std::runtime_error {
 
 /// One way of building and running kernels. worker/main.cpp speaks the protocol and calls it: one process calls one of
 /// probe, hold, build, reference, or load followed by measure (repeatedly in the finals), and after that load again,
-/// with another spec. Everything may throw SpecFailure.
+/// with another spec, instead of the one before or beside it. Everything may throw SpecFailure.
 class WorkerBackend {
  public:
   using Report = std::function<void(const wire::Event&)>;
@@ -57,8 +57,8 @@ class WorkerBackend {
   virtual void reference(const wire::ReferenceRequest& request) = 0;
   /// Whether this process must stay for others to copy the reference from the device.
   virtual bool keeps_reference() const { return false; }
-  /// Takes the artifact and all memory; launches nothing.
-  virtual void load(const wire::MeasureRequest& request) = 0;
+  /// Takes the artifact and all memory; launches nothing. With `beside`, what was loaded before stays: see wire::Next.
+  virtual void load(const wire::MeasureRequest& request, bool beside = false) = 0;
   /// Fills the buffers, checks the spec (and reports Checked then) and times it. Returns nullopt if the spec has only
   /// been checked and now waits for another `go`. A backend that cannot do anything useful meanwhile ignores
   /// `go.pause`.

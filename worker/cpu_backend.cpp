@@ -49,7 +49,7 @@ class CpuBackend final : public WorkerBackend {
   wire::Hello probe() override;
   wire::Built build(const wire::BuildRequest& request) override { return build_shared_object(request); }
   void reference(const wire::ReferenceRequest& request) override;
-  void load(const wire::MeasureRequest& request) override;
+  void load(const wire::MeasureRequest& request, bool beside) override;
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
   int run_kernel() override { return tune::worker::run_kernel(); }
 
@@ -104,7 +104,7 @@ void CpuBackend::reference(const wire::ReferenceRequest& request) {
   const std::string identity = reference_identity(request.problem, request.seed);
   if (const auto* gemm = std::get_if<Gemm>(&request.problem))
     return write_reference(request.output, identity, compute_reference(*gemm, request.seed));
-  load(measure_request(request));
+  load(measure_request(request), false);
   launch({});
   write_reference(request.output, identity, outputs());
 }
@@ -124,7 +124,7 @@ std::vector<double> CpuBackend::outputs() const {
   return values;
 }
 
-void CpuBackend::load(const wire::MeasureRequest& request) {
+void CpuBackend::load(const wire::MeasureRequest& request, bool /*beside*/) {
   require_supported(request.problem, kind(), Stage::load);
   process_.reset();
   memories_.clear();

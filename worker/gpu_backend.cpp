@@ -51,14 +51,16 @@ std::string helpers_code(const std::string& reference, const std::string& arch) 
   return !reference.empty() && std::filesystem::exists(file) ? base::read_file(file) : compile_gpu_helpers(arch);
 }
 
-/// Requests with the same key need the same memory, but for the workspace, and are verified alike.
-std::string memory_key(wire::MeasureRequest request) {
-  request.artifact.clear();
-  request.launches.clear();
-  request.workspace_bytes = 0;
-  request.zero_workspace = false;
-  return wire::encode(wire::Request(request));
-}
+/// A spec that is loaded, and what is known of it.
+struct LoadedSpec {
+  std::int64_t workspace_bytes = 0;
+  bool zero_workspace = false;
+  EnergyRounds energy_rounds;
+  std::optional<GpuKernel> kernel = {};
+  std::unique_ptr<GpuBlas> vendor = {};
+  std::optional<wire::Checked> checked = {};
+  std::int64_t moves = 0;  ///< of all buffers, before it was timed last
+};
 
 /// Kernels that are compiled at run time and launched on the first device.
 class GpuBackend final : public WorkerBackend {
@@ -69,7 +71,7 @@ class GpuBackend final : public WorkerBackend {
   wire::Built build(const wire::BuildRequest& request) override;
   void reference(const wire::ReferenceRequest& request) override;
   bool keeps_reference() const override { return shared_reference_.bytes() > 0; }
-  void load(const wire::MeasureRequest& request) override;
+  void load(const wire::MeasureRequest& request, bool beside) override;
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
@@ -77,6 +79,8 @@ class GpuBackend final : public WorkerBackend {
   std::vector<double> outputs() const;
   void provide_memory(const wire::MeasureRequest& request);
   AddressOf addresses() const;
+  void choose(std::size_t number);
+  void use();
   void lay(GpuMemory::Place place);
   void move();
   void choose_fastest_algorithm();
@@ -93,9 +97,7 @@ class GpuBackend final : public WorkerBackend {
   std::size_t others();
 
   MeasureRules rules_;
-  std::optional<wire::Checked> checked_;
-  std::string memory_key_;
-  EnergyRounds energy_rounds_;
+  std::string memory_of_;  ///< wire::company_of the specs that it is for
   bool in_finals_ = false;
   bool gauges_ = false;  ///< are also read in the sweep
   /// Other programs that have the device open, and when that was asked.
@@ -108,8 +110,9 @@ class GpuBackend final : public WorkerBackend {
   std::optional<GpuHelpers> helpers_;
   std::optional<Verifier> verifier_;
   std::optional<GpuMemory> memory_;
-  std::optional<GpuKernel> kernel_;
-  std::unique_ptr<GpuBlas> vendor_;
+  std::vector<std::unique_ptr<LoadedSpec>> loaded_;  ///< beside each other
+  LoadedSpec* spec_ = nullptr;                       ///< the one that is launched
+  std::int64_t moves_ = 0;                           ///< of all buffers
   std::optional<GpuTimer> timer_;
   GpuLimits limits_;
   DeviceMemory shared_reference_;
@@ -135,7 +138,7 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
     if (request.share) share_reference(request, values);
     return;
   }
-  load(measure_request(request));
+  load(measure_request(request), false);
   lay(GpuMemory::Place::first);
   timer_->first();
   memory_->verify_surroundings();
@@ -168,21 +171,27 @@ std::vector<double> GpuBackend::outputs() const {
   return values;
 }
 
-void GpuBackend::load(const wire::MeasureRequest& request) {
+void GpuBackend::load(const wire::MeasureRequest& request, bool beside) {
   require_supported(request.problem, kind(), Stage::load);
+  if (!beside) {
+    spec_ = nullptr;
+    loaded_.clear();
+  }
   rules_ = request.measure;
-  energy_rounds_ = EnergyRounds(rules_.energy);
   gauges_ = request.gauges;
-  checked_.reset();
   provide_memory(request);
-  memory_->set_workspace(request.workspace_bytes, request.zero_workspace);
-  vendor_.reset();
-  kernel_.reset();
+  LoadedSpec& spec = *loaded_.emplace_back(std::make_unique<LoadedSpec>());
+  spec.workspace_bytes = request.workspace_bytes;
+  spec.zero_workspace = request.zero_workspace;
+  spec.energy_rounds = EnergyRounds(rules_.energy);
+  spec.moves = moves_;
+  spec_ = &spec;
+  memory_->set_workspace(spec.workspace_bytes, spec.zero_workspace);
   if (request.vendor)
-    vendor_ =
+    spec.vendor =
         open_gpu_blas(*gpu_, std::get<Gemm>(request.problem), addresses(), request.vendor_best ? kVendorAlgorithms : 1);
   else
-    kernel_.emplace(*gpu_, request.artifact, request.launches, request.problem, addresses());
+    spec.kernel.emplace(*gpu_, request.artifact, request.launches, request.problem, addresses());
 }
 
 AddressOf GpuBackend::addresses() const {
@@ -192,7 +201,8 @@ AddressOf GpuBackend::addresses() const {
 /// Specs of one run differ in little; what one leaves behind is made anew, and verified, for each. Memory that serves
 /// the next one too saves it most of its load.
 void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
-  if (memory_ && memory_key(request) == memory_key_) return;
+  if (memory_ && wire::company_of(request) == memory_of_) return;
+  if (!loaded_.empty()) throw SpecFailure(Stage::load, "it needs other memory than what is loaded beside it");
   timer_.reset();
   memory_.reset();
   verifier_.emplace(request);
@@ -201,31 +211,54 @@ void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
   memory_.emplace(*gpu_, *helpers_, request, *verifier_, std::random_device()());
   timer_.emplace(*gpu_, *helpers_, *memory_, *verifier_);
   if (const auto* gemm = std::get_if<Gemm>(&verifier_->problem())) limits_ = GpuLimits::of(*gpu_, *gemm);
-  memory_key_ = memory_key(request);
+  memory_of_ = wire::company_of(request);
+}
+
+/// From now on, launches the spec that was loaded as this one of those beside each other.
+void GpuBackend::choose(std::size_t number) {
+  LoadedSpec& spec = *loaded_.at(number);
+  if (spec_ == &spec) return;
+  spec_ = &spec;
+  memory_->set_workspace(spec.workspace_bytes, spec.zero_workspace);
+  if (spec.checked) use();
+}
+
+/// Has what is launched use the buffers where they are.
+void GpuBackend::use() {
+  LoadedSpec& spec = *spec_;
+  if (spec.vendor)
+    timer_->use({[&spec] { spec.vendor->launch(); }, 1, [this, &spec] { spec.vendor->bind(addresses()); }},
+                rules_.cold_cache);
+  else
+    timer_->use({[&spec] { spec.kernel->launch(); }, spec.kernel->launches(),
+                 [this, &spec] { spec.kernel->bind(addresses()); }},
+                rules_.cold_cache);
 }
 
 /// Makes all buffers at a place, and has what is launched use them there.
 void GpuBackend::lay(GpuMemory::Place place) {
   memory_->lay(place);
-  if (vendor_)
-    timer_->use({[this] { vendor_->launch(); }, 1, [this] { vendor_->bind(addresses()); }}, rules_.cold_cache);
-  else
-    timer_->use({[this] { kernel_->launch(); }, kernel_->launches(), [this] { kernel_->bind(addresses()); }},
-                rules_.cold_cache);
+  use();
 }
 
 /// Each round of the finals of short kernels is held elsewhere on the device: their times depend on where their code
 /// and data happen to lie (from process to process by up to 8 % at 50 us on an H200, of kernels of 200 us by 0.3 %).
+/// Specs beside each other have their turns of a round with the same buffers.
 void GpuBackend::move() {
-  memory_->move();
-  if (kernel_) kernel_->move();
-  lay(GpuMemory::Place::first);
+  if (spec_->moves == moves_) {
+    memory_->move();
+    memory_->lay(GpuMemory::Place::first);
+    ++moves_;
+  }
+  spec_->moves = moves_;
+  if (spec_->kernel) spec_->kernel->move();
+  use();
 }
 
 // Algorithms that fail or multiply wrongly are not chosen.
 void GpuBackend::choose_fastest_algorithm() {
   const auto launch = [this](int algorithm, bool first) -> std::optional<double> {
-    vendor_->choose(algorithm);
+    spec_->vendor->choose(algorithm);
     try {
       return first ? timer_->first() : timer_->next(0);
     } catch (const SpecFailure&) {
@@ -234,9 +267,9 @@ void GpuBackend::choose_fastest_algorithm() {
       return std::nullopt;
     }
   };
-  const auto fastest = fastest_of(vendor_->algorithms(), {launch, seconds_now});
+  const auto fastest = fastest_of(spec_->vendor->algorithms(), {launch, seconds_now});
   if (!fastest) throw SpecFailure(Stage::check, "all algorithms of the vendor's library fail");
-  vendor_->choose(*fastest);
+  spec_->vendor->choose(*fastest);
 }
 
 /// A kernel's first launch is at other addresses than the ones that are timed. No launch rules a kernel out alone,
@@ -249,7 +282,7 @@ wire::Checked GpuBackend::check(const wire::Go& go) {
     return checked;
   };
   double first = 0;
-  if (kernel_) {
+  if (spec_->kernel) {
     lay(GpuMemory::Place::second);
     first = timer_->first();
     checked.max_error = timer_->max_error();
@@ -261,9 +294,9 @@ wire::Checked GpuBackend::check(const wire::Go& go) {
     if (rules_out(first - kLoadingCode)) return finish(first);
   }
   lay(GpuMemory::Place::first);
-  if (vendor_ && vendor_->algorithms() > 1)
+  if (spec_->vendor && spec_->vendor->algorithms() > 1)
     choose_fastest_algorithm();
-  else if (vendor_)
+  else if (spec_->vendor)
     timer_->first();
   timer_->enter_state(first);
   for (std::size_t i = 1; i < verifier_->patterns().size(); ++i) timer_->next();
@@ -300,7 +333,7 @@ Sampler GpuBackend::sampler(const wire::Go& go, double cutoff) {
 
 /// What rules a kernel out while others open the device; nullopt: it has to be timed in quiet.
 std::optional<Timing> GpuBackend::hopeless(const wire::Go& go) {
-  return sampler(go, rules_.cutoff * kDisturbance).run_if_hopeless(checked_->seconds);
+  return sampler(go, rules_.cutoff * kDisturbance).run_if_hopeless(spec_->checked->seconds);
 }
 
 /// `first` is the time of the launch that was checked; 0: there was none. `deadline`: when the driver gives up.
@@ -314,8 +347,8 @@ Timing GpuBackend::time(const wire::Go& go, double first, double deadline) {
 }
 
 void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
-  if (!energy_rounds_.begin(go, measured)) return;
-  if (verifier_->needs_restoring()) return energy_rounds_.do_without(kNeedsRestoring, measured);
+  if (!spec_->energy_rounds.begin(go, measured)) return;
+  if (verifier_->needs_restoring()) return spec_->energy_rounds.do_without(kNeedsRestoring, measured);
   const GpuEvent events[] = {GpuEvent(*gpu_), GpuEvent(*gpu_)};
   const GpuEvent *before = &events[0], *last = &events[1];
   before->record();
@@ -332,8 +365,8 @@ void GpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
   // While the last batch still runs: a power limit may have held it back only now that it ran without a pause.
   const double clock = monitor_ ? monitor_->conditions().clock_mhz.value_or(0) : 0;
   timer_->verify_last();
-  if (!energy) return energy_rounds_.do_without(kCounterStands, measured);
-  energy_rounds_.note(*energy, clock, measured);
+  if (!energy) return spec_->energy_rounds.do_without(kCounterStands, measured);
+  spec_->energy_rounds.note(*energy, clock, measured);
 }
 
 /// A custom problem's operations and bytes are what its file calls so.
@@ -348,7 +381,7 @@ void GpuBackend::refuse_impossible(const Timing& timing) const {
 /// Adds remarks in the finals, because only theirs are reported.
 void GpuBackend::add_remarks(const wire::Go& go, wire::Measured& measured) const {
   if (!in_finals_ || !go.check) return;
-  if (vendor_) measured.remarks.push_back(vendor_->library());
+  if (spec_->vendor) measured.remarks.push_back(spec_->vendor->library());
   const std::vector<int> foreign = monitor_ ? foreign_processes(monitor_->processes()) : std::vector<int>();
   if (!foreign.empty())
     measured.remarks.push_back(
@@ -368,24 +401,27 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   const double deadline = go.answer_within > 0 ? seconds_now() + go.answer_within : kNever;
   in_finals_ = go.launches > 0;
   if (observer_ && !in_finals_) observer_->start();
+  choose(go.spec);
   timer_->set_state(go.state.value_or(rules_.state));
   std::optional<Timing> verdict;
-  if (!checked_) {
-    checked_ = check(go);
+  if (!spec_->checked) {
+    spec_->checked = check(go);
     if (go.pause) verdict = hopeless(go);
-    checked_->waits = go.pause && !verdict;
-    if (go.check && (checked_->waits || verifier_->has_reference())) report(*checked_);
-    if (checked_->waits) {
+    spec_->checked->waits = go.pause && !verdict;
+    if (go.check && (spec_->checked->waits || verifier_->has_reference())) report(*spec_->checked);
+    if (spec_->checked->waits) {
       observer();
       return std::nullopt;
     }
-  } else {  // others had the device since
-    if (in_finals_ && checked_->seconds < kPlaceMatters) move();
-    timer_->enter_state();
-    timer_->next();
+  } else {
+    if (in_finals_ && spec_->checked->seconds < kPlaceMatters) move();
+    if (loaded_.size() == 1 || !timer_->is_awake()) {  // others had the device since
+      timer_->enter_state();
+      timer_->next();
+    }
   }
   wire::Measured measured;
-  measured.timing = verdict ? *verdict : time(go, go.check ? checked_->seconds : 0, deadline);
+  measured.timing = verdict ? *verdict : time(go, go.check ? spec_->checked->seconds : 0, deadline);
   refuse_impossible(measured.timing);
   measured.clean_seconds = measured.timing.min / static_cast<double>(1 + others());
   measured.checked = verifier_->has_reference();

@@ -10,6 +10,7 @@ namespace tune::worker {
 namespace {
 
 constexpr double kWake = 2e-3;   // seconds after which a device that idled is as fast as one that did not (H200)
+constexpr double kAwake = 2e-3;  // seconds of idleness that leave it so; 50 ms did with kernels of 20 us (H200)
 constexpr int kMostRepeats = 8;  // of one launch that does not count
 
 }  // namespace
@@ -55,6 +56,7 @@ void GpuTimer::prepare() {
 
 double GpuTimer::verified(const Reading& reading) {
   max_error_ = std::max(max_error_, memory_->verify_outputs(patterns_[launches_++ % patterns_.size()]));
+  last_ = seconds_now();
   return reading.seconds;
 }
 
@@ -95,6 +97,8 @@ void GpuTimer::enter_state(double busy) {
   else if (busy < kWake)
     burst_.accepts(stopwatch_.rest(kWake));
 }
+
+bool GpuTimer::is_awake() const { return state_ == PowerState::burst && seconds_now() - last_ < kAwake; }
 
 double GpuTimer::take_clock_mhz() {
   const std::vector<double> clocks = std::exchange(clocks_, {});

@@ -125,10 +125,10 @@ class Session {
     hello.backend = backend_.kind();
     channel_.say(hello);
     if (options_.once) {
-      load(request);
+      load(request, false);
       return go({});
     }
-    for (bool loaded = false;;) {
+    for (bool loaded = false, beside = false;;) {
       wire::Command command = wire::decode_command(channel_.next().value());
       if (std::holds_alternative<wire::Done>(command)) return std::nullopt;
       if (const auto* command_go = std::get_if<wire::Go>(&command)) {
@@ -136,18 +136,19 @@ class Session {
         if (auto measured = go(*command_go)) channel_.say(*std::move(measured));
       } else if (auto* next = std::get_if<wire::Next>(&command)) {
         request = std::move(next->request);
+        beside = next->beside;
         loaded = paused_ = false;
         stage_ = Stage::start;
       } else {
-        load(request);
+        load(request, beside);
         loaded = true;
       }
     }
   }
 
-  void load(const wire::MeasureRequest& request) {
+  void load(const wire::MeasureRequest& request, bool beside) {
     stage_ = Stage::load;
-    backend_.load(request);
+    backend_.load(request, beside);
     channel_.say(wire::Loaded{});
   }
 

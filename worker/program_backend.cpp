@@ -112,7 +112,7 @@ class ProgramBackend final : public WorkerBackend {
   void reference(const wire::ReferenceRequest&) override {
     throw SpecFailure(Stage::start, "a program checks its own result; there is no reference to make");
   }
-  void load(const wire::MeasureRequest& request) override;
+  void load(const wire::MeasureRequest& request, bool beside) override;
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
@@ -172,7 +172,7 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
   return {name, spent.count(), {}, files_read(reads, fs::current_path(), bench_include())};
 }
 
-void ProgramBackend::load(const wire::MeasureRequest& request) {
+void ProgramBackend::load(const wire::MeasureRequest& request, bool /*beside*/) {
   if (request.vendor) throw SpecFailure(Stage::load, "a program has no vendor's library to be compared with");
   request_ = request;
   if (request_.command.empty()) {

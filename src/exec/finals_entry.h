@@ -20,10 +20,12 @@ struct FinalsEntry {
   Contender contender;
   Finalist result;  ///< without metrics and launches, which are per round
   std::map<int, Round> rounds;
-  std::unique_ptr<WorkerProcess> process;
-  bool checked = false;  ///< in its present process
+  std::shared_ptr<WorkerProcess> process;  ///< of its own, or shared with others
+  std::size_t place = 0;                   ///< in its present process: Go::spec
+  bool checked = false;                    ///< in its present process
   bool tried_again = false;
   bool left_out = false;  ///< there was no time to load it
+  bool apart = false;     ///< it is not loaded beside others
   bool beyond = false;    ///< the rounds are over, and failures no longer count
 
   bool active() const { return process != nullptr; }

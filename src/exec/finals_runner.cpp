@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kMinRounds = 7;
 constexpr int kBaselineRounds = 15;  // are enough to know a ratio to 1 %; the decision is among the specs
+constexpr std::ptrdiff_t kFew = 4;   // specs that have processes of their own at the end
+constexpr std::ptrdiff_t kMany = 8;  // to share one is worth opening the device again for those few
 constexpr double kMostLaunchesInBurst = 20, kSecondsInBurst = 1;  // where that is the other state
 
 }  // namespace
@@ -54,6 +56,7 @@ Finals FinalsRunner::run(const Tick& tick) {
     sample_load();
     if (rules_.by_time && winner_ == nullptr) end_round();
     if (settled()) break;
+    if (active_specs() <= kFew) separate();
   }
   time_in_other_state();
   return result();
@@ -62,7 +65,9 @@ Finals FinalsRunner::run(const Tick& tick) {
 void FinalsRunner::load_all() {
   const std::vector<FinalsEntry*> all = in_order_of_loading();
   may_leave_out_ = rules_.end_is_asked_for;
-  load(all);
+  if (is_gpu(service_->requests().hello().backend) && std::ranges::count_if(all, &FinalsEntry::is_spec) >= kMany)
+    load_beside(all);
+  load(without_process());
   may_leave_out_ = false;
   for (FinalsEntry* entry : all) {
     if (entry->active() || !may_try_again(*entry)) continue;
@@ -84,6 +89,65 @@ std::vector<FinalsEntry*> FinalsRunner::in_order_of_loading() const {
   if (order.size() > 1)
     std::stable_partition(order.begin() + 1, order.end(), [](const FinalsEntry* entry) { return !entry->is_spec(); });
   return order;
+}
+
+/// Those that are to take part and do not yet.
+std::vector<FinalsEntry*> FinalsRunner::without_process() const {
+  std::vector<FinalsEntry*> found;
+  for (FinalsEntry* entry : in_order_of_loading())
+    if (!entry->active() && !entry->left_out && entry->result.eliminated_after == 0) found.push_back(entry);
+  return found;
+}
+
+// What ends the process while it is loaded is loaded apart, and the others begin anew.
+void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
+  wait_for_others([&] { return device_->begin_opening(); });
+  const auto begin = service_->now();
+  std::shared_ptr<WorkerProcess> process;
+  std::string company;
+  for (FinalsEntry* entry : entries) {
+    entry->left_out = is_late(begin);
+    if (entry->left_out || entry->apart) continue;
+    auto request = request_of(*entry);
+    if (!request) continue;
+    const std::string own = wire::company_of(*request);
+    if (company.empty()) company = own;
+    const bool may_be_missing = entry->contender.is_vendor() && service_->requests().hello().vendor_library.empty();
+    entry->apart = own != company || may_be_missing;
+    if (entry->apart || load_next_to(process, *entry, std::move(*request))) continue;
+    entry->apart = true;
+    device_->end_opening();
+    return load_beside(entries);
+  }
+  device_->end_opening();
+}
+
+/// Starts the process for the first one. Returns whether it is still there then.
+bool FinalsRunner::load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsEntry& entry,
+                                wire::MeasureRequest request) {
+  entry.place = 0;
+  if (process) {
+    const auto is_beside = [&](const auto& other) { return other->process == process; };
+    entry.place = static_cast<std::size_t>(std::ranges::count_if(entries_, is_beside));
+    process->send(wire::Next{std::move(request), true});
+  } else {
+    process = std::make_shared<WorkerProcess>(device_->start(request));
+  }
+  entry.process = process;
+  await(entry, [&] { return process->said_hello(); });
+  if (entry.active()) process->send(wire::Load{});
+  await(entry, [&] { return process->loaded(); });
+  return entry.active();
+}
+
+// Their rounds so far count.
+void FinalsRunner::separate() {
+  std::vector<FinalsEntry*> together;
+  for (const auto& entry : entries_)
+    if (entry->active() && entry->process.use_count() > 1) together.push_back(entry.get());
+  if (together.empty()) return;
+  leave(together);
+  load(together);
 }
 
 // Two are loaded in any case, and of these one is a spec.
@@ -141,23 +205,31 @@ std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(const
       Stage::load, Cause::reported, "the artifact that was timed then is not in the build store, or has changed", {}};
 }
 
-void FinalsRunner::start(FinalsEntry& entry) {
+/// What a process is to measure for it; nullopt: it has failed.
+std::optional<wire::MeasureRequest> FinalsRunner::request_of(FinalsEntry& entry) {
   entry.result.failure.reset();
   entry.checked = false;
   auto prepared = prepare(entry.contender);
   if (const auto* failure = std::get_if<Failure>(&prepared)) {
     entry.result.failure = *failure;
-    return;
+    return std::nullopt;
   }
   try {
     while (!service_->reference().ready(entry.contender.spec)) handle_next();
   } catch (const Unlaunchable& error) {
     entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
-    return;
+    return std::nullopt;
   }
   note_turn(entry);
   auto& [request, artifact] = std::get<Prepared>(prepared);
-  entry.process = std::make_unique<WorkerProcess>(device_->start(service_->complete(std::move(request), artifact)));
+  return service_->complete(std::move(request), artifact);
+}
+
+void FinalsRunner::start(FinalsEntry& entry) {
+  const auto request = request_of(entry);
+  if (!request) return;
+  entry.place = 0;
+  entry.process = std::make_shared<WorkerProcess>(device_->start(*request));
 }
 
 // A round that runs out of time is forgotten: the contenders that had their turn would be known better than the others.
@@ -169,6 +241,11 @@ bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
       return false;
     }
     time_in_turn(*entry);
+    if (const auto lost = without_process(); !lost.empty()) {
+      for (FinalsEntry* timed : order) timed->forget(round_);
+      load(lost);
+      return hold_round(order);
+    }
   }
   return true;
 }
@@ -176,7 +253,7 @@ bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
 void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   const auto begin = service_->now();
   // An entry that is not active has ended since its last turn.
-  auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked});
+  auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked, .spec = entry.place});
   if (!measured && !rules_.end_is_asked_for)
     for (auto* time : {&rules_.end, &rules_.last_end}) *time += service_->now() - begin;
   if (!measured && may_try_again(entry)) {
@@ -214,7 +291,7 @@ std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::
 // It cannot be timed at the clocks that its parameters say.
 void FinalsRunner::drop(FinalsEntry& entry, const std::string& why) {
   entry.result.failure = Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}};
-  entry.process->kill();
+  if (entry.process.use_count() == 1) entry.process->kill();
   entry.process.reset();
 }
 
@@ -238,7 +315,8 @@ void FinalsRunner::time_in_other_state() {
     const auto launches = *rules_.other_state == PowerState::sustained
                               ? rules_.launches
                               : static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInBurst));
-    const auto measured = time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state});
+    const auto measured =
+        time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state, .spec = entry->place});
     if (!measured) continue;
     entry->result.other_state_seconds = measured->timing.median;
     entry->beyond = false;
@@ -287,8 +365,11 @@ FinalsRules::Clock::time_point FinalsRunner::end() const {
   return round_ <= kSureRounds || rules_.question ? std::max(rules_.end, rules_.last_end) : rules_.end;
 }
 
+// The last of those that share a process ends it.
 void FinalsRunner::leave(std::span<FinalsEntry* const> entries) {
-  if (entries.empty()) return;
+  for (FinalsEntry* entry : entries)
+    if (entry->active() && entry->process.use_count() > 1) entry->process.reset();
+  if (std::ranges::none_of(entries, &FinalsEntry::active)) return;
   wait_for_others([&] { return device_->begin_opening(); });
   for (FinalsEntry* entry : entries)
     if (entry->active()) entry->process->send(wire::Done{});
@@ -328,6 +409,10 @@ void FinalsRunner::wait_for_others(Condition free) {
   while (!free()) handle_next();
 }
 
+std::ptrdiff_t FinalsRunner::active_specs() const {
+  return std::ranges::count_if(entries_, [](const auto& entry) { return entry->active() && entry->is_spec(); });
+}
+
 std::size_t FinalsRunner::active_count() const {
   return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& entry) { return entry->active(); }));
 }
@@ -342,20 +427,22 @@ void FinalsRunner::handle_next() {
   const auto* line = std::get_if<base::ProcessHost::Line>(&*event);
   const auto* ended = std::get_if<base::ProcessHost::Ended>(&*event);
   const base::ProcessHost::Id id = line ? line->id : ended->id;
-  for (const auto& entry : entries_) {
-    if (!entry->active() || entry->process->id() != id) continue;
-    if (line) entry->process->handle(*line);
-    if (entry->process->loaded()) device_->note_opened();
-    if (!ended) return;
-    if (ended->exit.unreaped) device_->throw_lost("a worker on it could not be killed");
-    entry->process->handle(*ended);
-    const bool refused = entry->process->no_device() && !entry->process->loaded();
-    if (refused)
-      device_->note_refused(entry->process->failure()->message);
-    else if (!entry->beyond)
-      entry->result.failure = entry->process->failure();
-    entry->process.reset();
-  }
+  std::vector<FinalsEntry*> entries;
+  for (const auto& entry : entries_)
+    if (entry->active() && entry->process->id() == id) entries.push_back(entry.get());
+  if (entries.empty()) return;
+  WorkerProcess& process = *entries.front()->process;
+  if (line) process.handle(*line);
+  if (process.loaded()) device_->note_opened();
+  if (!ended) return;
+  if (ended->exit.unreaped) device_->throw_lost("a worker on it could not be killed");
+  process.handle(*ended);
+  const bool refused = process.no_device() && !process.loaded();
+  if (refused)
+    device_->note_refused(process.failure()->message);
+  else if (entries.size() == 1 && !entries.front()->beyond)
+    entries.front()->result.failure = process.failure();
+  for (FinalsEntry* entry : entries) entry->process.reset();
 }
 
 }  // namespace tune::exec

@@ -17,12 +17,16 @@ namespace tune::exec {
 /// A contender while the finals are held.
 struct FinalsEntry;
 
-/// Times contenders side by side: each has a fresh process, and all are loaded before the first is timed. If the user
-/// has set the end, those that half of the time does not suffice to load are left out. Then come rounds in seeded
-/// random order, in which one at a time is timed on the run's first device. The specs that have lost to the leader are
-/// eliminated, until a spec is shown to be about as fast as the best (Tournament), or the limits are reached. Baselines
-/// are not timed in later rounds, but for the one in question, which then meets the winner alone. A spec that fails is
-/// started again once; if it fails again, it is kept with its failure.
+/// Times contenders side by side, all of which are loaded before the first is timed. If the user has set the end, those
+/// that half of the time does not suffice to load are left out. Then come rounds in seeded random order, in which one
+/// at a time is timed on the run's first device. The specs that have lost to the leader are eliminated, until a spec is
+/// shown to be about as fast as the best (Tournament), or the limits are reached. Baselines are not timed in later
+/// rounds, but for the one in question, which then meets the winner alone. A spec that fails is started again once; if
+/// it fails again, it is kept with its failure.
+///
+/// Each contender has a fresh process. But many specs on a GPU share one at first, because a turn in another process
+/// takes several times as long; once few are left, each of these goes on in a process of its own. If the shared process
+/// ends, nobody is blamed: its contenders go on in processes of their own, and the round is held again.
 class FinalsRunner : public FinalsRun {
  public:
   FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules);
@@ -38,11 +42,16 @@ class FinalsRunner : public FinalsRun {
   };
 
   void load_all();
+  void load_beside(const std::vector<FinalsEntry*>& entries);
+  bool load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsEntry& entry, wire::MeasureRequest request);
+  std::vector<FinalsEntry*> without_process() const;
+  void separate();
   std::vector<FinalsEntry*> in_order_of_loading() const;
   bool is_late(FinalsRules::Clock::time_point begin) const;
   void load(const std::vector<FinalsEntry*>& entries);
   std::variant<Prepared, Failure> prepare(const Contender& contender);
   std::variant<Prepared, Failure> prepare_stored(const Contender::Stored& stored) const;
+  std::optional<wire::MeasureRequest> request_of(FinalsEntry& entry);
   void start(FinalsEntry& entry);
   bool hold_round(std::vector<FinalsEntry*>& order);
   void time_in_turn(FinalsEntry& entry);
@@ -65,6 +74,7 @@ class FinalsRunner : public FinalsRun {
   /// Handles events until `reached` holds or the entry's process has ended.
   template <typename Condition>
   void await(FinalsEntry& entry, Condition reached);
+  std::ptrdiff_t active_specs() const;
   std::size_t active_count() const;
   void handle_next();
 

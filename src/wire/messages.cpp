@@ -24,7 +24,8 @@ static void to_json(json& j, const Go& go) {
        {"best_joules", go.best_joules},
        {"check", go.check},
        {"pause", go.pause},
-       {"answer_within", go.answer_within}};
+       {"answer_within", go.answer_within},
+       {"spec", go.spec}};
   if (go.state) j["state"] = *go.state;
 }
 
@@ -36,10 +37,11 @@ static void from_json(const json& j, Go& go) {
   go.check = j.value("check", plain.check);
   go.pause = j.value("pause", plain.pause);
   go.answer_within = j.value("answer_within", plain.answer_within);
+  go.spec = j.value("spec", plain.spec);
   if (j.contains("state")) go.state = j.at("state").get<PowerState>();
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Next, request)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Next, request, beside)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceName, name, id, one_process)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, protocol, backend, device, compiler, archs, no_device, devices,
                                                 vendor_library, remarks, cores)
@@ -136,6 +138,18 @@ std::string encode(const Event& event) { return encode_as("event", event); }
 Request decode_request(std::string_view line) { return decode_as<Request>("request", line); }
 Command decode_command(std::string_view line) { return decode_as<Command>("command", line); }
 Event decode_event(std::string_view line) { return decode_as<Event>("event", line); }
+
+std::string company_of(const MeasureRequest& request) {
+  MeasureRequest shared;
+  shared.problem = request.problem;
+  shared.zero_c = request.zero_c;
+  shared.reference = request.reference;
+  shared.seed = request.seed;
+  shared.measure = request.measure;
+  shared.keep = request.keep;
+  shared.gauges = request.gauges;
+  return encode(Request(shared));
+}
 
 const std::string& buffer_of(const KernelLaunch& launch, const std::string& buffer, std::int64_t turn) {
   const auto written = [&](std::int64_t at) -> const std::string& {

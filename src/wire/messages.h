@@ -122,11 +122,15 @@ struct Go {
   bool pause = false;  ///< answer `checked` and wait for another go before timing, unless the check rules the spec out
   double answer_within = 0;              ///< seconds after which the driver gives the worker up; 0: never
   std::optional<PowerState> state = {};  ///< in which to time; unset: the one of the measure rules
+  std::size_t spec = 0;                  ///< of those that are loaded beside each other, in their order
 };
 struct Done {};  ///< leave, all is well
-/// After `measured`, instead of done: another spec for the same process. Its load and go follow.
+/// Instead of done: another spec for the same process, after `measured`. Its load and go follow. With `beside`, which
+/// is for GPUs, it may come right after `loaded`, and the specs before stay loaded: Go::spec says which of them to
+/// time.
 struct Next {
   MeasureRequest request;
+  bool beside = false;
 };
 using Command = std::variant<Load, Go, Done, Next>;
 
@@ -186,6 +190,10 @@ struct Failed {
   int room_error = 0;        ///< ENOSPC or EDQUOT if a compiler could not write; the spec's fault if it filled the disk
 };
 using Event = std::variant<Hello, Built, Loaded, Checked, Measured, Referenced, Failed>;
+
+/// What a kernel's request asks for apart from the spec. Kernels of which it is the same can be loaded beside each
+/// other: they need the same memory, but for the workspace, and are verified alike.
+std::string company_of(const MeasureRequest& request);
 
 /// One line each, without the newline.
 std::string encode(const Request& request);
