@@ -17,9 +17,9 @@ namespace tune::exec {
 namespace {
 
 constexpr int kMinRounds = 7;
-constexpr int kBaselineRounds = 15;  // are enough to know a ratio to 1 %; the decision is among the specs
-constexpr std::ptrdiff_t kFew = 4;   // specs that have processes of their own at the end
-constexpr std::ptrdiff_t kMany = 8;  // to share one is worth opening the device again for those few
+constexpr int kBaselineRounds = 15;            // are enough to know a ratio to 1 %; the decision is among the specs
+constexpr std::ptrdiff_t kFew = 4;             // specs that have processes of their own at the end
+constexpr std::ptrdiff_t kManyContenders = 8;  // to share one is worth opening the device again for those few
 constexpr double kMostLaunchesInBurst = 20, kSecondsInBurst = 1;  // where that is the other state
 
 }  // namespace
@@ -65,7 +65,8 @@ Finals FinalsRunner::run(const Tick& tick) {
 void FinalsRunner::load_all() {
   const std::vector<FinalsEntry*> all = in_order_of_loading();
   may_leave_out_ = rules_.end_is_asked_for;
-  if (is_gpu(service_->requests().hello().backend) && std::ranges::count_if(all, &FinalsEntry::is_spec) >= kMany)
+  if (is_gpu(service_->requests().hello().backend) &&
+      std::ranges::count_if(all, &FinalsEntry::is_spec) >= kManyContenders)
     load_beside(all);
   load(without_process());
   may_leave_out_ = false;
