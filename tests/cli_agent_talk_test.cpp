@@ -5,9 +5,12 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/frame_link.h"
+#include "base/tcp.h"
 #include "cli.h"
 #include "fake_agents.h"
 #include "has.h"
+#include "model/values/error.h"
 
 namespace tune::cli::cli_agent_talk_test {
 namespace {
@@ -158,6 +161,81 @@ TEST_F(Talk, WhatIsNoAgentIsSentAway) {
   const Result result = finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); });
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.err, "it is no agent of tune"));
+}
+
+TEST_F(Talk, AnAgentBeyondThoseThatWereAskedForIsSentAway) {
+  start(1, {"--no-finals"});
+  add("one");
+  std::optional<FakeAgents::Number> late;
+  const Result result = finish([&](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); },
+                               [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
+                                 if (!late && std::holds_alternative<wire::SpecOrder>(order)) late = add("late");
+                                 if (late && agent == *late) agents_->vanish(agent);
+                                 return late && agent == *late;
+                               });
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(
+      has(result.err, "warning: refused late (process 0): it is late: this run has had its 1 agents (--agents)"));
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 12\n"));
+}
+
+TEST_F(Talk, AnAgentWhoseConnectionLivesButThatSaysNothingIsLost) {
+  start(2, {"--no-finals", "--timeout-build", "0.5", "--agent-timeout", "2"});
+  const FakeAgents::Number mute = add("mute");
+  const FakeAgents::Number other = add("other");
+  const auto silent = [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
+    return agent == mute && std::holds_alternative<wire::SpecOrder>(order);
+  };
+  while (!run_->ended()) {
+    agents_->report(other, wire::UsageReport{});  // as agents do that have nothing else to say
+    if (!agents_->serve(
+            base::FrameHub::Clock::now() + 20ms, [](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); },
+            silent))
+      sandbox_.write("over", "");
+  }
+  const Result result = run_->wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.err, "lost agent mute (process 0): its connection lives, but it has said nothing for 12.5 s"));
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 12\n"));
+}
+
+TEST_F(Talk, StrangersDoNotHoldARunThatWaitsForItsAgents) {
+  start(1, {"--agents-within", "1"});
+  const std::string text = sandbox_.read("started");
+  const auto port = static_cast<std::uint16_t>(std::stoi(text.substr(text.rfind(':') + 1)));
+  const auto end = base::FrameHub::Clock::now() + 30s;
+  while (!run_->ended() && base::FrameHub::Clock::now() < end) {
+    try {
+      const base::Descriptor stranger = base::connect_to("127.0.0.1", port, 1s);
+      stranger.write(*base::FrameLink::frame("GET / HTTP/1.1"));
+    } catch (const Error&) {  // it has just ended
+    }
+  }
+  EXPECT_TRUE(run_->ended());
+  sandbox_.write("over", "");
+  const Result result = run_->wait();
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.err, "1 of 1 agents did not start: they had 1 s to connect"));
+  EXPECT_TRUE(has(result.err, "refused more, which are not listed"));
+}
+
+TEST_F(Talk, AHostsNameCannotBeginALineOfTheLog) {
+  start(1, {"--no-finals"});
+  hello_.protocol = wire::kAgentProtocol + 1;
+  add("n1\n::error file=a::forged\ntune: error: forged");
+  hello_.protocol = wire::kAgentProtocol;
+  add("n2\n::error::forged");
+  const Result result = finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); },
+                               [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
+                                 if (agent != 1 || !std::holds_alternative<wire::SpecOrder>(order)) return false;
+                                 agents_->report(agent, wire::Said{"news\n::error::forged"});
+                                 agents_->report(agent, wire::Unable{4, "broken\n::error::forged"});
+                                 return true;
+                               });
+  EXPECT_EQ(result.code, 4) << result.err;
+  EXPECT_TRUE(has(result.err, "refused n1\\n::error file=a::forged\\ntune: error: forged (process"));
+  EXPECT_EQ(result.err.find("\n::error"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("\ntune: error: forged"), std::string::npos) << result.err;
 }
 
 TEST_F(Talk, AnAgentThatCannotGoOnSaysWhyAndOthersDoItsSpecs) {

@@ -3,8 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <semaphore>
+#include <string>
+#include <vector>
 
 #include "base/frame_link.h"
 #include "base/tcp.h"
@@ -56,6 +62,52 @@ TEST_F(Listening, WhatAPeerSaidBeforeItLeftIsHeardAlthoughItCannotBeAnswered) {
   EXPECT_EQ(next<FrameHub::Closed>().id, one);
   EXPECT_EQ(next<FrameHub::Arrived>().text, "last words");
   EXPECT_EQ(next<FrameHub::Closed>().id, two);
+}
+
+TEST_F(Listening, OfAStrangerOneFrameIsHeardUntilItIsTrusted) {
+  const base::Descriptor stranger = connect();
+  const FrameHub::Id id = next<FrameHub::Opened>().id;
+  std::string frames;
+  for (int i = 0; i < 1000; ++i) frames += *base::FrameLink::frame(std::to_string(i));
+  EXPECT_TRUE(stranger.write(frames));
+  EXPECT_EQ(next<FrameHub::Arrived>().text, "0");
+  EXPECT_FALSE(hub_.wait(FrameHub::Clock::now() + 300ms)) << "nothing is kept for the owner";
+  hub_.trust(id);
+  for (int i = 1; i < 1000; ++i) ASSERT_EQ(next<FrameHub::Arrived>().text, std::to_string(i));
+  hub_.close(id);
+  EXPECT_EQ(next<FrameHub::Closed>().why, "");
+}
+
+TEST_F(Listening, ManyThatSayNothingKeepNobodyOut) {
+  rlimit files{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  int begin[2];
+  ASSERT_EQ(::pipe(begin), 0);
+  const pid_t others = ::fork();  // whose files are not ours
+  if (others == 0) {
+    char go = 0;
+    [[maybe_unused]] const ssize_t ignored = ::read(begin[0], &go, 1);
+    std::vector<base::Descriptor> silent;
+    for (int i = 0; i < 200; ++i) silent.push_back(connect());
+    const base::Descriptor last = connect();
+    last.write(*base::FrameLink::frame("hello"));
+    ::pause();
+  }
+  const rlimit few{100, files.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  ASSERT_EQ(::write(begin[1], "x", 1), 1);
+  go_on_.release(1000);  // connections are lost
+  bool heard = false;
+  const auto end = FrameHub::Clock::now() + 8s;  // silent ones are given up after 10 s
+  while (!heard && FrameHub::Clock::now() < end) {
+    const auto event = hub_.wait(end);
+    heard = event && std::holds_alternative<FrameHub::Arrived>(*event);
+  }
+  EXPECT_TRUE(heard);
+  ::kill(others, SIGKILL);
+  ::waitpid(others, nullptr, 0);
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  for (const int end_of_pipe : begin) ::close(end_of_pipe);
 }
 
 }  // namespace

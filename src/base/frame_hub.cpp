@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -28,6 +29,8 @@ constexpr auto kBeat = 1s;
 constexpr auto kTick = 200ms;
 constexpr auto kStrangersTime = 10s;
 constexpr auto kFarewell = 1s;
+constexpr std::ptrdiff_t kMostStrangers = 4096;  // thousands of agents may connect at once
+constexpr std::size_t kMostEvents = 100'000;     // that the owner has not taken; nobody can connect until it does
 
 // Many systems allow a program 1024 open files unless it asks for more.
 void allow_many_connections() {
@@ -156,23 +159,53 @@ class FrameHub::Impl {
     const auto found = links_.find(event.data.u64);
     if (found == links_.end()) return;
     if ((event.events & EPOLLOUT) != 0 && !write(found->first, found->second)) return;
-    if ((event.events & ~EPOLLOUT) != 0) read(found->first, found->second);
+    if ((event.events & ~EPOLLOUT) == 0) return;
+    if (!found->second.may_speak()) return void(drop(found->first, "it closed the connection"));
+    read(found->first, found->second);
   }
 
   void accept() {
     std::string peer;
-    while (Descriptor socket = accept_from(listener_, peer)) {
+    while (!too_many_events()) {
+      Descriptor socket = accept_from(listener_, peer);
+      const bool no_room = !socket && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
+      if (no_room && !drop_oldest_stranger()) break;
+      if (!socket) return;
       const Id id = next_id_++;
       add(id, std::move(socket));
       tell(Opened{id, peer});
+      if (std::ranges::count_if(links_, is_stranger) > kMostStrangers) drop_oldest_stranger();
     }
+    watch(listener_.get(), kListener, 0, EPOLL_CTL_MOD);  // until the next tick
+  }
+
+  bool too_many_events() {
+    const std::lock_guard lock(events_mutex_);
+    return events_.size() > kMostEvents;
+  }
+
+  static bool is_stranger(const std::pair<const Id, FrameLink>& link) { return !link.second.trusted; }
+
+  // Returns false if there is none.
+  bool drop_oldest_stranger() {
+    const auto oldest = std::ranges::find_if(links_, is_stranger);
+    if (oldest == links_.end()) return false;
+    drop(oldest->first, "too many connections do not say who they are");
+    return true;
   }
 
   FrameLink& add(Id id, Descriptor socket) {
     FrameLink& link = links_[id];
     link.socket = std::move(socket);
-    watch(link.socket.get(), id, EPOLLIN);
+    link.watched = EPOLLIN;
+    watch(link.socket.get(), id, link.watched);
     return link;
+  }
+
+  void watch_as_needed(Id id, FrameLink& link) {
+    const std::uint32_t needed =
+        (link.may_speak() ? std::uint32_t{EPOLLIN} : 0U) | (link.out.empty() ? 0U : std::uint32_t{EPOLLOUT});
+    if (std::exchange(link.watched, needed) != needed) watch(link.socket.get(), id, needed, EPOLL_CTL_MOD);
   }
 
   // Returns whether this is the end.
@@ -182,7 +215,7 @@ class FrameHub::Impl {
       const std::lock_guard lock(orders_mutex_);
       orders.swap(orders_);
     }
-    std::vector<Id> written;
+    std::vector<Id> written, trusted;
     bool end = false;
     for (Order& order : orders) {
       end = end || order.sort == Order::Sort::end;
@@ -193,14 +226,17 @@ class FrameHub::Impl {
         add(order.id, std::move(order.socket)).trusted = true;
       } else if (const auto found = links_.find(order.id); found != links_.end()) {
         FrameLink& link = found->second;
-        if (order.sort == Order::Sort::trust) link.trusted = true;
+        if (order.sort == Order::Sort::trust && !std::exchange(link.trusted, true)) trusted.push_back(order.id);
         if (order.sort == Order::Sort::close) link.closing = true;
         if (order.sort == Order::Sort::send) link.out.push_back(std::move(order.frame));
         written.push_back(order.id);
       }
     }
+    for (const Id id : trusted)
+      if (const auto found = links_.find(id); found != links_.end()) read(id, found->second);
     for (const Id id : written)
-      if (const auto found = links_.find(id); found != links_.end() && !found->second.writes) write(id, found->second);
+      if (const auto found = links_.find(id); found != links_.end() && (found->second.watched & EPOLLOUT) == 0)
+        write(id, found->second);
     return end;
   }
 
@@ -208,25 +244,25 @@ class FrameHub::Impl {
   // be answered.
   bool write(Id id, FrameLink& link) {
     if (const auto why = link.send_some()) {
-      hear(id, link);
+      hear(id, link, true);
       return drop(id, *why);
     }
     if (link.out.empty() && link.closing) return drop(id, "");
-    if (link.writes != !link.out.empty())
-      watch(link.socket.get(), id, std::uint32_t{EPOLLIN} | (link.out.empty() ? 0U : std::uint32_t{EPOLLOUT}),
-            EPOLL_CTL_MOD);
-    link.writes = !link.out.empty();
+    watch_as_needed(id, link);
     return true;
   }
 
   void read(Id id, FrameLink& link) {
-    if (const auto why = hear(id, link)) drop(id, *why);
+    if (const auto why = hear(id, link))
+      drop(id, *why);
+    else
+      watch_as_needed(id, link);
   }
 
   // Returns why the connection is lost, if it is.
-  std::optional<std::string> hear(Id id, FrameLink& link) {
+  std::optional<std::string> hear(Id id, FrameLink& link, bool all = false) {
     std::vector<std::string> frames;
-    auto why = link.receive(frames);
+    auto why = link.receive(frames, all);
     for (std::string& text : frames) tell(Arrived{id, std::move(text)});
     return why;
   }
@@ -253,6 +289,7 @@ class FrameHub::Impl {
 
   void tick() {
     look_after_owner();
+    if (listener_) watch(listener_.get(), kListener, EPOLLIN, EPOLL_CTL_MOD);
     static const Frame kEmpty = FrameLink::frame("");
     const auto now = Clock::now();
     std::vector<std::pair<Id, const char*>> gone;

@@ -49,7 +49,8 @@ class FrameHub {
   /// Throws Error(environment) if nothing accepts the connection by then.
   Id connect(const std::string& host, std::uint16_t port, std::chrono::duration<double> limit);
 
-  /// A peer that nothing is known of may send little, and not for long.
+  /// A peer that nothing is known of may send one short frame, and has 10 s for it. What it sends after that waits. If
+  /// there are too many such peers, the oldest are given up.
   void trust(Id id);
   void set_silence(std::chrono::duration<double> silence);
   void send(Id id, Frame frame);

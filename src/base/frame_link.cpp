@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kStrangersFrame = 16 * 1024;
 constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 constexpr std::size_t kLength = 4;  // bytes before each frame
+constexpr int kMostReads = 64;
 
 std::size_t length_at(const std::string& bytes, std::size_t at) {
   std::uint32_t length = 0;
@@ -47,9 +48,10 @@ std::optional<std::string> FrameLink::send_some() {
   return std::nullopt;
 }
 
-std::optional<std::string> FrameLink::receive(std::vector<std::string>& frames) {
+std::optional<std::string> FrameLink::receive(std::vector<std::string>& frames, bool all) {
   std::array<char, 64 * 1024> buffer;
-  for (;;) {
+  if (!take_frames(frames)) return "it sent what is no frame";  // that came while it was a stranger
+  for (int i = 0; (all || i < kMostReads) && may_speak(); ++i) {
     const ssize_t size = ::recv(socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) return std::nullopt;
@@ -59,16 +61,18 @@ std::optional<std::string> FrameLink::receive(std::vector<std::string>& frames) 
     in_.append(buffer.data(), static_cast<std::size_t>(size));
     if (!take_frames(frames)) return "it sent what is no frame";
   }
+  return std::nullopt;
 }
 
 // Returns false if one is too long.
 bool FrameLink::take_frames(std::vector<std::string>& frames) {
   std::size_t at = 0;
-  while (in_.size() - at >= kLength) {
+  while (may_speak() && in_.size() - at >= kLength) {
     const std::size_t length = length_at(in_, at);
     if (length > (trusted ? kLongestFrame : kStrangersFrame)) return false;
     if (in_.size() - at - kLength < length) break;
     if (length > 0) frames.push_back(in_.substr(at + kLength, length));
+    has_spoken_ = has_spoken_ || length > 0;
     at += kLength + length;
   }
   in_.erase(0, at);

@@ -1,5 +1,6 @@
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -19,21 +20,26 @@ struct FrameLink {
   Descriptor socket;
   std::deque<Frame> out;
   Clock::time_point opened = Clock::now(), heard = opened, spoke = opened;
-  bool trusted = false;  ///< its frames may be long
-  bool closing = false;  ///< once all is sent
-  bool writes = false;   ///< the system tells when more can be sent
+  bool trusted = false;       ///< its frames may be long and many
+  bool closing = false;       ///< once all is sent
+  std::uint32_t watched = 0;  ///< what the system tells of: EPOLLIN, EPOLLOUT
 
   static Frame frame(std::string_view text);
   /// Sends what the system takes now. Returns why the connection is lost, if it is.
   std::optional<std::string> send_some();
-  /// Adds what has come to `frames`, without empty ones. Returns why the connection is lost, if it is.
-  std::optional<std::string> receive(std::vector<std::string>& frames);
+  /// Adds what has come to `frames`, without empty ones, and of a stranger nothing behind its first frame. Unless
+  /// `all`, it may be a part, so that one peer cannot keep others waiting. Returns why the connection is lost, if it
+  /// is.
+  std::optional<std::string> receive(std::vector<std::string>& frames, bool all = false);
+  /// Whether more of it may be read now.
+  bool may_speak() const { return trusted || !has_spoken_; }
 
  private:
   bool take_frames(std::vector<std::string>& frames);
 
-  std::string in_;        ///< not yet a whole frame
-  std::size_t sent_ = 0;  ///< of the first frame
+  std::string in_;           ///< not yet a whole frame; of a stranger, what followed its first one
+  bool has_spoken_ = false;  ///< a frame has come
+  std::size_t sent_ = 0;     ///< of the first frame
 };
 
 }  // namespace tune::base

@@ -12,6 +12,7 @@
 #include "base/streams.h"
 #include "commands/rules.h"
 #include "flow/user_folders.h"
+#include "model/device_setting.h"
 
 namespace tune::commands {
 namespace fs = std::filesystem;
@@ -114,6 +115,7 @@ std::unique_ptr<exec::Cluster> cluster_for(const Options& options) {
   rules.per_model = options.per_device_model;
   rules.start_seconds = given.agents_within;
   rules.silence_seconds = given.agent_timeout;
+  rules.step_seconds = options.timeout_build;
   rules.say = [quiet = options.quiet](const std::string& text) {
     if (!quiet || text.starts_with("warning")) base::print_to_stderr(text);
   };
@@ -143,6 +145,7 @@ exec::AgentPlan agent_plan(const Options& options, const Target& target, const e
   std::error_code ignored;
   result.order.folder = fs::current_path(ignored).string();
   if (!plan.is_command()) result.source_hash = requests.source_hash();
+  result.may_wait = sets_device(plan.space);
   return result;
 }
 

@@ -55,6 +55,14 @@ void Agent::run() {
 
 void Agent::report(const wire::AgentReport& report) { hub_.send(driver_, wire::encode_report(report)); }
 
+// The connection lives as long as the hub's thread does. The driver ignores a usage that it did not ask for.
+void Agent::show_that_it_works() {
+  const auto now = Clock::now();
+  if (!welcome_ || now - shown_ < std::chrono::duration<double>(silence_)) return;
+  shown_ = now;
+  tell_usage();
+}
+
 void Agent::work() {
   if (begun_.empty()) {
     handle_orders(Clock::now() + kIdle);
@@ -70,6 +78,7 @@ void Agent::work() {
 
 // Waits only for the first.
 void Agent::handle_orders(Clock::time_point until) {
+  show_that_it_works();
   while (const auto event = hub_.wait(until)) {
     if (const auto* arrived = std::get_if<base::FrameHub::Arrived>(&*event)) obey(wire::decode_order(arrived->text));
     until = Clock::now();

@@ -67,6 +67,7 @@ class Agent {
   void tell_usage();
   void look_after_main_loop(std::chrono::duration<double> longest_step);
   void report(const wire::AgentReport& report);
+  void show_that_it_works();
 
   AgentRules rules_;
   base::FrameHub hub_;
@@ -80,7 +81,8 @@ class Agent {
   std::map<std::string, bool> arrived_;                          ///< artifacts that the finals wait for
   std::optional<wire::FinalsOrder> finals_;
   bool distrusts_ = false;
-  double silence_ = 0;  ///< seconds after which the driver gives an agent up
+  double silence_ = 0;                         ///< seconds after which the driver gives an agent up
+  base::FrameHub::Clock::time_point shown_{};  ///< when the driver was told that this one works
 };
 
 }  // namespace tune::exec

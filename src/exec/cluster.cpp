@@ -10,6 +10,7 @@
 #include "base/tcp.h"
 #include "exec/devices.h"
 #include "model/values/error.h"
+#include "model/values/shown.h"
 
 namespace tune::exec {
 namespace {
@@ -18,6 +19,9 @@ using namespace std::chrono_literals;
 
 constexpr auto kLook = 50ms;  // so often signals and the ends of starters are looked for
 constexpr auto kEndOfAgents = 5s;
+constexpr double kPreparingSeconds = 120;
+constexpr double kMostSilences = 6;  // an agent that hangs ends itself after three
+constexpr std::size_t kMostRefused = 10;
 
 std::string random_token() {
   std::ifstream random("/dev/urandom", std::ios::binary);
@@ -91,7 +95,14 @@ void Cluster::await_agents(int count) {
       throw_missing(fmt::format("{} of {} agents did not start: they had {:g} s to connect (--agents-within)",
                                 count - std::ssize(agents_), count, rules_.start_seconds));
   }
+  complete_ = true;
+  for (Agent& agent : agents_) agent.heard = Clock::now();
+  longest_idle_ = idle_limit(kPreparingSeconds);
   say(names_of(working()));
+}
+
+Cluster::Clock::duration Cluster::idle_limit(double step_seconds) const {
+  return ticks(step_seconds + kMostSilences * rules_.silence_seconds);
 }
 
 /// `3 agents: n1 (process 7), n2 (process 8), n3 (process 9)`
@@ -171,6 +182,7 @@ std::vector<std::string> Cluster::models(Backend backend) {
 
 void Cluster::choose_model(Backend backend, const std::string& model) {
   send_all(wire::Rest{});
+  longest_idle_ = idle_limit(kPreparingSeconds);
   model_ = model;
   rules_.devices = model;
   hellos_.erase(backend);
@@ -195,6 +207,8 @@ const wire::Hello& Cluster::probe(Backend backend) {
 
 void Cluster::prepare(const AgentPlan& plan) {
   start();
+  longest_idle_.reset();
+  if (!plan.may_wait) longest_idle_ = idle_limit(kPreparingSeconds);
   for (const wire::InputFile& file : plan.files)
     if (sent_files_.insert(file.hash).second) send_to_living(file);
   send_all(plan.order);
@@ -211,6 +225,7 @@ void Cluster::prepare(const AgentPlan& plan) {
     }
   }
   if (devices() == 0) throw_missing("no agent is left; the warnings above say why");
+  longest_idle_ = idle_limit(rules_.step_seconds);
 }
 
 // Returns whether the agent is ready. What is wrong with the tuning file is so for all; a full disk is not.
@@ -268,7 +283,7 @@ void Cluster::send_to_living(const wire::AgentOrder& order) {
 void Cluster::give_up(Number agent, const std::string& why) {
   if (!std::exchange(agents_[agent].lives, false)) return;
   hub_->send(agents_[agent].link, wire::encode_order(wire::Farewell{}));
-  given_up_.push_back({agent, why});
+  given_up_.push_back({agent, shown_line(why)});
 }
 
 std::optional<Cluster::Event> Cluster::wait(Clock::time_point until) {
@@ -283,11 +298,22 @@ std::optional<Cluster::Event> Cluster::wait(Clock::time_point until) {
       looked_ = now;
       starters_->look();
     }
-    auto event = hub_->wait(std::min(until, now + kLook));
-    if (!event && now >= until) return std::nullopt;
-    if (!event) continue;
-    if (auto understood = understand(std::move(*event))) return understood;
+    if (auto event = hub_->wait(std::min(until, now + kLook))) {
+      if (auto understood = understand(std::move(*event))) return understood;
+    } else {
+      give_up_idle(now);
+    }
+    if (given_up_.empty() && now >= until) return std::nullopt;  // whatever strangers send
   }
+}
+
+// All that they have said is known.
+void Cluster::give_up_idle(Clock::time_point now) {
+  if (!longest_idle_) return;
+  for (Number agent = 0; agent < agents_.size(); ++agent)
+    if (agents_[agent].lives && now - agents_[agent].heard > *longest_idle_)
+      give_up(agent, fmt::format("its connection lives, but it has said nothing for {:.3g} s",
+                                 std::chrono::duration<double>(*longest_idle_).count()));
 }
 
 std::optional<Cluster::Event> Cluster::understand(base::FrameHub::Event event) {
@@ -304,6 +330,7 @@ std::optional<Cluster::Event> Cluster::take(base::FrameHub::Id link, const std::
   const auto found = by_link_.find(link);
   if (found == by_link_.end() || !agents_[found->second].lives) return std::nullopt;
   const Number agent = found->second;
+  agents_[agent].heard = Clock::now();
   try {
     wire::AgentReport report = wire::decode_report(text);
     if (const auto* said = std::get_if<wire::Said>(&report)) {
@@ -324,6 +351,7 @@ std::string Cluster::why_refused(const wire::AgentHello& hello) const {
         "it is another version of tune (its protocol is {}.{}, ours {}.{}); install the same on all "
         "machines",
         hello.protocol, hello.records, wire::kAgentProtocol, wire::kProtocol);
+  if (complete_) return fmt::format("it is late: this run has had its {} agents (--agents)", agents_.size());
   return {};
 }
 
@@ -334,7 +362,7 @@ void Cluster::admit(base::FrameHub::Id link, const std::string& text) {
     const wire::AgentReport report = wire::decode_report(text);
     const auto& hello = std::get<wire::AgentHello>(report);
     why = why_refused(hello);
-    name = fmt::format("{} (process {})", hello.host, hello.process);
+    name = fmt::format("{} (process {})", shown_line(hello.host), hello.process);
     if (why.empty()) {
       by_link_[link] = agents_.size();
       agents_.push_back({.link = link, .name = name, .step = hello.step});
@@ -345,8 +373,13 @@ void Cluster::admit(base::FrameHub::Id link, const std::string& text) {
   } catch (const std::exception&) {
     why = "it is no agent of tune";
   }
-  hub_->send(link, wire::encode_order(wire::Unwelcome{why}));  // it leaves by itself
-  refused_.push_back(fmt::format("refused {}: {}", name, why));
+  hub_->send(link, wire::encode_order(wire::Unwelcome{why}));  // it leaves by itself, or is given up as a stranger
+  refuse(fmt::format("refused {}: {}", name, why));
+}
+
+void Cluster::refuse(const std::string& text) {
+  if (refused_.size() > kMostRefused) return;
+  refused_.push_back(refused_.size() < kMostRefused ? text : "refused more, which are not listed");
   say("warning: " + refused_.back());
 }
 

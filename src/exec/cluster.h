@@ -26,6 +26,7 @@ struct ClusterRules {
   bool per_model = false;                       ///< several models are tuned for, one after the other
   double start_seconds = 60;                    ///< in which all agents must connect
   double silence_seconds = 10;                  ///< after which an agent is lost
+  double step_seconds = 120;                    ///< the longest that an agent is busy with one thing: a build
   std::function<void(const std::string&)> say;  ///< tells a person, at once
 };
 
@@ -34,6 +35,7 @@ struct AgentPlan {
   wire::PlanOrder order;
   std::vector<wire::InputFile> files;
   std::string source_hash;  ///< what agents must find too; empty: they need not
+  bool may_wait = false;    ///< agents may have to wait until another run gives its clocks back
 };
 
 /// The agents of a run on other machines: how they are started and ended, who may connect, and whether they live. It is
@@ -60,7 +62,8 @@ class Cluster {
     std::string name = {};  ///< for messages
     std::string step = {};
     bool lives = true;
-    std::vector<std::string> models = {};  ///< of its devices, if several models are tuned for
+    Clock::time_point heard = Clock::now();  ///< when it last said something, beyond that it lives
+    std::vector<std::string> models = {};    ///< of its devices, if several models are tuned for
     int devices = 1;
     int slots = 1;
   };
@@ -114,6 +117,9 @@ class Cluster {
   std::optional<Event> understand(base::FrameHub::Event event);
   std::optional<Event> take(base::FrameHub::Id link, const std::string& text);
   void admit(base::FrameHub::Id link, const std::string& text);
+  void refuse(const std::string& text);
+  Clock::duration idle_limit(double step_seconds) const;
+  void give_up_idle(Clock::time_point now);
   std::string why_refused(const wire::AgentHello& hello) const;
   std::optional<Event> drop(base::FrameHub::Id link, const std::string& why);
   bool take_readiness(const Report& report, const AgentPlan& plan);
@@ -129,7 +135,9 @@ class Cluster {
   std::vector<Agent> agents_;
   std::map<base::FrameHub::Id, Number> by_link_;
   std::vector<Lost> given_up_;
-  std::vector<std::string> refused_;
+  std::vector<std::string> refused_;             ///< not all of many
+  bool complete_ = false;                        ///< all agents are there
+  std::optional<Clock::duration> longest_idle_;  ///< in which a living agent says something; unset: it need not
   std::map<Backend, wire::Hello> hellos_;
   std::string model_;  ///< that is tuned for; empty: all
   std::set<std::string> sent_files_;
