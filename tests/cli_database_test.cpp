@@ -53,6 +53,20 @@ TEST_F(DatabaseFile, KeepsTheBetterWhateverTheOrderAndHoweverOften) {
   EXPECT_EQ(fs::last_write_time(sandbox_.folder() / "db.yaml"), written) << "nothing changed, so nothing is written";
 }
 
+TEST_F(DatabaseFile, IsMadeWhereALinkLeadsToThatHasNoFileYet) {
+  const std::string best = write("best.yaml", Best());
+  fs::create_directory(sandbox_.folder() / "there");
+  fs::create_symlink("there/next.yaml", sandbox_.folder() / "db.yaml");
+  fs::create_symlink("file.yaml", sandbox_.folder() / "there/next.yaml");
+  Background run(sandbox_, {"merge", best, "-o", "db.yaml"});
+  ASSERT_TRUE(eventually([&] { return run.ended(); }));
+  EXPECT_EQ(run.wait().out, "db.yaml: 1 result: 1 new, 0 better than before\n");
+  EXPECT_TRUE(fs::is_symlink(sandbox_.folder() / "db.yaml"));
+  EXPECT_TRUE(has(sandbox_.read("there/file.yaml"), "tune_database: 1\n"));
+  fs::create_symlink("loop.yaml", sandbox_.folder() / "loop.yaml");
+  EXPECT_TRUE(has(tune({"merge", best, "-o", "loop.yaml"}, 4).err, "loop.yaml: Too many levels of symbolic links"));
+}
+
 TEST_F(DatabaseFile, PrefersWhatWasCheckedAndComplete) {
   Best unchecked, complete, interrupted;
   unchecked.time = "1";

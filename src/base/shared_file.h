@@ -11,9 +11,9 @@ namespace tune::base {
 /// loses what another wrote. On a file system without locks nobody waits.
 class SharedFile {
  public:
-  /// Waits for the other processes. A file that does not exist is created, and is gone again if nothing is written.
-  /// Throws Error(environment) if it cannot be opened for writing.
-  explicit SharedFile(std::filesystem::path path);
+  /// Waits for the other processes. A file that does not exist is created, where links lead to, and is gone again if
+  /// nothing is written. Throws Error(environment) if it cannot be opened for writing.
+  explicit SharedFile(const std::filesystem::path& path);
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
