@@ -55,12 +55,34 @@ class StoreFiles : public Files {
 TEST_F(StoreFiles, AFolderOnTheWayThatAnotherUserOwnsEndsTheRun) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
   ASSERT_EQ(build().code, 0);
-  ASSERT_EQ(::chown(path("cache").c_str(), kStranger, kStranger), 0);
+  ASSERT_EQ(::chown(path("cache/tune/store").c_str(), kStranger, kStranger), 0);
   const Result result = build();
   EXPECT_EQ(result.code, 4);
-  EXPECT_TRUE(has(result.err, "tune: error: " + path("cache") + " belongs to another user (uid 12345): whoever"));
+  EXPECT_TRUE(
+      has(result.err, "tune: error: " + path("cache/tune/store") + " belongs to another user (uid 12345): whoever"));
   EXPECT_TRUE(has(result.err, "XDG_CACHE_HOME"));
   EXPECT_TRUE(has(result.err, "--store DIR"));
+}
+
+// As `sudo -E` leaves it. The home of root is one of the test's own.
+TEST_F(StoreFiles, RootWritesNothingIntoTheHomeOfAnother) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  sandbox_.copy_binaries();
+  if (!has(shell("unshare -m sh -c 'mount -t tmpfs none /root && echo yes'"), "yes\n"))
+    GTEST_SKIP() << "nothing can be mounted here";
+  fs::create_directory(path("theirs"));
+  ASSERT_EQ(::chown(path("theirs").c_str(), kStranger, kStranger), 0);
+  for (const std::string variables :
+       {"-u XDG_CACHE_HOME -u XDG_STATE_HOME HOME=theirs", "XDG_CACHE_HOME=theirs/cache XDG_STATE_HOME=theirs/state"}) {
+    const std::string said = shell(
+        "unshare -m sh -c 'mount -t tmpfs none /root && env " +
+        std::regex_replace(variables, std::regex("theirs"), path("theirs")) +
+        " bin/tune gemm.yaml --spec 0 2>&1; echo code $?; ls -d /root/.cache/tune/store /root/.local/state/tune'");
+    EXPECT_TRUE(has(said, "code 0\n/root/.cache/tune/store\n/root/.local/state/tune\n"));
+    EXPECT_TRUE(has(said, "is another user's, and root's files would be in the way there: /root/.cache/tune is used"));
+    EXPECT_TRUE(has(said, "there: /root/.local/state/tune is used instead"));
+    EXPECT_TRUE(fs::is_empty(path("theirs"))) << said;
+  }
 }
 
 TEST_F(StoreFiles, AnEntryThatAnotherUserPutThereIsNotRun) {
@@ -177,9 +199,9 @@ TEST_F(StoreFiles, AUserNamespaceWithoutRootHasAStore) {
   const std::string build = enter + "bin/tune gemm.yaml --spec 0 --build-only 2>&1; echo code $?";
   EXPECT_TRUE(has(shell(build), "code 0\n"));
   if (::geteuid() != 0) return;
-  ASSERT_EQ(::chown(path("cache/tune").c_str(), 54321, 54321), 0);
-  fs::permissions(path("cache/tune"), fs::perms(0755));
-  EXPECT_TRUE(has(shell(build), "tune: error: " + path("cache/tune") + " belongs to another user ("))
+  ASSERT_EQ(::chown(path("cache/tune/store").c_str(), 54321, 54321), 0);
+  fs::permissions(path("cache/tune/store"), fs::perms(0755));
+  EXPECT_TRUE(has(shell(build), "tune: error: " + path("cache/tune/store") + " belongs to another user ("))
       << "another user may have made it in /tmp";
 }
 
