@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 #include <sstream>
 
 #include "cli.h"
@@ -78,6 +79,22 @@ class Commands : public testing::Test {
 };
 
 const Words kQuick = {"--tune", "--no-finals", "--output", "out"};
+
+TEST_F(Commands, ACommandLineThatIsTooLongIsTheFailureOfItsSpec) {
+  const std::string params = "params: {P: [\"1\", \"" + std::string(200'000, '2') + "\"]}\n";
+  sandbox_.write_script("{T: 1}");
+  sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\n" + params);
+  sandbox_.write("p.cpp", "#include <cstdio>\nint main() { std::puts(\"{\\\"time\\\": 1e-3, \\\"ok\\\": true}\"); }\n");
+  sandbox_.write("p.yaml", "name: p\nfile: p.cpp\n" + params);
+  sandbox_.write_gemm();
+  sandbox_.write("gemm.yaml", std::regex_replace(sandbox_.read("gemm.yaml"), std::regex("  BM: .*\n"),
+                                                 "  BM: [1]\n  " + params.substr(9, params.size() - 11) + "\n"));
+  for (const char* file : {"bench.yaml", "p.yaml", "gemm.yaml"}) {
+    const Result result = tune(Words{file, "--no-finals"});
+    EXPECT_TRUE(has(result.out, "its command line and environment are too long for the system")) << file;
+    EXPECT_TRUE(has(result.out, "Number of valid specs: 1\n")) << file;
+  }
+}
 
 TEST_F(Commands, AnInstalledProgramIsTunedWithoutATuningFile) {
   sandbox_.write("input.txt", "b\nc\na\n");

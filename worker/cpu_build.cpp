@@ -48,6 +48,8 @@ base::Finished run_compiler(std::vector<std::string> argv, const fs::path& direc
   command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain_shim() and compiler_output.h
   command.own_group = false;
   return base::run(command);
+} catch (const base::TooLong& error) {
+  throw SpecFailure(Stage::build, error.what());
 } catch (const base::NoProgram& error) {
   throw base::NoProgram(error.code(),
                         fmt::format("no compiler: {}; install a C++20 compiler or set CXX", error.what()));

@@ -80,6 +80,8 @@ bool is_trusted_with_signals() {
 base::Finished start(const Task& task, const base::Command& command) {
   try {
     return base::run(command);
+  } catch (const base::TooLong& error) {
+    throw SpecFailure(task.stage, error.what());  // the values of its parameters are
   } catch (const Error& error) {
     if (!task.is_artifact) throw;
     throw SpecFailure(task.stage, error.what());

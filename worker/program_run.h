@@ -31,7 +31,8 @@ struct Task {
 /// Runs it to its end, in our process group so that it dies with us; a program, unless TUNE_PROGRAMS_MAY_SIGNAL=1,
 /// cannot signal what is outside. What it prints goes on into our stderr, bounded. Throws SpecFailure in its stage if
 /// it crashes or exits with another code than 0; the message has the signal, or the code and the line of its output
-/// that explains most. Throws Error(environment) if it cannot be started, unless it was built.
+/// that explains most, and likewise if its command line is too long. Throws Error(environment) if it cannot be started,
+/// unless it was built.
 base::Finished run_or_refuse(const Task& task);
 
 }  // namespace tune::worker

@@ -12,6 +12,7 @@
 #include <boost/process/environment.hpp>
 #include <boost/process/extend.hpp>
 #include <boost/process/start_dir.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -29,6 +30,15 @@ constexpr std::size_t kLineLimit = 1 << 20;  // of protocol output without a new
 
 [[noreturn]] void no_program(const std::string& program, const std::string& why) {
   throw NoProgram(ExitCode::environment, "cannot start " + program + ": " + why);
+}
+
+[[noreturn]] void too_long(const std::string& program, const std::vector<std::string>& argv) {
+  const auto longest = std::ranges::max_element(argv, {}, &std::string::size);
+  throw TooLong(
+      ExitCode::environment,
+      fmt::format("cannot start {}: its command line and environment are too long for the system (128 KiB for "
+                  "one word, `getconf ARG_MAX` for all); the longest word has {} bytes: pass it in a file",
+                  program, longest->size()));
 }
 
 std::string on_path(const std::string& name) {
@@ -123,6 +133,7 @@ void Child::start(const Command& command) {
                    bounds, begun);
   const std::string folder = command.directory.empty() ? "." : command.directory.string();
   process = bp::child(bp::args(argv), bp::env(environment), bp::start_dir(folder), setup, error);
+  if (error.value() == E2BIG) too_long(program, argv);
   if (error) cannot_start(program, why_not_started(error.value()));
   if (process.id() <= 1) cannot_start(program, "the system gave no process for it");
   started = StartedChild(process.id());

@@ -58,6 +58,12 @@ class NoProgram : public Error {
   using Error::Error;
 };
 
+/// A program cannot be started because its command line or its environment is too long.
+class TooLong : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Child processes and signals as one stream of events, for one thread, and the time in which they come. Each child has
 /// a stdin we can write lines to, a stdout read as lines, and a stderr that is captured. Tests have a host of their
 /// own.
@@ -85,8 +91,8 @@ class ProcessHost {
 
   virtual ~ProcessHost() = default;
 
-  /// Starts a child. Throws NoProgram naming the program; or Error(environment), with the limit that was met, if the
-  /// system cannot start it.
+  /// Starts a child. Throws NoProgram naming the program; TooLong; or Error(environment), with the limit that was met,
+  /// if the system cannot start it.
   virtual Id start(const Command& command) = 0;
   /// Writes a line to its stdin. It is not an error if the child no longer reads.
   virtual void send(Id id, std::string_view line) = 0;
