@@ -446,5 +446,24 @@ TEST(GridScan, GoesAsFarAs63BitsReach) {
   EXPECT_EQ(through.pruned()[0].count, kLargest);
 }
 
+// Looked for one after the other, they would take minutes.
+TEST(Space, ManyParametersAreFoundByTheirNames) {
+  constexpr int kCount = 50'000;
+  Builder builder;
+  builder.mapping();
+  for (int i = 0; i < kCount; ++i) builder.parameter("P" + std::to_string(i), {"1", "2"});
+  const Space space = builder.space();
+  std::vector<Setting> settings;
+  for (int i = kCount; i-- > 0;) settings.push_back({"P" + std::to_string(i), std::int64_t{2 - i % 2}});
+  const Spec spec = std::get<Spec>(space.at(settings));
+  EXPECT_EQ(spec.params[1].name, "P1");
+  EXPECT_EQ(std::get<std::int64_t>(spec.params[1].value), 1);
+  EXPECT_EQ(space.point(Spec{-1, settings})->digits[0], 1U);
+  EXPECT_EQ(space.environment(spec).size(), std::size_t{kCount});
+  EXPECT_TRUE(holds(spec, settings));
+  settings.front().name = "Q";
+  EXPECT_THROW(space.at(settings), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace tune::space_test

@@ -173,14 +173,16 @@ class Uses {
   bool composes_names_ = false;  ///< a source composes names with `##`
 };
 
-As in_source(const Plan& plan, const std::string& name) {
+/// The parameters of which names are composed in the source.
+std::set<std::string> composed_names(const Plan& plan) {
   const auto is_composed = [](const Value& value) {
     return std::holds_alternative<Pair>(value) || std::holds_alternative<std::string>(value);
   };
+  std::set<std::string> names;
   for (const Space::Mapping& mapping : plan.space.mappings())
     for (const Parameter& parameter : mapping.parameters)
-      if (parameter.name == name && std::ranges::any_of(parameter.values, is_composed)) return As::beginning;
-  return As::word;
+      if (std::ranges::any_of(parameter.values, is_composed)) names.insert(parameter.name);
+  return names;
 }
 
 std::string complaint(const Plan& plan, const std::string& name, bool run_time) {
@@ -201,6 +203,7 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnosti
   const Node* params = source.root.find("params");
   if (params == nullptr) return;
   Uses uses(plan, source);
+  const std::set<std::string> composed = composed_names(plan);
   std::set<std::string> seen;
   for (const Node* mapping : as_list(*params)) {
     for (const Entry& entry : mapping->entries) {
@@ -208,7 +211,8 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnosti
       const bool run_time = key.starts_with('$');
       const std::string name = key.substr(run_time ? 1 : 0);
       const bool ignored = is_of_a_device(name) || (params->is_list() && name == "metadata");  // kbench
-      if (ignored || !seen.insert(name).second || uses.has(name, run_time, in_source(plan, name))) continue;
+      const As in_source = composed.contains(name) ? As::beginning : As::word;
+      if (ignored || !seen.insert(name).second || uses.has(name, run_time, in_source)) continue;
       diagnostics.warn(entry.key.place, complaint(plan, name, run_time));
     }
   }

@@ -11,6 +11,7 @@
 #include "config/source.h"
 #include "config/values.h"
 #include "model/values/error.h"
+#include "model/values/names.h"
 
 namespace tune::config {
 namespace {
@@ -186,11 +187,10 @@ class Overrider {
   }
 
   std::vector<std::string> parameter_names() {
-    std::vector<std::string> names;
+    Names names;
     for (const Node* mapping : parameter_mappings(*root_))
-      for (const Entry& entry : mapping->entries)
-        if (std::ranges::find(names, bare(entry.key.text)) == names.end()) names.push_back(bare(entry.key.text));
-    return names;
+      for (const Entry& entry : mapping->entries) names.declare(bare(entry.key.text));
+    return names.all();
   }
 
   bool has_parameter(const std::string& name) {

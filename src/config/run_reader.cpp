@@ -6,6 +6,7 @@
 #include <set>
 
 #include "config/command_reader.h"
+#include "model/values/names.h"
 
 namespace tune::config {
 namespace {
@@ -15,8 +16,8 @@ class RunReader {
   RunReader(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics)
       : top_(&top), context_(context), rules_(&rules), diagnostics_(&diagnostics) {
     for (const Space::Mapping& mapping : context_.mappings) {
-      for (const Parameter& parameter : mapping.parameters) add_name(parameter.name);
-      for (const Derived& derived : mapping.derived) add_name(derived.name);
+      for (const Parameter& parameter : mapping.parameters) parameters_.declare(parameter.name);
+      for (const Derived& derived : mapping.derived) parameters_.declare(derived.name);
     }
   }
 
@@ -40,10 +41,6 @@ class RunReader {
   }
 
  private:
-  void add_name(const std::string& name) {
-    if (std::ranges::find(parameters_, name) == parameters_.end()) parameters_.push_back(name);
-  }
-
   const Node* find_run() const {
     const Node* build = top_->find("build");
     const Node *run = top_->find("run"), *inner = build != nullptr ? build->find("run") : nullptr;
@@ -55,9 +52,9 @@ class RunReader {
     CommandNames names;
     if (context_.has_file) names.own = {"binary", "file"};
     if (what == "run") names.own.insert(names.own.end(), {"args", "output"});
-    names.parameters = parameters_;
+    names.parameters = parameters_.all();
     for (const std::string& name : names.own)
-      if (contains(parameters_, name) && uses(read_texts(node, what, *diagnostics_), name))
+      if (parameters_.find(name) && uses(read_texts(node, what, *diagnostics_), name))
         diagnostics_->add(node.place,
                           fmt::format("{{{0}}} in {1} could mean the parameter '{0}', and is also a placeholder "
                                       "with a meaning of its own; rename the parameter",
@@ -101,7 +98,7 @@ class RunReader {
   RunContext context_;
   BuildRules* rules_;
   Diagnostics* diagnostics_;
-  std::vector<std::string> parameters_;  ///< with the derived values
+  Names parameters_;  ///< with the derived values
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/store.h"
 #include "flow/user_folders.h"
 #include "model/values/error.h"
+#include "model/values/names.h"
 #include "report/csv.h"
 #include "wire/artifact_name.h"
 
@@ -44,11 +45,10 @@ std::string first_word(const std::string& command) {
 }
 
 std::vector<std::string> parameter_names(const Space& space) {
-  std::vector<std::string> names;
+  Names names;
   for (const Space::Mapping& mapping : space.mappings())
-    for (const Parameter& parameter : mapping.parameters)
-      if (std::find(names.begin(), names.end(), parameter.name) == names.end()) names.push_back(parameter.name);
-  return names;
+    for (const Parameter& parameter : mapping.parameters) names.declare(parameter.name);
+  return names.all();
 }
 
 /// A CSV of more rows takes seconds to write, and is hardly read.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <stdexcept>
+#include <string_view>
+#include <unordered_map>
 
 namespace tune {
 namespace {
@@ -22,41 +24,65 @@ std::vector<std::optional<std::int64_t>> strides_of(const std::vector<Parameter>
   return strides;
 }
 
-const Setting* find_setting(std::span<const Setting> settings, std::string_view name) {
-  const auto named = [&](const Setting& setting) { return setting.name == name; };
-  const auto found = std::find_if(settings.begin(), settings.end(), named);
-  return found == settings.end() ? nullptr : &*found;
-}
+/// Finds settings or parameters by their names. They are mostly asked for in their order, and if not, one after the
+/// other would be slow where there are thousands.
+template <typename Item>
+class ByName {
+ public:
+  explicit ByName(std::span<const Item> items) : items_(items) {}
 
-const Parameter* find_parameter(std::span<const Parameter> parameters, std::string_view name) {
-  const auto named = [&](const Parameter& parameter) { return parameter.name == name; };
-  const auto found = std::find_if(parameters.begin(), parameters.end(), named);
-  return found == parameters.end() ? nullptr : &*found;
+  /// Null if there is none. `place`: where it may be.
+  const Item* find(std::string_view name, std::size_t place) {
+    if (place < items_.size() && items_[place].name == name) return &items_[place];
+    if (places_.empty())
+      for (std::size_t i = 0; i < items_.size(); ++i) places_.try_emplace(items_[i].name, i);
+    const auto found = places_.find(name);
+    return found == places_.end() ? nullptr : &items_[found->second];
+  }
+
+ private:
+  std::span<const Item> items_;
+  std::unordered_map<std::string_view, std::size_t> places_;
+};
+
+const Setting* find_setting(std::span<const Setting> settings, std::string_view name) {
+  const auto found = std::ranges::find(settings, name, &Setting::name);
+  return found == settings.end() ? nullptr : &*found;
 }
 
 /// The first parameter of the mapping that has no setting.
 const Parameter* missing(const Space::Mapping& mapping, std::span<const Setting> settings) {
-  const auto unset = [&](const Parameter& parameter) { return !find_setting(settings, parameter.name); };
-  const auto found = std::find_if(mapping.parameters.begin(), mapping.parameters.end(), unset);
-  return found == mapping.parameters.end() ? nullptr : &*found;
+  ByName<Setting> by_name(settings);
+  for (std::size_t i = 0; i < mapping.parameters.size(); ++i)
+    if (by_name.find(mapping.parameters[i].name, i) == nullptr) return &mapping.parameters[i];
+  return nullptr;
 }
 
 /// The first setting whose name is not a parameter of the mapping.
 const Setting* unknown(const Space::Mapping& mapping, std::span<const Setting> settings) {
-  const auto strange = [&](const Setting& setting) { return !find_parameter(mapping.parameters, setting.name); };
-  const auto found = std::find_if(settings.begin(), settings.end(), strange);
-  return found == settings.end() ? nullptr : &*found;
+  ByName<Parameter> by_name(mapping.parameters);
+  for (std::size_t i = 0; i < settings.size(); ++i)
+    if (by_name.find(settings[i].name, i) == nullptr) return &settings[i];
+  return nullptr;
+}
+
+/// The settings of all parameters of the mapping, in its order. Precondition: none is missing.
+std::vector<const Setting*> in_order(const Space::Mapping& mapping, std::span<const Setting> settings) {
+  ByName<Setting> by_name(settings);
+  std::vector<const Setting*> ordered;
+  for (std::size_t i = 0; i < mapping.parameters.size(); ++i)
+    ordered.push_back(by_name.find(mapping.parameters[i].name, i));
+  return ordered;
 }
 
 /// The indices of these values in the mapping; nullopt if one of them is not in the grid.
 std::optional<std::vector<std::uint32_t>> digits_of(const Space::Mapping& mapping, std::span<const Setting> settings) {
   std::vector<std::uint32_t> digits;
-  for (const Parameter& parameter : mapping.parameters) {
-    const Value& wanted = find_setting(settings, parameter.name)->value;
-    const auto found = std::find_if(parameter.values.begin(), parameter.values.end(),
-                                    [&](const Value& value) { return same(value, wanted); });
-    if (found == parameter.values.end()) return std::nullopt;
-    digits.push_back(static_cast<std::uint32_t>(found - parameter.values.begin()));
+  for (const Setting* setting : in_order(mapping, settings)) {
+    const std::vector<Value>& values = mapping.parameters[digits.size()].values;
+    const auto found = std::ranges::find_if(values, [&](const Value& value) { return same(value, setting->value); });
+    if (found == values.end()) return std::nullopt;
+    digits.push_back(static_cast<std::uint32_t>(found - values.begin()));
   }
   return digits;
 }
@@ -65,9 +91,9 @@ std::optional<std::vector<std::uint32_t>> digits_of(const Space::Mapping& mappin
 [[noreturn]] void throw_mismatch(std::span<const Space::Mapping> mappings, std::span<const Setting> settings) {
   if (mappings.empty()) throw std::invalid_argument("the space has no parameters");
   const auto known = [&](const Space::Mapping& mapping) {
-    return std::count_if(settings.begin(), settings.end(), [&](const Setting& setting) {
-      return find_parameter(mapping.parameters, setting.name) != nullptr;
-    });
+    ByName<Parameter> by_name(mapping.parameters);
+    return std::ranges::count_if(settings,
+                                 [&](const Setting& setting) { return by_name.find(setting.name, 0) != nullptr; });
   };
   const auto nearest = std::max_element(mappings.begin(), mappings.end(),
                                         [&](const auto& a, const auto& b) { return known(a) < known(b); });
@@ -90,16 +116,19 @@ bool same(const Value& a, const Value& b) {
   return a == b;
 }
 
-const Value* Spec::find(std::string_view name) const {
+const Value* Spec::find(std::string_view name, std::size_t place) const {
+  if (place < params.size() && params[place].name == name) return &params[place].value;
   const Setting* const setting = find_setting(params, name);
   return setting ? &setting->value : nullptr;
 }
 
 bool holds(const Spec& spec, std::span<const Setting> settings) {
-  return std::all_of(settings.begin(), settings.end(), [&](const Setting& setting) {
-    const Value* const value = spec.find(setting.name);
-    return value && same(*value, setting.value);
-  });
+  ByName<Setting> by_name(spec.params);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const Setting* const setting = by_name.find(settings[i].name, i);
+    if (setting == nullptr || !same(setting->value, settings[i].value)) return false;
+  }
+  return true;
 }
 
 bool Space::Step::passes(std::vector<Value>& slots, EvalFailure& failure) const {
@@ -242,8 +271,9 @@ std::variant<Spec, Rejection> Space::at(std::span<const Setting> settings) const
     if (digits) return checked(*mapping, spec(Point{static_cast<std::uint32_t>(*mapping), std::move(*digits)}));
   }
   Spec outside;
-  for (const Parameter& parameter : mappings_[*first].parameters) {
-    outside.params.push_back({parameter.name, find_setting(settings, parameter.name)->value, parameter.run_time});
+  for (const Setting* setting : in_order(mappings_[*first], settings)) {
+    const Parameter& parameter = mappings_[*first].parameters[outside.params.size()];
+    outside.params.push_back({parameter.name, setting->value, parameter.run_time});
   }
   return checked(*first, std::move(outside));
 }

@@ -51,7 +51,8 @@ struct Spec {
   std::int64_t mesh_idx = -1;
   std::vector<Setting> params;
 
-  const Value* find(std::string_view name) const;
+  /// Null if there is none. `place`: where it may be, so that thousands are found quickly.
+  const Value* find(std::string_view name, std::size_t place = 0) const;
 };
 
 /// Whether the spec has all these values.

@@ -86,8 +86,8 @@ void Csv::begin_row(const Spec& spec, std::string_view status) {
   cell(fmt::format("{}", spec.mesh_idx));
   cell(name_);
   cell(status);
-  for (const std::string& param : params_) {
-    const Value* value = spec.find(param);
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    const Value* value = spec.find(params_[i], i);
     cell(value ? to_text(*value) : "");
   }
 }

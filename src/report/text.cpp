@@ -7,7 +7,11 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <map>
+#include <string_view>
+#include <utility>
 
+#include "model/values/names.h"
 #include "model/values/shown.h"
 
 namespace tune::report {
@@ -114,26 +118,31 @@ std::string four_digits(double value) {
 }
 
 std::vector<std::string> varying_parameters(const Space& space) {
-  std::vector<std::string> names;
-  const auto find = [](const Space::Mapping& mapping, const std::string& name) {
-    const auto found = std::ranges::find(mapping.parameters, name, &Parameter::name);
-    return found == mapping.parameters.end() ? nullptr : &*found;
-  };
+  // In how many mappings a parameter has this one value.
+  std::map<std::string_view, std::pair<const Value*, std::size_t>> constants;
   for (const Space::Mapping& mapping : space.mappings())
     for (const Parameter& parameter : mapping.parameters) {
-      const bool constant = std::ranges::all_of(space.mappings(), [&](const Space::Mapping& other) {
-        const Parameter* same = find(other, parameter.name);
-        return same != nullptr && same->values.size() == 1 && same->values.front() == parameter.values.front();
-      });
-      if (!constant && std::ranges::find(names, parameter.name) == names.end()) names.push_back(parameter.name);
+      if (parameter.values.size() != 1) continue;
+      auto& [value, count] = constants.try_emplace(parameter.name, &parameter.values.front(), 0).first->second;
+      if (*value == parameter.values.front()) ++count;
     }
-  return names;
+  Names names;
+  for (const Space::Mapping& mapping : space.mappings())
+    for (const Parameter& parameter : mapping.parameters) {
+      const auto constant = constants.find(parameter.name);
+      if (constant == constants.end() || constant->second.second < space.mappings().size())
+        names.declare(parameter.name);
+    }
+  return names.all();
 }
 
 std::string settings_text(const Spec& spec, std::span<const std::string> names) {
   std::string text;
+  std::size_t next = 0;  // the names are mostly in the order of the parameters
   for (const Setting& setting : spec.params) {
-    if (std::find(names.begin(), names.end(), setting.name) == names.end()) continue;
+    const bool named = next < names.size() && names[next] == setting.name;
+    if (!named && std::find(names.begin(), names.end(), setting.name) == names.end()) continue;
+    ++next;
     if (!text.empty()) text += '/';
     text += setting.name + "=" + to_text(setting.value);
   }
@@ -143,7 +152,7 @@ std::string settings_text(const Spec& spec, std::span<const std::string> names) 
 std::string values_text(const Spec& spec, std::span<const std::string> names) {
   std::vector<std::string> texts;
   for (const std::string& name : names) {
-    const Value* value = spec.find(name);
+    const Value* value = spec.find(name, texts.size());
     texts.push_back(value == nullptr ? "-" : to_text(*value));
   }
   return fmt::format("{}", fmt::join(texts, "/"));

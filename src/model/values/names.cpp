@@ -45,21 +45,17 @@ std::string nearest_of(std::string_view misspelled, std::span<const std::string>
 }  // namespace
 
 int Names::declare(std::string_view name) {
-  if (const auto slot = find(name)) return *slot;
-  names_.emplace_back(name);
-  return size() - 1;
+  const auto [at, is_new] = slots_.try_emplace(std::string(name), size());
+  if (is_new) names_.emplace_back(name);
+  return at->second;
 }
 
 std::optional<int> Names::find(std::string_view name) const {
-  const auto found = std::find(names_.begin(), names_.end(), name);
-  if (found != names_.end()) return static_cast<int>(found - names_.begin());
-  const auto alias = aliases_.find(name);
-  return alias == aliases_.end() ? std::nullopt : std::optional(alias->second);
+  const auto found = slots_.find(name);
+  return found == slots_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Names::add_alias(std::string_view name, int slot) {
-  if (!find(name)) aliases_.emplace(name, slot);
-}
+void Names::add_alias(std::string_view name, int slot) { slots_.try_emplace(std::string(name), slot); }
 
 std::string Names::nearest(std::string_view misspelled) const { return nearest_of(misspelled, names_); }
 

@@ -18,13 +18,15 @@ class Names {
   /// Another name of a slot, unless it is declared already.
   void add_alias(std::string_view name, int slot);
   const std::string& at(int slot) const { return names_[static_cast<std::size_t>(slot)]; }
+  /// In the order of their slots.
+  const std::vector<std::string>& all() const { return names_; }
   int size() const { return static_cast<int>(names_.size()); }
   /// The declared name nearest to a misspelled one (edit distance, case); empty if none is near.
   std::string nearest(std::string_view misspelled) const;
 
  private:
   std::vector<std::string> names_;
-  std::map<std::string, int, std::less<>> aliases_;
+  std::map<std::string, int, std::less<>> slots_;  ///< also of aliases
 };
 
 /// `, did you mean 'BM'?` for the candidate nearest to `misspelled`, or nothing if none is near.
