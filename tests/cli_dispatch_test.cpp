@@ -105,6 +105,27 @@ static_assert(tuned_gemm::kDevice == "NVIDIA \"H200\"" && tuned_gemm::kProblem_a
   EXPECT_EQ(compiled("-fsyntax-only use.cpp"), "code 0") << sandbox_.read("tuned_gemm.h");
 }
 
+TEST_F(Dispatch, AHeaderHasNamesThatCppHasNot) {
+  std::string text = kDatabase;
+  const auto replace = [&](const std::string& old, const std::string& by) {
+    for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
+      text.replace(at, old.size(), by);
+  };
+  replace("{TILE:", "{class: 1, a-b: 2, a_b: 3, linux: 4, Params: 5, TILE:");
+  replace("sizes: {m:", "sizes: {Match: 3, if: 7, m:");
+  replace("problem: {a: f32}", "problem: {a: f32, b-c: x, b_c: y}");
+  sandbox_.write("db.yaml", text + "end: yes\n");
+  tune({"export", "db.yaml", "--format", "header", "-o", "tuned_gemm.h"});
+  sandbox_.write("use.cpp", R"(#include "tuned_gemm.h"
+constexpr tuned_gemm::Choice kChoice = tuned_gemm::choose(3, 7, 64, 64, 64);
+static_assert(kChoice.match == tuned_gemm::Match::exact && kChoice.configuration->params.class_ == 1);
+static_assert(kChoice.configuration->params.linux_ == 4 && kChoice.configuration->params.Params_ == 5);
+static_assert(kChoice.configuration->params.a_b + kChoice.configuration->params.a_b_ == 5);
+static_assert(tuned_gemm::kProblem_b_c != tuned_gemm::kProblem_b_c_);
+)");
+  EXPECT_EQ(compiled("-std=gnu++17 -fsyntax-only use.cpp"), "code 0") << sandbox_.read("tuned_gemm.h");
+}
+
 TEST_F(Dispatch, AHeaderHasTheRuleForOtherSizes) {
   sandbox_.write("db.yaml", std::string(kDatabase) + kRule + "end: yes\n");
   tune({"export", "db.yaml", "--format", "header", "-o", "tuned_gemm.h"});

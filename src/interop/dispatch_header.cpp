@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <map>
+#include <set>
 
 #include "interop/dispatch_export.h"
 
@@ -59,9 +62,51 @@ std::string value_of(const Configuration& configuration, const std::string& name
   return text;
 }
 
+// Words of C++, macros of GCC on Linux, and names that the header has itself.
+constexpr std::string_view kTaken[] = {
+    "alignas",     "alignof",       "and",        "and_eq",    "asm",       "auto",           "bitand",
+    "bitor",       "bool",          "break",      "case",      "catch",     "char",           "char16_t",
+    "char32_t",    "char8_t",       "class",      "co_await",  "co_return", "co_yield",       "compl",
+    "concept",     "const",         "const_cast", "consteval", "constexpr", "constinit",      "continue",
+    "decltype",    "default",       "delete",     "do",        "double",    "dynamic_cast",   "else",
+    "enum",        "explicit",      "export",     "extern",    "false",     "float",          "for",
+    "friend",      "goto",          "if",         "inline",    "int",       "long",           "mutable",
+    "namespace",   "new",           "noexcept",   "not",       "not_eq",    "nullptr",        "operator",
+    "or",          "or_eq",         "private",    "protected", "public",    "register",       "reinterpret_cast",
+    "requires",    "return",        "short",      "signed",    "sizeof",    "static",         "static_assert",
+    "static_cast", "struct",        "switch",     "template",  "this",      "thread_local",   "throw",
+    "true",        "try",           "typedef",    "typeid",    "typename",  "typeof",         "union",
+    "unsigned",    "using",         "virtual",    "void",      "volatile",  "wchar_t",        "while",
+    "xor",         "xor_eq",        "linux",      "unix",      "i386",      "NULL",           "std",
+    "Params",      "Configuration", "Match",      "Choice",    "choose",    "kConfigurations"};
+
+/// An identifier for each name, and another one for each: a `_` stands behind what would not be one.
+std::map<std::string, std::string> identifiers_for(const std::vector<std::string>& names) {
+  std::set<std::string, std::less<>> taken(std::begin(kTaken), std::end(kTaken));
+  std::map<std::string, std::string> identifiers;
+  for (const std::string& name : names) {
+    std::string identifier = identifier_of(name);
+    while (!taken.insert(identifier).second) identifier += '_';
+    identifiers.emplace(name, std::move(identifier));
+  }
+  return identifiers;
+}
+
+template <typename Pairs>
+std::vector<std::string> names_in(const Pairs& pairs) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : pairs) names.push_back(name);
+  return names;
+}
+
 class HeaderWriter {
  public:
-  explicit HeaderWriter(const DispatchTable& table) : table_(&table), members_(members_of(table.rule)) {}
+  explicit HeaderWriter(const DispatchTable& table)
+      : table_(&table),
+        members_(members_of(table.rule)),
+        member_names_(identifiers_for(names_in(members_))),
+        size_names_(identifiers_for(names_in(table.rule.table.begin()->first))),
+        problem_names_(identifiers_for(names_in(table.group.problem))) {}
 
   std::string write() {
     heading();
@@ -92,13 +137,13 @@ class HeaderWriter {
                                      {"kSource", table_->group.source}})
       line(fmt::format("inline constexpr std::string_view {} = {};", name, literal(text)));
     for (const auto& [name, text] : table_->group.problem)
-      line(fmt::format("inline constexpr std::string_view kProblem_{} = {};", identifier_of(name), literal(text)));
+      line(fmt::format("inline constexpr std::string_view kProblem_{} = {};", problem_names_.at(name), literal(text)));
   }
 
   void types() {
     line("\n/// The parameters of a configuration.\nstruct Params {");
     for (const auto& [name, member] : members_)
-      line(fmt::format("  {} {};", kMemberTypes[static_cast<int>(member)], identifier_of(name)));
+      line(fmt::format("  {} {};", kMemberTypes[static_cast<int>(member)], member_names_.at(name)));
     line("};\n");
     line(
         "/// A configuration: `artifact` is the hash of its binary, which lies at `store_path` in tune's build store.");
@@ -125,13 +170,13 @@ class HeaderWriter {
     std::string arguments;
     const Sizes& names = table_->rule.table.begin()->first;
     for (const auto& [name, size] : names)
-      arguments += fmt::format("{}std::int64_t {}", arguments.empty() ? "" : ", ", identifier_of(name));
+      arguments += fmt::format("{}std::int64_t {}", arguments.empty() ? "" : ", ", size_names_.at(name));
     line("/// Chooses the configuration for these sizes.");
     line(fmt::format("constexpr Choice choose({}) {{", arguments));
     for (const auto& [sizes, use] : table_->rule.table) {
       std::string condition;
       for (const auto& [name, size] : sizes)
-        condition += fmt::format("{}{} == {}", condition.empty() ? "" : " && ", identifier_of(name), size);
+        condition += fmt::format("{}{} == {}", condition.empty() ? "" : " && ", size_names_.at(name), size);
       line(fmt::format("  if ({}) return {{&kConfigurations[{}], Match::exact}};",
                        condition.empty() ? "true" : condition, use));
     }
@@ -147,7 +192,7 @@ class HeaderWriter {
     const std::string margin(2 * depth, ' ');
     if (node.size.empty())
       return line(fmt::format("{}return {{&kConfigurations[{}], Match::rule}};", margin, node.use));
-    line(fmt::format("{}if ({} <= {}) {{", margin, identifier_of(node.size), node.most));
+    line(fmt::format("{}if ({} <= {}) {{", margin, size_names_.at(node.size), node.most));
     branch(node.below, depth + 1);
     line(margin + "}");
     branch(node.above, depth);
@@ -155,6 +200,7 @@ class HeaderWriter {
 
   const DispatchTable* table_;
   std::vector<std::pair<std::string, Member>> members_;
+  std::map<std::string, std::string> member_names_, size_names_, problem_names_;  ///< identifiers
   std::string text_;
 };
 
