@@ -272,6 +272,20 @@ TEST(Recording, SaysWhereACompressedFileIsDamaged) {
   EXPECT_TRUE(has(complaint_of(whole + "rest"), fmt::format("before byte {}: no bzip2 stream", whole.size() + 1)));
 }
 
+TEST(Recording, ThatUnpacksToMuchMoreThanItsSizeIsRefused) {
+  const TuningFolder folder;
+  const std::string text = kHeader + kFirst, blanks(std::size_t{40} << 20, ' ');
+  const auto complaint_of = [&](const std::string& first, const std::string& blank) {
+    std::string bytes = first;
+    for (int i = 0; i < 7; ++i) bytes += blank;
+    return folder.complaint([&] { interop::read_recording(folder.write("a.json", bytes)); });
+  };
+  const std::string why =
+      "a.json: cannot be read: it unpacks to more than 256 MiB, which no recording of its size does";
+  EXPECT_TRUE(has(complaint_of(bzipped(text), bzipped(blanks)), why));
+  EXPECT_TRUE(has(complaint_of(gzipped(text), gzipped(blanks)), why));
+}
+
 const std::string kCsv =
     "mesh_idx,name,status,BM,MODE,met (ms),min (ms),mean (ms),p95 (ms),ci_low (ms),ci_high "
     "(ms),iters,checked,max_error,"

@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::size_t kChunk = 1 << 20;
 constexpr std::size_t kMostBytes = std::size_t{1} << 32;
+// A few bytes can stand for gigabytes of the same. Recordings shrink to a tenth or a hundredth.
+constexpr std::size_t kMostOfSmallFile = std::size_t{256} << 20, kMostTimesThePacked = 200;
 
 constexpr const char* kCut = "the file ends within it";
 
@@ -34,10 +36,19 @@ Packing packing_of(std::istream& stream) {
   return std::memcmp(start, "BZh", 3) == 0 ? Packing::bzip2 : Packing::none;
 }
 
+/// How much a compressed file of this size may hold.
+std::size_t most_of(std::size_t packed) {
+  return std::min(kMostBytes, std::max(kMostOfSmallFile, packed * kMostTimesThePacked));
+}
+
 /// Room for another chunk behind the text.
-char* grow(std::string& text) {
+char* grow(std::string& text, std::size_t most) {
   const std::size_t before = text.size();
-  if (before > kMostBytes) throw std::length_error("more than 4 GiB");
+  if (before > most)
+    throw std::length_error(
+        fmt::format("it unpacks to more than {} MiB, which no recording of its size does; if it is "
+                    "one, unpack it first",
+                    most >> 20));
   text.resize(before + kChunk);
   return text.data() + before;
 }
@@ -49,9 +60,10 @@ char* grow(std::string& text) {
 std::string read_gzip(const fs::path& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) throw std::runtime_error("not enough memory");
+  const std::size_t most = most_of(fs::file_size(path));
   std::string text;
   for (;;) {
-    char* into = grow(text);
+    char* into = grow(text, most);
     const int count = gzread(file.get(), into, kChunk);
     text.resize(text.size() - kChunk + static_cast<std::size_t>(std::max(count, 0)));
     if (count > 0) continue;
@@ -72,7 +84,7 @@ const char* bzip2_error(int status) {
 /// One stream of a file, of which parallel compressors write many; `size` is the file's.
 void read_stream(bz_stream& stream, std::size_t size, std::string& text) {
   for (;;) {
-    stream.next_out = grow(text);
+    stream.next_out = grow(text, most_of(size));
     stream.avail_out = kChunk;
     const int status = BZ2_bzDecompress(&stream);
     text.resize(text.size() - stream.avail_out);
