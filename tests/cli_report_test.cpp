@@ -8,6 +8,8 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <list>
 #include <regex>
 
 #include "cli.h"
@@ -445,6 +447,21 @@ TEST_F(LiveReport, AnswersOnlyThoseWhoKnowTheToken) {
   broken.send(std::string(20000, 'x'));
   EXPECT_EQ(broken.read_all(), "");
   EXPECT_TRUE(answer("/" + query).starts_with("HTTP/1.1 200 OK")) << "broken requests change nothing";
+}
+
+TEST_F(LiveReport, IdleConnectionsKeepNobodyOut) {
+  const Background server(sandbox_, {"report", "run.jsonl", "--live", "0"});
+  const Address at = address_of(server);
+  Client open(at.port);
+  open.get("/events" + at.query);
+  EXPECT_TRUE(has(open.read_to("\n\n"), "text/event-stream")) << "an open page";
+  std::list<Client> idle;
+  for (int i = 0; i < 200; ++i) idle.emplace_back(at.port);
+  Client client(at.port);
+  client.get("/" + at.query);
+  EXPECT_TRUE(client.read_all().starts_with("HTTP/1.1 200 OK"));
+  std::ofstream(sandbox_.folder() / "run.jsonl", std::ios::app) << rest_;
+  EXPECT_TRUE(has(open.read_to("\ndata: "), "event: message"));
 }
 
 TEST_F(LiveReport, TellsOpenPagesWhatIsNew) {

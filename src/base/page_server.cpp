@@ -154,12 +154,22 @@ class PageServer::Impl {
     acceptor_.async_accept([this](error_code failed, tcp::socket socket) {
       if (failed == asio::error::operation_aborted) return;
       std::erase_if(readers_, [](const auto& reader) { return reader->closed(); });
-      if (!failed && readers_.size() < kMostReaders) {
+      if (!failed && make_room()) {
         readers_.push_back(std::make_shared<PageReader>(std::move(socket)));
         readers_.back()->read([this](PageReader& reader, const auto& request) { handle(reader, request); });
       }
       accept();
     });
+  }
+
+  // Whoever has not shown the token leaves first. Returns false if all have.
+  bool make_room() {
+    if (readers_.size() < kMostReaders) return true;
+    const auto stranger = std::ranges::find_if(readers_, [](const auto& reader) { return !reader->streams(); });
+    if (stranger == readers_.end()) return false;
+    (*stranger)->close();
+    readers_.erase(stranger);
+    return true;
   }
 
   void handle(PageReader& reader, const http::request<http::empty_body>& request) {
