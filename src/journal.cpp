@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/values/error.h"
+#include "model/values/shown.h"
 
 namespace tune {
 namespace fs = std::filesystem;
@@ -86,7 +87,7 @@ void Journal::lock() {
   std::string holder = "another run";
   try {
     read();
-    if (last_run_) holder = "process " + std::to_string(last_run_->process) + " on " + last_run_->host;
+    if (last_run_) holder = "process " + std::to_string(last_run_->process) + " on " + shown_line(last_run_->host);
   } catch (const Error&) {
     // Whoever holds it, it is in use.
   }

@@ -52,7 +52,7 @@ bool results_arrived() {
 }
 
 void print_to_stderr(std::string_view line) {
-  const std::string text = shown(line) + "\n";
+  const std::string text = shown_line(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -116,7 +116,7 @@ class TuningAudit {
     return tune::commands::tune(options, target, orders);
   } catch (const Error& error) {
     if (error.code() != ExitCode::none_valid) throw;
-    base::print_to_stderr(error.what());
+    print_wrapped(error.what());
     return {};
   }
 

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/streams.h"
 #include "base/terminal.h"
 #include "report/text.h"
@@ -10,7 +12,12 @@ namespace tune::commands {
 
 void print_wrapped(std::string_view text) {
   const auto columns = static_cast<std::size_t>(base::terminal_columns(STDERR_FILENO));
-  for (const std::string& line : report::wrapped(text, columns, 2)) base::print_to_stderr(line);
+  for (bool first = true; first || !text.empty(); first = false) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line = (first ? "" : "  ") + std::string(text.substr(0, end));
+    for (const std::string& part : report::wrapped(line, columns, 2)) base::print_to_stderr(part);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 void print_warnings(std::span<const std::string> texts) {
