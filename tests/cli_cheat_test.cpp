@@ -67,6 +67,7 @@ TEST_F(CheatTest, EachIsCaughtInItsRow) {
       {"leaves work to a thread that a timer continues", 12, "check, reported: "},
       {"leaves work to a child", 13, "check, reported: the kernel started a process"},
       {"leaves work to a child that a thread waits for", 23, "check, reported: the kernel started a process"},
+      {"leaves work to the system", 26, "check, reported: the kernel started a process"},
       {"forges messages and leaves", 14, "check, protocol: the process ended with exit code 0 but without a result"},
       {"overwrites a mapped reference", 16, "check, reported: wrong result in C"},
       {"lowers the precision", 17, "check, reported: wrong result in C"},
@@ -91,12 +92,13 @@ TEST_F(CheatTest, AClockThatWasStoppedIsContradicted) {
 }
 
 TEST_F(CheatTest, WhatNoSignalStopsCountsAsTheLaunchesTime) {
-  for (const auto& [cheat, trial] : tune({24, 25}))
-    EXPECT_TRUE(outcome_text(trial).starts_with("measure, reported: the kernel's process reports "))
-        << cheat << ": " << outcome_text(trial);
+  const std::string outcome = outcome_text(tune({24}, {"--timeout-run", "30"}).at(24));
+  const bool too_late = outcome.starts_with("measure, reported: the kernel's process reports ");
+  // Now and then its thread is stopped when it is about to make the call.
+  EXPECT_TRUE(too_late || outcome == kCaught + "C was not fully written") << outcome;
 }
 
-TEST_F(CheatTest, ThreadsAreForEveryKernel) { EXPECT_EQ(outcome_text(tune({26}).at(26)), "measured"); }
+TEST_F(CheatTest, ThreadsAreForEveryKernel) { EXPECT_EQ(outcome_text(tune({25}).at(25)), "measured"); }
 
 TEST_F(CheatTest, AKernelsOwnClockIsNotAsked) {
   const auto trials = tune({22});
