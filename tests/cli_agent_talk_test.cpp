@@ -124,7 +124,7 @@ TEST_F(Talk, ASpecThatRanOnTwoLostAgentsFails) {
                                });
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out, "the agents that had it were lost while they did: "));
-  EXPECT_TRUE(has(result.out, "Number of valid specs: 11\n"));
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 12\n11 of 12 measured\n"));
 }
 
 TEST_F(Talk, MachinesThatDifferAreRefused) {

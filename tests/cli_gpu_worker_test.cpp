@@ -29,14 +29,14 @@ class GpuWorker : public testing::Test {
                                     ", problem: {gemm: {m: 16, n: 24, k: 16}}, params: {P: " + values +
                                     "},\nmeasure: {max_seconds: 0.1}, launch: {grid: [1], block: [16],\n"
                                     "workspace: {bytes: 1001*(P - 1)}, args: [A, B, C, m, n, k]}}\n");
-    std::vector<std::string> arguments = {"gemm.yaml", "--output", kernel};
+    std::vector<std::string> arguments = {"gemm.yaml", "--output", "of_" + kernel};
     arguments.insert(arguments.end(), options.begin(), options.end());
     return sandbox_.tune(arguments);
   }
   /// What becomes of a spec.
   std::string outcome(const std::string& kernel) {
     const Result result = tune(kernel, "[1]");
-    const std::vector<wire::TrialRecord> trials = sandbox_.trials(kernel + ".jsonl");
+    const std::vector<wire::TrialRecord> trials = sandbox_.trials("of_" + kernel + ".jsonl");
     return trials.empty() ? result.err : outcome_text(trials.front().trial);
   }
 

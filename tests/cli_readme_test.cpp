@@ -24,7 +24,7 @@ std::vector<std::string> words_of(const std::string& line) {
 }
 
 // A result's lines by what they are: numbers masked, the table's rows as one, and without what depends on the figures
-// (progress before the first rule, how many rows there are, ties and early stops with their legends, whether there is
+// (progress before the verdict, how many rows there are, ties and early stops with their legends, whether there is
 // room for `+- %`, and how much there is for the title of the names).
 std::vector<std::string> structure(const std::string& text) {
   static const std::regex kNumber("[0-9]+(\\.[0-9]+)?");
@@ -35,9 +35,10 @@ std::vector<std::string> structure(const std::string& text) {
   std::istringstream all(text);
   bool in_sentence = false;  // which a terminal breaks, and then goes on indented
   for (std::string line; std::getline(all, line);) {
-    if (lines.empty() && line != std::string(80, '-')) continue;
-    in_sentence =
-        line.starts_with("warning: ") || line.starts_with("note: ") || (in_sentence && line.starts_with("  "));
+    const bool is_verdict = line.starts_with("DECIDED: ") || line.starts_with("UNDECIDED: ");
+    if (is_verdict) lines.emplace_back("verdict");
+    if (lines.empty()) continue;
+    in_sentence = is_verdict || line.starts_with("note: ") || (in_sentence && line.starts_with("  "));
     if (in_sentence) continue;
     if (!std::regex_match(line, kKept)) continue;
     const auto words = words_of(line);

@@ -44,7 +44,7 @@ class Simulate : public testing::Test {
 TEST_F(Simulate, FindsTheBestRecordedSpecWithoutATuningFile) {
   const Result result = sandbox_.tune({"--simulate", "run.json", "--tune", "--output", "out/best"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "Number of valid specs: 2\n"));
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 3\n2 of 3 measured\n"));
   EXPECT_TRUE(has(result.out, "top_spec_idx: 1\n"));
   EXPECT_TRUE(has(result.out, "params:\n  T: 2\n"));
   EXPECT_TRUE(has(result.out, "Elapsed tuning time: 5.0 (s)\n"));
@@ -120,7 +120,7 @@ TEST_F(Simulate, SeveralObjectivesGiveAParetoFront) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(has(result.out, "bench/T=2  2.500000      1  100.000000  0.125000   50.000000     -  pareto"));
   EXPECT_TRUE(has(result.out, "bench/T=1  4.500000      1   80.000000  0.090000   20.000000     -  pareto"));
-  EXPECT_TRUE(has(result.out, "(1 more)\n"));
+  EXPECT_TRUE(has(result.out, "(1 more: best.csv, or the same command with --top all)\n"));
   EXPECT_TRUE(
       has(result.out, "pareto: 2 specs that none beats in one of GFLOP/s, nvml_power without losing in another"));
   const std::string yaml = sandbox_.read("best.yaml");
@@ -236,7 +236,8 @@ TEST_F(KernelTunerFiles, ACacheIsWrittenAndContinued) {
   EXPECT_EQ(whole.substr(0, begun.size() - 4), begun.substr(0, begun.size() - 4));
   EXPECT_TRUE(has(whole, "\"1,plain\": {"));
   EXPECT_EQ(whole.find("\"3,plain\": {"), whole.rfind("\"3,plain\": {"));
-  EXPECT_TRUE(has(sandbox_.tune({"--simulate", "kt/cache.json", "--tune"}).out, "Number of valid specs: 3\n"));
+  EXPECT_TRUE(
+      has(sandbox_.tune({"--simulate", "kt/cache.json", "--tune"}).out, "Number of valid specs: 6\n3 of 6 measured\n"));
 }
 
 TEST_F(KernelTunerFiles, ACacheThatAnotherRunHasIsLeftAlone) {

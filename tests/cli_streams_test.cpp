@@ -43,7 +43,8 @@ TEST_F(Streams, AReaderThatLeavesEndsThePrintingAlone) {
   sandbox_.write_script("{T: [3, 1, 2]}");
   EXPECT_EQ(shell("{ $TUNE bench.yaml --tune -o best 2>&1; echo $? > code; } | true; cat code"), "0\n");
   EXPECT_TRUE(all_written("best"));
-  EXPECT_EQ(shell("{ $TUNE bench.yaml --dry-run 2>err; echo $? > code; } | true; cat code err"), "0\n");
+  EXPECT_EQ(shell("{ $TUNE bench.yaml --dry-run 2>err; echo $? > code; } | true; cat code err"),
+            "0\n3 specs; time unknown: the journal knows too few of them\n");
   EXPECT_EQ(shell("{ $TUNE nofile.yaml 2>&1; echo $? > code; } | true; cat code"), "2\n");
 }
 
@@ -53,11 +54,12 @@ TEST_F(Streams, LostResultsAreAnError) {
   for (const char* arguments : {"bench.yaml -q --tune -o best", "--probe", "--help", "--version",
                                 "bench.yaml --dry-run", "bench.yaml --dry-run -q", "bench.yaml -q --build-only",
                                 "--simulate best.jsonl", "convert best.jsonl best.json"})
-    EXPECT_EQ(shell(std::string("$TUNE ") + arguments + " 2>&1 >/dev/full; echo $?"), error + "4\n") << arguments;
+    EXPECT_TRUE(shell(std::string("$TUNE ") + arguments + " 2>&1 >/dev/full; echo $?").ends_with(error + "4\n"))
+        << arguments;
   EXPECT_TRUE(all_written("best"));
   // Longer than any buffer.
   sandbox_.write("long.yaml", "name: bench\nfile: bench.sh\nparams: {T: {range: [1, 3000]}}\n");
-  EXPECT_EQ(shell("$TUNE long.yaml --dry-run 2>&1 >/dev/full; echo $?"), error + "4\n");
+  EXPECT_TRUE(shell("$TUNE long.yaml --dry-run 2>&1 >/dev/full; echo $?").ends_with(error + "4\n"));
 }
 
 TEST_F(Streams, ATerminalThatIsGoneLeavesTheExitCode) {

@@ -189,7 +189,7 @@ std::string chart_text(const Summary& summary, const MeritUnit& unit) {
     text += fmt::format("{:9} {}  {:>9}  {}\n", rows[i].trial->spec.mesh_idx,
                         left_aligned(cut_to(names[i], widest), widest), four_digits(rows[i].objective * unit.factor),
                         hash_bar(rows[i].objective / largest, columns));
-  if (count < rows.size()) text += fmt::format("({} more)\n", rows.size() - count);
+  if (count < rows.size()) text += fmt::format("({} more: the same command with --top all)\n", rows.size() - count);
   return text;
 }
 
