@@ -24,14 +24,15 @@ class Stale : public testing::Test {
   }
   /// Compiles by $CXX, which runs `before` and `after` around the first compiler.
   void edit_in_mid_build(const std::string& before, const std::string& after = ":") {
-    write_program("cxx", std::string(kCompiler) + "mkdir \"$0.once\" 2> /dev/null && first=1\n[ $first ] && { " + before +
-                             "; }\nc++ \"$@\"; code=$?\n[ $first ] && { " + after + "; }\nexit $code\n");
+    write_program("cxx", std::string(kCompiler) + "mkdir \"$0.once\" 2> /dev/null && first=1\n[ $first ] && { " +
+                             before + "; }\nc++ \"$@\"; code=$?\n[ $first ] && { " + after + "; }\nexit $code\n");
     sandbox_.environment["CXX"] = (sandbox_.folder() / "cxx").string();
   }
   /// A program that prints the time NUMBER ms, which `build` must define.
   void write_timed(const std::string& build, const std::string& text) const {
-    sandbox_.write("p.cpp", "#include <cstdio>\n" + text +
-                                "\nint main() { std::printf(\"{\\\"time\\\": %d, \\\"ok\\\": true}\\n\", NUMBER + P); }\n");
+    sandbox_.write("p.cpp",
+                   "#include <cstdio>\n" + text +
+                       "\nint main() { std::printf(\"{\\\"time\\\": %d, \\\"ok\\\": true}\\n\", NUMBER + P); }\n");
     sandbox_.write("p.yaml", "name: p\nfile: p.cpp\nparams: {P: [0]}\n" + build);
   }
   double seconds() const {
@@ -133,8 +134,9 @@ TEST_F(Stale, OtherOptionsInAFileAreBuiltAndRunAgain) {
 
 TEST_F(Stale, AnotherCompilerBehindABuildCommandBuildsAgain) {
   sandbox_.environment["PATH"] = (sandbox_.folder() / "bin").string() + ":" + std::getenv("PATH");
-  for (const char* command : {"[mycc, '{defines}', '{file}', -o, '{binary}']", "'exec mycc {defines} {file} -o {binary}'",
-                              "[sh, -c, 'mycc \"$@\"', sh, '{defines}', '{file}', -o, '{binary}']"}) {
+  for (const char* command :
+       {"[mycc, '{defines}', '{file}', -o, '{binary}']", "'exec mycc {defines} {file} -o {binary}'",
+        "[sh, -c, 'mycc \"$@\"', sh, '{defines}', '{file}', -o, '{binary}']"}) {
     write_timed(std::string("build: {command: ") + command + "}\n", "");
     for (const char* number : {"3", "5"}) {
       write_program("bin/mycc", std::string("#!/bin/sh\nexec c++ -DNUMBER=") + number + " \"$@\"\n");
@@ -161,10 +163,13 @@ TEST_F(Stale, FilesThatABuildReadsAndNoKeyKnowsAreSaid) {
   sandbox_.write("hidden/c.h", "");
   const std::string hidden = (sandbox_.folder() / "hidden").string();
   const auto said = [&] { return sandbox_.tune({"p.yaml", "--output", "out"}).err; };
-  EXPECT_TRUE(has(said(), "builds read " + hidden + "/a b.h and 1 other file that tune does not know of: when it "
-                          "changes, nothing is built anew; name it in build.depends\n"));
-  write_timed("build: {command: \"c++ {defines} -I$(echo hidden) {file} -o {binary}\", depends: ['hidden/a b.h', hidden/c.h]}\n",
-              "#include \"a b.h\"");
+  EXPECT_TRUE(has(said(), "builds read " + hidden +
+                              "/a b.h and 1 other file that tune does not know of: when it "
+                              "changes, nothing is built anew; name it in build.depends\n"));
+  write_timed(
+      "build: {command: \"c++ {defines} -I$(echo hidden) {file} -o {binary}\", depends: ['hidden/a b.h', "
+      "hidden/c.h]}\n",
+      "#include \"a b.h\"");
   EXPECT_EQ(said().find("builds read"), std::string::npos);
 }
 
