@@ -117,8 +117,8 @@ void add_libraries(HeaderSearch& search, std::span<const fs::path> folders, cons
 std::vector<fs::path> folders_in(const char* variable, const fs::path& working_folder) {
   std::vector<fs::path> folders;
   const char* value = std::getenv(variable);
-  for (const std::string& folder : pieces_of(value == nullptr ? "" : value, ":"))
-    folders.push_back(working_folder / folder);
+  std::istringstream texts(value == nullptr ? "" : value);  // an empty one is the working folder
+  for (std::string folder; std::getline(texts, folder, ':');) folders.push_back(working_folder / folder);
   return folders;
 }
 
