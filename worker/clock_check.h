@@ -7,8 +7,8 @@ namespace tune::worker {
 
 /// One launch: the seconds that the kernel's process says it took, those that passed on the judge's clock from its
 /// command to the answer, with what the process's threads computed from then until all of them were stopped, and those
-/// of them in which either had to wait for a core. Of the claimed seconds, those in which the kernel waited: the longest
-/// that one of its threads had to, by the process's and the judge's word.
+/// of them in which either had to wait for a core. Of the claimed seconds, those in which the kernel waited: the
+/// longest that one of its threads had to, by the process's and the judge's word.
 struct TimedLaunch {
   double claimed = 0, seen = 0, waited = 0, kernel_waited = 0;
 };
