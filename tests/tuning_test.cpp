@@ -157,6 +157,24 @@ TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs
   EXPECT_TRUE(chosen[1].is_default);
 }
 
+TEST_F(ContendersTest, WhatADisturbanceMadeSlowIsAFinalist) {
+  TuningFolder folder;
+  const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
+  const Objective objective(loaded.plan);
+  const auto clean = [&](std::size_t i) -> double& { return std::get<Measurement>(trials_[i].outcome).clean_seconds; };
+  const auto chosen = [&] { return values(flow::choose_specs(trials_, loaded.plan, objective, {}, 1)); };
+  clean(1) = 1;
+  clean(3) = 1.1;  // it took 3 s, and waited for most of that
+  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2, 4}));
+  clean(3) = 1.2;
+  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2})) << "too slow without that, too";
+  clean(3) = 0;
+  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2})) << "nothing is known of disturbances";
+  clean(3) = 1.1;
+  clean(1) = 0;
+  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2})) << "nor of the best's";
+}
+
 TEST_F(ContendersTest, WhatMayBeNearTheBestIsAFinalist) {
   TuningFolder folder;
   const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));

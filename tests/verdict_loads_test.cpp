@@ -1,6 +1,6 @@
 // How often the verdict on a command is right, and how often it is sure, while other programs run in bursts, build, or
-// load the machine heavily: the worker's own rules of measuring, second looks and finals on a machine that is
-// simulated.
+// load the machine heavily: the worker's own rules of measuring, the choice of finalists and the finals on a simulated
+// machine.
 #include <gtest/gtest.h>
 
 #include <deque>
