@@ -33,7 +33,7 @@ constexpr double kShareOfDeadline = 0.8;
 constexpr double kEnergyBatch = 0.02;           // seconds; between two batches the process is stopped for some 100 us
 constexpr std::size_t kEnoughLaunches = 10;     // to tell a false clock from a disturbance
 constexpr double kShareForMoreAttempts = 0.25;  // of the time until the answer
-constexpr int kAttempts = 6;                    // to do so
+constexpr int kAttempts = 3;                    // to do so
 constexpr double kLongestTrial = 20e-3;         // seconds
 constexpr double kLeastTime = 1e-9;             // seconds
 

@@ -14,9 +14,9 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -34,7 +34,7 @@ constexpr int kTrials = 5;
 constexpr auto kPause = std::chrono::milliseconds(1);  // so that cores fall asleep, as they do in a long launch
 constexpr double kLeastAllowance = 100e-6;             // seconds
 constexpr double kToStopThread = 8e-6;                 // seconds
-constexpr std::size_t kUsualThreads = 64;              // on any machine; more are usual where there are more cores
+constexpr std::int64_t kUsualThreads = 64;             // on any machine; more are usual where there are more cores
 constexpr time_t kMostToStop = 5;                      // seconds
 constexpr double kBlindAllowance = 20e-3;              // where the system does not say who waited for a core
 constexpr long kPatienceNanoseconds = 10'000'000;      // after which we look whether the process still is there
@@ -141,8 +141,7 @@ KernelProcess::KernelProcess(KernelSharedMemory& shared) : shared_(shared) {
   our_delay_ = base::RunDelay("/proc/thread-self/schedstat");
   thread_delays_ = base::ThreadDelays(process_);
   await_turn(++turns_);
-  send_stop();
-  await_stop();
+  stop();
 }
 
 KernelProcess::~KernelProcess() {
@@ -174,23 +173,11 @@ void KernelProcess::end_with(const siginfo_t& end) {
   end_like(end);
 }
 
-void KernelProcess::look_for_threads() {
-  threads_.clear();
-  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process_)))
-    threads_.push_back(std::atoi(entry.path().filename().c_str()));
-}
-
-// One thread has the others stopped, and the system would choose the main one, which sleeps and has to wait for a core
-// while they go on: so each gets the signal, and the first that runs stops all.
-void KernelProcess::send_stop() const {
-  for (const pid_t thread : threads_) ::syscall(SYS_tgkill, process_, thread, SIGSTOP);
-  ::kill(process_, SIGSTOP);
-}
-
 // A SIGCONT that comes before all threads have stopped takes the stop back, and then nothing tells of it: an alarm ends
 // the wait.
-void KernelProcess::await_stop() {
+void KernelProcess::stop() {
   static const Alarm alarm;
+  ::kill(process_, SIGSTOP);
   alarm.set(kMostToStop);
   siginfo_t info{};
   const int waited = ::waitid(P_PID, static_cast<id_t>(process_), &info, WSTOPPED | WEXITED);
@@ -215,10 +202,10 @@ TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   ++notes.orders;
   ::kill(process_, SIGCONT);
   await_turn(++turns_);
-  send_stop();  // first, so that what computes while we wait for a core is not taken for what cannot be stopped
   const double end = seconds_now(), computed = seconds_of(its_time_);
-  await_stop();
-  const double afterwards = seconds_of(its_time_) - computed;
+  stop();
+  // What a thread computes is counted with a delay, of a tick at most; it computes no longer than the stop takes.
+  const double afterwards = std::min(seconds_of(its_time_) - computed, seconds_now() - end);
   its_wait_ = its_delay_.seconds() - its_before;
   const double waited = its_wait_ + our_delay_.seconds() - our_before, longest = thread_delays_.longest_since_last();
   return {0, end - start + afterwards, waited, longest};
@@ -263,7 +250,6 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   notes.end = 0;
   TimedLaunch launch = carry_out(KernelNotes::Command::launch);
   throw_what_it_threw();
-  if (foul_heap) look_for_threads();  // those that are checked are not the ones that are timed
   launch.claimed = claimed();
   launch.kernel_waited = kernel_waited(launch);
   return launch;
@@ -302,10 +288,10 @@ double KernelProcess::allowance(double difference) const {
   return kLeastAllowance + blind + 2 * difference;
 }
 
-double KernelProcess::allowance_for_threads() {
-  look_for_threads();
-  const std::size_t most = std::max(kUsualThreads, std::size_t{std::thread::hardware_concurrency()});
-  return kToStopThread * static_cast<double>(std::min(threads_.size(), most));
+double KernelProcess::allowance_for_threads() const {
+  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", process_));
+  const std::int64_t most = std::max<std::int64_t>(kUsualThreads, std::thread::hardware_concurrency());
+  return kToStopThread * static_cast<double>(std::min(std::distance(begin(threads), end(threads)), most));
 }
 
 void KernelProcess::require_stopped() {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "base/run_delay.h"
 #include "clock_check.h"
@@ -44,7 +43,7 @@ class KernelProcess {
   /// The same, if they differ by so many seconds, waiting for cores aside.
   double allowance(double difference) const;
   /// How many seconds more they may differ by because all of the process's threads have to be stopped.
-  double allowance_for_threads();
+  double allowance_for_threads() const;
   /// Computes for so many seconds, as a kernel would.
   TimedLaunch compute(double seconds);
   /// Throws SpecFailure if anything has happened to the process since the last launch.
@@ -55,18 +54,15 @@ class KernelProcess {
   double claimed() const;
   double kernel_waited(const TimedLaunch& launch) const;
   void await_turn(std::uint32_t turns);
-  void send_stop() const;
-  void await_stop();
-  void look_for_threads();
+  void stop();
   [[noreturn]] void end_with(const siginfo_t& end);
   void throw_what_it_threw() const;
 
   KernelSharedMemory& shared_;
   Stage stage_ = Stage::load;
-  pid_t process_ = 0;           ///< 0: it has ended
-  std::uint32_t turns_ = 0;     ///< how many commands it has carried out
-  clockid_t its_time_{};        ///< what all its threads have computed
-  std::vector<pid_t> threads_;  ///< when we last looked
+  pid_t process_ = 0;        ///< 0: it has ended
+  std::uint32_t turns_ = 0;  ///< how many commands it has carried out
+  clockid_t its_time_{};     ///< what all its threads have computed
   base::RunDelay its_delay_, our_delay_;
   base::ThreadDelays thread_delays_;
   double its_wait_ = 0;  ///< for a core, of its first thread, in the last command; seconds
