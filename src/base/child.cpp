@@ -135,7 +135,8 @@ void Child::start(const Command& command) {
   process = bp::child(bp::args(argv), bp::env(environment), bp::start_dir(folder), setup, error);
   if (error.value() == E2BIG) too_long(program, argv);
   if (error) cannot_start(program, why_not_started(error.value()));
-  if (process.id() <= 1) cannot_start(program, "the system gave no process for it");
+  // That pipe again: another thread has taken a descriptor since.
+  if (process.id() <= 1) cannot_start(program, why_not_started(EMFILE));
   started = StartedChild(process.id());
   in.assign(to_in.write.release());
   out.assign(from_out.read.release());
