@@ -5,7 +5,9 @@
 
 #include "commands/rules.h"
 #include "exec/queue_rules.h"
+#include "flow/comparison.h"
 #include "flow/memory_bound.h"
+#include "flow/stored_baseline.h"
 #include "flow/workload.h"
 #include "search/listed.h"
 
@@ -104,6 +106,9 @@ flow::FinalsStageRules finals_rules(const Options& options, const Target& target
   if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
   rules.accuracy = options.accuracy.value_or(kAccuracy);
   rules.noise = options.noise;
+  if (options.baseline)
+    rules.question = exec::Question{flow::label_of_named(target.plan(), *options.baseline),
+                                    options.threshold.value_or(flow::ComparisonRules().threshold)};
   rules.stored = std::move(stored);
   return rules;
 }

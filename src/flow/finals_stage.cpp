@@ -204,6 +204,7 @@ std::string FinalsStage::finals_id(const std::vector<exec::Contender>& contender
   for (const std::string& id : ids) hash.add(id);
   for (const auto& limit : {rules_.budget, rules_.time_budget, rules_.noise})
     hash.add(limit ? fmt::format("{}", *limit) : "-");
+  if (rules_.question) hash.add(fmt::format("{}", rules_.question->threshold));
   if (rules_.accuracy != kAccuracy) hash.add(fmt::format("{}", rules_.accuracy));
   return hash.hex();
 }
