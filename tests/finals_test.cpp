@@ -117,6 +117,14 @@ TEST(Tournament, TakesTheDefaultAmongThoseThatLoseNoMoreThanTheAccuracy) {
   EXPECT_EQ(winner(0.001), 5);
 }
 
+TEST(Tournament, KeepsWhoLosesNoMoreThanTheAccuracy) {
+  std::vector<Finalist> specs = {repeated(0, {1.005}, 20), repeated(1, {1}, 20), repeated(2, {1.02}, 20)};
+  specs[0].is_default = true;
+  Tournament tournament({&specs[0], &specs[1], &specs[2]}, kAccuracy);
+  EXPECT_EQ(tournament.end_round(20), (std::vector<Finalist*>{&specs[2]}));
+  EXPECT_EQ(tournament.choice().winner, &specs[0]) << "today's configuration, which half a per cent would not change";
+}
+
 TEST(Tournament, IsNotWonByWhoFailed) {
   std::vector<Finalist> specs = {repeated(0, {1}, 20), repeated(1, {2}, 20)};
   specs[0].failure = Failure{};

@@ -99,7 +99,7 @@ Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs,
   const auto place = [](const Finalist* spec) { return std::pair(!spec->is_default, spec->spec.mesh_idx); };
   Choice chosen;
   for (const Finalist* spec : specs) {
-    if (chosen.winner != nullptr && !(place(spec) < place(chosen.winner))) continue;
+    if (spec->eliminated_after > 0 || (chosen.winner != nullptr && !(place(spec) < place(chosen.winner)))) continue;
     if (const Choice choice{spec, judge.loss(*spec, specs)}; choice.decided(accuracy)) chosen = choice;
   }
   if (chosen.winner != nullptr) return chosen;
@@ -122,7 +122,9 @@ std::vector<Finalist*> Tournament::end_round(int round) {
   if (round < Judge::kFewest || specs.empty()) return lost;
   const Finalist& leader = Judge::leader_of(specs);
   for (Finalist* spec : specs_)
-    if (spec->eliminated_after == 0 && finished(*spec) && judge_.has_lost(*spec, leader)) lost.push_back(spec);
+    if (spec->eliminated_after == 0 && finished(*spec) && judge_.has_lost(*spec, leader) &&
+        !Choice{spec, judge_.loss(*spec, leader)}.decided(accuracy_))
+      lost.push_back(spec);
   for (Finalist* spec : lost) spec->eliminated_after = round;
   return lost;
 }

@@ -101,7 +101,8 @@ class Tournament {
  public:
   Tournament(std::vector<Finalist*> specs, double accuracy);
 
-  /// Eliminates the specs that have lost to the leader, and returns them. To be called after each round.
+  /// Eliminates the specs that have lost to the leader, and returns them; one that is slower by at most the accuracy
+  /// may still win. To be called after each round.
   std::vector<Finalist*> end_round(int round);
   /// The winner if the rounds ended now; without one if none has finished.
   Choice choice() const;
