@@ -128,6 +128,8 @@ void refuse_conflicts(const Options& options) {
     fail("--baseline is one result, and " + several + " makes several; compare the runs with tune diff");
   if (options.threshold && !options.baseline)
     fail("--threshold says how much slower than --baseline is no regression; give --baseline FILE too");
+  if (options.accuracy && !options.tune)
+    fail("--accuracy says how much slower than the best the winner may be; it goes with --tune");
   if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
   if (options.finals_budget && !options.finals)
     fail("--no-finals leaves nothing for --finals-budget; drop one of them");
