@@ -90,11 +90,13 @@ void FinalsStage::decide(Tuner& tuner) {
     return;
   }
   contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
+  findings_->unrivalled = contenders.specs.size() == 1;
   cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
   note_disturbed(tuner, contenders);
-  if (!enough(contenders) && contenders.count() > 0)
-    findings_->no_finals = rules_.one_process ? "the device admits one process" : "nothing else was in reach";
-  if (!enough(contenders)) return;
+  if (!enough(contenders)) {
+    findings_->no_finals = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
+    return;
+  }
   meant_ = contenders.count();
   const std::string id = finals_id(contenders.all());
   if (restore(id, contenders.all())) return;

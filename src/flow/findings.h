@@ -30,6 +30,7 @@ struct Findings {
   DisturbedSpecs disturbed;
   std::optional<Finals> finals;
   std::string no_finals;                    ///< why none were held; empty: there was no need, or it is not known
+  bool unrivalled = false;                  ///< the sweep left one spec that the finals could have timed
   bool ended_early = false;                 ///< before all specs were tried
   bool finals_interrupted = false;          ///< before their end: `finals` has the rounds until then, if there was one
   std::optional<std::string> finals_date;   ///< see Journal::date_of; unset: this run held them

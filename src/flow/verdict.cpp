@@ -53,7 +53,7 @@ class WinnerVerdict {
     seconds_ = winner_->standing ? winner_->standing->median_seconds : timing.typical();
     const auto interval = winner_->standing ? winner_->standing->seconds_interval : known_interval(timing);
     if (interval) width_ = relative_width(*interval, seconds_);
-    loss_ = competitors() == 1 ? std::optional(0.0) : summary.ranking.loss;
+    loss_ = has_rivals() ? summary.ranking.loss : std::optional(0.0);
   }
 
   Verdict verdict() const {
@@ -73,17 +73,18 @@ class WinnerVerdict {
   }
 
  private:
-  /// Specs that differ in their code.
-  std::size_t competitors() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(summary_->ranking.rows, [](const Ranked& row) { return row.same_as == nullptr; }));
+  /// Whether there is a spec with other code that the sweep did not show to be too slow.
+  bool has_rivals() const {
+    return !findings_->unrivalled && std::ranges::any_of(summary_->ranking.rows, [&](const Ranked& row) {
+      return &row != winner_ && row.same_as == nullptr;
+    });
   }
 
   std::string why_open() const {
     if (findings_->ended_early) return "the run ended early";
     if (!summary_->objectives.empty())
       return "of several objectives none decides; the specs marked pareto are the choice";
-    if (competitors() == 1) return "";
+    if (!has_rivals()) return "";
     if (!by_time_) return "finals compare times, which the objective does not follow from";
     if (findings_->finals_interrupted) return "the finals were interrupted";
     if (!findings_->finals)
@@ -139,7 +140,7 @@ class WinnerVerdict {
     if (width_) text += " +-" + percent(*width_);
     if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
     if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
-    if (competitors() == 1) return text + ", the only valid spec";
+    if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
     return text +
            (*loss_ == 0 ? ", the fastest of " : fmt::format(", at most {} slower than the best of ", percent(*loss_))) +
            tried();
@@ -151,10 +152,11 @@ class WinnerVerdict {
     const std::string ratio = fmt::format("new/old = {:.3f}", *row.ratio);
     const std::string interval = row.interval ? fmt::format(" ({:.3f}..{:.3f})", row.interval->low, row.interval->high)
                                               : ", its noise is not known";
+    const Answer answer = is_slower(*findings_->comparison);
     return fmt::format("{}{}, allowed {:.4g}{}", ratio, interval, 1 + verdict.threshold,
-                       verdict.decision == Decision::fail        ? ": slower"
-                       : verdict.decision == Decision::undecided ? ": slower or not is open"
-                                                                 : "");
+                       answer == Answer::yes    ? ": slower"
+                       : answer == Answer::open ? ": slower or not is open"
+                                                : "");
   }
 
   /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`
@@ -219,7 +221,8 @@ class WinnerVerdict {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (findings_->ended_early || findings_->finals_interrupted) return "the same command goes on from here";
     if (!findings_->finals || !by_time_ || !summary_->objectives.empty()) return "";
-    if (loss_ && *loss_ <= accuracy_ && knows_its_time()) return "the same command with --fresh, on a quieter machine";
+    if (findings_->disturbed.left_out > 0 || findings_->overlooked)
+      return "the same command with --fresh, on a quieter machine";
     if (winner_->standing && winner_->standing->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
                              : "the same command with --fresh, when that is over";
