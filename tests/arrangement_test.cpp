@@ -1,12 +1,12 @@
-#include "arrangement.h"
+#include "checking/arrangement.h"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
 
-#include "compare_result.h"
-#include "reference.h"
+#include "checking/compare_result.h"
+#include "checking/reference.h"
 
 namespace tune::arrangement_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "clock_check.h"
+#include "measuring/clock_check.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compiler_output.h"
+#include "compiler/compiler_output.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend.h"
-#include "layout.h"
+#include "checking/layout.h"
 
 namespace tune {
 

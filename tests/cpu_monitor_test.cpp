@@ -1,5 +1,5 @@
 // What a CPU says of itself, in files such as those of Linux.
-#include "cpu_monitor.h"
+#include "sensors/cpu_monitor.h"
 
 #include <gtest/gtest.h>
 

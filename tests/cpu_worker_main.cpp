@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "backend.h"
-#include "kernel_runner.h"
+#include "cpu/sandbox/kernel_runner.h"
 
 int main(int argc, char** argv) {
   if (argc == 2 && argv[1] == std::string_view(tune::worker::kRunKernel))

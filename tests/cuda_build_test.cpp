@@ -158,7 +158,7 @@ TEST_F(CudaBuild, TheWorkersOwnKernelsBuild) {
   sandbox_.write(
       "own.yaml",
       "{name: own, file: " TUNE_SOURCE_DIR
-      "/worker/gpu_kernels.cu, kernel: tune_digest, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+      "/worker/checking/gpu_kernels.cu, kernel: tune_digest, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
       "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [A, {i64: m}, C]}, build: {flags: [--fmad=false]}}\n");
   const Result result = build({"own.yaml"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;

@@ -55,7 +55,7 @@ void atomicAdd(T* at, T value) {
 unsigned long long clock64() { return 0; }
 unsigned long long __builtin_amdgcn_s_memrealtime() { return 0; }
 }  // namespace
-#include "gpu_kernels.cu"
+#include "checking/gpu_kernels.cu"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // start.
 #include <cstdlib>
 
-#include "gpu_blas_api_hip.h"
+#include "gpu/hip/gpu_blas_api_hip.h"
 
 namespace tune::blas {
 namespace {

@@ -1,5 +1,5 @@
 // What the device computes with, compiled for the host and held against what the host computes with.
-#include "gpu_elements.h"
+#include "checking/gpu_elements.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "elements.h"
-#include "inputs.h"
+#include "checking/elements.h"
+#include "checking/inputs.h"
 
 namespace tune::gpu_elements_test {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "checking/gpu_elements.h"
+#include "checking/inputs.h"
 #include "cli.h"
 #include "gemm_cells.h"
-#include "gpu_elements.h"
-#include "inputs.h"
 
 namespace tune::cli::gpu_gemm_test {
 namespace {
@@ -221,7 +221,7 @@ TEST_F(GpuGemm, InputsAreTheHostsBitForBit) {
     for (int init = 0; init < kInits; ++init)
       hashes += fmt::format("{}0x{:x}", hashes.empty() ? "" : ",", hash_on_host(type, static_cast<Init>(init)));
   sandbox_.write("inputs.cu", R"(
-#include "gpu_elements.h"
+#include "checking/gpu_elements.h"
 using namespace tune::gpu;
 extern "C" __global__ void inputs(int* right) {
   constexpr Bits kExpected[] = {HASHES};

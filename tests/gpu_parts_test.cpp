@@ -4,11 +4,11 @@
 #include <map>
 #include <vector>
 
-#include "burst_clock.h"
+#include "gpu/vendor_race.h"
+#include "measuring/burst_clock.h"
+#include "measuring/roofline.h"
+#include "measuring/steady_load.h"
 #include "model/peak.h"
-#include "roofline.h"
-#include "steady_load.h"
-#include "vendor_race.h"
 
 namespace tune::gpu_parts_test {
 namespace {

@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "backend.h"
-#include "gpu_blas_library.h"
-#include "gpu_device.h"
+#include "gpu/gpu_blas_library.h"
+#include "gpu/gpu_device.h"
 
 namespace tune::hip_blas_test {
 namespace {

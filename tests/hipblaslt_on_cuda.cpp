@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu_blas_api_hip.h"
+#include "gpu/hip/gpu_blas_api_hip.h"
 
 namespace tune::blas {
 namespace {

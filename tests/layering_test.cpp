@@ -44,7 +44,7 @@ std::string module_at_root(const std::string& name) {
   return name == "main.cpp" ? "main" : "";
 }
 
-// src/model/values/value.h is of `model`, src/tuner.cpp of `loop`, worker/compare_result.cpp of `worker`.
+// src/model/values/value.h is of `model`, src/tuner.cpp of `loop`, worker/checking/compare_result.cpp of `worker`.
 std::string module_of(const std::string& file) {
   if (file.starts_with("worker/")) return "worker";
   const std::string rest = file.substr(4);

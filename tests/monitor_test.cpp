@@ -1,5 +1,5 @@
 // What a device says of itself, and how much energy a launch takes, with a management library and a clock of our own.
-#include "monitor.h"
+#include "sensors/monitor.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <map>
 #include <string>
 
-#include "energy.h"
-#include "nvml.h"
-#include "rocm_smi.h"
+#include "measuring/energy.h"
+#include "sensors/nvml.h"
+#include "sensors/rocm_smi.h"
 
 namespace tune::monitor_test {
 namespace {

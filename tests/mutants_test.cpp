@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "compare_result.h"
-#include "elements.h"
-#include "inputs.h"
-#include "layout.h"
-#include "reference.h"
+#include "checking/compare_result.h"
+#include "checking/elements.h"
+#include "checking/inputs.h"
+#include "checking/layout.h"
+#include "checking/reference.h"
 
 namespace tune::mutants_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "nvidia_nodes.h"
+#include "host/nvidia_nodes.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "openblas.h"
+#include "cpu/openblas.h"
 
 #include <gtest/gtest.h>
 

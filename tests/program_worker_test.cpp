@@ -10,7 +10,7 @@
 #include "backend.h"
 #include "base/store.h"
 #include "model/values/error.h"
-#include "program_command.h"
+#include "program/program_command.h"
 
 namespace tune::program_worker_test {
 namespace {

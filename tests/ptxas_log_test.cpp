@@ -1,4 +1,4 @@
-#include "ptxas_log.h"
+#include "gpu/cuda/ptxas_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "roofline.h"
+#include "measuring/roofline.h"
 
 #include <gtest/gtest.h>
 

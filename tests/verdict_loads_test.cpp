@@ -12,8 +12,8 @@
 #include "flow/contenders.h"
 #include "flow/finals_stage.h"
 #include "model/values/random.h"
+#include "program/whole_command.h"
 #include "search/listed.h"
-#include "whole_command.h"
 
 namespace tune::verdict_loads_test {
 namespace {

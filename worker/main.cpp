@@ -11,7 +11,7 @@
 #include "backend.h"
 #include "base/descendants.h"
 #include "channel.h"
-#include "kernel_runner.h"
+#include "cpu/sandbox/kernel_runner.h"
 #include "model/values/error.h"
 
 namespace tune::worker {

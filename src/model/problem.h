@@ -21,7 +21,7 @@ double unit_roundoff(Type type);
 
 enum class Layout { row, col };
 
-/// How inputs are filled: a function of (seed, buffer, index) alone; see worker/inputs.h.
+/// How inputs are filled: a function of (seed, buffer, index) alone; see worker/checking/inputs.h.
 enum class Init { uniform, normal, hpl, trig, zeros, iota };
 
 /// A vector that is added to a product: one row of n elements to every row of C, or one column of m to every column.
@@ -69,7 +69,7 @@ struct Custom {
   std::vector<Buffer> buffers;
   double flops = 0;
   double bytes = 0;
-  double tolerance = 0;  ///< allowed |out - ref| / max|ref|; 0: by type, see worker/reference.h
+  double tolerance = 0;  ///< allowed |out - ref| / max|ref|; 0: by type, see worker/checking/reference.h
 };
 
 /// None: program mode, where the program knows its problem.

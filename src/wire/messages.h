@@ -153,7 +153,7 @@ struct Hello {
   std::vector<DeviceName> devices;   ///< all that can be chosen from, where there is a choice
   std::string vendor_library;        ///< file of the vendor's GEMM library, where its name tells the version
   std::vector<std::string> remarks;  ///< a sentence each: what a user should know though all goes well
-  std::string cores;                 ///< of CPU kernels and programs: see worker/core_settings.h
+  std::string cores;                 ///< of CPU kernels and programs: see worker/host/core_settings.h
 };
 struct Built {
   std::string artifact;  ///< file name inside BuildRequest::output

@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "checking/inputs.h"
+#include "checking/layout.h"
+
+namespace tune::worker {
+
+/// Another GEMM with the same numbers at other places, whose result is known without another reference. The rows of A
+/// are rotated by `rows`, the columns of B by `cols`, and C before the launch and the bias by both: element (i, j) of
+/// the result is what (i + rows, j + cols) is otherwise, both taken modulo the size. The columns of A and the rows of B
+/// are rotated by `depth`, which changes the order of the sum alone.
+struct Arrangement {
+  std::int64_t rows = 0, cols = 0, depth = 0;
+  bool operator==(const Arrangement&) const = default;
+};
+
+/// False: custom problems, of which nothing is known, and matrices of a batch that share elements.
+bool can_be_arranged(const Problem& problem);
+
+/// A buffer's matrices, and how they are rotated themselves.
+struct RotatedView {
+  MatrixView view;
+  std::int64_t rows = 0, cols = 0;
+};
+
+/// All of a buffer as it is.
+inline RotatedView whole(std::int64_t count) { return {{1, 1, count, 0, count, 1}}; }
+
+/// Matrices that are rotated, as lines of elements that are neighbours in memory: element i of a line is what is
+/// otherwise element i + shift of the line that is `skipped` further on, modulo the length and the number of lines.
+struct Lines {
+  std::int64_t matrices = 1, lines = 0, length = 0;  ///< lines of each matrix
+  std::int64_t matrix_stride = 0, line_stride = 0;
+  std::int64_t skipped = 0, shift = 0;
+};
+
+Lines lines_of(const RotatedView& rotated);
+
+/// The view of the buffer with this number. Precondition: a resolved problem that can be arranged.
+RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement);
+
+/// Copies the matrices from a buffer in which they are not rotated. The padding between them is left as it is.
+void copy_rotated(std::int64_t element_bytes, const RotatedView& rotated, const void* original, void* data);
+
+/// Whether the matrices are what copy_rotated puts there.
+bool equals_rotated(std::int64_t element_bytes, const RotatedView& rotated, const void* original, const void* data);
+
+/// The offset of the first element of the matrices that is not what copy_rotated puts there, if the original was filled
+/// with this content.
+std::optional<std::int64_t> first_rotated_difference(const Content& content, const RotatedView& rotated,
+                                                     const void* data);
+
+}  // namespace tune::worker

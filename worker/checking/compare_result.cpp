@@ -1,0 +1,225 @@
+#include "checking/compare_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <tuple>
+
+#include "checking/elements.h"
+#include "checking/gpu_kernels.h"
+#include "checking/parallel.h"
+
+namespace tune::worker {
+namespace {
+
+using Index = Deviation::Index;
+
+struct Expected {
+  double value = 0;
+  double tolerance = 0;
+};
+
+template <typename T>
+bool is_unwritten(const T& element, Poison pattern) {
+  if constexpr (sizeof(T) == 1) return false;  // one byte says too little: poisoned, it is an ordinary number
+  const auto* bytes = reinterpret_cast<const std::byte*>(&element);
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    if (bytes[i] != poison_at(i, pattern)) return false;
+  return true;
+}
+
+bool before(const Index& x, const Index& y) {
+  return std::tie(x.batch, x.row, x.col) < std::tie(y.batch, y.row, y.col);
+}
+
+void widen(Index& low, Index& high, const Index& to_low, const Index& to_high) {
+  low = {std::min(low.batch, to_low.batch), std::min(low.row, to_low.row), std::min(low.col, to_low.col)};
+  high = {std::max(high.batch, to_high.batch), std::max(high.row, to_high.row), std::max(high.col, to_high.col)};
+}
+
+void merge(Deviation& into, const Deviation& part) {
+  into.elements += part.elements;
+  into.largest_error = std::max(into.largest_error, part.largest_error);
+  into.largest_ratio = std::max(into.largest_ratio, part.largest_ratio);
+  if (part.wrong == 0) return;
+  if (into.wrong == 0) std::tie(into.first, into.low, into.high) = std::tie(part.first, part.low, part.high);
+  if (before(part.first, into.first)) into.first = part.first;
+  widen(into.low, into.high, part.low, part.high);
+  into.wrong += part.wrong;
+  into.nans += part.nans;
+  into.unwritten += part.unwritten;
+}
+
+void add_wrong(Deviation& deviation, const Index& index, bool is_nan, bool unwritten) {
+  if (deviation.wrong++ == 0) deviation.first = deviation.low = deviation.high = index;
+  widen(deviation.low, deviation.high, index, index);
+  deviation.nans += is_nan;
+  deviation.unwritten += unwritten;
+}
+
+template <typename T>
+void compare_element(Deviation& deviation, const T& element, const Expected& expected, const Index& index,
+                     Poison pattern) {
+  const double error = std::fabs(to_double(element) - expected.value);
+  ++deviation.elements;
+  // All comparisons with a NaN are false; this one must be false for a right element only.
+  if (error <= expected.tolerance) {
+    if (error > 0) deviation.largest_ratio = std::max(deviation.largest_ratio, error / expected.tolerance);
+    deviation.largest_error = std::max(deviation.largest_error, error);
+    return;
+  }
+  const bool is_nan = std::isnan(error);
+  if (!is_nan) deviation.largest_error = std::max(deviation.largest_error, error);
+  const double ratio = is_nan ? std::numeric_limits<double>::infinity() : error / expected.tolerance;
+  deviation.largest_ratio = std::max(deviation.largest_ratio, ratio);
+  add_wrong(deviation, index, is_nan, is_unwritten(element, pattern));
+}
+
+template <typename ExpectedAt>
+Deviation compare(Type type, const void* data, const MatrixView& view, Poison pattern, const ExpectedAt& expected) {
+  Deviation total;
+  std::mutex mutex;
+  with_type(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const std::int64_t grain = 1 + (1 << 16) / std::max<std::int64_t>(1, view.cols);
+    parallel_for(view.batch * view.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+      Deviation part;
+      for (std::int64_t line = begin; line < end; ++line)
+        for (Index i{line / view.rows, line % view.rows, 0}; i.col < view.cols; ++i.col)
+          compare_element(part, static_cast<const T*>(data)[view.offset(i.batch, i.row, i.col)], expected(i), i,
+                          pattern);
+      const std::lock_guard lock(mutex);
+      merge(total, part);
+    });
+  });
+  return total;
+}
+
+std::string range(const char* one, const char* several, std::int64_t low, std::int64_t high) {
+  return low == high ? fmt::format("{} {}", one, low) : fmt::format("{} {}-{}", several, low, high);
+}
+
+std::string region(const Deviation& d) {
+  if (d.is_list) return range("element", "elements", d.low.col, d.high.col);
+  std::string text =
+      range("row", "rows", d.low.row, d.high.row) + ", " + range("column", "columns", d.low.col, d.high.col);
+  if (d.high.batch > 0) text += ", " + range("matrix", "matrices", d.low.batch, d.high.batch);
+  return text;
+}
+
+std::string place(const Index& index, bool is_list) {
+  if (is_list) return fmt::format("element {}", index.col);
+  std::string text = fmt::format("row {}, column {}", index.row, index.col);
+  return index.batch > 0 ? text + fmt::format(", matrix {}", index.batch) : text;
+}
+
+/// Calls `gap(first, count)` for each run of elements within the view's extent that belongs to no matrix, in order,
+/// until it returns true.
+template <typename Gap>
+void find_gap(const MatrixView& view, Gap&& gap) {
+  const bool by_rows = view.col_stride == 1;
+  const std::int64_t lines = by_rows ? view.rows : view.cols, length = by_rows ? view.cols : view.rows;
+  const std::int64_t stride = by_rows ? view.row_stride : view.col_stride;
+  const std::int64_t matrix = (lines - 1) * stride + length;
+  if (view.batch > 1 && view.batch_stride < matrix) return;
+  for (std::int64_t b = 0; b < view.batch; ++b) {
+    const std::int64_t start = b * view.batch_stride;
+    for (std::int64_t line = 0; line + 1 < lines && stride > length; ++line)
+      if (gap(start + line * stride + length, stride - length)) return;
+    if (b + 1 < view.batch && view.batch_stride > matrix && gap(start + matrix, view.batch_stride - matrix)) return;
+  }
+}
+
+std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size, std::int64_t first,
+                                             std::int64_t count, Poison pattern) {
+  for (std::int64_t i = first * size; i < (first + count) * size; ++i)
+    if (static_cast<const std::byte*>(data)[i] != poison_at(static_cast<std::size_t>(i), pattern)) return i / size;
+  return std::nullopt;
+}
+
+}  // namespace
+
+double TurnedSigns::change(const Gemm& g, std::int64_t batch, std::int64_t row, std::int64_t col) const {
+  const auto r = by_row.begin() + gpu::kTurns * (batch * g.m + row);
+  return std::inner_product(r, r + gpu::kTurns, by_col.begin() + gpu::kTurns * (batch * g.n + col), 0.0);
+}
+
+Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,
+                       const Variation& variation) {
+  const GemmTolerance tolerance(g, reference.largest_addend);
+  const auto rotated = [](std::int64_t index, std::int64_t by, std::int64_t size) {
+    return index + by < size ? index + by : index + by - size;
+  };
+  return compare(g.c, c, view_c(g), pattern, [&](const Index& i) {
+    const std::int64_t in_row = rotated(i.col, variation.arrangement.cols, g.n);
+    const std::int64_t row = i.batch * g.m + rotated(i.row, variation.arrangement.rows, g.m),
+                       col = i.batch * g.n + in_row;
+    double value = reference.c[static_cast<std::size_t>(row * g.n + in_row)];
+    if (!variation.signs.by_row.empty()) value += variation.signs.change(g, i.batch, i.row, i.col);
+    const double norms =
+        reference.row_norms[static_cast<std::size_t>(row)] * reference.col_norms[static_cast<std::size_t>(col)];
+    return Expected{value, tolerance.at(value, norms)};
+  });
+}
+
+Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void* data, std::span<const double> values,
+                         Poison pattern) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::fabs(value));
+  const double tolerance = custom_tolerance(problem, buffer.type) * largest;
+  Deviation deviation = compare(buffer.type, data, {1, 1, buffer.count, 0, 0, 1}, pattern, [&](const Index& i) {
+    return Expected{values[static_cast<std::size_t>(i.col)], tolerance};
+  });
+  deviation.is_list = true;
+  return deviation;
+}
+
+std::string describe(const Deviation& d, const std::string& buffer) {
+  std::string text =
+      d.unwritten > 0 ? fmt::format("{} was not fully written", buffer) : fmt::format("wrong result in {}", buffer);
+  text += fmt::format("\n{} of {} elements are wrong ({:.3g} %)", d.wrong, d.elements,
+                      100.0 * static_cast<double>(d.wrong) / static_cast<double>(d.elements));
+  if (d.unwritten > 0) text += fmt::format(", {} never written, or only added to", d.unwritten);
+  if (d.nans > d.unwritten) text += fmt::format(", {} NaN", d.nans - d.unwritten);
+  if (d.wrong > d.nans) text += fmt::format(", largest error {:.4g}", d.largest_error);
+  if (std::isfinite(d.largest_ratio)) text += fmt::format(" ({:.3g} times the tolerance)", d.largest_ratio);
+  return text + fmt::format(", first at {}, all within {}", place(d.first, d.is_list), region(d));
+}
+
+std::string overwritten_text(const std::string& buffer, std::int64_t element) {
+  return fmt::format("input {} was overwritten at element {}", buffer, element);
+}
+
+std::optional<std::string> input_damage(const std::string& buffer, const Content& content, const void* data,
+                                        std::int64_t count) {
+  const auto at = first_difference(content, data, 0, count);
+  if (!at) return std::nullopt;
+  return overwritten_text(buffer, *at);
+}
+
+std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, const Buffer& buffer,
+                                        const Content& content, const void* data, const Arrangement& arrangement) {
+  const RotatedView rotated = rotated_view(gemm, index, arrangement);
+  if (const auto at = first_rotated_difference(content, rotated, data)) return overwritten_text(buffer.name, *at);
+  return padding_damage(buffer.name, buffer.type, data, rotated.view, content, Poison::nan);
+}
+
+std::optional<std::string> padding_damage(const std::string& buffer, Type type, const void* data,
+                                          const MatrixView& view, const std::optional<Content>& before,
+                                          Poison pattern) {
+  std::optional<std::int64_t> at;
+  find_gap(view, [&](std::int64_t first, std::int64_t count) {
+    at = before ? first_difference(*before, data, first, count)
+                : first_unpoisoned(data, size_of(type), first, count, pattern);
+    return at.has_value();
+  });
+  if (!at) return std::nullopt;
+  return fmt::format("padding of {} was overwritten at element {}", buffer, *at);
+}
+
+}  // namespace tune::worker

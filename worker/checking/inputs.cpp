@@ -1,0 +1,131 @@
+#include "checking/inputs.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <limits>
+
+#include "checking/elements.h"
+#include "checking/generator.h"
+#include "checking/parallel.h"
+
+namespace tune::worker {
+namespace {
+
+constexpr std::int64_t kFillGrain = 1 << 16;  // elements that are worth a thread
+constexpr std::int64_t kChunk = 1024;         // elements made at a time where they are not stored
+
+/// A number of the generator as an integer of 8 bits. The scales are powers of two, so that nothing rounds.
+template <typename Source>
+int scaled(double x) {
+  const double scale = std::is_same_v<Source, generator::Normal> ? 32 : 128;
+  const int floor = static_cast<int>(x * scale + 1024) - 1024;
+  return std::clamp(floor, -127, 127);  // -128 has no counterpart of the other sign
+}
+
+template <typename T, typename Source>
+T element(std::uint64_t key, std::uint64_t index) {
+  if constexpr (std::is_same_v<Source, generator::Iota>)
+    return rounded<T>(Source::at(key, index & ((std::uint64_t{1} << significand_bits<T>()) - 1)));
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(scaled<Source>(Source::at(key, index)));
+  else
+    return rounded<T>(Source::at(key, index));
+}
+
+template <typename F>
+void with_source(Init init, F&& f) {
+  switch (init) {
+    case Init::uniform:
+      return f(generator::Uniform{});
+    case Init::normal:
+      return f(generator::Normal{});
+    case Init::hpl:
+      return f(generator::Hpl{});
+    case Init::trig:
+      return f(generator::Trig{});
+    case Init::zeros:
+      return f(generator::Zeros{});
+    case Init::iota:
+      return f(generator::Iota{});
+  }
+}
+
+/// Elements [first, first + count) to `to`.
+template <typename T>
+void make(const Content& content, std::int64_t first, std::int64_t count, T* to) {
+  const std::uint64_t key = generator::key(content.seed, content.buffer);
+  with_source(content.init, [&](auto source) {
+    for (std::int64_t i = 0; i < count; ++i)
+      to[i] = element<T, decltype(source)>(key, static_cast<std::uint64_t>(first + i));
+  });
+}
+
+/// Calls `use(begin, chunk, size)` for consecutive chunks of [first, first + count), made on the stack.
+template <typename T, typename Use>
+void in_chunks(const Content& content, std::int64_t first, std::int64_t count, Use&& use) {
+  std::array<T, kChunk> chunk;
+  for (std::int64_t done = 0; done < count; done += kChunk) {
+    const std::int64_t size = std::min(kChunk, count - done);
+    make(content, first + done, size, chunk.data());
+    use(done, chunk.data(), size);
+  }
+}
+
+}  // namespace
+
+void fill(const Content& content, void* data, std::int64_t count) { fill_part(content, 0, count, data); }
+
+void fill_part(const Content& content, std::int64_t first, std::int64_t count, void* to) {
+  with_type(content.type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_for(count, kFillGrain, [&](std::int64_t begin, std::int64_t end) {
+      make(content, first + begin, end - begin, static_cast<T*>(to) + begin);
+    });
+  });
+}
+
+void generate(const Content& content, std::int64_t first, std::int64_t count, double* values) {
+  with_type(content.type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_for(count, kFillGrain, [&](std::int64_t begin, std::int64_t end) {
+      in_chunks<T>(content, first + begin, end - begin, [&](std::int64_t at, const T* chunk, std::int64_t size) {
+        std::transform(chunk, chunk + size, values + begin + at, [](T x) { return to_double(x); });
+      });
+    });
+  });
+}
+
+std::optional<std::int64_t> first_difference(const Content& content, const void* data, std::int64_t first,
+                                             std::int64_t count) {
+  const auto found = first_difference_of_part(content, first, count,
+                                              static_cast<const std::byte*>(data) + first * size_of(content.type));
+  return found ? std::optional(first + *found) : std::nullopt;
+}
+
+std::optional<std::int64_t> first_difference_of_part(const Content& content, std::int64_t first, std::int64_t count,
+                                                     const void* part) {
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> result = kNone;
+  with_type(content.type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    // It is the bits that must be the same.
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
+    const auto same = [](const T& x, const T& y) { return std::memcmp(&x, &y, sizeof(T)) == 0; };
+    parallel_for(count, kFillGrain, [&](std::int64_t begin, std::int64_t end) {
+      in_chunks<T>(content, first + begin, end - begin, [&](std::int64_t at, const T* chunk, std::int64_t size) {
+        const std::int64_t offset = begin + at;
+        const T* actual = static_cast<const T*>(part) + offset;
+        if (offset > result || std::memcmp(actual, chunk, sizeof(T) * static_cast<std::size_t>(size)) == 0) return;
+        const std::int64_t found = offset + (std::mismatch(chunk, chunk + size, actual, same).first - chunk);
+        for (std::int64_t seen = result; found < seen && !result.compare_exchange_weak(seen, found);) {
+        }
+      });
+    });
+  });
+  if (result == kNone) return std::nullopt;
+  return result;
+}
+
+}  // namespace tune::worker

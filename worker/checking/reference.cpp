@@ -1,0 +1,152 @@
+#include "checking/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "checking/inputs.h"
+#include "checking/layout.h"
+#include "checking/multiply.h"
+#include "checking/parallel.h"
+
+namespace tune::worker {
+namespace {
+
+constexpr std::uint64_t kBiasBuffer = 3;
+
+std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+std::vector<double> matrix_values(const Gemm& gemm, std::uint64_t seed, std::uint64_t buffer, Type type,
+                                  const MatrixView& view) {
+  std::vector<double> values(size(view.extent()));
+  generate({type, gemm.init, seed, buffer}, 0, view.extent(), values.data());
+  return values;
+}
+
+DoubleMatrix matrix(const std::vector<double>& values, const MatrixView& view, std::int64_t index) {
+  return {values.data() + view.offset(index, 0, 0), view.row_stride, view.col_stride};
+}
+
+/// 2-norms of `count` vectors of `length` elements.
+void norms(const double* data, std::int64_t count, std::int64_t stride, std::int64_t length, std::int64_t step,
+           double* out) {
+  parallel_for(count, 64, [=](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      double sum = 0;
+      for (std::int64_t p = 0; p < length; ++p) sum += data[i * stride + p * step] * data[i * stride + p * step];
+      out[i] = std::sqrt(sum);
+    }
+  });
+}
+
+/// c = alpha*c + beta*c0; returns |beta| max|c0|.
+double scale(const Gemm& g, const DoubleMatrix& c0, double* c) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < g.m; ++i)
+    for (std::int64_t j = 0; j < g.n; ++j) {
+      const double before = g.beta != 0 ? c0.at(i, j) : 0;
+      largest = std::max(largest, std::fabs(before));
+      c[i * g.n + j] = g.alpha * c[i * g.n + j] + g.beta * before;
+    }
+  return std::fabs(g.beta) * largest;
+}
+
+double smallest_positive(Type type) {
+  switch (type) {
+    case Type::f64:
+      return std::numeric_limits<double>::denorm_min();
+    case Type::f32:
+    case Type::tf32:
+      return std::numeric_limits<float>::denorm_min();
+    case Type::bf16:
+      return 0x1p-133;
+    case Type::f16:
+      return 0x1p-24;
+    case Type::e4m3:
+      return 0x1p-9;
+    case Type::e5m2:
+      return 0x1p-16;
+    case Type::s32:
+    case Type::s8:
+      return 0;
+  }
+  return 0;
+}
+
+bool is_random(Init init) { return init == Init::uniform || init == Init::normal || init == Init::hpl; }
+bool is_wide(Type type) { return type == Type::f32 || type == Type::f64; }
+
+bool is_fp8(Type type) { return type == Type::e4m3 || type == Type::e5m2; }
+
+/// What an addition loses at most, relative to the sum.
+double sum_roundoff(const Gemm& gemm) {
+  const double u = unit_roundoff(gemm.acc);
+  return is_fp8(gemm.a) || is_fp8(gemm.b) ? std::max(u, 0x1p-14) : u;
+}
+
+/// g in reference.h.
+double error_growth(const Gemm& gemm) {
+  const double general = 4 * std::sqrt(static_cast<double>(gemm.k));
+  if (!is_random(gemm.init)) return general;
+  if (gemm.acc == Type::f16 || (is_wide(gemm.a) && is_wide(gemm.b))) return std::min(general, 16.0);
+  if (is_fp8(gemm.a) || is_fp8(gemm.b)) return std::min(general, gemm.fast_accum ? std::max(4.0, general / 32) : 4.0);
+  return std::min(general, std::max(128.0, general / 4));
+}
+
+}  // namespace
+
+GemmReference::GemmReference(const Gemm& g, std::span<const double> values)
+    : c(values.first(size(g.batch * g.m * g.n))),
+      row_norms(values.subspan(c.size(), size(g.batch * g.m))),
+      col_norms(values.subspan(c.size() + row_norms.size(), size(g.batch * g.n))),
+      largest_addend(values.back()) {}
+
+std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
+  const Gemm g = resolved(gemm);
+  const MatrixView a_view = view_a(g), b_view = view_b(g), c_view = view_c(g);
+  const std::vector<double> a = matrix_values(g, seed, 0, g.a, a_view), b = matrix_values(g, seed, 1, g.b, b_view);
+  const std::vector<double> c0 = g.beta != 0 ? matrix_values(g, seed, 2, g.c, c_view) : std::vector<double>();
+  std::vector<double> values(size(g.batch * (g.m * g.n + g.m + g.n) + 1));
+  double* const row_norms = values.data() + g.batch * g.m * g.n;
+  double* const col_norms = row_norms + g.batch * g.m;
+  for (std::int64_t i = 0; i < g.batch; ++i) {
+    double* const c = values.data() + i * g.m * g.n;
+    multiply(matrix(a, a_view, i), matrix(b, b_view, i), g.m, g.n, g.k, c);
+    values.back() = std::max(values.back(), scale(g, g.beta != 0 ? matrix(c0, c_view, i) : DoubleMatrix(), c));
+    norms(a.data() + a_view.offset(i, 0, 0), g.m, a_view.row_stride, g.k, a_view.col_stride, row_norms + i * g.m);
+    norms(b.data() + b_view.offset(i, 0, 0), g.n, b_view.col_stride, g.k, b_view.row_stride, col_norms + i * g.n);
+  }
+  add_bias(g, seed, values);
+  return values;
+}
+
+void add_bias(const Gemm& g, std::uint64_t seed, std::span<double> values) {
+  if (g.bias == Bias::none) return;
+  std::vector<double> bias(size(g.bias_length()));
+  generate({g.c, g.init, seed, kBiasBuffer}, 0, g.bias_length(), bias.data());
+  parallel_for(g.batch * g.m, 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      for (std::int64_t col = 0; col < g.n; ++col)
+        values[size(row * g.n + col)] += bias[size(g.bias == Bias::row ? col : row % g.m)];
+  });
+  values.back() += std::fabs(*std::ranges::max_element(bias, {}, [](double x) { return std::fabs(x); }));
+}
+
+GemmTolerance::GemmTolerance(const Gemm& gemm, double largest_addend) {
+  const double u_acc = unit_roundoff(gemm.acc), u_c = unit_roundoff(gemm.c);
+  const double u_sum = gemm.acc == Type::s32 ? u_c : u_acc;
+  // |alpha*ab| <= |ref| + |beta*c0| + |bias|, which needs none of the three by itself.
+  of_norms_ = error_growth(gemm) * sum_roundoff(gemm) * std::fabs(gemm.alpha);
+  of_reference_ = 4 * u_sum + u_c;
+  constant_ = 8 * u_sum * largest_addend + smallest_positive(gemm.c);
+}
+
+double GemmTolerance::at(double reference, double norms) const {
+  return of_norms_ * norms + of_reference_ * std::fabs(reference) + constant_;
+}
+
+double custom_tolerance(const Custom& problem, Type type) {
+  return problem.tolerance > 0 ? problem.tolerance : std::sqrt(unit_roundoff(type));
+}
+
+}  // namespace tune::worker

@@ -1,0 +1,137 @@
+#include "checking/verifier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "backend.h"
+#include "base/store.h"
+#include "checking/layout.h"
+
+namespace tune::worker {
+namespace {
+
+Problem with_strides(const Problem& problem) {
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) return resolved(*gemm);
+  return problem;
+}
+
+/// Whether every poisoned element of this type is a NaN. If so, one launch is enough to check the output.
+bool has_nan(Type type) { return unit_roundoff(type) != 0 && size_of(type) > 1; }
+
+void refuse_if(const std::optional<std::string>& damage) {
+  if (damage) throw SpecFailure(Stage::check, *damage);
+}
+
+std::string_view bytes_of(const void* data, std::int64_t count, std::int64_t size) {
+  return {static_cast<const char*>(data), static_cast<std::size_t>(count * size)};
+}
+
+/// C's values, row-major and tight, as they are in this arrangement.
+std::vector<double> rotated_rows(const Gemm& gemm, std::span<const double> c, const Arrangement& by) {
+  std::vector<double> result;
+  result.reserve(c.size());
+  for (std::int64_t line = 0; line < gemm.batch * gemm.m; ++line) {
+    const std::int64_t from = line / gemm.m * gemm.m + (line % gemm.m + by.rows) % gemm.m;
+    const auto row = c.subspan(static_cast<std::size_t>(from * gemm.n), static_cast<std::size_t>(gemm.n));
+    std::rotate_copy(row.begin(), row.begin() + by.cols, row.end(), std::back_inserter(result));
+  }
+  return result;
+}
+
+/// The expected result of a launch whose inputs varied.
+std::vector<double> expected_of(const Gemm& gemm, std::span<const double> c, const Variation& variation) {
+  std::vector<double> result = rotated_rows(gemm, c, variation.arrangement);
+  if (variation.signs.by_row.empty()) return result;
+  auto element = result.begin();
+  for (std::int64_t batch = 0; batch < gemm.batch; ++batch)
+    for (std::int64_t row = 0; row < gemm.m; ++row)
+      for (std::int64_t col = 0; col < gemm.n; ++col) *element++ += variation.signs.change(gemm, batch, row, col);
+  return result;
+}
+
+}  // namespace
+
+Verifier::Verifier(const wire::MeasureRequest& request)
+    : problem_(with_strides(request.problem)),
+      buffers_(buffers_of(problem_)),
+      seed_(request.seed),
+      zero_c_(request.zero_c),
+      keep_(request.keep),
+      path_(request.reference),
+      identity_(reference_identity(request.problem, request.seed)) {}
+
+std::span<const double> Verifier::reference() const {
+  if (!reference_) reference_ = std::make_unique<ReferenceFile>(path_, identity_);
+  return reference_->values();
+}
+
+bool Verifier::needs_restoring() const {
+  return std::ranges::any_of(buffers_, [](const Buffer& buffer) { return buffer.role == Buffer::Role::inout; });
+}
+
+std::vector<Poison> Verifier::patterns() const {
+  const bool numbers = std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer& buffer) {
+    return buffer.role == Buffer::Role::out && !has_nan(buffer.type);
+  });
+  return numbers ? std::vector{Poison::nan, Poison::other} : std::vector{Poison::nan};
+}
+
+std::optional<Content> Verifier::content(std::size_t index) const {
+  const Buffer& buffer = buffers_[index];
+  // Only a GEMM's C is an output that a launch may find zeroed.
+  if (buffer.role == Buffer::Role::out && !zero_c_) return std::nullopt;
+  return Content{buffer.type, buffer.role == Buffer::Role::out ? Init::zeros : buffer.init, seed_, index};
+}
+
+double Verifier::verify(std::size_t index, const void* data, Poison pattern, const Variation& variation) const {
+  if (buffers_[index].role != Buffer::Role::in) return verify_output(index, data, pattern, variation);
+  refuse_if(damage(index, data, variation.arrangement));
+  return 0;
+}
+
+std::optional<std::string> Verifier::damage(std::size_t index, const void* data, const Arrangement& arrangement) const {
+  const Buffer& buffer = buffers_[index];
+  const auto* gemm = std::get_if<Gemm>(&problem_);
+  if (gemm && arrangement != Arrangement())
+    return input_damage(*gemm, index, buffer, *content(index), data, arrangement);
+  return input_damage(buffer.name, *content(index), data, buffer.count);
+}
+
+double Verifier::verify_output(std::size_t index, const void* data, Poison pattern, const Variation& variation) const {
+  const Buffer& buffer = buffers_[index];
+  const auto* gemm = std::get_if<Gemm>(&problem_);
+  Deviation deviation;
+  if (gemm && has_reference())
+    deviation = compare_gemm(*gemm, data, GemmReference(*gemm, reference()), pattern, variation);
+  else if (has_reference())
+    deviation = compare_custom(std::get<Custom>(problem_), buffer, data, reference_of(index), pattern);
+  if (deviation.wrong > 0) {
+    if (!keep_.empty()) keep(index, data, variation);
+    throw SpecFailure(Stage::check, describe(deviation, buffer.name));
+  }
+  if (gemm) refuse_if(padding_damage(buffer.name, buffer.type, data, view_c(*gemm), content(index), pattern));
+  return deviation.largest_ratio;
+}
+
+std::span<const double> Verifier::reference_of(std::size_t index) const {
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    if (buffers_[i].role != Buffer::Role::in) start += static_cast<std::size_t>(buffers_[i].count);
+  return reference().subspan(start, static_cast<std::size_t>(buffers_[index].count));
+}
+
+void Verifier::keep(std::size_t index, const void* data, const Variation& variation) const {
+  const Buffer& buffer = buffers_[index];
+  std::filesystem::create_directories(keep_);
+  base::write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
+                   bytes_of(data, buffer.count, size_of(buffer.type)));
+  const auto* gemm = std::get_if<Gemm>(&problem_);
+  const std::vector<double> right = gemm ? expected_of(*gemm, GemmReference(*gemm, reference()).c, variation)
+                                         : std::vector<double>(reference_of(index).begin(), reference_of(index).end());
+  base::write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
+                   bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));
+}
+
+}  // namespace tune::worker

@@ -1,0 +1,124 @@
+#include "clocks/clock_holder.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <istream>
+#include <ostream>
+#include <sstream>
+#include <utility>
+
+#include "wire/messages.h"
+
+namespace tune::worker {
+namespace {
+
+constexpr std::string_view kTouchedWord = "touched";
+
+/// `pid 4711`, then a line per control that may be set, then a line per value saved.
+struct ClockNote {
+  Touched touched = {};
+  ClockControl::Saved saved;
+};
+
+std::string to_text(const ClockNote& note) {
+  std::string text = fmt::format("pid {}\n", ::getpid());
+  for (const DeviceControl control : kDeviceControls)
+    if (note.touched[static_cast<std::size_t>(control)])
+      text += fmt::format("{} {}\n", kTouchedWord, static_cast<int>(control));
+  for (const auto& [name, value] : note.saved) text += fmt::format("{} {}\n", name, value);
+  return text;
+}
+
+ClockNote read_clock_note(const std::string& text) {
+  ClockNote note;
+  std::istringstream words(text);
+  std::string name;
+  for (std::int64_t value = 0; words >> name >> value;) {
+    if (name == kTouchedWord && value >= 0 && value < std::ssize(note.touched))
+      note.touched[static_cast<std::size_t>(value)] = true;
+    else if (name != kTouchedWord && name != "pid")
+      note.saved[name] = value;
+  }
+  return note;
+}
+
+}  // namespace
+
+ClockHolder::ClockHolder(std::unique_ptr<ClockControl> control, const std::filesystem::path& file)
+    : control_(std::move(control)) {
+  std::string owner;
+  claim_ = base::ClaimFile::claim(file, owner);
+  if (!claim_) throw ClockRefusal{{wire::Refused::Why::in_use, owner.substr(0, owner.find('\n'))}};
+  const ClockNote left = read_clock_note(claim_->left());
+  for (const DeviceControl touched : kDeviceControls)
+    if (left.touched[static_cast<std::size_t>(touched)]) {
+      control_->reset(touched, left.saved);
+      settable_.restored = true;
+    }
+  const bool restored = settable_.restored;
+  settable_ = control_->settable();
+  settable_.restored = restored;
+  saved_ = control_->saved();
+  claim_->write(to_text({touched_, saved_}));
+}
+
+// A device that is gone cannot be undone: its file stays, and the next run tries again.
+ClockHolder::~ClockHolder() {
+  for (const DeviceControl control : kDeviceControls) {
+    DeviceSettings wanted = now_;
+    wanted.values[static_cast<std::size_t>(control)] = 0;
+    try {
+      apply(wanted);
+    } catch (...) {  // the others are undone nevertheless
+    }
+  }
+  if (!now_.any()) claim_->remove();
+}
+
+void ClockHolder::apply(const DeviceSettings& settings) {
+  for (const DeviceControl control : kDeviceControls) {
+    const auto index = static_cast<std::size_t>(control);
+    const std::int64_t wanted = settings.of(control);
+    if (wanted == now_.values[index]) continue;
+    note(control);
+    if (wanted == 0)
+      control_->reset(control, saved_);
+    else
+      set(control, wanted);
+    now_.values[index] = wanted;
+  }
+}
+
+// A refused setting may have been made in part, and is undone later; without permission nothing was set.
+void ClockHolder::set(DeviceControl control, std::int64_t value) {
+  try {
+    control_->set(control, value);
+  } catch (const ClockRefusal& refusal) {
+    if (refusal.refused.why != wire::Refused::Why::permission) now_.values[static_cast<std::size_t>(control)] = value;
+    throw;
+  }
+}
+
+void ClockHolder::note(DeviceControl control) {
+  bool& touched = touched_[static_cast<std::size_t>(control)];
+  if (std::exchange(touched, true)) return;
+  claim_->write(to_text({touched_, saved_}));
+}
+
+void serve_clocks(ClockHolder& holder, std::istream& in, std::ostream& out) {
+  out << wire::encode(wire::ClockAnswer(holder.settable())) << std::endl;
+  for (std::string line; std::getline(in, line);) {
+    wire::ClockAnswer answer = wire::SettingsApplied();
+    try {
+      holder.apply(wire::decode_settings(line));
+    } catch (const ClockRefusal& refusal) {
+      answer = refusal.refused;
+    } catch (const wire::Malformed& error) {
+      answer = wire::Refused{wire::Refused::Why::other, error.what()};
+    }
+    out << wire::encode(answer) << std::endl;
+  }
+}
+
+}  // namespace tune::worker

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "checking/guarded_buffer.h"
+#include "checking/verifier.h"
+
+namespace tune::worker {
+
+/// What a launch finds in memory. Every launch has another one, so that what was right in one is wrong in the next.
+struct LaunchSetting {
+  Poison pattern = Poison::nan;  ///< what outputs and workspace hold
+  bool stale = false;            ///< outputs hold what the launch before left, which the arrangement makes wrong
+  Arrangement arrangement;
+  std::uint32_t addresses = 0;
+};
+
+/// The buffers of one problem and the workspace as the judge of a kernel sees them, and what has to happen to them
+/// around a launch.
+class CpuMemory {
+ public:
+  /// Poisons everything and fills the inputs. `verifier` says what belongs into the buffers, and outlives this.
+  CpuMemory(std::vector<GuardedBuffer> buffers, const Verifier& verifier);
+
+  const void* data(std::size_t buffer) const { return buffers_[buffer].data(); }
+
+  void prepare(const LaunchSetting& setting);
+  /// Takes all buffers out of the caches.
+  void flush() const;
+  /// Reads all buffers. A kernel's process could compute the result while it was asked to do this.
+  void warm() const;
+
+  /// Throws SpecFailure if a guard band was hit or a buffer is not right. Returns the largest error over its tolerance.
+  double verify(const LaunchSetting& setting) const;
+
+ private:
+  bool is_poisoned(std::size_t buffer) const;
+  void fill_buffer(std::size_t buffer, const Arrangement& arrangement);
+  bool is_intact_input(std::size_t buffer, const Arrangement& arrangement) const;
+
+  const Verifier& verifier_;
+  std::vector<GuardedBuffer> buffers_;             ///< by number; then the workspace, if there is one
+  std::vector<std::vector<std::byte>> originals_;  ///< of inputs as they were filled; to make them takes longer
+  Arrangement arrangement_;                        ///< that the inputs have
+};
+
+}  // namespace tune::worker

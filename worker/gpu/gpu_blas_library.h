@@ -1,0 +1,42 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "gpu/gpu_blas_api.h"
+#include "gpu/gpu_device.h"
+
+namespace tune::blas {
+
+/// An algorithm that the library offers for a problem and then does not launch for it.
+class NotSupported : public worker::GpuError {
+ public:
+  using worker::GpuError::GpuError;
+};
+
+/// The vendor's GEMM library and its context. Opened at run time, where the driver and the compiler are looked for, and
+/// open until the process ends.
+struct Library {
+#define TUNE_MEMBER(member, function) decltype(&function) member = nullptr;
+  TUNE_GPU_BLAS(TUNE_MEMBER)
+#undef TUNE_MEMBER
+  Handle handle = nullptr;
+  std::string place;  ///< its file
+
+  /// Where it may be, the newest first in each folder.
+  static std::vector<std::string> places();
+  /// The file behind the first of these that has an absolute path; its name has the version. Empty: there is none.
+  static std::string likely_file();
+  /// Opens the first available library; `places` keeps those after it. Throws SpecFailure of the load stage if there is
+  /// none, or if that library is unknown or does not start.
+  static Library open(std::vector<std::string>& places);
+  /// Throws GpuError, NotSupported.
+  void check(Status status) const;
+
+  // Each vendor's own:
+  std::string text(Status status) const;
+  std::string version_text() const;  ///< `13.1.0`; throws GpuError
+  /// Why this library is not used; empty: it is. Throws GpuError.
+  std::string objection() const;
+};
+
+}  // namespace tune::blas

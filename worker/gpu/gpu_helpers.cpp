@@ -1,0 +1,199 @@
+#include "gpu/gpu_helpers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "checking/generator.h"
+#include "checking/gpu_elements.h"
+#include "gpu/gpu_compiler.h"
+#include "gpu/gpu_sources.h"
+
+namespace tune::worker {
+namespace {
+
+using gpu::Bits;
+using gpu::Element;
+using gpu::Source;
+
+constexpr unsigned kThreads = 256;
+constexpr std::int64_t kMostBlocks = 2048;
+
+// The enumerations cross to the device as numbers.
+static_assert(static_cast<int>(Type::f64) == static_cast<int>(Element::f64) &&
+              static_cast<int>(Type::e4m3) == static_cast<int>(Element::e4m3) &&
+              static_cast<int>(Type::s8) == static_cast<int>(Element::s8));
+static_assert(static_cast<int>(Init::uniform) == static_cast<int>(Source::uniform) &&
+              static_cast<int>(Init::trig) == static_cast<int>(Source::trig) &&
+              static_cast<int>(Init::iota) == static_cast<int>(Source::iota));
+
+Element element(Type type) { return static_cast<Element>(type); }
+Source source(const Content& content) { return static_cast<Source>(content.init); }
+Bits key(const Content& content) { return generator::key(content.seed, content.buffer); }
+Bits bits(std::int64_t number) { return static_cast<Bits>(number); }
+
+gpu::View device_view(const MatrixView& view) {
+  return {view.batch, view.rows, view.cols, view.batch_stride, view.row_stride, view.col_stride};
+}
+
+gpu::Lines device_lines(const Lines& lines) {
+  return {lines.matrices,    lines.lines,   lines.length, lines.matrix_stride,
+          lines.line_stride, lines.skipped, lines.shift};
+}
+
+/// As many as it takes for one thread each, but no more than that.
+unsigned blocks(std::int64_t count, unsigned threads, std::int64_t most) {
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>((count + threads - 1) / threads, 1, std::max<std::int64_t>(most, 1)));
+}
+
+/// For blocks that share columns (x), rows (y) and matrices (z).
+GpuLaunch::Extents grid(std::int64_t cols, unsigned x, std::int64_t rows, unsigned y, std::int64_t matrices) {
+  const unsigned across = blocks(cols, x, kMostBlocks), down = blocks(rows, y, kMostBlocks / across);
+  return {across, down, blocks(matrices, 1, kMostBlocks / (across * down))};
+}
+
+std::span<std::byte> bytes_of(auto& object) { return std::as_writable_bytes(std::span(&object, 1)); }
+
+}  // namespace
+
+std::string compile_gpu_helpers(const std::string& arch) {
+  const auto result =
+      GpuCompiler().compile("gpu_kernels.cu", gpu_sources::kernels, arch, {"-std=c++20", gpu::kNoContraction},
+                            {{"checking/generator.h", gpu_sources::generator},
+                             {"checking/gpu_elements.h", gpu_sources::elements},
+                             {"checking/gpu_kernels.h", gpu_sources::structs}});
+  if (!result.compiled)
+    throw std::runtime_error(fmt::format("the worker's own kernels do not compile\n{}", result.log));
+  return result.code;
+}
+
+std::filesystem::path helpers_beside(const std::filesystem::path& reference) { return reference.string() + ".kernels"; }
+
+GpuHelpers::GpuHelpers(const Gpu& gpu, const std::string& code)
+    : gpu_(&gpu), module_(gpu, code, "the worker's own kernels"), result_(gpu, sizeof(gpu::Verdict), "a verdict") {}
+
+template <typename... Args>
+void GpuHelpers::launch(const char* kernel, GpuLaunch::Extents grid, GpuLaunch::Extents block, Args... args) const {
+  GpuLaunch launch;
+  launch.function = module_.function(kernel);
+  launch.grid = grid;
+  launch.block = block;
+  void* pointers[] = {&args...};
+  gpu_->launch(launch, pointers, kernel);
+}
+
+template <typename... Args>
+void GpuHelpers::launch_over(const char* kernel, std::int64_t count, Args... args) const {
+  launch(kernel, {blocks(count, kThreads, kMostBlocks), 1, 1}, {kThreads, 1, 1}, args...);
+}
+
+template <typename... Args>
+void GpuHelpers::launch_over(const char* kernel, const Lines& lines, Args... args) const {
+  const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(lines.length, 1));
+  const auto x = static_cast<unsigned>(std::min<std::uint64_t>(std::bit_ceil(length), kThreads)), y = kThreads / x;
+  launch(kernel, grid(lines.length, x, lines.lines, y, lines.matrices), {x, y, 1}, args...);
+}
+
+void GpuHelpers::fill(const Content& content, gpu::Address data, const RotatedView& matrices) const {
+  const Lines lines = lines_of(matrices);
+  launch_over("tune_fill", lines, element(content.type), source(content), key(content), data, device_lines(lines));
+}
+
+std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& searches) const {
+  Bits first = 0;
+  result_.set_bytes(0xff, 0, sizeof(first));
+  searches();
+  result_.copy_to(bytes_of(first));
+  if (first == std::numeric_limits<Bits>::max()) return std::nullopt;
+  return static_cast<std::int64_t>(first);
+}
+
+void GpuHelpers::find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const {
+  const Lines lines = lines_of(matrices);
+  launch_over("tune_first_difference", lines, element(content.type), source(content), key(content), data,
+              device_lines(lines), result_.address());
+}
+
+void GpuHelpers::find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern,
+                                         gpu::Address data, const MatrixView& view, std::int64_t count) const {
+  const Content content = before.value_or(Content{});
+  const auto poison = before ? Bits{0} : static_cast<Bits>(pattern);
+  launch_over("tune_padding", count, element(type), source(content), key(content), poison, data, device_view(view),
+              bits(count), result_.address());
+}
+
+void GpuHelpers::find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start,
+                                       std::size_t size) const {
+  launch_over("tune_guards", static_cast<std::int64_t>(bytes - size), memory, Bits{bytes}, Bits{start}, Bits{size},
+              static_cast<Bits>(Poison::nan), result_.address());
+}
+
+GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
+  gpu::Verdict verdict{};
+  result_.set_bytes(0, 0, sizeof(verdict));
+  launch("tune_compare", grid(c.view.cols, kThreads, c.view.rows, 1, c.view.batch), {kThreads, 1, 1}, element(c.type),
+         c.data, device_view(c.view), c.reference, c.row_norms, c.col_norms, c.change, c.tolerance, result_.address());
+  result_.copy_to(bytes_of(verdict));
+  return {static_cast<std::int64_t>(verdict.wrong), std::bit_cast<double>(verdict.largest_ratio)};
+}
+
+void GpuHelpers::widen(Type type, gpu::Address data, const MatrixView& view, gpu::Address out) const {
+  launch_over("tune_widen", view.batch * view.rows * view.cols, element(type), data, device_view(view), out);
+}
+
+void GpuHelpers::multiply(gpu::Address a, gpu::Address b, gpu::Address c, std::int64_t m, std::int64_t n,
+                          std::int64_t k) const {
+  const auto tiles = [](std::int64_t count) { return static_cast<unsigned>((count + 63) / 64); };
+  launch("tune_multiply", {tiles(n), tiles(m), 1}, {16, 16, 1}, a, b, c, static_cast<long long>(m),
+         static_cast<long long>(n), static_cast<long long>(k));
+}
+
+double GpuHelpers::scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const {
+  double largest = 0;
+  result_.set_bytes(0, 0, sizeof(largest));
+  launch_over("tune_scale", count, c, before, bits(count), alpha, beta, result_.address());
+  result_.copy_to(bytes_of(largest));
+  return largest;
+}
+
+void GpuHelpers::norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,
+                       std::int64_t elements_apart, gpu::Address out) const {
+  launch_over("tune_norms", count, data, bits(count), bits(stride), bits(length), bits(elements_apart), out);
+}
+
+void GpuHelpers::turn_signs(const Operand& a, const Operand& b, const gpu::Turns& old, const gpu::Turns& now,
+                            double alpha, gpu::Address by_row, gpu::Address by_col) const {
+  launch_over("tune_turn_signs", std::max(a.view.batch * a.view.rows, b.view.batch * b.view.cols), element(a.type),
+              a.data, device_view(a.view), element(b.type), b.data, device_view(b.view), old, now, alpha, by_row,
+              by_col);
+}
+
+std::uint64_t GpuHelpers::digest(gpu::Address data, std::size_t bytes) const {
+  Bits sum = 0;
+  result_.set_bytes(0, 0, sizeof(sum));
+  const Bits words = bytes / sizeof(Bits);
+  launch_over("tune_digest", static_cast<std::int64_t>(words), data, words, result_.address());
+  result_.copy_to(bytes_of(sum));
+  return sum;
+}
+
+void GpuHelpers::hold(gpu::Address go, double least, double most, gpu::Address watch) const {
+  const auto nanoseconds = [](double seconds) { return static_cast<Bits>(seconds * 1e9); };
+  launch("tune_hold", {1, 1, 1}, {1, 1, 1}, go, nanoseconds(least), nanoseconds(most), watch);
+}
+
+// Idle multiprocessors get a block each before one gets a second.
+void GpuHelpers::look(gpu::Address watch) const {
+  const auto blocks = static_cast<unsigned>(2 * std::max(1, gpu_->attribute(gpu::kMultiprocessors)));
+  launch("tune_look", {blocks, 1, 1}, {1, 1, 1}, watch);
+}
+
+void GpuHelpers::flush(gpu::Address data, std::size_t bytes) const {
+  const Bits parts = bytes / 16;
+  launch_over("tune_flush", static_cast<std::int64_t>(parts), data, parts, result_.address());
+}
+
+}  // namespace tune::worker

@@ -1,0 +1,95 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "checking/arrangement.h"
+#include "checking/gpu_kernels.h"
+#include "checking/guarded_buffer.h"
+#include "checking/inputs.h"
+#include "checking/layout.h"
+#include "gpu/gpu_device.h"
+
+namespace tune::worker {
+
+/// The code of gpu_kernels.cu for one architecture. Throws std::runtime_error if it cannot be compiled.
+std::string compile_gpu_helpers(const std::string& arch);
+
+/// Where a reference process leaves that code for the measure processes, which then need no compiler.
+std::filesystem::path helpers_beside(const std::filesystem::path& reference);
+
+/// The kernels of gpu_kernels.cu, which make and judge buffers where they lie. All are launched and not waited for,
+/// but for those that return something.
+class GpuHelpers {
+ public:
+  GpuHelpers(const Gpu& gpu, const std::string& code);
+
+  /// Matrices with this content, rotated; what lies between them is left as it is.
+  void fill(const Content& content, gpu::Address data, const RotatedView& matrices) const;
+  /// The smallest of the indices that these find, whichever `searches` has launched; nullopt: they find nothing.
+  std::optional<std::int64_t> smallest(const std::function<void()>& searches) const;
+  /// An element of such matrices that is another one.
+  void find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const;
+  /// An element between the matrices, rows or columns of `view`, in a buffer of `count`, that is no longer what was
+  /// there: `before`, or else poison. Precondition: matrices do not overlap.
+  void find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
+                               const MatrixView& view, std::int64_t count) const;
+  /// A byte of memory that is no longer poison, but for the `size` bytes of a buffer, which begins at `start`.
+  void find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start, std::size_t size) const;
+
+  struct Comparison {
+    Type type = Type::f32;
+    gpu::Address data = 0;
+    MatrixView view;
+    gpu::Address reference = 0, row_norms = 0, col_norms = 0;  ///< norms: 0 if there are none
+    gpu::Change change{};
+    gpu::Tolerance tolerance{};
+  };
+  /// `largest_ratio` of the elements within tolerance.
+  struct Verdict {
+    std::int64_t wrong = 0;
+    double largest_ratio = 0;
+  };
+  Verdict compare(const Comparison& comparison) const;
+
+  /// Strided elements as tight, row-major doubles.
+  void widen(Type type, gpu::Address data, const MatrixView& view, gpu::Address out) const;
+  /// Tight and row-major: c[m,n] = a[m,k] * b[k,n].
+  void multiply(gpu::Address a, gpu::Address b, gpu::Address c, std::int64_t m, std::int64_t n, std::int64_t k) const;
+  /// c = alpha * c + beta * before; returns max|before|. `before` 0: none.
+  double scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const;
+  void norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,
+             std::int64_t elements_apart, gpu::Address out) const;
+  /// Turns signs of A and B, and those of before back. `by_row` and `by_col`: as of gpu::Change, for all matrices.
+  struct Operand {
+    Type type = Type::f32;
+    gpu::Address data = 0;
+    MatrixView view;
+  };
+  void turn_signs(const Operand& a, const Operand& b, const gpu::Turns& old, const gpu::Turns& now, double alpha,
+                  gpu::Address by_row, gpu::Address by_col) const;
+  /// A number that depends on all of it. Precondition: `bytes` is a multiple of 8.
+  std::uint64_t digest(gpu::Address data, std::size_t bytes) const;
+
+  /// Keeps the device busy until `go` is set, but for at least `least` and at most `most` seconds.
+  void hold(gpu::Address go, double least, double most, gpu::Address watch) const;
+  /// Notes the clocks after a launch.
+  void look(gpu::Address watch) const;
+  /// Reads all of it. Precondition: it is zeros, and `bytes` a multiple of 16.
+  void flush(gpu::Address data, std::size_t bytes) const;
+
+ private:
+  template <typename... Args>
+  void launch(const char* kernel, GpuLaunch::Extents grid, GpuLaunch::Extents block, Args... args) const;
+  template <typename... Args>
+  void launch_over(const char* kernel, std::int64_t count, Args... args) const;
+  template <typename... Args>
+  void launch_over(const char* kernel, const Lines& lines, Args... args) const;
+
+  const Gpu* gpu_;
+  GpuModule module_;
+  mutable DeviceMemory result_;  ///< what kernels that return something write to
+};
+
+}  // namespace tune::worker

@@ -1,0 +1,100 @@
+#include "gpu/gpu_probe.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "backend.h"
+#include "gpu/gpu_blas_library.h"
+#include "gpu/gpu_compiler.h"
+#include "gpu/gpu_device.h"
+#include "gpu/gpu_monitor.h"
+#include "sensors/uuid.h"
+
+namespace tune::worker {
+namespace {
+
+constexpr std::pair<const char*, gpu::Attribute> kProperties[] = {
+    {"cooperative_launch", gpu::kCooperativeLaunch},    {"l2_bytes", gpu::kL2Bytes},
+    {"max_blocks_per_multiprocessor", gpu::kMaxBlocks}, {"max_registers_per_block", gpu::kMaxRegisters},
+    {"max_shared_per_block", gpu::kMaxShared},          {"max_shared_per_multiprocessor", gpu::kMultiprocessorShared},
+    {"max_threads_per_block", gpu::kMaxThreads},        {"max_threads_per_multiprocessor", gpu::kMultiprocessorThreads},
+    {"multiprocessors", gpu::kMultiprocessors},         {"warp_size", gpu::kWarpSize},
+};
+
+constexpr const char* kNoMonitor =
+    "NVIDIA's management library (libnvidia-ml.so.1) is missing or does not know the device, so there are no clocks, "
+    "power and temperature, and what was timed too hot is not timed again; install the driver's version of it (a "
+    "container gets it with NVIDIA_DRIVER_CAPABILITIES=compute,utility)";
+
+std::string name_of(const GpuHandle& gpu) {
+  std::array<char, 256> name{};
+  gpu.driver.device_name(name.data(), static_cast<int>(name.size()), gpu.device);
+  return name.data();
+}
+
+/// All there is to choose from.
+std::vector<wire::DeviceName> list_devices(const GpuDriver& driver) {
+  int count = 0;
+  driver.device_count(&count);
+  std::vector<wire::DeviceName> devices;
+  for (int i = 0; i < count; ++i) {
+    GpuHandle gpu{driver, {}};
+    if (driver.device(&gpu.device, i) != gpu::kSuccess) continue;
+    const bool one_process = gpu.attribute(gpu::kComputeMode) == gpu::kExclusiveProcess;
+    devices.push_back({name_of(gpu), uuid_text("GPU", gpu.uuid()), one_process});
+  }
+  return devices;
+}
+
+Device describe(const GpuHandle& gpu, const Monitor* monitor) {
+  Device device;
+  device.name = name_of(gpu);
+  device.driver = gpu::driver_version(gpu.driver);
+  device.arch = gpu::architecture(gpu);
+  std::size_t memory = 0;
+  gpu.driver.device_memory(&memory, gpu.device);
+  const auto integer = [&](gpu::Attribute attribute) { return std::int64_t{gpu.attribute(attribute)}; };
+  for (const auto& [property, attribute] : kProperties) device.properties[property] = integer(attribute);
+  device.properties["memory_bytes"] = static_cast<std::int64_t>(memory);
+  device.properties["compute_capability"] = 10 * integer(gpu::kComputeMajor) + integer(gpu::kComputeMinor);
+  device.properties["clock_hz"] = 1000 * integer(gpu::kClock);
+  // The clock is in kHz, the bus' width in bits, and memory moves data twice a tick.
+  device.properties["memory_bandwidth"] = 2 * 1000 * integer(gpu::kMemoryClock) * integer(gpu::kMemoryBusWidth) / 8;
+  device.properties["name"] = device.name;
+  device.properties["energy_counter"] = std::int64_t{monitor && monitor->joules()};
+  if (const auto power = monitor ? monitor->conditions().power_w : std::nullopt)
+    device.properties["idle_power_w"] = *power;
+  return device;
+}
+
+}  // namespace
+
+wire::Hello probe_gpu(Backend backend) {
+  wire::Hello hello;
+  hello.backend = backend;
+  std::string no_compiler;
+  try {
+    const GpuCompiler compiler;
+    hello.compiler = compiler.version();
+    hello.archs = compiler.architectures();
+  } catch (const std::runtime_error& error) {
+    no_compiler = error.what();
+  }
+  try {
+    const GpuHandle gpu = GpuHandle::open();
+    const auto monitor = open_monitor(gpu);
+    hello.device = describe(gpu, monitor.get());
+    if (!monitor && backend == Backend::cuda) hello.remarks.emplace_back(kNoMonitor);
+    hello.devices = list_devices(gpu.driver);
+    hello.vendor_library = blas::Library::likely_file();
+  } catch (const std::runtime_error& error) {
+    hello.no_device = error.what();
+    if (!no_compiler.empty())
+      throw SpecFailure(Stage::start, fmt::format("{}\nand no run-time compiler: {}; {}", error.what(), no_compiler,
+                                                  gpu::kCompilerAdvice));
+  }
+  return hello;
+}
+
+}  // namespace tune::worker

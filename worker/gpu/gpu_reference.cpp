@@ -1,0 +1,50 @@
+#include "gpu/gpu_reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "checking/inputs.h"
+#include "checking/reference.h"
+
+namespace tune::worker {
+namespace {
+
+std::size_t bytes(std::int64_t doubles) { return static_cast<std::size_t>(doubles) * sizeof(double); }
+
+/// A matrix of a problem as tight doubles.
+DeviceMemory make_matrix(const Gpu& gpu, const GpuHelpers& helpers, const Content& content, const MatrixView& view) {
+  const std::int64_t count = view.extent();
+  const DeviceMemory filled(gpu, static_cast<std::size_t>(count * size_of(content.type)), "the reference's input");
+  helpers.fill(content, filled.address(), whole(count));
+  DeviceMemory wide(gpu, bytes(view.batch * view.rows * view.cols), "the reference's input in double precision");
+  helpers.widen(content.type, filled.address(), view, wide.address());
+  return wide;
+}
+
+}  // namespace
+
+std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, const Gemm& gemm,
+                                         std::uint64_t seed) {
+  const Gemm g = resolved(gemm);
+  const DeviceMemory a = make_matrix(gpu, helpers, {g.a, g.init, seed, 0}, view_a(g));
+  const DeviceMemory b = make_matrix(gpu, helpers, {g.b, g.init, seed, 1}, view_b(g));
+  DeviceMemory c0;
+  if (g.beta != 0) c0 = make_matrix(gpu, helpers, {g.c, g.init, seed, 2}, view_c(g));
+  const std::int64_t elements = g.batch * g.m * g.n, rows = g.batch * g.m, cols = g.batch * g.n;
+  std::vector<double> values(static_cast<std::size_t>(elements + rows + cols + 1));
+  const DeviceMemory result(gpu, bytes(elements + rows + cols), "the reference");
+  const gpu::Address c = result.address(), row_norms = c + bytes(elements), col_norms = row_norms + bytes(rows);
+  for (std::int64_t i = 0; i < g.batch; ++i) {
+    const gpu::Address a_i = a.address() + bytes(i * g.m * g.k), b_i = b.address() + bytes(i * g.k * g.n);
+    helpers.multiply(a_i, b_i, c + bytes(i * g.m * g.n), g.m, g.n, g.k);
+    helpers.norms(a_i, g.m, g.k, g.k, 1, row_norms + bytes(i * g.m));
+    helpers.norms(b_i, g.n, 1, g.k, g.n, col_norms + bytes(i * g.n));
+  }
+  const double largest_c0 = helpers.scale(c, c0.address(), elements, g.alpha, g.beta);
+  result.copy_to(std::as_writable_bytes(std::span(values).first(values.size() - 1)));
+  values.back() = std::fabs(g.beta) * largest_c0;
+  add_bias(g, seed, values);
+  return values;
+}
+
+}  // namespace tune::worker

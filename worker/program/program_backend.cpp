@@ -1,0 +1,280 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "backend.h"
+#include "base/store.h"
+#include "compiler/dependencies.h"
+#include "host/core_settings.h"
+#include "host/program_host.h"
+#include "model/values/error.h"
+#include "program/program_command.h"
+#include "program/program_run.h"
+#include "program/whole_command.h"
+#include "wire/artifact_name.h"
+#include "wire/program_result.h"
+
+namespace tune::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kResultLimit = 1 << 20;
+
+/// A folder of its own for one run of a program, so that no result of another run can be taken for its own.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "tune-XXXXXX").string();
+    if (!::mkdtemp(pattern.data()))
+      throw Error(ExitCode::environment, "cannot create " + pattern + ": " + std::strerror(errno));
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Words definitions(const std::vector<Define>& defines) {
+  Words words;
+  for (const auto& define : defines) words.push_back("-D" + define.name + "=" + define.value);
+  return words;
+}
+
+// The folder of tune/bench.h: in the build tree, next to an installed tune, or below its libexec.
+fs::path bench_include() {
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const char* folder : {"../include", "../../include"})
+    if (fs::exists(here / folder / "tune/bench.h")) return (here / folder).lexically_normal();
+  return {};
+}
+
+Words build_flags(const wire::BuildRequest& request) {
+  Words words = request.flags;
+  for (const auto& folder : request.include) words.push_back("-I" + folder);
+  if (const fs::path ours = bench_include(); !ours.empty()) words.push_back("-I" + ours.string());
+  return words;
+}
+
+// Parameters that do not reach the compiler would give one program the labels of many.
+void require_used(const wire::BuildRequest& request) {
+  if (!request.defines.empty() && !uses(request.command, "defines"))
+    throw SpecFailure(Stage::build,
+                      "build.command does not use {defines}, so that all specs would be one program; add it");
+  if (!(request.flags.empty() && request.include.empty()) && !uses(request.command, "flags"))
+    throw SpecFailure(Stage::build,
+                      "build.command does not use {flags}, so build.flags and build.include have no effect");
+}
+
+Words build_command(const wire::BuildRequest& request) {
+  if (!request.command.empty()) {
+    require_used(request);
+    return request.command;
+  }
+  const auto language = language_of(request.source);
+  if (!language) throw SpecFailure(Stage::build, "no rule to build " + request.source + ": set build.command");
+  return default_build_command(*language, request.arch, request.flags);
+}
+
+void require_executable(const fs::path& file) {
+  if (::access(file.c_str(), X_OK) == 0) return;
+  throw Error(ExitCode::environment, fmt::format("{} is not executable (chmod +x), and '{}' has no build rule: set "
+                                                 "build.command",
+                                                 file.string(), file.extension().string()));
+}
+
+// The program's result file, if it wrote one.
+std::optional<std::string> text_of(const fs::path& result) {
+  if (!fs::exists(result)) return std::nullopt;
+  if (const std::string kind = base::kind_of_file(result); !kind.empty())
+    throw SpecFailure(Stage::measure, "the result file is " + kind + "; a program writes a regular file");
+  if (fs::file_size(result) > kResultLimit) throw SpecFailure(Stage::measure, "the result file is larger than 1 MiB");
+  return base::read_file(result);
+}
+
+class ProgramBackend final : public WorkerBackend {
+ public:
+  Backend kind() const override { return Backend::program; }
+  wire::Hello probe() override;
+  wire::Built build(const wire::BuildRequest& request) override;
+  void reference(const wire::ReferenceRequest&) override {
+    throw SpecFailure(Stage::start, "a program checks its own result; there is no reference to make");
+  }
+  void load(const wire::MeasureRequest& request, bool beside) override;
+  std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
+
+ private:
+  /// A run, and the result file that it wrote, if any.
+  struct Ran {
+    std::optional<std::string> result;
+    base::Finished finished;
+  };
+
+  Task task_of(const CommandLine& command, std::string what) const;
+  Ran run_program(bool discards_output) const;
+  void time_whole();
+  static base::ResourceUse use_of(const Ran& ran);
+  static wire::Measured reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report);
+  wire::Measured measure_runs(const wire::Go& go, const Report& report);
+  void clean_up() const;
+
+  wire::MeasureRequest request_;
+  std::optional<WholeCommand> whole_;  ///< the time is that of the whole command
+};
+
+wire::Hello ProgramBackend::probe() {
+  wire::Hello hello;
+  hello.backend = Backend::program;
+  hello.device = host_device();
+  hello.device.arch = "native";
+  hello.compiler = compiler_versions();
+  hello.cores = core_settings();
+  return hello;
+}
+
+wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
+  const std::string name = wire::artifact_name(Backend::program);
+  const fs::path binary = fs::path(request.output) / name;
+  Task task;
+  task.what = "the build";
+  task.command = build_command(request);
+  task.is_shell = request.command_is_shell;
+  task.placeholders = {{"file", {request.source}},
+                       {"defines", definitions(request.defines)},
+                       {"flags", build_flags(request)},
+                       {"binary", {binary.string()}},
+                       {"arch", {request.arch.empty() ? "native" : request.arch}}};
+  const fs::path reads = fs::path(request.output) / "reads.d";
+  task.environment = {{kDependenciesVariable, reads.string()}};
+  task.folders = {fs::path(request.source).parent_path(), {request.output, fs::temp_directory_path()}};
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    run_or_refuse(task);
+  } catch (...) {
+    fs::remove(binary);  // half of a program must not be run as one
+    throw;
+  }
+  if (!fs::exists(binary))
+    throw SpecFailure(Stage::build, "the build succeeded but did not write its program to {binary}");
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  return {name, spent.count(), {}, files_read(reads, fs::current_path(), bench_include())};
+}
+
+void ProgramBackend::load(const wire::MeasureRequest& request, bool /*beside*/) {
+  if (request.vendor) throw SpecFailure(Stage::load, "a program has no vendor's library to be compared with");
+  request_ = request;
+  if (request_.command.empty()) {
+    request_.command = default_run_command(request.source, !request.artifact.empty());
+    request_.command_is_shell = false;
+    if (request_.command.front() == "{file}") require_executable(request.source);
+  }
+  if (request.times_whole && !request.reads_result) time_whole();
+}
+
+Task ProgramBackend::task_of(const CommandLine& command, std::string what) const {
+  Task task;
+  task.stage = Stage::measure;
+  task.what = std::move(what);
+  task.command = command.words;
+  task.is_shell = command.is_shell;
+  task.placeholders = request_.values;
+  if (!request_.source.empty()) {
+    task.placeholders["file"] = {request_.source};
+    task.placeholders["binary"] = {request_.artifact.empty() ? request_.source : request_.artifact};
+  }
+  task.memory_bytes = request_.measure.memory_bytes;
+  return task;
+}
+
+ProgramBackend::Ran ProgramBackend::run_program(bool discards_output) const {
+  if (!request_.prepare.empty()) run_or_refuse(task_of(request_.prepare, "prepare"));
+  const ScratchFolder folder;
+  const fs::path result = folder.path() / "result";
+  Task task = task_of({request_.command, request_.command_is_shell}, "the program");
+  task.placeholders["args"] = request_.args;
+  task.placeholders["output"] = {result.string()};
+  task.is_artifact = !request_.artifact.empty() && !task.is_shell && task.command.front() == "{binary}";
+  task.environment = {{"TUNE_RESULT", result.string()}};
+  task.discards_output = discards_output;
+  task.awaits_all = request_.times_whole;
+  task.keeps = wire::may_be_result;
+  base::Finished finished = run_or_refuse(task);
+  return {text_of(result), std::move(finished)};
+}
+
+void ProgramBackend::time_whole() {
+  whole_.emplace(request_.measure, [this] { return use_of(run_program(true)); });
+}
+
+/// What counts is the time of all its work.
+base::ResourceUse ProgramBackend::use_of(const Ran& ran) {
+  const base::ResourceUse& use = ran.finished.use;
+  if (use.left_running.empty()) return use;
+  throw SpecFailure(Stage::measure,
+                    "the command ended before its work: a process that it started still ran (" + use.left_running +
+                        "); have it wait for what it puts into the background, as by `wait` in a shell");
+}
+
+wire::Measured ProgramBackend::reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report) {
+  if (result.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
+  if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
+  return {result.timing, result.ok.has_value(), result.metrics, {}, result.name};
+}
+
+/// The first run of a program that may report its time tells whether it does.
+wire::Measured ProgramBackend::measure_runs(const wire::Go& go, const Report& report) {
+  if (whole_) return whole_->measure(go);
+  const Ran ran = run_program(false);
+  const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
+  if (!request_.times_whole) return reported(wire::read_program_result(ran.result, said), go, report);
+  if (const auto result = wire::find_program_result(ran.result, said)) return reported(*result, go, report);
+  time_whole();
+  whole_->add_first(use_of(ran));
+  wire::Measured measured = whole_->measure(go);
+  const bool in_finals = go.launches > 0;  // where it has been said already
+  if (const std::string why = wire::why_no_result(ran.finished.output); !why.empty() && !in_finals)
+    measured.remarks.push_back("the whole command is timed, because it reported no time: " + why +
+                               "; --whole (whole: true) says that this is meant");
+  return measured;
+}
+
+/// After a turn, because the next one may be another spec's. The failure of a run says more than that of the cleanup.
+void ProgramBackend::clean_up() const {
+  if (!request_.cleanup.empty()) run_or_refuse(task_of(request_.cleanup, "cleanup"));
+}
+
+std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const Report& report) try {
+  std::optional<wire::Measured> measured;
+  try {
+    measured = measure_runs(go, report);
+  } catch (...) {
+    try {
+      clean_up();
+    } catch (const SpecFailure&) {
+    }
+    throw;
+  }
+  clean_up();
+  return measured;
+} catch (const wire::Malformed& error) {
+  const char* advice = request_.times_whole ? "; --whole (whole: true) times the command, whatever it prints" : "";
+  throw SpecFailure(Stage::measure, std::string(error.what()) + advice);
+}
+
+}  // namespace
+
+std::unique_ptr<WorkerBackend> make_backend() { return std::make_unique<ProgramBackend>(); }
+
+}  // namespace tune::worker

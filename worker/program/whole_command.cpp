@@ -1,0 +1,81 @@
+#include "program/whole_command.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "measuring/measure.h"
+#include "model/statistics/stats.h"
+
+namespace tune::worker {
+namespace {
+
+constexpr double kMostForPreparing = 4;   // times the seconds of the runs
+constexpr double kShareOfDeadline = 0.8;  // after which no further run begins
+constexpr double kVisibleWait = 0.05;     // of a run's time; one that nothing disturbed waits for less than 2 %
+
+/// The seconds that were spent in runs, or a part of all the seconds since `start` if that is more, so that the answer
+/// comes in time.
+double clock(double spent, double start, double max_seconds, const wire::Go& go) {
+  double most = kMostForPreparing;
+  if (go.answer_within > 0) most = std::clamp(kShareOfDeadline * go.answer_within / max_seconds, 1.0, most);
+  return std::max(spent, (seconds_now() - start) / most);
+}
+
+/// What the run can have taken alone. Waiting for a core is known of its first thread only, but the processor's time of
+/// all of it: where that is less, and there was waiting, it is the better guess.
+double clean_seconds(const base::ResourceUse& use) {
+  if (use.waited_seconds < kVisibleWait * use.seconds) return use.seconds;
+  return std::clamp(use.user_seconds + use.system_seconds, 0.0, use.seconds - use.waited_seconds);
+}
+
+}  // namespace
+
+void WholeCommand::add_first(const base::ResourceUse& use) {
+  uses_.push_back(use);
+  runs_before_ = 1;
+}
+
+double WholeCommand::run() {
+  uses_.push_back(run_());
+  spent_ += uses_.back().seconds;
+  return uses_.back().seconds;
+}
+
+wire::Measured WholeCommand::measure(const wire::Go& go) {
+  const Timing timing = go.launches > 0 ? run_once() : sample(go);
+  is_warm_ = true;
+  const auto first = uses_.end() - std::min<std::ptrdiff_t>(timing.count, std::ssize(uses_));
+  std::vector<double> user, system;
+  std::int64_t peak = 0;
+  const double clean = std::ranges::min(std::views::transform(uses_, clean_seconds));
+  for (auto use = first; use != uses_.end(); ++use) {
+    user.push_back(use->user_seconds * 1e3);
+    system.push_back(use->system_seconds * 1e3);
+    peak = std::max(peak, use->peak_bytes);
+  }
+  uses_.clear();
+  const double mebibytes = static_cast<double>(peak) / (1 << 20);
+  wire::Measured measured{timing, false, {}};
+  measured.metrics = {{kUserTime, median(user)}, {kSystemTime, median(system)}, {kPeakMemory, mebibytes}};
+  measured.clean_seconds = clean;
+  return measured;
+}
+
+Timing WholeCommand::run_once() {
+  while (!is_warm_ && runs_before_ < rules_.warmup) {
+    run();
+    ++runs_before_;
+  }
+  return summarize(std::vector<double>{run()}, false);
+}
+
+Timing WholeCommand::sample(const wire::Go& go) {
+  const double start = seconds_now();
+  spent_ = 0;
+  const bool counts = runs_before_ == 0 && rules_.warmup == 0;
+  const double first = runs_before_ > 0 ? uses_.back().seconds : run();
+  const auto now = [&] { return clock(spent_, start, rules_.max_seconds, go); };
+  return Sampler(rules_, go, [this] { return run(); }, now, {.counts = counts}).run(first);
+}
+
+}  // namespace tune::worker
