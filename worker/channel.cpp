@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/descendants.h"
+#include "platform/process/descendants.h"
 
 namespace tune::worker {
 namespace {
@@ -35,7 +35,7 @@ bool is_done(const std::string& line) {
 }
 
 [[noreturn]] void end_group() {
-  base::end_all_below_us();
+  platform::end_all_below_us();
   // Compilers that we started are in our group. Run by hand we may be in a shell's group, which is not ours to end.
   if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);
   ::_exit(1);
@@ -130,7 +130,7 @@ void Channel::leave(const std::optional<wire::Event>& last) {
   stay_if_ending();
   if (last) say(*last);
   std::fflush(nullptr);
-  base::end_all_below_us();
+  platform::end_all_below_us();
   ::_exit(0);
 }
 

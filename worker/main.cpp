@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "backend.h"
-#include "base/descendants.h"
 #include "channel.h"
 #include "cpu/sandbox/kernel_runner.h"
 #include "model/values/error.h"
+#include "platform/process/descendants.h"
 
 namespace tune::worker {
 namespace {
@@ -186,7 +186,7 @@ int main(int argc, char** argv) {
     fmt::print(options ? stdout : stderr, fmt::runtime(tune::worker::kHelp), program.substr(program.rfind('/') + 1));
     return options ? 0 : 2;
   }
-  tune::base::adopt_orphans();
+  tune::platform::adopt_orphans();
   tune::worker::Channel channel(tune::worker::input_of(*options));
   const auto backend = tune::worker::make_backend();
   channel.leave(tune::worker::Session(*options, *backend, channel).run());

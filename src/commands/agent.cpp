@@ -1,16 +1,16 @@
-#include "exec/agent.h"
+#include "exec/cluster/agent.h"
 
 #include <unistd.h>
 
 #include <cstdlib>
 #include <iostream>
 
-#include "base/file.h"
-#include "base/streams.h"
 #include "commands/commands.h"
-#include "commands/rules.h"
-#include "exec/scratch.h"
-#include "flow/user_folders.h"
+#include "commands/tune/rules.h"
+#include "exec/process/scratch.h"
+#include "platform/files/file.h"
+#include "platform/files/streams.h"
+#include "platform/files/user_folders.h"
 
 namespace tune::commands {
 namespace fs = std::filesystem;
@@ -38,7 +38,7 @@ wire::AgentHello hello(const std::string& token) {
   hello.token = token;
   const std::string node = variable("SLURMD_NODENAME"), job = variable("SLURM_JOB_ID"),
                     step = variable("SLURM_STEP_ID");
-  hello.host = node.empty() ? flow::host_name() : node;
+  hello.host = node.empty() ? platform::host_name() : node;
   hello.process = ::getpid();
   if (!job.empty() && !step.empty()) hello.step = job + "." + step;
   return hello;
@@ -60,7 +60,7 @@ fs::path write_inputs(const wire::PlanOrder& order, const exec::AgentFiles& file
   for (const wire::PlanOrder::Input& input : order.inputs) {
     const fs::path file = below(root, input.path);
     fs::create_directories(file.parent_path());
-    base::write_file(file, files.at(input.hash));
+    platform::write_file(file, files.at(input.hash));
     if (input.executable) fs::permissions(file, fs::perms::owner_exec, fs::perm_options::add);
   }
   return root;
@@ -82,7 +82,7 @@ Options options_for(const wire::PlanOrder& order, const fs::path& root) {
 std::optional<config::Shape> shape_for(const wire::PlanOrder& order, const fs::path& root) {
   if (order.shape.empty()) return std::nullopt;
   const fs::path file = root / "shape.yaml";
-  base::write_file(file, order.shape);
+  platform::write_file(file, order.shape);
   return config::read_shapes(file).shapes.front();
 }
 

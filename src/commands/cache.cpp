@@ -1,12 +1,12 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "base/store_care.h"
-#include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/on_stderr.h"
-#include "commands/rules.h"
-#include "exec/builder.h"
+#include "commands/tune/rules.h"
+#include "exec/build/builder.h"
+#include "platform/files/streams.h"
+#include "platform/store/store_care.h"
 
 namespace tune::commands {
 namespace {
@@ -28,39 +28,39 @@ std::string time_text(std::filesystem::file_time_type time) {
   return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds.count())));
 }
 
-std::int64_t bytes_of(const std::vector<base::StoreEntry>& entries) {
+std::int64_t bytes_of(const std::vector<platform::StoreEntry>& entries) {
   std::int64_t bytes = 0;
-  for (const base::StoreEntry& entry : entries) bytes += entry.bytes;
+  for (const platform::StoreEntry& entry : entries) bytes += entry.bytes;
   return bytes;
 }
 
-ExitCode info(const base::StorePlaces& places, const std::vector<base::StoreEntry>& entries) {
+ExitCode info(const platform::StorePlaces& places, const std::vector<platform::StoreEntry>& entries) {
   std::string text =
       fmt::format("store: {}\nentries: {}\nsize: {}{}\n", places.folder.string(), entries.size(),
                   size_text(bytes_of(entries)), places.limit > 0 ? " of at most " + size_text(places.limit) : "");
   if (!entries.empty()) text += "not used for longest: since " + time_text(entries.front().used) + "\n";
-  base::print(text);
+  platform::print(text);
   return ExitCode::ok;
 }
 
-ExitCode clear(const std::vector<base::StoreEntry>& entries) {
-  std::vector<base::StoreEntry> removed;
-  for (const base::StoreEntry& entry : entries)
-    if (base::remove_entry(entry)) removed.push_back(entry);
-  base::print(
+ExitCode clear(const std::vector<platform::StoreEntry>& entries) {
+  std::vector<platform::StoreEntry> removed;
+  for (const platform::StoreEntry& entry : entries)
+    if (platform::remove_entry(entry)) removed.push_back(entry);
+  platform::print(
       fmt::format("removed: {} of {} entries, {}\n", removed.size(), entries.size(), size_text(bytes_of(removed))));
   if (removed.size() < entries.size()) print_wrapped("note: what belongs to other users, or cannot be removed, stays");
   return ExitCode::ok;
 }
 
-ExitCode verify(const base::Store& store, const std::vector<base::StoreEntry>& entries) {
+ExitCode verify(const platform::Store& store, const std::vector<platform::StoreEntry>& entries) {
   std::size_t damaged = 0;
-  for (const base::StoreEntry& entry : entries) {
+  for (const platform::StoreEntry& entry : entries) {
     if (exec::read_entry(store, store.folder() / entry.path.filename(), entry.path.filename())) continue;
     ++damaged;
-    base::print("damaged: " + entry.path.string() + "\n");
+    platform::print("damaged: " + entry.path.string() + "\n");
   }
-  base::print(fmt::format("verified: {} entries, {} damaged\n", entries.size(), damaged));
+  platform::print(fmt::format("verified: {} entries, {} damaged\n", entries.size(), damaged));
   if (damaged == 0) return ExitCode::ok;
   print_wrapped("note: what is damaged is never run; it is built again by the next run that needs it");
   return ExitCode::check_failed;
@@ -71,16 +71,16 @@ ExitCode verify(const base::Store& store, const std::vector<base::StoreEntry>& e
 ExitCode cache(const CacheOptions& options) {
   Options named;
   named.store = options.store;
-  const base::StorePlaces places = store_places(named);
+  const platform::StorePlaces places = store_places(named);
   if (places.folder.empty() || !std::filesystem::is_directory(places.folder)) {
-    base::print(fmt::format("store: {}, which is not there yet\n",
-                            places.folder.empty() ? "no folder" : places.folder.string()));
+    platform::print(fmt::format("store: {}, which is not there yet\n",
+                                places.folder.empty() ? "no folder" : places.folder.string()));
     return ExitCode::ok;
   }
-  const std::vector<base::StoreEntry> entries = base::entries_of(places.folder);
+  const std::vector<platform::StoreEntry> entries = platform::entries_of(places.folder);
   // A store that others have filled can be looked at, but not written to.
   if (options.what == "info" && places.named) return info(places, entries);
-  const base::Store store(places);
+  const platform::Store store(places);
   if (options.what == "info") return info(places, entries);
   return options.what == "clear" ? clear(entries) : verify(store, entries);
 }

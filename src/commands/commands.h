@@ -2,11 +2,11 @@
 #include <functional>
 #include <optional>
 
-#include "commands/target.h"
-#include "config/shapes.h"
+#include "cli/options.h"
+#include "commands/tune/target.h"
+#include "config/shapes/shapes.h"
 #include "exec/workers.h"
 #include "model/values/error.h"
-#include "options/options.h"
 
 namespace tune::commands {
 

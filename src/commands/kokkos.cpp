@@ -3,17 +3,17 @@
 #include <map>
 #include <set>
 
-#include "base/file.h"
-#include "base/process.h"
-#include "base/shared_file.h"
-#include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/on_stderr.h"
-#include "config/database_file.h"
-#include "flow/user_folders.h"
+#include "database/database_file.h"
 #include "kokkos/results.h"
 #include "kokkos/settings.h"
 #include "model/values/shown.h"
+#include "platform/files/file.h"
+#include "platform/files/shared_file.h"
+#include "platform/files/streams.h"
+#include "platform/files/user_folders.h"
+#include "platform/process/process.h"
 
 namespace tune::commands {
 namespace {
@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 constexpr const char *kLibraries = "KOKKOS_TOOLS_LIBS", *kOldLibraries = "KOKKOS_PROFILE_LIBRARY";
 
 fs::path library() {
-  const fs::path prefix = flow::folder_of_executable().parent_path();
+  const fs::path prefix = platform::folder_of_executable().parent_path();
   for (const char* folder : {"lib", TUNE_LIBRARY_FOLDER})
     if (fs::exists(prefix / folder / "libtune_kokkos.so")) return prefix / folder / "libtune_kokkos.so";
   throw Error(ExitCode::environment,
               fmt::format("libtune_kokkos.so is not in {}; build or install it with tune", (prefix / "lib").string()));
 }
 
-std::string printed_text(const base::Finished& program) {
+std::string printed_text(const platform::Finished& program) {
   return program.captured.empty() ? "" : "; it printed on stderr:\n" + program.captured;
 }
 
@@ -39,8 +39,8 @@ class KokkosTuning {
   explicit KokkosTuning(const KokkosOptions& options) : options_(options), library_(library()) {
     database_ = options.database.value_or(fs::path(options.program.front()).filename().string() + ".db.yaml");
     messages_ = fs::absolute(database_.string() + ".messages");
-    config::parse_database(base::SharedFile(database_).read(), database_.string());
-    base::find_program(options.program.front());
+    database::parse_database(platform::SharedFile(database_).read(), database_.string());
+    platform::find_program(options.program.front());
   }
 
   ~KokkosTuning() {
@@ -82,12 +82,12 @@ class KokkosTuning {
     return text;
   }
 
-  base::Finished run_program(std::map<std::string, std::string> environment) {
-    base::Command command;
+  platform::Finished run_program(std::map<std::string, std::string> environment) {
+    platform::Command command;
     command.argv = options_.program;
     command.environment = std::move(environment);
     command.capture_limit = 4 << 20;
-    base::Finished finished = base::run(command);
+    platform::Finished finished = platform::run(command);
     read_what_it_said();
     if (!finished.exit.clean())
       throw Error(ExitCode::none_valid,
@@ -105,7 +105,7 @@ class KokkosTuning {
 
   /// What the last run said of each region, and complained of. Several processes may have said different things.
   void read_what_it_said() {
-    const std::string text = base::read_file(messages_);
+    const std::string text = platform::read_file(messages_);
     if (text.empty()) return;  // it was to say nothing, or has ended too early
     regions_.clear();
     std::size_t begin = 0;
@@ -127,11 +127,11 @@ class KokkosTuning {
   void search() {
     for (int run = 1; run <= options_.max_runs; ++run) {
       const std::size_t before = turns();
-      base::write_file(messages_, "");
+      platform::write_file(messages_, "");
       last_ = run_program(environment(false));
       const std::size_t now = turns();
-      base::print_to_stderr(fmt::format("tune: run {}: {:.4g} s, {} of {} regions are decided, {} turns so far", run,
-                                        last_.use.seconds, regions_.size() - open(), regions_.size(), now));
+      platform::print_to_stderr(fmt::format("tune: run {}: {:.4g} s, {} of {} regions are decided, {} turns so far",
+                                            run, last_.use.seconds, regions_.size() - open(), regions_.size(), now));
       if (open() == 0 || (run > 2 && now == before)) return;
     }
   }
@@ -143,7 +143,7 @@ class KokkosTuning {
     for (int i = 0; i < options_.pairs; ++i) {
       for (const bool is_first : {true, false}) {
         const bool with = (i % 2 == 0) != is_first;
-        const base::Finished finished = run_program(with ? environment(true) : none);
+        const platform::Finished finished = run_program(with ? environment(true) : none);
         (with ? now : before).push_back(finished.use.seconds);
       }
       ratios.push_back(before.back() / now.back());
@@ -162,7 +162,7 @@ class KokkosTuning {
           "gain, or the program does something slow while it is tuned");
     std::string text;
     for (const std::string& region : regions_) text += region + "\n";
-    base::print(text + comparison_ + "database: " + shown_line(database_.string()) + "\n");
+    platform::print(text + comparison_ + "database: " + shown_line(database_.string()) + "\n");
     if (open() > 0)
       print_wrapped(
           fmt::format("note: {} of {} regions are not decided; the same command continues, and "
@@ -172,7 +172,7 @@ class KokkosTuning {
 
   const KokkosOptions& options_;
   fs::path library_, database_, messages_;
-  base::Finished last_;
+  platform::Finished last_;
   std::set<std::string> regions_, complaints_;
   std::string comparison_;
   bool slower_ = false;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file.h"
-#include "base/streams.h"
 #include "commands/commands.h"
 #include "commands/on_stderr.h"
 #include "model/values/error.h"
+#include "platform/files/file.h"
+#include "platform/files/streams.h"
 
 namespace tune::commands {
 namespace {
@@ -85,13 +85,14 @@ ExitCode list_shapes(const ListShapesOptions& options) {
   std::ranges::stable_sort(shapes, std::greater(), work_of);
   const std::string text = text_of_list(shapes);
   if (!options.output) {
-    base::print_escaped(text);
+    platform::print_escaped(text);
     return ExitCode::ok;
   }
   std::error_code ignored;  // whoever writes the file says why it cannot
   if (options.output->has_parent_path()) fs::create_directories(options.output->parent_path(), ignored);
-  base::write_file(*options.output, text);
-  base::print(fmt::format("{}: {} shape{}\n", options.output->string(), shapes.size(), shapes.size() == 1 ? "" : "s"));
+  platform::write_file(*options.output, text);
+  platform::print(
+      fmt::format("{}: {} shape{}\n", options.output->string(), shapes.size(), shapes.size() == 1 ? "" : "s"));
   return ExitCode::ok;
 }
 

@@ -1,6 +1,6 @@
 #include "commands/commands.h"
 #include "commands/on_stderr.h"
-#include "flow/user_folders.h"
+#include "platform/files/user_folders.h"
 
 namespace tune::commands {
 
@@ -21,7 +21,7 @@ ExitCode run(const Options& options) {
   if (options.simulate) return simulate(options);
   if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);
-  if (const std::string text = flow::folders_used_instead(); !text.empty() && !(options.output && options.store))
+  if (const std::string text = platform::folders_used_instead(); !text.empty() && !(options.output && options.store))
     print_wrapped("note: " + text);
   if (options.dry_run) return for_each_target(options, dry_run);
   if (options.build_only) return for_each_target(options, build_only);

@@ -1,10 +1,10 @@
 #include "exec/workers.h"
 
-#include "base/process.h"
-#include "exec/cluster.h"
-#include "exec/devices.h"
-#include "exec/runner.h"
+#include "exec/cluster/cluster.h"
+#include "exec/device/devices.h"
+#include "exec/process/runner.h"
 #include "model/values/error.h"
+#include "platform/process/process.h"
 
 namespace tune::exec {
 namespace fs = std::filesystem;
@@ -30,21 +30,21 @@ void require_device(const wire::Hello& hello) {
 }
 
 // The first line a probe says, and how it ended.
-std::pair<std::string, base::Processes::Ended> answer_of(const fs::path& worker, const Environment& environment,
-                                                         std::chrono::duration<double> limit) {
-  base::Processes processes(true);
-  base::Command command;
+std::pair<std::string, platform::Processes::Ended> answer_of(const fs::path& worker, const Environment& environment,
+                                                             std::chrono::duration<double> limit) {
+  platform::Processes processes(true);
+  platform::Command command;
   command.argv = {worker.string(), "--probe"};
   command.environment = environment;
-  const base::Processes::Id id = processes.start(command);
+  const platform::Processes::Id id = processes.start(command);
   processes.close_stdin(id);
-  processes.set_deadline(id, std::chrono::duration_cast<base::Processes::Clock::duration>(limit));
+  processes.set_deadline(id, std::chrono::duration_cast<platform::Processes::Clock::duration>(limit));
   std::string answer;
   for (;;) {
     const auto event = processes.wait(std::nullopt);
-    if (const auto* line = std::get_if<base::Processes::Line>(&*event); line && answer.empty()) answer = line->text;
-    if (const auto* ended = std::get_if<base::Processes::Ended>(&*event)) return {answer, *ended};
-    if (const auto* interrupted = std::get_if<base::Processes::Interrupted>(&*event))
+    if (const auto* line = std::get_if<platform::Processes::Line>(&*event); line && answer.empty()) answer = line->text;
+    if (const auto* ended = std::get_if<platform::Processes::Ended>(&*event)) return {answer, *ended};
+    if (const auto* interrupted = std::get_if<platform::Processes::Interrupted>(&*event))
       throw Interrupted{interrupted->signal};
   }
 }
@@ -84,7 +84,7 @@ Device Workers::describe(Backend backend, const Environment& environment) const 
 
 wire::Hello Workers::ask(Backend backend, const Environment& environment) const {
   const auto [answer, ended] = answer_of(require(backend), environment, probe_limit_);
-  if (!ended.exit.clean()) fail(backend, "the probe failed: " + base::to_text(ended.exit) + "\n" + ended.captured);
+  if (!ended.exit.clean()) fail(backend, "the probe failed: " + platform::to_text(ended.exit) + "\n" + ended.captured);
   try {
     const wire::Event event = wire::decode_event(answer);
     if (const auto* failed = std::get_if<wire::Failed>(&event)) fail(backend, failed->message);

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/file.h"
-#include "base/shared_file.h"
-#include "config/database_file.h"
+#include "database/database_file.h"
 #include "model/values/shown.h"
+#include "platform/files/file.h"
+#include "platform/files/shared_file.h"
 
 namespace tune::kokkos {
 namespace {
@@ -53,7 +53,8 @@ void read_line(const std::string& line, std::map<std::string, RegionRecord>& rec
 }
 
 /// The sizes of a key, with those that the problem has as texts; nullopt if one of these is no number.
-std::optional<std::map<std::string, double>> numbers_of(const ResultKey& key, const std::vector<std::string>& names) {
+std::optional<std::map<std::string, double>> numbers_of(const database::ResultKey& key,
+                                                        const std::vector<std::string>& names) {
   std::map<std::string, double> numbers;
   for (const auto& [name, size] : key.sizes) numbers[name] = static_cast<double>(size);
   for (const std::string& name : names) {
@@ -65,7 +66,7 @@ std::optional<std::map<std::string, double>> numbers_of(const ResultKey& key, co
   return numbers;
 }
 
-ResultGroup without(ResultGroup group, const std::vector<std::string>& names) {
+database::ResultGroup without(database::ResultGroup group, const std::vector<std::string>& names) {
   for (const std::string& name : names) group.problem.erase(name);
   return group;
 }
@@ -103,7 +104,7 @@ std::map<std::string, RegionRecord> read_turns(const std::filesystem::path& data
   const std::filesystem::path file = turns_file(database);
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return records;
-  const std::string text = base::read_file(file);
+  const std::string text = platform::read_file(file);
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != text.npos; begin = end + 1, end = text.find('\n', begin))
     read_line(text.substr(begin, end - begin), records);
@@ -112,13 +113,13 @@ std::map<std::string, RegionRecord> read_turns(const std::filesystem::path& data
 
 Results::Results(const std::filesystem::path& database) : path_(std::filesystem::absolute(database)) {
   if (::access(path_.c_str(), F_OK) == 0 && ::access(path_.c_str(), W_OK) != 0) {
-    database_ = config::read_database(path_);
+    database_ = database::read_database(path_);
     path_.clear();
     return;
   }
-  database_ = config::parse_database(base::SharedFile(path_).read(), path_.string());
+  database_ = database::parse_database(platform::SharedFile(path_).read(), path_.string());
   records_ = read_turns(path_);
-  turns_ = base::Descriptor(::open(turns_file(path_).c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  turns_ = platform::Descriptor(::open(turns_file(path_).c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!turns_)
     throw Error(ExitCode::environment,
                 fmt::format("cannot write {}: {}", turns_file(path_).string(), std::strerror(errno)));
@@ -127,14 +128,15 @@ Results::Results(const std::filesystem::path& database) : path_(std::filesystem:
   if (size > 0 && ::pread(turns_.get(), &last, 1, size - 1) == 1 && last != '\n') append("");  // of a killed process
 }
 
-const TunedResult* Results::find(const ResultKey& key) const {
+const database::TunedResult* Results::find(const database::ResultKey& key) const {
   const auto found = database_.results.find(key);
   return found == database_.results.end() ? nullptr : &found->second;
 }
 
-std::optional<NearResult> Results::nearest(const ResultKey& key, const std::vector<std::string>& numbers) const {
+std::optional<NearResult> Results::nearest(const database::ResultKey& key,
+                                           const std::vector<std::string>& numbers) const {
   const auto wanted = numbers_of(key, numbers);
-  const ResultGroup group = without(key.group, numbers);
+  const database::ResultGroup group = without(key.group, numbers);
   std::optional<NearResult> nearest;
   double least = INFINITY;
   if (!wanted || wanted->empty()) return nearest;
@@ -148,13 +150,13 @@ std::optional<NearResult> Results::nearest(const ResultKey& key, const std::vect
   return nearest;
 }
 
-void Results::add(const ResultKey& key, const TunedResult& result) {
-  add_result(database_, key, result);
+void Results::add(const database::ResultKey& key, const database::TunedResult& result) {
+  database::add_result(database_, key, result);
   if (path_.empty()) return;
-  base::SharedFile file(path_);
-  Database there = config::parse_database(file.read(), path_.string());
-  add_result(there, key, result);
-  file.write(config::write_database(there));
+  platform::SharedFile file(path_);
+  database::Database there = database::parse_database(file.read(), path_.string());
+  database::add_result(there, key, result);
+  file.write(database::write_database(there));
 }
 
 const RegionRecord* Results::record(const std::string& region) const {

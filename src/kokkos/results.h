@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "database/database.h"
 #include "kokkos/region.h"
-#include "model/dispatch/database.h"
+#include "platform/files/descriptor.h"
 
 /// What is known of the regions of applications, in the database of results and in the file of turns beside it.
 namespace tune::kokkos {
@@ -27,7 +27,7 @@ std::map<std::string, RegionRecord> read_turns(const std::filesystem::path& data
 
 /// A known result for other sizes, and which.
 struct NearResult {
-  const TunedResult* result;
+  const database::TunedResult* result;
   std::string sizes;
 };
 
@@ -40,12 +40,12 @@ class Results {
   /// A file that may only be read is never written. Throws Error if it is no database, or cannot be created.
   explicit Results(const std::filesystem::path& database);
 
-  const TunedResult* find(const ResultKey& key) const;
+  const database::TunedResult* find(const database::ResultKey& key) const;
   /// That of the nearest sizes, none of which is larger or smaller by more than a factor of 4. Of the problem's texts
   /// those in `numbers` count as sizes, too.
-  std::optional<NearResult> nearest(const ResultKey& key, const std::vector<std::string>& numbers) const;
+  std::optional<NearResult> nearest(const database::ResultKey& key, const std::vector<std::string>& numbers) const;
   /// Keeps a result here, and in the file. Throws Error if that fails.
-  void add(const ResultKey& key, const TunedResult& result);
+  void add(const database::ResultKey& key, const database::TunedResult& result);
 
   const RegionRecord* record(const std::string& region) const;
   void add_region(const std::string& region, const std::string& description, const std::string& nearest);
@@ -56,9 +56,9 @@ class Results {
   void append(const std::string& line);
 
   std::filesystem::path path_;  ///< empty: there is no file
-  Database database_;
+  database::Database database_;
   std::map<std::string, RegionRecord> records_;
-  base::Descriptor turns_;
+  platform::Descriptor turns_;
 };
 
 }  // namespace tune::kokkos

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/descriptor.h"
 #include "model/values/shown.h"
+#include "platform/files/descriptor.h"
 
 namespace tune::kokkos {
 namespace {
@@ -125,9 +125,9 @@ void Tool::set_arguments(const std::vector<std::string>& arguments) {
 // Each line with one call, because several processes may share the file.
 void Tool::say(const char* what, const std::string& text) const {
   const std::string line = what + shown_line(text) + "\n";
-  const base::Descriptor file(messages_.empty() ? -1 : ::open(messages_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const platform::Descriptor file(messages_.empty() ? -1 : ::open(messages_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (file.write(line)) return;
-  base::Descriptor error(STDERR_FILENO);
+  platform::Descriptor error(STDERR_FILENO);
   error.write(line);
   error.release();
 }

@@ -9,9 +9,9 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/store.h"
 #include "kokkos/settings.h"
 #include "model/values/shown.h"
+#include "platform/store/store.h"
 
 namespace tune::kokkos {
 namespace {
@@ -65,7 +65,7 @@ std::string today() {
 
 /// What a result depends on: if it changes, the result is of something else.
 std::string hash_of_declarations(const std::vector<const Variable*>& variables) {
-  base::Hash hash;
+  platform::Hash hash;
   for (const Variable* variable : variables) {
     hash.add(variable->name)
         .add(fmt::format("{} {}", static_cast<int>(variable->type), static_cast<int>(variable->kind)));
@@ -74,9 +74,9 @@ std::string hash_of_declarations(const std::vector<const Variable*>& variables) 
   return hash.hex();
 }
 
-std::string id_of(const ResultKey& key) {
-  base::Hash hash;
-  hash.add(key.group.kernel).add(key.group.source).add(key.group.device.name).add(to_text(key.sizes));
+std::string id_of(const database::ResultKey& key) {
+  platform::Hash hash;
+  hash.add(key.group.kernel).add(key.group.source).add(key.group.device.name).add(database::to_text(key.sizes));
   for (const auto& [name, text] : key.group.problem) hash.add(name).add(text);
   return hash.hex().substr(0, 16);
 }
@@ -110,7 +110,7 @@ TunedRegion::TunedRegion(Asked asked, bool unusable, Results& results, const Sea
     return;
   }
   set_key();
-  if (const TunedResult* result = results.find(key_))
+  if (const database::TunedResult* result = results.find(key_))
     if (const auto values = values_of(*result)) {
       known_ = true;
       settled_ = scalars(*values);
@@ -160,7 +160,7 @@ std::vector<tools::Scalar> TunedRegion::scalars(const std::vector<Value>& values
 }
 
 /// The candidates, or the application's own values, that are written as in the result; nullopt if there are none.
-std::optional<std::vector<Value>> TunedRegion::values_of(const TunedResult& result) const {
+std::optional<std::vector<Value>> TunedRegion::values_of(const database::TunedResult& result) const {
   std::vector<Value> values;
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const auto setting = std::ranges::find(result.params, names_[i], &Setting::name);
@@ -211,7 +211,7 @@ void TunedRegion::take_decision() {
   const Decision& decision = *region_->decision();
   known_ = true;
   settled_ = proposed_;
-  TunedResult result;
+  database::TunedResult result;
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const bool is_text = asked_.outputs[i]->type == tools::ValueType::text;
     result.params.push_back({names_[i], is_text ? Value(text_of(decision.values[i])) : decision.values[i], true});

@@ -57,11 +57,11 @@ class TunedRegion {
   void propose();
   void take_decision();
   std::vector<tools::Scalar> scalars(const std::vector<Value>& values) const;
-  std::optional<std::vector<Value>> values_of(const TunedResult& result) const;
+  std::optional<std::vector<Value>> values_of(const database::TunedResult& result) const;
 
   Asked asked_;
   std::string description_, id_;
-  ResultKey key_;
+  database::ResultKey key_;
   std::vector<std::string> names_;    ///< of the outputs, as parameters
   std::vector<std::string> numbers_;  ///< features that are numbers, but no integers
   Results* results_;

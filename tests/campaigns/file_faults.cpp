@@ -14,9 +14,9 @@
 #include <random>
 #include <stdexcept>
 
-#include "base/process.h"
-#include "base/store.h"
-#include "cli.h"
+#include "platform/process/process.h"
+#include "platform/store/store.h"
+#include "support/cli.h"
 
 namespace {
 
@@ -69,22 +69,22 @@ class Job {
                                       "1"};
     if (kernel_) words.insert(words.end(), {"--filter", "BM=4"});
     words.insert(words.end(), more.begin(), more.end());
-    base::Command command;
+    platform::Command command;
     command.argv = {TUNE_BIN_DIR "/tune"};
     command.argv.insert(command.argv.end(), words.begin(), words.end());
     command.environment = sandbox.environment;
     command.directory = sandbox.folder();
-    base::Processes processes(false);
+    platform::Processes processes(false);
     const auto id = processes.start(command);
     processes.close_stdin(id);
     processes.set_deadline(
-        id, std::chrono::seconds(kHang) + std::chrono::duration_cast<base::Processes::Clock::duration>(
+        id, std::chrono::seconds(kHang) + std::chrono::duration_cast<platform::Processes::Clock::duration>(
                                               std::chrono::duration<double>(3 * seconds_ + (seconds_ == 0 ? 60 : 0))));
     cli::Result result;
     for (;;) {
       const auto event = processes.wait(std::nullopt);
-      if (const auto* line = std::get_if<base::Processes::Line>(&*event)) result.out += line->text + "\n";
-      if (const auto* ended = std::get_if<base::Processes::Ended>(&*event)) {
+      if (const auto* line = std::get_if<platform::Processes::Line>(&*event)) result.out += line->text + "\n";
+      if (const auto* ended = std::get_if<platform::Processes::Ended>(&*event)) {
         result.err = ended->captured;
         result.code = ended->exit.timed_out     ? -1
                       : ended->exit.signal != 0 ? 128 + ended->exit.signal
@@ -189,7 +189,7 @@ class Attempt {
 
   void require(bool holds, const std::string& what) const {
     if (holds) return;
-    const std::string faults = fs::exists(log_) ? base::read_file(log_) : "";
+    const std::string faults = fs::exists(log_) ? platform::read_file(log_) : "";
     throw Broken(what + "\n--- faults:\n" + faults + "--- stderr:\n" + said_);
   }
 

@@ -14,11 +14,11 @@
 #include <iostream>
 #include <map>
 
-#include "cli.h"
 #include "fuzz_expressions.h"
 #include "fuzz_mutations.h"
 #include "fuzz_readers.h"
 #include "model/values/shown.h"
+#include "support/cli.h"
 
 // What has more than this is lost in the search for memory.
 extern "C" const char* __asan_default_options() {

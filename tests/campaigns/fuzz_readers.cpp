@@ -6,18 +6,18 @@
 #include <fstream>
 #include <sstream>
 
-#include "config/best_yaml.h"
-#include "config/device_file.h"
-#include "config/filter.h"
-#include "config/shapes.h"
-#include "interop/journal_text.h"
-#include "interop/kernel_tuner_cache.h"
-#include "interop/recorded_space.h"
-#include "interop/t4.h"
-#include "journal.h"
+#include "cli/options.h"
+#include "config/reader/device_file.h"
+#include "config/reader/filter.h"
+#include "config/recorded/best_yaml.h"
+#include "config/shapes/shapes.h"
 #include "model/values/error.h"
 #include "model/values/shown.h"
-#include "options/options.h"
+#include "recording/journal.h"
+#include "recording/journal_text.h"
+#include "recording/kernel_tuner_cache.h"
+#include "recording/recorded_space.h"
+#include "recording/t4.h"
 #include "wire/program_result.h"
 
 namespace tune::fuzz {
@@ -171,9 +171,9 @@ Reader tuning_reader(std::string name, std::vector<std::string> seeds, const fs:
           }};
 }
 
-void check_same_trials(const interop::Recording& recording, const std::string& written, const char* format) {
+void check_same_trials(const recording::Recording& recording, const std::string& written, const char* format) {
   try {
-    const interop::Recording again = interop::parse_recording(written, "written");
+    const recording::Recording again = recording::parse_recording(written, "written");
     if (again.trials.size() != recording.trials.size())
       throw Finding(fmt::format("as {} it has {} trials, not {}:\n{}", format, again.trials.size(),
                                 recording.trials.size(), written));
@@ -183,14 +183,14 @@ void check_same_trials(const interop::Recording& recording, const std::string& w
 }
 
 void check_recording(const std::string& text) {
-  const interop::Recording recording = interop::parse_recording(text, "fuzz.rec");
-  const interop::RecordedTrials trials(recording);
-  for (const interop::RecordedTrial& trial : recording.trials) trials.find(trial.settings);
-  check_same_trials(recording, interop::to_journal(recording, {"tune", "convert"}), "a journal");
-  check_same_trials(recording, interop::to_t4(recording, "2026-01-01"), "T4");
-  check_same_trials(recording, interop::to_kernel_tuner(recording, "2026-01-01"), "a Kernel Tuner cache");
-  const Space space = interop::space_of(recording);
-  interop::points_of(recording, space);
+  const recording::Recording recording = recording::parse_recording(text, "fuzz.rec");
+  const recording::RecordedTrials trials(recording);
+  for (const recording::RecordedTrial& trial : recording.trials) trials.find(trial.settings);
+  check_same_trials(recording, recording::to_journal(recording, {"tune", "convert"}), "a journal");
+  check_same_trials(recording, recording::to_t4(recording, "2026-01-01"), "T4");
+  check_same_trials(recording, recording::to_kernel_tuner(recording, "2026-01-01"), "a Kernel Tuner cache");
+  const Space space = recording::space_of(recording);
+  recording::points_of(recording, space);
   some_spec(space);
 }
 
@@ -205,10 +205,10 @@ Reader cache_reader(const fs::path& folder) {
   return {"kt-cache", {corpus("kernel_tuner.json")}, [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
-              interop::Recording kind = interop::parse_recording(corpus("kernel_tuner.json"), "corpus");
-              const interop::RecordedTrial trial = kind.trials.front();
+              recording::Recording kind = recording::parse_recording(corpus("kernel_tuner.json"), "corpus");
+              const recording::RecordedTrial trial = kind.trials.front();
               kind.trials.clear();
-              interop::KernelTunerCache cache(file, kind, {"GFLOP/s"});
+              recording::KernelTunerCache cache(file, kind, {"GFLOP/s"});
               cache.add(trial, "2026-01-01");
             });
           }};
@@ -222,9 +222,10 @@ Reader journal_reader(const fs::path& folder) {
           [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
-              const std::int64_t damaged = Journal(file).damaged().count();
-              Journal::last_run_of(file);
-              if (Journal(file).damaged().count() != damaged) throw Finding("a journal changes by being opened");
+              const std::int64_t damaged = recording::Journal(file).damaged().count();
+              recording::Journal::last_run_of(file);
+              if (recording::Journal(file).damaged().count() != damaged)
+                throw Finding("a journal changes by being opened");
             });
           }};
 }

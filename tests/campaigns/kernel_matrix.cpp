@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli.h"
 #include "faults.h"
+#include "support/cli.h"
 
 namespace tune::campaigns {
 namespace {

@@ -21,8 +21,8 @@
 #include <system_error>
 #include <thread>
 
-#include "cli.h"
 #include "model/values/random.h"
+#include "support/cli.h"
 
 namespace tune::cli {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "backend.h"
-#include "base/descriptor.h"
-#include "base/store.h"
+#include "platform/files/descriptor.h"
+#include "platform/store/store.h"
 
 namespace tune::worker {
 namespace {
@@ -57,7 +57,7 @@ std::string reference_identity(const Problem& problem, std::uint64_t seed) {
   wire::ReferenceRequest request;
   request.problem = problem;
   request.seed = seed;
-  return base::Hash().add(wire::encode(wire::Request(request))).hex();
+  return platform::Hash().add(wire::encode(wire::Request(request))).hex();
 }
 
 void write_reference(const std::filesystem::path& path, const std::string& identity, std::span<const double> values) {
@@ -65,9 +65,9 @@ void write_reference(const std::filesystem::path& path, const std::string& ident
   Header header;
   header.count = values.size();
   header.identity = digits(identity);
-  header.checksum = digits(base::Hash().add(text(values)).hex());
+  header.checksum = digits(platform::Hash().add(text(values)).hex());
   const std::string temporary = fmt::format("{}.tmp{}", path.string(), ::getpid());
-  base::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  platform::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   const std::string_view head(reinterpret_cast<const char*>(&header), sizeof header);
   const bool written = file.write(head) && file.write(text(values)) && file.close();
   if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return;
@@ -81,7 +81,7 @@ ReferenceFile::ReferenceFile(const std::filesystem::path& path, const std::strin
   const auto refuse = [&path](const char* why) {
     throw SpecFailure(Stage::load, fmt::format("cannot use the reference {}: {}", path.string(), why));
   };
-  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const platform::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) refuse(std::strerror(errno));
   if (static_cast<std::size_t>(status.st_size) < sizeof(Header)) refuse("it is cut short");
@@ -93,7 +93,7 @@ ReferenceFile::ReferenceFile(const std::filesystem::path& path, const std::strin
   if (header.magic != kMagic) refuse("it is no reference file of this version");
   if (mapped_ != sizeof(Header) + header.count * sizeof(double)) refuse("it is cut short");
   if (header.identity != digits(identity)) refuse("it belongs to another problem or seed");
-  if (header.checksum != digits(base::Hash().add(text(values())).hex())) refuse("its checksum is wrong");
+  if (header.checksum != digits(platform::Hash().add(text(values())).hex())) refuse("its checksum is wrong");
 }
 
 ReferenceFile::~ReferenceFile() {

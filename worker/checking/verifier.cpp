@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "backend.h"
-#include "base/store.h"
 #include "checking/layout.h"
+#include "platform/store/store.h"
 
 namespace tune::worker {
 namespace {
@@ -125,13 +125,13 @@ std::span<const double> Verifier::reference_of(std::size_t index) const {
 void Verifier::keep(std::size_t index, const void* data, const Variation& variation) const {
   const Buffer& buffer = buffers_[index];
   std::filesystem::create_directories(keep_);
-  base::write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
-                   bytes_of(data, buffer.count, size_of(buffer.type)));
+  platform::write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
+                       bytes_of(data, buffer.count, size_of(buffer.type)));
   const auto* gemm = std::get_if<Gemm>(&problem_);
   const std::vector<double> right = gemm ? expected_of(*gemm, GemmReference(*gemm, reference()).c, variation)
                                          : std::vector<double>(reference_of(index).begin(), reference_of(index).end());
-  base::write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
-                   bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));
+  platform::write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
+                       bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));
 }
 
 }  // namespace tune::worker

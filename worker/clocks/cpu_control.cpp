@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "clocks/clock_control.h"
+#include "platform/files/descriptor.h"
 #include "sensors/sysfs.h"
 
 namespace tune::worker {
@@ -40,7 +40,7 @@ constexpr const char* kSysfsPermission =
 }
 
 void write_number(const fs::path& file, std::int64_t value) {
-  const base::Descriptor open(::open(file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  const platform::Descriptor open(::open(file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   if (!open || !open.write(std::to_string(value) + "\n")) refuse_file(file, errno);
 }
 

@@ -135,7 +135,7 @@ std::string without_statistics(std::string_view text) {
 
 }  // namespace
 
-FailureFacts facts_of_build(const base::Exit& exit, std::string_view output) {
+FailureFacts facts_of_build(const platform::Exit& exit, std::string_view output) {
   FailureFacts facts = facts_of_end(exit.code, exit.signal);
   if (contains_any(output, kKilledPart)) facts.machine_suspected = true;
   return facts;

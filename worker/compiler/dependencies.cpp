@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/file.h"
+#include "platform/files/file.h"
 
 namespace tune::worker {
 namespace {
@@ -55,7 +55,7 @@ std::vector<std::string> files_read(const fs::path& rules, const fs::path& folde
                               fs::weakly_canonical(fs::temp_directory_path(), ignored),
                               fs::weakly_canonical(ours.empty() ? "/usr" : ours, ignored)};
   std::vector<std::string> files;
-  for (const std::string& name : prerequisites_in(base::read_file(rules))) {
+  for (const std::string& name : prerequisites_in(platform::read_file(rules))) {
     const fs::path file = fs::weakly_canonical(folder / name, ignored);
     if (std::ranges::none_of(passing, [&](const fs::path& one) { return is_below(file, one); }))
       files.push_back(file.string());

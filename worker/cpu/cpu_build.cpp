@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "backend.h"
-#include "base/process.h"
-#include "base/store.h"
 #include "compiler/compiler_output.h"
 #include "compiler/dependencies.h"
 #include "cpu/cpu_shim.h"
 #include "model/values/error.h"
+#include "platform/process/process.h"
+#include "platform/store/store.h"
 #include "support.h"
 #include "wire/artifact_name.h"
 
@@ -41,18 +41,18 @@ std::vector<std::string> compiler() {
   return result;
 }
 
-base::Finished run_compiler(std::vector<std::string> argv, const fs::path& directory) try {
-  base::Command command;
+platform::Finished run_compiler(std::vector<std::string> argv, const fs::path& directory) try {
+  platform::Command command;
   command.argv = std::move(argv);
   command.directory = directory;
   command.environment = {{"LC_ALL", "C"}};  // its messages are read by explain_shim() and compiler_output.h
   command.own_group = false;
-  return base::run(command);
-} catch (const base::TooLong& error) {
+  return platform::run(command);
+} catch (const platform::TooLong& error) {
   throw SpecFailure(Stage::build, error.what());
-} catch (const base::NoProgram& error) {
-  throw base::NoProgram(error.code(),
-                        fmt::format("no compiler: {}; install a C++20 compiler or set CXX", error.what()));
+} catch (const platform::NoProgram& error) {
+  throw platform::NoProgram(error.code(),
+                            fmt::format("no compiler: {}; install a C++20 compiler or set CXX", error.what()));
 }
 
 std::vector<std::string> command_line(const wire::BuildRequest& request, const fs::path& artifact) {
@@ -82,16 +82,16 @@ std::string explain_shim(const wire::BuildRequest& request, std::string_view lin
   return "";
 }
 
-std::string message_of(const wire::BuildRequest& request, const base::Finished& finished) {
+std::string message_of(const wire::BuildRequest& request, const platform::Finished& finished) {
   if (const auto misfit = explain_misfit(request, finished.captured)) return *misfit;
   const CompilerError error = first_error(finished.captured);
   if (const std::string text = explain_shim(request, error.line); !text.empty()) return message_with(text, error.rest);
   const BuildFolders folders = {fs::path(request.source).parent_path(), {request.output, fs::temp_directory_path()}};
   return message_of_build(finished.captured, folders,
-                          fmt::format("{}: {}", compiler().front(), base::to_text(finished.exit)));
+                          fmt::format("{}: {}", compiler().front(), platform::to_text(finished.exit)));
 }
 
-[[noreturn]] void refuse(const wire::BuildRequest& request, const base::Finished& finished) {
+[[noreturn]] void refuse(const wire::BuildRequest& request, const platform::Finished& finished) {
   throw SpecFailure(wire::Failed{.stage = Stage::build,
                                  .message = message_of(request, finished),
                                  .facts = facts_of_build(finished.exit, finished.captured),
@@ -100,7 +100,7 @@ std::string message_of(const wire::BuildRequest& request, const base::Finished& 
 
 /// Bytes of the .text section; 0 if the file is not a 64-bit ELF object.
 double code_bytes(const fs::path& object) {
-  const std::string file = base::read_file(object);
+  const std::string file = platform::read_file(object);
   Elf64_Ehdr header;
   if (file.size() < sizeof header || !file.starts_with("\177ELF\2")) return 0;
   std::memcpy(&header, file.data(), sizeof header);
@@ -138,9 +138,9 @@ double stack_bytes(const fs::path& folder) {
 std::string cpp_compiler_version() try {
   std::vector<std::string> argv = compiler();
   argv.emplace_back("--version");
-  const base::Finished finished = run_compiler(std::move(argv), "");
+  const platform::Finished finished = run_compiler(std::move(argv), "");
   return finished.exit.clean() ? finished.output.substr(0, finished.output.find('\n')) : "";
-} catch (const base::NoProgram&) {
+} catch (const platform::NoProgram&) {
   return "";
 }
 
@@ -148,9 +148,10 @@ wire::Built build_shared_object(const wire::BuildRequest& request) {
   require_supported(request.problem, Backend::cpu, Stage::build);
   const auto start = std::chrono::steady_clock::now();
   const fs::path folder = request.output, artifact = folder / wire::artifact_name(Backend::cpu);
-  base::write_file(folder / kShim, shim_source(request));
+  platform::write_file(folder / kShim, shim_source(request));
   // In the source's folder, which is what relative paths among the flags mean.
-  const base::Finished finished = run_compiler(command_line(request, artifact), fs::path(request.source).parent_path());
+  const platform::Finished finished =
+      run_compiler(command_line(request, artifact), fs::path(request.source).parent_path());
   std::fputs(finished.captured.c_str(), stderr);
   if (!finished.exit.clean()) refuse(request, finished);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;

@@ -12,9 +12,9 @@
 #include <sstream>
 #include <thread>
 
-#include "base/store.h"
-#include "host/program_host.h"
 #include "measuring/measure.h"
+#include "platform/store/store.h"
+#include "program/program_host.h"
 
 namespace tune::worker {
 namespace {
@@ -40,7 +40,7 @@ std::string arch(const std::map<std::string, std::string>& facts) {
   utsname system{};
   ::uname(&system);
   const auto fact = [&](const char* name) { return facts.contains(name) ? facts.at(name) : std::string("?"); };
-  const std::string features = base::Hash().add(fact("flags")).add(fact("Features")).hex().substr(0, 8);
+  const std::string features = platform::Hash().add(fact("flags")).add(fact("Features")).hex().substr(0, 8);
   return fmt::format("{} {}.{}.{} {}", system.machine, fact("cpu family"), fact("model"), fact("stepping"), features);
 }
 

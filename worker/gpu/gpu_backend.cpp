@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "backend.h"
-#include "base/store.h"
 #include "checking/reference_file.h"
 #include "checking/verifier.h"
 #include "gpu/gpu_blas.h"
@@ -31,6 +30,7 @@
 #include "measuring/energy_rounds.h"
 #include "measuring/measure.h"
 #include "measuring/roofline.h"
+#include "platform/store/store.h"
 #include "support.h"
 
 namespace tune::worker {
@@ -48,7 +48,7 @@ constexpr double kPlaceMatters = 1e-3;           // seconds; the place of code a
 /// What the reference process left, or else compiled now: a worker that is run by hand may have no reference.
 std::string helpers_code(const std::string& reference, const std::string& arch) {
   const auto file = helpers_beside(reference);
-  return !reference.empty() && std::filesystem::exists(file) ? base::read_file(file) : compile_gpu_helpers(arch);
+  return !reference.empty() && std::filesystem::exists(file) ? platform::read_file(file) : compile_gpu_helpers(arch);
 }
 
 /// A spec that is loaded, and what is known of it.
@@ -130,7 +130,7 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
   gpu_.emplace();
   const std::string code = compile_gpu_helpers(gpu_->arch());
   helpers_.emplace(*gpu_, code);
-  base::write_file(helpers_beside(request.output), code);
+  platform::write_file(helpers_beside(request.output), code);
   const std::string identity = reference_identity(request.problem, request.seed);
   if (const auto* gemm = std::get_if<Gemm>(&request.problem)) {
     const std::vector<double> values = compute_reference_on(*gpu_, *helpers_, *gemm, request.seed);

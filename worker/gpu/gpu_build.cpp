@@ -9,11 +9,11 @@
 #include <filesystem>
 
 #include "backend.h"
-#include "base/store.h"
 #include "compiler/compiler_output.h"
 #include "gpu/cuda/ptxas_log.h"
 #include "gpu/gpu_compiler.h"
 #include "gpu/gpu_vendor.h"
+#include "platform/store/store.h"
 #include "wire/artifact_name.h"
 
 namespace tune::worker {
@@ -70,7 +70,7 @@ GpuCompiler open_compiler() try { return {}; } catch (const std::runtime_error& 
 // NVRTC 13 leaves the assembler's errors out of a log that has its statistics.
 GpuCompiler::Result compile(const GpuCompiler& compiler, const wire::BuildRequest& request) try {
   const fs::path source(request.source);
-  const std::string text = base::read_file(source);
+  const std::string text = platform::read_file(source);
   std::vector<std::string> options = compiler_options(request, compiler);
   const std::size_t without_statistics = options.size();
   for (const std::string& option : gpu::options_for_statistics()) options.push_back(option);
@@ -98,7 +98,7 @@ wire::Built build_gpu_code(const wire::BuildRequest& request) {
   wire::Built built;
   built.artifact = wire::artifact_name(gpu::kBackend);
   built.properties = properties(request, result);
-  base::write_file(fs::path(request.output) / built.artifact, result.code);
+  platform::write_file(fs::path(request.output) / built.artifact, result.code);
   built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return built;
 }

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "backend.h"
-#include "base/store.h"
 #include "gpu/gpu_vendor.h"
+#include "platform/store/store.h"
 #include "wire/argument_lists.h"
 
 namespace tune::worker {
@@ -36,7 +36,7 @@ GpuKernel::GpuKernel(const Gpu& gpu, const std::string& artifact, std::vector<wi
     : gpu_(&gpu),
       launches_(std::move(launches)),
       problem_(std::move(problem)),
-      code_(base::read_file(artifact)),
+      code_(platform::read_file(artifact)),
       artifact_(artifact) {
   load_copy();
   for (const wire::KernelLaunch& rules : launches_) {

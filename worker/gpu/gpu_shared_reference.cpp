@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "base/store.h"
+#include "platform/store/store.h"
 
 namespace tune::worker {
 namespace {
@@ -26,7 +26,7 @@ fs::path file_beside(const fs::path& reference) { return reference.string() + ".
 std::optional<Offer> read_offer(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) return std::nullopt;
-  const std::string text = base::read_file(file);
+  const std::string text = platform::read_file(file);
   Offer offer{};
   if (text.size() != sizeof(offer)) return std::nullopt;
   std::memcpy(&offer, text.data(), sizeof(offer));
@@ -39,7 +39,7 @@ bool SharedReference::offer(const fs::path& reference, const Gpu& gpu, const Dev
                             double largest_addend) {
   Offer offer{kMagic, gpu.handle().uuid(), memory.bytes(), digest, largest_addend, {}};
   if (gpu.driver().share(&offer.handle, gpu::to_pointer(memory.address())) != gpu::kSuccess) return false;
-  base::write_file(file_beside(reference), {reinterpret_cast<const char*>(&offer), sizeof(offer)});
+  platform::write_file(file_beside(reference), {reinterpret_cast<const char*>(&offer), sizeof(offer)});
   return true;
 }
 

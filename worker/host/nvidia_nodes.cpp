@@ -11,7 +11,7 @@
 #include <fstream>
 #include <map>
 
-#include "base/descriptor.h"
+#include "platform/files/descriptor.h"
 
 namespace tune::worker {
 namespace fs = std::filesystem;
@@ -36,7 +36,7 @@ bool is_or_holds(const fs::path& path, const fs::path& file) {
 
 /// True also for what is not there.
 bool allow(const fs::path& path, std::uint64_t access, int rules) {
-  const base::Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  const platform::Descriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!parent) return errno == ENOENT;
   const landlock_path_beneath_attr rule = {access, parent.get()};
   return ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
@@ -60,10 +60,10 @@ bool allow_all_but(const std::vector<fs::path>& files, const fs::path& folder, i
   return !error;
 }
 
-base::Descriptor new_rules() {
+platform::Descriptor new_rules() {
   landlock_ruleset_attr handled{};
   handled.handled_access_fs = kOpening;
-  return base::Descriptor(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
+  return platform::Descriptor(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
 }
 
 bool apply(int rules) {
@@ -99,12 +99,12 @@ std::vector<fs::path> nvidia_nodes(const fs::path& devices) {
 }
 
 bool renounce(const std::vector<fs::path>& paths) {
-  const base::Descriptor rules = new_rules();
+  const platform::Descriptor rules = new_rules();
   return rules && allow_all_but(paths, "/", rules.get()) && apply(rules.get());
 }
 
 bool renounce_the_system() {
-  const base::Descriptor rules = new_rules();
+  const platform::Descriptor rules = new_rules();
   if (!rules || !allow_all_but({"/proc", "/sys"}, "/", rules.get())) return false;
   for (const char* folder : {"/proc", "/sys"})
     if (!allow(folder, LANDLOCK_ACCESS_FS_READ_FILE, rules.get())) return false;

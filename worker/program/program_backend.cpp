@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "backend.h"
-#include "base/store.h"
 #include "compiler/dependencies.h"
 #include "host/core_settings.h"
-#include "host/program_host.h"
 #include "model/values/error.h"
+#include "platform/store/store.h"
 #include "program/program_command.h"
+#include "program/program_host.h"
 #include "program/program_run.h"
 #include "program/whole_command.h"
 #include "wire/artifact_name.h"
@@ -98,10 +98,10 @@ void require_executable(const fs::path& file) {
 // The program's result file, if it wrote one.
 std::optional<std::string> text_of(const fs::path& result) {
   if (!fs::exists(result)) return std::nullopt;
-  if (const std::string kind = base::kind_of_file(result); !kind.empty())
+  if (const std::string kind = platform::kind_of_file(result); !kind.empty())
     throw SpecFailure(Stage::measure, "the result file is " + kind + "; a program writes a regular file");
   if (fs::file_size(result) > kResultLimit) throw SpecFailure(Stage::measure, "the result file is larger than 1 MiB");
-  return base::read_file(result);
+  return platform::read_file(result);
 }
 
 class ProgramBackend final : public WorkerBackend {
@@ -119,13 +119,13 @@ class ProgramBackend final : public WorkerBackend {
   /// A run, and the result file that it wrote, if any.
   struct Ran {
     std::optional<std::string> result;
-    base::Finished finished;
+    platform::Finished finished;
   };
 
   Task task_of(const CommandLine& command, std::string what) const;
   Ran run_program(bool discards_output) const;
   void time_whole();
-  static base::ResourceUse use_of(const Ran& ran);
+  static platform::ResourceUse use_of(const Ran& ran);
   static wire::Measured reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report);
   wire::Measured measure_runs(const wire::Go& go, const Report& report);
   void clean_up() const;
@@ -210,7 +210,7 @@ ProgramBackend::Ran ProgramBackend::run_program(bool discards_output) const {
   task.discards_output = discards_output;
   task.awaits_all = request_.times_whole;
   task.keeps = wire::may_be_result;
-  base::Finished finished = run_or_refuse(task);
+  platform::Finished finished = run_or_refuse(task);
   return {text_of(result), std::move(finished)};
 }
 
@@ -219,8 +219,8 @@ void ProgramBackend::time_whole() {
 }
 
 /// What counts is the time of all its work.
-base::ResourceUse ProgramBackend::use_of(const Ran& ran) {
-  const base::ResourceUse& use = ran.finished.use;
+platform::ResourceUse ProgramBackend::use_of(const Ran& ran) {
+  const platform::ResourceUse& use = ran.finished.use;
   if (use.left_running.empty()) return use;
   throw SpecFailure(Stage::measure,
                     "the command ended before its work: a process that it started still ran (" + use.left_running +

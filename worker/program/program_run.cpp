@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kLongestQuote = 300;
 
 // A shell reports the signal that killed its command as an exit code of 128 and more.
-base::Exit seen_through_shell(base::Exit exit, bool is_shell) {
+platform::Exit seen_through_shell(platform::Exit exit, bool is_shell) {
   if (is_shell && exit.signal == 0 && exit.code > 128) exit.signal = std::exchange(exit.code, 0) - 128;
   return exit;
 }
@@ -30,18 +30,18 @@ std::string_view last_line(std::string_view text) {
 }
 
 // Some compilers write their errors to stdout.
-std::string message_of(const Task& task, const base::Exit& exit, const base::Finished& finished) {
+std::string message_of(const Task& task, const platform::Exit& exit, const platform::Finished& finished) {
   const std::string limit = task.memory_bytes == 0
                                 ? ""
                                 : fmt::format("; its memory is limited to {} MiB by --memory", task.memory_bytes >> 20);
-  if (exit.signal != 0) return fmt::format("{} was {}{}", task.what, base::to_text(exit), limit);
+  if (exit.signal != 0) return fmt::format("{} was {}{}", task.what, platform::to_text(exit), limit);
   CompilerError error = first_error(finished.captured);
   if (error.line.empty()) error = first_error(finished.output);
   std::string line = shown_error(error.line, task.folders);
   if (line.empty()) line = last_line(finished.captured.empty() ? finished.output : finished.captured);
   line.resize(std::min(line.size(), kLongestQuote));
   const std::string first =
-      fmt::format("{} ended with {}{}{}{}", task.what, base::to_text(exit), line.empty() ? "" : ": ", line, limit);
+      fmt::format("{} ended with {}{}{}{}", task.what, platform::to_text(exit), line.empty() ? "" : ": ", line, limit);
   return task.stage == Stage::build ? message_with(first, error.rest) : first;
 }
 
@@ -60,7 +60,7 @@ std::string last_lines(std::string_view text) {
   return count > 1 ? lines : "";
 }
 
-[[noreturn]] void refuse(const Task& task, const base::Exit& exit, const base::Finished& finished) {
+[[noreturn]] void refuse(const Task& task, const platform::Exit& exit, const platform::Finished& finished) {
   wire::Failed failed{task.stage, message_of(task, exit, finished), facts_of_end(exit.code, exit.signal)};
   if (task.stage != Stage::build) failed.message += last_lines(finished.captured);
   if (task.stage == Stage::build) {
@@ -77,10 +77,10 @@ bool is_trusted_with_signals() {
   return value != nullptr && value == std::string_view("1");
 }
 
-base::Finished start(const Task& task, const base::Command& command) {
+platform::Finished start(const Task& task, const platform::Command& command) {
   try {
-    return base::run(command);
-  } catch (const base::TooLong& error) {
+    return platform::run(command);
+  } catch (const platform::TooLong& error) {
     throw SpecFailure(task.stage, error.what());  // the values of its parameters are
   } catch (const Error& error) {
     if (!task.is_artifact) throw;
@@ -90,8 +90,8 @@ base::Finished start(const Task& task, const base::Command& command) {
 
 }  // namespace
 
-base::Finished run_or_refuse(const Task& task) {
-  base::Command command;
+platform::Finished run_or_refuse(const Task& task) {
+  platform::Command command;
   command.argv = expand_command(task.command, task.is_shell, task.placeholders);
   command.environment = task.environment;
   command.own_group = false;
@@ -100,10 +100,10 @@ base::Finished run_or_refuse(const Task& task) {
   command.keeps = task.keeps;
   command.memory_bytes = task.memory_bytes;
   command.signals_others = task.stage == Stage::build || is_trusted_with_signals();
-  base::Finished finished = start(task, command);
+  platform::Finished finished = start(task, command);
   for (const auto* text : {&finished.output, &finished.captured}) std::fwrite(text->data(), 1, text->size(), stderr);
   std::fflush(stderr);
-  const base::Exit exit = seen_through_shell(finished.exit, task.is_shell);
+  const platform::Exit exit = seen_through_shell(finished.exit, task.is_shell);
   if (!exit.clean()) refuse(task, exit, finished);
   return finished;
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/process.h"
 #include "compiler/compiler_output.h"
 #include "model/trial.h"
+#include "platform/process/process.h"
 #include "program/program_command.h"
 
 namespace tune::worker {
@@ -21,8 +21,8 @@ struct Task {
   Placeholders placeholders;
   std::map<std::string, std::string> environment;    ///< added to ours
   bool discards_output = false;                      ///< what it prints on stdout goes nowhere
-  std::function<bool(std::string_view)> keeps = {};  ///< see base::Command
-  bool awaits_all = false;                           ///< see base::Command
+  std::function<bool(std::string_view)> keeps = {};  ///< see platform::Command
+  bool awaits_all = false;                           ///< see platform::Command
   std::int64_t memory_bytes = 0;                     ///< that it may take, by --memory; 0: not limited so
   BuildFolders folders = {};                         ///< that its errors need not name
   bool is_artifact = false;  ///< what is run was built: that it cannot be started is its own fault
@@ -33,6 +33,6 @@ struct Task {
 /// it crashes or exits with another code than 0; the message has the signal, or the code and the line of its output
 /// that explains most, and likewise if its command line is too long. Throws Error(environment) if it cannot be started,
 /// unless it was built.
-base::Finished run_or_refuse(const Task& task);
+platform::Finished run_or_refuse(const Task& task);
 
 }  // namespace tune::worker

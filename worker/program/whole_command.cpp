@@ -23,14 +23,14 @@ double clock(double spent, double start, double max_seconds, const wire::Go& go)
 
 /// What the run can have taken alone. Waiting for a core is known of its first thread only, but the processor's time of
 /// all of it: where that is less, and there was waiting, it is the better guess.
-double clean_seconds(const base::ResourceUse& use) {
+double clean_seconds(const platform::ResourceUse& use) {
   if (use.waited_seconds < kVisibleWait * use.seconds) return use.seconds;
   return std::clamp(use.user_seconds + use.system_seconds, 0.0, use.seconds - use.waited_seconds);
 }
 
 }  // namespace
 
-void WholeCommand::add_first(const base::ResourceUse& use) {
+void WholeCommand::add_first(const platform::ResourceUse& use) {
   uses_.push_back(use);
   runs_before_ = 1;
 }

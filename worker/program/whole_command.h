@@ -2,7 +2,7 @@
 #include <functional>
 #include <vector>
 
-#include "base/process.h"
+#include "platform/process/process.h"
 #include "wire/messages.h"
 
 namespace tune::worker {
@@ -11,12 +11,12 @@ namespace tune::worker {
 /// user and system times and peak memory of its runs. Knows no processes: a function runs the command.
 class WholeCommand {
  public:
-  using Run = std::function<base::ResourceUse()>;
+  using Run = std::function<platform::ResourceUse()>;
 
   WholeCommand(const MeasureRules& rules, Run run) : rules_(rules), run_(std::move(run)) {}
 
   /// A run that was made to find out what the command prints: the first one of the warm-up.
-  void add_first(const base::ResourceUse& use);
+  void add_first(const platform::ResourceUse& use);
   /// One turn: one run in the finals, else runs until the time is known (Sampler). Warms up before the first turn.
   wire::Measured measure(const wire::Go& go);
 
@@ -27,9 +27,9 @@ class WholeCommand {
 
   MeasureRules rules_;
   Run run_;
-  std::vector<base::ResourceUse> uses_;  ///< of all runs of this turn
-  double spent_ = 0;                     ///< in these runs
-  int runs_before_ = 0;                  ///< of the warm-up
+  std::vector<platform::ResourceUse> uses_;  ///< of all runs of this turn
+  double spent_ = 0;                         ///< in these runs
+  int runs_before_ = 0;                      ///< of the warm-up
   bool is_warm_ = false;
 };
 

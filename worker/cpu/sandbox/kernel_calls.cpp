@@ -3,12 +3,12 @@
 #include <asm/unistd.h>
 #include <linux/sched.h>
 
-#include "base/call_filter.h"
+#include "platform/process/call_filter.h"
 
 namespace tune::worker {
 
 void compute_in_threads_only() {
-  using base::CallFilter;
+  using platform::CallFilter;
   CallFilter filter(CallFilter::kKill);
 #if defined(__NR_fork)
   for (const auto call : {__NR_fork, __NR_vfork}) filter.add(call, CallFilter::kKill);

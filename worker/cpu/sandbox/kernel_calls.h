@@ -6,7 +6,7 @@ namespace tune::worker {
 /// its threads are stopped: another process, or input and output in the background (io_uring, aio). So the judge need
 /// only stop the threads to know that nothing of the kernel works any more. Threads are started as before. Applies to
 /// the calling thread and to those that it starts; it cannot be lifted. What the system has no means for is left out:
-/// see base::CallFilter.
+/// see platform::CallFilter.
 void compute_in_threads_only();
 
 /// What a kernel's process that ended with SIGSYS has done, and what to do instead.

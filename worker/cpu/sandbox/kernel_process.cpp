@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "backend.h"
-#include "base/process.h"
 #include "cpu/sandbox/kernel_calls.h"
 #include "cpu/sandbox/kernel_runner.h"
 #include "measuring/measure.h"
+#include "platform/process/process.h"
 
 namespace tune::worker {
 namespace {
@@ -108,7 +108,8 @@ pid_t start_process(int shared) {
   const DefaultSignals signals;
   pid_t process = 0;
   const int error = ::posix_spawn(&process, "/proc/self/exe", actions.get(), signals.get(), arguments, environ);
-  if (error != 0) throw SpecFailure(Stage::load, "cannot start the kernel's process: " + base::why_not_started(error));
+  if (error != 0)
+    throw SpecFailure(Stage::load, "cannot start the kernel's process: " + platform::why_not_started(error));
   return process;
 }
 
@@ -137,9 +138,9 @@ KernelProcess::KernelProcess(KernelSharedMemory& shared) : shared_(shared) {
   ::prctl(PR_SET_DUMPABLE, 0);  // our memory and descriptors are not for other processes of the same user
   process_ = start_process(shared.file());
   ::clock_getcpuclockid(process_, &its_time_);
-  its_delay_ = base::RunDelay(fmt::format("/proc/{}/schedstat", process_));
-  our_delay_ = base::RunDelay("/proc/thread-self/schedstat");
-  thread_delays_ = base::ThreadDelays(process_);
+  its_delay_ = platform::RunDelay(fmt::format("/proc/{}/schedstat", process_));
+  our_delay_ = platform::RunDelay("/proc/thread-self/schedstat");
+  thread_delays_ = platform::ThreadDelays(process_);
   await_turn(++turns_);
   stop();
 }

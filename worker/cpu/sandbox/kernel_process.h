@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
-#include "base/run_delay.h"
 #include "cpu/sandbox/kernel_shared_memory.h"
 #include "measuring/clock_check.h"
+#include "platform/process/run_delay.h"
 
 namespace tune::worker {
 
@@ -63,8 +63,8 @@ class KernelProcess {
   pid_t process_ = 0;        ///< 0: it has ended
   std::uint32_t turns_ = 0;  ///< how many commands it has carried out
   clockid_t its_time_{};     ///< what all its threads have computed
-  base::RunDelay its_delay_, our_delay_;
-  base::ThreadDelays thread_delays_;
+  platform::RunDelay its_delay_, our_delay_;
+  platform::ThreadDelays thread_delays_;
   double its_wait_ = 0;  ///< for a core, of its first thread, in the last command; seconds
 };
 

@@ -21,8 +21,6 @@
 #include <utility>
 
 #include "backend.h"
-#include "base/run_delay.h"
-#include "base/signal_bounds.h"
 #include "checking/fp_environment.h"
 #include "cpu/cpu_kernel.h"
 #include "cpu/sandbox/fault_report.h"
@@ -32,6 +30,8 @@
 #include "cpu/vendor_blas.h"
 #include "host/nvidia_nodes.h"
 #include "measuring/measure.h"
+#include "platform/process/run_delay.h"
+#include "platform/process/signal_bounds.h"
 
 namespace tune::worker {
 namespace {
@@ -82,7 +82,7 @@ class BoundLaunches {
 
 class KernelRunner {
  public:
-  KernelRunner(KernelSharedMemory& shared, base::RunDelay delay, std::int64_t most_memory)
+  KernelRunner(KernelSharedMemory& shared, platform::RunDelay delay, std::int64_t most_memory)
       : shared_(shared), delay_(std::move(delay)), most_memory_(most_memory) {
     for (std::uint32_t i = 0; i < KernelSharedMemory::kAddresses; ++i) buffers_[i] = shared.map(i);
     shared.close_file();
@@ -175,7 +175,7 @@ class KernelRunner {
   }
 
   KernelSharedMemory& shared_;
-  base::RunDelay delay_;  ///< of the thread that launches
+  platform::RunDelay delay_;  ///< of the thread that launches
   std::int64_t most_memory_;
   bool fouls_heap_ = false;
   std::vector<const std::vector<GuardedBuffer>*> every_buffer_;
@@ -188,12 +188,12 @@ class KernelRunner {
 int run_kernel() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "tune-kernel");
-  KernelSharedMemory shared{base::Descriptor(kSharedDescriptor)};
+  KernelSharedMemory shared{platform::Descriptor(kSharedDescriptor)};
   if (::getppid() != shared.notes().judge) return 0;  // it died before it could take us with it
-  base::SignalBounds::of_this_process(
+  platform::SignalBounds::of_this_process(
       {static_cast<pid_t>(shared.notes().judge), static_cast<pid_t>(shared.notes().driver)})
       .enter();
-  base::RunDelay delay("/proc/thread-self/schedstat");
+  platform::RunDelay delay("/proc/thread-self/schedstat");
   // If the system has Landlock, we cannot look into other processes from here on, such as our judge, nor open what they
   // have open, such as the reference, nor have the system end them when memory is short (oom_score_adj).
   renounce_the_system();

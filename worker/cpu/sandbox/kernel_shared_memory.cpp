@@ -42,7 +42,7 @@ KernelSharedMemory::KernelSharedMemory(const wire::MeasureRequest& request) : re
   std::size_t total = head;
   total += buffers_bytes() * (request_.measure.strict ? kAddresses : 1);
   require_memory(total);
-  file_ = base::Descriptor(::memfd_create("tune-kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  file_ = platform::Descriptor(::memfd_create("tune-kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file_ || ::ftruncate(file_.get(), static_cast<off_t>(total)) != 0 ||
       ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     throw std::bad_alloc();
@@ -54,7 +54,7 @@ KernelSharedMemory::KernelSharedMemory(const wire::MeasureRequest& request) : re
   std::ranges::copy(text, reinterpret_cast<char*>(notes_ + 1));
 }
 
-KernelSharedMemory::KernelSharedMemory(base::Descriptor file) : file_(std::move(file)) {
+KernelSharedMemory::KernelSharedMemory(platform::Descriptor file) : file_(std::move(file)) {
   map_notes(sizeof(KernelNotes));
   const std::size_t text = notes_->request_bytes;
   ::munmap(std::exchange(notes_, nullptr), mapped_);

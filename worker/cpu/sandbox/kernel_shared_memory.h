@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "checking/guarded_buffer.h"
 #include "cpu/sandbox/fault_report.h"
+#include "platform/files/descriptor.h"
 #include "wire/messages.h"
 
 namespace tune::worker {
@@ -45,7 +45,7 @@ class KernelSharedMemory {
   /// Creates the memory, in the judge; its size is sealed then. Throws std::bad_alloc.
   explicit KernelSharedMemory(const wire::MeasureRequest& request);
   /// Attaches to the memory, in the kernel's process.
-  explicit KernelSharedMemory(base::Descriptor file);
+  explicit KernelSharedMemory(platform::Descriptor file);
   ~KernelSharedMemory();
   KernelSharedMemory(const KernelSharedMemory&) = delete;
   KernelSharedMemory& operator=(const KernelSharedMemory&) = delete;
@@ -73,7 +73,7 @@ class KernelSharedMemory {
   /// The size of one set of buffers.
   std::size_t buffers_bytes() const;
 
-  base::Descriptor file_;
+  platform::Descriptor file_;
   KernelNotes* notes_ = nullptr;
   std::size_t mapped_ = 0;  ///< bytes of the notes and the request
   wire::MeasureRequest request_;

@@ -1,0 +1,140 @@
+#include <algorithm>
+
+#include "cli/options.h"
+#include "model/values/error.h"
+
+namespace tune {
+namespace {
+
+[[noreturn]] void fail(const std::string& text) { throw Error(ExitCode::bad_input, text); }
+
+void check_files(const Options& options) {
+  for (auto yaml = options.yaml.begin(); yaml != options.yaml.end(); ++yaml) {
+    const auto same = [&](const std::filesystem::path& other) {
+      std::error_code ignored;
+      return other == *yaml || std::filesystem::equivalent(other, *yaml, ignored);
+    };
+    if (std::any_of(options.yaml.begin(), yaml, same)) fail("--yaml " + yaml->string() + " is given twice");
+  }
+  std::error_code ignored;
+  if (options.keep && std::filesystem::exists(*options.keep, ignored) &&
+      !std::filesystem::is_directory(*options.keep, ignored))
+    fail("--keep " + options.keep->string() + " is a file; give the name of a folder");
+  if (!options.output) return;
+  const std::string last = options.output->filename().string();
+  if (last.empty() || last == "." || last == "..")
+    fail("--output '" + options.output->string() + "' is a folder; add what the files' names begin with, such as " +
+         (*options.output / "best").string());
+}
+
+void check_audit(const Options& options) {
+  const AuditOptions& audit = *options.audit;
+  if (audit.noise && audit.recordings.empty())
+    fail("--with-noise is the noise of simulated times; real tunings have their own");
+  if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
+    fail("--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
+  if (options.yaml.empty() && options.tuned_command.empty() && audit.recordings.empty())
+    fail("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
+}
+
+void check_tuned_command(const Options& options) {
+  const bool any = !options.tuned_command.empty();
+  if (any && !options.yaml.empty())
+    fail("what stands behind -- is the command to tune, and " + options.yaml.front().string() +
+         " is a tuning file; give one of them (in a tuning file, run: is the command)");
+  if (any && options.simulate) fail("--simulate runs nothing; it excludes a command behind --");
+  if (any && options.build_only) fail("--build-only builds, and a command behind -- is not built; use --dry-run");
+  if (any && options.probe) fail("--probe describes a device; it excludes a command behind --");
+  if (any && options.backend && options.backend != Backend::automatic && options.backend != Backend::program)
+    fail("a command behind -- is a program; drop --backend " + std::string(to_text(*options.backend)));
+}
+
+void check_one_configuration(const Options& options) {
+  if (options.auto_clocks && options.spec) fail("--spec runs one spec, at its clock; it excludes --clocks");
+  if (options.partition && options.spec) fail("--spec runs one spec; it excludes --partition");
+  if (options.partition && options.simulate)
+    fail("--simulate and --partition exclude each other: a recording is answered as a whole");
+  if (options.configuration && options.shapes)
+    fail("--config_str is one configuration of one problem; it excludes --shapes");
+}
+
+void check_results(const Options& options) {
+  if (options.compare_alone && options.tune)
+    fail("--compare_wo_tuning checks specs without tuning; it excludes --tune and --tuning_results_file");
+  if (options.tuning_results && options.simulate)
+    fail("--tuning_results_file is for real tunings; --simulate writes --output PREFIX");
+  if (options.kbench_files && !options.output)
+    fail("--kbench-files are named after --output; give --output PREFIX too");
+  if (options.best_ending && !options.tune && !options.dry_run && !options.build_only)
+    fail("--output " + options.output->string() + *options.best_ending +
+         " is the file of the best spec, which is written with --tune; without it give --output " +
+         options.output->string() + ".csv");
+}
+
+}  // namespace
+
+void refuse_conflicts(const Options& options) {
+  if (options.audit) check_audit(options);
+  check_files(options);
+  check_tuned_command(options);
+  if (options.yaml.empty() && options.tuned_command.empty() && !options.probe && !options.simulate)
+    fail(std::string("there is nothing to tune: --yaml FILE is missing, or -- and a command") +
+         (options.names_sizes() ? ", and there is no gemm.yaml in this folder" : "") + "; see tune --help");
+  check_one_configuration(options);
+  check_results(options);
+  refuse_cluster_conflicts(options);
+  if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
+  if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
+  if (options.strategy && (options.dry_run || options.build_only))
+    fail("--strategy needs measured times; --dry-run and --build-only take specs in mesh order");
+  if (options.device_file && !options.dry_run && !options.build_only && !options.simulate)
+    fail(
+        "--device-file stands in for a device in --dry-run, --build-only and --simulate; nothing can be measured on "
+        "it");
+  if (options.simulate && (options.dry_run || options.build_only || options.probe))
+    fail("--simulate excludes --dry-run, --build-only and --probe");
+  const std::string several = options.shapes ? "--shapes" : "--per-device-model";
+  const bool measures = !options.simulate && !options.dry_run && !options.build_only && !options.probe;
+  if (options.fresh && !measures)
+    fail("--fresh measures again; --simulate, --dry-run, --build-only and --probe measure nothing");
+  if (options.artifact && !measures)
+    fail(
+        "--artifact copies what was built for the best spec; --simulate, --dry-run, --build-only and --probe find "
+        "none");
+  if (options.live && !measures)
+    fail("--live shows a run that measures; for what is recorded there is tune report RUN --live PORT");
+  if (options.per_device_model && !measures)
+    fail(
+        "--per-device-model tunes for each model of the devices; --simulate, --dry-run, --build-only and --probe "
+        "use one");
+  if (options.per_device_model && options.devices && *options.devices != "all")
+    fail("--per-device-model uses all devices; it excludes --devices " + *options.devices);
+  if (options.per_device_model && options.tuning_results)
+    fail("--tuning_results_file has one best for each size, and --per-device-model finds several; use --output PREFIX");
+  if (options.live && options.makes_several())
+    fail("--live shows one run, and " + several + " makes several; use tune report RUN... --live PORT beside it");
+  if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
+  if (options.simulate && options.shapes)
+    fail("--simulate and --shapes exclude each other: a recording is of one problem");
+  if (options.shapes && (options.m || options.n || options.k))
+    fail("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
+  if (options.probe && options.backend == Backend::automatic)
+    fail("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
+  if (options.baseline && (!options.tune || options.simulate))
+    fail(
+        "--baseline is compared with the best of a run with --tune, which is measured; tune diff compares recorded "
+        "runs");
+  if (options.baseline && options.makes_several())
+    fail("--baseline is one result, and " + several + " makes several; compare the runs with tune diff");
+  if (options.threshold && !options.baseline)
+    fail("--threshold says how much slower than --baseline is no regression; give --baseline FILE too");
+  if (options.accuracy && !options.tune)
+    fail("--accuracy says how much slower than the best the winner may be; it goes with --tune");
+  if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
+  if (options.finals_budget && !options.finals)
+    fail("--no-finals leaves nothing for --finals-budget; drop one of them");
+  if (options.arch && !options.build_only && !options.dry_run)
+    fail("--arch goes with --build-only and --dry-run; measuring is done on the device's own");
+}
+
+}  // namespace tune

@@ -1,0 +1,11 @@
+#pragma once
+#include <string>
+
+#include "cli/list.h"
+
+namespace tune {
+
+/// The manual page tune(1) in roff. `version` is what --version prints: `tune 0.1.0`.
+std::string manual_page(const CommandText& tune, const std::string& version);
+
+}  // namespace tune

@@ -1,0 +1,115 @@
+#include "commands/audit/audit_noise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exec/evaluate/finals_runner.h"
+#include "model/statistics/ranking.h"
+#include "model/values/error.h"
+#include "tuning/contenders.h"
+
+namespace tune::commands {
+namespace {
+
+constexpr double kInterval = 2 * 1.959964;  // the width of a 95 % interval, in standard deviations
+
+// Near to a normal distribution, and the same on every machine.
+double normal(Random& random) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += static_cast<double>(random.next() >> 11) * 0x1p-53;
+  return sum;
+}
+
+// Energy and rates go with the time; of other figures only the objective itself is noisy.
+double figure_factor(const std::string& name, const std::string& objective, double factor) {
+  if (more_is_better(name)) return 1 / factor;
+  return name == objective || name == "energy" ? factor : 1;
+}
+
+Measurement scaled(Measurement measurement, double factor, const std::string& objective) {
+  Timing& timing = measurement.timing;
+  for (double* time : {&timing.median, &timing.min, &timing.mean, &timing.p95, &timing.ci_low, &timing.ci_high})
+    *time *= factor;
+  for (auto& [name, value] : measurement.metrics) value *= figure_factor(name, objective, factor);
+  return measurement;
+}
+
+Merit merit_of(const Trial& trial, const Objective& objective) {
+  return trial.measurement() ? objective.merit(trial.spec, *trial.measurement()) : Merit{};
+}
+
+std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective) {
+  std::vector<Merit> merits;
+  for (const Trial& trial : trials) merits.push_back(merit_of(trial, objective));
+  return merits;
+}
+
+}  // namespace
+
+NoisyTuning::NoisyTuning(std::optional<double> size, int finalists, std::uint64_t seed, std::string file)
+    : size_(size), finalists_(finalists), random_(seed ^ 0x6e6f697365), file_(std::move(file)) {}
+
+double NoisyTuning::size_of(const Timing& timing) const {
+  if (size_) return *size_;
+  if (timing.ci_low > 0) return (timing.ci_high - timing.ci_low) / kInterval / timing.median;
+  throw Error(ExitCode::bad_input, file_ +
+                                       ": the recording does not tell how certain its times are; give the size of "
+                                       "their noise, such as --with-noise 1%");
+}
+
+// A round of the finals has few launches; a size that was asked for holds for every time.
+double NoisyTuning::round_size(const Known& known) const {
+  if (size_) return *size_;
+  const auto launches = static_cast<double>(known.measurement.timing.count);
+  return known.size * std::sqrt(std::max(launches / exec::FinalsRules().launches, 1.0));
+}
+
+double NoisyTuning::factor(double size) { return std::exp(size * normal(random_)); }
+
+Outcome NoisyTuning::answer(const Spec& spec, const Outcome& recorded, const Objective& objective) {
+  const auto* measurement = std::get_if<Measurement>(&recorded);
+  if (measurement == nullptr) return recorded;
+  const Known known{*measurement, size_of(measurement->timing)};
+  known_.insert_or_assign(spec.mesh_idx, known);
+  return scaled(*measurement, factor(known.size), objective.name());
+}
+
+const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
+  const std::vector<Merit> merits = merits_of(trials, objective);
+  const double margin = tuning::finals_margin(plan, objective, trials);
+  const auto chosen =
+      choose_finalists(trials, merits, finalists_, margin, std::max(tuning::kMostFinalists, finalists_));
+  const Ranking sweep = rank(trials, merits, nullptr);
+  if (chosen.size() < 2) return sweep.rows.empty() ? nullptr : sweep.rows.front().trial;
+  Finals finals;
+  std::vector<Trial> finalists;
+  for (const Trial* trial : chosen) {
+    finals.finalists.push_back({"", trial->spec});
+    finalists.push_back(*trial);
+  }
+  const bool by_time = merit_of(finalists.front(), objective).by_time;
+  std::vector<Finalist*> specs;
+  for (Finalist& finalist : finals.finalists) specs.push_back(&finalist);
+  Tournament tournament(std::move(specs), finals.accuracy);
+  for (int round = 1; round <= (by_time ? SequentialIntervals::looks().back() : exec::kRoundsNotByTime); ++round) {
+    time_once(finals, finalists, objective, round);
+    if (!by_time) continue;
+    tournament.end_round(round);
+    if (tournament.decided()) break;
+  }
+  const Ranking ranking = rank(finalists, merits_of(finalists, objective), &finals);
+  return chosen[static_cast<std::size_t>(ranking.rows.front().trial - finalists.data())];
+}
+
+void NoisyTuning::time_once(Finals& finals, std::vector<Trial>& finalists, const Objective& objective, int round) {
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
+    Finalist& finalist = finals.finalists[i];
+    if (finalist.eliminated_after > 0) continue;
+    const Known& known = known_.at(finalist.spec.mesh_idx);
+    const double recorded = known.measurement.timing.median;
+    finalist.rounds[round] = recorded * factor(round_size(known));
+    finalists[i].outcome = scaled(known.measurement, median_seconds(finalist) / recorded, objective.name());
+  }
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,224 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "commands/audit/audit.h"
+#include "commands/on_stderr.h"
+#include "commands/tune/rules.h"
+#include "commands/tune/simulate.h"
+#include "commands/tune/tune.h"
+#include "platform/files/streams.h"
+
+namespace tune::commands {
+namespace fs = std::filesystem;
+namespace {
+
+bool by_time(const Objective& objective, const Ranked& row) {
+  return objective.merit(row.trial->spec, *row.trial->measurement()).by_time;
+}
+
+double seconds_of(const Ranked& row) {
+  return row.standing ? row.standing->median_seconds : row.trial->measurement()->timing.median;
+}
+
+/// What a row costs, lower is better: paired ratios tell more than the times they are of.
+double cost_of(const Ranked& row, const Ranked& first, const Objective& objective) {
+  if (!by_time(objective, row)) return objective.maximize() ? 1 / row.objective : row.objective;
+  return row.standing && first.standing ? row.standing->ratio : seconds_of(row) / seconds_of(first);
+}
+
+class TuningAudit {
+ public:
+  explicit TuningAudit(const Options& options)
+      : options_(&options),
+        audit_(&*options.audit),
+        workers_(find_workers(options)),
+        prefix_(options.output ? options.output->string() : prefix_in_state_folder()) {
+    if (options.shapes)
+      for (const config::Shape& shape : config::read_shapes(*options.shapes).shapes) shapes_.emplace_back(shape);
+    else
+      shapes_.emplace_back(std::nullopt);
+    // What is wrong with any shape is said before the first is tuned.
+    const Options first = numbered(1);
+    std::vector<std::string> warnings;
+    for (const auto& shape : shapes_) {
+      const Target target(first, workers_, shape);
+      names_.push_back(name_of(target, shape));
+      target.add_warnings_to(warnings);
+    }
+    print_warnings(warnings);
+  }
+
+  void run(std::vector<AuditedShape>& done) {
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      AuditedShape audited{names_[i], {}};
+      for (int number = 1; number <= audit_->runs; ++number) {
+        say(fmt::format("{}: run {} of {}", names_[i], number, audit_->runs));
+        audited.runs.push_back(tune(number, shapes_[i]));
+      }
+      judge(audited, shapes_[i]);
+      done.push_back(std::move(audited));
+    }
+    if (!options_->output) say("journals: " + prefix_ + "-*.jsonl");
+  }
+
+ private:
+  using ShapeOrNone = std::optional<config::Shape>;
+
+  std::string prefix_in_state_folder() const {
+    fs::path journal = results::Outputs(output_rules(*options_)).journal;
+    return journal.replace_extension("").string() + "-audit";
+  }
+
+  static std::string name_of(const Target& target, const ShapeOrNone& shape) {
+    return shape ? config::to_text(*shape) : target.plan().name;
+  }
+
+  void say(const std::string& text) const {
+    if (!options_->quiet) platform::print_to_stderr("audit: " + text);
+  }
+
+  Options numbered(int number) const {
+    Options options = *options_;
+    options.output = fmt::format("{}-run{}", prefix_, number);
+    options.seed += static_cast<std::uint64_t>(number - 1);
+    return options;
+  }
+
+  TuneOrders orders() const {
+    TuneOrders orders;
+    orders.silent = true;
+    orders.anew = !audit_->keep_journals;
+    return orders;
+  }
+
+  TuneOrders in_full(std::vector<Spec> only) const {
+    TuneOrders orders = this->orders();
+    orders.in_full = true;
+    orders.only = std::move(only);
+    return orders;
+  }
+
+  /// The options of a run that no budget cuts short: it says how good the winners really are.
+  Options unbounded(const char* name) const {
+    Options options = *options_;
+    options.output = prefix_ + name;
+    options.max_evals.reset();
+    options.time_budget.reset();
+    options.stop_within.reset();
+    options.strategy.reset();
+    return options;
+  }
+
+  // A shape without a valid spec does not end the audit; a fault of the machine does.
+  static Tuned execute(const Options& options, Target& target, const TuneOrders& orders) try {
+    return tune::commands::tune(options, target, orders);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::none_valid) throw;
+    print_wrapped(error.what());
+    return {};
+  }
+
+  AuditRun tune(int number, const ShapeOrNone& shape) {
+    const Options options = numbered(number);
+    AuditRun audited{number, options.seed, {}, 0, {}, {}, {}};
+    const auto recorded = tune_once(options, shape, audited);
+    if (!audited.winner) return audited;
+    // With a time budget the same command continues the search.
+    if (!options.time_budget) audited.replayed = replays(options, shape, *audited.winner);
+    if (recorded) audited.simulated = simulates(*recorded, *audited.winner);
+    return audited;
+  }
+
+  /// The journal, if it can be replayed without the tuning file, which may define another objective than the time.
+  std::optional<fs::path> tune_once(const Options& options, const ShapeOrNone& shape, AuditRun& audited) {
+    Target target(options, workers_, shape);
+    const Tuned tuned = execute(options, target, orders());
+    const fs::path& journal = target.outputs.journal;
+    if (tuned.rows.empty()) {
+      platform::print_to_stderr("audit: this run found no valid spec; its journal tells why: " + journal.string());
+      return std::nullopt;
+    }
+    const Ranked& first = tuned.rows.front();
+    audited.winner = first.trial->spec;
+    audited.seconds = seconds_of(first);
+    const bool by_time_alone = target.objective.name() == "time" && target.objective.follows_time();
+    return by_time_alone ? std::optional(journal) : std::nullopt;
+  }
+
+  bool replays(Options options, const ShapeOrNone& shape, const Spec& winner) {
+    options.quiet = true;
+    options.retry_failed = false;
+    TuneOrders again = orders();
+    again.anew = false;
+    Target target(options, workers_, shape);
+    const Tuned tuned = execute(options, target, again);
+    return !tuned.started_workers && !tuned.rows.empty() &&
+           identity(tuned.rows.front().trial->spec) == identity(winner);
+  }
+
+  bool simulates(const fs::path& journal, const Spec& winner) const {
+    Options options;
+    options.simulate = journal;
+    options.tune = true;
+    const auto simulated = simulated_winner(options, {});
+    return simulated && holds(winner, simulated->trial.spec.params);
+  }
+
+  /// The winners of all runs, and what else may be the best.
+  std::vector<Spec> candidates(const AuditedShape& audited, const ShapeOrNone& shape) {
+    std::map<std::string, Spec> specs;
+    for (const AuditRun& run : audited.runs)
+      if (run.winner) specs.emplace(identity(*run.winner), *run.winner);
+    if (audit_->exhaustive && !specs.empty()) {
+      say(audited.name + ": every spec in full");
+      Options options = unbounded("-exhaustive");
+      options.strategy = search::parse_strategy("exhaustive");
+      Target target(options, workers_, shape);
+      const Tuned tuned = execute(options, target, in_full({}));
+      if (!tuned.rows.empty()) specs.emplace(identity(tuned.rows.front().trial->spec), tuned.rows.front().trial->spec);
+    }
+    std::vector<Spec> list;
+    for (const auto& [name, spec] : specs) list.push_back(spec);
+    return list;
+  }
+
+  // Times of several runs are not compared: all winners meet in finals of their own.
+  void judge(AuditedShape& audited, const ShapeOrNone& shape) {
+    const std::vector<Spec> specs = candidates(audited, shape);
+    std::map<std::string, double> costs;
+    if (specs.size() == 1) costs[identity(specs.front())] = 1;
+    if (specs.size() > 1) costs = joint_costs(specs, audited.name, shape);
+    if (costs.empty()) return;
+    const double best = std::ranges::min_element(costs, {}, [](const auto& cost) { return cost.second; })->second;
+    for (AuditRun& run : audited.runs)
+      if (run.winner && costs.contains(identity(*run.winner))) run.relative = costs.at(identity(*run.winner)) / best;
+  }
+
+  std::map<std::string, double> joint_costs(const std::vector<Spec>& specs, const std::string& name,
+                                            const ShapeOrNone& shape) {
+    say(fmt::format("{}: finals of {} winners", name, specs.size()));
+    Options options = unbounded("-joint");
+    options.finalists = static_cast<int>(specs.size());
+    Target target(options, workers_, shape);
+    const Tuned tuned = execute(options, target, in_full(specs));
+    std::map<std::string, double> costs;
+    for (const Ranked& row : tuned.rows)
+      costs[identity(row.trial->spec)] = cost_of(row, tuned.rows.front(), target.objective);
+    return costs;
+  }
+
+  const Options* options_;
+  const AuditOptions* audit_;
+  exec::Workers workers_;
+  std::string prefix_;
+  std::vector<ShapeOrNone> shapes_;
+  std::vector<std::string> names_;  ///< of the shapes
+};
+
+}  // namespace
+
+void audit_tunings(const Options& options, std::vector<AuditedShape>& done) { TuningAudit(options).run(done); }
+
+}  // namespace tune::commands

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "commands/commands.h"
+#include "commands/database/recorded_slowdowns.h"
+#include "commands/database/selection.h"
+#include "commands/database/size_keys.h"
+#include "commands/on_stderr.h"
+#include "database/database_file.h"
+#include "database/lookup_text.h"
+#include "model/values/shown.h"
+#include "platform/files/streams.h"
+
+namespace tune::commands {
+namespace {
+
+using Groups = std::vector<const database::ResultGroup*>;
+
+/// The sizes in the order in which results have them.
+database::Sizes sizes_of(const LookupOptions& options) {
+  database::Sizes sizes;
+  const std::pair<const char*, std::optional<std::int64_t>> given[] = {
+      {"m", options.m}, {"n", options.n}, {"k", options.k}};
+  for (const auto& [name, size] : given)
+    if (size) sizes.emplace_back(name, *size);
+  for (const std::string& text : options.sizes) {
+    const auto [name, value] = name_and_value("--size", text);
+    const Value size = parse_value(value);
+    if (!std::holds_alternative<std::int64_t>(size) || std::get<std::int64_t>(size) < 1)
+      throw Error(ExitCode::bad_input, fmt::format("--size: '{}' must be NAME=N with a positive integer", text));
+    sizes.emplace_back(name, std::get<std::int64_t>(size));
+  }
+  return sizes;
+}
+
+/// Throws Error(bad_input) if no result has sizes of these names.
+void require_all_sizes(const database::Database& database, const Groups& groups, const database::Sizes& sizes) {
+  std::string names;
+  for (const auto& each : database.results) {
+    const database::ResultKey& key = each.first;
+    if (std::ranges::none_of(groups, [&](const database::ResultGroup* group) { return *group == key.group; })) continue;
+    const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
+    if (std::ranges::equal(key.sizes, sizes, same_name)) return;
+    names = database::to_text(key.sizes);
+  }
+  throw Error(ExitCode::bad_input,
+              fmt::format("the results are of sizes such as {}; give all of them and no others, with -m, -n, -k and "
+                          "--size NAME=N",
+                          names.empty() ? "none at all" : names));
+}
+
+void note(const std::string& text) { print_wrapped("note: " + shown_line(text)); }
+
+void note_what_differs(const database::Found& found, const database::Wanted& wanted) {
+  const database::TunedDevice& has = found.group->device;
+  if (found.how == database::Found::How::key)
+    note(fmt::format("there is no result of {}; by the key it is that of {}", database::to_text(wanted.sizes),
+                     database::to_text(found.sizes)));
+  if (found.how == database::Found::How::rule)
+    note(fmt::format("there is no result of {}; it is the rule's choice, and was not timed for these sizes",
+                     database::to_text(wanted.sizes)));
+  if (found.device == database::DeviceMatch::alias)
+    note(fmt::format("'{}' is an alias; the result is of '{}'", wanted.device.name, has.name));
+  if (found.device == database::DeviceMatch::architecture)
+    note(fmt::format("there is no result of '{}'; this one is of '{}', which has the same architecture, {}",
+                     wanted.device.name, has.name, has.arch));
+  for (const std::string& text : database::differences(has, wanted.device)) note(text);
+}
+
+[[noreturn]] void fail_to_find(const database::Database& database, const Groups& groups,
+                               const database::Wanted& wanted) {
+  const bool any = std::ranges::any_of(groups, [&](const database::ResultGroup* group) {
+    return database::match_device(database, group->device, wanted.device) != database::DeviceMatch::other;
+  });
+  if (!any)
+    throw Error(ExitCode::none_valid,
+                fmt::format("there is no result of the device '{}' or its architecture, but of {}; if it is one of "
+                            "these by another name, say so with tune merge --alias",
+                            wanted.device.name, devices_of(groups)));
+  throw Error(ExitCode::none_valid, fmt::format("there is no result of {} on '{}', and no rule for other sizes; tune "
+                                                "these, or make a rule with tune cover",
+                                                database::to_text(wanted.sizes), wanted.device.name));
+}
+
+/// How much slower each size is with the result of its key than with its own.
+void validate(const database::Database& database, const LookupOptions& options) {
+  const database::ResultGroup& group = the_group(database, options.selection);
+  const commands::RecordedSlowdowns recorded = commands::read_slowdowns(database, group, options.validate, {});
+  for (const std::string& text : recorded.notes) note(text);
+  const database::Slowdowns& table = recorded.table;
+  if (table.sizes.empty())
+    throw Error(ExitCode::bad_input,
+                "--validate: none of the runs has times of the database's sizes; give the journals (PREFIX.jsonl) of "
+                "their tunings");
+  const auto key = size_key(options.keys, table.sizes.front());
+  std::string text = "slowdown  sizes -> by the key\n";
+  std::vector<double> slowdowns;
+  for (std::size_t size = 0; size < table.sizes.size(); ++size) {
+    const database::Sizes other = key(table.sizes[size]);
+    const auto result = database.results.find({group, other});
+    const double slowdown =
+        result != database.results.end() ? database::slowdown_of(table, size, result->second.params) : 0;
+    if (std::isfinite(slowdown) && slowdown > 0) slowdowns.push_back(slowdown);
+    text += fmt::format("{:>8}  {} -> {}\n", slowdown > 0 ? fmt::format("{:.3f}", slowdown) : "-",
+                        database::to_text(table.sizes[size]), database::to_text(other));
+  }
+  text += fmt::format("{} of {} sizes find a result by the key", slowdowns.size(), table.sizes.size());
+  if (!slowdowns.empty())
+    text +=
+        fmt::format(": mean slowdown {:.3f}, worst {:.3f}",
+                    std::accumulate(slowdowns.begin(), slowdowns.end(), 0.0) / static_cast<double>(slowdowns.size()),
+                    std::ranges::max(slowdowns));
+  platform::print(shown(text) + "\n");
+}
+
+}  // namespace
+
+ExitCode lookup(const Options& all) {
+  const LookupOptions& options = *all.lookup;
+  const database::Database database = database::read_database(options.database);
+  if (!options.validate.empty()) {
+    validate(database, options);
+    return ExitCode::ok;
+  }
+  const Groups groups = database::select_groups(database, selection_of(options.selection));
+  const database::Sizes sizes = sizes_of(options);
+  require_all_sizes(database, groups, sizes);
+  const database::Wanted wanted{wanted_device(all, options.selection, groups), sizes, size_key(options.keys, sizes)};
+  const auto found = database::look_up(database, groups, wanted);
+  if (!found) fail_to_find(database, groups, wanted);
+  note_what_differs(*found, wanted);
+  platform::print(database::write_found(*found));
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,189 @@
+#include "commands/database/recorded_slowdowns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "config/reader/load.h"
+#include "model/problem_size.h"
+#include "model/settings.h"
+#include "model/values/error.h"
+#include "model/values/shown.h"
+#include "recording/recording.h"
+#include "wire/artifact_name.h"
+
+namespace tune::commands {
+namespace {
+
+/// The problem as a journal names it.
+std::string recorded_problem(const database::ResultGroup& group, const database::Sizes& sizes) {
+  const auto text = [&](const char* key) {
+    const auto found = group.problem.find(key);
+    return found != group.problem.end() ? found->second : std::string();
+  };
+  const auto layout = [&](const char* key) { return text(key) == "col" ? Layout::col : Layout::row; };
+  std::map<std::string, Value> constants;
+  if (!group.problem.contains("layout_a")) {
+    for (const auto& [name, size] : sizes) constants[name] = size;
+    for (const auto& [name, value] : group.problem) constants[name] = parse_value(value);
+    return problem_size_text(Custom{}, constants);
+  }
+  Gemm gemm;
+  gemm.m = database::size_of(sizes, "m").value_or(0);
+  gemm.n = database::size_of(sizes, "n").value_or(0);
+  gemm.k = database::size_of(sizes, "k").value_or(0);
+  gemm.batch = database::size_of(sizes, "batch").value_or(1);
+  gemm.a = parse_type(text("a")).value_or(Type::f32);
+  gemm.b = parse_type(text("b")).value_or(Type::f32);
+  gemm.c = parse_type(text("c")).value_or(Type::f32);
+  gemm.layout_a = layout("layout_a");
+  gemm.layout_b = layout("layout_b");
+  gemm.layout_c = layout("layout_c");
+  return problem_size_text(gemm, constants);
+}
+
+/// A configuration of a run, and how much slower it is than the run's best.
+struct Timed {
+  database::Configuration configuration;
+  std::string key;  ///< its parameters as a text
+  double sweep = 0;
+  std::optional<double> finals;
+};
+
+/// Puts parameters into the order in which another configuration has them: a journal has its own.
+void put_in_order(std::vector<Setting>& params, const std::vector<Setting>& order) {
+  std::ranges::stable_sort(params, {}, [&](const Setting& setting) {
+    return std::ranges::find(order, setting.name, &Setting::name) - order.begin();
+  });
+}
+
+/// The times of one size in a recording; nothing of a configuration that failed or that the recording has no time of.
+std::vector<Timed> times_of(const recording::Recording& recording, const database::ResultGroup& group,
+                            const database::Sizes& sizes, const database::TunedResult& result) {
+  const Backend backend = config::parse_backend(group.backend).value_or(Backend::program);
+  std::vector<Timed> times;
+  for (const recording::RecordedTrial& trial : recording.trials) {
+    const auto* measurement = std::get_if<Measurement>(&trial.outcome);
+    if (measurement == nullptr) continue;
+    Timed timed{{trial.settings, measurement->build.artifact_hash, {}}, {}, measurement->timing.median, {}};
+    if (!measurement->build.key.empty())
+      timed.configuration.store_path = measurement->build.key + "/" + wire::artifact_name(backend);
+    if (backend == Backend::program) {
+      database::ResultKey of_trial;
+      database::set_problem(of_trial, {}, {}, timed.configuration.params);
+      if (of_trial.sizes != sizes) continue;
+    }
+    put_in_order(timed.configuration.params, result.params);
+    timed.key = to_text(timed.configuration.params);
+    const auto is_this = [&](const Finalist& finalist) {
+      return finalist.label.empty() && finalist.spec.mesh_idx == trial.mesh_idx && !finalist.failure &&
+             finished(finalist);
+    };
+    if (recording.finals) {
+      const auto finalist = std::ranges::find_if(recording.finals->finalists, is_this);
+      if (finalist != recording.finals->finalists.end()) timed.finals = median_seconds(*finalist);
+    }
+    times.push_back(std::move(timed));
+  }
+  return times;
+}
+
+const Timed& best_of(const std::vector<Timed>& times) {
+  return *std::ranges::min_element(times, [](const Timed& a, const Timed& b) {
+    if (a.finals.has_value() != b.finals.has_value()) return a.finals.has_value();
+    return a.finals ? *a.finals < *b.finals : a.sweep < b.sweep;
+  });
+}
+
+class TableMaker {
+ public:
+  TableMaker(const database::ResultGroup& group, const std::vector<recording::Recording>& recordings)
+      : group_(&group), recordings_(&recordings) {}
+
+  void add(const database::Sizes& sizes, const database::TunedResult& result, double weight) {
+    const std::vector<Timed> times = find_times(sizes, result);
+    if (times.empty()) {
+      found_.without.push_back(sizes);
+      return;
+    }
+    found_.table.sizes.push_back(sizes);
+    found_.table.weights.push_back(weight);
+    std::vector<double>& row =
+        found_.table.of.emplace_back(found_.table.configurations.size(), database::kUnknownSlowdown);
+    const Timed& best = best_of(times);
+    for (const Timed& timed : times) {
+      const std::size_t place = place_of(timed);
+      if (place == row.size()) row.push_back(database::kUnknownSlowdown);
+      const double slowdown = timed.finals && best.finals ? *timed.finals / *best.finals : timed.sweep / best.sweep;
+      row[place] = std::max(1.0, slowdown);
+    }
+  }
+
+  RecordedSlowdowns take() {
+    for (std::vector<double>& row : found_.table.of)
+      row.resize(found_.table.configurations.size(), database::kUnknownSlowdown);
+    return std::move(found_);
+  }
+
+ private:
+  std::vector<Timed> find_times(const database::Sizes& sizes, const database::TunedResult& result) {
+    const bool is_program = group_->backend == to_text(Backend::program);
+    const std::string problem = is_program ? "" : recorded_problem(*group_, sizes);
+    for (const recording::Recording& recording : *recordings_) {
+      const bool same_device = recording.device.name.empty() || recording.device.name == group_->device.name;
+      if (recording.kernel != group_->kernel || recording.problem != problem || !same_device) continue;
+      std::vector<Timed> times = times_of(recording, *group_, sizes, result);
+      if (is_other_code(times, result)) {
+        found_.notes.push_back(
+            shown_line(fmt::format("{}: what was timed of {} is other code than that of the database, and is left out",
+                                   recording.file, database::to_text(sizes))));
+        continue;
+      }
+      if (!times.empty()) return times;
+    }
+    return {};
+  }
+
+  static bool is_other_code(const std::vector<Timed>& times, const database::TunedResult& result) {
+    const auto same = std::ranges::find(times, to_text(result.params), &Timed::key);
+    return same != times.end() && !result.artifact_hash.empty() &&
+           same->configuration.artifact_hash != result.artifact_hash;
+  }
+
+  /// Where the sizes are compiled in, a configuration has an artifact for each of them, and none is named.
+  std::size_t place_of(const Timed& timed) {
+    const auto [known, is_new] = places_.try_emplace(timed.key, places_.size());
+    if (is_new) found_.table.configurations.push_back(timed.configuration);
+    database::Configuration& configuration = found_.table.configurations[known->second];
+    if (configuration.artifact_hash != timed.configuration.artifact_hash) {
+      configuration.artifact_hash.clear();
+      configuration.store_path.clear();
+    }
+    return known->second;
+  }
+
+  const database::ResultGroup* group_;
+  const std::vector<recording::Recording>* recordings_;
+  std::map<std::string, std::size_t> places_;
+  RecordedSlowdowns found_;
+};
+
+}  // namespace
+
+RecordedSlowdowns read_slowdowns(const database::Database& database, const database::ResultGroup& group,
+                                 const std::vector<std::filesystem::path>& runs,
+                                 const std::map<database::Sizes, double>& weights) {
+  std::vector<recording::Recording> recordings;
+  for (const std::filesystem::path& run : runs)
+    for (recording::Recording& recording : recording::read_recordings(run)) recordings.push_back(std::move(recording));
+  TableMaker maker(group, recordings);
+  for (const auto& [key, result] : database.results) {
+    if (key.group != group) continue;
+    const auto weight = weights.find(key.sizes);
+    maker.add(key.sizes, result, weight != weights.end() ? weight->second : 1);
+  }
+  return maker.take();
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,74 @@
+#include "commands/database/selection.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "commands/tune/rules.h"
+#include "config/reader/load.h"
+#include "model/values/error.h"
+
+namespace tune::commands {
+
+std::pair<std::string, std::string> name_and_value(const char* option, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw Error(ExitCode::bad_input, fmt::format("{}: '{}' must be NAME=VALUE", option, text));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+database::Selection selection_of(const SelectionOptions& options) {
+  database::Selection selection;
+  selection.kernel = options.kernel;
+  for (const std::string& text : options.problem) selection.properties.insert(name_and_value("--problem", text));
+  return selection;
+}
+
+std::string devices_of(const std::vector<const database::ResultGroup*>& groups) {
+  std::set<std::string> names;
+  for (const database::ResultGroup* group : groups)
+    names.insert(group->device.arch.empty() ? group->device.name
+                                            : fmt::format("{} ({})", group->device.name, group->device.arch));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const database::ResultGroup& the_group(const database::Database& database, const SelectionOptions& options) {
+  std::vector<const database::ResultGroup*> groups = database::select_groups(database, selection_of(options));
+  const std::vector<const database::ResultGroup*> all = groups;
+  if (options.device)
+    std::erase_if(groups, [&](const database::ResultGroup* group) { return group->device.name != *options.device; });
+  if (groups.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("there is no result of the device '{}', but of {}", *options.device, devices_of(all)));
+  if (groups.size() == 1) return *groups.front();
+  if (std::ranges::any_of(groups, [&](const auto* group) { return group->device.name != groups[0]->device.name; }))
+    throw Error(ExitCode::bad_input,
+                fmt::format("the database has results of {}; choose a device with --device", devices_of(groups)));
+  throw Error(ExitCode::bad_input,
+              fmt::format("the database has results of {} versions of the driver, the compiler or the source; choose "
+                          "one with --problem, such as --problem driver={} --problem source={}",
+                          groups.size(), groups.back()->device.driver, groups.back()->source));
+}
+
+database::TunedDevice wanted_device(const Options& options, const SelectionOptions& selection,
+                                    const std::vector<const database::ResultGroup*>& groups) {
+  if (selection.device) return {*selection.device, {}, {}, {}, {}};
+  const auto backend = config::parse_backend(groups.front()->backend);
+  if (!backend)
+    throw Error(ExitCode::bad_input,
+                fmt::format("the database has results of the backend '{}', which this tune does not know",
+                            groups.front()->backend));
+  try {
+    exec::Workers workers = find_workers(options);
+    const wire::Hello hello = workers.probe(*backend);
+    if (!hello.no_device.empty()) throw Error(ExitCode::environment, hello.no_device);
+    return {hello.device.name, hello.device.arch, hello.device.driver, hello.compiler, hello.vendor_library};
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}; to look for another device, name it with --device, such as one of {}",
+                                          error.what(), devices_of(groups)));
+  }
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/database_options.h"
+#include "cli/options.h"
+#include "database/lookup.h"
+
+namespace tune::commands {
+
+/// What the options of the commands about databases mean. Throw Error(bad_input).
+database::Selection selection_of(const SelectionOptions& options);
+
+/// The one group that is meant, of one device and one version of everything. Throws Error(bad_input) if there are
+/// several; the message says how to choose.
+const database::ResultGroup& the_group(const database::Database& database, const SelectionOptions& options);
+
+/// The device that results are wanted for: the named one, or this machine's, which is asked by a worker of the
+/// groups' backend. Throws Error(environment) if that has none.
+database::TunedDevice wanted_device(const Options& options, const SelectionOptions& selection,
+                                    const std::vector<const database::ResultGroup*>& groups);
+
+/// `NVIDIA H200 (sm_90a), AMD EPYC`: all that the groups have results of.
+std::string devices_of(const std::vector<const database::ResultGroup*>& groups);
+
+/// `NAME=VALUE`; `option` is named in errors.
+std::pair<std::string, std::string> name_and_value(const char* option, const std::string& text);
+
+}  // namespace tune::commands

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "commands/commands.h"
+#include "commands/on_stderr.h"
+#include "model/values/shown.h"
+#include "platform/files/streams.h"
+#include "platform/files/user_folders.h"
+#include "platform/store/store.h"
+#include "recording/journal_text.h"
+#include "recording/kernel_tuner_cache.h"
+#include "recording/recorded_space.h"
+#include "recording/t4.h"
+#include "report/csv.h"
+
+namespace tune::commands {
+namespace {
+
+using Format = recording::Recording::Format;
+
+Format format_of(const ConvertOptions& options) {
+  const std::string name = options.to ? *options.to : options.output.filename().string();
+  if (name == "journal" || name.ends_with(".jsonl")) return Format::journal;
+  if (name == "csv" || name.ends_with(".csv")) return Format::csv;
+  if (name == "t4" || name.ends_with(".t4.json") || name.ends_with("_T4.json")) return Format::t4;
+  if (name == "kernel-tuner" || name.ends_with(".json")) return Format::kernel_tuner;
+  throw Error(ExitCode::bad_input, options.output.string() +
+                                       ": the format does not follow from the name (.jsonl .json .t4.json .csv); say "
+                                       "it with --to journal, kernel-tuner, t4 or csv");
+}
+
+std::string to_csv(const recording::Recording& recording) {
+  std::ostringstream text;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : recording.parameters) names.push_back(parameter.name);
+  std::vector<report::Column> columns;
+  for (const std::string& figure : recording::figures_of(recording)) columns.push_back(report::measured_column(figure));
+  std::vector<Trial> trials;
+  for (const recording::RecordedTrial& trial : recording.trials)
+    trials.push_back({Spec{std::ssize(trials), trial.settings}, trial.outcome, 0, true});
+  report::Csv csv(text, recording.kernel, std::move(names), std::move(columns),
+                  {report::devices_of(trials) > 1, false, report::any_shared(trials)});
+  for (const Trial& trial : trials) csv.add(trial);
+  return text.str();
+}
+
+}  // namespace
+
+ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& command) {
+  const Format format = format_of(options);
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.input, options.output, ignored))
+    throw Error(ExitCode::bad_input, options.output.string() + ": the output is also the input");
+  const recording::Recording recording = recording::read_recording(options.input);
+  for (const std::string& text : recording.damaged.texts(recording.file)) print_wrapped("note: " + text);
+  std::string text;
+  switch (format) {
+    case Format::journal:
+      text = recording::to_journal(recording, command);
+      break;
+    case Format::kernel_tuner:
+      text = recording::to_kernel_tuner(recording, platform::timestamp());
+      break;
+    case Format::t4:
+      text = recording::to_t4(recording, platform::timestamp());
+      break;
+    case Format::csv:
+      text = to_csv(recording);
+      break;
+  }
+  if (options.output.has_parent_path()) std::filesystem::create_directories(options.output.parent_path(), ignored);
+  platform::write_file(options.output, text);
+  const std::string report =
+      fmt::format("{}: {} specs of {}{}", options.output.string(), recording.trials.size(),
+                  recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,
+                  recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name));
+  platform::print(shown_line(report) + "\n");
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/commands.h"
+#include "commands/on_stderr.h"
+#include "model/values/shown.h"
+#include "platform/files/file.h"
+#include "platform/files/streams.h"
+#include "platform/files/user_folders.h"
+#include "platform/store/store.h"
+#include "report/page/page.h"
+#include "results/database_runs.h"
+#include "results/live_page.h"
+#include "results/recorded_plan.h"
+#include "results/report_data.h"
+
+namespace tune::commands {
+namespace {
+
+/// That of the tuning file, or what the recording alone tells: a page needs no space.
+Plan plan_of(const recording::Recording& recording, const ReportOptions& options) {
+  if (!options.yamls.empty())
+    return results::load_recorded_plan(recording, {recording.file, options.yamls, {}, {}}).plan;
+  Plan plan;
+  plan.name = recording.kernel.empty() ? std::filesystem::path(recording.file).stem().string() : recording.kernel;
+  plan.backend = Backend::program;  // whatever it was: nothing is measured
+  plan.objective = recording.objectives.front();
+  return plan;
+}
+
+std::string data_of(const recording::Recording& recording, const ReportOptions& options) {
+  const auto run = std::ranges::find(options.runs, std::filesystem::path(recording.file));
+  const std::vector<std::string> names = platform::distinct_names(options.runs);
+  return results::report_data(recording, plan_of(recording, options),
+                              run == options.runs.end() ? recording.file : names[run - options.runs.begin()]);
+}
+
+/// All problems of a file.
+std::vector<recording::Recording> read(const std::filesystem::path& run) {
+  std::vector<recording::Recording> recordings = results::read_runs(run);
+  const recording::Recording& last = recordings.back();
+  for (const std::string& text : last.damaged.texts(last.file)) print_wrapped("note: " + text);
+  if (std::ranges::any_of(recordings, &recording::Recording::has_older_finals))
+    print_wrapped("note: " + last.file + ": its finals are of an older version, and are left out");
+  return recordings;
+}
+
+void must_not_be_input(const std::filesystem::path& output, const ReportOptions& options) {
+  std::error_code ignored;
+  for (const auto* inputs : {&options.runs, &options.yamls})
+    for (const std::filesystem::path& input : *inputs)
+      if (std::filesystem::equivalent(input, output, ignored))
+        throw Error(ExitCode::bad_input,
+                    output.string() + ": the output is also an input; give the page a name such as report.html");
+}
+
+report::PageRules page_rules(const std::filesystem::path& output, const std::vector<std::string>& data) {
+  platform::Hash hash;
+  for (const std::string& run : data) hash.add(run);
+  return {output.stem().string(), platform::utc_minute(), false, hash.hex()};
+}
+
+void write_page(const std::filesystem::path& output, const ReportOptions& options) {
+  must_not_be_input(output, options);
+  std::vector<std::string> data;
+  for (const std::filesystem::path& run : options.runs)
+    for (const recording::Recording& recording : read(run)) data.push_back(data_of(recording, options));
+  std::error_code ignored;  // writing says why
+  if (output.has_parent_path()) std::filesystem::create_directories(output.parent_path(), ignored);
+  platform::write_file(output, report::page(page_rules(output, data), data));
+  platform::print(shown_line(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) +
+                  "\n");
+}
+
+}  // namespace
+
+ExitCode report(ReportOptions options) {
+  for (std::filesystem::path& run : options.runs) run = recording::run_file(run);
+  if (options.output) write_page(*options.output, options);
+  if (!options.live) return ExitCode::ok;
+  const auto data = [&](const recording::Recording& recording) { return data_of(recording, options); };
+  results::serve({options.runs.front().stem().string(), options.runs, data}, *options.live);
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

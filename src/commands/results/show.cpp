@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "commands/commands.h"
+#include "commands/on_stderr.h"
+#include "commands/tune/rules.h"
+#include "database/database_file.h"
+#include "platform/files/streams.h"
+#include "report/insights.h"
+#include "report/listing.h"
+#include "report/table.h"
+#include "results/results.h"
+#include "results/shown_run.h"
+
+namespace tune::commands {
+namespace {
+
+struct Meant {
+  std::filesystem::path file;
+  std::string shape = {};  ///< of a list: M64-N64-K64
+};
+
+/// `best.yaml` means the journal `best.jsonl`, and so does `best`. `best-M64-N64-K64` means one shape of it.
+Meant recording_of(const ShowOptions& options) {
+  const auto is_file = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored);
+  };
+  const std::string ending = options.run.extension();
+  const bool is_result = ending == ".yaml" || ending == ".yml";
+  const std::filesystem::path prefix = is_result ? options.run.parent_path() / options.run.stem() : options.run;
+  const std::filesystem::path journal = prefix.string() + ".jsonl";
+  const std::filesystem::path file = is_result ? journal : recording::run_file(prefix);
+  if (is_file(file)) return {file};
+  const std::string name = prefix.string();
+  for (std::size_t dash = name.rfind('-'); dash != std::string::npos && dash > 0; dash = name.rfind('-', dash - 1))
+    if (const std::string of_all = name.substr(0, dash) + ".jsonl"; is_file(of_all))
+      return {of_all, name.substr(dash + 1)};
+  std::error_code ignored;
+  const std::string why =
+      std::filesystem::exists(options.run, ignored)
+          ? fmt::format("{} is no run, and there is no journal {} of it", options.run.string(), journal.string())
+          : fmt::format("there is no run {}: neither this file nor {} is there", options.run.string(),
+                        journal.string());
+  throw Error(ExitCode::bad_input, why + "; give the journal, CSV file, Kernel Tuner cache or T4 results of a run");
+}
+
+/// `2026-11-22 10:44 UTC`
+std::string minute_of(const std::string& date) { return date.empty() ? "" : ", of " + date.substr(0, 16) + " UTC"; }
+
+void say_what_is_shown(const recording::Recording& recording, const results::ShownRun& shown) {
+  for (const std::string& text : recording.damaged.texts(recording.file)) print_wrapped("note: " + text);
+  if (!recording.run) return;
+  const recording::JournalRun& run = *recording.run;
+  if (run.count > 1)
+    print_wrapped(fmt::format("note: this is run {} of {} in {}{}{}; --run N shows another", run.number, run.count,
+                              recording.file, run.begin.shape.empty() ? "" : ", for " + run.begin.shape,
+                              minute_of(run.begin.date)));
+  if (!shown.printed)
+    print_wrapped(fmt::format(
+        "note: {} does not have what the run printed, because it was killed or an older version of tune wrote it; "
+        "this is put together from its trials",
+        recording.file));
+}
+
+/// The values of the objective; failed specs have none.
+std::vector<Judged> judged(const report::Summary& summary) {
+  std::vector<Judged> all;
+  for (const Ranked& row : summary.ranking.rows)
+    if (std::isfinite(row.objective)) all.push_back({&row.trial->spec, row.objective});
+  for (const Trial& trial : summary.trials)
+    if (trial.failure() != nullptr) all.push_back({&trial.spec, std::nullopt});
+  return all;
+}
+
+report::MeritUnit unit_of(const Objective& objective, const report::Summary& summary) {
+  if (objective.name() == "time") return {};
+  const Ranked& best = summary.ranking.rows.front();
+  return {objective.name(), 1, objective.merit(best.trial->spec, *best.timed().measurement()).maximize};
+}
+
+/// The sections that were asked for; empty: none was.
+std::string sections(const ShowOptions& options, const report::Summary& summary, const Objective& objective) {
+  std::string text;
+  const auto add = [&](const std::string& section) { text += (text.empty() ? "" : "\n") + section; };
+  if (options.sort || !options.columns.empty())
+    add(report::listing_text(summary, {options.columns, options.sort, options.descending}));
+  if (options.failed) add(report::failures_text(summary, summary.top));
+  if (!options.effects && !options.chart && !options.changes) return text;
+  if (summary.ranking.rows.empty())
+    throw Error(ExitCode::none_valid, "no spec of this run has a result that could be compared; --failed lists why");
+  const report::MeritUnit unit = unit_of(objective, summary);
+  if (options.chart) add(report::chart_text(summary, unit));
+  if (options.effects) add(report::effects_text(effects_of(judged(summary), unit.maximize), unit, summary.width));
+  if (options.changes) add(report::changes_text(summary, unit));
+  return text;
+}
+
+}  // namespace
+
+ExitCode show(const ShowOptions& options) {
+  if (database::is_database(options.run)) return show_database(options);
+  const auto [file, shape] = recording_of(options);
+  const recording::Recording recording =
+      recording::read_run(file, {options.number, false, options.number ? "" : shape});
+  const results::ShownRun shown = results::shown_run(recording, file);
+  say_what_is_shown(recording, shown);
+
+  Options looks;
+  looks.top = options.top;
+  results::ResultsRules rules = results_rules(looks);
+  rules.command = shown.command;
+  rules.tuned = shown.tuned;
+  rules.time = shown.time;
+  const Objective objective(shown.loaded.plan);
+  const results::Results results(rules, shown.loaded, objective, shown.findings);
+  report::Summary summary = results.summary();
+  results::place_rows(summary, recording, objective.name() == "time");
+  const std::string asked = sections(options, summary, objective);
+  if (asked.empty())
+    platform::print_escaped(report::result_text(summary));
+  else
+    platform::print(asked);
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,152 @@
+#include "commands/tune/agent_plan.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "commands/tune/rules.h"
+#include "model/device_setting.h"
+#include "platform/files/file.h"
+#include "platform/files/streams.h"
+#include "platform/files/user_folders.h"
+#include "platform/store/header_search.h"
+#include "platform/store/store.h"
+
+namespace tune::commands {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kHeaderVariables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
+
+fs::path full_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+
+/// The files that a plan is read from and built from. They keep their paths, below a folder of the agent.
+class Inputs {
+ public:
+  void add(const fs::path& path, const std::string& text) {
+    if (!paths_.insert(path).second) return;
+    std::error_code ignored;
+    const bool executable = (fs::status(path, ignored).permissions() & fs::perms::owner_exec) != fs::perms::none;
+    const std::string hash = platform::Hash().add(text).hex();
+    plan_.order.inputs.push_back({path.string(), hash, executable});
+    if (hashes_.insert(hash).second) plan_.files.push_back({hash, text});
+  }
+  void add(const fs::path& path) { add(full_path(path), platform::read_file(path)); }
+
+  /// A file that was found where links lead to, also under the names that lead there through one of these folders.
+  void add(const fs::path& file, const std::string& text, const std::set<fs::path>& folders) {
+    add(file, text);
+    for (const fs::path& folder : folders) {
+      std::error_code ignored;
+      const fs::path below = file.lexically_relative(fs::weakly_canonical(folder, ignored));
+      if (!below.empty() && *below.begin() != "..") add((folder / below).lexically_normal(), text);
+    }
+  }
+
+  exec::AgentPlan take() { return std::move(plan_); }
+
+ private:
+  std::set<fs::path> paths_;
+  std::set<std::string> hashes_;
+  exec::AgentPlan plan_;
+};
+
+std::string on_agent(const fs::path& path) { return std::string(wire::kInputs) + full_path(path).string(); }
+
+/// The command line of a run on one machine that would do what each agent is to do.
+std::vector<std::string> words_of(const Options& options, const exec::Requests& requests) {
+  Options there = options;
+  for (fs::path& yaml : there.yaml) yaml = on_agent(yaml);
+  there.shapes.reset();
+  if (requests.hello().devices.empty()) there.devices.reset();
+  std::vector<std::string> words = reproducing_command(there);
+  std::vector<std::string> more;
+  const auto add_path = [&](const char* name, const std::optional<fs::path>& path) {
+    if (path) more.insert(more.end(), {name, full_path(*path).string()});
+  };
+  if (options.tune) more.push_back("--tune");
+  if (options.share_processes) more.insert(more.end(), {"--isolation", "auto"});
+  if (!options.turns) more.push_back("--no-turns");
+  if (options.jobs > 0) more.insert(more.end(), {"--jobs", std::to_string(options.jobs)});
+  add_path("--keep", options.keep);
+  add_path("--store", options.store);
+  add_path("--base-store", options.base_store);
+  words.insert(words.begin() + 1, more.begin(), more.end());
+  return words;
+}
+
+/// The names behind `$` or `${` in a text.
+std::set<std::string> variables_in(const std::string& text) {
+  std::set<std::string> names;
+  for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+    const std::size_t begin = at + (text.compare(at, 2, "${") == 0 ? 2 : 1);
+    std::size_t end = begin;
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) ++end;
+    if (end > begin) names.insert(text.substr(begin, end - begin));
+  }
+  return names;
+}
+
+/// What of the environment a build depends on: what compilers are told by it, and what paths in the file name.
+std::map<std::string, std::string> environment_of(const Options& options) {
+  std::set<std::string> names(std::begin(platform::kCompilerVariables), std::end(platform::kCompilerVariables));
+  names.insert(std::begin(kHeaderVariables), std::end(kHeaderVariables));
+  for (const fs::path& yaml : options.yaml) names.merge(variables_in(platform::read_file(yaml)));
+  std::map<std::string, std::string> environment;
+  for (const std::string& name : names)
+    if (const char* value = std::getenv(name.c_str())) environment[name] = value;
+  return environment;
+}
+
+}  // namespace
+
+std::unique_ptr<exec::Cluster> cluster_for(const Options& options) {
+  const ClusterOptions& given = options.cluster;
+  if (!given.launcher) return nullptr;
+  exec::ClusterRules rules;
+  rules.launcher = {*given.launcher, given.hosts, given.agents, (platform::folder_of_executable() / "tune").string()};
+  if (given.listen) {
+    rules.host = given.listen->host;
+    rules.port = given.listen->port;
+  }
+  rules.devices = options.devices;
+  rules.per_model = options.per_device_model;
+  rules.start_seconds = given.agents_within;
+  rules.silence_seconds = given.agent_timeout;
+  rules.step_seconds = options.timeout_build;
+  rules.say = [quiet = options.quiet](const std::string& text) {
+    if (!quiet || text.starts_with("warning")) platform::print_to_stderr(text);
+  };
+  return std::make_unique<exec::Cluster>(std::move(rules));
+}
+
+exec::AgentPlan agent_plan(const Options& options, const Target& target, const exec::Requests& requests) {
+  const Plan& plan = target.plan();
+  Inputs inputs;
+  std::set<fs::path> folders(plan.build.include.begin(), plan.build.include.end());
+  for (const fs::path& yaml : options.yaml) {
+    inputs.add(yaml);
+    folders.insert(full_path(yaml).parent_path());
+  }
+  if (!plan.file.empty()) {
+    inputs.add(plan.file);
+    folders.insert(plan.file.parent_path());
+  }
+  for (const auto& [path, text] : exec::sources_of(plan).texts) inputs.add(path, text, folders);
+  for (const fs::path& file : plan.build.depends) inputs.add(file);
+  for (const Baseline& baseline : plan.baselines)
+    if (!baseline.file.empty()) inputs.add(baseline.file);
+  exec::AgentPlan result = inputs.take();
+  result.order.words = words_of(options, requests);
+  if (target.shape) result.order.shape = config::listed_shape(*target.shape);
+  result.order.environment = environment_of(options);
+  std::error_code ignored;
+  result.order.folder = fs::current_path(ignored).string();
+  if (!plan.is_command()) result.source_hash = requests.source_hash();
+  result.may_wait = sets_device(plan.space);
+  return result;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "commands/commands.h"
+#include "commands/on_stderr.h"
+#include "commands/tune/build_rows.h"
+#include "commands/tune/rules.h"
+#include "exec/build/kept_files.h"
+#include "platform/files/streams.h"
+#include "report/losses.h"
+#include "report/text_page.h"
+#include "results/failure_logs.h"
+
+namespace tune::commands {
+namespace {
+
+/// Queues the builds of the specs, one for each row. Specs that cannot be launched are lost.
+std::vector<report::BuildRow> queue_builds(search::Strategy& strategy, std::size_t most,
+                                           exec::MeasureService& service) {
+  std::vector<report::BuildRow> rows;
+  for (auto spec = strategy.ask(); spec && rows.size() < most; spec = strategy.ask()) {
+    rows.push_back(launched_row(std::move(*spec), service.requests()));
+    if (!rows.back().loss) service.builds().want(rows.back().spec);
+  }
+  return rows;
+}
+
+void keep(const report::BuildRow& row, exec::MeasureService& service) {
+  const Failure* failure = row.loss ? std::get_if<Failure>(&*row.loss) : nullptr;
+  if (service.options().keep.empty() || (failure != nullptr && failure->stage == Stage::start)) return;
+  const std::filesystem::path folder = service.options().keep / std::to_string(row.spec.mesh_idx);
+  const std::filesystem::path& source = service.requests().plan().file;
+  const auto* artifact = std::get_if<exec::Artifact>(service.builds().find(row.spec));
+  const std::filesystem::path built = artifact != nullptr ? artifact->path : "";
+  if (failure != nullptr) return exec::keep_files(folder, built, source, *failure);
+  exec::keep_files(folder, {built, source});
+}
+
+/// The spec with whose parameters the reference kernel is built; null if the problem has none, or there is no spec.
+const Spec* spec_of_reference(const Plan& plan, std::span<const report::BuildRow> rows) {
+  const auto row = std::ranges::find_if(rows, [](const report::BuildRow& each) { return !each.loss; });
+  return builds_reference(plan) && row != rows.end() ? &row->spec : nullptr;
+}
+
+void print(const Options& options, const Target& target, const results::Findings& findings,
+           std::span<const report::BuildRow> rows) {
+  const std::vector<Trial> lost = lost_in(rows);
+  const report::Logs logs = results::write_logs(log_rules(options, target.outputs), lost);
+  const report::ListLook look = list_look(options, target.plan());
+  report::TextPage page(look.width, look.colors);
+  if (const auto columns = report::build_columns(rows, look); !options.quiet && !columns.empty()) {
+    for (const std::string& line : report::grid_lines(columns)) page.row(line);
+    page.prose(report::constants_text(rows.front().spec, look));
+  }
+  if (!options.quiet) page.losses(report::pruned_text(findings.pruned));
+  page.losses(report::losses_text(lost, reproducing_command(options), logs));
+  page.prose(fmt::format("Number of valid built specs: {} (out of {})", rows.size() - lost.size(), rows.size()));
+  platform::print_escaped(page.text());
+}
+
+}  // namespace
+
+ExitCode build_only(const Options& options, Target& target) {
+  results::Findings findings;
+  const std::optional<tuning::Grid> grid = target.grid(options, findings);
+  print_warnings(findings.notes.warnings());
+  if (!options.spec) grid->require_specs(name_of_input(options));
+  const exec::Requests requests(target.plan(), target.hello(), options.seed);
+  const auto strategy = tuning::strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  exec::MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
+  const auto most = static_cast<std::size_t>(options.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
+  std::vector<report::BuildRow> rows = queue_builds(*strategy, most, service);
+  const Spec* reference = spec_of_reference(target.plan(), rows);
+  if (reference != nullptr) service.builds().find_intact_reference(*reference);
+  service.finish_builds();
+  for (report::BuildRow& row : rows) {
+    judge(row, service);
+    keep(row, service);
+  }
+  print(options, target, findings, rows);
+  if (!target.outputs.csv.empty()) {
+    target.outputs.make_folders();
+    results::write_csv(target.outputs.csv, target.plan().space, target.filters, target.plan().name, rows);
+  }
+  if (const auto fault = reference != nullptr ? reference_fault(*reference, service) : std::nullopt)
+    throw Error(ExitCode::bad_input, *fault);
+  const bool any = std::ranges::any_of(rows, [](const report::BuildRow& row) { return !row.loss; });
+  return any ? ExitCode::ok : ExitCode::none_valid;
+}
+
+}  // namespace tune::commands

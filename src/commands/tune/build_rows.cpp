@@ -1,0 +1,61 @@
+#include "commands/tune/build_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exec/request/spec_launches.h"
+
+namespace tune::commands {
+
+report::BuildRow launched_row(Spec spec, const exec::Requests& requests) {
+  report::BuildRow row{std::move(spec), {}, {}, {}};
+  try {
+    for (const wire::KernelLaunch& launch : requests.measure(row.spec).launches)
+      if (!launch.block.empty()) row.dynamic = std::max(row.dynamic.value_or(0), launch.shared);
+  } catch (const exec::Unlaunchable& error) {
+    row.loss = Failure{Stage::start, Cause::reported, error.what(), {}};
+  }
+  return row;
+}
+
+void judge(report::BuildRow& row, exec::MeasureService& service) {
+  if (row.loss) return;
+  const exec::Builder::Result* result = service.builds().find(row.spec);
+  if (result == nullptr) return;
+  if (const auto* failure = std::get_if<Failure>(result)) {
+    row.loss = *failure;
+    return;
+  }
+  const auto& artifact = std::get<exec::Artifact>(*result);
+  row.info = service.builds().info_of(row.spec, artifact);
+  if (auto reason = service.requests().pruned_after_build(row.spec, row.info))
+    row.loss = PrunedAfterBuild{std::move(*reason), row.info};
+  else if (auto fault = service.builds().launch_fault(service.requests().measure(row.spec).launches, artifact))
+    row.loss = Failure{Stage::load, Cause::reported, std::move(*fault), {}};
+}
+
+std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureService& service) {
+  const std::string name = service.reference().name();
+  const exec::Builder::Result* result = service.builds().find_reference(spec);
+  if (result == nullptr) return std::nullopt;
+  if (const auto* failure = std::get_if<Failure>(result))
+    return fmt::format("{} cannot be built: {}", name, failure->headline());
+  const auto launches = service.requests().reference(spec).launches;
+  const auto fault = service.builds().launch_fault(launches, std::get<exec::Artifact>(*result));
+  if (!fault) return std::nullopt;
+  return fmt::format("{} cannot be launched: {}", name, *fault);
+}
+
+bool builds_reference(const Plan& plan) {
+  return std::holds_alternative<Custom>(plan.problem) && plan.backend != Backend::program;
+}
+
+std::vector<Trial> lost_in(std::span<const report::BuildRow> rows) {
+  std::vector<Trial> lost;
+  for (const report::BuildRow& row : rows)
+    if (row.loss) lost.push_back({row.spec, *row.loss});
+  return lost;
+}
+
+}  // namespace tune::commands

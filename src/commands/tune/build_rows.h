@@ -1,0 +1,27 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exec/device/measure_service.h"
+#include "report/build_table.h"
+
+namespace tune::commands {
+
+// What --build-only and --dry-run find out about specs without running them.
+
+/// A row of which the launches are known, or that is lost because there can be none.
+report::BuildRow launched_row(Spec spec, const exec::Requests& requests);
+/// Adds what the build of a row tells, and why its spec is not valid; nothing if it is not built yet. Throws
+/// Error(environment).
+void judge(report::BuildRow& row, exec::MeasureService& service);
+/// Why the reference that is built with the parameters of `spec` cannot be built or launched; nullopt if nothing is in
+/// the way, or if it is not built. Throws Error(environment).
+std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureService& service);
+/// Whether specs are checked against a kernel that has to be built.
+bool builds_reference(const Plan& plan);
+/// The rows that are lost, as trials.
+std::vector<Trial> lost_in(std::span<const report::BuildRow> rows);
+
+}  // namespace tune::commands

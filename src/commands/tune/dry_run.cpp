@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "commands/commands.h"
+#include "commands/on_stderr.h"
+#include "commands/tune/build_rows.h"
+#include "commands/tune/rules.h"
+#include "commands/tune/tune_rules.h"
+#include "exec/request/spec_launches.h"
+#include "platform/files/streams.h"
+#include "recording/journal.h"
+#include "report/losses.h"
+#include "report/spec_list.h"
+#include "report/text_page.h"
+
+namespace tune::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+ExitCode count(const Options& options, const Target& target) {
+  const ValidSpecs specs(target.plan().space, config::restrictions(target.filters));
+  const bool bounded = options.max_evals && *options.max_evals < specs.size();
+  platform::print(
+      fmt::format("Number of valid specs: {}\n", bounded ? std::to_string(*options.max_evals) : specs.size_text()));
+  return specs.size() > 0 ? ExitCode::ok : ExitCode::none_valid;
+}
+
+/// What is known of the specs of a kernel: whether they can be launched, and what the build store has of them. Where
+/// the user names a device that need not be here, the first spec is built for it. Programs are not looked at.
+class Check {
+ public:
+  Check(const Options& options, Target& target) {
+    const Plan& plan = target.plan();
+    std::error_code ignored;
+    if (plan.backend == Backend::program || !fs::is_regular_file(plan.file, ignored)) return;
+    const auto builder = target.machine.builder(plan.backend);
+    requests_.emplace(plan, builder.value_or(wire::Hello{}), options.seed);
+    if (!builder) return;
+    builds_ = plan.backend != Backend::cpu && (options.arch || options.device_file);
+    exec::MeasureOptions measure = measure_options(options, target.workers, plan.backend);
+    if (!builds_ && !fs::exists(measure.store.folder, ignored)) return;
+    // A dry run ends at once by a signal.
+    service_.emplace(*requests_, std::move(measure), std::make_unique<platform::Processes>(false));
+  }
+
+  report::BuildRow row(Spec spec) {
+    if (!requests_) return {std::move(spec), {}, {}, {}};
+    report::BuildRow row = launched_row(std::move(spec), *requests_);
+    if (builds_ && !row.loss) build(row.spec);
+    if (service_) judge(row, *service_);
+    return row;
+  }
+
+  std::optional<std::string> reference_fault(const Spec& spec) {
+    if (!service_ || !builds_reference(requests_->plan())) return std::nullopt;
+    try {
+      return commands::reference_fault(spec, *service_);
+    } catch (const exec::Unlaunchable&) {
+      return std::nullopt;  // as the spec is
+    }
+  }
+
+ private:
+  void build(const Spec& spec) {
+    builds_ = false;
+    service_->builds().want(spec);
+    if (builds_reference(requests_->plan())) service_->builds().find_intact_reference(spec);
+    service_->finish_builds();
+  }
+
+  bool builds_ = false;  ///< the next spec
+  std::optional<exec::Requests> requests_;
+  std::optional<exec::MeasureService> service_;
+};
+
+/// What a run would end with at once.
+std::vector<std::string> what_is_missing(const Plan& plan) {
+  std::vector<std::string> texts = missing_programs(plan);
+  std::error_code ignored;
+  if (!plan.file.empty() && !fs::is_regular_file(plan.file, ignored))
+    texts.push_back(
+        fmt::format("{}: there is no file {}, which a run needs", plan.yaml.filename().string(), plan.file.string()));
+  return texts;
+}
+
+/// What a run would have to do, and how long that would take, as far as its journal knows.
+void print_forecast(const Options& options, const Target& target, const tuning::Grid& grid, std::int64_t count) {
+  const auto last = recording::Journal::last_run_of(target.outputs.journal);
+  const exec::Requests requests(target.plan(), last ? last->hello : wire::Hello{}, options.seed);
+  tuning::Forecast forecast(work_to_do(options, target, grid, requests.has_build(), count, 1));
+  const auto known =
+      last ? recording::Journal::trials_of(target.outputs.journal) : std::unordered_map<std::string, Trial>();
+  forecast.ask(grid, [&](const Spec& spec) {
+    const auto trial = known.find(requests.trial_id(spec));
+    return trial != known.end() ? &trial->second : nullptr;
+  });
+  print_wrapped(forecast.answer());
+}
+
+}  // namespace
+
+ExitCode dry_run(const Options& options, Target& target) {
+  if (options.quiet && !options.spec && !options.partition) return count(options, target);
+  results::Findings findings;
+  const std::optional<tuning::Grid> grid = target.grid(options, findings);
+  print_warnings(findings.notes.warnings());
+  print_warnings(what_is_missing(target.plan()));
+  const auto strategy = tuning::strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  Check check(options, target);
+  const report::ListLook look = list_look(options, target.plan());
+  report::SpecList list(target.plan().space, look);
+  std::vector<report::BuildRow> lost;
+  std::optional<std::string> reference_fault;
+  std::int64_t count = 0;
+  for (auto spec = strategy->ask(); spec; spec = strategy->ask()) {
+    if (options.max_evals && count == *options.max_evals) break;
+    report::BuildRow row = check.row(std::move(*spec));
+    if (count++ == 0) reference_fault = check.reference_fault(row.spec);
+    if (!options.quiet && !platform::print_escaped(list.add(row))) break;
+    if (row.loss) lost.push_back(std::move(row));
+  }
+  report::TextPage page(look.width, look.colors);
+  if (!options.quiet) page.prose(list.in_all());
+  if (!options.quiet) page.losses(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
+  page.losses(report::losses_text(lost_in(lost), reproducing_command(options)));
+  page.prose(fmt::format("Number of valid specs: {}", count));
+  platform::print_escaped(page.text());
+  if (!options.quiet && !options.makes_several() && !options.spec && count > 0 && lost.empty() &&
+      what_is_missing(target.plan()).empty())
+    print_forecast(options, target, *grid, count);
+  if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
+  return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;
+}
+
+}  // namespace tune::commands

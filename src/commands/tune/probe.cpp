@@ -1,0 +1,14 @@
+#include "commands/commands.h"
+#include "commands/tune/rules.h"
+#include "config/reader/device_file.h"
+#include "platform/files/streams.h"
+
+namespace tune::commands {
+
+ExitCode probe(const Options& options) {
+  exec::Workers workers = find_workers(options);
+  platform::print(config::write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
+  return ExitCode::ok;
+}
+
+}  // namespace tune::commands

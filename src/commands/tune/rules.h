@@ -1,0 +1,58 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "config/reader/load.h"
+#include "exec/device/measure_service.h"
+#include "exec/workers.h"
+#include "report/build_table.h"
+#include "report/progress.h"
+#include "results/failure_logs.h"
+#include "results/outputs.h"
+#include "tuning/grid.h"
+#include "tuning/machine.h"
+#include "tuning/resume.h"
+#include "tuning/searching.h"
+#include "tuning/tuning.h"
+
+namespace tune::commands {
+
+/// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
+std::string name_of_input(const Options& options);
+
+// What the command line asks of each part of a run. No other file turns options into the rules of these parts.
+
+/// How the command line changes a tuning file, whether its specs are measured or replayed.
+config::LoadOptions load_options(const Options& options);
+/// The file of --device-file, which may be the name of a device. Throws Error(bad_input).
+std::optional<std::filesystem::path> device_file(const Options& options);
+tuning::GridRules grid_rules(const Options& options);
+tuning::SearchRules search_rules(const Options& options);
+tuning::MachineRules machine_rules(const Options& options, const results::Outputs& outputs);
+tuning::ResumeRules resume_rules(const Options& options);
+/// `suffix` tells the shapes of --shapes apart.
+results::OutputRules output_rules(const Options& options, std::string suffix = "");
+results::LogRules log_rules(const Options& options, const results::Outputs& outputs);
+/// `csv`: the file that will have all specs; empty: none.
+results::ResultsRules results_rules(const Options& options, const std::filesystem::path& csv = {});
+/// How a dry run and --build-only list specs on stdout.
+report::ListLook list_look(const Options& options, const Plan& plan);
+report::ProgressStyle progress_style(const Options& options, const Plan& plan);
+/// Bytes that a store which nobody has named may hold.
+inline constexpr std::int64_t kStoreLimit = std::int64_t{10} << 30;
+/// Where build artifacts lie.
+platform::StorePlaces store_places(const Options& options);
+/// Throws Error(environment) if the backend's worker is not installed.
+exec::MeasureOptions measure_options(const Options& options, const exec::Workers& workers, Backend backend);
+
+/// How many builds run at a time.
+int jobs(const Options& options);
+/// The workers of this installation.
+exec::Workers find_workers(const Options& options, exec::Cluster* cluster = nullptr);
+/// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
+std::vector<std::string> reproducing_command(const Options& options);
+
+}  // namespace tune::commands

@@ -1,0 +1,266 @@
+#include "commands/tune/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "commands/commands.h"
+#include "commands/on_stderr.h"
+#include "commands/tune/rules.h"
+#include "config/reader/filter.h"
+#include "exec/evaluate/replay_runner.h"
+#include "model/problem_size.h"
+#include "recording/recorded_space.h"
+#include "results/recorded_plan.h"
+#include "search/listed.h"
+
+namespace tune::commands {
+namespace {
+
+bool has_sizes(const Options& options) { return options.m || options.n || options.k; }
+
+/// Without a tuning file, sizes choose one of the problems of a journal.
+bool sizes_choose(const Options& options, const recording::Recording& recording) {
+  return options.yaml.empty() && has_sizes(options) && recording.format == recording::Recording::Format::journal;
+}
+
+results::RecordedPlanRules plan_rules(const Options& options, const recording::Recording& recording) {
+  results::RecordedPlanRules rules = {*options.simulate, options.yaml, load_options(options), device_file(options)};
+  if (sizes_choose(options, recording)) rules.load.m = rules.load.n = rules.load.k = std::nullopt;
+  return rules;
+}
+
+std::string other_problems_note(const recording::Recording& last, std::size_t problems) {
+  if (problems < 2) return "";
+  return fmt::format(
+      "{} is of {} problems, and this is the last, {}; -m, -n and -k choose another, if it has these sizes", last.file,
+      problems, last.problem);
+}
+
+/// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the
+/// last. Without a tuning file, sizes name it, and the grid is that of the tuning that the journal has seen last, if it
+/// tells that.
+recording::Recording chosen_recording(const Options& options, std::string& note) {
+  if (options.yaml.empty()) {
+    if (options.m && options.n && options.k)
+      return recording::read_run(*options.simulate,
+                                 {{}, true, fmt::format("M{}-N{}-K{}", *options.m, *options.n, *options.k)});
+    recording::Recording recording = recording::read_run(*options.simulate, {{}, true});
+    if (sizes_choose(options, recording))
+      throw Error(ExitCode::bad_input, "-m, -n and -k choose a recorded problem together; give all three");
+    note = other_problems_note(recording, recording.problems);
+    return recording;
+  }
+  std::vector<recording::Recording> recordings = recording::read_recordings(*options.simulate);
+  if (recordings.size() > 1) {
+    recording::Recording of_any_problem = recordings.back();
+    of_any_problem.problem.clear();
+    const Plan plan = results::load_recorded_plan(of_any_problem, plan_rules(options, of_any_problem)).plan;
+    const auto named =
+        std::ranges::find(recordings, problem_size_text(plan.problem, plan.constants), &recording::Recording::problem);
+    if (named != recordings.end()) return std::move(*named);
+  }
+  note = other_problems_note(recordings.back(), recordings.size());
+  if (recordings.back().problem.empty() && recordings.size() == 1 && has_sizes(options))
+    note = fmt::format("{} does not say of which problem it is, so nothing shows that its times are for these sizes",
+                       recordings.back().file);
+  return std::move(recordings.back());
+}
+
+results::Outputs outputs_of(const Options& options) {
+  results::OutputRules rules = output_rules(options);
+  rules.journal = false;
+  results::Outputs outputs(rules);
+  std::vector<std::filesystem::path> inputs = options.yaml;
+  inputs.push_back(*options.simulate);
+  outputs.must_not_be(inputs);
+  return outputs;
+}
+
+report::ProgressStyle no_progress() {
+  report::ProgressStyle style;
+  style.quiet = true;
+  return style;
+}
+
+/// The specs that pass the filters, from the tuning file's grid or from the recorded ones.
+ValidSpecs wanted_specs(const Options& options, const Plan& plan, const recording::Recording& recording,
+                        results::Findings& findings) {
+  const std::vector<config::Filter>& filters = findings.filters = config::parse_filters(options.filters, plan.space);
+  if (!options.yaml.empty()) {
+    tuning::Grid grid(plan, filters, false);
+    findings.pruned = grid.pruned;
+    findings.default_spec = grid.default_spec;
+    if (grid.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + grid.why_empty());
+    return std::move(grid.specs);
+  }
+  std::vector<Space::Point> points = recording::points_of(recording, plan.space);
+  std::erase_if(points, [&](const Space::Point& point) { return !config::matches(filters, plan.space.spec(point)); });
+  return {plan.space, std::move(points)};
+}
+
+/// Readers know specs by the numbers of the recorded run, and ties are decided by them; but a tuning file has its own.
+void number_as_recorded(Spec& spec, const Options& options, const tuning::Replay& replay) {
+  if (options.yaml.empty()) spec.mesh_idx = replay.recorded_idx(spec).value_or(spec.mesh_idx);
+}
+
+std::unique_ptr<search::Strategy> strategy_of(const Options& options, const ValidSpecs& specs, const Plan& plan,
+                                              const Objective& objective, const tuning::Replay& replay,
+                                              results::Findings& findings) {
+  tuning::SearchRules rules = search_rules(options);
+  rules.say = [&findings](const std::string& text) { findings.notes.said(text); };
+  if (rules.auto_clocks && specs.size() > 0)
+    return tuning::at_chosen_clocks(rules, specs, findings.default_spec, objective);
+  if (tuning::wants_search(rules, specs.size())) return tuning::make_strategy(rules, specs, {}, objective);
+  std::deque<Spec> listed;
+  for (std::int64_t i = 0; i < specs.size(); ++i) {
+    const Spec spec = specs.spec(i);
+    Spec numbered = spec;
+    number_as_recorded(numbered, options, replay);
+    if (!options.spec || numbered.mesh_idx == *options.spec) listed.push_back(spec);
+  }
+  if (listed.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("no spec of {} is left to be simulated", plan.yaml.filename().string()));
+  return std::make_unique<search::Listed>(std::move(listed));
+}
+
+tuning::TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
+  tuning::TunerRules rules;
+  rules.max_evals = options.max_evals;
+  rules.time = options.time;
+  rules.time_budget = options.time_budget;
+  rules.enough = enough;
+  rules.keep_going = true;
+  return rules;
+}
+
+/// A tuning on a recorded run, ready to begin. What is made first is needed by what follows.
+struct Simulation {
+  explicit Simulation(const Options& options, tuning::Replay::Change change = {})
+      : recording(chosen_recording(options, choice)),
+        loaded(results::load_recorded_plan(recording, plan_rules(options, recording))),
+        objective(loaded.plan),
+        outputs(outputs_of(options)),
+        specs(wanted_specs(options, loaded.plan, recording, findings)),
+        replay(recording, loaded.plan, objective, std::move(change)),
+        // The best there can be is the best that was recorded.
+        enough(options.stop_within ? replay.near_best(specs, *options.stop_within) : std::nullopt),
+        strategy(strategy_of(options, specs, loaded.plan, objective, replay, findings)),
+        progress(std::cerr, no_progress(), std::nullopt, replay.now()),
+        runner([this](const Spec& spec) { return replay.answer(spec); },
+               [this]() -> exec::Runner& { throw replay.unknown({}); }),
+        tuner(objective, nullptr, runner, nullptr, progress, tuner_rules(options, enough),
+              [this] { return replay.now(); }) {}
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  std::string choice;  ///< what a user is to know of it
+  recording::Recording recording;
+  config::Loaded loaded;
+  Objective objective;
+  results::Outputs outputs;
+  results::Findings findings;
+  ValidSpecs specs;
+  tuning::Replay replay;
+  std::optional<double> enough;  ///< a merit that is near enough to the best recorded one
+  std::unique_ptr<search::Strategy> strategy;
+  report::Progress progress;
+  exec::ReplayRunner runner;
+  tuning::Tuner tuner;
+};
+
+/// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
+void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, results::Findings& findings) {
+  for (Finalist& finalist : finals.finalists) {
+    if (!finalist.label.empty()) continue;
+    const auto point = space.point(Spec{-1, finalist.spec.params});
+    const auto idx = point ? space.spec(*point).mesh_idx : -1;
+    const auto trial = std::ranges::find(trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
+    if (trial == trials.end()) {
+      findings.notes.recorded_finals_do_not_count();
+      return;
+    }
+    finalist.spec = trial->spec;
+    if (finalist.is_default) findings.default_spec = trial->spec;
+  }
+  findings.finals = std::move(finals);
+}
+
+void note_recording(const recording::Recording& recording, const std::string& choice, bool finals_wanted,
+                    results::Findings& findings) {
+  results::Notes& notes = findings.notes;
+  if (!choice.empty()) notes.said(choice);
+  if (finals_wanted && recording.has_older_finals) notes.recorded_finals_are_of_an_older_version(recording.file);
+  notes.said(recording.damaged.texts(recording.file));
+  notes.results_are_simulated(findings.trials.size(), recording.trials.size(), recording.file, recording.device.name);
+}
+
+bool wants_finals(const Options& options) { return options.tune && options.finals; }
+
+void decide(const Options& options, Simulation& simulation) {
+  results::Findings& findings = simulation.findings;
+  std::vector<Trial>& trials = simulation.tuner.trials();
+  if (wants_finals(options) && simulation.recording.finals)
+    take_finals(*simulation.recording.finals, simulation.loaded.plan.space, trials, findings);
+  const auto number = [&](Spec& spec) { number_as_recorded(spec, options, simulation.replay); };
+  for (Trial& trial : trials) number(trial.spec);
+  if (findings.default_spec) number(*findings.default_spec);
+  if (!findings.finals) findings.no_finals = options.finals ? "the recorded times decide" : "--no-finals";
+  if (!findings.finals) return;
+  for (Finalist& finalist : findings.finals->finalists)
+    if (finalist.label.empty()) number(finalist.spec);
+}
+
+const Trial* choose(const Options& options, const SimulationHooks& hooks, Simulation& simulation) {
+  results::Findings& findings = simulation.findings;
+  if (!hooks.choose) decide(options, simulation);
+  findings.trials = std::move(simulation.tuner.trials());
+  if (hooks.choose) return hooks.choose(findings.trials, simulation.loaded.plan, simulation.objective);
+  const results::Results results(results_rules(options), simulation.loaded, simulation.objective, findings);
+  return results.any() ? results.rows().front().trial : nullptr;
+}
+
+}  // namespace
+
+ExitCode simulate(const Options& options) {
+  Simulation simulation(options);
+  print_warnings(simulation.loaded.warnings);
+  const recording::Recording& recording = simulation.recording;
+  results::Findings& findings = simulation.findings;
+  tuning::Tuner& tuner = simulation.tuner;
+  tuning::Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device);
+  tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
+
+  if (!options.spec) findings.specs = simulation.specs.size_text();
+  const auto last_note = [&] { note_recording(recording, simulation.choice, wants_finals(options), findings); };
+  const tuning::Tuning tuning = {.loaded = simulation.loaded,
+                                 .objective = simulation.objective,
+                                 .results = results_rules(options, simulation.outputs.csv),
+                                 .tuner = tuner,
+                                 .strategy = *simulation.strategy,
+                                 .progress = simulation.progress,
+                                 .now = [&] { return simulation.replay.now(); },
+                                 .started = {},
+                                 .decide = [&] { decide(options, simulation); },
+                                 .last_note = last_note};
+  const results::Results results = tuning::sweep_and_print(tuning, findings);
+  return tuning::write_results(results, simulation.outputs, recording.device, exporter);
+}
+
+std::optional<SimulatedWinner> simulated_winner(const Options& options, const SimulationHooks& hooks) {
+  Simulation simulation(options, hooks.answer);
+  simulation.tuner.sweep(*simulation.strategy);
+  const Trial* chosen = choose(options, hooks, simulation);
+  if (chosen == nullptr) return std::nullopt;
+  const auto best = simulation.replay.best(simulation.specs), own = simulation.replay.merit(chosen->spec);
+  if (!best || !own) return std::nullopt;
+  if (!(best->value > 0) || !(own->value > 0))
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: {} is 0 or negative, so that nothing can be said relative to the best",
+                            simulation.recording.file, simulation.objective.name()));
+  return SimulatedWinner{*chosen, best->maximize ? best->value / own->value : own->value / best->value};
+}
+
+}  // namespace tune::commands

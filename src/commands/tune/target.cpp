@@ -1,0 +1,128 @@
+#include "commands/tune/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "commands/tune/rules.h"
+#include "model/program.h"
+#include "model/values/error.h"
+#include "platform/process/process.h"
+
+namespace tune::commands {
+namespace {
+
+config::Loaded load_for(const Options& options, const std::optional<config::Shape>& shape, tuning::Machine& machine) {
+  config::LoadOptions load_rules = load_options(options);
+  load_rules.shape = shape;
+  load_rules.state = options.state;
+  if (!options.dry_run && !options.build_only) load_rules.run_seconds = options.timeout_run;
+  load_rules.file_must_exist = !options.dry_run;
+  load_rules.present = [&](Backend backend) { return machine.present(backend); };
+  load_rules.limits = [&](Backend backend) { return machine.limiting_device(backend); };
+  load_rules.probe = [&](Backend backend) { return machine.device(backend); };
+  return config::load(options.yaml, load_rules);
+}
+
+// What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.
+void guard(const Options& options, Plan& plan) {
+  if (options.strict && plan.backend != Backend::cpu)
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("--check strict protects the buffers of CPU kernels; the backend is {}", to_text(plan.backend)));
+  if (options.memory && plan.backend != Backend::cpu && plan.backend != Backend::program)
+    throw Error(ExitCode::bad_input,
+                fmt::format("--memory limits CPU kernels and programs; the backend is {}", to_text(plan.backend)));
+  plan.measure.strict = options.strict;
+  plan.measure.memory_bytes = options.memory.value_or(0);
+}
+
+// Before anything is started. Throws Error(bad_input).
+void require_programs(const Plan& plan) {
+  if (const std::vector<std::string> missing = missing_programs(plan); !missing.empty())
+    throw Error(ExitCode::bad_input, missing.front());
+}
+
+std::vector<std::filesystem::path> input_files(const Options& options, const Plan& plan) {
+  std::vector<std::filesystem::path> inputs = options.yaml;
+  if (!plan.file.empty()) inputs.push_back(plan.file);
+  std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
+  for (const auto& file : {options.shapes, options.device_file, options.baseline})
+    if (file) inputs.push_back(*file);
+  for (const Baseline& baseline : plan.baselines)
+    if (!baseline.file.empty()) inputs.push_back(baseline.file);
+  return inputs;
+}
+
+/// What the names of a target's files have in addition: -M64-N64-NVIDIA_H200. Empty if it is the only one.
+std::string file_suffix(const std::optional<config::Shape>& shape, std::string model) {
+  std::string suffix;
+  if (shape)
+    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
+  std::ranges::replace(model, ' ', '_');
+  return suffix + (model.empty() ? "" : "-" + model);
+}
+
+/// Whether a shape sets one of these parameters, as a line of results does.
+bool names_any(const std::optional<config::Shape>& shape, const std::vector<Setting>& settings) {
+  return shape && std::ranges::any_of(settings, [&](const Setting& setting) {
+           return std::ranges::find(shape->settings, setting.name, &Setting::name) != shape->settings.end();
+         });
+}
+
+}  // namespace
+
+std::vector<std::string> missing_programs(const Plan& plan) {
+  std::vector<std::string> texts;
+  for (const std::string& program : programs_of(plan)) try {
+      platform::find_program(program);
+    } catch (const platform::NoProgram& missing) {
+      texts.push_back(fmt::format("{}: run: {}", plan.yaml.filename().string(), missing.what()));
+    }
+  return texts;
+}
+
+std::string label_of(const std::optional<config::Shape>& shape, const std::string& model) {
+  const std::string sizes = shape ? config::to_text(*shape) : "";
+  return sizes + (sizes.empty() || model.empty() ? "" : " on ") + model;
+}
+
+Target::Target(const Options& options, exec::Workers& its_workers, const std::optional<config::Shape>& its_shape,
+               const std::string& its_model)
+    : workers(its_workers),
+      shape(its_shape),
+      model(its_model),
+      started(std::chrono::steady_clock::now()),
+      outputs(output_rules(options, file_suffix(shape, model))),
+      machine(machine_rules(options, outputs), workers),
+      loaded(load_for(options, shape, machine)),
+      objective(loaded.plan),
+      filters(config::parse_filters(options.filters, loaded.plan.space)) {
+  for (const Setting& setting : loaded.chosen) filters.push_back({setting.name, setting.value});
+  loaded.plan.measure.energy = objective.energy(options.tune);
+  guard(options, loaded.plan);
+  if (options.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
+  if (!options.dry_run) require_programs(loaded.plan);
+  if (options.artifact)
+    outputs.artifact = results::artifact_file(*options.artifact, plan(), file_suffix(shape, model), hello().device);
+  outputs.must_not_be(input_files(options, loaded.plan));
+}
+
+void Target::add_warnings_to(std::vector<std::string>& warnings) const {
+  for (const std::string& warning : loaded.warnings)
+    if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+}
+
+std::optional<tuning::Grid> Target::grid(const Options& options, results::Findings& findings) const {
+  tuning::GridRules rules = grid_rules(options);
+  rules.one_configuration = options.configuration || names_any(shape, plan().default_settings);
+  std::optional<tuning::Grid> grid = tuning::examine_grid(rules, plan(), filters, findings.notes);
+  if (!grid) return grid;
+  findings.filters = filters;
+  findings.pruned = grid->pruned;
+  findings.default_spec = grid->default_spec;
+  return grid;
+}
+
+}  // namespace tune::commands

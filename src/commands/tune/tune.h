@@ -1,0 +1,40 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "commands/tune/target.h"
+#include "config/recorded/best_yaml.h"
+#include "model/statistics/ranking.h"
+#include "model/values/error.h"
+#include "results/findings.h"
+
+namespace tune::commands {
+
+/// What is asked of a tuning beyond the command line.
+struct TuneOrders {
+  bool silent = false;                                     ///< prints no results
+  bool anew = false;                                       ///< starts with an empty journal
+  bool in_full = false;                                    ///< times slow specs in full
+  std::vector<Spec> only;                                  ///< the specs to try; empty: what the options ask for
+  std::vector<Spec> first;                                 ///< is tried first, as far as these are specs of the grid
+  std::unique_ptr<recording::Journal>* journal = nullptr;  ///< where the journal of several tunings is kept open
+};
+
+/// What a tuning came to.
+struct Tuned {
+  ExitCode code = ExitCode::none_valid;
+  results::Findings findings;
+  std::vector<Ranked> rows;                ///< the specs that were ranked, best first; they point into the findings
+  std::optional<config::BestResult> best;  ///< with --tune, if there is a valid spec
+  std::optional<Verdict> verdict;          ///< likewise
+  std::string date;                        ///< when the best was measured
+  bool started_workers = false;            ///< something was built or timed, because not everything was known
+};
+
+/// Tries the specs, and reports and writes what it found. If an error or an interruption ends the tuning early, the
+/// results are printed too, and then the exception is rethrown.
+Tuned tune(const Options& options, Target& target, const TuneOrders& orders);
+
+}  // namespace tune::commands

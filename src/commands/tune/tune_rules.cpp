@@ -1,0 +1,117 @@
+#include "commands/tune/tune_rules.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "commands/tune/rules.h"
+#include "exec/device/queue_rules.h"
+#include "results/comparison.h"
+#include "search/listed.h"
+#include "tuning/memory_bound.h"
+#include "tuning/stored_baseline.h"
+#include "tuning/workload.h"
+
+namespace tune::commands {
+namespace {
+
+constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
+
+std::chrono::steady_clock::duration ticks(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+report::Progress::Time now() { return std::chrono::steady_clock::now(); }
+
+bool repeats_result(const Options& options, const Target& target) {
+  return target.loaded.result && !options.tune && !options.audit;
+}
+
+std::unique_ptr<search::Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
+                                              const std::optional<tuning::Grid>& grid, results::Notes& notes) {
+  if (orders.only.empty()) {
+    tuning::SearchRules rules = search_rules(options);
+    rules.say = [&notes](const std::string& text) { notes.said(text); };
+    if (grid) rules.first = tuning::specs_among(*grid, orders.first, target.shape.value_or(config::Shape{}));
+    return tuning::strategy_for(rules, target.plan(), grid, target.objective);
+  }
+  return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
+}
+
+std::int64_t count_of(const Options& options, const TuneOrders& orders, const std::optional<tuning::Grid>& grid) {
+  if (!orders.only.empty()) return std::ssize(orders.only);
+  const std::int64_t count = options.spec ? 1 : grid->specs.size();
+  return std::min(count, options.max_evals.value_or(count));
+}
+
+tuning::TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const Target& target,
+                               const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices) {
+  tuning::TunerRules rules;
+  rules.max_evals = options.max_evals;
+  rules.time = options.time;
+  rules.time_budget = options.time_budget;
+  if (rules.time_budget && options.tune && options.finals)
+    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(tuning::kFinalsSeconds));
+  if (options.stop_within)
+    rules.enough = tuning::merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
+  rules.cut_slow = options.tune && !orders.in_full;
+  rules.keep_going = options.keep_going;
+  rules.jobs = jobs(options);
+  if (!options.spec && tuning::wants_search(search_rules(options), grid->specs.size()))
+    rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
+  return rules;
+}
+
+// One spec without anything to compare it with meets nobody in finals.
+report::RunLimits limits_of(const Options& options, const Target& target, const tuning::TunerRules& rules,
+                            std::int64_t count) {
+  report::RunLimits limits;
+  if (rules.time_budget) limits.sweep = now() + ticks(*rules.time_budget);
+  if (options.time_budget) limits.run = now() + ticks(*options.time_budget);
+  const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
+  if (!options.finals || (!several && !repeats_result(options, target))) return limits;
+  limits.finals_seconds = options.finals_budget.value_or(tuning::kShortFinals);
+  limits.finals_as_sweep = !options.finals_budget;
+  return limits;
+}
+
+tuning::Work work_to_do(const Options& options, const Target& target, const std::optional<tuning::Grid>& grid,
+                        bool has_build, std::int64_t count, std::size_t devices) {
+  const report::RunLimits limits = limits_of(options, target, {}, count);
+  tuning::Work work;
+  work.specs = count;
+  if (!has_build) work.builds = 0;
+  if (has_build && grid) work.builds = tuning::count_builds(*grid, count);
+  work.in_turn = exec::cores_are_the_device(target.plan().backend);
+  work.jobs = jobs(options);
+  work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
+  work.finals_seconds = limits.finals_seconds;
+  work.finals_as_sweep = limits.finals_as_sweep;
+  return work;
+}
+
+tuning::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
+                                      report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
+  tuning::FinalsStageRules rules;
+  rules.finalists = options.finalists;
+  rules.seed = options.seed;
+  rules.again = [&options](const Failure& failure, bool repeated) {
+    return options.retry_failed || tuning::has_lapsed(failure, repeated, options.timeout_build, options.timeout_run);
+  };
+  rules.one_process = one_process;
+  rules.hold = options.finals;
+  rules.alone = repeats_result(options, target);
+  rules.budget = options.finals_budget;
+  rules.time_budget = options.time_budget;
+  if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
+  rules.accuracy = options.accuracy.value_or(kAccuracy);
+  rules.noise = options.noise;
+  if (options.baseline)
+    rules.question = exec::Question{tuning::label_of_named(target.plan(), *options.baseline),
+                                    options.threshold.value_or(results::ComparisonRules().threshold)};
+  rules.stored = std::move(stored);
+  return rules;
+}
+
+}  // namespace tune::commands

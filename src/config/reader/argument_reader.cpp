@@ -1,0 +1,101 @@
+#include "config/reader/argument_reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+#include "config/yaml/fields.h"
+#include "model/expression/expression.h"
+
+namespace tune::config {
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+Argument make_argument(Argument::Kind kind, const std::string& buffer = "") {
+  Argument argument;
+  argument.kind = kind;
+  argument.buffer = buffer;
+  return argument;
+}
+
+std::optional<Argument> read_scalar(const Node& node, Argument::Scalar type, const ExpressionReader& read) {
+  Argument argument = make_argument(Argument::Kind::scalar);
+  argument.type = type;
+  argument.expression = read(node, "launch.args");
+  return argument.expression ? std::optional(argument) : std::nullopt;
+}
+
+std::optional<Argument> read_name(const Node& node, const ArgumentContext& context, const ExpressionReader& read) {
+  if (context.gemm && node.text == "alpha") return make_argument(Argument::Kind::alpha);
+  if (context.gemm && node.text == "beta") return make_argument(Argument::Kind::beta);
+  if (node.text == "workspace" || contains(context.buffers, node.text)) {
+    return make_argument(Argument::Kind::buffer, node.text);
+  }
+  return read_scalar(node, Argument::Scalar::i32, read);
+}
+
+// What depends on parameters is checked for each spec.
+std::optional<Expression> read_bytes(const Node* node, const char* what, std::span<const std::int64_t> choices,
+                                     const ExpressionReader& read, Diagnostics& diagnostics) {
+  if (node == nullptr) return std::nullopt;
+  const std::optional<Expression> bytes = read(*node, what);
+  if (!bytes || !bytes->used_slots().empty()) return bytes;
+  EvalFailure failure;
+  const std::int64_t value = bytes->integer({}, failure);
+  if (failure)
+    diagnostics.add(node->place, fmt::format("{}: {}", what, bytes->explain(failure, {})));
+  else if (std::ranges::find(choices, value) == choices.end())
+    diagnostics.add(node->place, fmt::format("{} must be one of {}, not {}", what, fmt::join(choices, ", "), value));
+  return bytes;
+}
+
+std::optional<Argument> read_tensor_map(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
+                                        Diagnostics& diagnostics) {
+  Fields fields(node, "tma", {"tma", "box", "swizzle", "l2"}, diagnostics);
+  if (context.backend != Backend::cuda) {
+    diagnostics.add(node.place,
+                    fmt::format("tma exists on the cuda backend only, not on {}", to_text(context.backend)));
+  }
+  Argument argument = make_argument(Argument::Kind::tensor_map);
+  if (const Node* buffer = fields.require("tma")) {
+    argument.buffer = buffer->text;
+    if (!contains(context.buffers, buffer->text)) {
+      diagnostics.add(buffer->place, fmt::format("unknown buffer {} in tma{}", describe(*buffer),
+                                                 did_you_mean(buffer->text, context.buffers)));
+    }
+  }
+  if (const Node* box = fields.require("box")) {
+    for (const Node* item : as_list(*box)) {
+      if (auto expression = read(*item, "tma.box")) argument.box.push_back(std::move(*expression));
+    }
+  }
+  argument.swizzle = read_bytes(fields.find("swizzle"), "swizzle", kSwizzles, read, diagnostics);
+  argument.l2 = read_bytes(fields.find("l2"), "l2", kL2Promotions, read, diagnostics);
+  return argument;
+}
+
+}  // namespace
+
+std::optional<Argument> read_argument(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
+                                      Diagnostics& diagnostics) {
+  if (node.is_scalar()) return read_name(node, context, read);
+  if (node.find("tma") != nullptr) return read_tensor_map(node, context, read, diagnostics);
+  const std::vector<std::string> types = {"i32", "i64", "f32", "f64"};
+  if (node.is_mapping() && node.entries.size() == 1) {
+    const auto type = std::ranges::find(types, node.entries[0].key.text);
+    if (type != types.end()) {
+      return read_scalar(node.entries[0].value, static_cast<Argument::Scalar>(type - types.begin()), read);
+    }
+  }
+  diagnostics.add(node.place,
+                  "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or "
+                  "{tma: A, box: [...]}");
+  return {};
+}
+
+}  // namespace tune::config

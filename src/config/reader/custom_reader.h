@@ -1,0 +1,15 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "config/reader/scope.h"
+#include "config/yaml/node.h"
+#include "model/problem.h"
+
+namespace tune::config {
+
+/// Reads `custom: {sizes, buffers, flops, bytes, tolerance}`; adds the sizes to `scope` and to `constants`. Counts,
+/// flops and bytes are expressions over the sizes. `reference:` is left to the caller.
+Custom read_custom(const Node& node, Scope& scope, std::map<std::string, Value>& constants, Diagnostics& diagnostics);
+
+}  // namespace tune::config

@@ -1,0 +1,207 @@
+#include "config/reader/file_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "model/command.h"
+#include "model/values/error.h"
+
+namespace tune::config {
+namespace {
+
+constexpr std::array<Backend, 3> kByPreference = {Backend::cuda, Backend::hip, Backend::cpu};
+
+/// A path as it is written, cut into texts and the names of variables.
+struct Piece {
+  std::string text;
+  bool is_name;
+};
+
+std::vector<Piece> pieces_of(const std::string& text) {
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool braced = text.compare(i, 2, "${") == 0;
+    const std::size_t begin = i + (braced ? 2 : 1);
+    std::size_t end = begin;
+    while (text[i] == '$' && end < text.size() && is_identifier(text.substr(begin, end + 1 - begin))) ++end;
+    if (text[i] != '$' || end == begin || (braced && (end == text.size() || text[end] != '}'))) {
+      pieces.push_back({text.substr(i, 1), false});
+      i += text.compare(i, 2, "$$") == 0 ? 2 : 1;
+    } else {
+      pieces.push_back({text.substr(begin, end - begin), true});
+      i = end + (braced ? 1 : 0);
+    }
+  }
+  return pieces;
+}
+
+std::string expand(const std::string& text, const Place& place, Diagnostics& diagnostics) {
+  std::string expanded;
+  for (const auto& [piece, is_name] : pieces_of(text)) {
+    const char* value = is_name ? std::getenv(piece.c_str()) : piece.c_str();
+    if (value == nullptr)
+      diagnostics.add(
+          place, fmt::format("environment variable '{}' in '{}' is not set; set it, or write $$ for a $", piece, text));
+    else
+      expanded += value;
+  }
+  return expanded;
+}
+
+std::optional<Backend> by_suffix(const std::filesystem::path& file) {
+  const std::string suffix = file.extension().string();
+  if (suffix == ".cu") return Backend::cuda;
+  if (suffix == ".hip") return Backend::hip;
+  if (suffix == ".cpp" || suffix == ".cc" || suffix == ".cxx" || suffix == ".c") return Backend::cpu;
+  return {};
+}
+
+class FileReader {
+ public:
+  FileReader(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options)
+      : top_(&top), folder_(folder), options_(&options), diagnostics_(&top.diagnostics()) {}
+
+  FileSection read() {
+    const Backend wanted = read_wanted();
+    const bool kernel_mode = top_->find("kernel") != nullptr;
+    if (!kernel_mode && top_->find("file") == nullptr && top_->find("run") != nullptr) {
+      section_.backend = program_backend(*top_->find("run"), wanted);
+      return section_;
+    }
+    const Node* file = top_->require("file");
+    if (file == nullptr) return section_;
+    const Node* chosen = file->is_mapping() ? choose(*file, wanted) : file;
+    if (chosen != nullptr) read_path(*chosen);
+    section_.backend = kernel_mode ? kernel_backend(*file, wanted) : program_backend(*file, wanted);
+    return section_;
+  }
+
+ private:
+  Backend read_wanted() {
+    if (options_->backend) return *options_->backend;
+    const Node* node = top_->find("backend");
+    if (node == nullptr) return Backend::automatic;
+    const auto choice = read_choice(*node, "backend", {"auto", "cuda", "hip", "cpu", "program"}, *diagnostics_);
+    return choice ? static_cast<Backend>(*choice) : Backend::automatic;
+  }
+
+  bool present(Backend backend) const { return !options_->present || options_->present(backend); }
+
+  /// The source of a mapping of sources.
+  const Node* choose(const Node& node, Backend wanted) {
+    Fields files(node, "file", {"cuda", "hip", "cpu"}, *diagnostics_);
+    std::string named;
+    for (const Backend backend : kByPreference) {
+      const Node* file = files.find(to_text(backend));
+      if (file == nullptr) continue;
+      named += fmt::format("{}{}", named.empty() ? "" : ", ", to_text(backend));
+      const bool open = wanted == Backend::automatic || wanted == Backend::program;
+      const bool eligible = open ? present(backend) : wanted == backend;
+      if (chosen_ == nullptr && eligible) {
+        chosen_ = file;
+        chosen_backend_ = backend;
+      } else {
+        section_.others.push_back(backend);
+      }
+    }
+    if (chosen_ == nullptr && !named.empty()) complain_of_absence(node, wanted, named);
+    return chosen_;
+  }
+
+  void complain_of_absence(const Node& node, Backend wanted, const std::string& named) {
+    if (wanted != Backend::automatic && wanted != Backend::program) {
+      diagnostics_->add(node.place,
+                        fmt::format("file has no source for backend {}; it has {}", to_text(wanted), named));
+      return;
+    }
+    diagnostics_->throw_if_any();
+    throw Error(ExitCode::environment,
+                fmt::format("{}: no backend of file is present here ({}); choose one with --backend",
+                            to_text(node.place), named));
+  }
+
+  void read_path(const Node& node) {
+    if (!read_text(node, "file", *diagnostics_)) return;
+    section_.as_written = node.text;
+    section_.file = resolve(node, folder_, *diagnostics_);
+    std::error_code error;
+    if (options_->file_must_exist && !std::filesystem::is_regular_file(section_.file, error)) {
+      diagnostics_->add(node.place,
+                        fmt::format("no such file: '{}' (looked for {}){}", node.text, section_.file.string(),
+                                    placeholders_of(node.text).empty()
+                                        ? ""
+                                        : "; placeholders are replaced in run, prepare and cleanup, not in file"));
+    }
+  }
+
+  std::optional<Backend> kernel_backend(const Node& file, Backend wanted) {
+    if (wanted == Backend::program) {
+      diagnostics_->add(top_->find("kernel")->place,
+                        "backend program runs whole programs; remove 'kernel' or the backend");
+      return {};
+    }
+    if (file.is_mapping()) return chosen_ != nullptr ? std::optional(chosen_backend_) : std::nullopt;
+    if (wanted != Backend::automatic) return wanted;
+    const std::optional<Backend> backend = by_suffix(section_.file);
+    if (!backend && !section_.file.empty()) {
+      diagnostics_->add(file.place,
+                        fmt::format("cannot tell the backend of '{}' by its suffix; set backend: cuda, hip or "
+                                    "cpu, or remove 'kernel' to run it as a program",
+                                    section_.as_written));
+    }
+    return backend;
+  }
+
+  std::optional<Backend> program_backend(const Node& file, Backend wanted) {
+    if (wanted == Backend::automatic || wanted == Backend::program || file.is_mapping()) return Backend::program;
+    const Node* node = options_->backend ? &file : top_->find("backend");
+    diagnostics_->add(node->place,
+                      fmt::format("backend {} needs 'kernel:', the kernel's name; without it the file is run "
+                                  "as a program",
+                                  to_text(wanted)));
+    return {};
+  }
+
+  const Fields* top_;
+  std::filesystem::path folder_;
+  const LoadOptions* options_;
+  Diagnostics* diagnostics_;
+  FileSection section_;
+  const Node* chosen_ = nullptr;
+  Backend chosen_backend_ = Backend::automatic;
+};
+
+}  // namespace
+
+FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options) {
+  return FileReader(top, folder, options).read();
+}
+
+std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path) {
+  const std::filesystem::path joined = (folder / path).lexically_normal();
+  return joined.has_filename() ? joined : joined.parent_path();
+}
+
+std::string without_references(const std::string& path) {
+  std::string text;
+  for (const char c : path) text += c == '$' ? "$$" : std::string(1, c);
+  return text;
+}
+
+std::optional<std::string> literal_path(const std::string& text) {
+  std::string path;
+  for (const auto& [piece, is_name] : pieces_of(text)) {
+    if (is_name) return std::nullopt;
+    path += piece;
+  }
+  return path;
+}
+
+std::filesystem::path resolve(const Node& node, const std::filesystem::path& folder, Diagnostics& diagnostics) {
+  return join(folder, expand(node.text, node.place, diagnostics));
+}
+
+}  // namespace tune::config

@@ -1,0 +1,215 @@
+#include "config/reader/gemm_reader.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "config/yaml/fields.h"
+
+namespace tune::config {
+namespace {
+
+/// Kernels take sizes as `int`; larger ones could not be told to them.
+constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
+constexpr double kMaxElements = 9e15;
+
+std::string layout_text(Layout layout) { return layout == Layout::row ? "row" : "col"; }
+
+/// One matrix of the product: its shape and what the file says of it.
+struct Matrix {
+  std::string_view name;
+  std::int64_t rows, cols;
+  Layout layout;
+  std::int64_t& ld;
+  std::int64_t& stride;
+};
+
+/// The inputs' own type, or what their products are usually kept as.
+Type default_result(Type input) {
+  switch (input) {
+    case Type::s8:
+      return Type::s32;
+    case Type::tf32:
+      return Type::f32;
+    case Type::e4m3:
+    case Type::e5m2:
+      return Type::bf16;
+    default:
+      return input;
+  }
+}
+
+class GemmReader {
+ public:
+  GemmReader(const Node& node, Diagnostics& diagnostics)
+      : fields_(node, "gemm",
+                {"m",     "n",   "k",   "a",   "b",        "c",        "acc",      "layout", "alpha",      "beta",
+                 "batch", "lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c", "bias",   "fast_accum", "init"},
+                diagnostics),
+        diagnostics_(&diagnostics) {}
+
+  Gemm read() {
+    read_sizes();
+    read_types();
+    read_layouts();
+    if (const Node* node = fields_.find("alpha")) gemm_.alpha = read_number(*node, "alpha", *diagnostics_).value_or(1);
+    if (const Node* node = fields_.find("beta")) gemm_.beta = read_number(*node, "beta", *diagnostics_).value_or(0);
+    check_factor("alpha", gemm_.alpha);
+    check_factor("beta", gemm_.beta);
+    if (const Node* node = fields_.find("bias")) {
+      gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", {"none", "row", "col"}, *diagnostics_).value_or(0));
+    }
+    read_fast_accum();
+    if (const Node* node = fields_.find("init"))
+      gemm_.init = read_init(*node, "init", *diagnostics_).value_or(gemm_.init);
+    read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a});
+    read_matrix({"b", gemm_.k, gemm_.n, gemm_.layout_b, gemm_.ldb, gemm_.stride_b});
+    read_matrix({"c", gemm_.m, gemm_.n, gemm_.layout_c, gemm_.ldc, gemm_.stride_c});
+    return gemm_;
+  }
+
+ private:
+  void read_fast_accum() {
+    const Node* node = fields_.find("fast_accum");
+    if (!node) return;
+    gemm_.fast_accum = read_bool(*node, "fast_accum", *diagnostics_).value_or(false);
+    if (gemm_.fast_accum && size_of(gemm_.a) + size_of(gemm_.b) > 2)
+      diagnostics_->add(node->place, "fast_accum is for sums of fp8 products; a and b must be e4m3 or e5m2");
+  }
+
+  /// Alpha and beta have the accumulator's type.
+  void check_factor(std::string_view name, double value) {
+    constexpr double kMostF16 = 65504;
+    const double most = gemm_.acc == Type::f16   ? kMostF16
+                        : gemm_.acc == Type::f64 ? std::numeric_limits<double>::max()
+                                                 : std::numeric_limits<float>::max();
+    if (std::abs(value) <= most) return;
+    diagnostics_->add(
+        fields_.find(name)->place,
+        fmt::format("{} is {:g}, which {}, the accumulator's type, cannot hold", name, value, to_text(gemm_.acc)));
+  }
+
+  void read_size(const Node* node, std::string_view name, std::int64_t& size) {
+    size = 1;
+    if (node == nullptr) return;
+    const auto read = read_integer(*node, name, *diagnostics_);
+    if (!read) return;
+    if (*read >= 1 && *read <= kMaxSize) {
+      size = *read;
+    } else {
+      diagnostics_->add(node->place, fmt::format("{} is {}; it must be between 1 and {}", name, *read, kMaxSize));
+    }
+  }
+
+  void read_sizes() {
+    read_size(fields_.require("m"), "m", gemm_.m);
+    read_size(fields_.require("n"), "n", gemm_.n);
+    read_size(fields_.require("k"), "k", gemm_.k);
+    read_size(fields_.find("batch"), "batch", gemm_.batch);
+  }
+
+  Type type(std::string_view key, Type otherwise) {
+    const Node* node = fields_.find(key);
+    return node != nullptr ? read_type(*node, fmt::format("type {}", key), *diagnostics_).value_or(otherwise)
+                           : otherwise;
+  }
+
+  void read_types() {
+    gemm_.a = type("a", Type::f32);
+    gemm_.b = type("b", gemm_.a);
+    gemm_.c = type("c", default_result(gemm_.a));
+    const bool integers = gemm_.a == Type::s8 || gemm_.a == Type::s32;
+    gemm_.acc = type("acc", integers ? Type::s32 : gemm_.a == Type::f64 ? Type::f64 : Type::f32);
+  }
+
+  void read_layouts() {
+    const Node* node = fields_.find("layout");
+    if (node == nullptr) return;
+    Fields layout(*node, "layout", {"a", "b", "c"}, *diagnostics_);
+    const std::array<std::pair<const char*, Layout*>, 3> matrices = {
+        {{"a", &gemm_.layout_a}, {"b", &gemm_.layout_b}, {"c", &gemm_.layout_c}}};
+    for (const auto& [name, target] : matrices) {
+      const Node* entry = layout.find(name);
+      if (entry == nullptr) continue;
+      const auto choice = read_choice(*entry, fmt::format("layout of {}", name), {"row", "col"}, *diagnostics_);
+      if (choice) *target = static_cast<Layout>(*choice);
+    }
+  }
+
+  /// 0 and absence mean tight. A smaller leading dimension or stride would make rows or matrices overlap.
+  void read_distance(const std::string& key, std::int64_t tight, std::int64_t& distance) {
+    distance = tight;
+    const Node* node = fields_.find(key);
+    const auto read = node != nullptr ? read_integer(*node, key, *diagnostics_) : std::nullopt;
+    if (!read || *read == 0) return;
+    if (*read < tight) {
+      diagnostics_->add(node->place,
+                        fmt::format("{} is {}, which is less than {}, its smallest possible value", key, *read, tight));
+    } else {
+      distance = *read;
+    }
+  }
+
+  void read_matrix(Matrix matrix) {
+    const std::int64_t line = matrix.layout == Layout::row ? matrix.cols : matrix.rows;
+    const std::int64_t lines = matrix.layout == Layout::row ? matrix.rows : matrix.cols;
+    const std::string ld = fmt::format("ld{}", matrix.name), stride = fmt::format("stride_{}", matrix.name);
+    read_distance(ld, line, matrix.ld);
+    const bool fits = static_cast<double>(matrix.ld) * static_cast<double>(lines) < kMaxElements;
+    if (fits) read_distance(stride, extent(matrix.rows, matrix.cols, matrix.layout, matrix.ld), matrix.stride);
+    if (!fits || static_cast<double>(matrix.stride) * static_cast<double>(gemm_.batch) >= kMaxElements) {
+      diagnostics_->add(fields_.place(), fmt::format("matrix {} is too large to be addressed", matrix.name));
+    }
+  }
+
+  Fields fields_;
+  Diagnostics* diagnostics_;
+  Gemm gemm_;
+};
+
+}  // namespace
+
+Gemm read_gemm(const Node& node, Diagnostics& diagnostics) { return GemmReader(node, diagnostics).read(); }
+
+std::map<std::string, Value> constants_of(const Gemm& gemm) {
+  return {{"m", gemm.m},
+          {"n", gemm.n},
+          {"k", gemm.k},
+          {"batch", gemm.batch},
+          {"lda", gemm.lda},
+          {"ldb", gemm.ldb},
+          {"ldc", gemm.ldc},
+          {"stride_a", gemm.stride_a},
+          {"stride_b", gemm.stride_b},
+          {"stride_c", gemm.stride_c},
+          {"alpha", gemm.alpha},
+          {"beta", gemm.beta},
+          {"type_a", std::string(to_text(gemm.a))},
+          {"type_b", std::string(to_text(gemm.b))},
+          {"type_c", std::string(to_text(gemm.c))},
+          {"type_acc", std::string(to_text(gemm.acc))},
+          {"fast_accum", Bool{gemm.fast_accum, false}},
+          {"layout_a", layout_text(gemm.layout_a)},
+          {"layout_b", layout_text(gemm.layout_b)},
+          {"layout_c", layout_text(gemm.layout_c)}};
+}
+
+std::optional<Type> read_type(const Node& node, std::string_view what, Diagnostics& diagnostics) {
+  const std::optional<Type> type = node.is_scalar() ? parse_type(node.text) : std::nullopt;
+  if (!type) {
+    diagnostics.add(node.place, fmt::format("{} must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not {}",
+                                            what, describe(node)));
+  }
+  return type;
+}
+
+std::optional<Init> read_init(const Node& node, std::string_view what, Diagnostics& diagnostics) {
+  if (node.is_scalar() && node.text == "random") return Init::uniform;
+  if (node.is_scalar() && node.text == "zero") return Init::zeros;
+  const auto choice = read_choice(node, what, {"uniform", "normal", "hpl", "trig", "zeros", "iota"}, diagnostics);
+  return choice ? std::optional(static_cast<Init>(*choice)) : std::nullopt;
+}
+
+}  // namespace tune::config

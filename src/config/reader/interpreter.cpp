@@ -1,0 +1,297 @@
+#include "config/reader/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/reader/baseline_reader.h"
+#include "config/reader/device_limits.h"
+#include "config/reader/device_parameters.h"
+#include "config/reader/device_values.h"
+#include "config/reader/idle_condition.h"
+#include "config/reader/objective_reader.h"
+#include "config/reader/reserved_names.h"
+#include "config/reader/rules_reader.h"
+#include "config/reader/run_reader.h"
+#include "model/device_setting.h"
+#include "model/program.h"
+#include "model/statistics/objective.h"
+#include "model/support.h"
+
+namespace tune::config {
+namespace {
+
+constexpr int kRunsBeforehand = 1;  // of a whole command: they bring its files into memory
+
+}  // namespace
+
+Interpreter::Interpreter(const Source& source, const LoadOptions& options, Diagnostics& diagnostics)
+    : source_(source),
+      options_(options),
+      diagnostics_(diagnostics),
+      top_(source.root, "the tuning file",
+           {"name",     "file",        "kernel",  "backend",           "problem", "params",    "let",
+            "default",  "constraints", "rules",   "prune_after_build", "launch",  "build",     "run",
+            "shell",    "whole",       "prepare", "cleanup",           "measure", "objective", "metrics",
+            "baseline", "result",      "device",  "device_defaults"},
+           diagnostics),
+      scope_(diagnostics) {}
+
+Plan Interpreter::run() {
+  read_heading();
+  read_problem_section();
+  if (const Node* defaults = top_.find("device_defaults"))
+    device_defaults_ = read_device_defaults(*defaults, plan_.backend, scope_, diagnostics_);
+  read_space();
+  read_launch();
+  space_names_ = scope_.names();
+  read_rules();
+  add_build_names();
+  read_pruning();
+  read_figures();
+  read_points();
+  diagnostics_.throw_if_any();
+  plan_.result_names = scope_.names();
+  add_device_limits();
+  plan_.space = Space(space_names_, fixed_values(scope_, space_names_, {plan_, options_, device_defaults_}),
+                      std::move(mappings_));
+  check_trusted_spec();
+  return std::move(plan_);
+}
+
+void Interpreter::read_heading() {
+  if (const Node* name = top_.require("name")) {
+    plan_.name = read_text(*name, "name", diagnostics_).value_or("");
+    if (plan_.name.find_first_of("\r\n") != std::string::npos) diagnostics_.add(name->place, "name must be one line");
+  }
+  if (const Node* kernel = top_.find("kernel")) {
+    plan_.kernel = read_text(*kernel, "kernel", diagnostics_).value_or("");
+    if (kernel->is_scalar() && !is_identifier(plan_.kernel)) {
+      diagnostics_.add(kernel->place,
+                       fmt::format("kernel '{}' must be the name of an extern \"C\" function", plan_.kernel));
+    }
+  }
+  file_ = read_file_section(top_, source_.folder, options_);
+  plan_.file = file_.file;
+  plan_.file_as_written = file_.as_written;
+  plan_.backend = file_.backend.value_or(Backend::automatic);
+  // Without a backend the names of any backend may be meant, so they are not reported.
+  if (!file_.backend) file_.others = {Backend::cuda, Backend::hip, Backend::cpu, Backend::program};
+}
+
+void Interpreter::read_problem_section() {
+  const Node* node = top_.find("problem");
+  if (node != nullptr) problem_ = read_problem(*node, scope_, diagnostics_);
+  if (node == nullptr && !plan_.kernel.empty()) {
+    problem_ = assume_gemm(scope_);
+    diagnostics_.add(top_.find("kernel")->place,
+                     "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
+                     "if the file is a program");
+  }
+  plan_.problem = problem_.problem;
+  if (const auto what = unsupported(plan_.problem, plan_.backend)) diagnostics_.add(node->place, *what);
+  plan_.constants = problem_.constants;
+  scope_.add_device(plan_.backend, file_.others);
+}
+
+void Interpreter::read_space() {
+  const Node* params = top_.require("params");
+  if (params == nullptr) return;
+  const bool is_compiled = language_of(plan_.file).has_value();
+  params_ = read_params(
+      *params, [this](const std::string& name) { return owner_of(name, plan_); },
+      [&](const Parameter& parameter) {
+        return !is_of_a_device(parameter.name) && (!program_mode() || (is_compiled && !parameter.run_time));
+      },
+      plan_.file.empty() ? Arithmetic::none : Arithmetic::unquoted, diagnostics_);
+  // A recording may have been made with any names, and sets nothing.
+  if (options_.measured_here) check_device_parameters(*params, file_.backend, params_, diagnostics_);
+  for (const ParameterMapping& mapping : params_) {
+    scope_.add_mapping(mapping.place, mapping.parameters);
+    mappings_.push_back({mapping.parameters, {}, {}});
+  }
+  read_derived();
+  for (const char* key : {"constraints", "rules"}) {
+    if (const Node* node = top_.find(key)) read_constraints(*node);
+  }
+}
+
+void Interpreter::read_derived() {
+  const Node* let = top_.find("let");
+  if (let == nullptr) return;
+  if (!let->is_mapping()) diagnostics_.add(let->place, fmt::format("let must be a mapping, not {}", describe(*let)));
+  for (const Entry& entry : let->entries) {
+    const std::string& name = entry.key.text;
+    const std::string owner =
+        scope_.declares(name) && owner_of(name, plan_).empty() ? "a parameter" : owner_of(name, plan_);
+    if (!is_identifier(name) || !owner.empty()) {
+      diagnostics_.add(entry.key.place, owner.empty() ? fmt::format("'{}' in let cannot be a name", name)
+                                                      : fmt::format("'{}' in let is also {}; rename it", name, owner));
+      continue;
+    }
+    const std::optional<Expression> expression = scope_.read(entry.value, "let " + name);
+    if (expression && expression->used_slots().empty()) {
+      EvalFailure failure;
+      expression->evaluate({}, failure);
+      if (failure)
+        diagnostics_.add(entry.value.place,
+                         fmt::format("cannot evaluate let {}: {}", name, expression->explain(failure, {})));
+    }
+    for (std::size_t i = 0; i < mappings_.size(); ++i) {
+      // After an error the name is declared anyway, so that its uses are not reported too.
+      if (expression && !scope_.known_in(i, *expression)) continue;
+      scope_.add_to_mapping(i, name);
+      if (expression) mappings_[i].derived.push_back({name, *expression});
+    }
+  }
+}
+
+void Interpreter::check_comparison(const Node& node, const Expression& condition, std::string_view what) {
+  if (!compares_nothing(condition, scope_.names(), mappings_)) return;
+  diagnostics_.warn(node.place, fmt::format("{0} '{1}' compares nothing: it excludes only what makes it 0; write a "
+                                            "comparison, such as {1} <= 1024",
+                                            what, node.text));
+}
+
+void Interpreter::read_constraints(const Node& node) {
+  for (const ConditionNode& entry : read_conditions(node, "constraint", diagnostics_)) {
+    const std::optional<Expression> expression = scope_.read(*entry.condition, "constraint");
+    if (expression) check_comparison(*entry.condition, *expression, "constraint");
+    for (std::size_t i = 0; expression && i < mappings_.size(); ++i) {
+      if (scope_.known_in(i, *expression)) {
+        mappings_[i].constraints.push_back({*expression, entry.reason, to_text(entry.condition->place)});
+      }
+    }
+  }
+}
+
+void Interpreter::add_build_names() {
+  for (const Backend other : file_.others) {
+    for (const std::string_view name : build_names(other)) scope_.add_elsewhere(std::string(name));
+  }
+  for (const std::string_view name : build_names(plan_.backend)) scope_.add_result(std::string(name));
+}
+
+void Interpreter::read_pruning() {
+  const Node* node = top_.find("prune_after_build");
+  if (node == nullptr) return;
+  if (program_mode()) {
+    diagnostics_.add(node->place, "prune_after_build needs kernel mode: nothing is known of a program's build");
+    return;
+  }
+  for (const ConditionNode& entry : read_conditions(*node, "prune_after_build", diagnostics_)) {
+    const std::optional<Expression> expression = scope_.read_for_all(*entry.condition, "prune_after_build");
+    if (!expression || scope_.only_elsewhere(*expression)) continue;
+    check_comparison(*entry.condition, *expression, "prune_after_build");
+    plan_.prune_after_build.push_back(*expression);
+    plan_.prune_reasons.push_back(entry.reason);
+  }
+}
+
+void Interpreter::read_launch() {
+  const Node* node = top_.find("launch");
+  if (program_mode()) {
+    if (node != nullptr)
+      diagnostics_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
+    return;
+  }
+  // Without a backend every entry would be reported for the wrong reason.
+  if (!file_.backend) return;
+  const LaunchContext context = launch_context(plan_, file_.others, params_);
+  if (top_.require("launch") != nullptr) {
+    LaunchSection section = read_launches(*node, context, scope_, diagnostics_);
+    plan_.launches = std::move(section.launches);
+    plan_.workspace = std::move(section.workspace);
+    plan_.zero_c = section.zero_c;
+  }
+  read_reference(context);
+}
+
+void Interpreter::read_reference(const LaunchContext& context) {
+  if (!std::holds_alternative<Custom>(plan_.problem)) return;
+  const Node* node = problem_.reference;
+  if (node == nullptr) {
+    diagnostics_.add(top_.find("problem")->place,
+                     "custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
+  } else if (const Node* spec = node->find("spec")) {
+    const Fields known(*node, "reference", {"spec"}, diagnostics_);
+    plan_.reference.trusted = read_point(*spec, "reference.spec", params_, diagnostics_);
+  } else {
+    plan_.reference.kernel = read_reference_launch(*node, context, scope_, diagnostics_);
+  }
+}
+
+void Interpreter::check_trusted_spec() {
+  if (plan_.reference.trusted.empty()) return;
+  const auto point = plan_.space.at(std::span(plan_.reference.trusted));
+  const auto* rejection = std::get_if<Rejection>(&point);
+  if (rejection == nullptr) return;
+  diagnostics_.add(problem_.reference->place, fmt::format("reference.spec is pruned: {}", rejection->reason));
+  diagnostics_.throw_if_any();
+}
+
+void Interpreter::read_rules() {
+  if (const Node* build = top_.find("build")) {
+    plan_.build =
+        read_build(*build, source_.folder, plan_.constants, program_mode(), options_.file_must_exist, diagnostics_);
+    std::error_code ignored;
+    for (const std::filesystem::path& folder : plan_.build.include)
+      if (options_.file_must_exist && !std::filesystem::is_directory(folder, ignored))
+        diagnostics_.add(build->find("include")->place,
+                         fmt::format("build.include: there is no folder {}", folder.string()));
+  }
+  if (program_mode())
+    read_run_section(top_, {!plan_.file.empty(), needs_build(plan_.file, plan_.build.command), mappings_}, plan_.build,
+                     diagnostics_);
+  if (plan_.is_command()) plan_.file_as_written = shown_command({plan_.build.run, plan_.build.run_is_shell});
+  for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
+    if (const Node* node = top_.find(key); node != nullptr && !plan_.kernel.empty())
+      diagnostics_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key));
+  const bool times_whole = program_mode() && plan_.build.whole.value_or(true);
+  if (times_whole) plan_.measure.warmup = kRunsBeforehand;
+  if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, diagnostics_);
+  if (options_.state) plan_.measure.state = *options_.state;
+  if (options_.run_seconds && (!program_mode() || times_whole))
+    check_run_seconds(top_.find("measure"), plan_.measure, *options_.run_seconds, diagnostics_);
+}
+
+void Interpreter::read_figures() {
+  for (const std::string_view name : figure_names()) scope_.add_result(std::string(name));
+  for (const std::string& figure : options_.figures)
+    if (is_identifier(figure) && !scope_.declares(figure)) scope_.add_result(figure);
+  if (const Node* metrics = top_.find("metrics")) {
+    plan_.metrics = read_metrics(*metrics, program_mode(), scope_, diagnostics_);
+  }
+  const bool any_column = program_mode() && options_.figures.empty();
+  std::vector<std::string> names = read_objectives(
+      top_.find("objective"),
+      {plan_.metrics, options_.figures, options_.objectives, any_column, flops_of(plan_.problem) > 0}, diagnostics_);
+  if (names.empty()) return;
+  plan_.objective = names.front();
+  plan_.other_objectives.assign(names.begin() + 1, names.end());
+}
+
+void Interpreter::read_points() {
+  if (params_.empty()) return;
+  if (const Node* node = top_.find("default")) {
+    plan_.default_settings = read_default(*node, params_, diagnostics_);
+    plan_.default_place = place_of_default(*node, *top_.find("params"));
+  }
+  if (const Node* node = top_.find("baseline")) {
+    const bool has_vendor = !program_mode() && std::holds_alternative<Gemm>(plan_.problem);
+    plan_.baselines = read_baselines(*node, source_.folder, params_, has_vendor, diagnostics_);
+  }
+}
+
+void Interpreter::add_device_limits() {
+  const bool gpu = is_gpu(plan_.backend);
+  const auto device = gpu && options_.limits ? options_.limits(plan_.backend) : std::nullopt;
+  if (!device) return;
+  for (const Constraint& limit : device_limits(plan_.launches, plan_.backend, *device, space_names_)) {
+    for (std::size_t i = 0; i < mappings_.size(); ++i) {
+      if (scope_.known_in(i, limit.expression)) mappings_[i].constraints.push_back(limit);
+    }
+  }
+}
+
+}  // namespace tune::config

@@ -1,0 +1,54 @@
+#pragma once
+#include "config/reader/device_values.h"
+#include "config/reader/file_reader.h"
+#include "config/reader/launch_reader.h"
+#include "config/reader/load.h"
+#include "config/reader/problem_reader.h"
+#include "config/reader/scope.h"
+#include "config/yaml/params.h"
+
+namespace tune::config {
+
+/// Turns one tuning file into a plan, section by section; every section adds the names that later ones may use.
+class Interpreter {
+ public:
+  Interpreter(const Source& source, const LoadOptions& options, Diagnostics& diagnostics);
+
+  /// Throws as `load`.
+  Plan run();
+
+ private:
+  bool program_mode() const { return file_.backend == Backend::program; }
+
+  void read_heading();
+  void read_problem_section();
+  void read_space();
+  void read_derived();
+  void read_constraints(const Node& node);
+  void check_comparison(const Node& node, const Expression& condition, std::string_view what);
+  void add_build_names();
+  void read_pruning();
+  void read_launch();
+  void read_reference(const LaunchContext& context);
+  /// A trusted spec need not be in the grid, but it must satisfy the constraints. Throws as `load`.
+  void check_trusted_spec();
+  void read_rules();
+  void read_figures();
+  void read_points();
+  void add_device_limits();
+
+  const Source& source_;
+  const LoadOptions& options_;
+  Diagnostics& diagnostics_;
+  Fields top_;
+  Scope scope_;
+  FileSection file_;
+  DeviceDefaults device_defaults_;
+  ProblemSection problem_;
+  std::vector<ParameterMapping> params_;
+  std::vector<Space::Mapping> mappings_;
+  Names space_names_;
+  Plan plan_;
+};
+
+}  // namespace tune::config

@@ -1,0 +1,232 @@
+#include "config/reader/name_uses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+
+#include "config/reader/file_reader.h"
+#include "config/yaml/fields.h"
+#include "model/device_setting.h"
+#include "model/program.h"
+#include "model/values/error.h"
+#include "platform/store/sources.h"
+
+namespace tune::config {
+namespace {
+
+/// The sections whose texts can change what a spec does. `let` can as well, where its names are used.
+constexpr std::array<std::string_view, 9> kSections = {
+    "constraints", "rules", "launch", "build", "run", "prepare", "cleanup", "prune_after_build", "metrics"};
+
+bool in_a_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// How a name may stand in a text: as a word, or also before `_` in a word, as macros of pairs and texts do.
+enum class As { word, beginning };
+
+bool mentions(std::string_view text, std::string_view name, As how) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool ends = end == text.size() || !in_a_name(text[end]) || (how == As::beginning && text[end] == '_');
+    if (ends && (at == 0 || !in_a_name(text[at - 1]))) return true;
+  }
+  return false;
+}
+
+/// A text in C, C++ or CUDA without its comments.
+std::string without_comments(std::string_view text) {
+  std::string code;
+  char quote = '\0';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const std::string_view rest = text.substr(i);
+    if (quote == '\0' && (rest.starts_with("//") || rest.starts_with("/*"))) {
+      const bool line = rest[1] == '/';
+      const std::size_t end = line ? rest.find('\n') : rest.find("*/", 2);
+      code += line ? '\n' : ' ';
+      i += std::min(end, rest.size()) + (line ? 0 : 1);
+      continue;
+    }
+    const bool separates_digits = c == '\'' && i > 0 && in_a_name(text[i - 1]);
+    if (quote == '\0' && (c == '"' || c == '\'') && !separates_digits)
+      quote = c;
+    else if (c == quote || c == '\n')
+      quote = '\0';
+    code += c;
+    if (quote != '\0' && c == '\\' && i + 1 < text.size()) code += text[++i];
+  }
+  return code;
+}
+
+void add_words(std::string_view text, std::set<std::string, std::less<>>& words) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && in_a_name(text[end])) ++end;
+    if (end > begin) words.emplace(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+/// Whether `##` can make the name of these words and of numbers.
+bool is_composed_of(std::string_view name, const std::set<std::string, std::less<>>& words) {
+  std::vector<bool> reached(name.size() + 1);  // whether so many characters can be composed
+  reached[0] = true;
+  for (std::size_t end = 1; end <= name.size(); ++end) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(name[end - 1])) != 0;
+    for (std::size_t begin = 0; begin < end && !reached[end]; ++begin)
+      reached[end] = reached[begin] && ((digit && begin + 1 == end) || words.contains(name.substr(begin, end - begin)));
+  }
+  return reached.back();
+}
+
+/// Everything in which the name of a parameter has an effect.
+class Uses {
+ public:
+  Uses(const Plan& plan, const Source& source) : plan_(&plan), source_(&source) {
+    for (const std::string_view section : kSections)
+      if (const Node* node = source.root.find(section)) collect(*node);
+    const Node* let = source.root.find("let");
+    if (let == nullptr) return;
+    for (auto entry = let->entries.rbegin(); entry != let->entries.rend(); ++entry)
+      if (has(entry->key.text, false, As::beginning)) collect(entry->value);
+  }
+
+  /// `in_source`: how a name stands in the source.
+  bool has(const std::string& name, bool run_time, As in_source) {
+    const auto mentions_name = [&](const std::string& text) { return mentions(text, name, As::word); };
+    if (is_argument(run_time) || std::ranges::any_of(texts_, mentions_name)) return true;
+    return !run_time && is_built() && may_be_in_source(name, in_source);
+  }
+
+  bool may_be_in_source(const std::string& name, As in_source) {
+    read_sources();
+    return !all_known_ || (composes_names_ && is_composed_of(name, words_)) ||
+           std::ranges::any_of(sources_, [&](const std::string& text) { return mentions(text, name, in_source); });
+  }
+
+ private:
+  void collect(const Node& node) {
+    if (node.is_scalar()) texts_.push_back(node.text);
+    for (const Node& item : node.items) collect(item);
+    for (const Entry& entry : node.entries)
+      if (entry.key.text != "because") collect(entry.value);
+  }
+
+  bool is_built() const { return !plan_->kernel.empty() || needs_build(plan_->file, plan_->build.command); }
+
+  /// Whether `{args}` gives it to a program.
+  bool is_argument(bool run_time) const {
+    if (plan_->backend != Backend::program) return false;
+    const std::vector<std::string>& run = plan_->build.run;
+    const bool has_args =
+        std::ranges::any_of(run, [](const std::string& word) { return word.find("{args}") != word.npos; });
+    return (run_time || !is_built()) && (run.empty() || has_args);
+  }
+
+  void read_sources() {
+    if (read_) return;
+    read_ = true;
+    for (const std::string& flag : plan_->build.flags) add_text(flag);  // -DTILE=BM
+    for (const std::filesystem::path& file : files()) read_source(file);
+  }
+
+  /// The sources for all backends: a name that only another one uses is used.
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> files = plan_->build.depends;
+    files.push_back(plan_->file);
+    const Node* file = source_->root.find("file");
+    Diagnostics reported;
+    for (const Entry& entry : file != nullptr ? file->entries : std::vector<Entry>())
+      if (entry.value.is_scalar()) files.push_back(resolve(entry.value, source_->folder, reported));
+    return files;
+  }
+
+  void read_source(const std::filesystem::path& file) try {
+    const platform::Sources sources =
+        platform::read_sources(file, platform::header_search(plan_->build, plan_->backend, file));
+    std::error_code ignored;  // an empty folder has all files
+    const std::string folder = std::filesystem::weakly_canonical(file, ignored).parent_path().string();
+    all_known_ = all_known_ && sources.macro_include.empty();
+    for (const auto& [path, text] : sources.texts) {
+      add_text(language_of(file) ? without_comments(text) : text);
+      const bool composes_names = sources_.back().find("##") != std::string::npos;
+      if (composes_names && path.string().starts_with(folder)) composes_names_ = true;
+    }
+  } catch (const Error&) {  // it cannot be read, which matters to who builds it
+    all_known_ = false;
+  }
+
+  void add_text(const std::string& text) {
+    sources_.push_back(text);
+    add_words(text, words_);
+  }
+
+  const Plan* plan_;
+  const Source* source_;
+  std::vector<std::string> texts_;    ///< of the tuning file
+  std::vector<std::string> sources_;  ///< without comments, and the compiler's flags
+  std::set<std::string, std::less<>> words_;
+  bool read_ = false;
+  bool all_known_ = true;
+  bool composes_names_ = false;  ///< a source composes names with `##`
+};
+
+/// The parameters of which names are composed in the source.
+std::set<std::string> composed_names(const Plan& plan) {
+  const auto is_composed = [](const Value& value) {
+    return std::holds_alternative<Pair>(value) || std::holds_alternative<std::string>(value);
+  };
+  std::set<std::string> names;
+  for (const Space::Mapping& mapping : plan.space.mappings())
+    for (const Parameter& parameter : mapping.parameters)
+      if (std::ranges::any_of(parameter.values, is_composed)) names.insert(parameter.name);
+  return names;
+}
+
+std::string complaint(const Plan& plan, const std::string& name, bool run_time) {
+  if (run_time)
+    return fmt::format(
+        "nothing uses the parameter '${0}': a value with $ is no macro of the source, and neither launch "
+        "nor a constraint names {0}; remove it, or correct its name",
+        name);
+  return fmt::format(
+      "nothing uses the parameter '{}': neither {} nor an expression of the tuning file names it; remove "
+      "it, or correct its name",
+      name, plan.file.filename().string());
+}
+
+}  // namespace
+
+void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnostics& diagnostics) {
+  const Node* params = source.root.find("params");
+  if (params == nullptr) return;
+  Uses uses(plan, source);
+  const std::set<std::string> composed = composed_names(plan);
+  std::set<std::string> seen;
+  for (const Node* mapping : as_list(*params)) {
+    for (const Entry& entry : mapping->entries) {
+      const std::string& key = entry.key.text;
+      const bool run_time = key.starts_with('$');
+      const std::string name = key.substr(run_time ? 1 : 0);
+      const bool ignored = is_of_a_device(name) || (params->is_list() && name == "metadata");  // kbench
+      const As in_source = composed.contains(name) ? As::beginning : As::word;
+      if (ignored || !seen.insert(name).second || uses.has(name, run_time, in_source)) continue;
+      diagnostics.warn(entry.key.place, complaint(plan, name, run_time));
+    }
+  }
+}
+
+std::vector<std::string> values_not_in_source(const Plan& plan, const Source& source) {
+  std::vector<std::string> names;
+  const Node* let = source.root.find("let");
+  if (let == nullptr || plan.kernel.empty()) return names;
+  Uses uses(plan, source);
+  for (const Entry& entry : let->entries)
+    if (!uses.may_be_in_source(entry.key.text, As::beginning)) names.push_back(entry.key.text);
+  return names;
+}
+
+}  // namespace tune::config

@@ -1,0 +1,275 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "config/reader/configuration_text.h"
+#include "config/reader/problem_entries.h"
+#include "config/reader/source.h"
+#include "config/yaml/fields.h"
+#include "config/yaml/params.h"
+#include "config/yaml/values.h"
+#include "model/values/error.h"
+#include "model/values/names.h"
+
+namespace tune::config {
+namespace {
+
+Place command_line(const std::string& option) { return {std::make_shared<const std::string>(option), 0, 0}; }
+
+std::string upper(const std::string& letter) {
+  return std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(letter[0]))));
+}
+
+int lower_letter(char letter) { return std::tolower(static_cast<unsigned char>(letter)); }
+
+std::string bare(const std::string& name) { return name.substr(name.starts_with('$') ? 1 : 0); }
+
+/// Whether the values that are written here are pairs.
+bool has_pairs(const Node& written) {
+  const Node* values = written.is_mapping() ? written.find("values") : &written;
+  return values != nullptr && values->is_list() && !values->items.empty() &&
+         std::ranges::all_of(values->items, is_scalar_pair);
+}
+
+/// Replaces the parameter in a mapping, keeping its key as it is written there, or adds it.
+void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
+  for (Entry& entry : mapping.entries) {
+    if (bare(entry.key.text) != bare(name)) continue;
+    entry.value = has_pairs(entry.value) && is_scalar_pair(value) ? list_of(value) : value;
+    return;
+  }
+  mapping.set(name, value);
+}
+
+class Overrider {
+ public:
+  Overrider(Node& root, Diagnostics& diagnostics)
+      : root_(&root), diagnostics_(&diagnostics), problem_(root, diagnostics), declares_(!parameter_names().empty()) {}
+
+  void set_parameter(const std::string& name, const Node& value) {
+    for (Node* mapping : parameter_mappings(*root_)) set_in_mapping(*mapping, name, value);
+  }
+
+  /// --param: the parameter must be declared, unless none is.
+  void replace_parameter(const Entry& entry, const std::string& text) {
+    const std::string name = bare(entry.key.text);
+    if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
+    if (problem_.is_gemm() && (name == "m" || name == "n" || name == "k")) {
+      diagnostics_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
+      return;
+    }
+    std::vector<std::string> known = parameter_names();
+    const std::string nearest = did_you_mean(name, known);
+    diagnostics_->add(
+        entry.key.place,
+        fmt::format("there is no parameter '{}'{} To add it, write --add-param '{}'", name,
+                    nearest.empty() ? fmt::format("; the file has {}.", fmt::join(known, ", ")) : nearest, text));
+  }
+
+  /// --add-param: the parameter must not be declared.
+  void add_parameter(const Entry& entry, const std::string& text) {
+    if (has_parameter(bare(entry.key.text))) {
+      diagnostics_->add(entry.key.place,
+                        fmt::format("the parameter '{}' is declared already; to replace its values, write "
+                                    "--param '{}'",
+                                    bare(entry.key.text), text));
+      return;
+    }
+    if (root_->find("params") == nullptr) root_->set("params", make_mapping(entry.key.place));
+    set_parameter(entry.key.text, entry.value);
+  }
+
+  /// -m, -n, -k: `letter` is lower case.
+  void set_size(const std::string& letter, std::int64_t size) {
+    const Place place = command_line("-" + letter);
+    const std::string capital = upper(letter);
+    if (problem_.set(letter, size, place) || problem_.set(capital, size, place)) return;
+    if (problem_.is_custom())
+      diagnostics_->add(place, fmt::format("the custom problem has no size '{}'; declare it in sizes", letter));
+    else
+      set_parameter(has_parameter(letter) ? letter : capital, make_scalar(std::to_string(size), place));
+  }
+
+  /// --problem KEY=VALUE
+  void set_problem(const std::string& text) {
+    const Place place = command_line("--problem " + text);
+    const std::size_t equals = text.find('=');
+    const std::string key = text.substr(0, equals);
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      diagnostics_->add(place, "write KEY=VALUE, such as a=bf16");
+    } else if (!problem_.set_written(key, text.substr(equals + 1), place)) {
+      diagnostics_->add(place, fmt::format("'{}' is no entry of the problem{}", key,
+                                           problem_.is_gemm() || problem_.is_custom()
+                                               ? did_you_mean(key, problem_.names())
+                                               : "; the file has none, and --param sets the parameters of a program"));
+    }
+  }
+
+  /// --config_str
+  void apply_configuration(const std::string& text) {
+    const Place place = command_line("--config_str " + text);
+    const ConfigurationText configuration = read_configuration(text, place, *diagnostics_);
+    for (const auto& [key, value] : configuration.problem)
+      if (!problem_.set_written(key, value, place))
+        set_parameter(has_parameter(key) ? key : upper(key), make_scalar(value, place));
+    for (const ConfigurationText::Parameter& parameter : configuration.parameters) {
+      const std::string name = declared(parameter);
+      if (name.empty())
+        diagnostics_->add(
+            place, fmt::format("the file has no parameter '{}' or '{}'", parameter.short_name, parameter.long_name));
+      else
+        set_parameter(name, make_scalar(parameter.value, place));
+    }
+  }
+
+  void apply(const Shape& shape) {
+    Shape parameters;
+    for (std::size_t i = 0; i < shape.settings.size(); ++i)
+      if (!problem_.set(shape.settings[i].name, shape.settings[i].value, shape.places[i])) {
+        parameters.settings.push_back(shape.settings[i]);
+        parameters.places.push_back(shape.places[i]);
+      }
+    apply_parameters(parameters);
+    if (!problem_.is_gemm()) return;
+    for (const char* size : {"m", "n", "k"}) {
+      const auto sets = [&](const Setting& setting) { return ProblemEntries::gemm_key(setting.name) == size; };
+      const auto count = std::ranges::count_if(shape.settings, sets);
+      if (count == 0) diagnostics_->add(shape.place, fmt::format("a shape of a gemm lacks {}", upper(size)));
+      if (count > 1) diagnostics_->add(shape.place, fmt::format("a shape has both {} and {}", upper(size), size));
+    }
+  }
+
+  /// The parameters of a shape that choose among the mappings of the union.
+  const std::vector<Setting>& chosen() const { return chosen_; }
+
+ private:
+  /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
+  /// value.
+  void apply_parameters(const Shape& shape) {
+    const std::vector<Node*> mappings = parameter_mappings(*root_);
+    if (mappings.size() > 1 && std::ranges::any_of(mappings, [&](Node* node) { return has_values(*node, shape); }))
+      chosen_ = shape.settings;
+    else
+      for (std::size_t i = 0; i < shape.settings.size(); ++i) apply(shape.settings[i], shape.places[i]);
+  }
+
+  static bool has_values(const Node& mapping, const Shape& shape) {
+    Diagnostics ignored;  // whoever reads the mapping reports them
+    return std::ranges::all_of(shape.settings, [&](const Setting& setting) {
+      for (const Entry& entry : mapping.entries) {
+        if (bare(entry.key.text) != setting.name) continue;
+        const std::optional<Parameter> parameter =
+            read_parameter(entry.key, entry.value, Arithmetic::unquoted, ignored);
+        return parameter && std::ranges::find(parameter->values, setting.value) != parameter->values.end();
+      }
+      return false;
+    });
+  }
+
+  void apply(const Setting& setting, const Place& place) {
+    // A program that does not have tune_gemm's names among its parameters gets them anyway.
+    const bool of_a_program =
+        !problem_.is_gemm() && !problem_.is_custom() && ProblemEntries::is_name_of_tune_gemm(setting.name);
+    if (!of_a_program && !has_parameter(setting.name))
+      diagnostics_->add(place, fmt::format("a shape has '{}', which is neither a size of the problem nor a parameter{}",
+                                           setting.name, did_you_mean(setting.name, shape_names())));
+    set_parameter((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, place));
+  }
+
+  /// What a shape can say.
+  std::vector<std::string> shape_names() {
+    std::vector<std::string> names = problem_.names();
+    const std::vector<std::string> parameters = parameter_names();
+    names.insert(names.end(), parameters.begin(), parameters.end());
+    return names;
+  }
+
+  std::vector<std::string> parameter_names() {
+    Names names;
+    for (const Node* mapping : parameter_mappings(*root_))
+      for (const Entry& entry : mapping->entries) names.declare(bare(entry.key.text));
+    return names.all();
+  }
+
+  bool has_parameter(const std::string& name) {
+    return std::ranges::any_of(parameter_mappings(*root_), [&](const Node* mapping) {
+      return mapping->find(name) != nullptr || mapping->find("$" + name) != nullptr;
+    });
+  }
+
+  /// What the file calls a parameter of tune_gemm, whether in capitals or not; empty: it has none.
+  std::string declared(const ConfigurationText::Parameter& parameter) {
+    for (const Node* mapping : parameter_mappings(*root_))
+      for (const Entry& entry : mapping->entries)
+        for (const std::string& name : {parameter.long_name, parameter.short_name})
+          if (std::ranges::equal(bare(entry.key.text), name, {}, lower_letter, lower_letter)) return entry.key.text;
+    return "";
+  }
+
+  std::vector<Setting> chosen_;
+  Node* root_;
+  Diagnostics* diagnostics_;
+  ProblemEntries problem_;
+  bool declares_;  ///< the file has parameters
+};
+
+/// Splits NAME:VALUE; the value is YAML.
+std::optional<Entry> parse_param(const std::string& option, const std::string& text, Diagnostics& diagnostics) {
+  const Place place = command_line(option + " " + text);
+  const auto colon = text.find(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
+    diagnostics.add(place, "write NAME:VALUE or NAME:[VALUE, VALUE]");
+    return {};
+  }
+  try {
+    Node value = parse_yaml(text.substr(colon + 1), *place.file, diagnostics);
+    relocate(value, place);
+    return Entry{make_scalar(text.substr(0, colon), place), std::move(value)};
+  } catch (const Error&) {
+    diagnostics.add(
+        place,
+        fmt::format("'{}' is no YAML value; write NAME:VALUE, NAME:[VALUE, VALUE] or NAME:{{range: [FIRST, LAST]}}",
+                    text.substr(colon + 1)));
+    return {};
+  }
+}
+
+void set_run_rules(const LoadOptions& options, Node& root) {
+  if (options.shell) root.set("shell", make_scalar("true", command_line("--shell")));
+  if (options.whole) root.set("whole", make_scalar("true", command_line("--whole")));
+  if (options.prepare) root.set("prepare", make_text(*options.prepare, command_line("--prepare")));
+  if (options.cleanup) root.set("cleanup", make_text(*options.cleanup, command_line("--cleanup")));
+  if (!options.warmup) return;
+  const Place place = command_line("--warmup");
+  if (root.find("measure") == nullptr) root.set("measure", make_mapping(place));
+  root.find("measure")->set("warmup", make_scalar(std::to_string(*options.warmup), place));
+}
+
+}  // namespace
+
+std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Diagnostics& diagnostics) {
+  Overrider overrider(root, diagnostics);
+  if (options.shape) overrider.apply(*options.shape);
+  for (const std::string& text : options.problem) overrider.set_problem(text);
+  if (options.configuration) overrider.apply_configuration(*options.configuration);
+  if (options.m) overrider.set_size("m", *options.m);
+  if (options.n) overrider.set_size("n", *options.n);
+  if (options.k) overrider.set_size("k", *options.k);
+  std::set<std::string> seen;
+  const auto parse = [&](const std::string& option, const std::string& text) {
+    std::optional<Entry> entry = parse_param(option, text, diagnostics);
+    if (!entry || seen.insert(bare(entry->key.text)).second) return entry;
+    diagnostics.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
+    return std::optional<Entry>();
+  };
+  for (const std::string& text : options.new_params)
+    if (const auto entry = parse("--add-param", text)) overrider.add_parameter(*entry, text);
+  for (const std::string& text : options.params)
+    if (const auto entry = parse("--param", text)) overrider.replace_parameter(*entry, text);
+  set_run_rules(options, root);
+  return overrider.chosen();
+}
+
+}  // namespace tune::config

@@ -1,0 +1,217 @@
+#include "config/reader/rules_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "config/reader/command_reader.h"
+#include "config/reader/file_reader.h"
+#include "config/yaml/fields.h"
+
+namespace tune::config {
+namespace {
+
+constexpr double kTimed = 0.9;  // of what a spec is given; in the rest it is checked
+
+std::vector<std::string> read_defines(const Node& node, const std::map<std::string, Value>& constants,
+                                      Diagnostics& diagnostics) {
+  std::vector<std::string> known, names;
+  for (const auto& [name, value] : constants) known.push_back(name);
+  for (const Node* item : as_list(node)) {
+    const auto name = read_text(*item, "each entry of build.defines", diagnostics);
+    if (!name) continue;
+    if (constants.contains(*name)) {
+      names.push_back(*name);
+    } else {
+      diagnostics.add(item->place, fmt::format("'{}' in build.defines is no size of the problem{}", *name,
+                                               did_you_mean(*name, known)));
+    }
+  }
+  return names;
+}
+
+std::vector<std::filesystem::path> read_depends(const Node& node, const std::filesystem::path& folder, bool must_exist,
+                                                Diagnostics& diagnostics) {
+  std::vector<std::filesystem::path> files;
+  for (const Node* item : as_list(node)) {
+    if (!read_text(*item, "each entry of build.depends", diagnostics)) continue;
+    files.push_back(resolve(*item, folder, diagnostics));
+    std::error_code error;
+    if (must_exist && !std::filesystem::is_regular_file(files.back(), error))
+      diagnostics.add(item->place, fmt::format("no such file in build.depends: '{}' (looked for {})", item->text,
+                                               files.back().string()));
+  }
+  return files;
+}
+
+std::vector<std::string> read_flags(const Node& node, Diagnostics& diagnostics) {
+  for (const Node* item : as_list(node))
+    if (item->is_scalar() && item->text.starts_with('-') && item->text.find(" -") != std::string::npos)
+      diagnostics.warn(item->place,
+                       fmt::format("'{}' in build.flags is passed on as one flag; write several as a list: "
+                                   "[-O2, -g]",
+                                   item->text));
+  return read_texts(node, "build.flags", diagnostics);
+}
+
+template <class Number>
+void check_least(const Node* node, std::string_view key, Number number, Number least, Diagnostics& diagnostics) {
+  if (node != nullptr && !(number >= least)) {
+    diagnostics.add(node->place, fmt::format("{} is {}; it must be at least {}", key, number, least));
+  }
+}
+
+int read_count(const Fields& fields, std::string_view key, int otherwise, int least) {
+  const Node* node = fields.find(key);
+  const auto read = node != nullptr ? read_integer(*node, key, fields.diagnostics()) : std::nullopt;
+  if (!read) return otherwise;
+  check_least<std::int64_t>(node, key, *read, least, fields.diagnostics());
+  return static_cast<int>(std::clamp<std::int64_t>(*read, least, std::numeric_limits<int>::max()));
+}
+
+/// Complains of a name declared nowhere unless it can be a column of the program's result, which is then declared.
+void declare_columns(const Node& node, Scope& scope) {
+  while (node.is_scalar()) {
+    try {
+      Expression::parse(node.text, scope.names());
+      return;
+    } catch (const UnknownName& unknown) {
+      const bool marks_parameter = node.text.at(unknown.column()) == '$';
+      if (marks_parameter || !is_identifier(unknown.name())) return;
+      scope.add_result(unknown.name());
+    } catch (const ExpressionError&) {
+      return;
+    }
+  }
+}
+
+std::optional<bool> read_direction(const Fields& fields, const Place& place) {
+  const Node *maximize = fields.find("maximize"), *minimize = fields.find("minimize");
+  if (maximize != nullptr && minimize != nullptr) {
+    fields.diagnostics().add(place, fmt::format("{} has both maximize and minimize; keep one", fields.what()));
+  }
+  if (maximize != nullptr) return read_bool(*maximize, "maximize", fields.diagnostics());
+  if (minimize == nullptr) return {};
+  const std::optional<bool> value = read_bool(*minimize, "minimize", fields.diagnostics());
+  return value ? std::optional(!*value) : std::nullopt;
+}
+
+}  // namespace
+
+BuildRules read_build(const Node& node, const std::filesystem::path& folder,
+                      const std::map<std::string, Value>& constants, bool program_mode, bool files_must_exist,
+                      Diagnostics& diagnostics) {
+  Fields fields(node, "build", {"flags", "include", "depends", "defines", "command", "run"}, diagnostics);
+  BuildRules rules;
+  if (const Node* flags = fields.find("flags")) rules.flags = read_flags(*flags, diagnostics);
+  if (const Node* include = fields.find("include")) {
+    for (const Node* item : as_list(*include)) {
+      if (read_text(*item, "each entry of build.include", diagnostics)) {
+        rules.include.push_back(resolve(*item, folder, diagnostics));
+      }
+    }
+  }
+  if (const Node* depends = fields.find("depends"))
+    rules.depends = read_depends(*depends, folder, files_must_exist, diagnostics);
+  if (const Node* defines = fields.find("defines")) rules.defines = read_defines(*defines, constants, diagnostics);
+  const Node *command = fields.find("command"), *run = fields.find("run");
+  if (command != nullptr) {
+    const CommandNames names = {{"file", "defines", "flags", "binary", "arch"}, {}, false};
+    const CommandLine line = read_command(*command, "build.command", Strings::shell, names, diagnostics);
+    rules.command = line.words;
+    rules.command_is_shell = line.is_shell;
+  }
+  for (const Node* unused : {command, run}) {
+    if (unused != nullptr && !program_mode) {
+      diagnostics.add(unused->place, "build.command and run are for programs; a kernel is built by its backend");
+    }
+  }
+  return rules;
+}
+
+MeasureRules read_measure(const Node& node, MeasureRules rules, Diagnostics& diagnostics) {
+  Fields fields(node, "measure", {"warmup", "min_launches", "max_seconds", "cutoff", "cold_cache", "state"},
+                diagnostics);
+  rules.warmup = read_count(fields, "warmup", rules.warmup, 0);
+  rules.min_launches = read_count(fields, "min_launches", rules.min_launches, 1);
+  if (const Node* seconds = fields.find("max_seconds")) {
+    rules.max_seconds = read_number(*seconds, "max_seconds", diagnostics).value_or(rules.max_seconds);
+    if (!(rules.max_seconds > 0)) diagnostics.add(seconds->place, "max_seconds must be more than 0");
+  }
+  if (const Node* cutoff = fields.find("cutoff")) {
+    rules.cutoff = read_number(*cutoff, "cutoff", diagnostics).value_or(rules.cutoff);
+    if (rules.cutoff != 0) check_least(cutoff, "cutoff", rules.cutoff, 1.0, diagnostics);
+  }
+  if (const Node* cold = fields.find("cold_cache")) {
+    rules.cold_cache = read_bool(*cold, "cold_cache", diagnostics).value_or(rules.cold_cache);
+  }
+  if (const Node* state = fields.find("state")) {
+    const auto text = read_text(*state, "state", diagnostics);
+    if (const auto read = text ? parse_power_state(*text) : std::nullopt)
+      rules.state = *read;
+    else if (text)
+      diagnostics.add(state->place, fmt::format("state must be burst or sustained, not '{}'", *text));
+  }
+  return rules;
+}
+
+void check_run_seconds(const Node* measure, const MeasureRules& rules, double run_seconds, Diagnostics& diagnostics) {
+  if (rules.max_seconds <= kTimed * run_seconds) return;
+  const Node* seconds = measure != nullptr ? measure->find("max_seconds") : nullptr;
+  const Place place =
+      seconds != nullptr ? seconds->place : Place{std::make_shared<const std::string>("--timeout-run"), 0, 0};
+  diagnostics.add(
+      place, fmt::format("specs that are timed for measure.max_seconds, which is {}, would time out: --timeout-run is "
+                         "{}, and they are checked in it, too; give --timeout-run {:.0f}, or make max_seconds less",
+                         rules.max_seconds, run_seconds, std::ceil(rules.max_seconds / kTimed)));
+}
+
+std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& scope, Diagnostics& diagnostics) {
+  std::vector<Metric> metrics;
+  if (!node.is_mapping()) {
+    diagnostics.add(node.place, fmt::format("metrics must be a mapping such as {{\"GB/s\": bytes/time/1e9}}, not {}",
+                                            describe(node)));
+  }
+  for (const Entry& entry : node.entries) {
+    const std::string what = fmt::format("metric '{}'", entry.key.text);
+    const Node* text = &entry.value;
+    std::optional<bool> maximize;
+    if (entry.key.text == "time") {
+      diagnostics.add(entry.key.place, "metric 'time' is also a built-in figure of a measurement; rename it");
+      continue;
+    }
+    if (!text->is_scalar()) {
+      Fields fields(*text, what, {"expr", "maximize", "minimize"}, diagnostics);
+      maximize = read_direction(fields, text->place);
+      const bool of_program = program_mode && text->is_mapping() && text->find("expr") == nullptr;
+      if (of_program) metrics.push_back({entry.key.text, std::nullopt, maximize});
+      text = of_program ? nullptr : fields.require("expr");
+    }
+    if (text == nullptr) continue;
+    if (program_mode) declare_columns(*text, scope);
+    if (auto expression = scope.read_for_all(*text, what)) {
+      metrics.push_back({entry.key.text, std::move(*expression), maximize});
+    }
+  }
+  return metrics;
+}
+
+std::vector<ConditionNode> read_conditions(const Node& node, std::string_view what, Diagnostics& diagnostics) {
+  std::vector<ConditionNode> conditions;
+  for (const Node* item : as_list(node)) {
+    if (item->is_scalar()) {
+      conditions.push_back({item, item->comment.empty() ? item->text : item->comment});
+      continue;
+    }
+    Fields fields(*item, std::string(what), {"if", "because"}, diagnostics);
+    const Node *condition = fields.require("if"), *because = fields.find("because");
+    if (condition == nullptr) continue;
+    const auto reason = because != nullptr ? read_text(*because, "because", diagnostics) : std::nullopt;
+    conditions.push_back({condition, reason.value_or(condition->text)});
+  }
+  return conditions;
+}
+
+}  // namespace tune::config

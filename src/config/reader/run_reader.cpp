@@ -1,0 +1,110 @@
+#include "config/reader/run_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "config/reader/command_reader.h"
+#include "model/values/names.h"
+
+namespace tune::config {
+namespace {
+
+class RunReader {
+ public:
+  RunReader(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics)
+      : top_(&top), context_(context), rules_(&rules), diagnostics_(&diagnostics) {
+    for (const Space::Mapping& mapping : context_.mappings) {
+      for (const Parameter& parameter : mapping.parameters) parameters_.declare(parameter.name);
+      for (const Derived& derived : mapping.derived) parameters_.declare(derived.name);
+    }
+  }
+
+  void read() {
+    const Node* run = find_run();
+    std::optional<bool> shell;
+    if (const Node* node = top_->find("shell")) shell = read_bool(*node, "shell", *diagnostics_);
+    if (shell.value_or(false) && (run == nullptr || !run->is_scalar()))
+      diagnostics_->add(top_->find("shell")->place, "shell: true is for a command in one string; write run as one");
+    if (run != nullptr) {
+      const CommandLine command = read_one(*run, "run", shell.value_or(context_.has_file));
+      rules_->run = command.words;
+      rules_->run_is_shell = command.is_shell;
+    }
+    if (const Node* node = top_->find("prepare")) rules_->prepare = read_one(*node, "prepare", true);
+    if (const Node* node = top_->find("cleanup")) rules_->cleanup = read_one(*node, "cleanup", true);
+    rules_->whole = context_.has_file ? std::optional(false) : std::nullopt;
+    if (const Node* node = top_->find("whole"))
+      if (const auto whole = read_bool(*node, "whole", *diagnostics_)) rules_->whole = *whole;
+    if (run != nullptr && !diagnostics_->any()) require_use(*run);
+  }
+
+ private:
+  const Node* find_run() const {
+    const Node* build = top_->find("build");
+    const Node *run = top_->find("run"), *inner = build != nullptr ? build->find("run") : nullptr;
+    if (run != nullptr && inner != nullptr) diagnostics_->add(run->place, "run is also in build; keep one");
+    return run != nullptr ? run : inner;
+  }
+
+  CommandLine read_one(const Node& node, std::string_view what, bool shell) {
+    CommandNames names;
+    if (context_.has_file) names.own = {"binary", "file"};
+    if (what == "run") names.own.insert(names.own.end(), {"args", "output"});
+    names.parameters = parameters_.all();
+    for (const std::string& name : names.own)
+      if (parameters_.find(name) && uses(read_texts(node, what, *diagnostics_), name))
+        diagnostics_->add(node.place,
+                          fmt::format("{{{0}}} in {1} could mean the parameter '{0}', and is also a placeholder "
+                                      "with a meaning of its own; rename the parameter",
+                                      name, what));
+    names.lacks_file = !context_.has_file;
+    return read_command(node, what, shell ? Strings::shell : Strings::words, names, *diagnostics_);
+  }
+
+  static bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  }
+
+  bool is_used(const std::string& name) const {
+    return std::ranges::any_of(
+        std::initializer_list<const Words*>{&rules_->run, &rules_->prepare.words, &rules_->cleanup.words},
+        [&](const Words* words) { return uses(*words, name); });
+  }
+
+  /// Else specs that are the same would be timed under different labels. What a derived value is computed from is not
+  /// looked into.
+  void require_use(const Node& run) {
+    if (uses(rules_->run, "args")) return;
+    std::set<std::string> lost;
+    for (const Space::Mapping& mapping : context_.mappings) {
+      if (std::ranges::any_of(mapping.derived, [&](const Derived& derived) { return is_used(derived.name); })) continue;
+      for (const Parameter& parameter : mapping.parameters)
+        if ((parameter.run_time || !context_.has_build) && !is_used(parameter.name)) lost.insert(parameter.name);
+    }
+    for (const std::string& name : lost) {
+      const bool is_taken = contains({"args", "output", "file", "binary"}, name);
+      diagnostics_->add(run.place,
+                        fmt::format("the parameter '{0}' does not reach the program: ", name) +
+                            (is_taken ? fmt::format("{{{0}}} in run means something else; rename the parameter", name)
+                                      : fmt::format("write {{{0}}} into run where its value is to stand, or "
+                                                    "{{args}} for --{0}=VALUE",
+                                                    name)));
+    }
+  }
+
+  const Fields* top_;
+  RunContext context_;
+  BuildRules* rules_;
+  Diagnostics* diagnostics_;
+  Names parameters_;  ///< with the derived values
+};
+
+}  // namespace
+
+void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics) {
+  RunReader(top, context, rules, diagnostics).read();
+}
+
+}  // namespace tune::config

@@ -1,0 +1,22 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/yaml/fields.h"
+#include "model/plan.h"
+
+namespace tune::config {
+
+/// What of a tuning file its `run:` may name, and must.
+struct RunContext {
+  bool has_file = true;  ///< `file:` is what runs; else `run` names an installed command
+  bool has_build = false;
+  std::span<const Space::Mapping> mappings;
+};
+
+/// Reads how a program is run: `run` (at the top or in `build`), `shell`, `whole`, `prepare` and `cleanup`. Reports
+/// placeholders that stand for nothing or for two things, and parameters that do not reach the program.
+void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics);
+
+}  // namespace tune::config

@@ -1,0 +1,213 @@
+#include "config/reader/source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "config/t1/t1.h"
+#include "config/yaml/fields.h"
+#include "model/values/error.h"
+
+namespace tune::config {
+namespace {
+
+std::filesystem::path folder_of(const std::filesystem::path& yaml) {
+  return std::filesystem::absolute(yaml).lexically_normal().parent_path();
+}
+
+bool is_one_of(const std::string& suffix, std::initializer_list<std::string_view> suffixes) {
+  return std::ranges::find(suffixes, suffix) != suffixes.end();
+}
+
+std::string if_recorded(const std::filesystem::path& path) {
+  return fmt::format("if it is a recorded run, write --simulate {}", path.string());
+}
+
+/// Whether a file is an executable or a script, without reading from pipes.
+bool is_program(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::array<char, 4> bytes = {};
+  if (std::filesystem::is_regular_file(path, ignored)) std::ifstream(path).read(bytes.data(), bytes.size());
+  const std::string_view begin(bytes.data(), bytes.size());
+  return begin == "\177ELF" || (begin.starts_with("#!") && !is_one_of(path.extension().string(), {".yaml", ".yml"}));
+}
+
+/// The tuning file of the same folder whose name is most similar, whatever its suffix; empty: none is.
+std::filesystem::path nearest_file(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::string> stems;
+  std::error_code error;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (auto entry = std::filesystem::directory_iterator(folder, error); !error && entry != end(entry);
+       entry.increment(error))
+    if (is_one_of(entry->path().extension().string(), {".yaml", ".yml"}))
+      files.push_back(path.parent_path() / entry->path().filename());
+  std::ranges::sort(files);
+  for (const std::filesystem::path& file : files) stems.push_back(file.stem().string());
+  const std::string advice = did_you_mean(path.stem().string(), stems);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (stems[i] == path.stem() || advice == fmt::format(", did you mean '{}'?", stems[i])) return files[i];
+  return {};
+}
+
+/// Throws Error(bad_input) for what people give by mistake: a recorded run, a source, a program.
+void require_tuning_file(const std::filesystem::path& path) {
+  const auto fail = [&](const std::string& text) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: {}", path.string(), text));
+  };
+  const std::string suffix = path.extension().string();
+  std::error_code error;  // whoever reads the file says what it is
+  if (!std::filesystem::exists(path, error)) {
+    const std::filesystem::path nearest = nearest_file(path);
+    if (!nearest.empty()) fail(fmt::format("there is no such file, did you mean '{}'?", nearest.string()));
+    if (!error && !path.has_parent_path() && !path.has_extension())
+      fail("there is neither a file nor a command of tune of this name; see tune --help");
+    return;
+  }
+  if (is_program(path))
+    fail(
+        fmt::format("this is a program; to tune its command line, write that behind --, as in tune --tune --param "
+                    "NAME:[1,2] -- {} {{NAME}}; or write a tuning file in YAML that names it, with file: {}",
+                    (path.has_parent_path() ? path : "." / path).string(), path.filename().string()));
+  if (suffix == ".jsonl")
+    fail(
+        fmt::format("this is the journal of a run and no tuning file; to answer specs from it, write --simulate {}; "
+                    "to resume that run, repeat its command",
+                    path.string()));
+  if (is_one_of(suffix, {".csv", ".gz", ".bz2"})) fail("this is no tuning file; " + if_recorded(path));
+  if (is_one_of(suffix, {".cu", ".hip", ".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp", ".py", ".sh"}))
+    fail(fmt::format("this is a source file; write a tuning file in YAML that names it, with file: {}",
+                     path.filename().string()));
+}
+
+/// Whether a mapping in JSON is something else than a tuning file: a Kernel Tuner cache, for example.
+bool is_other_json(const std::filesystem::path& path, const Node& root) {
+  return path.extension() == ".json" && root.find("params") == nullptr && root.find("file") == nullptr;
+}
+
+Node parse(const std::filesystem::path& path, Diagnostics& diagnostics) try {
+  return read_yaml(path, diagnostics);
+} catch (const Error& error) {
+  if (path.extension() != ".json") throw;
+  throw Error(error.code(), fmt::format("{}; {}", error.what(), if_recorded(path)));
+}
+
+Node read_root(const std::filesystem::path& yaml, Diagnostics& diagnostics) {
+  require_tuning_file(yaml);
+  Node root = parse(yaml, diagnostics);
+  const char* advice = "a tuning file is a mapping with name, file and params";
+  if (root.kind == Node::Kind::null) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: the file is empty; {}", yaml.string(), advice));
+  }
+  if (!root.is_mapping()) {
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the file is {}; {}{}", to_text(root.place), describe(root), advice,
+                            root.is_list() ? "; a list of sizes is given with --shapes" : ""));
+  }
+  if (is_t1(root)) return from_t1(root, diagnostics);
+  if (is_other_json(yaml, root))
+    throw Error(ExitCode::bad_input, fmt::format("{}: this is no tuning file, which has name, file and params; {}",
+                                                 yaml.string(), if_recorded(yaml)));
+  return root;
+}
+
+/// The list of a key's entries: params and constraints may be a single entry.
+void append(Node& target, const Node& more) {
+  Node list = make_list(target.place);
+  list.flow = false;
+  for (const Node* item : as_list(target)) list.items.push_back(*item);
+  for (const Node* item : as_list(more)) list.items.push_back(*item);
+  target = std::move(list);
+}
+
+/// Adds another tuning file's entries to the first one's.
+class Joiner {
+ public:
+  Joiner(Node& root, const std::filesystem::path& folder, Diagnostics& diagnostics)
+      : root_(&root), folder_(folder), diagnostics_(&diagnostics) {}
+
+  void join(const Node& other, const std::filesystem::path& other_folder) {
+    for (const Entry& entry : other.entries) {
+      Node* mine = root_->find(entry.key.text);
+      if (mine == nullptr) {
+        root_->entries.push_back(entry);
+      } else if (is_joined(entry.key.text)) {
+        append(*mine, entry.value);
+      } else if (!agree(entry.key.text, *mine, entry.value, other_folder)) {
+        diagnostics_->add(entry.key.place, fmt::format("'{}' differs from {}; files tuned together must share it",
+                                                       entry.key.text, to_text(mine->place)));
+      }
+    }
+  }
+
+ private:
+  static bool is_joined(const std::string& key) { return key == "params" || key == "constraints" || key == "rules"; }
+
+  bool agree(const std::string& key, const Node& x, const Node& y, const std::filesystem::path& other_folder) const {
+    if (key != "file" || !x.is_scalar() || !y.is_scalar())
+      return same(x, y) && (key != "file" || folder_ == other_folder);
+    return (folder_ / x.text).lexically_normal() == (other_folder / y.text).lexically_normal();
+  }
+
+  Node* root_;
+  std::filesystem::path folder_;
+  Diagnostics* diagnostics_;
+};
+
+/// The name of the program that a command starts; `command` if it has none.
+std::string name_of_command(const Node& run) {
+  std::string program;
+  std::istringstream(run.text) >> program;
+  if (run.is_list()) program = run.items.empty() ? "" : run.items.front().text;
+  const std::string name = std::filesystem::path(program).filename().string();
+  return name.empty() ? "command" : name;
+}
+
+}  // namespace
+
+Source read_source(std::span<const std::filesystem::path> yamls, Diagnostics& diagnostics) {
+  if (yamls.empty()) throw Error(ExitCode::bad_input, "no tuning file; give one with --yaml");
+  Source source{folder_of(yamls.front()), read_root(yamls.front(), diagnostics)};
+  Joiner joiner(source.root, source.folder, diagnostics);
+  for (const std::filesystem::path& yaml : yamls.subspan(1)) joiner.join(read_root(yaml, diagnostics), folder_of(yaml));
+  const Node* run = source.root.find("run");
+  if (run != nullptr && source.root.find("file") == nullptr && source.root.find("name") == nullptr)
+    source.root.set("name", make_text(name_of_command(*run), run->place));
+  return source;
+}
+
+Source source_of_command(const LoadOptions& options) {
+  if (options.params.empty() && options.new_params.empty())
+    throw Error(
+        ExitCode::bad_input,
+        "the command has no parameter; give one as in --param LEVEL:[1,9], and write {LEVEL} where its value is "
+        "to stand");
+  const Place place{std::make_shared<const std::string>("the command behind --"), 0, 0};
+  const std::vector<std::string>& words = options.command;
+  Node run = make_list(place);
+  for (const std::string& word : words) run.items.push_back(make_text(word, place));
+  if (options.shell || (words.size() == 1 && words.front().find(' ') != std::string::npos))
+    run = make_text(fmt::format("{}", fmt::join(words, " ")), place);
+  Source source{std::filesystem::current_path(), make_mapping(place)};
+  source.root.set("name", make_text(name_of_command(run), place));
+  source.root.set("run", run);
+  source.root.set("params", make_mapping(place));
+  return source;
+}
+
+std::vector<Node*> parameter_mappings(Node& root) {
+  std::vector<Node*> mappings;
+  Node* params = root.find("params");
+  if (params == nullptr) return mappings;
+  if (params->is_mapping()) mappings.push_back(params);
+  for (Node& item : params->items) {
+    if (item.is_mapping()) mappings.push_back(&item);
+  }
+  return mappings;
+}
+
+}  // namespace tune::config

@@ -1,0 +1,15 @@
+#pragma once
+#include "config/yaml/node.h"
+
+namespace tune::config {
+
+/// Whether a document is a tuning problem in the T1 format (`ConfigurationSpace`, `KernelSpecification`), which Kernel
+/// Tuner and KTT read.
+bool is_t1(const Node& root);
+
+/// Converts such a document to a tuning file: a CUDA kernel on a custom problem, checked against the configuration of
+/// the `Default`s (a parameter without one: its first value), because reference data come as files that tune does not
+/// read. `Search` and `Budget` are left to the command line. Reports everything that tune has no counterpart for.
+Node from_t1(const Node& root, Diagnostics& diagnostics);
+
+}  // namespace tune::config

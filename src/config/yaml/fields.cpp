@@ -1,0 +1,122 @@
+#include "config/yaml/fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "model/expression/expression.h"
+#include "model/values/value.h"
+
+namespace tune::config {
+namespace {
+
+constexpr std::size_t kMostListed = 12;  // keys in a message
+
+/// The value of a scalar that is a number or an arithmetic expression without names.
+std::optional<Value> read_arithmetic(const Node& node) {
+  if (!node.is_scalar()) return {};
+  try {
+    EvalFailure failure;
+    Value value = Expression::parse(node.text, Names()).evaluate({}, failure);
+    if (!failure) return value;
+  } catch (const ExpressionError&) {
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_identifier(std::string_view text) {
+  auto letter = [](char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && letter(text[0]) && std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
+}
+
+Fields::Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys,
+               Diagnostics& diagnostics)
+    : node_(&node), what_(std::move(what)), diagnostics_(&diagnostics) {
+  if (!node.is_mapping()) {
+    diagnostics.add(node.place, fmt::format("{} must be a mapping, not {}", what_, describe(node)));
+    return;
+  }
+  const std::vector<std::string> known(keys.begin(), keys.end());
+  for (const Entry& entry : node.entries) {
+    if (std::ranges::find(known, entry.key.text) != known.end()) continue;
+    unknown_.push_back(entry.key.text);
+    std::string advice = did_you_mean(entry.key.text, known);
+    if (advice.empty() && known.size() <= kMostListed) advice = fmt::format("; it may have {}", fmt::join(known, ", "));
+    diagnostics.add(entry.key.place, fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, advice));
+  }
+}
+
+const Node* Fields::find(std::string_view key) const {
+  const Node* value = node_->find(key);
+  if (value == nullptr || value->kind != Node::Kind::null) return value;
+  diagnostics_->add(value->place, fmt::format("'{}' in {} has no value; give one or remove the key", key, what_));
+  return nullptr;
+}
+
+const Node* Fields::require(std::string_view key) const {
+  const std::vector<std::string> meant = {std::string(key)};
+  const auto is_meant = [&](const std::string& unknown) { return !did_you_mean(unknown, meant).empty(); };
+  if (node_->is_mapping() && node_->find(key) == nullptr && std::ranges::none_of(unknown_, is_meant))
+    diagnostics_->add(node_->place, fmt::format("{} needs '{}:'", what_, key));
+  return find(key);
+}
+
+std::optional<std::string> read_text(const Node& node, std::string_view what, Diagnostics& diagnostics) {
+  if (node.is_scalar()) return node.text;
+  diagnostics.add(node.place, fmt::format("{} must be a text, not {}", what, describe(node)));
+  return {};
+}
+
+std::optional<bool> read_bool(const Node& node, std::string_view what, Diagnostics& diagnostics) {
+  if (node.is_scalar() && !node.quoted) {
+    const Value value = parse_value(node.text);
+    if (const Bool* truth = std::get_if<Bool>(&value)) return truth->value;
+  }
+  diagnostics.add(node.place, fmt::format("{} must be true or false, not {}", what, describe(node)));
+  return {};
+}
+
+std::optional<std::int64_t> read_integer(const Node& node, std::string_view what, Diagnostics& diagnostics) {
+  const std::optional<Value> value = read_arithmetic(node);
+  if (value && std::holds_alternative<std::int64_t>(*value)) return std::get<std::int64_t>(*value);
+  diagnostics.add(node.place, fmt::format("{} must be an integer, not {}", what, describe(node)));
+  return {};
+}
+
+std::optional<double> read_number(const Node& node, std::string_view what, Diagnostics& diagnostics) {
+  const std::optional<Value> value = read_arithmetic(node);
+  if (value && std::holds_alternative<std::int64_t>(*value)) return static_cast<double>(std::get<std::int64_t>(*value));
+  if (value && std::holds_alternative<double>(*value)) return std::get<double>(*value);
+  diagnostics.add(node.place, fmt::format("{} must be a number, not {}", what, describe(node)));
+  return {};
+}
+
+std::vector<const Node*> as_list(const Node& node) {
+  if (!node.is_list()) return {&node};
+  std::vector<const Node*> items;
+  for (const Node& item : node.items) items.push_back(&item);
+  return items;
+}
+
+std::vector<std::string> read_texts(const Node& node, std::string_view what, Diagnostics& diagnostics) {
+  std::vector<std::string> texts;
+  for (const Node* item : as_list(node)) {
+    if (auto text = read_text(*item, fmt::format("each entry of {}", what), diagnostics)) texts.push_back(*text);
+  }
+  return texts;
+}
+
+std::optional<std::size_t> read_choice(const Node& node, std::string_view what, const std::vector<std::string>& choices,
+                                       Diagnostics& diagnostics) {
+  const auto found = std::ranges::find(choices, node.text);
+  if (node.is_scalar() && found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
+  diagnostics.add(node.place,
+                  fmt::format("{} must be one of {}, not {}", what, fmt::join(choices, ", "), describe(node)));
+  return {};
+}
+
+}  // namespace tune::config

@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/yaml/node.h"
+
+namespace tune::config {
+
+/// Whether `text` is `[A-Za-z_][A-Za-z0-9_]*`.
+bool is_identifier(std::string_view text);
+
+/// A mapping with a fixed set of keys. The constructor reports a node of another kind and unknown keys.
+class Fields {
+ public:
+  /// `what` is the name of the mapping in messages, such as `launch`. A node of another kind counts as a mapping
+  /// without entries.
+  Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys, Diagnostics& diagnostics);
+
+  /// The value of a key, or null. A key without a value is reported, and gives null too.
+  const Node* find(std::string_view key) const;
+  /// Does what `find` does, and also reports a missing key, unless an unknown one was probably meant to be it.
+  const Node* require(std::string_view key) const;
+
+  const std::string& what() const { return what_; }
+  const Place& place() const { return node_->place; }
+  Diagnostics& diagnostics() const { return *diagnostics_; }
+
+ private:
+  const Node* node_;
+  std::string what_;
+  Diagnostics* diagnostics_;
+  std::vector<std::string> unknown_;  ///< keys, which were reported
+};
+
+/// These read scalars of one type. Each reports anything else, naming `what`, and then returns nullopt.
+std::optional<std::string> read_text(const Node& node, std::string_view what, Diagnostics& diagnostics);
+std::optional<bool> read_bool(const Node& node, std::string_view what, Diagnostics& diagnostics);
+/// A number, or an arithmetic expression without names such as 64*1024.
+std::optional<std::int64_t> read_integer(const Node& node, std::string_view what, Diagnostics& diagnostics);
+std::optional<double> read_number(const Node& node, std::string_view what, Diagnostics& diagnostics);
+
+/// A list of texts; a single scalar counts as a list of one.
+std::vector<std::string> read_texts(const Node& node, std::string_view what, Diagnostics& diagnostics);
+
+/// The nodes of a list; any other node counts as a list of one.
+std::vector<const Node*> as_list(const Node& node);
+
+/// The index of the choice that the node names. Anything else is reported together with the choices.
+std::optional<std::size_t> read_choice(const Node& node, std::string_view what, const std::vector<std::string>& choices,
+                                       Diagnostics& diagnostics);
+
+}  // namespace tune::config

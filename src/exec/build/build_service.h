@@ -1,0 +1,48 @@
+#pragma once
+#include "exec/build/builder.h"
+#include "exec/process/announce.h"
+#include "exec/request/requests.h"
+
+namespace tune::exec {
+
+/// The builds of a run's specs: which artifact a spec needs, whether it is there, and what is known of it.
+class BuildService {
+ public:
+  /// `requests` and `launcher` must outlive this.
+  BuildService(const Requests& requests, const WorkerLauncher& launcher, platform::StorePlaces store, int jobs,
+               const Announce& announce)
+      : requests_(&requests), inputs_(requests, announce), builder_(launcher, inputs_, std::move(store), jobs) {}
+
+  Builder& builder() { return builder_; }
+  const Builder& builder() const { return builder_; }
+  InputWatch& inputs() { return inputs_; }
+
+  /// Queues a spec's build if the spec needs one that does not exist yet. Throws Unlaunchable, Error(environment).
+  void want(const Spec& spec);
+  /// The result of a spec's build; null if the build is not finished. A program that is not built has an Artifact
+  /// without a path.
+  const Builder::Result* find(const Spec& spec);
+  /// Does what `find` does, right before the artifact is loaded: returns null also if it is gone or has changed since
+  /// it was built. A missing artifact is queued to be built. Throws what `want` throws.
+  const Builder::Result* find_intact(const Spec& spec);
+  /// Does what `find_intact` does for the reference kernel built with the parameters of `spec`, and starts its build if
+  /// the artifact is missing.
+  const Builder::Result* find_intact_reference(const Spec& spec);
+
+  /// The result of that build; null if it is not finished.
+  const Builder::Result* find_reference(const Spec& spec) {
+    return builder_.find(requests_->reference_build_key(spec));
+  }
+
+  /// What is known of a spec's build: what its artifact tells, and the occupancy that follows from it and the launch.
+  BuildInfo info_of(const Spec& spec, const Artifact& artifact) const;
+  /// Why launches of what was built are impossible, as far as that can be known without a device.
+  std::optional<std::string> launch_fault(std::span<const wire::KernelLaunch> launches, const Artifact& artifact) const;
+
+ private:
+  const Requests* requests_;
+  InputWatch inputs_;
+  Builder builder_;
+};
+
+}  // namespace tune::exec

@@ -1,0 +1,39 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "exec/process/announce.h"
+#include "exec/request/requests.h"
+
+namespace tune::exec {
+
+/// Sees to it that a run builds and runs one version of its files: the one that its keys were made of.
+class InputWatch {
+ public:
+  InputWatch(const Requests& requests, Announce announce);
+
+  /// How often files have been written to since they were read, and then had the same content again. What was made
+  /// while this number rose may be of a content in between. Throws Error(environment) if a file has another content
+  /// now.
+  int rewritten();
+  /// Throws as `rewritten`, if the source is a script or a program that is run as it is.
+  void check_unbuilt();
+  /// Of the files that a build has read, warns of those that no key knows; once.
+  void note_reads(const std::vector<std::string>& files);
+
+ private:
+  std::optional<platform::WatchedFiles::Change> unchanged_content();
+
+  platform::WatchedFiles files_;
+  std::set<std::filesystem::path> known_;  ///< where links of `files_` lead to
+  Announce announce_;
+  bool builds_write_;  ///< build.command, which may write sources too
+  bool is_run_as_it_is_;
+  int rewritten_ = 0;
+  bool warned_ = false;
+};
+
+}  // namespace tune::exec

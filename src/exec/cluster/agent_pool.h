@@ -1,0 +1,111 @@
+#pragma once
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/cluster/artifact_relay.h"
+#include "exec/cluster/cluster.h"
+#include "exec/process/runner.h"
+#include "exec/request/requests.h"
+
+namespace tune::exec {
+
+/// Runs specs on the machines of a cluster: gives each to the agent that has least to do, or to the one that has built
+/// its artifact, and takes the results. What an agent had when it was lost goes to others.
+///
+/// Times of machines of one model differ by a few per cent. The first agent that has timed a few specs in full becomes
+/// the anchor: every other agent times the same specs, and the median of the ratios is the factor of its times. Until
+/// an agent's factor is known its results are held back, and it is not told of the best time.
+class AgentPool : public Runner {
+ public:
+  using Number = Cluster::Number;
+
+  using NoteDistrust = std::function<void(const std::string& why)>;
+
+  /// Cluster and requests must outlive this. The cluster is prepared. `note_distrust` is told why shared processes are
+  /// trusted no more.
+  AgentPool(Cluster& cluster, const Requests& requests, NoteDistrust note_distrust);
+
+  int free_slots() const override;
+  void start(const Spec& spec) override;
+  std::optional<Trial> wait(Clock::time_point until) override;
+  void set_best(const Trial& best, double seconds, double joules) override;
+  Activity activity() const override;
+
+  const std::string& distrust() const { return distrust_; }
+  void stop_sharing();
+
+  /// The next event, after it has been handled as far as it is about specs and artifacts. Throws as wait.
+  std::optional<Cluster::Event> next(Clock::time_point until);
+  /// The agent that others are compared with, or another if it is lost. Throws Error(environment) if all are.
+  Number first_agent() const;
+  /// The agent that has the artifact of a build; nullopt if none is known to.
+  std::optional<Number> holder(const std::string& key) const { return artifacts_.holder(key); }
+  Cluster& cluster() { return *cluster_; }
+  const Requests& requests() const { return *requests_; }
+
+ private:
+  using Ticket = std::int64_t;
+  struct Task {
+    Spec spec;
+    std::string key;                   ///< of its build; empty: nothing is built
+    bool asked = true;                 ///< its trial is waited for; if not, it is timed to compare agents
+    std::optional<Number> agent = {};  ///< that has it
+    int blame = 0;                     ///< for agents that were lost
+    std::string lost_with = {};        ///< their names
+  };
+  struct Node {
+    std::set<Ticket> out;  ///< tasks that it has and has not answered
+    std::optional<double> factor;
+    std::map<Ticket, Trial> held;  ///< results from before its factor was known
+    std::vector<double> ratios;    ///< of the common specs' times to its own
+    int common_out = 0;            ///< common specs that it still has to time
+    std::string common_failure;
+    std::map<int, Ticket> runs;  ///< what runs on its devices
+  };
+  /// A spec that agents are compared by, with its time at the anchor.
+  struct Common {
+    Spec spec;
+    double seconds;
+  };
+
+  void place(Ticket ticket);
+  void place_waiting();
+  std::optional<Number> choose(const Task& task) const;
+  bool has_room(Number agent) const;
+  double load(Number agent) const;
+  void give(Ticket ticket, Number agent);
+  void handle(const Cluster::Event& event);
+  void take(Number agent, const wire::TrialReport& report);
+  void take_common(Number agent, const Spec& spec, const Trial& trial);
+  void hold(Number agent, Ticket ticket, Trial trial);
+  void choose_anchor(Number agent);
+  void choose_any_anchor();
+  void compare(Number agent);
+  void release(Number agent, double factor);
+  void tell_best(Number agent);
+  void finish(Ticket ticket, Trial trial);
+  void lose(Number agent, const std::string& why);
+  bool blame(Ticket ticket, Number agent, bool ran);
+
+  Cluster* cluster_;
+  const Requests* requests_;
+  ArtifactRelay artifacts_;
+  std::vector<Node> nodes_;
+  std::unordered_map<Ticket, Task> tasks_;
+  std::deque<Ticket> waiting_;  ///< tasks that no agent has
+  Ticket last_ticket_ = 0;
+  std::optional<Number> anchor_;
+  std::vector<Common> common_;
+  double best_seconds_ = 0, best_joules_ = 0;
+  NoteDistrust note_distrust_;
+  std::string distrust_;
+  std::deque<Trial> finished_;
+};
+
+}  // namespace tune::exec

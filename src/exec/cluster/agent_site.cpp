@@ -1,0 +1,163 @@
+#include "exec/cluster/agent_site.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "exec/build/artifact_files.h"
+#include "model/values/error.h"
+
+namespace tune::exec {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr auto kForUsage = std::chrono::seconds(2);  // the results are there already
+
+void add(const wire::UsageReport& report, Usage& sum) {
+  for (std::size_t i = 0; i < std::min(report.stages.size(), sum.stages.seconds.size()); ++i)
+    sum.stages.seconds[i] += report.stages[i];
+  sum.idle_seconds += report.idle;
+  sum.sweep_seconds = std::max(sum.sweep_seconds, report.sweep);
+  sum.devices += report.devices;
+  sum.opening_at_once += report.opening_at_once;
+}
+
+class AgentFinals : public FinalsRun {
+ public:
+  AgentFinals(AgentPool& pool, std::vector<Contender> contenders, FinalsRules rules, platform::StorePlaces store)
+      : pool_(&pool), contenders_(std::move(contenders)), rules_(std::move(rules)), store_(std::move(store)) {}
+
+  Finals run(const Tick& tick) override {
+    for (;;) {
+      const AgentPool::Number agent = pool_->first_agent();
+      so_far_ = {};
+      send_stored(agent);
+      pool_->cluster().send(agent, order_for(agent));
+      if (hold_at(agent, tick)) return std::move(so_far_);
+      pool_->cluster().say("the finals begin again on another agent");
+    }
+  }
+
+  Finals so_far() const override { return so_far_; }
+
+ private:
+  // Returns false if the agent is lost.
+  bool hold_at(AgentPool::Number agent, const Tick& tick) {
+    int round = 0;
+    std::size_t left = contenders_.size();
+    for (;;) {
+      tick(round, left);
+      const auto event = pool_->next(Cluster::Clock::now() + kTick);
+      if (!event) continue;
+      if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent) return false;
+      const auto* from = std::get_if<Cluster::Report>(&*event);
+      const auto* report = from != nullptr ? std::get_if<wire::FinalsReport>(&from->report) : nullptr;
+      if (report == nullptr || from->agent != agent) continue;
+      round = report->round;
+      left = static_cast<std::size_t>(report->left);
+      if (report->so_far) so_far_ = *report->so_far;
+      if (report->end) return true;
+    }
+  }
+
+  // The artifacts of earlier results are in this machine's store, and agents may not have them.
+  void send_stored(AgentPool::Number agent) const {
+    for (const Contender& contender : contenders_) {
+      if (!contender.stored) continue;
+      const platform::Store store(store_);
+      for (const std::filesystem::path& entry : store.find(contender.stored->key))
+        if (const auto artifact = read_entry(store, entry, contender.stored->key))
+          pool_->cluster().send(agent, pack(contender.stored->key, &*artifact));
+    }
+  }
+
+  wire::FinalsOrder order_for(AgentPool::Number agent) const {
+    wire::FinalsOrder order{contenders_, {}, rules_.seed, rules_.launches};
+    const auto now = FinalsRules::Clock::now();
+    order.seconds = std::chrono::duration<double>(rules_.end - now).count();
+    order.last_seconds = std::chrono::duration<double>(rules_.last_end - now).count();
+    order.end_is_asked_for = rules_.end_is_asked_for;
+    order.by_time = rules_.by_time;
+    order.accuracy = rules_.accuracy;
+    order.width = rules_.width;
+    if (rules_.question) order.question = rules_.question->baseline;
+    if (rules_.question) order.threshold = rules_.question->threshold;
+    order.other_state = rules_.other_state;
+    for (const Contender& contender : contenders_) {
+      if (!pool_->requests().has_build() || contender.is_vendor() || contender.stored || contender.failure) continue;
+      const std::string key = pool_->requests().build_key(contender.spec);
+      if (const auto holder = pool_->holder(key); holder && *holder != agent) order.built_elsewhere.push_back(key);
+    }
+    return order;
+  }
+
+  AgentPool* pool_;
+  std::vector<Contender> contenders_;
+  FinalsRules rules_;
+  platform::StorePlaces store_;
+  Finals so_far_;
+};
+
+AgentPool prepared(Cluster& cluster, const Requests& requests, const AgentPlan& plan,
+                   AgentPool::NoteDistrust note_distrust) {
+  cluster.prepare(plan);
+  return {cluster, requests, std::move(note_distrust)};
+}
+
+}  // namespace
+
+AgentSite::AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, platform::StorePlaces store,
+                     Cluster::Say say, AgentPool::NoteDistrust note_distrust)
+    : store_(std::move(store)),
+      earlier_say_(cluster.set_say(std::move(say))),
+      pool_(prepared(cluster, requests, plan, std::move(note_distrust))) {}
+
+AgentSite::~AgentSite() { pool_.cluster().set_say(std::move(earlier_say_)); }
+
+std::unique_ptr<FinalsRun> AgentSite::finals(std::vector<Contender> contenders, FinalsRules rules) {
+  return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules), store_);
+}
+
+Artifact AgentSite::artifact(const Spec& spec) {
+  const std::string key = pool_.requests().build_key(spec);
+  const AgentPool::Number agent = pool_.holder(key).value_or(pool_.first_agent());
+  pool_.cluster().send(agent, wire::ArtifactOrder{key, spec});
+  for (;;) {
+    const auto event = pool_.next(Cluster::Clock::now() + kTick);
+    if (!event) continue;
+    if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent)
+      throw Error(ExitCode::environment, "the agent that has it was lost: " + lost->why);
+    const auto* from = std::get_if<Cluster::Report>(&*event);
+    const auto* files = from != nullptr ? std::get_if<wire::ArtifactFiles>(&from->report) : nullptr;
+    if (files == nullptr || files->key != key) continue;
+    if (!scratch_) scratch_.emplace();
+    const platform::Store store({scratch_->folder(), true, {}});
+    unpack(*files, store);
+    for (const std::filesystem::path& entry : store.find(key))
+      if (auto artifact = read_entry(store, entry, key)) return std::move(*artifact);
+    throw Error(ExitCode::environment, "the agent does not have it, and cannot build it again");
+  }
+}
+
+std::optional<Usage> AgentSite::usage() {
+  Cluster& cluster = pool_.cluster();
+  const std::vector<AgentPool::Number> working = cluster.working();
+  std::set<AgentPool::Number> asked(working.begin(), working.end());
+  cluster.send_all(wire::UsageOrder{});
+  Usage sum;
+  sum.devices = 0;
+  const auto until = Cluster::Clock::now() + kForUsage;
+  while (!asked.empty() && Cluster::Clock::now() < until) {
+    const auto event = pool_.next(until);
+    if (!event) break;
+    if (const auto* lost = std::get_if<Cluster::Lost>(&*event)) asked.erase(lost->agent);
+    const auto* from = std::get_if<Cluster::Report>(&*event);
+    const auto* report = from != nullptr ? std::get_if<wire::UsageReport>(&from->report) : nullptr;
+    if (report != nullptr && asked.erase(from->agent) > 0) add(*report, sum);
+  }
+  return sum.devices > 0 ? std::optional(sum) : std::nullopt;
+}
+
+}  // namespace tune::exec

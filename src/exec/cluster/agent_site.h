@@ -1,0 +1,36 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "exec/cluster/agent_pool.h"
+#include "exec/evaluate/site.h"
+#include "exec/process/scratch.h"
+
+namespace tune::exec {
+
+/// The machines of a cluster, through their agents.
+class AgentSite : public Site {
+ public:
+  /// Has the agents prepare for the plan; `say` is told of agents meanwhile. Cluster and requests must outlive this.
+  /// Throws what Cluster::prepare throws.
+  AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, platform::StorePlaces store,
+            Cluster::Say say, AgentPool::NoteDistrust note_distrust);
+  ~AgentSite() override;
+
+  Runner& runner() override { return pool_; }
+  std::string distrust() const override { return pool_.distrust(); }
+  void stop_sharing() override { pool_.stop_sharing(); }
+  /// They are held on the first device of one agent. If that is lost, they are held again on another one.
+  std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) override;
+  Artifact artifact(const Spec& spec) override;
+  /// What the agents say that live.
+  std::optional<Usage> usage() override;
+
+ private:
+  platform::StorePlaces store_;  ///< of this machine: has artifacts of earlier results
+  Cluster::Say earlier_say_;
+  AgentPool pool_;
+  std::optional<Scratch> scratch_;  ///< has a store for artifacts that came from agents
+};
+
+}  // namespace tune::exec

@@ -1,0 +1,80 @@
+#pragma once
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/build/build_service.h"
+#include "exec/device/measure_device.h"
+#include "exec/device/reference_service.h"
+#include "exec/process/runner.h"
+#include "exec/process/scratch.h"
+
+namespace tune::exec {
+
+/// How the worker processes of a run are started, and who is told of what they do.
+struct MeasureOptions {
+  std::filesystem::path worker;  ///< executable
+  platform::StorePlaces store;   ///< of build artifacts
+  std::filesystem::path keep;    ///< folder for what failed specs leave; empty: none
+  Deadlines deadlines;
+  int jobs = 1;                              ///< build processes at a time
+  std::vector<ChosenDevice> devices = {{}};  ///< at least one; references and finals are the first's
+  bool share_processes = false;              ///< --isolation auto
+  bool turns = true;                         ///< with other runs on the same device, the CPU among them
+  Announce announce = {};
+  /// Told of each spec of the sweep before it runs, with its device's place; on a GPU before its launches begin.
+  std::function<void(const Spec&, std::size_t device)> note_started = {};
+  /// Told when a spec that was noted waits for its turn, and so runs on none of the devices until it is noted again.
+  std::function<void()> note_waiting = {};
+  /// Told why shared processes are trusted no more.
+  std::function<void(const std::string& why)> note_distrust = {};
+};
+
+/// What sweep and finals share: the processes, the builds, the devices, and the reference result.
+class MeasureService {
+ public:
+  /// `requests` must outlive this.
+  MeasureService(const Requests& requests, MeasureOptions options,
+                 std::unique_ptr<platform::ProcessHost> host = std::make_unique<platform::Processes>(true));
+  ~MeasureService();
+
+  const Requests& requests() const { return *requests_; }
+  const MeasureOptions& options() const { return options_; }
+  BuildService& builds() { return builds_; }
+  const BuildService& builds() const { return builds_; }
+  ReferenceService& reference() { return reference_; }
+  const ReferenceService& reference() const { return reference_; }
+  /// The devices of the options, in their order.
+  std::deque<MeasureDevice>& devices() { return devices_; }
+
+  /// Makes sure that this run may set the clocks of its devices, if its parameters do; waits for a run that sets them
+  /// now. To be called before anything is built or measured. Throws Interrupted, and what DeviceClocks::claim throws.
+  void claim_clocks();
+  /// Finishes all queued builds. Throws Interrupted.
+  void finish_builds();
+  /// `request` as a measure process gets it.
+  wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;
+
+  /// The next event, as ProcessHost::wait, but soon enough to ask a device again that another run has.
+  std::optional<platform::ProcessHost::Event> wait(std::optional<platform::ProcessHost::Clock::time_point> until);
+  /// Passes on events of builds, of the reference, and of what holds devices open; false if it is none of theirs.
+  bool handle(const platform::ProcessHost::Event& event);
+  platform::ProcessHost::Clock::time_point now() const { return host_->now(); }
+
+ private:
+  const Requests* requests_;
+  MeasureOptions options_;
+  Scratch temporary_;
+  WorkerLauncher launcher_;
+  BuildService builds_;
+  std::deque<MeasureDevice> devices_;
+  ReferenceService reference_;
+  std::unique_ptr<platform::ProcessHost>
+      host_;  ///< the processes end first, because they write to the folders of the others
+};
+
+}  // namespace tune::exec

@@ -1,0 +1,43 @@
+#include "exec/evaluate/finals_entry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tune::exec {
+namespace {
+
+/// The metrics of the round whose time is nearest to the median; those that only some rounds report (energy) are
+/// medians over these.
+std::map<std::string, double> metrics_of_median(const std::map<int, double>& seconds,
+                                                const std::map<int, FinalsEntry::Round>& rounds, double middle) {
+  const auto nearest =
+      std::ranges::min_element(seconds, {}, [&](const auto& round) { return std::abs(round.second - middle); });
+  std::map<std::string, double> chosen = rounds.at(nearest->first).metrics;
+  std::map<std::string, std::vector<double>> all;
+  for (const auto& [number, round] : rounds)
+    for (const auto& [name, value] : round.metrics) all[name].push_back(value);
+  for (const auto& [name, values] : all)
+    if (values.size() < rounds.size()) chosen[name] = median(values);
+  return chosen;
+}
+
+}  // namespace
+
+void FinalsEntry::forget(int round) {
+  result.rounds.erase(round);
+  rounds.erase(round);
+}
+
+Finalist FinalsEntry::result_until(int last_round) const {
+  Finalist until = result;
+  std::map<int, Round> held = rounds;
+  const auto is_later = [&](const auto& round) { return round.first > last_round; };
+  std::erase_if(until.rounds, is_later);
+  std::erase_if(held, is_later);
+  for (const auto& [number, round] : held) until.launches += round.launches;
+  if (!until.rounds.empty()) until.metrics = metrics_of_median(until.rounds, held, median_seconds(until));
+  return until;
+}
+
+}  // namespace tune::exec

@@ -1,0 +1,449 @@
+#include "exec/evaluate/finals_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "exec/device/queue_rules.h"
+#include "exec/evaluate/finals_entry.h"
+#include "exec/request/spec_launches.h"
+#include "model/values/random.h"
+#include "platform/process/running.h"
+
+namespace tune::exec {
+namespace {
+
+constexpr int kMinRounds = 7;
+constexpr int kBaselineRounds = 15;            // are enough to know a ratio to 1 %; the decision is among the specs
+constexpr std::ptrdiff_t kFew = 4;             // specs that have processes of their own at the end
+constexpr std::ptrdiff_t kManyContenders = 8;  // to share one is worth opening the device again for those few
+constexpr double kMostLaunchesInBurst = 20, kSecondsInBurst = 1;  // where that is the other state
+
+}  // namespace
+
+int most_rounds(const FinalsRules& rules) {
+  return rules.by_time ? SequentialIntervals::looks().back() : kRoundsNotByTime;
+}
+
+FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules)
+    : service_(&service), device_(&service.devices().front()), rules_(rules) {
+  for (Contender& contender : contenders) {
+    auto& entry = entries_.emplace_back(std::make_unique<FinalsEntry>());
+    entry->result.label = contender.label;
+    entry->result.spec = contender.spec;
+    entry->result.is_default = contender.is_default;
+    entry->result.failure = contender.failure;
+    entry->tried_again = contender.failure.has_value();
+    entry->contender = std::move(contender);
+  }
+}
+
+FinalsRunner::~FinalsRunner() = default;
+
+Finals FinalsRunner::run(const Tick& tick) {
+  tick_ = tick;
+  load_all();
+  Random random(rules_.seed);
+  std::vector<FinalsEntry*> order;
+  for (const auto& entry : entries_) order.push_back(entry.get());
+  for (round_ = 1; round_ <= most_rounds(rules_); ++round_) {
+    shuffle(order, random);
+    if (!hold_round(order)) break;
+    complete_ = round_;
+    sample_load();
+    if (rules_.by_time && winner_ == nullptr) end_round();
+    if (settled()) break;
+    if (active_specs() <= kFew) separate();
+  }
+  time_in_other_state();
+  return result();
+}
+
+void FinalsRunner::load_all() {
+  const std::vector<FinalsEntry*> all = in_order_of_loading();
+  may_leave_out_ = rules_.end_is_asked_for;
+  if (is_gpu(service_->requests().hello().backend) &&
+      std::ranges::count_if(all, &FinalsEntry::is_spec) >= kManyContenders)
+    load_beside(all);
+  load(without_process());
+  may_leave_out_ = false;
+  for (FinalsEntry* entry : all) {
+    if (entry->active() || !may_try_again(*entry)) continue;
+    entry->tried_again = true;
+    load({entry});
+  }
+  std::erase_if(entries_, [](const auto& entry) { return entry->left_out; });
+  std::vector<Finalist*> specs;
+  for (const auto& entry : entries_)
+    if (entry->is_spec()) specs.push_back(&entry->result);
+  tournament_.emplace(std::move(specs), rules_.accuracy);
+}
+
+// The best spec and the baselines come first, as where contenders are cut before.
+std::vector<FinalsEntry*> FinalsRunner::in_order_of_loading() const {
+  std::vector<FinalsEntry*> order;
+  for (const auto& entry : entries_)
+    if (!entry->result.failure) order.push_back(entry.get());
+  if (order.size() > 1)
+    std::stable_partition(order.begin() + 1, order.end(), [](const FinalsEntry* entry) { return !entry->is_spec(); });
+  return order;
+}
+
+/// Those that are to take part and do not yet.
+std::vector<FinalsEntry*> FinalsRunner::without_process() const {
+  std::vector<FinalsEntry*> found;
+  for (FinalsEntry* entry : in_order_of_loading())
+    if (!entry->active() && !entry->left_out && entry->result.eliminated_after == 0) found.push_back(entry);
+  return found;
+}
+
+// What ends the process while it is loaded is loaded apart, and the others begin anew.
+void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
+  wait_for_others([&] { return device_->begin_opening(); });
+  const auto begin = service_->now();
+  std::shared_ptr<WorkerProcess> process;
+  std::string company;
+  for (FinalsEntry* entry : entries) {
+    entry->left_out = is_late(begin);
+    if (entry->left_out || entry->apart) continue;
+    auto request = request_of(*entry);
+    if (!request) continue;
+    const std::string own = wire::company_of(*request);
+    if (company.empty()) company = own;
+    const bool may_be_missing = entry->contender.is_vendor() && service_->requests().hello().vendor_library.empty();
+    entry->apart = own != company || may_be_missing;
+    if (entry->apart || load_next_to(process, *entry, std::move(*request))) continue;
+    entry->apart = true;
+    device_->end_opening();
+    return load_beside(entries);
+  }
+  device_->end_opening();
+}
+
+/// Starts the process for the first one. Returns whether it is still there then.
+bool FinalsRunner::load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsEntry& entry,
+                                wire::MeasureRequest request) {
+  entry.place = 0;
+  if (process) {
+    const auto is_beside = [&](const auto& other) { return other->process == process; };
+    entry.place = static_cast<std::size_t>(std::ranges::count_if(entries_, is_beside));
+    process->send(wire::Next{std::move(request), true});
+  } else {
+    process = std::make_shared<WorkerProcess>(device_->start(request));
+  }
+  entry.process = process;
+  await(entry, [&] { return process->said_hello(); });
+  if (entry.active()) process->send(wire::Load{});
+  await(entry, [&] { return process->loaded(); });
+  return entry.active();
+}
+
+// Their rounds so far count.
+void FinalsRunner::separate() {
+  std::vector<FinalsEntry*> together;
+  for (const auto& entry : entries_)
+    if (entry->active() && entry->process.use_count() > 1) together.push_back(entry.get());
+  if (together.empty()) return;
+  leave(together);
+  load(together);
+}
+
+// Two are loaded in any case, and of these one is a spec.
+bool FinalsRunner::is_late(FinalsRules::Clock::time_point begin) const {
+  const bool any_spec =
+      std::ranges::any_of(entries_, [](const auto& entry) { return entry->active() && entry->is_spec(); });
+  return may_leave_out_ && any_spec && active_count() >= 2 && service_->now() >= begin + (rules_.end - begin) / 2;
+}
+
+// An entry whose process could not open the device is neither active nor failed, and is started again.
+void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
+  wait_for_others([&] { return device_->begin_opening(); });
+  const int at_once = opening_at_once(service_->requests().hello().backend);
+  const auto is_loading = [](const FinalsEntry* entry) { return entry->active() && !entry->process->loaded(); };
+  const auto begin = service_->now();
+  std::vector<FinalsEntry*> missing = entries;
+  while (!missing.empty()) {
+    for (FinalsEntry* entry : missing) {
+      while (std::ranges::count_if(missing, is_loading) >= at_once) handle_next();
+      entry->left_out = is_late(begin);
+      if (entry->left_out) continue;
+      start(*entry);
+      await(*entry, [&] { return entry->process->said_hello(); });
+      if (entry->active()) entry->process->send(wire::Load{});
+    }
+    for (FinalsEntry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
+    std::erase_if(missing,
+                  [](const FinalsEntry* entry) { return entry->active() || entry->result.failure || entry->left_out; });
+  }
+  device_->end_opening();
+}
+
+// Waits for the build of a spec.
+std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const Contender& contender) {
+  if (contender.is_vendor()) {
+    Prepared vendor{service_->requests().vendor()};
+    vendor.request.vendor_best = contender.vendor == Contender::Vendor::fastest;
+    return vendor;
+  }
+  if (contender.stored) return prepare_stored(*contender.stored);
+  const Builder::Result* built = nullptr;
+  while ((built = service_->builds().find_intact(contender.spec)) == nullptr) {
+    service_->builds().builder().start_queued();
+    handle_next();
+  }
+  if (const auto* failure = std::get_if<Failure>(built)) return *failure;
+  return Prepared{service_->requests().measure(contender.spec), std::get<Artifact>(*built).path.string()};
+}
+
+std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(const Contender::Stored& stored) const {
+  const Builder::Result* found = service_->builds().builder().find_intact(stored.key);
+  const auto* then = found != nullptr ? std::get_if<Artifact>(found) : nullptr;
+  if (then != nullptr && then->info.artifact_hash == stored.hash) return Prepared{stored.request, then->path.string()};
+  return Failure{
+      Stage::load, Cause::reported, "the artifact that was timed then is not in the build store, or has changed", {}};
+}
+
+/// What a process is to measure for it; nullopt: it has failed.
+std::optional<wire::MeasureRequest> FinalsRunner::request_of(FinalsEntry& entry) {
+  entry.result.failure.reset();
+  entry.checked = false;
+  auto prepared = prepare(entry.contender);
+  if (const auto* failure = std::get_if<Failure>(&prepared)) {
+    entry.result.failure = *failure;
+    return std::nullopt;
+  }
+  try {
+    while (!service_->reference().ready(entry.contender.spec)) handle_next();
+  } catch (const Unlaunchable& error) {
+    entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
+    return std::nullopt;
+  }
+  note_turn(entry);
+  auto& [request, artifact] = std::get<Prepared>(prepared);
+  return service_->complete(std::move(request), artifact);
+}
+
+void FinalsRunner::start(FinalsEntry& entry) {
+  const auto request = request_of(entry);
+  if (!request) return;
+  entry.place = 0;
+  entry.process = std::make_shared<WorkerProcess>(device_->start(*request));
+}
+
+// A round that runs out of time is forgotten: the contenders that had their turn would be known better than the others.
+bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
+  for (FinalsEntry* entry : order) {
+    if (rests(*entry) || (!entry->active() && !may_try_again(*entry))) continue;
+    if (round_ > 1 && service_->now() >= end()) {
+      for (FinalsEntry* timed : order) timed->forget(round_);
+      return false;
+    }
+    time_in_turn(*entry);
+    if (const auto lost = without_process(); !lost.empty()) {
+      for (FinalsEntry* timed : order) timed->forget(round_);
+      load(lost);
+      return hold_round(order);
+    }
+  }
+  return true;
+}
+
+void FinalsRunner::time_in_turn(FinalsEntry& entry) {
+  const auto begin = service_->now();
+  // An entry that is not active has ended since its last turn.
+  auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked, .spec = entry.place});
+  if (!measured && !rules_.end_is_asked_for)
+    for (auto* time : {&rules_.end, &rules_.last_end}) *time += service_->now() - begin;
+  if (!measured && may_try_again(entry)) {
+    entry.tried_again = true;
+    load({&entry});
+    measured = time_once(entry, {.launches = rules_.launches});
+  }
+  if (!measured) return;
+  entry.checked = true;
+  entry.result.rounds[round_] = measured->timing.median;
+  entry.rounds[round_] = {measured->timing.count, std::move(measured->metrics)};
+  for (std::string& remark : measured->remarks)
+    if (std::ranges::find(entry.result.remarks, remark) == entry.result.remarks.end())
+      entry.result.remarks.push_back(std::move(remark));
+}
+
+std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::Go go) {
+  wait_for_others([&] { return !entry.active() || device_->take_turn(); });
+  std::optional<wire::Measured> measured;
+  const DeviceSettings clocks = device_settings(entry.contender.spec);
+  std::optional<std::string> why = entry.active() ? device_->set_clocks(clocks) : std::nullopt;
+  if (entry.active() && !why) {
+    note_turn(entry);
+    entry.process->send(go);
+    await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
+  }
+  device_->end_turn();
+  service_->builds().inputs().check_unbuilt();
+  if (measured && !entry.beyond) why = contradiction(clocks, measured->metrics);
+  if (!why) return measured;
+  drop(entry, *why);
+  return std::nullopt;
+}
+
+// It cannot be timed at the clocks that its parameters say.
+void FinalsRunner::drop(FinalsEntry& entry, const std::string& why) {
+  entry.result.failure = Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}};
+  if (entry.process.use_count() == 1) entry.process->kill();
+  entry.process.reset();
+}
+
+// A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.
+bool FinalsRunner::may_try_again(const FinalsEntry& entry) const {
+  return entry.result.failure && !entry.tried_again && !entry.contender.is_vendor() &&
+         entry.result.eliminated_after == 0;
+}
+
+void FinalsRunner::note_turn(const FinalsEntry& entry) const {
+  if (rules_.note_turn) rules_.note_turn(entry.contender);
+}
+
+void FinalsRunner::time_in_other_state() {
+  if (!rules_.other_state) return;
+  for (const auto& entry : entries_) {
+    if (!entry->active() || (rules_.end_is_asked_for && service_->now() >= rules_.end)) continue;
+    if (!finished(entry->result)) continue;
+    entry->beyond = true;
+    const double fitting = kSecondsInBurst / median_seconds(entry->result);
+    const auto launches = *rules_.other_state == PowerState::sustained
+                              ? rules_.launches
+                              : static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInBurst));
+    const auto measured =
+        time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state, .spec = entry->place});
+    if (!measured) continue;
+    entry->result.other_state_seconds = measured->timing.median;
+    entry->beyond = false;
+  }
+}
+
+void FinalsRunner::sample_load() {
+  if (const auto running = platform::others_running()) others_running_.push_back(*running);
+}
+
+// A process that stayed would hold memory, and would end while another is launched.
+void FinalsRunner::end_round() {
+  const std::vector<Finalist*> lost = tournament_->end_round(round_);
+  std::vector<FinalsEntry*> leaving;
+  for (const auto& entry : entries_)
+    if (std::ranges::find(lost, &entry->result) != lost.end()) leaving.push_back(entry.get());
+  leave(leaving);
+}
+
+// The other specs rest while the winner's own time or a question is left.
+bool FinalsRunner::settled() {
+  const Choice choice = tournament_->choice();
+  if (choice.winner == nullptr) return true;
+  if (!rules_.by_time || round_ < kMinRounds || !choice.decided(rules_.accuracy)) return false;
+  if (rules_.width && relative_width(*choice.winner) > *rules_.width) return false;
+  if (!rules_.question || !is_open(*rules_.question, *choice.winner)) return true;
+  if (std::exchange(winner_, choice.winner) == nullptr) decided_after_ = round_;
+  return false;
+}
+
+bool FinalsRunner::is_open(const Question& question, const Finalist& winner) const {
+  const auto asked = std::ranges::find_if(
+      entries_, [&](const auto& entry) { return entry->result.label == question.baseline && entry->active(); });
+  if (asked == entries_.end()) return false;
+  const auto interval = Judge(2).ratio_interval(winner, (*asked)->result);
+  return !interval || (interval->low <= 1 + question.threshold && interval->high > 1 + question.threshold);
+}
+
+bool FinalsRunner::rests(const FinalsEntry& entry) const {
+  if (rules_.question && entry.result.label == rules_.question->baseline) return false;
+  return entry.is_spec() ? winner_ != nullptr && winner_ != &entry.result : round_ > kBaselineRounds;
+}
+
+// While the winner meets the baseline in question alone, the answer is what is waited for.
+FinalsRules::Clock::time_point FinalsRunner::end() const {
+  return round_ <= kSureRounds || rules_.question ? std::max(rules_.end, rules_.last_end) : rules_.end;
+}
+
+// The last of those that share a process ends it.
+void FinalsRunner::leave(std::span<FinalsEntry* const> entries) {
+  for (FinalsEntry* entry : entries)
+    if (entry->active() && entry->process.use_count() > 1) entry->process.reset();
+  if (std::ranges::none_of(entries, &FinalsEntry::active)) return;
+  wait_for_others([&] { return device_->begin_opening(); });
+  for (FinalsEntry* entry : entries)
+    if (entry->active()) entry->process->send(wire::Done{});
+  for (FinalsEntry* entry : entries) await(*entry, [] { return false; });
+  device_->end_opening();
+}
+
+Finals FinalsRunner::result() {
+  std::vector<FinalsEntry*> all;
+  for (const auto& entry : entries_) all.push_back(entry.get());
+  leave(all);
+  return collect(round_);
+}
+
+Finals FinalsRunner::collect(int last_round) const {
+  Finals finals;
+  finals.cores = static_cast<int>(std::thread::hardware_concurrency());
+  finals.accuracy = rules_.accuracy;
+  finals.decided_after = decided_after_ < last_round ? decided_after_ : 0;
+  for (const auto& entry : entries_) finals.finalists.push_back(entry->result_until(last_round));
+  if (!others_running_.empty())
+    finals.others_running = std::accumulate(others_running_.begin(), others_running_.end(), 0.0) /
+                            static_cast<double>(others_running_.size());
+  return finals;
+}
+
+template <typename Condition>
+void FinalsRunner::await(FinalsEntry& entry, Condition reached) {
+  while (entry.active() && !reached()) handle_next();
+}
+
+// While the finals wait, no contender runs.
+template <typename Condition>
+void FinalsRunner::wait_for_others(Condition free) {
+  if (free()) return;
+  if (rules_.note_waiting) rules_.note_waiting();
+  while (!free()) handle_next();
+}
+
+std::ptrdiff_t FinalsRunner::active_specs() const {
+  return std::ranges::count_if(entries_, [](const auto& entry) { return entry->active() && entry->is_spec(); });
+}
+
+std::size_t FinalsRunner::active_count() const {
+  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& entry) { return entry->active(); }));
+}
+
+void FinalsRunner::handle_next() {
+  tick_(round_, active_count());
+  const auto event = service_->wait(service_->now() + std::chrono::milliseconds(100));
+  if (!event) return;
+  if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
+    throw Interrupted{interrupted->signal};
+  if (service_->handle(*event)) return;
+  const auto* line = std::get_if<platform::ProcessHost::Line>(&*event);
+  const auto* ended = std::get_if<platform::ProcessHost::Ended>(&*event);
+  const platform::ProcessHost::Id id = line ? line->id : ended->id;
+  std::vector<FinalsEntry*> entries;
+  for (const auto& entry : entries_)
+    if (entry->active() && entry->process->id() == id) entries.push_back(entry.get());
+  if (entries.empty()) return;
+  WorkerProcess& process = *entries.front()->process;
+  if (line) process.handle(*line);
+  if (process.loaded()) device_->note_opened();
+  if (!ended) return;
+  if (ended->exit.unreaped) device_->throw_lost("a worker on it could not be killed");
+  process.handle(*ended);
+  const bool refused = process.no_device() && !process.loaded();
+  if (refused)
+    device_->note_refused(process.failure()->message);
+  else if (entries.size() == 1 && !entries.front()->beyond)
+    entries.front()->result.failure = process.failure();
+  for (FinalsEntry* entry : entries) entry->process.reset();
+}
+
+}  // namespace tune::exec

@@ -1,0 +1,52 @@
+#include "exec/evaluate/local_site.h"
+
+#include <chrono>
+#include <utility>
+
+#include "exec/evaluate/finals_runner.h"
+
+namespace tune::exec {
+namespace {
+
+constexpr auto kShortest = std::chrono::milliseconds(1);  // a wait of no time finds nothing
+
+}  // namespace
+
+LocalSite::LocalSite(const Requests& requests, MeasureOptions options) : service_(requests, std::move(options)) {
+  service_.claim_clocks();
+}
+
+WorkerRunner& LocalSite::worker_runner() {
+  if (!runner_) runner_ = std::make_unique<WorkerRunner>(service_);
+  return *runner_;
+}
+
+std::unique_ptr<FinalsRun> LocalSite::finals(std::vector<Contender> contenders, FinalsRules rules) {
+  return std::make_unique<FinalsRunner>(service_, std::move(contenders), std::move(rules));
+}
+
+Artifact LocalSite::artifact(const Spec& spec) {
+  const Builder::Result* result = service_.builds().find_intact(spec);
+  if (result == nullptr) {
+    service_.finish_builds();
+    result = service_.builds().find_intact(spec);
+  }
+  const auto* artifact = result != nullptr ? std::get_if<Artifact>(result) : nullptr;
+  if (artifact != nullptr) return *artifact;
+  const auto* failure = result != nullptr ? std::get_if<Failure>(result) : nullptr;
+  throw Error(ExitCode::environment,
+              "the build store has the best spec's artifact no longer, and it cannot be built again: " +
+                  (failure != nullptr ? failure->headline() : "the artifact changes while it is read"));
+}
+
+std::optional<Usage> LocalSite::usage() { return runner_ ? std::optional(runner_->usage()) : std::nullopt; }
+
+void LocalSite::look_after_processes() {
+  while (const auto event = service_.wait(service_.now() + kShortest)) {
+    if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
+      throw Interrupted{interrupted->signal};
+    service_.handle(*event);
+  }
+}
+
+}  // namespace tune::exec

@@ -1,0 +1,34 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "exec/evaluate/site.h"
+#include "exec/evaluate/worker_runner.h"
+
+namespace tune::exec {
+
+/// The devices of this machine, in this process: what a run without agents uses, and what an agent is.
+class LocalSite : public Site {
+ public:
+  /// `requests` must outlive this. Throws what MeasureService::claim_clocks throws.
+  LocalSite(const Requests& requests, MeasureOptions options);
+
+  Runner& runner() override { return worker_runner(); }
+  std::string distrust() const override { return runner_ ? runner_->distrust() : ""; }
+  void stop_sharing() override { worker_runner().stop_sharing(); }
+  std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) override;
+  Artifact artifact(const Spec& spec) override;
+  std::optional<Usage> usage() override;
+
+  MeasureService& service() { return service_; }
+  /// Handles what has happened to processes, when no specs are waited for. Throws Interrupted.
+  void look_after_processes();
+
+ private:
+  WorkerRunner& worker_runner();
+
+  MeasureService service_;
+  std::unique_ptr<WorkerRunner> runner_;
+};
+
+}  // namespace tune::exec

@@ -1,0 +1,383 @@
+#include "exec/evaluate/worker_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "exec/build/kept_files.h"
+#include "exec/device/queue_rules.h"
+#include "exec/request/spec_launches.h"
+
+namespace tune::exec {
+namespace {
+
+constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device times
+constexpr std::int64_t kNone = -1;   // no ticket
+
+bool failed(const DeviceQueue::Result& result) { return std::holds_alternative<Failure>(result.outcome); }
+
+}  // namespace
+
+WorkerRunner::WorkerRunner(MeasureService& service)
+    : service_(&service),
+      exclusive_(cores_are_the_device(service.requests().hello().backend)),
+      batch_(4 * service.options().jobs),
+      sharing_(!exclusive_ && service.options().share_processes),
+      spot_checks_(service.requests().seed()),
+      created_(service.now()),
+      scales_(service.devices().size()) {
+  for (std::size_t i = 0; i < service.devices().size(); ++i)
+    devices_.push_back({DeviceQueue(service.devices()[i], rules_of(i))});
+}
+
+DeviceQueue::Rules WorkerRunner::rules_of(std::size_t device) const {
+  return queue_rules(service_->requests(), service_->devices()[device].chosen(), sharing_, workspace_bytes_);
+}
+
+void WorkerRunner::renew_rules() {
+  for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i].queue.set_rules(rules_of(i));
+}
+
+int WorkerRunner::free_slots() const { return 2 * batch_ - static_cast<int>(tasks_.size() + finished_.size()); }
+
+void WorkerRunner::start(const Spec& spec) { add(spec, true); }
+
+void WorkerRunner::add(const Spec& spec, bool asked) {
+  Task& task = tasks_.emplace_back();
+  task.asked = asked;
+  task.ticket = ++last_ticket_;
+  task.spec = spec;
+  task.started = service_->now();
+  try {
+    service_->builds().want(spec);
+  } catch (const Unlaunchable& error) {
+    finish(tasks_.back(), Failure{Stage::start, Cause::reported, error.what(), {}});
+  }
+}
+
+void WorkerRunner::set_best(const Trial& best, double seconds, double joules) {
+  best_.best_seconds = seconds;
+  best_.best_joules = joules;
+  const bool again = std::ranges::any_of(tasks_, [](const Task& task) { return !task.asked; });
+  if (best.recorded && devices_.size() > 1 && !scales_.chosen() && !again) add(best.spec, false);
+}
+
+bool WorkerRunner::anything_asked() const { return std::ranges::any_of(tasks_, &Task::asked); }
+
+Activity WorkerRunner::activity() const {
+  Activity activity;
+  activity.building = service_->builds().builder().running();
+  for (const Device& device : devices_) {
+    const auto ticket = device.queue.launched();
+    const auto task = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == ticket; });
+    if (task != tasks_.end()) activity.measuring.push_back(task->spec.mesh_idx);
+  }
+  return activity;
+}
+
+Usage WorkerRunner::usage() const {
+  Usage usage;
+  usage.devices = static_cast<int>(devices_.size());
+  usage.stages.of(Stage::build) = service_->builds().builder().seconds();
+  for (const Device& device : devices_) {
+    usage.stages += device.queue.stage_times();
+    const std::chrono::duration<double> span = device.queue.last_launch() - created_;
+    usage.idle_seconds += span.count() - device.queue.busy_seconds();
+    usage.sweep_seconds = std::max(usage.sweep_seconds, span.count());
+  }
+  // So many processes wait for the driver, which opens the device for one after the other.
+  if (!exclusive_ && !service_->options().share_processes)
+    usage.opening_at_once = usage.devices * std::min(rules_of(0).opening_at_once, 1 + rules_of(0).loaded_ahead);
+  return usage;
+}
+
+std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
+  for (;;) {
+    if (finished_.empty()) pump();
+    if (!finished_.empty()) {
+      Trial trial = std::move(finished_.front());
+      finished_.pop_front();
+      if (!anything_asked() && finished_.empty()) dismiss();
+      return trial;
+    }
+    const auto event = service_->wait(until);
+    if (!event && service_->now() >= until) return std::nullopt;
+    if (!event || service_->handle(*event)) continue;
+    if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
+      throw Interrupted{interrupted->signal};
+    std::ranges::any_of(devices_, [&](Device& device) { return device.queue.handle(*event); });
+  }
+}
+
+// A device that still times the calibration spec would keep its turn, although no remaining spec needs the factor.
+void WorkerRunner::dismiss() {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    DeviceQueue& queue = devices_[i].queue;
+    for (const Task& task : tasks_) queue.abandon(task.ticket);
+    if (scales_.end(i)) queue.abandon(kCommon);
+    queue.dismiss();
+  }
+  tasks_.clear();
+}
+
+bool WorkerRunner::building() const {
+  return service_->builds().builder().running() > 0 || service_->reference().is_being_made();
+}
+
+int WorkerRunner::ready() const {
+  return static_cast<int>(
+      std::ranges::count_if(tasks_, [](const Task& task) { return task.built && !task.measuring; }));
+}
+
+bool WorkerRunner::measuring() const {
+  return std::ranges::any_of(devices_, [](const Device& device) { return device.queue.active(); });
+}
+
+// Repeats until a trial is finished, or nothing can be done without waiting: a result may make room for the next spec.
+void WorkerRunner::pump() {
+  do {
+    collect_builds();
+    start_builds();
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      wire::Go go = scales_.known(i) ? best_ : wire::Go{};
+      go.best_seconds /= scales_.factor(i);
+      devices_[i].queue.advance(go, [&](std::int64_t ticket) { note_started(i, ticket); });
+      if (devices_[i].queue.waits_for_turn()) note_waiting(i);
+    }
+    start_measuring();
+  } while (collect_results() && finished_.empty());
+}
+
+void WorkerRunner::collect_builds() {
+  for (auto task = tasks_.begin(); task != tasks_.end();) {
+    const auto current = task++;
+    if (current->built) continue;
+    const Builder::Result* result = service_->builds().find(current->spec);
+    if (result == nullptr) continue;
+    if (const auto* artifact = std::get_if<Artifact>(result)) {
+      collect_build(current, *artifact);
+    } else {
+      keep(*current, std::get<Failure>(*result));
+      finish(*current, std::get<Failure>(*result));
+    }
+  }
+}
+
+void WorkerRunner::collect_build(Tasks::iterator task, const Artifact& artifact) {
+  task->build = service_->builds().info_of(task->spec, artifact);
+  task->artifact = artifact.path.string();
+  task->built = true;
+  if (const auto reason = service_->requests().pruned_after_build(task->spec, task->build))
+    finish(*task, PrunedAfterBuild{*reason, task->build});
+}
+
+void WorkerRunner::start_builds() {
+  const bool none_to_build = service_->builds().builder().queued() + service_->builds().builder().running() == 0;
+  if (ready() == 0 && !measuring()) measuring_phase_ = false;
+  if (ready() > 0 && (none_to_build || ready() >= batch_)) measuring_phase_ = true;
+  if (exclusive_ && measuring_phase_) return;
+  if (!tasks_.empty()) service_->reference().begin();
+  service_->builds().builder().start_queued();
+}
+
+void WorkerRunner::start_measuring() {
+  if (scales_.chosen()) start_common();
+  for (auto task = tasks_.begin(); task != tasks_.end();) {
+    const auto current = task++;
+    if (!current->built || current->measuring) continue;
+    const auto device = least_busy();
+    if (!device || (exclusive_ && (!measuring_phase_ || building()))) return;
+    try {
+      if (must_build_again(*current)) continue;
+      if (!start_one(*current, *device)) return;
+    } catch (const Unlaunchable& error) {
+      finish(*current, Failure{Stage::start, Cause::reported, error.what(), {}});
+    }
+  }
+}
+
+// Kernels may remove or overwrite their own files.
+bool WorkerRunner::must_build_again(Task& task) {
+  const Builder::Result* result = service_->builds().find_intact(task.spec);
+  if (result != nullptr && std::holds_alternative<Artifact>(*result)) return false;
+  task.built = false;
+  start_builds();
+  return true;
+}
+
+// Chooses among the devices that can be given a spec now.
+std::optional<std::size_t> WorkerRunner::least_busy() const {
+  std::optional<std::size_t> least;
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    if (scales_.takes_specs(i) && devices_[i].queue.has_room() &&
+        (!least || devices_[i].queue.jobs() < devices_[*least].queue.jobs()))
+      least = i;
+  return least;
+}
+
+// Returns false if it has to wait, because there is no reference to check its result against yet, or because another
+// run has the device. Throws Unlaunchable.
+bool WorkerRunner::start_one(Task& task, std::size_t device) {
+  DeviceQueue& queue = devices_[device].queue;
+  wire::MeasureRequest request = service_->requests().measure(task.spec);
+  if (!service_->reference().ready(task.spec) || !queue.may_start(task.fresh)) return false;
+  if (request.workspace_bytes > workspace_bytes_) {
+    workspace_bytes_ = request.workspace_bytes;
+    renew_rules();
+  }
+  if (!service_->options().keep.empty())
+    request.keep = (service_->options().keep / std::to_string(task.spec.mesh_idx)).string();
+  // Loading runs code of a kernel on the CPU. On a GPU it does not, and several are loaded at a time.
+  if (exclusive_) note_started(device, task.ticket);
+  queue.start(
+      {task.ticket, service_->complete(std::move(request), task.artifact), task.fresh, device_settings(task.spec)});
+  // Once a best time is known, any other spec may be stopped early, and would be useless as the calibration spec.
+  if (!scales_.was_chosen() && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
+  return task.measuring = true;
+}
+
+// A spec is noted once, until something else is started on the device.
+void WorkerRunner::note_started(std::size_t device, std::int64_t ticket) {
+  const auto& note = service_->options().note_started;
+  const auto task = std::ranges::find(tasks_, ticket, &Task::ticket);
+  const bool noted = std::exchange(devices_[device].started, ticket) == ticket;
+  if (note && !noted && task != tasks_.end() && task->asked) note(task->spec, device);
+}
+
+// A spec that waits does not run. The note applies to all devices, so those that launch are noted again.
+void WorkerRunner::note_waiting(std::size_t device) {
+  if (std::exchange(devices_[device].started, kNone) == kNone || !service_->options().note_waiting) return;
+  service_->options().note_waiting();
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    devices_[i].started = kNone;
+    if (const auto launched = devices_[i].queue.launched()) note_started(i, *launched);
+  }
+}
+
+void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds) {
+  if (devices_.size() == 1) return;
+  common_ = service_->complete(service_->requests().measure(task.spec), task.artifact);
+  common_clocks_ = device_settings(task.spec);
+  scales_.choose(task.ticket, seconds);
+}
+
+void WorkerRunner::start_common() {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    DeviceQueue& queue = devices_[i].queue;
+    if (!scales_.lacks_common(i) || !queue.has_room() || !queue.may_start(true)) continue;
+    queue.start({kCommon, common_, true, common_clocks_});
+    scales_.begin(i);
+  }
+}
+
+// What other devices have timed meanwhile cannot be compared, and is timed again.
+void WorkerRunner::drop_common() {
+  scales_.drop();
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (scales_.end(i)) devices_[i].queue.abandon(kCommon);
+    release_held(i);
+  }
+}
+
+void WorkerRunner::compare_devices() {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (const Failure* failure = scales_.failure(i))
+      devices_[i].queue.device().throw_lost("what the first device could time fails on it: " + failure->message);
+    if (scales_.compare(i)) release_held(i);
+  }
+}
+
+void WorkerRunner::release_held(std::size_t device) {
+  for (DeviceQueue::Result& result : std::exchange(devices_[device].held, {})) accept(device, std::move(result));
+}
+
+// Returns whether there were any.
+bool WorkerRunner::collect_results() {
+  bool any = false;
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    while (auto result = devices_[i].queue.take_result()) {
+      any = true;
+      if (result->ticket != kCommon) {
+        accept(i, std::move(*result));
+        continue;
+      }
+      scales_.end(i);
+      if (!result->no_device) scales_.take(i, std::move(result->outcome));  // else it is tried again
+    }
+  compare_devices();
+  return any;
+}
+
+void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
+  const auto found = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
+  if (found == tasks_.end()) return;  // dismissed
+  service_->builds().inputs().check_unbuilt();
+  Task& task = *found;
+  const bool again = result.no_device || (result.reused && (failed(result) || !sharing_));
+  auto* measurement = std::get_if<Measurement>(&result.outcome);
+  if (scales_.is_common(task.ticket) && (!measurement || measurement->timing.stopped_early)) drop_common();
+  if (again) {
+    task.measuring = false;
+    task.fresh = task.fresh || !result.no_device;
+  } else if (measurement == nullptr) {
+    const Failure& failure = std::get<Failure>(result.outcome);
+    if (task.shared) compare(task, failure);
+    keep(task, failure);
+    finish(task, failure, result.device_seconds);
+  } else if (scales_.known(device)) {
+    accept_measurement(device, task, std::move(*measurement), result.device_seconds);
+  } else if (scales_.chosen()) {
+    devices_[device].held.push_back(std::move(result));
+  } else {
+    task.measuring = false;
+  }
+}
+
+void WorkerRunner::accept_measurement(std::size_t device, Task& task, Measurement measurement, double device_seconds) {
+  if (scales_.is_common(task.ticket))
+    scales_.set_seconds(measurement.timing.median);
+  else if (!scales_.chosen() && !measurement.timing.stopped_early)
+    choose_common(task, measurement.timing.median);
+  measurement.build = task.build;
+  scale_times(measurement, scales_.factor(device));
+  if (task.shared) compare(task, measurement);
+  if (measurement.shared && spot_checks_.next()) {
+    task.shared = measurement.timing;
+    task.fresh = true;
+    task.measuring = false;
+    return;
+  }
+  finish(task, std::move(measurement), device_seconds);
+}
+
+// Compares the result of a shared process with that of a process of its own.
+void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Failure>& own) {
+  const auto why = disagreement(*task.shared, own);
+  if (!why || !sharing_) return;
+  distrust_ = fmt::format("spec {} {}", task.spec.mesh_idx, *why);
+  if (const auto& note = service_->options().note_distrust) note(distrust_);
+  service_->options().announce.news(distrust_ + "; from here on every spec has a process of its own");
+  stop_sharing();
+}
+
+void WorkerRunner::stop_sharing() {
+  if (!std::exchange(sharing_, false)) return;
+  best_ = {};
+  renew_rules();
+}
+
+void WorkerRunner::finish(Task& task, Outcome outcome, double device_seconds) {
+  const std::chrono::duration<double> seconds = service_->now() - task.started;
+  if (task.asked)
+    finished_.push_back({std::move(task.spec), std::move(outcome), seconds.count(), false, device_seconds});
+  tasks_.remove_if([&](const Task& other) { return &other == &task; });
+}
+
+void WorkerRunner::keep(const Task& task, const Failure& failure) const {
+  const auto& folder = service_->options().keep;
+  if (!folder.empty())
+    keep_files(folder / std::to_string(task.spec.mesh_idx), task.artifact, service_->requests().plan().file, failure);
+}
+
+}  // namespace tune::exec

@@ -1,0 +1,115 @@
+#pragma once
+#include <deque>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/device/device_queue.h"
+#include "exec/device/device_scales.h"
+#include "exec/device/measure_service.h"
+#include "exec/device/spot_checks.h"
+#include "exec/process/runner.h"
+
+namespace tune::exec {
+
+/// Runs specs in worker processes: a spec is built, unless its artifact is in the store, and then measured by a process
+/// on one of the devices. On the CPU and for programs the cores are the device, so building and measuring take turns;
+/// on a GPU they overlap.
+///
+/// The times of several devices are made comparable (DeviceScales); until a device's factor is known, its results are
+/// held back. If an earlier run found the best spec so far, that spec is timed once more as the calibration spec,
+/// although nobody asked for it: the remaining specs may all be too slow to be timed in full.
+///
+/// Where processes are shared, a spec that fails in a shared process is tried again in one of its own, and so are a few
+/// of the others. If a process of its own does not confirm a result, sharing ends.
+class WorkerRunner : public Runner {
+ public:
+  /// `service` must outlive this.
+  explicit WorkerRunner(MeasureService& service);
+
+  int free_slots() const override;
+  void start(const Spec& spec) override;
+  std::optional<Trial> wait(Clock::time_point until) override;
+  void set_best(const Trial& best, double seconds, double joules) override;
+  Activity activity() const override;
+
+  /// From now on every spec has a process of its own.
+  void stop_sharing();
+  /// Why the results of shared processes cannot be trusted, such as `spec 3 took ...`; empty if they can.
+  const std::string& distrust() const { return distrust_; }
+
+  /// Where the time went since this was made.
+  Usage usage() const;
+
+ private:
+  struct Task {
+    std::int64_t ticket = 0;
+    Spec spec;
+    Clock::time_point started;
+    BuildInfo build;
+    std::string artifact;
+    bool built = false;
+    bool measuring = false;
+    bool fresh = false;            ///< to be measured in a process of its own
+    bool asked = true;             ///< its trial is waited for
+    std::optional<Timing> shared;  ///< the result of a shared process, if that is being checked
+  };
+  using Tasks = std::list<Task>;
+  struct Device {
+    DeviceQueue queue;
+    std::vector<DeviceQueue::Result> held = {};  ///< results from before its factor was known
+    std::int64_t started = -1;                   ///< the ticket that was noted last
+  };
+
+  void pump();
+  void add(const Spec& spec, bool asked);
+  bool anything_asked() const;
+  void dismiss();
+  void collect_builds();
+  void collect_build(Tasks::iterator task, const Artifact& artifact);
+  void start_builds();
+  void start_measuring();
+  std::optional<std::size_t> least_busy() const;
+  bool must_build_again(Task& task);
+  bool start_one(Task& task, std::size_t device);
+  void note_started(std::size_t device, std::int64_t ticket);
+  void note_waiting(std::size_t device);
+  bool collect_results();
+  void accept(std::size_t device, DeviceQueue::Result result);
+  void accept_measurement(std::size_t device, Task& task, Measurement measurement, double device_seconds);
+  void compare(const Task& task, const std::variant<Measurement, Failure>& own);
+  void choose_common(const Task& task, std::optional<double> seconds);
+  void start_common();
+  void drop_common();
+  void compare_devices();
+  void release_held(std::size_t device);
+  void finish(Task& task, Outcome outcome, double device_seconds = 0);
+  void keep(const Task& task, const Failure& failure) const;
+
+  bool building() const;
+  int ready() const;
+  bool measuring() const;
+  DeviceQueue::Rules rules_of(std::size_t device) const;
+  void renew_rules();
+
+  MeasureService* service_;
+  bool exclusive_;                    ///< building would disturb measuring
+  std::int64_t workspace_bytes_ = 0;  ///< the most that a spec has had so far
+  int batch_;                         ///< this many built specs are worth interrupting the builds for
+  bool measuring_phase_ = false;
+  bool sharing_;  ///< a process measures one spec after the other
+  SpotChecks spot_checks_;
+  std::string distrust_;
+  wire::Go best_;  ///< how a spec is timed, by the first device's clock
+  Clock::time_point created_;
+  std::int64_t last_ticket_ = 0;
+  std::vector<Device> devices_;
+  DeviceScales scales_;
+  wire::MeasureRequest common_;  ///< of the calibration spec, if there is one
+  DeviceSettings common_clocks_;
+  Tasks tasks_;
+  std::deque<Trial> finished_;
+};
+
+}  // namespace tune::exec

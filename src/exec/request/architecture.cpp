@@ -1,0 +1,68 @@
+#include "exec/request/architecture.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace tune::exec {
+namespace {
+
+/// Limits of NVIDIA's compute capabilities, of which this toolkit and later ones build code.
+struct Capability {
+  std::int64_t number, threads, blocks;  ///< of a multiprocessor
+  std::int64_t shared_kib, block_kib;    ///< of a multiprocessor, and of one block that asks for more than 48
+};
+constexpr Capability kCapabilities[] = {
+    {75, 1024, 16, 64, 64},    {80, 2048, 32, 164, 163}, {86, 1536, 16, 100, 99},   {87, 1536, 16, 164, 163},
+    {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227}, {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227},
+    {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99}, {121, 1536, 24, 100, 99},
+};
+constexpr std::string_view kWithLds64[] = {"gfx906", "gfx908", "gfx90a", "gfx942"};
+
+Device named(std::string_view arch) {
+  Device device;
+  device.name = device.arch = arch;
+  device.properties["max_threads_per_block"] = std::int64_t{1024};
+  return device;
+}
+
+Device device_of(std::string_view arch, const Capability& capability) {
+  Device device = named(arch);
+  auto& properties = device.properties;
+  properties["compute_capability"] = capability.number;
+  properties["warp_size"] = std::int64_t{32};
+  properties["max_registers_per_block"] = std::int64_t{65536};
+  properties["max_threads_per_multiprocessor"] = capability.threads;
+  properties["max_blocks_per_multiprocessor"] = capability.blocks;
+  properties["max_shared_per_multiprocessor"] = capability.shared_kib * 1024;
+  properties["max_shared_per_block"] = capability.block_kib * 1024;
+  return device;
+}
+
+}  // namespace
+
+std::optional<Device> device_of(std::string_view arch) {
+  if (std::ranges::find(kWithLds64, arch) != std::end(kWithLds64)) {
+    Device device = named(arch);
+    device.properties["warp_size"] = std::int64_t{64};
+    device.properties["max_shared_per_block"] = std::int64_t{64} * 1024;
+    return device;
+  }
+  if (!arch.starts_with("sm_")) return std::nullopt;
+  std::int64_t number = 0;  // what follows it (sm_90a) adds instructions
+  std::from_chars(arch.data() + 3, arch.data() + arch.size(), number);
+  const auto* const capability = std::ranges::find(kCapabilities, number, &Capability::number);
+  return capability == std::end(kCapabilities) ? std::nullopt : std::optional(device_of(arch, *capability));
+}
+
+bool is_built_by(std::string_view arch, Backend backend) {
+  if (backend == Backend::program) return true;
+  if (arch.starts_with("sm_")) return backend == Backend::cuda;
+  return !arch.starts_with("gfx") || backend == Backend::hip;
+}
+
+bool is_device_of(std::string_view arch, Backend backend) {
+  const bool names_gpu = arch.starts_with("sm_") || arch.starts_with("gfx");
+  return is_built_by(arch, backend) && (names_gpu || !is_gpu(backend));
+}
+
+}  // namespace tune::exec

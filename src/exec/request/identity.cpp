@@ -1,0 +1,392 @@
+#include "exec/request/identity.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "platform/store/store.h"
+#include "wire/device_clocks.h"
+
+namespace tune::exec {
+namespace {
+
+// --- The notation of problems and measuring rules: {"name":value,...}, with the fields in the order of their names.
+
+std::string in_quotes(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    constexpr std::string_view kNamed = "\"\\\b\f\n\r\t", kNames = "\"\\bfnrt";
+    const std::size_t named = kNamed.find(c);
+    if (named != std::string_view::npos)
+      result += {'\\', kNames[named]};
+    else if (static_cast<unsigned char>(c) < 0x20)
+      result += fmt::format("\\u{:04x}", c);
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+// The shortest text that is read as this number.
+std::string number(double value) {
+  const double size = std::abs(value);
+  const bool fixed = value == 0 || (size >= 1e-4 && size < 1e15);
+  char text[64];
+  const auto end =
+      std::to_chars(text, text + sizeof text, value, fixed ? std::chars_format::fixed : std::chars_format::scientific);
+  const std::string result(text, end.ptr);
+  return fixed && result.find('.') == std::string::npos ? result + ".0" : result;
+}
+
+std::string flag(bool value) { return value ? "true" : "false"; }
+
+class Fields {
+ public:
+  /// `value` in the notation.
+  Fields& add(const char* name, const std::string& value) {
+    text_ += fmt::format("{}\"{}\":{}", text_.empty() ? "" : ",", name, value);
+    return *this;
+  }
+  Fields& add(const char* name, std::int64_t value) { return add(name, std::to_string(value)); }
+  std::string text() const { return "{" + text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+template <typename Items, typename Text>
+std::string list(const Items& items, Text text_of) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : ",") + text_of(item);
+  return "[" + text + "]";
+}
+
+// --- The names of enumerators, which are kept when those are renamed or moved.
+
+const char* name_of(Layout layout) { return layout == Layout::row ? "row" : "col"; }
+
+const char* name_of(Init init) {
+  switch (init) {
+    case Init::uniform:
+      return "uniform";
+    case Init::normal:
+      return "normal";
+    case Init::hpl:
+      return "hpl";
+    case Init::trig:
+      return "trig";
+    case Init::zeros:
+      return "zeros";
+    case Init::iota:
+      return "iota";
+  }
+  return "";
+}
+
+const char* name_of(Buffer::Role role) {
+  switch (role) {
+    case Buffer::Role::in:
+      return "in";
+    case Buffer::Role::out:
+      return "out";
+    case Buffer::Role::inout:
+      return "inout";
+  }
+  return "";
+}
+
+// Arguments are called by numbers.
+int number_of(Argument::Kind kind) {
+  switch (kind) {
+    case Argument::Kind::buffer:
+      return 0;
+    case Argument::Kind::scalar:
+      return 1;
+    case Argument::Kind::alpha:
+      return 2;
+    case Argument::Kind::beta:
+      return 3;
+    case Argument::Kind::tensor_map:
+      return 4;
+  }
+  return -1;
+}
+
+int number_of(Argument::Scalar type) {
+  switch (type) {
+    case Argument::Scalar::i32:
+      return 0;
+    case Argument::Scalar::i64:
+      return 1;
+    case Argument::Scalar::f32:
+      return 2;
+    case Argument::Scalar::f64:
+      return 3;
+  }
+  return -1;
+}
+
+// --- What is computed: its size, its data and its types decide both the time and what is right.
+
+std::string text_of(const Gemm& gemm) {
+  Fields fields;
+  fields.add("a", in_quotes(to_text(gemm.a))).add("acc", in_quotes(to_text(gemm.acc))).add("alpha", number(gemm.alpha));
+  fields.add("b", in_quotes(to_text(gemm.b))).add("batch", gemm.batch).add("beta", number(gemm.beta));
+  // It is written only if there is one, because journals are older than this field.
+  if (gemm.bias != Bias::none) fields.add("bias", in_quotes(gemm.bias == Bias::row ? "row" : "col"));
+  fields.add("c", in_quotes(to_text(gemm.c)));
+  if (gemm.fast_accum) fields.add("fast_accum", flag(true));  // as `bias`
+  fields.add("init", in_quotes(name_of(gemm.init))).add("k", gemm.k);
+  fields.add("layout_a", in_quotes(name_of(gemm.layout_a))).add("layout_b", in_quotes(name_of(gemm.layout_b)));
+  fields.add("layout_c", in_quotes(name_of(gemm.layout_c)));
+  fields.add("lda", gemm.lda).add("ldb", gemm.ldb).add("ldc", gemm.ldc).add("m", gemm.m).add("n", gemm.n);
+  fields.add("stride_a", gemm.stride_a).add("stride_b", gemm.stride_b).add("stride_c", gemm.stride_c);
+  return fields.text();
+}
+
+std::string text_of(const Buffer& buffer) {
+  Fields fields;
+  fields.add("count", buffer.count).add("init", in_quotes(name_of(buffer.init))).add("name", in_quotes(buffer.name));
+  return fields.add("role", in_quotes(name_of(buffer.role))).add("type", in_quotes(to_text(buffer.type))).text();
+}
+
+std::string text_of(const Custom& custom) {
+  Fields fields;
+  fields.add("buffers", list(custom.buffers, [](const Buffer& buffer) { return text_of(buffer); }));
+  return fields.add("bytes", number(custom.bytes))
+      .add("flops", number(custom.flops))
+      .add("tolerance", number(custom.tolerance))
+      .text();
+}
+
+std::string text_of(const Problem& problem) {
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) return Fields().add("gemm", text_of(*gemm)).text();
+  if (const auto* custom = std::get_if<Custom>(&problem)) return Fields().add("custom", text_of(*custom)).text();
+  return "null";
+}
+
+// --- How it is measured.
+
+std::string text_of(const MeasureRules& rules) {
+  Fields fields;
+  fields.add("cold_cache", flag(rules.cold_cache));  // kernels are faster if their data is in the cache already
+  fields.add("cutoff", number(0));  // left out: it does not change the time of a spec that is timed in full
+  // Measuring energy takes a second, which heats the device. That of finalists is not measured in trials.
+  fields.add("energy", in_quotes(rules.energy == MeasureRules::Energy::always ? "always" : "never"));
+  fields.add("max_seconds", number(rules.max_seconds));  // with min_launches and warmup: how well the median is known
+  // A spec that asks for more memory than it may have fails. Written only if it is given, as `bias`.
+  if (rules.memory_bytes != 0) fields.add("memory_bytes", rules.memory_bytes);
+  fields.add("min_launches", rules.min_launches);
+  fields.add("state", in_quotes(to_text(rules.state)));        // each has its own clock
+  if (rules.strict) fields.add("strict", flag(rules.strict));  // a kernel that reads too far fails; as `bias`
+  return fields.add("warmup", rules.warmup).text();
+}
+
+// The constant fields tell nothing; they are kept because the hashes of existing journals have them.
+std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
+  Fields fields;
+  fields.add("args", "[]").add("artifact", in_quotes(""));
+  fields.add("command", list(plan.build.run, in_quotes));         // the program that is run and timed
+  fields.add("command_is_shell", flag(plan.build.run_is_shell));  // the shell reads the same words differently
+  fields.add("keep", in_quotes("")).add("launches", "[]");
+  // Launches in `sustained` once had less load before them; what was recorded then does not have this field.
+  if (is_gpu(plan.backend) && plan.measure.state == PowerState::sustained) fields.add("load", in_quotes("steady"));
+  fields.add("measure", text_of(plan.measure));
+  fields.add("problem", text_of(plan.problem));
+  fields.add("reference", in_quotes("")).add("request", in_quotes("measure"));
+  fields.add("seed", std::to_string(seed));  // another seed makes other inputs
+  fields.add("source", in_quotes("")).add("vendor", flag(false)).add("vendor_best", flag(false));
+  fields.add("workspace_bytes", 0);
+  fields.add("zero_c", flag(plan.zero_c));  // zeroing C takes time in the timed region
+  // What a program finds when it runs, and which of its times counts. Written only if they are given, as `bias`.
+  for (const auto& [name, command] : {std::pair("prepare", &plan.build.prepare), {"cleanup", &plan.build.cleanup}})
+    if (!command->empty()) fields.add(name, list(command->words, in_quotes)).add("shell", flag(command->is_shell));
+  if (plan.build.whole && (*plan.build.whole || plan.file.empty())) fields.add("whole", flag(*plan.build.whole));
+  return fields.add("zero_workspace", flag(false)).text();
+}
+
+// --- Hashes of what a plan's builds, or its trials, share.
+
+// The expressions are those that the parameters are put into: all of them decide how a spec is launched.
+void add_launch(platform::Hash& hash, const Launch& launch) {
+  hash.add(launch.kernel);
+  if (launch.condition) hash.add("if").add(launch.condition->text());
+  for (const auto* extents : {&launch.grid, &launch.block, &launch.cluster}) {
+    for (const Expression& extent : *extents) hash.add(extent.text());
+    hash.add("");
+  }
+  hash.add(launch.shared ? launch.shared->text() : "");
+  for (const Argument& arg : launch.args) {
+    hash.add(std::to_string(number_of(arg.kind))).add(arg.buffer).add(arg.expression ? arg.expression->text() : "");
+    hash.add(std::to_string(number_of(arg.type)));
+    for (const auto* bytes : {&arg.swizzle, &arg.l2}) hash.add(*bytes ? (*bytes)->text() : "0");
+    for (const Expression& extent : arg.box) hash.add(extent.text());
+  }
+  if (launch.repeat)
+    hash.add(launch.repeat->times.text()).add(launch.repeat->from).add(launch.repeat->to).add(launch.repeat->through);
+}
+
+// The shim that calls a CPU kernel is compiled for these.
+void add_signatures(platform::Hash& hash, const Plan& plan) {
+  if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
+    for (const Type type : {gemm->a, gemm->b, gemm->c, gemm->acc}) hash.add(to_text(type));
+  if (const auto* custom = std::get_if<Custom>(&plan.problem))
+    for (const Buffer& buffer : custom->buffers) hash.add(buffer.name).add(to_text(buffer.type));
+  for (const Launch& launch : plan.launches) {
+    hash.add(launch.kernel);
+    for (const Argument& arg : launch.args)
+      hash.add(arg.buffer).add(std::to_string(number_of(arg.kind) * 16 + number_of(arg.type)));
+  }
+}
+
+std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const platform::SourceHash& sources) {
+  platform::Hash hash;
+  hash.add(sources.hex);                                           // the code, with all headers
+  hash.add(hello.compiler);                                        // another version makes other code
+  hash.add(hello.device.arch);                                     // as does another architecture
+  hash.add(plan.kernel);                                           // which of the file's kernels the artifact offers
+  if (hello.device.arch == "native") hash.add(hello.device.name);  // what `native` means
+  for (const std::string& flag : plan.build.flags) hash.add(flag);
+  // The libraries, files of options, scripts and programs that they name; as `bias`.
+  if (!sources.named.empty()) hash.add("named").add(sources.named);
+  // The files that builds also read, as the user says.
+  for (const std::filesystem::path& file : plan.build.depends)
+    hash.add(file.filename().string()).add(platform::read_file(file));
+  // They add flags. NVRTC and hipRTC ignore them.
+  if (hello.backend == Backend::cpu || hello.backend == Backend::program)
+    for (const char* variable : platform::kCompilerVariables)
+      if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
+  hash.add(plan.build.command_is_shell ? "shell" : "argv");  // how a program is built
+  for (const std::string& word : plan.build.command) hash.add(word);
+  add_signatures(hash, plan);
+  return hash.hex();
+}
+
+std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::uint64_t seed) {
+  platform::Hash hash;
+  hash.add(std::to_string(wire::kProtocol));  // the version of these lists, and of how workers measure
+  hash.add(hello.device.name);                // another model has other times, and so has another driver
+  hash.add(hello.device.driver);
+  // How many cores there are to compute on. Added only where they are not all, because journals are older.
+  if (!hello.cores.empty()) hash.add("cores").add(hello.cores);
+  hash.add(text_of_measuring(plan, seed));
+  // With the derived names below: what the names in the expressions of launches mean.
+  for (const auto& [name, value] : plan.constants) {
+    // The GEMM above says it where it is true, and journals are older than this name.
+    if (name == "fast_accum" && std::holds_alternative<Gemm>(plan.problem)) continue;
+    hash.add(name).add(to_text(value));
+  }
+  for (const Launch& launch : plan.launches) add_launch(hash, launch);
+  // What results are checked against.
+  if (plan.reference.kernel) add_launch(hash, *plan.reference.kernel);
+  for (const Setting& setting : plan.reference.trusted) hash.add(setting.name).add(to_text(setting.value));
+  // A kernel may fail if it is too small, and zeroing it takes time.
+  if (plan.workspace) hash.add(plan.workspace->bytes.text()).add(plan.workspace->zero ? "zero" : "");
+  for (const Space::Mapping& mapping : plan.space.mappings())
+    for (const Derived& derived : mapping.derived) hash.add(derived.name).add(derived.expression.text());
+  return hash.hex();
+}
+
+// The prefixes of the environment variables that change what a vendor's library does.
+std::vector<std::string_view> heeded_by_vendor(Backend backend) {
+  switch (backend) {
+    case Backend::cpu:
+      return {"OPENBLAS_", "GOTO", "OMP_", "GOMP_"};
+    case Backend::cuda:
+      return {"CUBLAS", "NVIDIA_TF32_OVERRIDE"};
+    case Backend::hip:
+      return {"HIPBLASLT_", "TENSILE_", "ROCBLAS_"};
+    default:
+      return {};
+  }
+}
+
+// `NAME=value`, sorted.
+std::vector<std::string> environment_of_vendor(Backend backend) {
+  const auto prefixes = heeded_by_vendor(backend);
+  std::vector<std::string> found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (std::ranges::any_of(prefixes, [&](std::string_view prefix) { return text.starts_with(prefix); }))
+      found.emplace_back(text);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+void add_numbers(platform::Hash& hash, const std::vector<std::int64_t>& numbers) {
+  for (const std::int64_t value : numbers) hash.add(std::to_string(value));
+  hash.add("");
+}
+
+void add_evaluated(platform::Hash& hash, const wire::KernelLaunch& launch) {
+  hash.add(launch.kernel);
+  add_numbers(hash, launch.grid);
+  add_numbers(hash, launch.block);
+  add_numbers(hash, launch.cluster);
+  add_numbers(hash, {launch.shared, launch.repeat});
+  hash.add(launch.from).add(launch.to).add(launch.through);
+  for (const wire::Arg& arg : launch.args) {
+    hash.add(arg.buffer).add(number(arg.number));
+    add_numbers(hash, {number_of(arg.kind), number_of(arg.type), arg.integer, arg.swizzle, arg.l2_promotion});
+    add_numbers(hash, arg.box);
+  }
+  hash.add("");
+}
+
+}  // namespace
+
+Identity::Identity(const Plan& plan, const wire::Hello& hello, std::uint64_t seed, const platform::SourceHash& sources)
+    : build_part_(hash_of_building(plan, hello, sources)),
+      measure_part_(hash_of_measuring(plan, hello, seed)),
+      vendor_library_(hello.vendor_library),
+      backend_(hello.backend) {}
+
+std::string Identity::of_build(std::vector<Define> defines) const {
+  std::ranges::sort(defines, {}, &Define::name);  // the order of the parameters in the file does not matter
+  platform::Hash hash;
+  hash.add(build_part_);
+  for (const Define& define : defines) hash.add(define.name).add(define.value);
+  return hash.hex();
+}
+
+std::string Identity::of_reference_build(const std::string& build, const Launch& kernel) {
+  platform::Hash hash;
+  hash.add(build).add("reference");
+  add_launch(hash, kernel);
+  return hash.hex();
+}
+
+std::string Identity::of_trial(std::vector<Setting> params, const std::string& build) const {
+  std::ranges::sort(params, {}, &Setting::name);
+  platform::Hash hash;
+  hash.add(measure_part_).add(build);
+  for (const Setting& setting : params) hash.add(setting.name).add(to_text(setting.value));
+  return hash.hex();
+}
+
+std::string Identity::of_vendor() const {
+  platform::Hash hash;
+  hash.add(measure_part_).add("vendor");
+  hash.add(vendor_library_);  // the name of its file, which tells the version
+  for (const std::string& variable : environment_of_vendor(backend_)) hash.add(variable);
+  return hash.hex();
+}
+
+std::string Identity::of_code(const std::string& artifact_hash, const wire::MeasureRequest& request,
+                              const DeviceSettings& clocks) {
+  platform::Hash hash;
+  hash.add(artifact_hash);
+  for (const wire::KernelLaunch& launch : request.launches) add_evaluated(hash, launch);
+  hash.add(
+      std::to_string(request.workspace_bytes));  // a larger one may be elsewhere in memory, and takes longer to zero
+  for (const std::string& arg : request.args) hash.add(arg);  // of a program: any of them may change what it does
+  if (clocks.any()) hash.add(wire::encode(clocks));           // the same code at another clock is another result
+  return hash.hex();
+}
+
+}  // namespace tune::exec

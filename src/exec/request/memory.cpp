@@ -1,0 +1,53 @@
+#include "exec/request/memory.h"
+
+#include <algorithm>
+
+namespace tune::exec {
+namespace {
+
+constexpr double kContextBytes = 600e6;    // taken by a GPU's driver for each process in addition to its buffers
+constexpr double kFlushBytes = 512 << 20;  // with which a worker for HIP flushes caches; for CUDA it is much smaller
+constexpr double kMany = 1e6;
+
+double bytes_of_problem(const Problem& problem) {
+  double bytes = 0;
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) {
+    const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->m);
+    const auto n = static_cast<double>(gemm->n), k = static_cast<double>(gemm->k);
+    bytes = batch * (m * k * static_cast<double>(size_of(gemm->a)) + k * n * static_cast<double>(size_of(gemm->b)) +
+                     m * n * static_cast<double>(size_of(gemm->c) + sizeof(double)));
+  }
+  if (const auto* custom = std::get_if<Custom>(&problem))
+    for (const Buffer& buffer : custom->buffers)
+      bytes += static_cast<double>(buffer.count) * static_cast<double>(size_of(buffer.type) + sizeof(double));
+  return bytes;
+}
+
+double bytes_of_process(Backend backend, const Problem& problem, std::int64_t workspace_bytes) {
+  const double context = backend == Backend::cpu ? 0 : kContextBytes + (backend == Backend::hip ? kFlushBytes : 0);
+  return bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + context;
+}
+
+}  // namespace
+
+std::optional<int> processes_that_fit(Backend backend, const Problem& problem, const Device& device,
+                                      std::int64_t workspace_bytes) {
+  if (backend == Backend::program) return std::nullopt;
+  const auto bytes = device.integer("memory_bytes");
+  if (!bytes) return std::nullopt;
+  const double fitting = static_cast<double>(*bytes) / bytes_of_process(backend, problem, workspace_bytes);
+  return std::max(static_cast<int>(std::min(fitting, kMany)) - 1, 1);
+}
+
+std::optional<int> processes_that_fit(Backend backend, const Problem& problem, const Device& device,
+                                      std::span<const std::int64_t> workspace_bytes) {
+  const auto without = processes_that_fit(backend, problem, device);
+  if (without.value_or(1) == 1) return without;
+  double room = static_cast<double>(*device.integer("memory_bytes")) - bytes_of_process(backend, problem, 0);
+  int fitting = 0;
+  for (const std::int64_t workspace : workspace_bytes)
+    if ((room -= bytes_of_process(backend, problem, workspace)) >= 0) ++fitting;
+  return std::max(fitting, 1);
+}
+
+}  // namespace tune::exec

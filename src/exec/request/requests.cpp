@@ -1,0 +1,210 @@
+#include "exec/request/requests.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "exec/request/spec_launches.h"
+#include "model/device_setting.h"
+#include "model/program.h"
+#include "model/values/error.h"
+#include "platform/process/process.h"
+#include "platform/store/store.h"
+
+namespace tune::exec {
+namespace {
+
+// A file that a command names may also be one that it writes.
+bool is_script(const std::filesystem::path& file) {
+  constexpr std::string_view kEndings[] = {".py", ".sh", ".jl", ".pl", ".rb", ".lua", ".js", ".R"};
+  std::ifstream stream(file);
+  char start[2] = {};
+  return std::ranges::find(kEndings, file.extension().string()) != std::end(kEndings) ||
+         (stream.read(start, sizeof start) && start[0] == '#' && start[1] == '!');
+}
+
+// The contents of the programs that a command starts: of its first word, and of a file that is its second, such as a
+// script. What else it reads and writes is not known.
+platform::SourceHash hash_of_programs(const Plan& plan) {
+  platform::Hash hash;
+  platform::SourceHash result;
+  const auto add = [&](const std::filesystem::path& file, bool is_program) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return;
+    if (is_program || is_script(file)) result.files.identity(file);
+    hash.add(platform::hash_file(file));
+  };
+  for (const std::string& program : programs_of(plan)) add(platform::find_program(program), true);
+  if (!plan.build.run_is_shell && plan.build.run.size() > 1) add(plan.build.run[1], false);
+  result.hex = hash.hex();
+  return result;
+}
+
+// Of compilers that are often only a small program that starts the one in use, as those of pip and rustup are.
+std::string version_behind(const std::filesystem::path& program) try {
+  constexpr std::string_view kFrontEnds[] = {"mojo", "rustc", "cargo"};
+  const std::string name = program.filename().string();
+  if (std::ranges::find(kFrontEnds, name) == std::end(kFrontEnds) || platform::find_program(name) != program) return "";
+  platform::Command command;
+  command.argv = {program.string(), "--version"};
+  return platform::run(command).output;
+} catch (const Error&) {
+  return "";
+}
+
+platform::SourceHash hash_of_sources(const Plan& plan) {
+  if (plan.file.empty()) return hash_of_programs(plan);
+  const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend, plan.file);
+  platform::SourceHash result = platform::hash_sources(plan.file, search);
+  for (const std::filesystem::path& program : search.named)
+    if (const std::string version = version_behind(program); !version.empty())
+      result.named = platform::Hash().add(result.named).add(version).hex();
+  for (const std::filesystem::path& file : plan.build.depends) result.files.identity(file);
+  return result;
+}
+
+}  // namespace
+
+platform::Sources sources_of(const Plan& plan) {
+  if (plan.file.empty()) return {};
+  return platform::read_sources(plan.file, platform::header_search(plan.build, plan.backend, plan.file));
+}
+
+Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
+    : plan_(&plan),
+      hello_(std::move(hello)),
+      seed_(seed),
+      has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
+      sources_(hash_of_sources(plan)),
+      identity_(plan, hello_, seed, sources_) {}
+
+std::string Requests::remark() const {
+  if (sources_.macro_include.empty() || !plan_->build.depends.empty()) return {};
+  return sources_.macro_include +
+         " includes by a macro: when that header changes, nothing is built anew; name it in build.depends";
+}
+
+std::vector<Define> Requests::defines(const Spec& spec) const {
+  const bool cpp = !plan_->kernel.empty() || language_of(plan_->file);
+  std::vector<Define> all;
+  const auto add = [&](const Setting& setting) {
+    if (setting.run_time) return;
+    if (!cpp) return all.push_back({setting.name, to_text(setting.value)});
+    for (Define& define : to_defines(setting.name, setting.value)) all.push_back(std::move(define));
+  };
+  for (const Setting& setting : spec.params) add(setting);
+  for (const Setting& setting : plan_->space.derived(spec))
+    if (std::ranges::find(plan_->build.not_compiled, setting.name) == plan_->build.not_compiled.end()) add(setting);
+  for (const std::string& name : plan_->build.defines) add({name, plan_->constants.at(name), false});
+  return all;
+}
+
+std::string Requests::build_key(const Spec& spec) const { return identity_.of_build(defines(spec)); }
+
+std::string Requests::trial_id(const Spec& spec) const { return identity_.of_trial(spec.params, build_key(spec)); }
+
+std::string Requests::code_of(const Spec& spec, const std::string& artifact_hash) const {
+  if (artifact_hash.empty()) return "";
+  return Identity::of_code(artifact_hash, measure(spec), device_settings(spec));
+}
+
+wire::BuildRequest Requests::build(const Spec& spec) const {
+  wire::BuildRequest request;
+  request.source = plan_->file.string();
+  for (const auto& folder : plan_->build.include) request.include.push_back(folder.string());
+  request.flags = plan_->build.flags;
+  request.defines = defines(spec);
+  request.arch = hello_.device.arch;
+  request.launches = launches_of(*plan_, plan_->launches, spec, WhichLaunches::all);
+  request.problem = plan_->problem;
+  request.command = plan_->build.command;
+  request.command_is_shell = plan_->build.command_is_shell;
+  return request;
+}
+
+wire::MeasureRequest Requests::measure(const Spec& spec) const {
+  wire::MeasureRequest request;
+  request.problem = plan_->problem;
+  request.launches = launches_of(*plan_, plan_->launches, spec, WhichLaunches::taken);
+  request.workspace_bytes = workspace_bytes_of(*plan_, spec);
+  request.zero_workspace = plan_->workspace && plan_->workspace->zero;
+  request.zero_c = plan_->zero_c;
+  request.seed = seed_;
+  request.measure = plan_->measure;
+  request.gauges = sets_device(plan_->space);  // they tell whether the device kept the clocks that it was given
+  request.source = plan_->file.string();
+  request.command = plan_->build.run;
+  request.command_is_shell = plan_->build.run_is_shell;
+  request.prepare = plan_->build.prepare;
+  request.cleanup = plan_->build.cleanup;
+  request.reads_result = !plan_->build.whole.value_or(false);
+  request.times_whole = plan_->build.whole.value_or(true);
+  if (plan_->kernel.empty()) request.values = values_in_commands(plan_->space, spec);
+  request.args = arguments_of(*plan_, spec);
+  return request;
+}
+
+wire::MeasureRequest Requests::vendor() const {
+  wire::MeasureRequest request;
+  request.vendor = true;
+  request.problem = plan_->problem;
+  request.seed = seed_;
+  request.measure = plan_->measure;
+  request.gauges = sets_device(plan_->space);
+  return request;
+}
+
+Spec Requests::reference_spec(const Spec& spec) const {
+  if (plan_->reference.trusted.empty()) return spec;
+  return {-1, plan_->reference.trusted};
+}
+
+wire::BuildRequest Requests::reference_build(const Spec& spec) const {
+  wire::BuildRequest request = build(reference_spec(spec));
+  if (plan_->reference.kernel)
+    request.launches = launches_of(*plan_, {*plan_->reference.kernel}, spec, WhichLaunches::all);
+  return request;
+}
+
+std::string Requests::reference_build_key(const Spec& spec) const {
+  const std::string key = build_key(reference_spec(spec));
+  return plan_->reference.kernel ? Identity::of_reference_build(key, *plan_->reference.kernel) : key;
+}
+
+wire::ReferenceRequest Requests::reference(const Spec& spec) const {
+  wire::ReferenceRequest request;
+  request.problem = plan_->problem;
+  request.seed = seed_;
+  if (!std::holds_alternative<Custom>(plan_->problem)) return request;
+  request.launches = reference_build(spec).launches;
+  const wire::MeasureRequest like = measure(reference_spec(spec));
+  request.workspace_bytes = like.workspace_bytes;
+  request.zero_workspace = like.zero_workspace;
+  return request;
+}
+
+std::optional<std::string> Requests::pruned_after_build(const Spec& spec, const BuildInfo& build) const {
+  if (plan_->prune_after_build.empty()) return std::nullopt;
+  std::vector<Value> slots = plan_->space.environment(spec);
+  const std::size_t known = slots.size();
+  slots.resize(static_cast<std::size_t>(plan_->result_names.size()));
+  std::vector<bool> told(slots.size(), true);
+  std::fill(told.begin() + static_cast<std::ptrdiff_t>(known), told.end(), false);
+  for (const auto& [name, value] : build.properties)
+    if (const auto slot = plan_->result_names.find(name)) {
+      slots[static_cast<std::size_t>(*slot)] = value;
+      told[static_cast<std::size_t>(*slot)] = true;
+    }
+  for (std::size_t i = 0; i < plan_->prune_after_build.size(); ++i) {
+    const auto used = plan_->prune_after_build[i].used_slots();
+    if (!std::ranges::all_of(used, [&](int slot) { return told[static_cast<std::size_t>(slot)]; })) continue;
+    EvalFailure failure;
+    if (plan_->prune_after_build[i].holds(slots, failure)) continue;
+    if (!failure) return plan_->prune_reasons[i];
+    return "cannot evaluate: " + plan_->prune_after_build[i].explain(failure, slots);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tune::exec

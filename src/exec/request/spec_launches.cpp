@@ -1,0 +1,165 @@
+#include "exec/request/spec_launches.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+namespace tune::exec {
+namespace {
+
+constexpr std::int64_t kMostRepeats = 100'000;
+
+std::int64_t integer_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
+  EvalFailure failure;
+  const std::int64_t value = expression.integer(slots, failure);
+  if (failure) throw Unlaunchable(std::string("cannot evaluate ") + what + ": " + expression.explain(failure, slots));
+  return value;
+}
+
+double number_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
+  EvalFailure failure;
+  const double value = expression.number(slots, failure);
+  if (failure) throw Unlaunchable(std::string("cannot evaluate ") + what + ": " + expression.explain(failure, slots));
+  return value;
+}
+
+// An extent may be one expression whose value is a pair (`cluster: CLUSTER`).
+std::vector<std::int64_t> extents_at(const std::vector<Expression>& expressions, const std::vector<Value>& slots,
+                                     const char* what) {
+  std::vector<std::int64_t> values;
+  for (const Expression& expression : expressions) {
+    EvalFailure failure;
+    const Value value = expression.evaluate(slots, failure);
+    if (const auto* pair = std::get_if<Pair>(&value); pair && !failure)
+      values.insert(values.end(), {pair->first, pair->second});
+    else
+      values.push_back(integer_at(expression, slots, what));
+  }
+  return values;
+}
+
+int bytes_at(const std::optional<Expression>& expression, const std::vector<Value>& slots, const std::string& what,
+             std::span<const std::int64_t> choices) {
+  if (!expression) return 0;
+  const std::int64_t bytes = integer_at(*expression, slots, what.c_str());
+  if (std::ranges::find(choices, bytes) == choices.end())
+    throw Unlaunchable(fmt::format("{} is {}; it must be one of {}", what, bytes, fmt::join(choices, ", ")));
+  return static_cast<int>(bytes);
+}
+
+// Throws if a kernel cannot be launched with these values; the text is as in `launch.block is [64, 0]`.
+void require_least(const std::vector<std::int64_t>& values, std::int64_t least, const char* what) {
+  if (std::ranges::all_of(values, [&](std::int64_t value) { return value >= least; })) return;
+  const bool one = values.size() == 1;
+  throw Unlaunchable(fmt::format("{} is {}{}{}; it must be at least {}", what, one ? "" : "[", fmt::join(values, ", "),
+                                 one ? "" : "]", least));
+}
+
+void require_launchable(const wire::KernelLaunch& launch) {
+  require_least(launch.grid, 1, "launch.grid");
+  require_least(launch.block, 1, "launch.block");
+  require_least(launch.cluster, 1, "launch.cluster");
+  require_least({launch.shared}, 0, "launch.shared");
+  for (const wire::Arg& arg : launch.args) require_least(arg.box, 1, "launch.args box");
+}
+
+// nullopt for the buffers of a GEMM.
+std::optional<std::int64_t> bytes_of_buffer(const std::string& name, const Problem& problem, std::int64_t workspace) {
+  if (name == "workspace") return workspace;
+  if (const auto* custom = std::get_if<Custom>(&problem))
+    for (const Buffer& buffer : custom->buffers)
+      if (buffer.name == name) return buffer.count * size_of(buffer.type);
+  return std::nullopt;
+}
+
+// A step reads what the one before it wrote, so none of the buffers may be smaller.
+void require_same_sizes(const Chain& chain, const Problem& problem, std::int64_t workspace) {
+  const auto wanted = bytes_of_buffer(chain.to, problem, workspace);
+  for (const std::string& name : {chain.from, chain.through}) {
+    const auto bytes = bytes_of_buffer(name, problem, workspace);
+    if (!wanted || !bytes || *bytes == *wanted || (name == "workspace" && *bytes > *wanted)) continue;
+    throw Unlaunchable(
+        fmt::format("launch.repeat goes from {} to {} through {}, which must be of the same size, but {} "
+                    "has {} bytes and {} {}",
+                    chain.from, chain.to, chain.through, name, *bytes, chain.to, *wanted));
+  }
+}
+
+wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::vector<Value>& slots) {
+  wire::Arg arg;
+  arg.kind = rule.kind;
+  arg.buffer = rule.buffer;
+  arg.type = rule.type;
+  if (rule.kind == Argument::Kind::tensor_map) {
+    arg.swizzle = bytes_at(rule.swizzle, slots, "swizzle of the tensor map of " + rule.buffer, kSwizzles);
+    arg.l2_promotion = bytes_at(rule.l2, slots, "l2 of the tensor map of " + rule.buffer, kL2Promotions);
+  }
+  arg.box = extents_at(rule.box, slots, "launch.args box");
+  const auto* gemm = std::get_if<Gemm>(&problem);
+  if (rule.kind == Argument::Kind::alpha) arg.number = gemm->alpha;
+  if (rule.kind == Argument::Kind::beta) arg.number = gemm->beta;
+  if (rule.kind != Argument::Kind::scalar) return arg;
+  arg.written = rule.expression->text();
+  if (rule.type == Argument::Scalar::i32 || rule.type == Argument::Scalar::i64)
+    arg.integer = integer_at(*rule.expression, slots, "launch.args");
+  else
+    arg.number = number_at(*rule.expression, slots, "launch.args");
+  return arg;
+}
+
+bool takes_place(const Launch& launch, const std::vector<Value>& slots) {
+  if (!launch.condition) return true;
+  EvalFailure failure;
+  const bool holds = launch.condition->holds(slots, failure);
+  if (failure) throw Unlaunchable("cannot evaluate launch.if: " + launch.condition->explain(failure, slots));
+  return holds;
+}
+
+void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::KernelLaunch& launch) {
+  launch.repeat = integer_at(chain.times, slots, "launch.repeat");
+  if (launch.repeat < 1 || launch.repeat > kMostRepeats)
+    throw Unlaunchable(fmt::format("launch.repeat is {}; it must be between 1 and {}", launch.repeat, kMostRepeats));
+  launch.from = chain.from;
+  launch.to = chain.to;
+  launch.through = chain.through;
+}
+
+std::int64_t workspace_bytes_at(const Plan& plan, const std::vector<Value>& slots) {
+  if (!plan.workspace) return 0;
+  const std::int64_t bytes = integer_at(plan.workspace->bytes, slots, "launch.workspace");
+  require_least({bytes}, 0, "launch.workspace");
+  return bytes;
+}
+
+}  // namespace
+
+std::int64_t workspace_bytes_of(const Plan& plan, const Spec& spec) {
+  return workspace_bytes_at(plan, plan.space.environment(spec));
+}
+
+std::vector<wire::KernelLaunch> launches_of(const Plan& plan, const std::vector<Launch>& rules, const Spec& spec,
+                                            WhichLaunches which) {
+  const std::vector<Value> slots = plan.space.environment(spec);
+  const std::int64_t workspace = workspace_bytes_at(plan, slots);
+  std::vector<wire::KernelLaunch> all;
+  for (const Launch& rule : rules) {
+    const bool taken = takes_place(rule, slots);
+    if (which == WhichLaunches::taken && !taken) continue;
+    wire::KernelLaunch& launch = all.emplace_back();
+    launch.kernel = rule.kernel;
+    launch.grid = extents_at(rule.grid, slots, "launch.grid");
+    launch.block = extents_at(rule.block, slots, "launch.block");
+    launch.cluster = extents_at(rule.cluster, slots, "launch.cluster");
+    if (rule.shared) launch.shared = integer_at(*rule.shared, slots, "launch.shared");
+    for (const Argument& arg : rule.args) launch.args.push_back(argument_at(arg, plan.problem, slots));
+    if (rule.repeat) add_chain(*rule.repeat, slots, launch);
+    if (!taken) continue;
+    require_launchable(launch);
+    if (rule.repeat) require_same_sizes(*rule.repeat, plan.problem, workspace);
+  }
+  return all;
+}
+
+}  // namespace tune::exec

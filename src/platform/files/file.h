@@ -1,0 +1,42 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/files/descriptor.h"
+
+namespace tune::platform {
+
+/// The most that is read of a file, unless its reader says less; of a pipe or a device it is 64 MiB at most.
+inline constexpr std::uintmax_t kLongestFile = std::uintmax_t{4} << 30;
+
+/// How long a pipe is waited for that no program has opened to write into it.
+inline constexpr std::chrono::milliseconds kPatience{5'000};
+
+/// `a folder`, `a pipe`, `a device` or `a socket`; empty for a regular file, and where there is none. Follows links.
+std::string kind_of_file(const std::filesystem::path& path);
+
+/// The names of files, each with as many of its folders as tell it from the others: a/run.jsonl, b/run.jsonl.
+std::vector<std::string> distinct_names(std::span<const std::filesystem::path> paths);
+
+/// The bytes of a file. Throws Error(bad_input) with the path and the cause: the system's, more than `most` bytes, or a
+/// pipe that no program opens to write into it for as long as `patience`.
+std::string read_file(const std::filesystem::path& path, std::uintmax_t most = kLongestFile,
+                      std::chrono::milliseconds patience = kPatience);
+
+/// Reads a file that is open; a pipe is read without waiting (O_NONBLOCK).
+std::string read_file(const Descriptor& file, const std::filesystem::path& path, std::uintmax_t most = kLongestFile,
+                      std::chrono::milliseconds patience = kPatience);
+
+/// Whether the path still leads to this open file, and not to another one or to none.
+bool leads_to(const std::filesystem::path& path, const Descriptor& file);
+
+/// Writes a file as a whole or not at all: a new file in the same folder, flushed to disk and renamed. What a writer
+/// that was killed left there is removed. Throws Error(environment) with the path and the cause.
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace tune::platform

@@ -1,0 +1,19 @@
+#include "platform/files/log.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "model/values/shown.h"
+
+namespace tune::platform {
+
+void log_verbosely() {
+  auto logger = spdlog::stderr_logger_st("tune");
+  logger->set_pattern("%H:%M:%S.%e %v");
+  spdlog::set_default_logger(std::move(logger));
+  spdlog::set_level(spdlog::level::debug);
+}
+
+void log(std::string_view text) { spdlog::debug(shown_line(text)); }
+
+}  // namespace tune::platform

@@ -1,0 +1,49 @@
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "platform/files/descriptor.h"
+
+namespace tune::platform {
+
+/// How long a thread has had to wait for a core, all in all, as the system counts it.
+class RunDelay {
+ public:
+  RunDelay() = default;
+  /// `file` is the thread's schedstat in /proc.
+  explicit RunDelay(const std::string& file);
+
+  bool is_known() const;
+  /// 0 where the system does not say.
+  double seconds() const { return 1e-9 * static_cast<double>(nanoseconds()); }
+  std::uint64_t nanoseconds() const;
+
+ private:
+  Descriptor file_;
+};
+
+/// How long the threads of a process have had to wait for a core, each by itself.
+class ThreadDelays {
+ public:
+  ThreadDelays() = default;
+  explicit ThreadDelays(pid_t process) : process_(process) {}
+
+  /// The longest that one of its present threads has waited since the last call, or since it was first seen; seconds.
+  double longest_since_last();
+
+ private:
+  struct Thread {
+    RunDelay delay;
+    std::uint64_t last = 0;  ///< nanoseconds
+  };
+  void list();
+
+  pid_t process_ = 0;
+  std::uintmax_t count_ = 0;  ///< of threads when they were last listed
+  std::map<pid_t, Thread> threads_;
+};
+
+}  // namespace tune::platform

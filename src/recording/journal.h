@@ -1,0 +1,129 @@
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "platform/files/descriptor.h"
+#include "wire/records.h"
+
+namespace tune::recording {
+
+/// The memory of a tuning: an append-only file of JSON lines, locked while a run uses it. What was tried is found by
+/// identity, so records of other spaces, machines or sources do no harm. Each record is one write; the disk has it
+/// after a second at the latest.
+class Journal {
+ public:
+  /// Opens or creates the file, locks it where the file system can, cuts a torn last line and reads the records. Throws
+  /// Error(environment) if it cannot be opened or another run holds it, Error(bad_input) if it is a file of another
+  /// kind.
+  explicit Journal(std::filesystem::path path);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  /// The last run that wrote to a journal, without opening it for writing; nullopt if there is none.
+  static std::optional<wire::RunRecord> last_run_of(const std::filesystem::path& path);
+  /// The trials in a journal by identity, likewise.
+  static std::unordered_map<std::string, Trial> trials_of(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  const wire::TrialRecord* find(const std::string& id) const;
+  /// When its trial was written: larger is later. 0 if there is none.
+  std::int64_t place_of(const std::string& id) const;
+  const Finals* find_finals(const std::string& id) const;
+  /// When the run began that recorded these trial or finals: see RunRecord. Empty if there are none, or if it did not
+  /// say.
+  std::string date_of(const std::string& id) const;
+  /// Whether the last record of these trial or finals has a failure that is alike to one of the record before.
+  bool repeats(const std::string& id) const { return repeats_.contains(id); }
+  /// Trials of versions of tune that speak another protocol, whose identities are others, so that none is found.
+  struct Foreign {
+    int protocol = 0;  ///< of the last of them
+    std::int64_t trials = 0;
+  };
+  /// Set if such a version was the last that wrote to it.
+  std::optional<Foreign> foreign() const;
+  /// Lines that were no records; they stay in the file.
+  const wire::DamagedLines& damaged() const { return damaged_; }
+  /// How many runs ended, by no will of theirs or their user's that is known, while this ran: what a StartedRecord
+  /// names, since the last record of its outcome.
+  int ends_of(const std::string& id) const;
+  /// Why runs that continue this journal, of the same kernel, problem and device as the last one, share no processes;
+  /// empty: they may.
+  std::string distrust() const;
+  /// Whether the file is no longer where it was, or holds less than was written: it was removed, replaced or cut.
+  bool lost() const;
+  /// Whether another run is kept from it.
+  bool locked() const { return locked_; }
+
+  /// Forgets all records and cuts the file to nothing. Throws Error(environment).
+  void clear();
+  /// Forgets, and keeps in the file, all that does not count for a fresh run, whose RunRecord was the last: what was
+  /// recorded before it. If the runs before it were fresh too, were given the same command, and did not complete, what
+  /// they recorded counts.
+  void forget_older();
+  /// Of a fresh run, which has done all that it was to do: the next one begins anew. Of others, does nothing.
+  void note_complete();
+  /// Throw Error(environment) if the disk does not take it; what was written before stays whole.
+  void append(const wire::Record& record);
+  /// To be said before the run ends, where it knows why: what runs has no part in it. Never throws: what cannot be
+  /// written then is an end like any other.
+  void note_end();
+  /// Flushes to disk what is older than a second; with `now` everything. Throws Error(environment).
+  void flush(bool now);
+
+ private:
+  struct Distrust {
+    std::string why;
+    std::int64_t place = 0;
+  };
+  struct Known {
+    wire::TrialRecord record;
+    std::int64_t place;
+    std::string date;  ///< see date_of
+  };
+  struct Held {
+    Finals finals;
+    std::int64_t place;
+    std::string date;
+  };
+  /// Fresh runs of one command, none of which has completed.
+  struct Series {
+    std::vector<std::string> arguments;
+    std::int64_t begin;  ///< the place of the last record before them
+  };
+
+  void lock();
+  void read();
+  void cut_torn_line();
+  [[noreturn]] void fail_to_write(const std::string& why) const;
+  void accept(wire::Record record);
+  bool foreign_run() const;
+  void note_repeat(const std::string& id, bool repeated);
+  void count_ends();
+  void forget_ends(const std::string& id);
+  void note_series(const wire::RunRecord& run);
+
+  std::filesystem::path path_;
+  platform::Descriptor file_;
+  bool locked_ = false;
+  std::optional<wire::RunRecord> last_run_;
+  std::unordered_map<std::string, Known> trials_;
+  std::int64_t last_place_ = 0;
+  std::unordered_map<std::string, Held> finals_;
+  std::optional<Series> series_;               ///< that the last run belongs to
+  std::map<std::string, Distrust> distrusts_;  ///< by what the run was of
+  std::unordered_set<std::string> repeats_;
+  std::int64_t foreign_trials_ = 0;
+  std::map<int, std::string> running_;         ///< what was started last, by its device, and has no outcome
+  std::unordered_map<std::string, int> ends_;  ///< see ends_of
+  wire::DamagedLines damaged_;
+  std::int64_t end_ = 0;  ///< bytes of whole lines
+  std::optional<std::chrono::steady_clock::time_point> unflushed_since_;
+};
+
+}  // namespace tune::recording

@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "recording/recording.h"
+
+namespace tune::recording {
+
+/// A recording as a journal: it can be simulated and converted, but no run continues it, because it does not know
+/// sources, flags and compilers.
+std::string to_journal(const Recording& recording, const std::vector<std::string>& command);
+
+}  // namespace tune::recording

@@ -1,0 +1,219 @@
+#include "results/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/statistics/finals.h"
+#include "model/values/error.h"
+#include "model/values/shown.h"
+#include "results/shape_comparison.h"
+#include "wire/messages.h"
+
+namespace tune::results {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(ExitCode::bad_input, text); }
+
+std::string problem_text(const ProblemTimes& times) {
+  return times.problem.empty() ? "an unnamed problem" : shown_line(times.problem);
+}
+
+/// The problem of the other run that is the same, if possible of the same kernel and device; null: there is none.
+const ProblemTimes* find_same(const ProblemTimes& problem, const RunTimes& run, bool only_one) {
+  if (only_one && (problem.problem.empty() || run.problems.front().problem.empty())) return &run.problems.front();
+  const ProblemTimes* found = nullptr;
+  int most_alike = 0;
+  for (const ProblemTimes& other : run.problems) {
+    const int alike = 1 + 2 * int{other.kernel == problem.kernel} + int{other.device == problem.device};
+    if (other.problem != problem.problem || alike <= most_alike) continue;
+    found = &other;
+    most_alike = alike;
+  }
+  return found;
+}
+
+void require_times(const RunTimes& before, const ProblemTimes& problem) {
+  if (problem.best) return;
+  refuse(
+      fmt::format("{}: no spec of {} has a time to compare with (the first failure: {}); give a result in which one "
+                  "has",
+                  before.file, problem_text(problem), shown_line(why_no_time(problem))));
+}
+
+bool of_two_devices(const ProblemTimes& before, const ProblemTimes& now) {
+  return !before.device.empty() && !now.device.empty() && before.device != now.device;
+}
+
+std::string devices_text(const RunTimes& before, const RunTimes& now, const ProblemTimes& then,
+                         const ProblemTimes& today) {
+  return fmt::format("{} is of the device {}, and {} of {}", before.file, shown_line(then.device), now.file,
+                     shown_line(today.device));
+}
+
+/// Throws if what the runs found has nothing to do with each other.
+void check_kernels(const ProblemTimes& before, const ProblemTimes& now, const ComparedShape& shape,
+                   RunComparison& comparison) {
+  if (before.kernel.empty() || now.kernel.empty() || before.kernel == now.kernel) return;
+  const std::string text = fmt::format("{} is of {}, and {} of {}", comparison.before.file, shown_line(before.kernel),
+                                       comparison.now.file, shown_line(now.kernel));
+  const auto in_both = [](const ComparedSpec& row) {
+    return row.change != Change::only_before && row.change != Change::only_now;
+  };
+  if (std::ranges::none_of(shape.specs, in_both)) refuse(text + ": no spec is in both");
+  comparison.warnings.push_back(text);
+}
+
+void warn_of_versions(const RunTimes& before, const RunTimes& now, RunComparison& comparison) {
+  for (const RunTimes* run : {&before, &now})
+    if (run->protocol > wire::kProtocol)
+      comparison.warnings.push_back(run->file +
+                                    " is of a newer version of tune: what this version does not know of it "
+                                    "is left out");
+  if (before.protocol != 0 && now.protocol != 0 && before.protocol != now.protocol)
+    comparison.warnings.push_back(
+        "the results are of versions of tune that measure in different ways, so that times may "
+        "differ for this reason");
+}
+
+/// Warns if the vendor's library, which no change of the kernel concerns, has become slower or faster too.
+void warn_of_machine(RunComparison& comparison) {
+  for (const ComparedShape& shape : comparison.shapes)
+    for (const ComparedSpec& row : shape.best)
+      if (row.label == "vendor" && (row.change == Change::slower || row.change == Change::faster))
+        comparison.warnings.push_back(
+            fmt::format("{}the vendor's library took {:.3f} times as long, which no change of the kernel explains: the "
+                        "machine or the library is not as it was",
+                        shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *row.ratio));
+}
+
+void warn_of_unknown_noise(RunComparison& comparison) {
+  for (const ComparedShape& shape : comparison.shapes)
+    if (const ComparedSpec& best = shape.best.front();
+        best.change == Change::unknown && best.ratio && *best.ratio > 1 + comparison.threshold)
+      comparison.warnings.push_back(fmt::format(
+          "{}the best took {:.3f} times as long, but its noise is not known: it was timed fewer than five times",
+          shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *best.ratio));
+}
+
+void warn_of_missing(const std::vector<std::string>& problems, const ComparedRun& run, RunComparison& comparison) {
+  if (!problems.empty())
+    comparison.warnings.push_back(fmt::format("only in {}: {}", run.file, fmt::join(problems, ", ")));
+}
+
+std::vector<std::string> texts_of(const std::vector<ProblemTimes>& problems) {
+  std::vector<std::string> texts;
+  for (const ProblemTimes& problem : problems) texts.push_back(problem_text(problem));
+  return texts;
+}
+
+/// What all problems of a run have in common.
+ComparedRun heading_of(const RunTimes& run) {
+  const auto common = [&](auto member) {
+    const std::string& first = run.problems.front().*member;
+    return std::ranges::all_of(run.problems, [&](const ProblemTimes& p) { return p.*member == first; }) ? first : "";
+  };
+  return {run.file, common(&ProblemTimes::kernel), common(&ProblemTimes::device)};
+}
+
+/// Everything but what follows from all rows together.
+RunComparison collected(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+  require_comparable(before, now, rules);
+  const ProblemTimes &first = before.problems.front(), &first_now = now.problems.front();
+  RunComparison comparison;
+  comparison.before = heading_of(before);
+  comparison.now = heading_of(now);
+  comparison.threshold = rules.threshold;
+  const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
+  if (of_two_devices(first, first_now))
+    comparison.warnings.push_back(devices_text(before, now, first, first_now) +
+                                  ": the changes are also those of the device");
+  std::vector<ProblemTimes> only_before, only_now = now.problems;
+  for (const ProblemTimes& problem : before.problems) {
+    const ProblemTimes* same = find_same(problem, now, only_one);
+    if (same == nullptr) {
+      only_before.push_back(problem);
+      continue;
+    }
+    std::erase_if(only_now, [&](const ProblemTimes& p) {
+      return p.problem == same->problem && p.kernel == same->kernel && p.device == same->device;
+    });
+    comparison.shapes.push_back(compared_shape(problem, *same));
+    if (comparison.now.device.empty() && !same->device.empty())
+      comparison.shapes.back().problem += " on " + same->device;
+    check_kernels(problem, *same, comparison.shapes.back(), comparison);
+  }
+  warn_of_missing(texts_of(only_before), comparison.before, comparison);
+  warn_of_missing(texts_of(only_now), comparison.now, comparison);
+  warn_of_versions(before, now, comparison);
+  return comparison;
+}
+
+RunComparison judged(RunComparison comparison) {
+  judge(comparison);
+  warn_of_unknown_noise(comparison);
+  warn_of_machine(comparison);
+  return comparison;
+}
+
+/// The best of a run beside an earlier one that it has timed again; nullopt if one of them did not come through.
+std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec& recorded, const std::string& label) {
+  const auto find = [&](const auto& is_it) {
+    const auto found = std::ranges::find_if(finals.finalists, is_it);
+    return found == finals.finalists.end() || !finished(*found) ? nullptr : &*found;
+  };
+  const Finalist* then = find([&](const Finalist& f) { return f.label == label; });
+  const Finalist* best =
+      find([&](const Finalist& f) { return f.label.empty() && f.spec.mesh_idx == recorded.spec.mesh_idx; });
+  if (then == nullptr || best == nullptr) return std::nullopt;
+  const std::vector<double> ratios = paired_ratios(*best, *then);
+  if (ratios.size() < Judge::kFewest) return std::nullopt;
+  ComparedSpec row = recorded;
+  row.before = KnownTime{median_seconds(*then)};
+  row.ratio = median(ratios);
+  row.interval = Judge(2).ratio_interval(*best, *then);
+  row.paired = true;
+  return row;
+}
+
+}  // namespace
+
+void require_comparable(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+  const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
+  bool any = false;
+  for (const ProblemTimes& problem : before.problems) {
+    const ProblemTimes* same = find_same(problem, now, only_one);
+    if (same == nullptr) continue;
+    any = true;
+    require_times(before, problem);
+    if (of_two_devices(problem, *same) && !rules.any_device)
+      refuse(
+          devices_text(before, now, problem, *same) +
+          ": what changed in the kernel cannot be told from what differs between the devices; tune diff --any-device "
+          "compares them all the same");
+  }
+  if (!any)
+    refuse(fmt::format("no problem is in both: {} is of {}, and {} of {}", before.file,
+                       fmt::join(texts_of(before.problems), ", "), now.file, fmt::join(texts_of(now.problems), ", ")));
+}
+
+RunComparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+  return judged(collected(before, now, rules));
+}
+
+RunComparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
+                                   const std::string& label, const ComparisonRules& rules) {
+  if (before.problems.size() > 1)
+    std::erase_if(before.problems, [&](const ProblemTimes& p) { return p.problem != now.problems.front().problem; });
+  RunComparison comparison = collected(before, now, rules);
+  ComparedShape& shape = comparison.shapes.front();
+  const auto again = findings.finals ? timed_again(*findings.finals, shape.best.front(), label) : std::nullopt;
+  if (again) {
+    shape.best.front().label = "best, by the recorded time";
+    shape.best.insert(shape.best.begin(), *again);
+    shape.specs.clear();
+  }
+  return judged(std::move(comparison));
+}
+
+}  // namespace tune::results

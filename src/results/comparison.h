@@ -1,0 +1,27 @@
+#pragma once
+#include <filesystem>
+
+#include "results/run_times.h"
+
+namespace tune::results {
+
+/// What two results may differ in.
+struct ComparisonRules {
+  double threshold = 0.03;  ///< a share of the old time by which a regression is slower at least
+  bool any_device = false;  ///< results of different devices are compared, with a warning
+};
+
+/// Compares what two runs found, problem by problem and spec by spec: finals with finals where both have them, else
+/// sweep with sweep. Problems are the same if their sizes are; if a run has one problem and a file does not say which,
+/// they count as the same. Throws Error(bad_input) if nothing can be compared: no problem is in both, the devices
+/// differ, or the old run has no time.
+RunComparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules);
+/// Throws what `compare` throws, before `now` has any times.
+void require_comparable(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules);
+
+/// Compares a run with an earlier result, whose winner it has timed again under this label in its finals if it could.
+/// Then the best ones are compared by the rounds that both have, and the recorded time decides nothing.
+RunComparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
+                                   const std::string& label, const ComparisonRules& rules);
+
+}  // namespace tune::results

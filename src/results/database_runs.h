@@ -1,0 +1,23 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "database/database.h"
+#include "recording/recording.h"
+#include "results/run_times.h"
+
+/// A database of results, where runs are asked for: each result is a run of which only the best is known.
+namespace tune::results {
+
+/// `n=64, tunes: rows depth`: the sizes of a result, and what its problem is besides.
+std::string problem_of_result(const database::ResultKey& key);
+
+/// What recording::read_recordings reads; of a database a recording for each result. Throws Error(bad_input).
+std::vector<recording::Recording> read_runs(const std::filesystem::path& path);
+
+/// The times of a database, with those of the baselines; of a problem that one device has several results of (by
+/// drivers or compilers), the newest. Throws Error(bad_input).
+RunTimes times_of_database(const std::filesystem::path& path);
+
+}  // namespace tune::results

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/reader/filter.h"
+#include "model/grid_scan.h"
+#include "model/space.h"
+#include "model/statistics/comparison.h"
+#include "model/statistics/finals.h"
+#include "model/trial.h"
+#include "report/losses.h"
+#include "results/notes.h"
+
+namespace tune::results {
+
+/// How many specs something visibly disturbed in the sweep that would be near the best without that.
+struct DisturbedSpecs {
+  int all = 0;
+  int left_out = 0;  ///< of the finals, in which the others are timed again
+};
+
+/// What a run found, before it is put in order.
+struct Findings {
+  std::vector<Trial> trials;
+  std::string specs;                 ///< how many there are, tried or not; empty: that is not known, or not of interest
+  std::optional<Spec> default_spec;  ///< today's configuration
+  DisturbedSpecs disturbed;
+  std::optional<Finals> finals;
+  std::string no_finals;                    ///< why none were held; empty: there was no need, or it is not known
+  bool unrivalled = false;                  ///< the sweep left one spec that the finals could have timed
+  bool ended_early = false;                 ///< before all specs were tried
+  bool finals_interrupted = false;          ///< before their end: `finals` has the rounds until then, if there was one
+  std::optional<std::string> finals_date;   ///< see Journal::date_of; unset: this run held them
+  std::string no_winner;                    ///< why no spec wins although some are valid: all failed in the finals
+  std::optional<std::int64_t> overlooked;   ///< the mesh_idx of overlooked_spec()
+  std::optional<RunComparison> comparison;  ///< with the result that --baseline names
+  std::vector<std::string> verdict;         ///< lines that a recorded run has printed
+  std::vector<config::Filter> filters;      ///< what the user asked for alone
+  std::vector<GridScan::Pruned> pruned;     ///< of the points that these keep
+  std::map<std::int64_t, std::string> unranked;  ///< as Summary has it, of a recorded run; else Results finds out
+  report::Logs logs;                             ///< of failed builds
+  Notes notes;
+  double elapsed_seconds = 0;
+  double finals_seconds = 0;  ///< of the finals, if this run held them
+};
+
+}  // namespace tune::results

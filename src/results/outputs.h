@@ -1,0 +1,63 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/reader/filter.h"
+#include "model/plan.h"
+#include "report/build_table.h"
+#include "report/summary.h"
+
+namespace tune::results {
+
+/// Which files a run is to write.
+struct OutputRules {
+  std::optional<std::filesystem::path> prefix;  ///< --output
+  std::optional<std::filesystem::path> kt_cache, t4;
+  bool journal = true;
+  bool best = false;  ///< PREFIX.yaml
+  std::string best_ending = ".yaml";
+  bool kbench = false;                                  ///< PREFIX.txt and PREFIX.failures.json
+  std::optional<std::filesystem::path> tuning_results;  ///< --tuning_results_file
+  std::vector<std::filesystem::path> yamls;             ///< name the journal if there is no prefix
+  std::vector<std::string> command = {};                ///< that is tuned instead of a tuning file; likewise
+  std::string suffix;                                   ///< tells the shapes of --shapes apart
+  std::string part = {};        ///< tells the parts of --partition apart, whose shapes others tune
+  bool journal_of_all = false;  ///< all shapes have one journal
+};
+
+/// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder,
+/// and none where that is not known.
+struct Outputs {
+  std::filesystem::path csv, journal, best;  ///< csv and best are empty without --output
+  std::filesystem::path kt_cache, t4;        ///< of --kt-cache and --t4
+  std::filesystem::path artifact;            ///< of --artifact, see artifact_file
+  std::filesystem::path logs;                ///< a folder for logs of failed builds, beside the journal
+  std::filesystem::path text, failures;      ///< of --kbench-files
+  std::filesystem::path tuning_results;      ///< one for all shapes
+  std::filesystem::path database;            ///< likewise: the best of each
+
+  explicit Outputs(const OutputRules& rules);
+  /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or one of
+  /// them exists and is not a file.
+  void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
+  /// Makes the folders that the files are in; a journal makes its own.
+  void make_folders() const;
+};
+
+/// Where --artifact puts what was built for the best spec of a plan: FOLDER/gemm-sm_90a.cubin, FOLDER/gemm.so, ...; of
+/// a program FOLDER/gemm. `suffix` follows the plan's name.
+std::filesystem::path artifact_file(const std::filesystem::path& folder, const Plan& plan, const std::string& suffix,
+                                    const Device& device);
+
+/// Writes a row for every spec tried, and, if the grid has at most 10^5 points, for every one that the filters keep and
+/// that was pruned before the build. Throws Error(environment).
+void write_csv(const std::filesystem::path& path, const Space& space, std::span<const config::Filter> filters,
+               const report::Summary& summary);
+/// The same for --build-only. `name` is the tuning file's.
+void write_csv(const std::filesystem::path& path, const Space& space, std::span<const config::Filter> filters,
+               const std::string& name, std::span<const report::BuildRow> rows);
+
+}  // namespace tune::results

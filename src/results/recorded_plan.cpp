@@ -1,0 +1,118 @@
+#include "results/recorded_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/reader/device_file.h"
+#include "model/problem_size.h"
+#include "model/values/error.h"
+#include "recording/recorded_space.h"
+#include "results/printed_results.h"
+
+namespace tune::results {
+namespace {
+
+void set_objectives(Plan& plan, const recording::Recording& recording, const std::vector<std::string>& written) {
+  std::vector<std::string> known = recording::figures_of(recording);
+  if (std::ranges::find(known, "energy") != known.end()) known.insert(known.end(), {"edp", "ed2p"});
+  known.push_back("time");
+  for (const Metric& metric : plan.metrics) known.push_back(metric.name);
+  std::vector<std::string> names;
+  for (const std::string& name : written) {
+    if (std::ranges::find(known, name) == known.end())
+      throw Error(ExitCode::bad_input, fmt::format("{}: the recording has no figure '{}' to be the objective{}",
+                                                   recording.file, name, did_you_mean(name, known)));
+    names.push_back(name);
+  }
+  plan.objective = names.front();
+  plan.other_objectives.assign(names.begin() + 1, names.end());
+}
+
+config::Loaded plan_of_files(const recording::Recording& recording, const RecordedPlanRules& rules) {
+  config::LoadOptions options = rules.load;
+  options.figures = recording::figures_of(recording);
+  options.file_must_exist = false;
+  options.measured_here = false;
+  std::optional<Device> from_file;
+  if (rules.device_file) from_file = config::read_device(*rules.device_file);
+  options.probe = [&](Backend) {
+    if (from_file) return *from_file;
+    if (!recording.device.properties.empty()) return recording.device;
+    throw Error(ExitCode::bad_input, recording.file +
+                                         ": the recording does not tell the properties of its device, "
+                                         "which an expression uses; give them with --device-file");
+  };
+  config::Loaded loaded = config::load(rules.yamls, options);
+  // Who replays a recording without saying what for wants what it was recorded for.
+  const bool silent = options.objectives.empty() && loaded.source.root.find("objective") == nullptr;
+  if (silent && recording.format != recording::Recording::Format::journal)
+    set_objectives(loaded.plan, recording, recording.objectives);
+  return loaded;
+}
+
+config::Loaded plan_of_recording(const recording::Recording& recording, const RecordedPlanRules& rules) {
+  const config::LoadOptions& options = rules.load;
+  if (!options.params.empty() || !options.new_params.empty() || options.m || options.n || options.k)
+    throw Error(ExitCode::bad_input,
+                "--param, --add-param, -m, -n and -k change a tuning file's grid; give it with --yaml");
+  config::Loaded loaded;
+  const bool has_results = recording.run && recording.run->results;
+  if (has_results)
+    loaded.plan = plan_of(*recording.run);
+  else
+    loaded.plan.space = recording::space_of(recording);
+  loaded.plan.name = recording.kernel.empty() ? rules.recording.stem().string() : recording.kernel;
+  loaded.plan.yaml = rules.recording;
+  loaded.plan.file_as_written = rules.recording.string();
+  loaded.source.folder = std::filesystem::absolute(rules.recording).parent_path();
+  loaded.source.root = config::make_mapping({});
+  loaded.source.root.set("name", config::make_text(loaded.plan.name, {}));
+  if (!has_results || !options.objectives.empty())
+    set_objectives(loaded.plan, recording, options.objectives.empty() ? recording.objectives : options.objectives);
+  return loaded;
+}
+
+void must_be_of_the_same_kernel(const Plan& plan, const recording::Recording& recording) {
+  if (recording.kernel.empty() || recording.kernel == plan.name || recording.kernel == plan.kernel) return;
+  throw Error(ExitCode::bad_input, fmt::format("{}: the recording is of '{}', and {} tunes '{}'{}", recording.file,
+                                               recording.kernel, plan.yaml.filename().string(), plan.name,
+                                               plan.kernel.empty() ? "" : fmt::format(" (kernel '{}')", plan.kernel)));
+}
+
+void must_be_of_the_same_problem(const Plan& plan, const recording::Recording& recording) {
+  const std::string wanted = problem_size_text(plan.problem, plan.constants);
+  if (recording.format != recording::Recording::Format::journal || recording.problem.empty() || wanted.empty()) return;
+  if (recording.problem != wanted)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the recording is of the problem {}, and {} has {}", recording.file, recording.problem,
+                            plan.yaml.filename().string(), wanted));
+}
+
+void must_have_the_same_parameters(const Plan& plan, const recording::Recording& recording) {
+  std::vector<std::string> names;
+  for (const Space::Mapping& mapping : plan.space.mappings())
+    for (const Parameter& parameter : mapping.parameters) names.push_back(parameter.name);
+  const auto fail = [&](const std::string& text) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: {}", recording.file, text));
+  };
+  for (const std::string& name : names)
+    if (std::ranges::find(recording.parameters, name, &Parameter::name) == recording.parameters.end())
+      fail(fmt::format("the recording does not know the parameter {} of {}", name, plan.yaml.filename().string()));
+  for (const Parameter& parameter : recording.parameters)
+    if (parameter.values.size() > 1 && std::ranges::find(names, parameter.name) == names.end())
+      fail(fmt::format("the recording has {} values of {}, which is no parameter of {}", parameter.values.size(),
+                       parameter.name, plan.yaml.filename().string()));
+}
+
+}  // namespace
+
+config::Loaded load_recorded_plan(const recording::Recording& recording, const RecordedPlanRules& rules) {
+  config::Loaded loaded = rules.yamls.empty() ? plan_of_recording(recording, rules) : plan_of_files(recording, rules);
+  must_be_of_the_same_kernel(loaded.plan, recording);
+  must_be_of_the_same_problem(loaded.plan, recording);
+  must_have_the_same_parameters(loaded.plan, recording);
+  return loaded;
+}
+
+}  // namespace tune::results

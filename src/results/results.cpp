@@ -1,0 +1,275 @@
+#include "results/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "model/program.h"
+#include "model/values/error.h"
+#include "platform/store/store.h"
+#include "report/csv.h"
+#include "report/table.h"
+#include "report/text.h"
+#include "results/kbench_files.h"
+#include "wire/artifact_name.h"
+
+namespace tune::results {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_parameter(const Space& space, const std::string& name) {
+  return std::ranges::any_of(space.mappings(), [&](const Space::Mapping& mapping) {
+    return std::ranges::find(mapping.parameters, name, &Parameter::name) != mapping.parameters.end();
+  });
+}
+
+}  // namespace
+
+Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective, const Findings& findings)
+    : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), findings_(&findings) {
+  summary_.name = loaded.plan.name;
+  summary_.file = loaded.plan.file_as_written;
+  summary_.command = rules_.command;
+  summary_.tuned = rules_.tuned;
+  summary_.top = rules_.top;
+  summary_.time = rules_.time;
+  summary_.all_in = rules_.csv.string();
+  summary_.width = rules_.width;
+  summary_.colors = rules_.colors;
+  summary_.specs = findings.specs;
+  summary_.varying = report::varying_parameters(loaded.plan.space);
+  summary_.trials = findings.trials;
+  if (!loaded.plan.other_objectives.empty()) objectives_.push_back(objective);
+  for (const std::string& name : loaded.plan.other_objectives) objectives_.emplace_back(loaded.plan, name);
+  for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
+  summary_.ranking = ranking();
+  summary_.unranked = unranked();
+  const bool burst = loaded.plan.measure.state == PowerState::burst;
+  summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
+  summary_.pruned = findings.pruned;
+  summary_.best_command = best_command();
+  summary_.logs = findings.logs;
+  summary_.columns = columns();
+  summary_.notes = findings.notes.texts();
+  summary_.finals_interrupted = findings.finals_interrupted;
+  summary_.elapsed_seconds = findings.elapsed_seconds;
+  summary_.label = rules_.label;
+  summary_.winner = findings.no_winner.empty();
+  summary_.verdict = findings.verdict;
+  if (!rules_.judged) return;
+  verdict_ = verdict_of(summary_, findings, objective.by_time(), rules_.demands);
+  summary_.verdict = verdict_->lines;
+}
+
+ExitCode Results::code() const {
+  ExitCode code = any() ? ExitCode::ok : ExitCode::none_valid;
+  if (rules_.demands.right_results && any_wrong()) code = worse(code, ExitCode::check_failed);
+  if (!any() || !verdict_ || !verdict_->asked) return code;
+  if (verdict_->decision == Decision::fail) return worse(code, ExitCode::check_failed);
+  return verdict_->decision == Decision::undecided ? worse(code, ExitCode::undecided) : code;
+}
+
+// Finals are the better measurement: what they say replaces what the sweep said.
+Measurement Results::decided(const Trial& trial) const {
+  Measurement measurement = *trial.measurement();
+  if (!findings_->finals) return measurement;
+  for (const Finalist& finalist : findings_->finals->finalists) {
+    if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
+    if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
+    for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
+  }
+  return measurement;
+}
+
+Ranking Results::ranking() const {
+  std::vector<Merit> merits;
+  for (const Trial& trial : findings_->trials)
+    merits.push_back(trial.measurement() ? objective_->merit(trial.spec, decided(trial)) : Merit{});
+  SameCode same;
+  const auto& today = findings_->default_spec;
+  if (rules_.tuned) same = same_code(findings_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr, std::move(same));
+  // As it is shown: of one that left the finals, with the drift since then.
+  for (Ranked& row : ranking.rows) {
+    if (!row.standing) continue;
+    Measurement shown = decided(row.timed());
+    shown.timing.chosen = row.standing->median_seconds;
+    row.objective = objective_->merit(row.timed().spec, shown).value;
+  }
+  if (!objectives_.empty()) mark_front(ranking);
+  if (!findings_->default_spec) return ranking;
+  // Today's configuration competes as a spec; its standing is shown as a baseline too.
+  for (const Ranked& row : ranking.rows)
+    if (row.standing && row.trial->spec.mesh_idx == findings_->default_spec->mesh_idx) {
+      ranking.baselines.insert(ranking.baselines.begin(), {"default", row.trial->spec, row.standing});
+      break;
+    }
+  return ranking;
+}
+
+// One that was stopped early is placed by its time.
+std::map<std::int64_t, std::string> Results::unranked() const {
+  if (!findings_->unranked.empty()) return findings_->unranked;
+  std::map<std::int64_t, std::string> reasons;
+  for (const Trial& trial : findings_->trials) {
+    if (!trial.measurement() || trial.measurement()->timing.stopped_early) continue;
+    std::string why = objective_->why_none(trial.spec, decided(trial));
+    if (!why.empty()) reasons.emplace(trial.spec.mesh_idx, std::move(why));
+  }
+  return reasons;
+}
+
+// The time of a spec that was timed less than asked for is not known well enough to be compared with the others.
+void Results::mark_front(Ranking& ranking) const {
+  std::vector<std::vector<double>> costs;
+  for (const Ranked& row : ranking.rows) {
+    std::vector<double>& cost = costs.emplace_back();
+    for (const Objective& objective : objectives_) {
+      const Merit merit = objective.merit(row.trial->spec, decided(*row.trial));
+      const bool early = row.trial->measurement()->timing.stopped_early;
+      cost.push_back(early || row.same_as != nullptr ? std::nan("") : merit.maximize ? -merit.value : merit.value);
+    }
+  }
+  const std::vector<bool> on_front = pareto_front(costs);
+  for (std::size_t i = 0; i < costs.size(); ++i) ranking.rows[i].on_front = on_front[i];
+}
+
+std::vector<config::FrontPoint> Results::front() const {
+  std::vector<config::FrontPoint> points;
+  for (const Ranked& row : summary_.ranking.rows) {
+    if (!row.on_front) continue;
+    config::FrontPoint point{row.trial->spec, {}};
+    for (const Objective& objective : objectives_)
+      point.objectives.emplace_back(objective.name(), objective.merit(row.trial->spec, decided(*row.trial)).value);
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::vector<report::Column> Results::columns() const {
+  std::vector<report::Column> columns;
+  const Plan& plan = loaded_->plan;
+  if (const double flops = flops_of(plan.problem); flops > 0) columns.push_back(report::arithmetic_column(flops));
+  std::set<std::string> taken;
+  for (const Metric& metric : plan.metrics) {
+    taken.insert(metric.name);
+    columns.push_back(
+        {metric.name, [objective = objective_, &metric](const Spec& spec, const Measurement& measurement) {
+           return spec.params.empty() ? std::nan("") : objective->metric(metric, spec, measurement);
+         }});
+  }
+  std::set<std::string> measured;
+  for (const Trial& trial : findings_->trials)
+    if (const Measurement* measurement = trial.measurement())
+      for (const auto& [name, value] : measurement->metrics) measured.insert(name);
+  if (const double flops = flops_of(plan.problem); flops > 0 && measured.contains("energy"))
+    columns.push_back(report::efficiency_column(flops));
+  const auto add_product = [&](const Objective& objective) {
+    if (!objective.is_product() || !taken.insert(objective.name()).second) return;
+    columns.push_back({objective.name(), [product = &objective](const Spec& spec, const Measurement& measurement) {
+                         return product->merit(spec, measurement).value;
+                       }});
+  };
+  add_product(*objective_);
+  for (const Objective& objective : objectives_) add_product(objective);
+  for (const std::string& name : measured)
+    if (!taken.contains(name)) columns.push_back(report::measured_column(name));
+  // A program may report what its row has already, such as its parameters.
+  std::set<std::string> titles;
+  for (report::Column& column : columns) {
+    column.objective = is_objective(column);
+    if (report::is_fixed_column(column.name) || is_parameter(plan.space, column.name) || titles.contains(column.name))
+      column.name += " (reported)";
+    titles.insert(column.name);
+  }
+  return columns;
+}
+
+bool Results::is_objective(const report::Column& column) const {
+  const auto shown_by = [&](const std::string& name) {
+    return column.name == name || (name == "gflops_per_watt" && column.unit == "GFLOPS/W");
+  };
+  return shown_by(objective_->name()) || std::ranges::any_of(objectives_, shown_by, &Objective::name);
+}
+
+bool Results::any_wrong() const {
+  return std::ranges::any_of(findings_->trials, [](const Trial& trial) {
+    const Failure* failure = trial.failure();
+    return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
+  });
+}
+
+std::pair<double, std::int64_t> Results::winner() const {
+  const Ranked& first = summary_.ranking.rows.front();
+  const double sweep = first.timed().measurement()->timing.typical();
+  return {first.standing ? first.standing->median_seconds : sweep, first.trial->spec.mesh_idx};
+}
+
+std::string Results::best_command() const {
+  const Plan& plan = loaded_->plan;
+  if (!plan.is_command() || !any()) return "";
+  const Spec& best = summary_.ranking.rows.front().trial->spec;
+  Placeholders values = values_in_commands(plan.space, best);
+  values["args"] = arguments_of(plan, best);
+  const Words argv = expand_command(plan.build.run, plan.build.run_is_shell, values);
+  return plan.build.run_is_shell ? argv.back() : typed_line(argv);
+}
+
+std::string Results::text() const { return report::result_text(summary_); }
+
+config::BestResult Results::best(const Device& device) const {
+  const Ranked& row = summary_.ranking.rows.front();
+  const Measurement& sweep = *row.trial->measurement();
+  config::BestResult best;
+  best.winner = row.trial->spec;
+  best.seconds = winner().first;
+  best.interval = row.standing ? row.standing->seconds_interval : known_interval(sweep.timing);
+  best.launches = row.standing ? row.standing->launches : sweep.timing.count;
+  best.checked = sweep.checked;
+  best.tie = row.standing && row.standing->tie;
+  Measurement decided = sweep;
+  decided.timing.chosen = best.seconds;
+  if (row.standing) decided.metrics = row.standing->metrics;
+  for (const report::Column& column : summary_.columns)
+    if (const double value = column.value(best.winner, decided); std::isfinite(value))
+      best.figures.emplace_back(column.name, value);
+  for (const RankedBaseline& baseline : summary_.ranking.baselines)
+    if (baseline.standing) best.ratios.emplace_back(baseline.label, baseline.standing->ratio);
+  best.verdict = verdict_;
+  best.front = front();
+  best.artifact_hash = sweep.build.artifact_hash;
+  if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
+    best.store_path = fs::path(sweep.build.key) / wire::artifact_name(loaded_->plan.backend);
+  best.finals_interrupted = findings_->finals_interrupted;
+  if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);
+  best.command = best_command();
+  best.device = device;
+  if (!best.artifact_hash.empty()) best.compiler = rules_.compiler;
+  best.vendor_library = rules_.vendor_library;
+  best.source_hash = rules_.source_hash;
+  return best;
+}
+
+void Results::write_files(const Outputs& outputs, const Device& device) const {
+  std::optional<Error> failure;
+  const auto attempt = [&](const fs::path& path, const auto& write) {
+    try {
+      if (!path.empty()) write();
+    } catch (const Error& error) {
+      failure.emplace(error.code(), (failure ? failure->what() + std::string("\n") : "") + error.what());
+    }
+  };
+  attempt(outputs.csv, [&] { write_csv(outputs.csv, loaded_->plan.space, findings_->filters, summary_); });
+  attempt(outputs.text, [&] { platform::write_file(outputs.text, kbench_text(summary_)); });
+  attempt(outputs.failures, [&] { platform::write_file(outputs.failures, kbench_failures(summary_)); });
+  const auto write_best = [&] {
+    const fs::path folder = fs::absolute(outputs.best).parent_path();
+    platform::write_file(outputs.best, config::write_best(loaded_->source, loaded_->plan, best(device), folder));
+  };
+  if (any()) attempt(outputs.best, write_best);
+  if (failure) throw Error(*failure);
+}
+
+}  // namespace tune::results

@@ -1,0 +1,287 @@
+#include "results/verdict.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/values/shown.h"
+#include "report/text.h"
+
+namespace tune::results {
+namespace {
+
+constexpr double kWide = 0.02;
+constexpr double kShortRun = 0.005;
+constexpr double kBusy = 0.5;  // threads of others, from which on they are a cause
+constexpr std::size_t kNamed = 4;
+constexpr double kLeastAdvised = 10;  // seconds of finals that are worth advice
+
+std::string percent(double share) {
+  return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
+}
+
+std::string throttle_text(double flags) {
+  const auto bits = static_cast<int>(flags);
+  if ((bits & (32 | 64)) != 0) return "heat slowed the device down";
+  if ((bits & (8 | 128)) != 0) return "the hardware slowed the device down";
+  return (bits & 4) != 0 ? "the device was at its power cap" : "";
+}
+
+std::string plural(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// `DECIDED: `, and which of several tunings it is of.
+std::string head_of(const Verdict& verdict, const report::Summary& summary) {
+  return fmt::format("{}: {}", to_text(verdict.decision),
+                     summary.label.empty() ? "" : shown_line(summary.label) + ": ");
+}
+
+/// The verdict on a winner. Precondition: there is one.
+class WinnerVerdict {
+ public:
+  WinnerVerdict(const report::Summary& summary, const Findings& findings, bool by_time, const Demands& demands)
+      : summary_(&summary),
+        findings_(&findings),
+        demands_(&demands),
+        winner_(&summary.ranking.rows.front()),
+        by_time_(by_time),
+        accuracy_(demands.accuracy.value_or(kAccuracy)) {
+    const Timing& timing = winner_->timed().measurement()->timing;
+    seconds_ = winner_->standing ? winner_->standing->median_seconds : timing.typical();
+    const auto interval = winner_->standing ? winner_->standing->seconds_interval : known_interval(timing);
+    if (interval) width_ = relative_width(*interval, seconds_);
+    loss_ = has_rivals() ? summary.ranking.loss : std::optional(0.0);
+  }
+
+  Verdict verdict() const {
+    Verdict verdict;
+    verdict.why = why_open();
+    verdict.loss = loss_;
+    verdict.accuracy = accuracy_;
+    for (const Ranked* row : open_rows()) verdict.open.push_back(row->trial->spec.mesh_idx);
+    if (findings_->comparison) {
+      verdict.compared = findings_->comparison->shapes.front().best.front();
+      verdict.threshold = findings_->comparison->threshold;
+    }
+    verdict.asked = demands_->accuracy || demands_->noise || verdict.compared;
+    verdict.decision = decision();
+    verdict.lines = lines(verdict);
+    return verdict;
+  }
+
+ private:
+  /// Whether there is a spec with other code that the sweep did not show to be too slow.
+  bool has_rivals() const {
+    return !findings_->unrivalled && std::ranges::any_of(summary_->ranking.rows, [&](const Ranked& row) {
+      return &row != winner_ && row.same_as == nullptr;
+    });
+  }
+
+  std::string why_open() const {
+    if (findings_->ended_early) return "the run ended early";
+    if (!summary_->objectives.empty())
+      return "of several objectives none decides; the specs marked pareto are the choice";
+    if (!has_rivals()) return "";
+    if (!by_time_) return "finals compare times, which the objective does not follow from";
+    if (findings_->finals_interrupted) return "the finals were interrupted";
+    if (!findings_->finals)
+      return "no finals were held" + (findings_->no_finals.empty() ? "" : ": " + findings_->no_finals);
+    if (!loss_) return "there were too few rounds to tell it from others";
+    if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
+    if (const int left_out = findings_->disturbed.left_out; left_out > 0)
+      return "the finals had no room for " + plural(static_cast<std::size_t>(left_out), "spec") +
+             " that something disturbed in the sweep";
+    if (findings_->overlooked) return fmt::format("spec {} was faster in the sweep", *findings_->overlooked);
+    return "";
+  }
+
+  bool knows_its_time() const { return !demands_->noise || (width_ && *width_ <= *demands_->noise); }
+
+  Decision decision() const {
+    Decision decision = why_open().empty() ? Decision::decided : Decision::undecided;
+    const bool asked_of_winner = demands_->accuracy || demands_->noise;
+    if (findings_->comparison && !asked_of_winner) decision = Decision::pass;  // nobody asked for more
+    if (asked_of_winner && decision == Decision::decided)
+      decision = knows_its_time() ? Decision::pass : Decision::undecided;
+    if (!findings_->comparison) return decision;
+    const Answer answer = is_slower(*findings_->comparison);
+    return std::max(decision, answer == Answer::yes    ? Decision::fail
+                              : answer == Answer::open ? Decision::undecided
+                                                       : Decision::pass);
+  }
+
+  std::vector<const Ranked*> open_rows() const {
+    std::vector<const Ranked*> rows;
+    for (const Ranked& row : summary_->ranking.rows)
+      if (row.standing && row.same_as == nullptr && by_time_ && row.standing->loss.value_or(INFINITY) > accuracy_)
+        rows.push_back(&row);
+    return rows;
+  }
+
+  std::string name_of(const Spec& spec) const {
+    const std::string settings = report::settings_text(spec, summary_->varying);
+    return settings.empty() ? fmt::format("spec {}", spec.mesh_idx)
+                            : fmt::format("{} (spec {})", shown_line(settings), spec.mesh_idx);
+  }
+
+  std::string tried() const {
+    const std::string count = std::to_string(summary_->trials.size());
+    return summary_->specs.empty() || summary_->specs == count
+               ? plural(summary_->trials.size(), "spec")
+               : fmt::format("the {} of {} specs that were tried", count, summary_->specs);
+  }
+
+  /// `BM=64 (spec 17), 2.789 ms +-0.4 %, at most 0.6 % slower than the best of 1152 specs`
+  std::string winner_text() const {
+    std::string text = fmt::format("{}, {} ms", name_of(winner_->trial->spec), report::four_digits(seconds_ * 1e3));
+    if (width_) text += " +-" + percent(*width_);
+    if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
+    if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
+    if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
+    return text +
+           (*loss_ == 0 ? ", the fastest of " : fmt::format(", at most {} slower than the best of ", percent(*loss_))) +
+           tried();
+  }
+
+  std::string compared_text(const Verdict& verdict) const {
+    const ComparedSpec& row = *verdict.compared;
+    if (!row.ratio) return "the earlier result cannot be compared with: " + std::string(to_text(row.change));
+    const std::string ratio = fmt::format("new/old = {:.3f}", *row.ratio);
+    const std::string interval = row.interval ? fmt::format(" ({:.3f}..{:.3f})", row.interval->low, row.interval->high)
+                                              : ", its noise is not known";
+    const Answer answer = is_slower(*findings_->comparison);
+    return fmt::format("{}{}, allowed {:.4g}{}", ratio, interval, 1 + verdict.threshold,
+                       answer == Answer::yes    ? ": slower"
+                       : answer == Answer::open ? ": slower or not is open"
+                                                : "");
+  }
+
+  /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`
+  std::string ratios_text() const {
+    std::vector<std::string> texts;
+    const bool is_default =
+        findings_->default_spec && findings_->default_spec->mesh_idx == winner_->trial->spec.mesh_idx;
+    if (is_default) texts.emplace_back("it is the default");
+    for (const RankedBaseline& baseline : summary_->ranking.baselines)
+      if (baseline.standing && !(is_default && baseline.label == "default"))
+        texts.push_back(
+            fmt::format("{:.3g} times as fast as {}", baseline.standing->ratio, shown_line(baseline.label)));
+    std::string text = fmt::format("{}", fmt::join(texts, ", "));
+    if (winner_->standing && winner_->standing->rounds > 0)
+      text += (text.empty() ? "" : "; ") + plural(static_cast<std::size_t>(winner_->standing->rounds), "round") +
+              " of finals";
+    return text;
+  }
+
+  std::string open_text() const {
+    const std::vector<const Ranked*> rows = open_rows();
+    if (rows.empty() || !findings_->finals) return "";
+    std::vector<std::string> texts;
+    for (const Ranked* row : rows) {
+      if (texts.size() == kNamed) break;
+      const auto& loss = row->standing->loss;
+      texts.push_back(name_of(row->trial->spec) + (loss ? ", at most " + percent(*loss) : ""));
+    }
+    if (rows.size() > kNamed) texts.push_back(fmt::format("{} more", rows.size() - kNamed));
+    return fmt::format("not told apart: {}", fmt::join(texts, "; "));
+  }
+
+  std::string cause() const {
+    if (winner_->standing)
+      if (const auto found = winner_->standing->metrics.find("throttle"); found != winner_->standing->metrics.end())
+        if (std::string text = throttle_text(found->second); !text.empty()) return text;
+    const auto& finals = findings_->finals;
+    if (finals && finals->others_running.value_or(0) >= kBusy)
+      return fmt::format("on average {:.1f} threads of other programs ran on {} cores", *finals->others_running,
+                         finals->cores);
+    return "";
+  }
+
+  std::string noise_text() const {
+    std::string text = cause();
+    if (text.empty()) text = !width_ ? "not known" : *width_ > kWide ? "high, and its cause is not known" : "low";
+    const auto& [all, left_out] = findings_->disturbed;
+    if (all == left_out) return "noise: " + text;
+    const std::string specs = plural(static_cast<std::size_t>(all - left_out), "spec");
+    return fmt::format("noise: {}; {} {} disturbed in the sweep and timed again in the finals", text, specs,
+                       all - left_out == 1 ? "was" : "were");
+  }
+
+  /// The start of a process hides how short runs differ.
+  std::string short_runs_text() const {
+    if (!is_of_whole_command(*winner_->timed().measurement()) || seconds_ >= kShortRun || loss_ == 0.0) return "";
+    return fmt::format("the best run takes {:.2g} ms, and the start of a process is a large part of that",
+                       seconds_ * 1e3);
+  }
+
+  std::string next_text() const {
+    if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
+    if (findings_->ended_early || findings_->finals_interrupted) return "the same command goes on from here";
+    if (!findings_->finals || !by_time_ || !summary_->objectives.empty()) return "";
+    if (findings_->disturbed.left_out > 0 || findings_->overlooked)
+      return "the same command with --fresh, on a quieter machine";
+    if (winner_->standing && winner_->standing->rounds >= SequentialIntervals::looks().back())
+      return cause().empty() ? "take any of them, or allow more with --accuracy"
+                             : "the same command with --fresh, when that is over";
+    const double budget = std::max(kLeastAdvised, std::ceil(2 * findings_->finals_seconds / 10) * 10);
+    return fmt::format("{}the same command with --finals-budget {:.0f}s holds longer finals",
+                       cause().empty() ? "" : "when that is over, ", budget);
+  }
+
+  std::vector<std::string> lines(const Verdict& verdict) const {
+    std::vector<std::string> lines;
+    const auto add = [&](const std::string& text) {
+      if (!text.empty()) lines.push_back((lines.empty() ? "" : "  ") + text);
+    };
+    const std::string head = head_of(verdict, *summary_);
+    if (verdict.compared) {
+      add(head + compared_text(verdict));
+      add("old: " + shown_line(findings_->comparison->before.file) + ", " + name_of(verdict.compared->old_spec));
+      add("new: " + winner_text());
+    } else {
+      add(head + winner_text());
+    }
+    add(ratios_text());
+    add(open_text());
+    add(noise_text());
+    if (!short_runs_text().empty()) add(short_runs_text());
+    if (verdict.decision == Decision::undecided)
+      if (const std::string next = next_text(); !next.empty()) add("next: " + next);
+    return lines;
+  }
+
+  const report::Summary* summary_;
+  const Findings* findings_;
+  const Demands* demands_;
+  const Ranked* winner_;
+  bool by_time_;
+  double accuracy_;
+  double seconds_ = 0;
+  std::optional<double> width_;  ///< half the interval of the winner's time, over it
+  std::optional<double> loss_;
+};
+
+Verdict verdict_without_winner(const report::Summary& summary, const Findings& findings, const Demands& demands) {
+  Verdict verdict;
+  verdict.accuracy = demands.accuracy.value_or(kAccuracy);
+  verdict.asked = demands.accuracy || demands.noise || findings.comparison;
+  verdict.why = !findings.no_winner.empty() ? "there is no winner: " + findings.no_winner
+                : summary.trials.empty()    ? "no spec was tried"
+                                            : "no spec is valid";
+  if (findings.ended_early) verdict.why += " yet: the run ended early";
+  verdict.lines = {head_of(verdict, summary) + verdict.why};
+  if (!findings.no_winner.empty()) verdict.lines.emplace_back("  next: the same command holds the finals again");
+  return verdict;
+}
+
+}  // namespace
+
+Verdict verdict_of(const report::Summary& summary, const Findings& findings, bool by_time, const Demands& demands) {
+  if (summary.ranking.rows.empty() || !summary.winner) return verdict_without_winner(summary, findings, demands);
+  return WinnerVerdict(summary, findings, by_time, demands).verdict();
+}
+
+}  // namespace tune::results

@@ -1,0 +1,21 @@
+#pragma once
+#include <optional>
+
+#include "model/statistics/verdict.h"
+#include "report/summary.h"
+#include "results/findings.h"
+
+namespace tune::results {
+
+/// What the user asks of a result.
+struct Demands {
+  bool right_results = false;      ///< --compare
+  std::optional<double> accuracy;  ///< by what share of its time the winner may be slower than the best
+  std::optional<double> noise;     ///< how well the winner's time is to be known, as a share of it
+};
+
+/// Judges the first row of a tuning. `by_time`: the objective follows from the time alone. Knows no files and prints
+/// nothing.
+Verdict verdict_of(const report::Summary& summary, const Findings& findings, bool by_time, const Demands& demands);
+
+}  // namespace tune::results

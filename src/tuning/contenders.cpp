@@ -1,0 +1,217 @@
+#include "tuning/contenders.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "exec/request/memory.h"
+#include "model/statistics/finals.h"
+
+namespace tune::tuning {
+namespace {
+
+constexpr double kWideMargin = 0.15;
+// In bursts, the finals' times of kernels of 1.34 ms were within 1.2 % of the sweep's, and of 0.176 ms within 3.2 %
+// (H200).
+constexpr double kNarrowMargin = 0.05;
+constexpr double kLongKernel = 1e-3;  // seconds
+// No power state of a GPU changes times by so much, but another load of a CPU's cores does.
+constexpr double kOverlooked = 2.0 / 3;
+
+constexpr double kDisturbed = 1.05;  // times as long as without what it waited for
+constexpr double kSameClock = 0.97;  // of the best's
+
+/// What a launch takes that nothing disturbs, at the clock of the best; 0: that is not known.
+double clean_seconds(const Measurement& measurement, const Measurement& best) {
+  const auto own = measurement.metrics.find("clock_mhz"), others = best.metrics.find("clock_mhz");
+  if (own == measurement.metrics.end() || others == best.metrics.end()) return measurement.clean_seconds;
+  const double ratio = own->second / others->second;
+  return measurement.clean_seconds * (ratio < kSameClock ? ratio : 1);
+}
+
+/// So many; the first spec and the baselines come first.
+void cut(Contenders& contenders, std::size_t most) {
+  auto& [specs, baselines] = contenders;
+  specs.resize(std::min(specs.size(), most - std::min(baselines.size(), most - 1)));
+  baselines.resize(std::min(baselines.size(), most - specs.size()));
+}
+
+/// How long a turn in the finals takes: its part of what the sweep took for more launches, and at least so long.
+double turn_seconds(const Trial& trial, int launches, double least) {
+  const Timing& timing = trial.measurement()->timing;
+  const double part = std::min(1.0, launches / static_cast<double>(std::max<std::int64_t>(timing.count, 1)));
+  return std::max({trial.measure_seconds * part, timing.median, least});
+}
+
+}  // namespace
+
+std::vector<exec::Contender> Contenders::all() const {
+  std::vector<exec::Contender> both = specs;
+  both.insert(both.end(), baselines.begin(), baselines.end());
+  return both;
+}
+
+double finals_margin(const Plan& plan, const Objective& objective, std::span<const Trial> trials) {
+  const bool is_steady = is_gpu(plan.backend) && plan.measure.state == PowerState::burst && objective.by_time();
+  const bool all_are_long = std::ranges::none_of(trials, [](const Trial& trial) {
+    return trial.measurement() && trial.measurement()->timing.median < kLongKernel;
+  });
+  return is_steady && all_are_long ? kNarrowMargin : kWideMargin;
+}
+
+std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objective& objective) {
+  std::vector<Merit> merits;
+  for (const Trial& trial : trials) {
+    Merit& merit = merits.emplace_back();
+    if (!trial.measurement()) continue;
+    Measurement least = *trial.measurement();
+    const bool by_median = least.timing.typical() == least.timing.median;
+    if (const double low = least.timing.ci_low; low > 0 && by_median && objective.by_time()) least.timing.chosen = low;
+    merit = objective.merit(trial.spec, least);
+  }
+  return merits;
+}
+
+std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
+                                          const std::optional<Spec>& today) {
+  if (!objective.by_time()) return {};
+  const std::vector<Merit> merits = possible_merits(trials, objective);
+  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  const double margin = finals_margin(plan, objective, trials);
+  const auto near = choose_finalists(trials, merits, 1, margin, static_cast<int>(trials.size()), same);
+  if (near.empty()) return {};
+  const Measurement& best = *choose_finalists(trials, merits, 1, 0, 1).front()->measurement();
+  std::multimap<double, const Trial*> disturbed;
+  for (const Trial& trial : trials) {
+    const Measurement* measurement = trial.measurement();
+    if (measurement == nullptr || same.contains(trial.spec.mesh_idx)) continue;
+    if (std::ranges::find(near, &trial) != near.end()) continue;
+    const double clean = clean_seconds(*measurement, best);
+    if (clean > 0 && clean <= (1 + margin) * best.clean_seconds && measurement->timing.median > kDisturbed * clean)
+      disturbed.emplace(clean, &trial);
+  }
+  std::vector<const Trial*> specs;
+  for (const auto& [clean, trial] : disturbed) specs.push_back(trial);
+  return specs;
+}
+
+std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
+                                          const std::optional<Spec>& today, int finalists) {
+  const std::vector<Merit> merits = possible_merits(trials, objective);
+  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  std::vector<exec::Contender> contenders;
+  const double margin = finals_margin(plan, objective, trials);
+  for (const Trial* trial :
+       choose_finalists(trials, merits, finalists, margin, std::max(kMostFinalists, finalists), same))
+    contenders.push_back({"", trial->spec});
+  for (const Trial* trial : disturbed_specs(trials, plan, objective, today))
+    if (std::ssize(contenders) < std::max(kMostFinalists, finalists)) contenders.push_back({"", trial->spec});
+  if (contenders.empty() || !today) return contenders;
+  const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
+  // Right behind the best: what memory or time do not hold is cut from the end.
+  const bool leads = is_default(contenders.front().spec);
+  std::erase_if(contenders, [&](const exec::Contender& contender) { return is_default(contender.spec); });
+  for (const Trial& trial : trials)
+    if (is_default(trial.spec) && trial.measurement())
+      contenders.insert(contenders.begin() + (leads ? 0 : 1), {"", trial.spec, exec::Contender::Vendor::no, true});
+  return contenders;
+}
+
+std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
+                                           results::Notes& notes) {
+  std::vector<exec::Contender> baselines = std::move(stored);
+  for (const Baseline& baseline : plan.baselines) {
+    if (baseline.kind == Baseline::Kind::vendor) {
+      baselines.push_back({baseline.label, {}, exec::Contender::Vendor::first});
+      if (plan.backend != Backend::cpu)
+        baselines.push_back({baseline.label + " best", {}, exec::Contender::Vendor::fastest});
+      continue;
+    }
+    if (std::ranges::find(baselines, baseline.label, &exec::Contender::label) != baselines.end()) continue;
+    const auto point = plan.space.at(std::span(baseline.settings));
+    if (const auto* rejection = std::get_if<Rejection>(&point)) {
+      notes.baseline_is_pruned(baseline.label, rejection->reason);
+      continue;
+    }
+    const Trial trial = tuner.try_one(std::get<Spec>(point));
+    if (trial.measurement())
+      baselines.push_back({baseline.label, trial.spec});
+    else if (const Failure* failure = trial.failure())
+      notes.baseline_failed(baseline.label, failure->message);
+    else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
+      notes.baseline_is_pruned(baseline.label, pruned->reason);
+  }
+  return baselines;
+}
+
+const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals, const std::optional<Spec>& today) {
+  double least = 0;
+  std::set<std::int64_t> known;
+  for (const Finalist& finalist : finals.finalists) {
+    if (!finalist.label.empty()) continue;
+    known.insert(finalist.spec.mesh_idx);
+    if (finished(finalist) && (least == 0 || median_seconds(finalist) < least)) least = median_seconds(finalist);
+  }
+  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  const Trial* fastest = nullptr;
+  least *= kOverlooked;
+  for (const Trial& trial : trials) {
+    const auto represented = same.find(trial.spec.mesh_idx);
+    if (!trial.measurement() || known.contains(trial.spec.mesh_idx)) continue;
+    if (represented != same.end() && known.contains(represented->second)) continue;
+    if (trial.measurement()->timing.median >= least) continue;
+    fastest = &trial;
+    least = trial.measurement()->timing.median;
+  }
+  return fastest;
+}
+
+// All of them have their memory at the same time. First comes the best spec, then come the baselines.
+void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, results::Notes& notes) {
+  const auto& [specs, baselines] = contenders;
+  std::vector<std::int64_t> workspaces;
+  const auto add = [&](const exec::Contender& contender) {
+    workspaces.push_back(contender.is_vendor() ? 0
+                         : contender.stored    ? contender.stored->request.workspace_bytes
+                                               : requests.measure(contender.spec).workspace_bytes);
+  };
+  add(specs.front());
+  std::ranges::for_each(baselines, add);
+  std::ranges::for_each(specs.begin() + 1, specs.end(), add);
+  const wire::Hello& hello = requests.hello();
+  auto fitting = exec::processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspaces);
+  if (one_process) fitting = 1;
+  const std::size_t all = contenders.count();
+  if (!fitting || all <= static_cast<std::size_t>(*fitting)) return;
+  const auto most = static_cast<std::size_t>(*fitting);
+  cut(contenders, most);
+  if (one_process)
+    notes.finals_need_several_processes();
+  else if (most == 1)
+    notes.finals_need_memory_for_two();
+  else
+    notes.finals_are_cut_to_memory(most, all);
+}
+
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules, int finalists,
+                 double seconds_left) {
+  const auto& [specs, baselines] = contenders;
+  // That of a baseline is as long as that of the best.
+  const auto turn = [&](const exec::Contender& contender) {
+    const auto trial =
+        std::ranges::find(trials, contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
+    return turn_seconds(*trial, rules.launches, rules.least_turn);
+  };
+  const bool has_default = std::ranges::any_of(specs, &exec::Contender::is_default);
+  const std::size_t all = contenders.count();
+  const std::size_t sure = baselines.size() + static_cast<std::size_t>(finalists) + (has_default ? 1 : 0);
+  double round = 0;  // seconds
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < all; ++i) {
+    round += turn(specs[i <= baselines.size() ? 0 : i - baselines.size()]);
+    if (round * (i < sure ? 1 : Judge::kFewest) <= seconds_left) most = i + 1;
+  }
+  if (most < all) cut(contenders, std::max<std::size_t>(most, 1));
+}
+
+}  // namespace tune::tuning

@@ -1,0 +1,63 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "exec/evaluate/finals_run.h"
+#include "exec/request/requests.h"
+#include "model/statistics/objective.h"
+#include "results/notes.h"
+#include "tuning/tuner.h"
+
+namespace tune::tuning {
+
+/// However many specs are near the best, unless --finalists asks for more.
+inline constexpr int kMostFinalists = 24;
+
+/// All specs within this share of the best are finalists: the times of the sweep and of the finals may differ by that
+/// much. It is 0.05 for kernels of 1 ms and more on a GPU that is timed in bursts, and 0.15 otherwise.
+double finals_margin(const Plan& plan, const Objective& objective, std::span<const Trial> trials);
+
+/// By the objective, how good each measured trial may be: by the low end of its time's interval, because what disturbs
+/// a launch can only make it longer.
+std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objective& objective);
+
+/// Who is to meet in the finals, in the order of importance.
+struct Contenders {
+  std::vector<exec::Contender> specs, baselines;
+
+  std::size_t count() const { return specs.size() + baselines.size(); }
+  /// The specs, and then the baselines.
+  std::vector<exec::Contender> all() const;
+};
+
+/// The specs that the sweep would dismiss although only a disturbance may have made them slow: they are too far behind
+/// the best for the finals, visibly waited for others (Measurement::clean_seconds; on a GPU also those that ran at a
+/// lower clock than the best), and would be near enough without that. What disturbs a launch can only make it longer.
+/// Those that take least without it come first; one stands for all with the same code. None if specs are not ranked by
+/// time alone, or where nothing is known of disturbances.
+std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
+                                          const std::optional<Spec>& today);
+
+/// The best specs of the sweep, `finalists` at least, today's configuration, and the disturbed ones.
+std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
+                                          const std::optional<Spec>& today, int finalists);
+/// The plan's baselines, which are tried as specs are, but for those that are among the `stored` ones; and these.
+/// Throws as Tuner::try_one.
+std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
+                                           results::Notes& notes);
+
+/// The fastest spec of those that took no part, if in the sweep it took less than two thirds of the time that the
+/// winner took in the finals: the device is not what it was then. Null: there is none.
+const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals, const std::optional<Spec>& today);
+
+/// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
+/// there is a spec.
+void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, results::Notes& notes);
+/// Keeps as many as can be timed in the rounds that a verdict needs, by these rules, in the seconds left. Of the
+/// baselines, today's configuration and the first `finalists` specs it keeps as many as can be timed once, but at
+/// least one. Precondition: there is a spec.
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules, int finalists,
+                 double seconds_left);
+
+}  // namespace tune::tuning

@@ -1,0 +1,100 @@
+#include "tuning/export.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/problem_size.h"
+#include "model/values/error.h"
+#include "platform/files/user_folders.h"
+#include "platform/store/store.h"
+#include "recording/t4.h"
+
+namespace tune::tuning {
+namespace {
+
+constexpr const char* kRate = "GFLOP/s";
+
+/// Kernel Tuner's names of what tune computes itself.
+std::string figure_name(const std::string& objective) {
+  if (objective == "gflops") return kRate;
+  return objective == "gflops_per_watt" ? "GFLOPS/W" : objective;
+}
+
+/// One list of parameters, the values of all mappings of the union joined.
+std::vector<Parameter> parameters_of(const Plan& plan) {
+  const auto mappings = plan.space.mappings();
+  std::vector<Parameter> parameters = mappings.front().parameters;
+  for (const Space::Mapping& mapping : mappings) {
+    bool same = mapping.parameters.size() == parameters.size();
+    for (std::size_t i = 0; same && i < parameters.size(); ++i) {
+      same = mapping.parameters[i].name == parameters[i].name;
+      for (const Value& value : mapping.parameters[i].values)
+        if (same && std::ranges::find(parameters[i].values, value) == parameters[i].values.end())
+          parameters[i].values.push_back(value);
+    }
+    if (!same)
+      throw Error(ExitCode::bad_input,
+                  plan.yaml.filename().string() +
+                      ": the mappings of params do not have the same parameters in the same order, "
+                      "as the format of --kt-cache demands");
+  }
+  return parameters;
+}
+
+}  // namespace
+
+Exporter::Exporter(const results::Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
+                   bool fresh)
+    : t4_(outputs.t4), plan_(&plan), objective_(&objective), fresh_(fresh) {
+  if (outputs.kt_cache.empty() && t4_.empty()) return;
+  recording_.device = device;
+  recording_.kernel = plan.kernel.empty() ? plan.name : plan.kernel;
+  recording_.problem = problem_size_text(plan.problem, plan.constants);
+  recording_.objectives = {figure_name(plan.objective)};
+  for (const std::string& name : plan.other_objectives) recording_.objectives.push_back(figure_name(name));
+  if (outputs.kt_cache.empty()) return;
+  recording_.parameters = parameters_of(plan);
+  std::vector<std::string> figures;
+  if (flops_of(plan.problem) > 0) figures.push_back(kRate);
+  for (const Metric& metric : plan.metrics) figures.push_back(metric.name);
+  outputs.make_folders();
+  const std::string& first = recording_.objectives.front();
+  if (first != "time" && std::ranges::find(figures, first) == figures.end()) figures.push_back(first);
+  cache_ = std::make_unique<recording::KernelTunerCache>(outputs.kt_cache, recording_, std::move(figures));
+}
+
+recording::RecordedTrial Exporter::recorded(const Trial& trial) const {
+  recording::RecordedTrial recorded{trial.spec.params, trial.outcome, 0, trial.measure_seconds};
+  if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
+    recorded.build_seconds = pruned->build.seconds;
+  auto* measurement = std::get_if<Measurement>(&recorded.outcome);
+  if (measurement == nullptr) return recorded;
+  recorded.build_seconds = measurement->build.seconds;
+  const auto add = [&](const std::string& name, double value) {
+    if (std::isfinite(value)) measurement->metrics.insert_or_assign(name, value);
+  };
+  if (const double flops = flops_of(plan_->problem); flops > 0) add(kRate, flops / measurement->timing.typical() / 1e9);
+  for (const Metric& metric : plan_->metrics)
+    add(metric.name, objective_->metric(metric, trial.spec, *trial.measurement()));
+  if (plan_->objective == "gflops_per_watt")
+    add(figure_name(plan_->objective), objective_->merit(trial.spec, *trial.measurement()).value);
+  return recorded;
+}
+
+void Exporter::add(const Trial& trial) {
+  if (!cache_ && t4_.empty()) return;
+  recording::RecordedTrial entry = recorded(trial);
+  if (cache_) cache_->add(entry, platform::timestamp(), fresh_ && !trial.recorded);
+  if (!t4_.empty()) recording_.trials.push_back(std::move(entry));
+}
+
+void Exporter::finish() {
+  if (cache_) cache_->close();
+  cache_.reset();
+  if (t4_.empty()) return;
+  std::error_code ignored;  // writing says why
+  if (t4_.has_parent_path()) std::filesystem::create_directories(t4_.parent_path(), ignored);
+  platform::write_file(t4_, recording::to_t4(recording_, platform::timestamp()));
+}
+
+}  // namespace tune::tuning

@@ -1,0 +1,33 @@
+#pragma once
+#include <memory>
+
+#include "model/statistics/objective.h"
+#include "recording/kernel_tuner_cache.h"
+#include "results/outputs.h"
+
+namespace tune::tuning {
+
+/// What a run writes for other tools: a Kernel Tuner cache while it goes on (--kt-cache), T4 results at its end (--t4).
+class Exporter {
+ public:
+  /// Opens the cache. `objective` must outlive this. Throws Error.
+  Exporter(const results::Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
+           bool fresh = false);
+
+  /// Throws Error(environment).
+  void add(const Trial& trial);
+  /// Closes the cache and writes the T4 file. Throws Error(environment).
+  void finish();
+
+ private:
+  recording::RecordedTrial recorded(const Trial& trial) const;
+
+  std::filesystem::path t4_;
+  const Plan* plan_;
+  const Objective* objective_;
+  bool fresh_;
+  recording::Recording recording_;
+  std::unique_ptr<recording::KernelTunerCache> cache_;
+};
+
+}  // namespace tune::tuning

@@ -1,0 +1,87 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "exec/evaluate/site.h"
+#include "recording/journal.h"
+#include "report/progress.h"
+#include "results/findings.h"
+#include "tuning/contenders.h"
+#include "tuning/tuner.h"
+
+namespace tune::tuning {
+
+/// Where nothing else is asked for, finals last at most as long as the sweep's measuring, or so many seconds if that is
+/// more.
+inline constexpr double kShortFinals = 1;
+/// How many seconds their first exec::kSureRounds may take, and what --baseline asks. So many of a time budget are
+/// reserved for finals, though no more than a quarter of it.
+inline constexpr double kFinalsSeconds = 30;
+/// The same in `sustained` on a GPU, and how many a turn takes there (H200): a load, and three samples of 0.1 s.
+inline constexpr double kSustainedSeconds = 120, kSustainedTurn = 0.65;
+
+/// What the end of a tuning is to be like.
+struct FinalsStageRules {
+  int finalists = 5;
+  std::uint64_t seed = 0;
+  /// Whether recorded finals are held again because a contender failed there in this way, for the first time or
+  /// repeatedly.
+  std::function<bool(const Failure&, bool repeated)> again;
+  bool one_process = false;           ///< the device admits one process at a time: no finals can be held
+  bool hold = true;                   ///< --no-finals: false
+  bool alone = false;                 ///< a spec that nothing else meets is timed in rounds, too
+  std::optional<double> budget;       ///< seconds of the finals
+  std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
+  std::optional<report::Progress::Time> deadline;
+  double accuracy = kAccuracy;               ///< by what share of its time the winner may be slower than another
+  std::optional<double> noise;               ///< how well the winner's time is to be known
+  std::optional<exec::Question> question;    ///< what --baseline asks
+  std::vector<exec::Contender> stored = {};  ///< baselines that earlier runs have built
+};
+
+/// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and
+/// holds them unless the journal remembers them.
+class FinalsStage {
+ public:
+  /// What it needs of the run; all of it must outlive this. The site is made only if something is to be timed.
+  struct Parts {
+    const Plan& plan;
+    const Objective& objective;
+    const exec::Requests& requests;
+    recording::Journal& journal;
+    report::Progress& progress;
+    std::function<exec::Site&()> site;
+  };
+
+  /// Finals and notes go to `findings`, whose default_spec is today's configuration.
+  FinalsStage(Parts parts, FinalsStageRules rules, results::Findings& findings);
+
+  /// Does nothing without a valid spec, and holds no finals for one contender, unless the rules say so. Throws
+  /// Interrupted, after which the findings have the rounds that were held, and Error(environment). If no spec finishes
+  /// the finals, the findings say that there is no winner.
+  void hold(Tuner& tuner);
+
+ private:
+  void decide(Tuner& tuner);
+  exec::FinalsRules finals_rules(const Tuner& tuner) const;
+  void hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules);
+  void blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders, exec::FinalsRules& rules);
+  bool restore(const std::string& id, const std::vector<exec::Contender>& contenders);
+  const Finals* recorded(const std::string& id) const;
+  void keep(Finals finals);
+  bool enough(const Contenders& contenders) const;
+  void note_default(Tuner& tuner);
+  void note_disturbed(const Tuner& tuner, const Contenders& contenders);
+  void add_notes(const Tuner& tuner);
+  std::string contender_id(const exec::Contender& contender) const;
+  std::string finals_id(const std::vector<exec::Contender>& contenders) const;
+  bool same_contender(const exec::Contender& contender, const Finalist& finalist) const;
+
+  Parts parts_;
+  FinalsStageRules rules_;
+  results::Findings* findings_;
+  std::size_t meant_ = 0;  ///< how many contenders there would be if there were time for all
+};
+
+}  // namespace tune::tuning

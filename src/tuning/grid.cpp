@@ -1,0 +1,219 @@
+#include "tuning/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "model/constraints/contradiction.h"
+#include "model/constraints/spec_sample.h"
+#include "model/values/error.h"
+#include "report/losses.h"
+
+namespace tune::tuning {
+namespace {
+
+/// Valid specs of a run that nothing bounds.
+constexpr std::int64_t kUnboundedSpecs = 1'000'000;
+/// Up to this many specs that have the values of `default:` the first is looked for.
+constexpr std::int64_t kMostDefaults = 100'000;
+/// A search in a sample has no use for more.
+constexpr std::size_t kSampled = 20'000;
+constexpr std::size_t kMostListed = 12;  // values in a message
+
+/// The points that the filters keep, as a grid of its own, in which they have other numbers.
+Space kept_by(const std::vector<Restriction>& wanted, const Space& space) {
+  std::vector<Space::Mapping> mappings;
+  for (Space::Mapping mapping : space.mappings()) {
+    const bool kept = std::ranges::all_of(wanted, [&](const Restriction& restriction) {
+      const auto parameter = std::ranges::find(mapping.parameters, restriction.name, &Parameter::name);
+      if (parameter == mapping.parameters.end()) return false;
+      std::erase_if(parameter->values, [&](const Value& value) { return !restriction.admits(value); });
+      return !parameter->values.empty();
+    });
+    if (kept) mappings.push_back(std::move(mapping));
+  }
+  return {space.names(), {space.fixed().begin(), space.fixed().end()}, std::move(mappings)};
+}
+
+/// What the constraints prune of the points that the filters keep.
+std::vector<GridScan::Pruned> scan(const Space& space, const std::vector<Restriction>& wanted) {
+  if (!space.product_size() || *space.product_size() > GridScan::kShort) return {};
+  const Space kept = kept_by(wanted, space);
+  GridScan scan(kept);
+  while (scan.next()) continue;
+  std::vector<GridScan::Pruned> pruned = scan.pruned();
+  for (GridScan::Pruned& group : pruned)
+    if (const auto first = kept.at(group.first_mesh_idx); const auto* point = std::get_if<Rejection>(&first))
+      if (const auto here = space.at(point->point.params); const auto* same_point = std::get_if<Rejection>(&here))
+        group.first_mesh_idx = same_point->point.mesh_idx;
+  return pruned;
+}
+
+/// The valid specs, or a sample, and why it is one.
+ValidSpecs specs_of(const Space& space, const std::vector<Restriction>& wanted, bool may_sample,
+                    std::optional<TooEntangled>& uncounted) {
+  try {
+    return ValidSpecs(space, wanted);
+  } catch (const TooEntangled& error) {
+    if (!may_sample) throw;
+    uncounted = error;
+    return {space, sample_points(space, wanted, kSampled)};
+  }
+}
+
+/// The first spec with these values in mesh order; among very many one of them.
+std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> wanted) {
+  if (plan.default_settings.empty()) return std::nullopt;
+  for (const Setting& setting : plan.default_settings)
+    wanted.push_back({setting.name, [&setting](const Value& value) { return same(value, setting.value); }});
+  std::optional<TooEntangled> uncounted;
+  const ValidSpecs specs = specs_of(plan.space, wanted, true, uncounted);
+  if (specs.size() == 0) return std::nullopt;
+  ValidSpecs::Point first = specs.at(0);
+  for (std::int64_t i = 1; i < specs.size() && specs.size() <= kMostDefaults; ++i) first = std::min(first, specs.at(i));
+  return specs.spec(first);
+}
+
+void note_missing_default(const Plan& plan, results::Notes& notes) try {
+  const auto point = plan.space.at(std::span(plan.default_settings));
+  if (const auto* rejection = std::get_if<Rejection>(&point))
+    notes.default_is_pruned(rejection->reason);
+  else
+    notes.default_is_not_among_the_specs();
+} catch (const std::invalid_argument&) {  // it does not name all parameters
+  notes.default_fits_no_spec();
+}
+
+/// Why no point of the grid is `default:`, whatever the filters leave; nullopt: one is.
+std::optional<std::string> why_no_default(const Plan& plan, bool filtered) {
+  if (filtered && find_default(plan, {})) return std::nullopt;
+  for (const Setting& setting : plan.default_settings) {
+    std::vector<std::string> values;
+    bool is_value = false;
+    for (const Space::Mapping& mapping : plan.space.mappings())
+      for (const Parameter& parameter : mapping.parameters)
+        for (const Value& value : parameter.name == setting.name ? parameter.values : std::vector<Value>()) {
+          values.push_back(to_text(value));
+          is_value = is_value || same(value, setting.value);
+        }
+    if (values.size() > kMostListed) {
+      values.resize(kMostListed);
+      values.emplace_back("...");
+    }
+    if (!is_value)
+      return fmt::format("{} is never {}; its values are {}", setting.name, to_text(setting.value),
+                         fmt::join(values, ", "));
+  }
+  try {
+    const auto point = plan.space.at(std::span(plan.default_settings));
+    if (const auto* rejection = std::get_if<Rejection>(&point)) return "it is pruned: " + rejection->reason;
+  } catch (const std::invalid_argument&) {  // it does not name all parameters
+  }
+  return "no valid spec has its values";
+}
+
+void note_default(const GridRules& rules, const Plan& plan, bool filtered, const Grid& grid, results::Notes& notes) {
+  if (plan.default_settings.empty() || grid.default_spec || rules.one_configuration) return;
+  if (rules.wants_default) note_missing_default(plan, notes);
+  if (plan.default_place.empty()) return;
+  if (const auto reason = why_no_default(plan, filtered)) notes.default_is_no_spec(plan.default_place, *reason);
+}
+
+std::string text_of(const Contradiction& contradiction) {
+  std::string text;
+  for (const Derived* derived : contradiction.derived)
+    text += fmt::format("\n  let {} = {}", derived->name, derived->expression.text());
+  for (const Constraint* constraint : contradiction.constraints)
+    text += constraint->place.empty()  // a limit of the device, of which the reason says more
+                ? fmt::format("\n  {}", constraint->reason)
+                : fmt::format("\n  {}: {}", constraint->place, constraint->expression.text());
+  const bool alone = contradiction.derived.size() + contradiction.constraints.size() == 1;
+  if (alone) return "no point satisfies" + text;
+  return (contradiction.minimal ? "these contradict each other:" : "among these are some that contradict each other:") +
+         text;
+}
+
+}  // namespace
+
+Grid::Grid(const Plan& its_plan, std::span<const config::Filter> filters, bool may_sample)
+    : plan(&its_plan),
+      wanted(config::restrictions(filters)),
+      specs(specs_of(its_plan.space, wanted, may_sample, uncounted)),
+      pruned(scan(its_plan.space, wanted)),
+      default_spec(find_default(its_plan, wanted)) {
+  if (!uncounted || !default_spec) return;
+  std::vector<ValidSpecs::Point> points = {specs.point(*default_spec)};
+  for (std::int64_t i = 0; i < specs.size(); ++i) points.push_back(specs.at(i));
+  specs = ValidSpecs(its_plan.space, std::move(points));
+}
+
+void Grid::keep_part(std::int64_t part, std::int64_t parts) {
+  const std::int64_t size = specs.size();
+  if (size > kUnboundedSpecs)
+    throw Error(ExitCode::bad_input,
+                fmt::format("--partition divides up to 10^6 valid specs, and there are {}; divide the values of a "
+                            "parameter with --filter",
+                            specs.size_text()));
+  if (parts > size)
+    throw Error(ExitCode::bad_input, fmt::format("--partition {}:{}: there are only {} specs; use at most {} parts",
+                                                 part, parts, size, size));
+  std::vector<ValidSpecs::Point> points;
+  for (std::int64_t i = 0; i < size; ++i) points.push_back(specs.at(i));
+  std::ranges::sort(points);
+  points.erase(points.begin() + size * (part + 1) / parts, points.end());
+  points.erase(points.begin(), points.begin() + size * part / parts);
+  specs = ValidSpecs(plan->space, std::move(points));
+  if (default_spec && !specs.contains(specs.point(*default_spec))) default_spec.reset();
+}
+
+std::string Grid::why_empty() const {
+  std::string text = report::pruned_text(pruned);
+  std::vector<std::string> said;
+  for (const Contradiction& contradiction : contradictions(plan->space, wanted)) {
+    if (contradiction.derived.empty() && contradiction.constraints.empty()) continue;
+    std::string reason = text_of(contradiction);
+    if (std::ranges::find(said, reason) != said.end()) continue;
+    text += reason + "\n";
+    said.push_back(std::move(reason));
+  }
+  return text;
+}
+
+void Grid::require_specs(const std::string& file) const {
+  if (specs.size() > 0) return;
+  throw Error(ExitCode::none_valid,
+              fmt::format("{}: no spec is left of {} points\n{}", file, points_text(plan->space), why_empty()));
+}
+
+std::string points_text(const Space& space) {
+  return space.product_size() ? fmt::format("{}", *space.product_size()) : "more than 2^63";
+}
+
+std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const config::Filter> filters,
+                                 results::Notes& notes) {
+  const std::optional<std::int64_t> points = plan.space.product_size();
+  if (rules.one_spec && !(points && *points <= GridScan::kShort)) return std::nullopt;
+  if (!points && !rules.one_spec)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the grid has more than 2^63 points, and mesh_idx cannot number them; narrow it with "
+                            "--param (--dry-run --quiet counts its valid specs)",
+                            rules.file));
+  std::optional<Grid> grid(std::in_place, plan, filters, rules.may_sample);
+  if (rules.one_spec) return grid;
+  if (grid->uncounted && grid->specs.size() == 0)
+    throw Error(ExitCode::bad_input, grid->uncounted->cause +
+                                         ", and a random search found none that is valid; narrow the parameters with "
+                                         "--param, or loosen the constraints");
+  if (grid->uncounted) notes.specs_are_sampled(grid->specs.size());
+  if (!rules.bounded && grid->specs.size() > kUnboundedSpecs)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
+                            "run with --max-evals N or --time-budget T",
+                            rules.file, grid->specs.size_text()));
+  note_default(rules, plan, !filters.empty(), *grid, notes);
+  if (rules.parts > 1 && grid->specs.size() > 0) grid->keep_part(rules.part, rules.parts);
+  return grid;
+}
+
+}  // namespace tune::tuning

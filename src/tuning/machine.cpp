@@ -1,0 +1,125 @@
+#include "tuning/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "config/reader/device_file.h"
+#include "exec/device/devices.h"
+#include "exec/request/architecture.h"
+#include "model/values/error.h"
+#include "recording/journal.h"
+
+namespace tune::tuning {
+
+using Need = MachineRules::Need;
+
+namespace {
+
+// What a run for an architecture without a device knows of it.
+Device device_of(const std::string& arch) {
+  if (auto device = exec::device_of(arch)) return *std::move(device);
+  throw Error(ExitCode::bad_input,
+              "--arch " + arch + ": the limits of this architecture are not known here; give them with --device-file");
+}
+
+}  // namespace
+
+Machine::Machine(MachineRules rules, exec::Workers& workers) : rules_(std::move(rules)), workers_(&workers) {
+  if (rules_.device_file)
+    stand_in_ = config::read_device(*rules_.device_file);
+  else if (rules_.arch && rules_.need == Need::names)
+    stand_in_ = device_of(*rules_.arch);
+  if (stand_in_ && rules_.arch) stand_in_->arch = *rules_.arch;
+}
+
+// Where there is no device, that for which code is built decides which backend's file is meant.
+bool Machine::present(Backend backend) const {
+  if (stand_in_) return exec::is_built_by(stand_in_->arch, backend);
+  if (rules_.arch) return exec::is_built_by(*rules_.arch, backend);
+  return workers_->present(backend);
+}
+
+// Throws Error(bad_input) if it is a device of another backend. `--arch` says for itself what is built for.
+const Device& Machine::stand_in_for(Backend backend) const {
+  const auto fits = [backend](const Device& device) { return exec::is_device_of(device.arch, backend); };
+  if (!rules_.device_file || rules_.arch || fits(*stand_in_)) return *stand_in_;
+  const std::vector<std::string> known = config::known_devices(rules_.known_devices, fits);
+  throw Error(
+      ExitCode::bad_input,
+      fmt::format("--device-file: {} ({}) is no device for the {} backend; {}", stand_in_->name, stand_in_->arch,
+                  to_text(backend),
+                  known.empty() ? fmt::format("give a file that tune --probe --backend {} wrote", to_text(backend))
+                                : fmt::format("those that are known for it are {}", fmt::join(known, ", "))));
+}
+
+// A dry run need not have the device, and what is missing for a build is said when it is built.
+std::optional<Device> Machine::limiting_device(Backend backend) {
+  if (stand_in_ && rules_.arch && !exec::is_built_by(*rules_.arch, backend))
+    throw Error(ExitCode::bad_input,
+                fmt::format("--arch {} is not for the {} backend", *rules_.arch, to_text(backend)));
+  if (stand_in_) return stand_in_for(backend);
+  try {
+    return hello(backend).device;
+  } catch (const Error& error) {
+    if (rules_.need != Need::device && error.code() == ExitCode::environment) return std::nullopt;
+    throw;
+  }
+}
+
+// A worker that cannot even be probed may still not be needed: when the journal knows every spec, its device serves.
+const wire::Hello& Machine::hello(Backend backend) {
+  if (hello_) return *hello_;
+  if (rules_.need == Need::compiler) return hello_.emplace(hello_for_building(backend));
+  wire::Hello hello;
+  try {
+    hello = workers_->probe(backend);
+    describe_chosen(hello);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::environment) throw;
+    const auto last = recording::Journal::last_run_of(rules_.journal);
+    if (!last || last->hello.backend != backend) throw;
+    probe_failure_ = error.what();
+    return hello_.emplace(last->hello);
+  }
+  return hello_.emplace(std::move(hello));
+}
+
+// The probe describes the first device there is; the first that the user names may be of another model.
+void Machine::describe_chosen(wire::Hello& hello) const {
+  if (!rules_.devices) return;
+  const exec::ChosenDevice device = exec::choose_devices(rules_.devices, hello).front();
+  if (device.index > 0) hello.device = workers_->describe(hello.backend, device.environment);
+}
+
+std::optional<wire::Hello> Machine::builder(Backend backend) const try {
+  wire::Hello hello = hello_for_building(backend);
+  return hello.compiler.empty() ? std::nullopt : std::optional(std::move(hello));
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+// Building needs a compiler and the name of an architecture; a device only to take that name from.
+wire::Hello Machine::hello_for_building(Backend backend) const {
+  wire::Hello hello = workers_->probe_compiler(backend);
+  if (hello.no_device.empty()) describe_chosen(hello);
+  const bool gpu = is_gpu(backend);
+  if (stand_in_)
+    hello.device = *stand_in_;
+  else if (gpu && rules_.arch && *rules_.arch != hello.device.arch)  // not the device that is here
+    hello.device = exec::device_of(*rules_.arch).value_or(Device());
+  std::string& arch = hello.device.arch;
+  if (rules_.arch && backend == Backend::cpu)
+    throw Error(ExitCode::bad_input,
+                "--arch is for CUDA, HIP and programs; on the CPU build.flags says it (-march=...)");
+  if (rules_.arch) arch = *rules_.arch;
+  if (arch.empty()) throw Error(ExitCode::environment, hello.no_device + "; say what to build for with --arch");
+  if (!hello.archs.empty() && std::ranges::find(hello.archs, arch) == hello.archs.end())
+    throw Error(ExitCode::bad_input, fmt::format("{} cannot build for '{}'; it knows {}", hello.compiler, arch,
+                                                 fmt::join(hello.archs, " ")));
+  if (hello.device.name.empty()) hello.device.name = arch;
+  return hello;
+}
+
+}  // namespace tune::tuning

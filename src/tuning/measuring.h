@@ -1,0 +1,33 @@
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "exec/evaluate/site.h"
+#include "results/notes.h"
+#include "tuning/resume.h"
+#include "tuning/tuner.h"
+
+namespace tune::tuning {
+
+/// Builds and times what nothing else can answer. Nothing is started before the first such spec.
+class Measuring {
+ public:
+  /// `make` is asked once.
+  explicit Measuring(std::function<std::unique_ptr<exec::Site>()> make) : make_(std::move(make)) {}
+
+  exec::Site& site();
+  /// Null before site() was called.
+  exec::Site* started() const { return site_.get(); }
+
+ private:
+  std::function<std::unique_ptr<exec::Site>()> make_;
+  std::unique_ptr<exec::Site> site_;
+};
+
+/// If shared processes turned out to measure wrong, measures all that they measured again, each spec in a process of
+/// its own. Throws as Tuner::sweep.
+void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume, results::Notes& notes);
+/// Measures the best spec, and what becomes the best then, in a process of its own. Throws as Tuner::sweep.
+void confirm_best(Tuner& tuner, Measuring& measuring, Resume& resume, const Objective& objective);
+
+}  // namespace tune::tuning

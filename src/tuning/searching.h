@@ -1,0 +1,50 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/reader/filter.h"
+#include "model/constraints/valid_specs.h"
+#include "model/statistics/objective.h"
+#include "search/strategies.h"
+#include "search/strategy.h"
+#include "tuning/grid.h"
+
+namespace tune::tuning {
+
+/// Which specs a run is to try, and in which order.
+struct SearchRules {
+  std::optional<std::int64_t> spec;  ///< this one alone, by its mesh_idx
+  bool in_mesh_order = false;        ///< without measuring there is nothing that a search could go by
+  bool default_first = false;
+  std::optional<search::StrategyChoice> strategy;  ///< unset: `auto` where a search is wanted
+  std::optional<std::int64_t> max_evals;
+  std::optional<double> time_budget;  ///< seconds
+  std::uint64_t seed = 0;
+  std::vector<Spec> first = {};                      ///< specs of the grid that are tried first, behind the default
+  bool auto_clocks = false;                          ///< --clocks auto
+  std::function<void(const std::string&)> say = {};  ///< told what was found out about the clocks
+};
+
+/// Whether the rules ask for a search rather than for every spec: by name, or by a budget that is (or, for `size`
+/// unknown, may be) too small for all.
+bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size);
+
+/// The strategy of the rules (or `auto`) over `specs`. It asks for those of `first` before the others and optimizes
+/// `objective`, which must outlive it.
+std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
+                                                const Objective& objective);
+
+/// Every one of these specs, or what a search among them asks for, at the clocks that ClockSearch chooses with `pilot`
+/// (or the first spec). `objective` must outlive the strategy. Throws as ClockSearch.
+std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, ValidSpecs specs,
+                                                   const std::optional<Spec>& pilot, const Objective& objective);
+
+/// What a run tries: the one spec, what a search asks for, or all in mesh order. `grid` is there unless one spec was
+/// asked for; it and `objective` must outlive the strategy. Throws Error(bad_input).
+std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const Plan& plan,
+                                               const std::optional<Grid>& grid, const Objective& objective);
+
+}  // namespace tune::tuning

@@ -1,0 +1,115 @@
+#include "tuning/stored_baseline.h"
+
+#include <algorithm>
+#include <array>
+
+#include "config/reader/load.h"
+#include "config/recorded/recorded_best.h"
+#include "exec/request/spec_launches.h"
+#include "model/problem_size.h"
+#include "model/values/error.h"
+
+namespace tune::tuning {
+namespace fs = std::filesystem;
+namespace {
+
+/// Why the winner of a best.yaml cannot be timed as it was built then.
+class NotStored : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+std::string problem_of(const Plan& plan) { return problem_size_text(plan.problem, plan.constants); }
+
+/// The best.yaml as the tuning file of its one spec: its launch is that of then.
+config::Loaded load_then(const fs::path& file, const Device& device) {
+  config::LoadOptions options;
+  options.file_must_exist = false;
+  options.probe = [&](Backend) { return device; };
+  return config::load(std::array{file}, options);
+}
+
+/// The spec where it is in the grid, so that its metrics can be computed; else one without parameters.
+Spec spec_in(const Space& space, const Spec& spec) try {
+  const auto point = space.at(std::span(spec.params));
+  const auto* found = std::get_if<Spec>(&point);
+  return found != nullptr ? *found : Spec{};
+} catch (const std::invalid_argument&) {
+  return {};
+}
+
+/// What a baseline of the tuning file says of a build; nullopt: nothing, as that of a program that is not built.
+std::optional<config::RecordedBest> built_best(const fs::path& file) try {
+  if (file.empty()) return std::nullopt;
+  config::RecordedBest best = config::read_best(file);
+  return best.result.artifact_hash.empty() ? std::nullopt : std::optional(std::move(best));
+} catch (const Error&) {
+  return std::nullopt;  // it has parameters, and no result
+}
+
+/// A key and a name: no path that leads out of the store.
+bool is_in_store(const fs::path& path) {
+  const std::string key = path.parent_path().string();
+  return path.has_filename() && !key.empty() && key.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+void require_artifact(const config::RecordedResult& result, const platform::StorePlaces& store) {
+  if (result.artifact_hash.empty() || !is_in_store(result.store_path))
+    throw NotStored("the file names no artifact in the build store");
+  for (const fs::path& folder : {store.folder, store.base}) {
+    std::error_code ignored;
+    if (!folder.empty() && fs::exists(folder / result.store_path, ignored)) return;
+  }
+  throw NotStored("its artifact is not in the build store any more (" + result.store_path.string() + ")");
+}
+
+exec::Contender stored_contender(const config::RecordedBest& best, const fs::path& file, const std::string& label,
+                                 const exec::Requests& requests, const platform::StorePlaces& store) try {
+  const Plan& plan = requests.plan();
+  const Device& device = requests.hello().device;
+  if (best.result.device != device.name) throw NotStored("it is of the device " + best.result.device);
+  if (best.result.arch != device.arch) throw NotStored("it was built for " + best.result.arch);
+  if (best.problem != problem_of(plan)) throw NotStored("it is of the problem " + best.problem);
+  require_artifact(best.result, store);
+  const config::Loaded then = load_then(file, device);
+  if (then.plan.backend != plan.backend)
+    throw NotStored("it is of the backend " + std::string(to_text(then.plan.backend)));
+  wire::MeasureRequest request = exec::Requests(then.plan, requests.hello(), requests.seed()).measure(best.spec);
+  request.measure = plan.measure;
+  exec::Contender contender{label, spec_in(plan.space, best.spec)};
+  contender.stored = {best.result.store_path.parent_path().string(), best.result.artifact_hash, std::move(request)};
+  return contender;
+} catch (const Error& error) {
+  throw NotStored(error.what());
+} catch (const exec::Unlaunchable& error) {
+  throw NotStored(error.what());
+}
+
+}  // namespace
+
+std::string label_of_named(const Plan& plan, const fs::path& named) {
+  const std::string name = named.filename().string();
+  return std::ranges::find(plan.baselines, name, &Baseline::label) == plan.baselines.end() ? name : named.string();
+}
+
+std::vector<exec::Contender> stored_baselines(const exec::Requests& requests, const platform::StorePlaces& store,
+                                              const std::optional<fs::path>& named, results::Notes& notes) {
+  std::vector<exec::Contender> contenders;
+  const auto add = [&](const config::RecordedBest& best, const fs::path& file, const std::string& label,
+                       const std::string& otherwise) {
+    try {
+      contenders.push_back(stored_contender(best, file, label, requests, store));
+    } catch (const NotStored& why) {
+      notes.baseline_said(label, otherwise + why.what());
+    }
+  };
+  for (const Baseline& baseline : requests.plan().baselines)
+    if (const auto best = built_best(baseline.file))
+      add(*best, baseline.file, baseline.label, "its parameters were timed in the present source: ");
+  if (named && (named->extension() == ".yaml" || named->extension() == ".yml"))
+    add(config::read_best(*named), *named, label_of_named(requests.plan(), *named),
+        "only its recorded times are compared, because what was built for it cannot be timed again: ");
+  return contenders;
+}
+
+}  // namespace tune::tuning

@@ -1,0 +1,24 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/evaluate/finals_run.h"
+#include "exec/request/requests.h"
+#include "platform/store/store.h"
+#include "results/notes.h"
+
+namespace tune::tuning {
+
+/// What the result that the command line names is called among the contenders of the finals.
+std::string label_of_named(const Plan& plan, const std::filesystem::path& named);
+
+/// The winners of earlier results, as they were built then: of the plan's baselines that are a best.yaml, and of
+/// `named`, that of the command line. A source that has changed since then changes nothing about them. A result is left
+/// out, which a note explains, if its artifact is not in the store any more, or if it is of another device, problem or
+/// backend. Throws Error(bad_input) if `named` is a YAML file without a result.
+std::vector<exec::Contender> stored_baselines(const exec::Requests& requests, const platform::StorePlaces& store,
+                                              const std::optional<std::filesystem::path>& named, results::Notes& notes);
+
+}  // namespace tune::tuning

@@ -1,0 +1,93 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/evaluate/finals_run.h"
+#include "exec/process/runner.h"
+#include "exec/request/requests.h"
+#include "model/statistics/objective.h"
+#include "recording/journal.h"
+#include "report/progress.h"
+#include "search/strategy.h"
+
+namespace tune::tuning {
+
+/// When the loop stops asking for specs, and how many it may have out at a time.
+struct TunerRules {
+  std::optional<std::int64_t> max_evals;
+  std::optional<double> time_budget;  ///< seconds of the clock after which nothing more is started
+  std::optional<double> enough;       ///< a merit that ends the sweep
+  TimeRule time = {};                 ///< what stands for the launches of a spec
+  bool cut_slow = false;              ///< specs far behind the best are timed less
+  bool keep_going = false;            ///< also when every spec fails alike
+  int jobs = 1;
+  /// Specs asked for and not yet told: a strategy that learns is to know of most before it proposes more.
+  std::int64_t most_out = std::numeric_limits<std::int64_t>::max();
+};
+
+/// The loop: asks the strategy for specs, starts them, waits, writes each trial to the journal, tells strategy and
+/// progress. Knows nothing of workers, files or tables. What it has found so far stays available when it throws.
+class Tuner {
+ public:
+  using Now = std::function<report::Progress::Time()>;
+
+  /// Without a journal nothing is recorded, and `requests` is not needed: a run that only replays another.
+  Tuner(const Objective& objective, const exec::Requests* requests, exec::Runner& runner, recording::Journal* journal,
+        report::Progress& progress, TunerRules rules, Now now);
+
+  /// Is told every trial of the sweep, known ones too, before the strategy is. May throw Error.
+  void set_listener(std::function<void(const Trial&)> listener) { listener_ = std::move(listener); }
+
+  /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
+  void sweep(search::Strategy& strategy);
+  /// Tries again those of trials() of which this holds, and puts what comes of them in their places, until the time
+  /// budget is spent. Returns how many. Throws as sweep.
+  std::int64_t repeat(const std::function<bool(const Trial&)>& which);
+  /// The trial of a spec that need not be in the space (a baseline); it is not one of trials(). Throws as sweep.
+  Trial try_one(const Spec& spec);
+
+  const std::vector<Trial>& trials() const { return trials_; }
+  std::vector<Trial>& trials() { return trials_; }
+  /// Why the sweep ended before its time: all specs failed alike. Empty if it did not.
+  const std::string& systematic_failure() const { return systematic_failure_; }
+
+ private:
+  Trial wait();
+  void refuse_other_time(Trial& trial);
+  void record(const Trial& trial);
+  void learn(const Trial& trial);
+  bool note_best(const Trial& trial);
+  bool in_time() const;
+  bool may_start(std::int64_t asked) const;
+  std::string figure_of(const Trial& best) const;
+  void tell_best(const Trial& best);
+  bool fails_alike(const Trial& trial);
+
+  const Objective* objective_;
+  const exec::Requests* requests_;
+  exec::Runner* runner_;
+  recording::Journal* journal_;
+  report::Progress* progress_;
+  TunerRules rules_;
+  Now now_;
+  std::function<void(const Trial&)> listener_;
+  /// The first spec of a program that was timed, and how.
+  struct FirstTime {
+    std::int64_t mesh_idx;
+    bool is_whole;
+  };
+  std::optional<FirstTime> first_time_;
+  std::vector<Trial> trials_;
+  report::Progress::Time started_{};  ///< the sweep
+  std::optional<double> best_merit_;
+  bool enough_ = false;
+  int failures_in_a_row_ = 0;  ///< from the first spec of this run on; -1 once one did not fail alike
+  Failure first_failure_;
+  std::string systematic_failure_;
+};
+
+}  // namespace tune::tuning

@@ -1,0 +1,68 @@
+// The CUDA worker without a GPU: tune and the worker are real, and the driver is that of fake_cuda.cpp, which has the
+// kernels. Skipped where the worker or its run-time compiler is absent.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "support/cli.h"
+#include "support/has.h"
+
+namespace tune::cli::cli_gpu_worker_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class GpuWorker : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(fs::path(TUNE_BIN_DIR) / "tune-worker-cuda")) GTEST_SKIP() << "tune-worker-cuda was not built";
+    const char* before = std::getenv("LD_LIBRARY_PATH");
+    sandbox_.environment["LD_LIBRARY_PATH"] = TUNE_FAKE_LIBRARIES + (before ? ":" + std::string(before) : "");
+    sandbox_.environment["FAKE_CARD"] = (sandbox_.folder() / "card").string();
+  }
+
+  /// Runs over the specs of P with this kernel, whose code is the driver's.
+  Result tune(const std::string& kernel, const std::string& values, const std::vector<std::string>& options = {}) {
+    sandbox_.write("gemm.cu", "extern \"C\" __global__ void " + kernel +
+                                  "(const float* A, const float* B, float* C, int m, int n, int k) { C[0] = P; }\n");
+    sandbox_.write("gemm.yaml", "{name: " + kernel + ", file: gemm.cu, kernel: " + kernel +
+                                    ", problem: {gemm: {m: 16, n: 24, k: 16}}, params: {P: " + values +
+                                    "},\nmeasure: {max_seconds: 0.1}, launch: {grid: [1], block: [16],\n"
+                                    "workspace: {bytes: 1001*(P - 1)}, args: [A, B, C, m, n, k]}}\n");
+    std::vector<std::string> arguments = {"gemm.yaml", "--output", "of_" + kernel};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return sandbox_.tune(arguments);
+  }
+  /// What becomes of a spec.
+  std::string outcome(const std::string& kernel) {
+    const Result result = tune(kernel, "[1]");
+    const std::vector<wire::TrialRecord> trials = sandbox_.trials("of_" + kernel + ".jsonl");
+    return trials.empty() ? result.err : outcome_text(trials.front().trial);
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(GpuWorker, AnotherLayoutOfBServesNoSecondLaunch) {
+  const std::string honest = outcome("gemm");
+  if (has(honest, "no run-time compiler")) GTEST_SKIP() << honest;
+  EXPECT_EQ(honest, "measured");
+  EXPECT_EQ(outcome("gemm_of_first_b"), "check, reported: wrong result in C");
+  EXPECT_EQ(outcome("gemm_of_b_at"), "check, reported: wrong result in C");
+  EXPECT_EQ(outcome("gemm_of_b_that_begins"), "check, reported: wrong result in C");
+}
+
+// One process for each spec of the sweep, and one for the finals.
+TEST_F(GpuWorker, FinalistsShareAProcess) {
+  const Result result = tune("gemm", "[1, 2, 3, 4, 5, 6, 7, 8]", {"--tune", "--finalists", "8", "--verbose"});
+  if (has(result.err, "no run-time compiler")) GTEST_SKIP() << result.err;
+  ASSERT_EQ(result.code, 0) << result.err << result.out;
+  std::size_t started = 0;
+  const std::string start = " measure: started";
+  for (auto at = result.err.find(start); at != std::string::npos; at = result.err.find(start, at + 1)) ++started;
+  EXPECT_EQ(started, 9u) << result.err;
+  EXPECT_FALSE(has(result.out, "failed")) << result.out;
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_gpu_worker_test

@@ -1,0 +1,203 @@
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "platform/store/store.h"
+#include "support/terminal.h"
+
+namespace tune::cli::cli_readme_test {
+namespace {
+
+// The text between ```text and ``` of the README in the block that has this command.
+std::string transcript(const std::string& command) {
+  const std::string readme = platform::read_file(std::string(TUNE_SOURCE_DIR) + "/README.md");
+  const auto begin = readme.rfind("```text\n", readme.find("\n$ " + command)), end = readme.find("```", begin + 3);
+  EXPECT_NE(end, std::string::npos);
+  return readme.substr(begin, end - begin);
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream text(line);
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
+// A result's lines by what they are: numbers masked, the table's rows as one, and without what depends on the figures
+// (progress before the verdict, how many rows there are, ties and early stops with their legends, whether there is
+// room for `+- %`, and how much there is for the title of the names).
+std::vector<std::string> structure(const std::string& text) {
+  static const std::regex kNumber("[0-9]+(\\.[0-9]+)?");
+  static const std::regex kKept(
+      "-{80}|Tuning .*|Number of .*| mesh_idx .*| +([0-9]+|-) .*|top_spec_idx.*|Best .*|params:|  \\S+: .*|command: "
+      ".*|Elapsed .*|pruned .*");
+  std::vector<std::string> lines;
+  std::istringstream all(text);
+  bool in_sentence = false;  // which a terminal breaks, and then goes on indented
+  for (std::string line; std::getline(all, line);) {
+    const bool is_verdict = line.starts_with("DECIDED: ") || line.starts_with("UNDECIDED: ");
+    if (is_verdict) lines.emplace_back("verdict");
+    if (lines.empty()) continue;
+    in_sentence = is_verdict || line.starts_with("note: ") || (in_sentence && line.starts_with("  "));
+    if (in_sentence) continue;
+    if (!std::regex_match(line, kKept)) continue;
+    const auto words = words_of(line);
+    if (words[0] == "mesh_idx") {
+      std::string columns;
+      for (const std::string& word : words)
+        columns += word == words[1] || word == "note" || word == "+-" || word == "%" ? "" : word + " ";
+      line = columns;
+    } else if (words[0] == "-" || std::isdigit(static_cast<unsigned char>(words[0][0])) != 0) {
+      line = "row";
+    } else if (words[0].back() == ':' && line.starts_with("  ")) {
+      line = words[0];
+    } else {
+      line = std::regex_replace(line, kNumber, "N");
+    }
+    if (line != "row" || lines.back() != "row") lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Readme, ShowsWhatARealRunPrints) {
+  Sandbox sandbox;
+  InTerminal real(sandbox,
+                  {"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/gemm_cpu.yaml", "--tune", "--top", "10",
+                   "--output", "out", "-m", "64", "-n", "64", "-k", "64"},
+                  80);
+  ASSERT_EQ(real.code(), 0) << real.text();
+  const auto shown = structure(transcript("tune --yaml"));
+  EXPECT_GT(shown.size(), 20u);
+  EXPECT_EQ(shown, structure(without_escapes(real.text())));
+}
+
+TEST(Readme, ShowsHowACommandIsTuned) {
+  Sandbox sandbox;
+  std::string numbers;
+  for (int i = 0; i < 20000; ++i) numbers += std::to_string(i) + "\n";
+  sandbox.write("numbers.txt", numbers);
+  const std::string shown = transcript("tune --tune --param");
+  const auto line = shown.find("$ tune ") + 7;
+  const Result real = sandbox.tune(words_of(shown.substr(line, shown.find('\n', line) - line)));
+  ASSERT_EQ(real.code, 0) << real.err;
+  EXPECT_GT(structure(shown).size(), 10u);
+  EXPECT_EQ(structure(shown), structure(real.out));
+}
+
+// The lines of the README's blocks of commands that need no device.
+std::vector<std::vector<std::string>> commands_on_recordings() {
+  std::istringstream readme(platform::read_file(std::string(TUNE_SOURCE_DIR) + "/README.md"));
+  std::vector<std::vector<std::string>> commands;
+  for (std::string line; std::getline(readme, line);) {
+    if (!line.starts_with("tune ") || line.find("configs/recorded/") == std::string::npos) continue;
+    const auto words = words_of(line.substr(0, line.find(" #")));
+    commands.emplace_back(words.begin() + 1, words.end());
+  }
+  return commands;
+}
+
+// `#name` of every heading of a page, as GitHub makes them.
+std::set<std::string> anchors(const std::filesystem::path& page) {
+  std::set<std::string> all;
+  std::istringstream lines(platform::read_file(page));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#")) continue;
+    std::string anchor = "#";
+    for (const char c : line.substr(line.find(' ') + 1))
+      if (c == ' ' || c == '-' || c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0)
+        anchor += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    all.insert(anchor);
+  }
+  return all;
+}
+
+TEST(Readme, ItsCommandsOnRecordingsRun) {
+  Sandbox sandbox;
+  for (const char* folder : {"configs", "demo"})
+    std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/" + folder, sandbox.folder() / folder);
+  const auto commands = commands_on_recordings();
+  EXPECT_GT(commands.size(), 3u);
+  for (const auto& command : commands) {
+    const Result result = sandbox.tune(command);
+    EXPECT_EQ(result.code, 0) << command.back() << "\n" << result.err;
+    EXPECT_NE(result.out, "");
+  }
+}
+
+TEST(Readme, TheExampleOfATuningFileRuns) {
+  Sandbox sandbox;
+  const Result result = sandbox.tune({"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/example.yaml", "--tune",
+                                      "--max-evals", "6", "--finals-budget", "2s", "-m", "64", "-n", "64", "-k", "64"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out.find("failed"), std::string::npos) << result.out;
+}
+
+// Of every relative link of the documents: the file, and the heading behind the #.
+TEST(Manual, ItsLinksLeadSomewhere) {
+  namespace fs = std::filesystem;
+  const fs::path root = TUNE_SOURCE_DIR;
+  std::vector<fs::path> pages = {root / "README.md", root / "demo/README.md", root / "configs/README.md",
+                                 root / "configs/recorded/README.md"};
+  for (const auto& entry : fs::directory_iterator(root / "docs"))
+    if (entry.is_regular_file()) pages.push_back(entry.path());
+  static const std::regex kLink("\\]\\(([^)#:]*)(#[^)]*)?\\)");
+  int links = 0;
+  for (const fs::path& page : pages) {
+    const std::string text = platform::read_file(page);
+    for (auto match = std::sregex_iterator(text.begin(), text.end(), kLink); match != std::sregex_iterator(); ++match) {
+      ++links;
+      const fs::path target = (*match)[1].length() == 0 ? page : page.parent_path() / (*match)[1].str();
+      ASSERT_TRUE(fs::exists(target)) << page << ": " << match->str();
+      EXPECT_TRUE(!(*match)[2].matched || anchors(target).contains((*match)[2].str())) << page << ": " << match->str();
+    }
+  }
+  EXPECT_GT(links, 100);
+}
+
+TEST(Readme, ShowsWhatASimulatedAuditPrints) {
+  Sandbox sandbox;
+  std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/configs", sandbox.folder() / "configs");
+  const std::string reference = platform::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
+  const auto begin = reference.find("$ tune audit "), line = reference.find('\n', begin);
+  ASSERT_NE(begin, std::string::npos);
+  auto command = words_of(reference.substr(begin, line - begin));
+  command.erase(command.begin(), command.begin() + 2);
+  const Result result = sandbox.tune(command);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(reference.substr(line + 1, reference.find("```", line) - line - 1), result.out);
+}
+
+TEST(Manual, ShowsWhatEarlierRunsPrint) {
+  Sandbox sandbox;
+  std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/configs", sandbox.folder() / "configs");
+  const std::string page = platform::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/earlier-runs.md");
+  int transcripts = 0;
+  for (auto begin = page.find("\n$ tune show "); begin != std::string::npos;
+       begin = page.find("\n$ tune show ", begin)) {
+    const auto line = page.find('\n', ++begin);
+    auto command = words_of(page.substr(begin, line - begin));
+    command.erase(command.begin(), command.begin() + 2);
+    EXPECT_EQ(page.substr(line + 1, page.find("```", line) - line - 1), sandbox.tune(command).out);
+    ++transcripts;
+  }
+  EXPECT_EQ(transcripts, 4);
+}
+
+TEST(Readme, NamesEveryOption) {
+  std::string help = Sandbox().tune({"--help-all"}).out;
+  for (const char* command : {"audit", "merge", "lookup", "cover", "export", "show", "cache"})
+    help += Sandbox().tune({command, "--help"}).out;
+  std::string reference;
+  for (const char* page : {"options", "search", "dispatch", "earlier-runs"})
+    reference += platform::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/" + page + ".md");
+  static const std::regex kOption("--[a-z][a-z_-]+");
+  int options = 0;
+  for (auto match = std::sregex_iterator(help.begin(), help.end(), kOption); match != std::sregex_iterator(); ++match) {
+    ++options;
+    EXPECT_NE(reference.find("`" + match->str()), std::string::npos) << match->str();
+  }
+  EXPECT_GT(options, 20);
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_readme_test

@@ -1,0 +1,134 @@
+// A run that is compared with an earlier result, over the real binary: --baseline, and best.yaml files as baselines.
+#include <gtest/gtest.h>
+
+#include "support/cli.h"
+#include "support/has.h"
+
+namespace tune::cli::cli_baseline_test {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// What write_gemm does, and before it so much more work that the kernel takes many times as long.
+constexpr const char* kSlowKernel = R"(
+  volatile float waste = 0;
+  for (int i = 0; i < 400000 + BM; ++i) waste = waste + 1;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+      C[i * n + j] = sum;
+    }
+)";
+
+class Baseline : public testing::Test {
+ protected:
+  Result tune(const Words& more, int code) const {
+    Words words = {"gemm.yaml", "--tune", "--param", "BM:[1,2]", "--finals-budget", "1s"};
+    words.insert(words.end(), more.begin(), more.end());
+    Result result = sandbox_.tune(words);
+    EXPECT_EQ(result.code, code) << result.out << result.err;
+    return result;
+  }
+
+  void replace(const std::string& file, const std::string& from, const std::string& to) const {
+    std::string text = sandbox_.read(file);
+    const auto at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << text;
+    sandbox_.write(file, text.replace(at, from.size(), to));
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(Baseline, TheOldWinnerIsTimedAsItWasBuiltThen) {
+  sandbox_.write_gemm();
+  tune({"--output", "old"}, 0);
+  sandbox_.write_gemm("", kSlowKernel);
+  const Result result = tune({"--output", "new", "--baseline", "old.yaml"}, 3);
+  EXPECT_TRUE(has(result.out, "x old.yaml")) << "a column of the table";
+  EXPECT_TRUE(has(result.out, "\nold: old.yaml: gemm on "));
+  EXPECT_TRUE(has(result.out, "\nnew: this run: gemm on "));
+  EXPECT_TRUE(has(result.out, "best, by the recorded time: BM="));
+  EXPECT_TRUE(has(result.out, " slower\n"));
+  EXPECT_TRUE(has(result.out, "FAIL: 1 regression: slower by more than 3 % beyond doubt"));
+  EXPECT_EQ(tune({"--output", "new", "--baseline", "old.yaml"}, 3).out.find("Elapsed"), result.out.find("Elapsed"))
+      << "the journal knows the finals";
+  EXPECT_TRUE(
+      has(tune({"--output", "same", "--baseline", "new.yaml", "--threshold", "50%"}, 0).out, "no regression: "));
+}
+
+TEST_F(Baseline, ABestYamlInATuningFileIsTimedAsItWasBuiltThen) {
+  sandbox_.write_gemm();
+  tune({"--output", "old"}, 0);
+  sandbox_.write_gemm("baseline: old.yaml\n", kSlowKernel);
+  tune({"--output", "new"}, 0);
+  const std::string yaml = sandbox_.read("new.yaml");
+  const auto at = yaml.find("old.yaml: 0.");
+  ASSERT_NE(at, std::string::npos) << yaml;
+  EXPECT_LT(std::stod(yaml.substr(at + 10)), 0.5) << yaml;
+  fs::remove_all(sandbox_.folder() / "cache");
+  const Result lost = tune({"--output", "again", "--store", "store"}, 0);
+  EXPECT_TRUE(has(
+      lost.out,
+      "baseline old.yaml: its parameters were timed in the present source: its artifact is not in the build store"));
+}
+
+TEST_F(Baseline, WithoutTheArtifactTheRecordedTimesDecide) {
+  sandbox_.write_gemm();
+  tune({"--output", "old"}, 0);
+  sandbox_.write_gemm("", kSlowKernel);
+  const Result result = tune({"--output", "new", "--baseline", "old.yaml", "--store", "store"}, 3);
+  EXPECT_TRUE(
+      has(result.out,
+          "old.yaml: only its recorded times are compared, because what was built for it cannot be timed again: "
+          "its artifact is not in the build store"));
+  EXPECT_FALSE(has(result.out, "x old.yaml"));
+  EXPECT_TRUE(has(result.out, " best: BM="));
+}
+
+TEST_F(Baseline, AJournalIsComparedByItsTimes) {
+  sandbox_.write_script("{T: [2, 3]}");
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--tune", "--output", "old"}).code, 0);
+  sandbox_.write_script("{T: [3, 4]}");
+  const Result result = sandbox_.tune({"bench.yaml", "--tune", "--output", "new", "--baseline", "old.jsonl"});
+  EXPECT_EQ(result.code, 3) << result.out;
+  EXPECT_TRUE(has(result.out, "best: T=2 -> T=3     2.000     3.000  1.500  1.500..1.500        slower\n"));
+  EXPECT_EQ(
+      sandbox_.tune({"bench.yaml", "--tune", "--output", "new", "--baseline", "old.jsonl", "--threshold", "60%"}).code,
+      0);
+}
+
+TEST_F(Baseline, WhatCannotBeComparedIsRefusedBeforeAnythingRuns) {
+  sandbox_.write_script("{T: [2, 3]}");
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--tune", "--output", "old"}).code, 0);
+  const auto refusal = [&](const Words& more) {
+    Words words = {"bench.yaml", "--tune", "--output", "new"};
+    words.insert(words.end(), more.begin(), more.end());
+    const int runs = sandbox_.script_runs();
+    const Result result = sandbox_.tune(words);
+    EXPECT_EQ(result.code, 2) << result.out;
+    EXPECT_EQ(sandbox_.script_runs(), runs);
+    EXPECT_FALSE(fs::exists(sandbox_.folder() / "new.jsonl"));
+    return result.err;
+  };
+  EXPECT_TRUE(has(refusal({"--baseline", "absent.yaml"}), "absent.yaml"));
+  EXPECT_TRUE(
+      has(refusal({"--baseline", "bench.yaml"}), "bench.yaml:1: this file has a grid, and no result of one spec"));
+  sandbox_.write("shapes.yaml", "- {M: 1, N: 1, K: 1}\n");
+  EXPECT_TRUE(has(refusal({"--baseline", "old.yaml", "--shapes", "shapes.yaml"}), "compare the runs with tune diff"));
+  EXPECT_TRUE(has(refusal({"--threshold", "3%"}), "give --baseline FILE too"));
+  std::string other = sandbox_.read("old.yaml");
+  const auto at = other.find("device:\n  name: ");
+  ASSERT_NE(at, std::string::npos) << other;
+  sandbox_.write("other.yaml", other.insert(at + 16, "Other "));
+  EXPECT_TRUE(has(refusal({"--baseline", "other.yaml"}), "other.yaml is of the device Other"));
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--baseline", "old.yaml"}).code, 2) << "without --tune";
+  const Result same = sandbox_.tune({"bench.yaml", "--tune", "--baseline", "old.yaml", "--output", "old"});
+  EXPECT_EQ(same.code, 2) << same.out;
+  EXPECT_TRUE(has(same.err, "old.yaml"));
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_baseline_test

@@ -1,0 +1,109 @@
+// What someone sees who has not used tune before.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "support/cli.h"
+#include "support/has.h"
+
+namespace tune::cli::cli_first_use_test {
+namespace {
+
+class FirstUse : public testing::Test {
+ protected:
+  Result tune(std::vector<std::string> words) { return sandbox_.tune(words); }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(FirstUse, ARunBeginsWithWhatIsToBeDone) {
+  sandbox_.write_script("{T: [1, 2, 3]}");
+  const Result first = tune({"bench.yaml", "--tune", "--output", "out"});
+  EXPECT_TRUE(std::regex_search(first.err, std::regex("^bench on .*: 3 specs\n"))) << first.err;
+  EXPECT_FALSE(has(first.err, "estimate:")) << "it ends at once";
+  EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--output", "out"}).err, "3 specs")) << "nothing is left to be done";
+  EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--quiet", "--output", "quiet"}).err, "3 specs"));
+}
+
+TEST_F(FirstUse, ADryRunSaysWhatTheJournalKnows) {
+  sandbox_.write_script("{T: [1, 2, 3]}");
+  const Result nothing = tune({"bench.yaml", "--tune", "--dry-run", "--output", "out"});
+  EXPECT_EQ(nothing.code, 0);
+  EXPECT_EQ(nothing.err, "3 specs; time unknown: the journal knows too few of them\n");
+  EXPECT_EQ(sandbox_.script_runs(), 0);
+  tune({"bench.yaml", "--output", "out"});
+  EXPECT_EQ(tune({"bench.yaml", "--dry-run", "--output", "out"}).err,
+            "3 specs; the journal knows 3 of the specs: nothing is left to be timed\n");
+  EXPECT_EQ(tune({"bench.yaml", "--dry-run", "--quiet", "--output", "out"}).err, "");
+  sandbox_.write_script("{T: [1, 2, 3, 4, 5, 6, 7]}");
+  tune({"bench.yaml", "--max-evals", "5", "--output", "out"});
+  EXPECT_TRUE(std::regex_search(tune({"bench.yaml", "--dry-run", "--output", "out"}).err,
+                                std::regex("^7 specs; the journal knows [56] of the specs; estimate: .* s; from [56] "
+                                           "specs in the journal\n$")));
+}
+
+TEST_F(FirstUse, TheTableHasTwentyRowsAndTheLastLineNamesTheOthers) {
+  sandbox_.write_script("{$T: {range: [1, 25]}}");
+  const Result without = tune({"bench.yaml", "--tune", "--no-finals"});
+  EXPECT_TRUE(without.out.ends_with("\nthe same command with --top all shows the other 5 specs\n")) << without.out;
+  EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--no-finals", "--top", "all"}).out, "--top all"));
+  const Result with = tune({"bench.yaml", "--tune", "--no-finals", "--output", "out"});
+  EXPECT_TRUE(has(with.out, "(5 more: out.csv, or the same command with --top all)\n")) << with.out;
+  EXPECT_FALSE(with.out.ends_with("specs\n"));
+}
+
+TEST_F(FirstUse, AValidSpecIsOneThatNoConstraintPrunes) {
+  sandbox_.write_script("{T: [1, 2, 3], SAYS: [right, dies]}\nconstraints: [T != 3]");
+  EXPECT_TRUE(tune({"bench.yaml", "--dry-run"}).out.ends_with("Number of valid specs: 4\n"));
+  EXPECT_TRUE(has(tune({"bench.yaml", "--tune", "--no-finals"}).out, "Number of valid specs: 4\n2 of 4 measured\n"));
+}
+
+TEST_F(FirstUse, AMisspelledKeyIsNotMissing) {
+  sandbox_.write("bench.yaml", "name: bench\nrun: echo {args}\nparms: {T: [1, 2]}\n");
+  EXPECT_EQ(tune({"bench.yaml"}).err,
+            "tune: error: bench.yaml:3: unknown key 'parms' in the tuning file, did you mean 'params'?\n");
+}
+
+TEST_F(FirstUse, ARangeThatIsATextIsSaidToBeOne) {
+  for (const char* range : {"4..64", "4...64", "4-64", "4:64", "4:64:4"}) {
+    sandbox_.write_script(std::string("{T: ") + range + "}");
+    EXPECT_TRUE(has(tune({"bench.yaml", "--dry-run"}).err, std::string("parameter 'T' has the text '") + range +
+                                                               "' as one value; write several as [2, 4, 8], {range: "
+                                                               "[2, 8]} or {pow2: [2, 8]}, or quote the text"))
+        << range;
+  }
+}
+
+TEST_F(FirstUse, TheStatisticDecidesTheSweepAndIsNamedEverywhere) {
+  sandbox_.write_script("{T: [3, 1, 2]}");
+  const std::vector<std::string> words = {"bench.yaml", "--tune", "--no-finals", "--output", "out"};
+  ASSERT_EQ(tune(words).code, 0);
+  std::istringstream lines(sandbox_.read("out.jsonl"));
+  std::string journal;
+  for (std::string line; std::getline(lines, line);)
+    journal +=
+        (has(line, "\"mesh_idx\":0,") ? std::regex_replace(line, std::regex("\"min\":[0-9.e-]+"), "\"min\":0.0005")
+                                      : line) +
+        "\n";
+  sandbox_.write("out.jsonl", journal);
+  EXPECT_TRUE(has(tune(words).out, "top_spec_idx: 1\n"));
+  EXPECT_FALSE(has(sandbox_.read("out.csv"), "statistic"));
+  std::vector<std::string> least = words;
+  least.insert(least.end(), {"--statistic", "min"});
+  const int runs = sandbox_.script_runs();
+  const Result result = tune(least);
+  EXPECT_EQ(sandbox_.script_runs(), runs) << "the journal has all figures";
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n")) << result.out;
+  EXPECT_TRUE(has(result.out, "0.500000")) << result.out;
+  EXPECT_TRUE(has(result.out, "\nmet (ms): min of a spec's launches\n")) << result.out;
+  EXPECT_TRUE(has(sandbox_.read("out.csv"), "statistic\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.csv"), ",min\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "sweep_statistic: min\n")) << sandbox_.read("out.yaml");
+  EXPECT_TRUE(has(sandbox_.tune({"show", "out.jsonl"}).out, "top_spec_idx: 0\n"));
+  least.insert(least.end(), {"--outliers", "drop"});
+  EXPECT_TRUE(has(tune(least).out, "\nmet (ms): min without outliers of a spec's launches\n"));
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_first_use_test

@@ -1,0 +1,27 @@
+// A kernel of demo/hopper for the emulated machine. NAME and the parameters are defined on the command line.
+#include "demo/hopper_emulator/machine.h"
+
+#define gemm NAME
+#include "gemm.cu"
+#undef gemm
+
+namespace {
+
+#define AS_TEXT(x) #x
+#define TEXT_OF_NAME(x) AS_TEXT(x)
+
+void call(const tune::hopper::Kernel::Arguments& x) {
+  NAME(x.a, x.b,
+#if EPILOGUE_tma
+       x.c_map,
+#endif
+       x.c, x.workspace, x.m, x.n, x.k, x.ldc, x.group, x.parts, x.stagger, x.cluster_m, x.cluster_n);
+}
+
+const bool is_listed = [] {
+  tune::hopper::kernels().push_back(
+      {TEXT_OF_NAME(NAME), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes > 0, kSplit, &call});
+  return true;
+}();
+
+}  // namespace

@@ -1,0 +1,173 @@
+// The kernels of demo/hopper on an emulated multiprocessor: they compute the right product, wait for what they read,
+// and no block leaves while another one needs it. What only hardware shows, such as memory fences, is not emulated.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "demo/hopper_emulator/machine.h"
+
+namespace tune::hopper_emulator_test {
+namespace {
+
+using hopper::Kernel;
+
+struct Shape {
+  int m, n, k, ldc;
+};
+struct Launch {
+  int cluster_m = 1, cluster_n = 1, parts = 1, blocks = 2, group = 2, stagger = 0;
+};
+
+int ceil_div(int x, int y) { return (x + y - 1) / y; }
+
+std::size_t place(int row, int col, int ld) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(ld) + static_cast<std::size_t>(col);
+}
+
+unsigned short to_bf16(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return static_cast<unsigned short>(bits >> 16);  // all numbers here are exact
+}
+
+/// Numbers whose sums of products are exact in bf16.
+std::vector<unsigned short> small_numbers(int count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<unsigned short> numbers(static_cast<std::size_t>(count));
+  for (unsigned short& number : numbers) number = to_bf16(static_cast<float>(random() % 3) - 1);
+  return numbers;
+}
+
+float to_float(unsigned short bits) {
+  const std::uint32_t word = static_cast<std::uint32_t>(bits) << 16;
+  float x;
+  std::memcpy(&x, &word, sizeof x);
+  return x;
+}
+
+hopper::Map map_of(std::vector<unsigned short>& data, int rows, int cols, int ld, int box_rows) {
+  return {reinterpret_cast<unsigned char*>(data.data()), rows, cols, ld, 2, box_rows};
+}
+
+struct Product {
+  std::vector<unsigned short> c;  // its elements between rows have to stay as they were
+  std::vector<int> columns_of_a;  // where boxes of A began, in the order in which they were asked for
+};
+
+Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, unsigned seed) {
+  std::vector<unsigned short> a = small_numbers(shape.m * shape.k, 1), b = small_numbers(shape.n * shape.k, 2);
+  std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
+  const int tiles = ceil_div(kernel.swap ? shape.n : shape.m, kernel.bm * launch.cluster_m) *
+                    ceil_div(kernel.swap ? shape.m : shape.n, kernel.bn * launch.cluster_n) * launch.cluster_m *
+                    launch.cluster_n;
+  std::vector<float> workspace(static_cast<std::size_t>(tiles * launch.parts * kernel.bm * kernel.bn), NAN);
+  Kernel::Arguments arguments;
+  arguments.a =
+      map_of(a, shape.m, shape.k, shape.k, kernel.swap ? kernel.bn / launch.cluster_m : kernel.bm / launch.cluster_n);
+  arguments.b =
+      map_of(b, shape.n, shape.k, shape.k, kernel.swap ? kernel.bm / launch.cluster_n : kernel.bn / launch.cluster_m);
+  arguments.c_map = map_of(c, shape.m, shape.n, shape.ldc, kernel.swap ? std::min(64, kernel.bn) : 64);
+  arguments.c = c.data();
+  arguments.workspace = workspace.data();
+  arguments.m = shape.m;
+  arguments.n = shape.n;
+  arguments.k = shape.k;
+  arguments.ldc = shape.ldc;
+  arguments.group = launch.group;
+  arguments.parts = launch.parts;
+  arguments.stagger = launch.stagger;
+  arguments.cluster_m = launch.cluster_m;
+  arguments.cluster_n = launch.cluster_n;
+  const int blocks = kernel.split ? tiles * launch.parts : launch.blocks;
+  const int stage = (kernel.bm + kernel.bn) * kernel.bk * 2 + 16;
+  const int shared = kernel.stages * stage + (kernel.tma ? kernel.consumers * 2 * 64 * 128 : 0);
+  hopper::Machine machine(static_cast<unsigned>(blocks), static_cast<unsigned>(launch.cluster_m * launch.cluster_n),
+                          static_cast<unsigned>(kernel.consumers + 1) * 128, static_cast<std::size_t>(shared), seed);
+  machine.run([&] { kernel.call(arguments); });
+  return {c, machine.columns_asked_for(arguments.a.data)};
+}
+
+std::vector<unsigned short> expected(const Shape& shape) {
+  const std::vector<unsigned short> a = small_numbers(shape.m * shape.k, 1), b = small_numbers(shape.n * shape.k, 2);
+  std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
+  for (int i = 0; i < shape.m; ++i)
+    for (int j = 0; j < shape.n; ++j) {
+      float sum = 0;
+      for (int k = 0; k < shape.k; ++k) sum += to_float(a[place(i, k, shape.k)]) * to_float(b[place(j, k, shape.k)]);
+      c[place(i, j, shape.ldc)] = to_bf16(sum);
+    }
+  return c;
+}
+
+class HopperKernels : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(HopperKernels, ComputeTheProduct) {
+  const Kernel& kernel = hopper::kernels()[GetParam()];
+  const int rows = kernel.swap ? kernel.bn : kernel.bm, cols = kernel.swap ? kernel.bm : kernel.bn;
+  // The second has several tiles for each block, and a C whose rows the TMA cannot store.
+  const std::vector<Shape> shapes = {
+      {rows, cols, 256, cols}, {rows + 5, 2 * cols - 3, 136, 2 * cols}, {3, cols + 9, 392, cols + 11}};
+  unsigned seed = 1;
+  for (const Shape& shape : shapes)
+    for (const auto& [cluster_m, cluster_n] : {std::pair{1, 1}, {2, 1}, {1, 2}, {2, 2}}) {
+      if (kernel.bn % (8 * cluster_m) != 0) continue;
+      const int clusters = 1 + static_cast<int>(seed % 2);
+      Launch launch{cluster_m, cluster_n, 1, clusters * cluster_m * cluster_n};
+      launch.stagger = 2;
+      if (kernel.split) launch.parts = std::min(3, ceil_div(shape.k, kernel.bk));
+      try {
+        EXPECT_EQ(product(kernel, shape, launch, seed++).c, expected(shape))
+            << kernel.name << " " << shape.m << "x" << shape.n << "x" << shape.k << " " << cluster_m << "x"
+            << cluster_n;
+      } catch (const hopper::Fault& fault) {
+        ADD_FAILURE() << kernel.name << " " << shape.m << "x" << shape.n << "x" << shape.k << " clusters of "
+                      << cluster_m << "x" << cluster_n << ": " << fault.what();
+      }
+    }
+}
+
+// What it loaded last is still in the L2 cache.
+TEST(HopperKernel, GoesBackThroughKForEverySecondTile) {
+  const Kernel& kernel = hopper::kernels().front();
+  ASSERT_EQ(kernel.bk, 64);
+  Launch launch;
+  launch.blocks = 1;
+  EXPECT_EQ(product(kernel, {kernel.bm, 3 * kernel.bn, 192, 3 * kernel.bn}, launch, 1).columns_of_a,
+            (std::vector{0, 64, 128, 128, 64, 0, 0, 64, 128}));
+}
+
+std::string fault_of(unsigned blocks, const hopper::Act& kernel) {
+  hopper::Machine machine(blocks, blocks, 32, 1024, 1);
+  try {
+    machine.run(kernel);
+  } catch (const hopper::Fault& fault) {
+    return fault.what();
+  }
+  return "";
+}
+
+TEST(HopperEmulator, SaysWhatThreadsWaitForForEver) {
+  EXPECT_EQ(fault_of(1, [] { hopper::Machine::now().wait_until("what never comes", [] { return false; }); }),
+            "all wait for ever: 32 threads for what never comes;");
+}
+
+TEST(HopperEmulator, FindsTheUseOfABlockThatHasLeft) {
+  EXPECT_EQ(fault_of(2,
+                     [] {
+                       hopper::Machine& machine = hopper::Machine::now();
+                       if (machine.block().rank == 0) return;
+                       const unsigned& left = machine.block().cluster->blocks.front()->threads;
+                       machine.wait_until("the other block", [&left] { return left == 0; });
+                       machine.at(0, 1);
+                     }),
+            "shared memory of a block that has left is used");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HopperKernels, testing::Range<std::size_t>(0, hopper::kernels().size()),
+                         [](const auto& kernel) { return hopper::kernels()[kernel.param].name; });
+
+}  // namespace
+}  // namespace tune::hopper_emulator_test

@@ -1,0 +1,141 @@
+// The arithmetic of demo/hopper/schedule.cuh, compiled for the host: the blocks of a grid do all the work, and none
+// twice.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+
+#define __device__
+#define __forceinline__ inline
+/// The device may be wrong by so many steps of a float.
+inline int steps_of_error = 0;
+inline float __fdividef(float x, float y) {
+  float quotient = x / y;
+  for (int i = 0; i < std::abs(steps_of_error); ++i)
+    quotient = std::nextafterf(quotient, steps_of_error < 0 ? 0 : 1e30F);
+  return quotient;
+}
+#include "../../demo/hopper/schedule.cuh"
+
+namespace tune::hopper_schedule_test {
+namespace {
+
+struct Grid {
+  int rows, cols, slices, group, parts;
+  unsigned blocks;
+  Cluster cluster = {1, 1};
+};
+
+/// How often each slice of each tile is multiplied, by (row, column, slice).
+template <typename Tiles>
+std::map<std::tuple<int, int, int>, int> multiplied(const Grid& grid) {
+  std::map<std::tuple<int, int, int>, int> times;
+  for (unsigned block = 0; block < grid.blocks; ++block) {
+    const Tiles tiles(grid.rows, grid.cols, grid.slices, grid.group, grid.parts, grid.cluster, block, grid.blocks);
+    for (unsigned turn = 0; tiles.has(turn); ++turn) {
+      const Work work = tiles.at(turn);
+      for (int i = 0; i < work.slices; ++i)
+        ++times[{work.row, work.col, work.part + i * static_cast<int>(tiles.parts)}];
+    }
+  }
+  return times;
+}
+
+/// Expects each slice of each tile that a grid with clusters of `down` x `across` tiles has once.
+template <typename Tiles>
+void expect_each_once(const Grid& grid, int tile_rows, int tile_cols) {
+  const auto times = multiplied<Tiles>(grid);
+  const auto tiles_of = [](int size, int tile) { return (size + tile - 1) / tile * tile; };
+  std::size_t expected = 0;
+  for (int row = 0; row < tiles_of(grid.rows, tile_rows * static_cast<int>(grid.cluster.rows)); row += tile_rows)
+    for (int col = 0; col < tiles_of(grid.cols, tile_cols * static_cast<int>(grid.cluster.cols)); col += tile_cols)
+      for (int slice = 0; slice < grid.slices; ++slice, ++expected) {
+        const auto found = times.find({row, col, slice});
+        ASSERT_TRUE(found != times.end()) << row << " " << col << " " << slice;
+        ASSERT_EQ(found->second, 1) << row << " " << col << " " << slice;
+      }
+  EXPECT_EQ(times.size(), expected);
+}
+
+TEST(HopperSchedule, EverySliceOfEveryTileIsMultipliedOnce) {
+  for (const int group : {1, 3, 8, 100})
+    for (const unsigned blocks : {1u, 7u, 132u}) {
+      expect_each_once<Schedule<128, 192, false>>({1000, 2000, 5, group, 1, blocks}, 128, 192);
+      expect_each_once<Schedule<64, 8, false>>({64, 1, 1, group, 1, blocks}, 64, 8);
+    }
+}
+
+TEST(HopperSchedule, ABlockGoesOnToItsNextWorkUntilThereIsNone) {
+  const Schedule<64, 64, false> tiles(300, 300, 4, 2, 1, {1, 1}, 3, 7);
+  unsigned turn = 0;
+  Work work = tiles.at(0);
+  while (tiles.next(turn, work)) EXPECT_EQ(work.tile, tiles.at(turn).tile) << turn;
+  EXPECT_EQ(turn, 4U) << "25 tiles: the blocks 0 to 3 of 7 have four each";
+}
+
+TEST(HopperSchedule, ClustersMayBeginAtDifferentSlices) {
+  const auto first_slice = [](unsigned block, unsigned stagger) {
+    return Schedule<64, 64, false>(64, 8192, 64, 8, 1, {1, 2}, block, 128).first_slice(stagger);
+  };
+  EXPECT_EQ(first_slice(127, 0), 0U);
+  EXPECT_EQ(first_slice(2, 5), 5U);
+  EXPECT_EQ(first_slice(3, 5), 5U) << "both blocks of a cluster read the same slices";
+  EXPECT_EQ(first_slice(127, 5), 63U * 5 % 64);
+}
+
+TEST(HopperSchedule, ClustersTakeNeighbouringTilesEvenAtTheEdges) {
+  expect_each_once<Schedule<128, 128, false>>({900, 1100, 3, 2, 1, 130, {2, 1}}, 128, 128);
+  expect_each_once<Schedule<128, 128, false>>({900, 1100, 3, 8, 1, 130, {1, 2}}, 128, 128);
+  expect_each_once<Schedule<64, 64, true>>({300, 200, 20, 8, 3, 132, {2, 2}}, 64, 64);
+}
+
+TEST(HopperSchedule, PartsOfATileHaveAllItsSlicesBetweenThem) {
+  for (const int parts : {2, 3, 8})
+    expect_each_once<Schedule<128, 128, true>>({256, 256, 21, 8, parts, static_cast<unsigned>(4 * parts)}, 128, 128);
+}
+
+TEST(HopperSchedule, PartsOfATileHaveTheSameNumberOfItAndDifferentTilesDifferentOnes) {
+  std::map<int, std::set<std::pair<int, int>>> corners;
+  std::map<int, std::set<int>> parts;
+  for (unsigned block = 0; block < 48; ++block) {
+    const Work work = Schedule<64, 64, true>(256, 256, 30, 8, 3, {2, 1}, block, 48).at(0);
+    corners[work.tile].insert({work.row, work.col});
+    parts[work.tile].insert(work.part);
+  }
+  EXPECT_EQ(corners.size(), 16u);
+  for (const auto& [tile, places] : corners) EXPECT_EQ(places.size(), 1u) << tile;
+  for (const auto& [tile, all] : parts) EXPECT_EQ(all, (std::set<int>{0, 1, 2})) << tile;
+}
+
+TEST(HopperSchedule, DivisionIsExact) {
+  for (steps_of_error = -2; steps_of_error <= 2; ++steps_of_error)
+    for (unsigned y : {1u, 2u, 3u, 7u, 131u, 132u, 1000u, 65536u, (1u << 20) - 1})
+      for (unsigned x = 0; x < 1u << 20; x += x % y == y - 1 ? 1 : std::max(1u, y - 1 - x % y))
+        ASSERT_EQ(divide(x, y), x / y) << x << " / " << y << ", " << steps_of_error;
+  steps_of_error = 0;
+}
+
+TEST(HopperSchedule, EightRowsOfASwizzledColumnLieInEightBanks) {
+  std::set<unsigned> places;
+  for (unsigned row = 0; row < 64; ++row)
+    for (unsigned chunk = 0; chunk < 8; ++chunk) {
+      const unsigned place = swizzled(row * 128 + chunk * 16);
+      EXPECT_EQ(place / 128, row) << "a row stays within its bytes";
+      EXPECT_EQ(swizzled(row * 128 + chunk * 16 + 8), place + 8) << "16 bytes stay together";
+      places.insert(place);
+    }
+  EXPECT_EQ(places.size(), 64u * 8);
+  for (unsigned first = 0; first < 64; first += 8)
+    for (unsigned chunk = 0; chunk < 8; ++chunk) {
+      std::map<unsigned, int> banks;  // of 16 bytes
+      for (unsigned row = first; row < first + 8; ++row) ++banks[swizzled(row * 128 + chunk * 16) / 16 % 8];
+      for (const auto& [bank, times] : banks) EXPECT_EQ(times, 1) << "bank " << bank;
+    }
+}
+
+}  // namespace
+}  // namespace tune::hopper_schedule_test

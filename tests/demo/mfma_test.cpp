@@ -1,0 +1,204 @@
+// demo/gemm_mfma.hip on the host, with every instruction it uses: whatever its parameters are, it multiplies right, and
+// it would not if the elements of a matrix were in other lanes or registers.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demo/mfma_emulator.h"
+
+#define CASE F16Of32
+#define BM 64
+#define BN 64
+#define BK 32
+#define WM 32
+#define WN 32
+#define MFMA 32
+#define KPACK 8
+#define PAD 1
+#define STAGES 2
+#define type_a_f16 1
+#include "demo/mfma_case.h"
+#define CASE F16Of16
+#define BM 64
+#define BN 32
+#define BK 64
+#define WM 32
+#define WN 16
+#define MFMA 16
+#define KPACK 8
+#define PAD 0
+#define STAGES 1
+#define type_a_f16 1
+#define type_c_f16 1
+#include "demo/mfma_case.h"
+#define CASE Bf16Of32
+#define BM 64
+#define BN 64
+#define BK 16
+#define WM 64
+#define WN 64
+#define MFMA 32
+#define KPACK 4
+#define PAD 2
+#define STAGES 1
+#define type_a_bf16 1
+#define type_c_bf16 1
+#include "demo/mfma_case.h"
+#define CASE Bf16Of16
+#define BM 32
+#define BN 32
+#define BK 16
+#define WM 16
+#define WN 32
+#define MFMA 16
+#define KPACK 4
+#define PAD 1
+#define STAGES 2
+#define type_a_bf16 1
+#include "demo/mfma_case.h"
+#define CASE F32Of32
+#define BM 64
+#define BN 64
+#define BK 8
+#define WM 32
+#define WN 64
+#define MFMA 32
+#define KPACK 4
+#define PAD 0
+#define STAGES 2
+#define type_a_f32 1
+#include "demo/mfma_case.h"
+#define CASE F32Of16
+#define BM 32
+#define BN 32
+#define BK 4
+#define WM 32
+#define WN 16
+#define MFMA 16
+#define KPACK 1
+#define PAD 1
+#define STAGES 1
+#define type_a_f32 1
+#include "demo/mfma_case.h"
+#define __gfx908__
+#define CASE OldBf16Of32
+#define BM 64
+#define BN 64
+#define BK 16
+#define WM 32
+#define WN 64
+#define MFMA 32
+#define KPACK 8
+#define PAD 0
+#define STAGES 1
+#define type_a_bf16 1
+#include "demo/mfma_case.h"
+#define CASE OldBf16Of16
+#define BM 32
+#define BN 32
+#define BK 16
+#define WM 16
+#define WN 16
+#define MFMA 16
+#define KPACK 2
+#define PAD 1
+#define STAGES 2
+#define type_a_bf16 1
+#include "demo/mfma_case.h"
+
+namespace tune::emulator::mfma_test {
+namespace {
+
+// Not multiples of any tile; k has to be one.
+constexpr int kM = 72, kN = 40, kK = 64;
+
+/// -1, 0 or 1, so that all sums are exact in every type.
+std::vector<int> small_numbers(int count, unsigned seed) {
+  std::vector<int> numbers;
+  for (int i = 0; i < count; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    numbers.push_back(static_cast<int>(seed >> 16) % 3 - 1);
+  }
+  return numbers;
+}
+
+template <typename Element>
+std::vector<Element> elements_of(const std::vector<int>& numbers) {
+  std::vector<Element> elements;
+  for (const int number : numbers) {
+    if constexpr (std::is_same_v<Element, short>)
+      elements.push_back(static_cast<short>(number == 0 ? 0 : number > 0 ? 0x3f80 : 0xbf80));
+    else
+      elements.push_back(static_cast<Element>(number));
+  }
+  return elements;
+}
+
+float number_of(unsigned short bits) { return value_of(static_cast<short>(bits)); }
+float number_of(float value) { return value; }
+float number_of(_Float16 value) { return static_cast<float>(value); }
+
+/// How many elements of C are wrong. A is row-major, B column-major.
+template <typename Case>
+int wrong_elements() {
+  const std::vector<int> a = small_numbers(kM * kK, 1), b = small_numbers(kN * kK, 2);
+  const auto a_elements = elements_of<typename Case::Element>(a), b_elements = elements_of<typename Case::Element>(b);
+  std::vector<typename Case::Result> c(kM * kN);
+  const std::function<void()> kernel = [&] {
+    Case::kernel(a_elements.data(), b_elements.data(), c.data(), kM, kN, kK);
+  };
+  for (unsigned y = 0; y * Case::rows < kM; ++y)
+    for (unsigned x = 0; x * Case::cols < kN; ++x) {
+      block_index = {x, y, 0};
+      Block(Case::threads, kernel).run();
+    }
+  int wrong = 0;
+  for (int i = 0; i < kM; ++i)
+    for (int j = 0; j < kN; ++j) {
+      int sum = 0;
+      for (int k = 0; k < kK; ++k)
+        sum += a[static_cast<std::size_t>(i * kK + k)] * b[static_cast<std::size_t>(j * kK + k)];
+      wrong += number_of(c[static_cast<std::size_t>(i * kN + j)]) != static_cast<float>(sum) ? 1 : 0;
+    }
+  return wrong;
+}
+
+template <typename Case>
+class Mfma : public testing::Test {
+ protected:
+  int wrong_with(Mistake what) const {
+    mistake = what;
+    const int wrong = wrong_elements<Case>();
+    mistake = Mistake::none;
+    return wrong;
+  }
+};
+
+using Cases = testing::Types<F16Of32, F16Of16, Bf16Of32, Bf16Of16, F32Of32, F32Of16, OldBf16Of32, OldBf16Of16>;
+TYPED_TEST_SUITE(Mfma, Cases);
+
+TYPED_TEST(Mfma, MultipliesRight) { EXPECT_EQ(this->wrong_with(Mistake::none), 0); }
+
+TYPED_TEST(Mfma, DependsOnWhereElementsOfTheResultAre) {
+  EXPECT_GT(this->wrong_with(Mistake::rows_of_d), kM * kN / 4);
+  EXPECT_GT(this->wrong_with(Mistake::columns_of_d), kM * kN / 4);
+}
+
+TYPED_TEST(Mfma, DependsOnWhichElementsOfAAndBMeet) {
+  EXPECT_GT(this->wrong_with(Mistake::lanes_of_a), kM * kN / 4);
+  if (sizeof(typename TypeParam::Element) < 4) {
+    EXPECT_GT(this->wrong_with(Mistake::items_of_b), kM * kN / 4);
+  }
+}
+
+TEST(Emulator, SaysWhenThreadsWaitForever) {
+  const std::function<void()> kernel = [] {
+    if (block->thread() != 5) block->wait(0, 128);
+  };
+  EXPECT_THROW(Block(128, kernel).run(), std::logic_error);
+}
+
+}  // namespace
+}  // namespace tune::emulator::mfma_test

@@ -1,0 +1,138 @@
+// How a real GPU is measured: clocks, power, energy, very short kernels. Skipped where there is no device.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+
+#include "support/cli.h"
+
+namespace tune::cli::gpu_measure_test {
+namespace {
+
+class GpuMeasure : public testing::Test {
+ protected:
+  void SetUp() override {
+    sandbox_.environment.erase("TUNE_LOCKS");  // those that run beside each other take turns
+    const Result probe = sandbox_.tune({"--probe", "--backend", "cuda"});
+    if (probe.code != 0) GTEST_SKIP() << "no CUDA device: " << probe.err;
+    has_counter_ = probe.out.find("energy_counter: 1") != std::string::npos;
+    sandbox_.write("gemm.cu", R"(
+__device__ bool was_done;  // a launch has found its result in C
+extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m, int n, int k) {
+  const int i = blockIdx.x, j = threadIdx.x;
+  float sum = 0;
+  for (int repeat = 0; repeat < REPEATS; ++repeat) {
+    sum = 0;
+    for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+    asm volatile("" : "+f"(sum));
+  }
+#ifdef ADD
+  sum += C[i * n + j];
+#endif
+#ifdef FAILS_IF_DONE
+  if (C[i * n + j] == sum) was_done = true;
+  if (was_done) sum = -1;
+#endif
+  C[i * n + j] = sum;
+}
+)");
+  }
+
+  /// All measured specs of a run.
+  std::vector<Trial> tune(const std::string& keys, const std::vector<std::string>& options = {}, int beta = 0) {
+    sandbox_.write("gemm.yaml",
+                   "{name: gemm, file: gemm.cu, kernel: gemm, problem: {gemm: {m: 256, n: 256, k: 16, beta: " +
+                       std::to_string(beta) +
+                       "}},\n"
+                       "launch: {grid: [256], block: [256], args: [A, B, C, m, n, k]}, " +
+                       keys + "}\n");
+    name_ = "out" + std::to_string(runs_++);
+    std::vector<std::string> arguments = {"gemm.yaml", "--output", name_};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    last_ = sandbox_.tune(arguments);
+    EXPECT_EQ(last_.code, 0) << last_.err << last_.out;
+    std::vector<Trial> trials;
+    for (const wire::TrialRecord& record : sandbox_.trials(name_ + ".jsonl"))
+      if (record.trial.measurement()) trials.push_back(record.trial);
+    return trials;
+  }
+
+  Sandbox sandbox_;
+  std::string name_;
+  Result last_;
+  bool has_counter_ = false;
+  int runs_ = 0;
+};
+
+double metric(const Trial& trial, const char* name) {
+  const auto& metrics = trial.measurement()->metrics;
+  const auto found = metrics.find(name);
+  return found == metrics.end() ? std::nan("") : found->second;
+}
+
+TEST_F(GpuMeasure, RecordsCarryClockPowerAndTemperature) {
+  const auto trials = tune("params: {REPEATS: [1, 100]}");
+  ASSERT_EQ(trials.size(), 2u);
+  if (std::isnan(metric(trials[0], "clock_mhz"))) GTEST_SKIP() << "NVML tells nothing here";
+  for (const Trial& trial : trials) {
+    EXPECT_GT(metric(trial, "clock_mhz"), 0);
+    EXPECT_GT(metric(trial, "memory_clock_mhz"), 0);
+    EXPECT_GT(metric(trial, "power_w"), 0);
+    EXPECT_GT(metric(trial, "temperature_c"), 0);
+    EXPECT_GE(metric(trial, "throttle"), 0);
+  }
+  EXPECT_NE(sandbox_.read(name_ + ".csv").find(",clock_mhz,"), std::string::npos);
+  EXPECT_EQ(last_.out.find("clock_mhz"), std::string::npos) << "the table is for what differs";
+}
+
+TEST_F(GpuMeasure, AShortKernelIsFasterInAWarmCache) {
+  const auto cold = tune("params: {REPEATS: 1}"), warm = tune("params: {REPEATS: 1}, measure: {cold_cache: false}");
+  ASSERT_TRUE(cold.size() == 1 && warm.size() == 1);
+  EXPECT_LT(warm[0].measurement()->timing.median, cold[0].measurement()->timing.median);
+  std::cout << "a product of 256 x 256 x 16: " << cold[0].measurement()->timing.median * 1e6 << " us cold, "
+            << warm[0].measurement()->timing.median * 1e6 << " us warm\n";
+}
+
+TEST_F(GpuMeasure, TheMostFrugalSpecWins) {
+  if (!has_counter_) GTEST_SKIP() << "the device has no energy counter";
+  const auto trials = tune(
+      "params: {REPEATS: [1, 40, 1000]}, objective: gflops_per_watt,\n"
+      "metrics: {eff: {expr: flops/energy/1e9, maximize: true}}",
+      {"--tune"});
+  ASSERT_EQ(trials.size(), 3u);
+  EXPECT_NE(last_.out.find("\nparams:\n  REPEATS: 1\n"), std::string::npos) << last_.out;
+  EXPECT_NE(last_.out.find("Efficiency (GFLOPS/W)"), std::string::npos) << last_.out;
+  EXPECT_NE(sandbox_.read(name_ + ".yaml").find("eff"), std::string::npos);
+  for (const Trial& trial : trials)
+    EXPECT_TRUE(metric(trial, "energy") > 0 || trial.measurement()->timing.stopped_early) << outcome_text(trial);
+}
+
+TEST_F(GpuMeasure, LaunchesOfALoadFindNoResultOfTheOneBefore) {
+  const auto trials = tune("params: {REPEATS: [1, 200], FAILS_IF_DONE: 1}, measure: {state: sustained}",
+                           {"--tune", "--finals-budget", "10s"});
+  ASSERT_EQ(trials.size(), 2u) << last_.out;
+  EXPECT_EQ((last_.out + last_.err).find("are wrong"), std::string::npos) << last_.out << last_.err;
+  EXPECT_NE(last_.out.find("  burst ms  "), std::string::npos) << last_.out;
+}
+
+TEST_F(GpuMeasure, WhyTheFinalsTellNoEnergyIsANote) {
+  const auto trials =
+      tune("params: {REPEATS: [1, 2], ADD: 1}, metrics: {joules: {expr: energy, minimize: true}}", {"--tune"}, 1);
+  ASSERT_EQ(trials.size(), 2u);
+  const std::string note = "note: energy is not measured: it takes launches without a pause, ";
+  const auto said = last_.out.find(note);
+  EXPECT_NE(said, std::string::npos) << last_.out;
+  EXPECT_EQ(last_.out.find(note, said + 1), std::string::npos) << "of all finalists once";
+}
+
+TEST_F(GpuMeasure, EnergyThatIsOnlyShownIsMeasuredInTheFinals) {
+  if (!has_counter_) GTEST_SKIP() << "the device has no energy counter";
+  const auto trials = tune("params: {REPEATS: [1, 2]}, metrics: {joules: {expr: energy, minimize: true}}", {"--tune"});
+  ASSERT_EQ(trials.size(), 2u);
+  for (const Trial& trial : trials) EXPECT_TRUE(std::isnan(metric(trial, "energy")));
+  EXPECT_NE(last_.out.find("joules"), std::string::npos);
+  EXPECT_NE(sandbox_.read(name_ + ".jsonl").find("\"energy\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tune::cli::gpu_measure_test

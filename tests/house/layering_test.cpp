@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace tune::layering_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = TUNE_SOURCE_DIR;
+
+struct Include {
+  std::string file;    // relative to the repository
+  std::string header;  // as written
+  bool quoted;
+};
+
+std::vector<Include> includes() {
+  static const std::regex kLine("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]");
+  std::vector<Include> all;
+  for (const char* folder : {"src", "worker"})
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (!entry.is_regular_file() || entry.path().filename() == "CMakeLists.txt") continue;
+      std::ifstream text(entry.path());
+      for (std::string line; std::getline(text, line);) {
+        std::smatch match;
+        if (std::regex_search(line, match, kLine))
+          all.push_back({fs::relative(entry.path(), kRoot).string(), match[2], match[1] == "\""});
+      }
+    }
+  return all;
+}
+
+// The file that is included, relative to the repository: src/exec/agent.cpp includes "wire/json.h", which is
+// src/wire/json.h. Empty if it is not the project's.
+std::string included(const Include& include) {
+  if (!include.quoted) return "";
+  std::vector<std::string> roots = {"src", "demo"};
+  if (include.file.starts_with("worker/")) roots.insert(roots.begin(), "worker");
+  for (const std::string& root : roots)
+    if (fs::exists(kRoot / root / include.header)) return root + '/' + include.header;
+  return "";
+}
+
+// src/model/values/value.h is of `model`, worker/checking/inputs.cpp of `worker`, src/main.cpp of `main`.
+std::string module_of(const std::string& file) {
+  if (!file.starts_with("src/")) return file.substr(0, file.find('/'));
+  const auto slash = file.find('/', 4);
+  return slash == std::string::npos ? "main" : file.substr(4, slash - 4);
+}
+
+// src/model/values/value.h is of the room `values`, worker/gpu/cuda/ptxas_log.h of `gpu`, src/model/plan.h of none.
+std::string room_of(const std::string& file) {
+  const std::string in_module = file.substr(file.starts_with("src/") ? file.find('/', 4) + 1 : file.find('/') + 1);
+  const auto slash = in_module.find('/');
+  return slash == std::string::npos ? "" : in_module.substr(0, slash);
+}
+
+using Arrows = std::map<std::string, std::set<std::string>>;
+
+// Which modules each module may include.
+const Arrows kModules = {
+    {"model", {}},
+    {"platform", {"model"}},
+    {"wire", {"model"}},
+    {"config", {"model", "platform"}},
+    {"database", {"model", "platform", "config"}},
+    {"search", {"model"}},
+    {"demo", {}},  // headers for programs of others
+    {"kokkos", {"model", "platform", "config", "database", "search", "demo"}},
+    {"report", {"model"}},
+    {"recording", {"model", "wire", "platform"}},
+    {"exec", {"model", "wire", "platform"}},
+    {"worker", {"model", "wire", "platform"}},
+    {"results", {"model", "wire", "platform", "config", "database", "report", "recording"}},
+    {"tuning", {"model", "wire", "platform", "config", "search", "report", "recording", "exec", "results"}},
+    {"cli", {"model", "platform", "config", "search"}},
+    {"commands",
+     {"model", "wire", "platform", "config", "database", "search", "report", "recording", "exec", "results", "tuning",
+      "cli", "kokkos"}},
+    {"main", {"model", "platform", "exec", "commands", "cli"}},
+};
+
+// Modules of several rooms, and which others each room may include; "" is what lies beside the rooms.
+const std::map<std::string, Arrows> kRooms = {
+    {"model",
+     {{"values", {}},
+      {"expression", {"values"}},
+      {"", {"values", "expression"}},  // what other modules speak of
+      {"constraints", {"values", "expression", ""}},
+      {"statistics", {"values", "expression", ""}}}},
+    {"platform", {{"files", {}}, {"process", {"files"}}, {"store", {"files", "process"}}, {"net", {"files"}}}},
+    {"config",
+     {{"yaml", {}},
+      {"shapes", {"yaml"}},
+      {"t1", {"yaml"}},
+      {"reader", {"yaml", "shapes", "t1"}},
+      {"recorded", {"yaml", "reader"}}}},
+    {"exec",
+     {{"request", {}},
+      {"process", {}},
+      {"build", {"request", "process"}},
+      {"device", {"request", "process", "build"}},
+      {"evaluate", {"request", "process", "build", "device"}},
+      {"cluster", {"request", "process", "build", "device", "evaluate"}},
+      {"", {"process", "device", "cluster"}}}},  // the workers of this machine or of a cluster
+    {"worker",
+     {{"host", {}},
+      {"compiler", {}},
+      {"sensors", {}},
+      {"clocks", {"sensors"}},
+      {"checking", {""}},
+      {"measuring", {"", "sensors", "checking"}},
+      {"program", {"", "host", "compiler", "measuring"}},
+      {"cpu", {"", "host", "compiler", "sensors", "checking", "measuring", "program"}},
+      {"gpu", {"", "host", "compiler", "sensors", "checking", "measuring"}},
+      {"", {"cpu"}}}},  // main.cpp runs kernels in processes of their own
+};
+
+const std::map<std::string, std::set<std::string>> kThirdParty = {
+    {"boost/",
+     {"src/platform/process/child.cpp", "src/platform/process/child.h", "src/platform/net/page_server.cpp",
+      "src/platform/process/process.cpp"}},
+    {"xxhash.h", {"src/platform/store/store.cpp"}},
+    {"spdlog/", {"src/platform/files/log.cpp"}},
+    {"nlohmann/", {"src/wire/json.h"}},
+    {"CLI/", {"src/cli/kinds.h", "src/cli/texts.cpp"}},
+    {"yaml-cpp/", {"src/config/yaml/parse_yaml.cpp"}},
+    {"zlib.h", {"src/recording/text_file.cpp"}},
+    {"bzlib.h", {"src/recording/text_file.cpp"}},
+};
+
+TEST(Layering, EveryModuleIncludesOnlyTheModulesBelowIt) {
+  const auto all = includes();
+  ASSERT_GT(all.size(), 300u);
+  for (const Include& include : all) {
+    const std::string header = included(include), from = module_of(include.file);
+    if (header.empty()) continue;
+    ASSERT_TRUE(kModules.contains(from)) << include.file;
+    EXPECT_TRUE(from == module_of(header) || kModules.at(from).contains(module_of(header)))
+        << include.file << " includes " << header;
+  }
+}
+
+TEST(Layering, EveryRoomIncludesOnlyTheRoomsBelowIt) {
+  std::map<std::string, std::set<std::string>> seen;
+  for (const Include& include : includes()) {
+    const std::string header = included(include), module = module_of(include.file);
+    if (header.empty() || module_of(header) != module || !kRooms.contains(module)) continue;
+    const std::string from = room_of(include.file), to = room_of(header);
+    ASSERT_TRUE(kRooms.at(module).contains(from)) << include.file;
+    seen[module].insert(from);
+    EXPECT_TRUE(from == to || kRooms.at(module).at(from).contains(to)) << include.file << " includes " << header;
+  }
+  for (const auto& [module, rooms] : kRooms) EXPECT_EQ(seen[module].size(), rooms.size()) << module;
+}
+
+TEST(Layering, EveryLibraryIsSeenOnlyWhereItIsUsed) {
+  std::set<std::string> seen;
+  for (const Include& include : includes())
+    for (const auto& [prefix, files] : kThirdParty)
+      if (include.header.starts_with(prefix)) {
+        seen.insert(prefix);
+        EXPECT_TRUE(files.contains(include.file)) << include.file << " includes " << include.header;
+      }
+  EXPECT_EQ(seen.size(), kThirdParty.size());
+}
+
+TEST(Layering, TheTestSeesAForbiddenArrow) {
+  const std::string header = included({"src/model/values/value.h", "wire/messages.h", true});
+  EXPECT_EQ(header, "src/wire/messages.h");
+  EXPECT_FALSE(kModules.at(module_of("src/model/values/value.h")).contains(module_of(header)));
+  EXPECT_FALSE(kRooms.at("exec").at(room_of("src/exec/build/builder.h")).contains(room_of("src/exec/cluster/agent.h")));
+}
+
+}  // namespace
+}  // namespace tune::layering_test

@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include "model/grid_scan.h"
+#include "support/tuning_folder.h"
+
+namespace tune::t1_test {
+namespace {
+
+const std::string kT1 = R"json({
+ "ConfigurationSpace": {
+  "TuningParameters": [
+   {"Name": "block_x", "Type": "int", "Values": "[32, 64, 2*64]", "Default": 64},
+   {"Name": "vector", "Type": "int", "Values": "[2**i for i in range(3)]"},
+   {"Name": "unroll", "Type": "int", "Values": "list(range(1, 4))", "Default": 2},
+   {"Name": "pad", "Type": "bool", "Values": "[True, False]", "Default": false}],
+  "Conditions": [{"Expression": "block_x * vector <= 128 and unroll % 2 == 0", "Parameters": ["block_x", "vector"]}]},
+ "Search": {"Name": "random"}, "Budget": [{"Type": "ConfigurationCount", "BudgetValue": 100}],
+ "KernelSpecification": {
+  "Language": "CUDA", "KernelName": "add", "KernelFile": "add.cu", "CompilerOptions": ["-std=c++17"],
+  "ProblemSize": [4096, 16], "GlobalSizeType": "CUDA",
+  "GlobalSize": {"X": "ProblemSize[0]", "Y": "ProblemSize[1]"}, "GridDivX": ["block_x", "vector"],
+  "LocalSize": {"X": "block_x"}, "SharedMemory": 256,
+  "Arguments": [
+   {"Name": "out", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": "ProblemSize[0]*ProblemSize[1]"},
+   {"Type": "float4", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Random", "Size": 16384},
+   {"Type": "int32", "MemoryType": "Scalar", "FillValue": 4096},
+   {"Type": "float", "MemoryType": "Scalar", "FillValue": 0.5}]}
+})json";
+
+Plan plan_of(const TuningFolder& folder, const std::string& text) {
+  folder.write("add.cu", "");
+  return config::load(std::vector{folder.write("t1.json", text)}, {}).plan;
+}
+
+std::string complaint(const std::string& text) {
+  const TuningFolder folder;
+  return folder.complaint([&] { plan_of(folder, text); });
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  EXPECT_NE(text.find(from), std::string::npos) << from;
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(T1, IsReadAsATuningFile) {
+  const TuningFolder folder;
+  const Plan plan = plan_of(folder, kT1);
+  EXPECT_EQ(plan.name, "add");
+  EXPECT_EQ(plan.kernel, "add");
+  EXPECT_EQ(plan.backend, Backend::cuda);
+  EXPECT_EQ(plan.space.product_size(), 3 * 3 * 3 * 2);
+  GridScan scan(plan.space);
+  int valid = 0;
+  while (scan.next()) ++valid;
+  EXPECT_EQ(valid, 6 * 1 * 2);
+  EXPECT_EQ(plan.build.flags, std::vector<std::string>{"-std=c++17"});
+  EXPECT_EQ(plan.default_settings.size(), 3u);
+  EXPECT_EQ(plan.reference.trusted.size(), 4u);
+  const auto& custom = std::get<Custom>(plan.problem);
+  ASSERT_EQ(custom.buffers.size(), 2u);
+  EXPECT_EQ(custom.buffers[0].role, Buffer::Role::out);
+  EXPECT_EQ(custom.buffers[0].count, 65536);
+  EXPECT_EQ(custom.buffers[1].name, "arg1");
+  EXPECT_EQ(custom.buffers[1].count, 65536);
+}
+
+TEST(T1, LaunchesWhatItSays) {
+  const TuningFolder folder;
+  const Plan plan = plan_of(folder, kT1);
+  ASSERT_EQ(plan.launches.size(), 1u);
+  const Launch& launch = plan.launches.front();
+  const std::vector<Setting> settings = {
+      {"block_x", std::int64_t{32}}, {"vector", std::int64_t{4}}, {"unroll", std::int64_t{2}}, {"pad", Bool{true}}};
+  const std::vector<Value> slots = plan.space.environment(std::get<Spec>(plan.space.at(settings)));
+  const auto value = [&](const Expression& expression) {
+    EvalFailure failure;
+    return expression.number(slots, failure);
+  };
+  ASSERT_EQ(launch.grid.size(), 2u);
+  EXPECT_EQ(value(launch.grid[0]), 32);
+  EXPECT_EQ(value(launch.grid[1]), 16);
+  ASSERT_EQ(launch.block.size(), 1u);
+  EXPECT_EQ(value(launch.block[0]), 32);
+  ASSERT_TRUE(launch.shared);
+  EXPECT_EQ(value(*launch.shared), 256);
+  ASSERT_EQ(launch.args.size(), 4u);
+  EXPECT_EQ(launch.args[2].type, Argument::Scalar::i32);
+  EXPECT_EQ(launch.args[3].type, Argument::Scalar::f32);
+}
+
+TEST(T1, GridsInThreadsAreDividedByTheBlock) {
+  const TuningFolder folder;
+  const Plan plan =
+      plan_of(folder, replaced(replaced(kT1, "\"GlobalSizeType\": \"CUDA\"", "\"GlobalSizeType\": \"OpenCL\""),
+                               "\"GridDivX\": [\"block_x\", \"vector\"],", ""));
+  EvalFailure failure;
+  const std::vector<Setting> settings = {
+      {"block_x", std::int64_t{64}}, {"vector", std::int64_t{1}}, {"unroll", std::int64_t{2}}, {"pad", Bool{true}}};
+  const auto slots = plan.space.environment(std::get<Spec>(plan.space.at(settings)));
+  EXPECT_EQ(plan.launches.front().grid[0].number(slots, failure), 64);
+}
+
+TEST(T1, SaysWhatTuneHasNoCounterpartFor) {
+  EXPECT_EQ(complaint(replaced(kT1, "\"CUDA\", \"KernelName\"", "\"OpenCL\", \"KernelName\"")),
+            "t1.json:11: the kernel's language is OpenCL; of this format tune runs CUDA alone");
+  EXPECT_NE(complaint(replaced(kT1, "\"float4\"", "\"int16\"")).find("no buffers of type int16"), std::string::npos);
+  EXPECT_NE(complaint(replaced(kT1, "\"Random\"", "\"BinaryRaw\"")).find("not by FillType BinaryRaw"),
+            std::string::npos);
+  EXPECT_NE(
+      complaint(replaced(kT1, "[2**i for i in range(3)]", "[f(i) for i in range(3)]")).find("write the values out"),
+      std::string::npos);
+  EXPECT_NE(complaint(replaced(kT1, "\"KernelName\": \"add\", ", "")).find("KernelName is missing"), std::string::npos);
+  EXPECT_NE(
+      complaint(replaced(kT1, "\"KernelSpecification\": {", "\"KernelSpecification\": 1, \"X\": {")).find("is missing"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace tune::t1_test

@@ -1,0 +1,240 @@
+#include "exec/evaluate/finals_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fakes/fake_host.h"
+
+namespace tune::finals_runner_test {
+namespace {
+
+class FinalsRunnerTest : public testing::Test {
+ protected:
+  FakeHost& host() { return tuning_.host(); }
+
+  /// Finals of the specs 1 to `specs`, whose results are in this order.
+  std::vector<Finalist> finals_of(std::int64_t specs, const exec::FinalsRules& rules) {
+    std::vector<exec::Contender> contenders;
+    for (std::int64_t i = 1; i <= specs; ++i) contenders.push_back({"", tuning_.spec(i)});
+    return exec::FinalsRunner(*service_, contenders, rules)
+        .run([this](int round, std::size_t) { round_ = round; })
+        .finalists;
+  }
+  /// Who takes part of nine specs and then a baseline, if a process loads in a second and the finals end after so many.
+  std::vector<std::int64_t> loaded_within(int seconds, Backend backend, bool end_is_asked_for = true) {
+    constexpr int kSpecs = 9;
+    FakeTuning tuning(kSpecs + 1, backend);
+    const auto service = tuning.service();
+    tuning.host().behave = [](const FakeWorker&) { return FakeConduct{.open = std::chrono::seconds(1)}; };
+    std::vector<exec::Contender> contenders;
+    for (int i = 1; i <= kSpecs; ++i) contenders.push_back({"", tuning.spec(i)});
+    contenders.push_back({"baseline", tuning.spec(kSpecs + 1)});
+    exec::FinalsRules rules;
+    rules.end = tuning.host().now() + std::chrono::seconds(seconds);
+    rules.end_is_asked_for = end_is_asked_for;
+    std::vector<std::int64_t> loaded;
+    for (const Finalist& finalist :
+         exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists) {
+      EXPECT_FALSE(finalist.rounds.empty());
+      loaded.push_back(finalist.spec.mesh_idx);
+    }
+    return loaded;
+  }
+
+  exec::FinalsRules by_time() {
+    exec::FinalsRules rules;
+    rules.end = host().now() + std::chrono::hours(1);
+    return rules;
+  }
+  /// So many rounds are held, whatever they tell.
+  exec::FinalsRules not_by_time() {
+    exec::FinalsRules rules = by_time();
+    rules.by_time = false;
+    return rules;
+  }
+
+  FakeTuning tuning_{4};
+  std::unique_ptr<exec::MeasureService> service_ = tuning_.service();
+  int round_ = 0;  ///< the one that ran last
+};
+
+TEST_F(FinalsRunnerTest, AllAreLoadedBeforeTheFirstIsTimed) {
+  const auto finalists = finals_of(4, not_by_time());
+  for (const Finalist& finalist : finalists) EXPECT_EQ(finalist.rounds.size(), 15u);
+  EXPECT_EQ(host().disturbed_times(), 0);
+}
+
+TEST_F(FinalsRunnerTest, WhoHasLostLeavesWhileTheOthersGoOn) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.seconds = worker.spec == 2 ? 1.5e-3 : 1e-3}; };
+  const auto finalists = finals_of(3, by_time());
+  EXPECT_GT(finalists[1].eliminated_after, 0);
+  EXPECT_EQ(finalists[0].eliminated_after, 0);
+  EXPECT_GT(finalists[0].rounds.size(), finalists[1].rounds.size());
+  EXPECT_EQ(host().disturbed_times(), 0);
+}
+
+/// Which processes opened or closed the device.
+std::vector<platform::ProcessHost::Id> processes(const FakeHost& host, FakeHost::Interval::What what) {
+  std::vector<platform::ProcessHost::Id> ids;
+  for (const FakeHost::Interval& interval : host.intervals)
+    if (interval.what == what) ids.push_back(interval.process);
+  return ids;
+}
+
+TEST_F(FinalsRunnerTest, ManySpecsShareAProcessUntilFewAreLeft) {
+  FakeTuning tuning(9);
+  const auto service = tuning.service();
+  FakeHost& host = tuning.host();
+  host.behave = [](const FakeWorker& worker) { return FakeConduct{.seconds = worker.spec > 3 ? 1.5e-3 : 1e-3}; };
+  std::vector<exec::Contender> contenders;
+  for (int i = 1; i <= 9; ++i) contenders.push_back({i == 9 ? "baseline" : "", tuning.spec(i)});
+  exec::FinalsRules rules;
+  rules.end = host.now() + std::chrono::hours(1);
+  const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
+  for (const Finalist& finalist : finalists) {
+    EXPECT_FALSE(finalist.failure);
+    EXPECT_EQ(finalist.eliminated_after > 0, finalist.spec.mesh_idx >= 3 && finalist.label.empty());
+  }
+  const std::vector<std::int64_t> again{1, 2, 3, 9};
+  for (const auto& [spec, count] : host.processes_of)
+    EXPECT_EQ(count, std::ranges::count(again, spec) + 1) << "of spec " << spec;
+  EXPECT_EQ(processes(host, FakeHost::Interval::What::opens).size(), 5u);
+  EXPECT_EQ(processes(host, FakeHost::Interval::What::closes).size(), 5u);
+  EXPECT_EQ(host.disturbed_times(), 0);
+}
+
+TEST_F(FinalsRunnerTest, ASharedProcessThatEndsCostsARoundAndNoContender) {
+  FakeTuning tuning(8);
+  const auto service = tuning.service();
+  FakeHost& host = tuning.host();
+  host.behave = [](const FakeWorker& worker) {
+    return FakeConduct{.ends_while_timed = worker.spec == 5 && worker.process == 1 && worker.rounds == 2};
+  };
+  std::vector<exec::Contender> contenders;
+  for (int i = 1; i <= 8; ++i) contenders.push_back({"", tuning.spec(i)});
+  exec::FinalsRules rules;
+  rules.by_time = false;
+  rules.end = host.now() + std::chrono::hours(1);
+  const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
+  for (const Finalist& finalist : finalists) {
+    EXPECT_FALSE(finalist.failure);
+    EXPECT_EQ(finalist.rounds.size(), 15u);
+    EXPECT_EQ(finalist.launches, 15 * 7) << "the round that was held again counts once";
+  }
+  for (const auto& [spec, count] : host.processes_of) EXPECT_EQ(count, 2) << "of spec " << spec;
+  EXPECT_EQ(processes(host, FakeHost::Interval::What::opens).size(), 9u);
+}
+
+TEST_F(FinalsRunnerTest, WhoFailsBesideOthersFailsByItselfToo) {
+  FakeTuning tuning(8);
+  const auto service = tuning.service();
+  FakeHost& host = tuning.host();
+  host.behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 5}; };
+  std::vector<exec::Contender> contenders;
+  for (int i = 1; i <= 8; ++i) contenders.push_back({"", tuning.spec(i)});
+  exec::FinalsRules rules;
+  rules.by_time = false;
+  rules.end = host.now() + std::chrono::hours(1);
+  const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
+  for (const Finalist& finalist : finalists) {
+    EXPECT_EQ(finalist.failure.has_value(), finalist.spec.mesh_idx == 4);
+    EXPECT_EQ(finalist.rounds.size(), finalist.failure ? 0u : 15u);
+  }
+}
+
+TEST_F(FinalsRunnerTest, AFinalistThatIsGoneBetweenTwoRoundsIsStartedAgain) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.ends_after_time = worker.spec == 2 && worker.process == 1 && worker.rounds == 3};
+  };
+  const auto finalists = finals_of(3, not_by_time());
+  for (const Finalist& finalist : finalists) {
+    EXPECT_FALSE(finalist.failure);
+    EXPECT_EQ(finalist.rounds.size(), 15u);
+  }
+  EXPECT_EQ(host().processes_of, (std::map<std::int64_t, int>{{1, 1}, {2, 2}, {3, 1}}));
+}
+
+TEST_F(FinalsRunnerTest, OneThatFailsIsTriedAgainOnce) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 2}; };
+  const auto finalists = finals_of(3, not_by_time());
+  ASSERT_TRUE(finalists[1].failure);
+  EXPECT_EQ(finalists[1].failure->message, "said to have failed");
+  EXPECT_TRUE(finalists[1].rounds.empty());
+  EXPECT_EQ(host().processes_of.at(2), 2);
+  for (const std::size_t other : {0u, 2u}) EXPECT_EQ(finalists[other].rounds.size(), 15u);
+}
+
+TEST_F(FinalsRunnerTest, ADeviceThatRefusesIsNoFailureOfAFinalist) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.finds_no_device = worker.spec == 2 && worker.process <= 2};
+  };
+  EXPECT_FALSE(finals_of(3, not_by_time())[1].failure);
+  EXPECT_EQ(host().processes_of.at(2), 3);
+}
+
+TEST_F(FinalsRunnerTest, ADeviceThatRefusesThreeTimesInARowIsLost) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.finds_no_device = worker.spec == 2}; };
+  EXPECT_THROW(finals_of(3, not_by_time()), exec::DeviceLost);
+}
+
+TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
+  host().behave = [](const FakeWorker&) { return FakeConduct{.check = {}, .time = std::chrono::seconds(1)}; };
+  exec::FinalsRules rules = not_by_time();
+  rules.end = host().now() + std::chrono::seconds(11);
+  rules.end_is_asked_for = true;
+  const auto finalists = finals_of(4, rules);
+  for (const Finalist& finalist : finalists) EXPECT_EQ(finalist.rounds.size(), 2u);
+  EXPECT_EQ(round_, 3) << "two finalists had their turn of the third round";
+}
+
+/// Times that are ten per cent apart from round to round, in opposite directions for odd and even specs.
+double noisy_seconds(const FakeWorker& worker) { return (worker.rounds + worker.spec) % 2 == 0 ? 1.0e-3 : 1.1e-3; }
+
+TEST_F(FinalsRunnerTest, SixteenRoundsOutlastTheTimeAndNoMore) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.time = std::chrono::seconds(1), .seconds = noisy_seconds(worker)};
+  };
+  exec::FinalsRules rules = by_time();
+  rules.last_end = rules.end;
+  rules.end = host().now() + std::chrono::seconds(1);
+  EXPECT_EQ(finals_of(3, rules)[0].rounds.size(), static_cast<std::size_t>(exec::kSureRounds));
+  rules.last_end = host().now() + std::chrono::seconds(11);
+  EXPECT_EQ(finals_of(2, rules)[0].rounds.size(), 5u) << "unless they take longer than they may";
+}
+
+TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) {
+  // The winner is 5 % slower than the baseline or as much faster, round by round.
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.seconds = worker.spec <= 2 ? (worker.spec == 1 ? 1.05e-3 : 1.052e-3) : noisy_seconds(worker)};
+  };
+  exec::FinalsRules rules = by_time();
+  rules.question = exec::Question{"old", 0.03};
+  const std::vector<exec::Contender> contenders = {
+      {"", tuning_.spec(1)}, {"", tuning_.spec(2)}, {"old", tuning_.spec(3)}, {"other", tuning_.spec(4)}};
+  const Finals finals = exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {});
+  const int most = exec::most_rounds(rules);
+  EXPECT_EQ(finals.finalists[0].rounds.size(), static_cast<std::size_t>(most));
+  EXPECT_EQ(finals.finalists[1].rounds.size(), static_cast<std::size_t>(finals.decided_after));
+  EXPECT_LT(finals.decided_after, 16);
+  EXPECT_EQ(finals.finalists[2].rounds.size(), static_cast<std::size_t>(most));
+  EXPECT_EQ(finals.finalists[3].rounds.size(), 15u);
+  // A smaller question is answered as soon as it can be.
+  rules.question = exec::Question{"old", 0.2};
+  EXPECT_LT(exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {}).finalists[0].rounds.size(),
+            16u);
+}
+
+TEST_F(FinalsRunnerTest, WhoIsNotLoadedAfterHalfOfTheTimeIsLeftOut) {
+  using Specs = std::vector<std::int64_t>;
+  const std::int64_t baseline = 9;
+  EXPECT_EQ(loaded_within(4, Backend::cpu), (Specs{0, baseline}));
+  EXPECT_EQ(loaded_within(6, Backend::cpu), (Specs{0, 1, baseline}));
+  EXPECT_EQ(loaded_within(1, Backend::cpu), (Specs{0, baseline})) << "two in any case";
+  EXPECT_EQ(loaded_within(3, Backend::cuda).size(), 10u) << "one process opens the GPU for all";
+  EXPECT_EQ(loaded_within(20, Backend::cpu).size(), 10u);
+  EXPECT_EQ(loaded_within(1, Backend::cpu, false).size(), 10u) << "nobody asked for an end";
+}
+
+}  // namespace
+}  // namespace tune::finals_runner_test

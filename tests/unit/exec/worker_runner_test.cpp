@@ -1,0 +1,181 @@
+#include "exec/evaluate/worker_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "fakes/fake_host.h"
+
+namespace tune::worker_runner_test {
+namespace {
+
+class WorkerRunnerTest : public testing::Test {
+ protected:
+  void begin(int devices = 1, bool share_processes = false) {
+    service_ = tuning_.service(devices, share_processes);
+    runner_.emplace(*service_);
+  }
+  FakeHost& host() { return tuning_.host(); }
+
+  /// The trials of the specs 1 to `specs`, by their numbers.
+  std::map<std::int64_t, Trial> trials_of(std::int64_t specs) {
+    std::map<std::int64_t, Trial> trials;
+    for (std::int64_t next = 1; trials.size() < static_cast<std::size_t>(specs);) {
+      for (; next <= specs && runner_->free_slots() > 0; ++next) runner_->start(tuning_.spec(next));
+      if (auto trial = runner_->wait(host().now() + std::chrono::seconds(1)))
+        trials.emplace(trial->spec.mesh_idx + 1, std::move(*trial));
+    }
+    return trials;
+  }
+
+  FakeTuning tuning_{40};
+  std::unique_ptr<exec::MeasureService> service_;
+  std::optional<exec::WorkerRunner> runner_;
+};
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const exec::DeviceLost& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(WorkerRunnerTest, EverySpecBecomesATrial) {
+  begin();
+  for (const auto& [spec, trial] : trials_of(12)) EXPECT_NE(trial.measurement(), nullptr) << spec;
+  EXPECT_EQ(host().disturbed_times(), 0);
+  EXPECT_NEAR(runner_->usage().stages.of(Stage::measure), 12 * 0.005, 1e-9);
+  EXPECT_GT(runner_->usage().idle_seconds, 0);
+}
+
+/// Where processes find the reference, on a device that admits one process and so cannot keep it.
+std::string reference_of(Backend backend) {
+  FakeTuning tuning{1, backend};
+  const auto service = tuning.service(1, false, true);
+  exec::WorkerRunner runner(*service);
+  runner.start(tuning.spec(1));
+  EXPECT_TRUE(runner.wait(tuning.host().now() + std::chrono::seconds(1)));
+  EXPECT_TRUE(std::filesystem::exists(tuning.host().reference));
+  return tuning.host().reference;
+}
+
+// A worker of a GPU opens it after it has given up what it could look for it by; a CPU kernel could remove its name.
+TEST(References, HaveANameOnGpusAlone) {
+  EXPECT_TRUE(reference_of(Backend::cuda).ends_with("/reference"));
+  EXPECT_TRUE(reference_of(Backend::hip).ends_with("/reference"));
+  EXPECT_TRUE(reference_of(Backend::cpu).starts_with("/proc/"));
+}
+
+TEST_F(WorkerRunnerTest, WhatFailsInAReusedProcessIsTriedAgainInAFreshOne) {
+  std::set<platform::ProcessHost::Id> failed;  // the second process is idle when the third spec fails in the first
+  host().behave = [&](const FakeWorker& worker) {
+    const bool fails = worker.spec == 3 && worker.served > 0;
+    if (fails) failed.insert(worker.id);
+    return FakeConduct{.fails = fails};
+  };
+  begin(1, true);
+  const auto trials = trials_of(3);
+  for (const auto& [spec, trial] : trials) EXPECT_NE(trial.measurement(), nullptr) << spec;
+  EXPECT_FALSE(trials.at(3).measurement()->shared);
+  EXPECT_EQ(failed.size(), 1u);
+  EXPECT_EQ(runner_->distrust(), "");
+}
+
+TEST_F(WorkerRunnerTest, ASpecThatFailsInAProcessOfItsOwnHasFailed) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 3}; };
+  begin(1, true);
+  const auto trials = trials_of(6);
+  ASSERT_NE(trials.at(3).failure(), nullptr);
+  EXPECT_EQ(trials.at(3).failure()->message, "said to have failed");
+  EXPECT_EQ(host().processes_of.at(3), 1) << "once in a process of its own";
+}
+
+TEST_F(WorkerRunnerTest, ATimeThatAFreshProcessDoesNotConfirmEndsTheSharing) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.seconds = worker.served > 0 ? 0.5e-3 : 1e-3}; };
+  begin(1, true);
+  std::set<std::int64_t> shared;
+  while (runner_->distrust().empty())
+    for (const auto& [spec, trial] : trials_of(12))
+      if (trial.measurement()->shared) shared.insert(spec);
+  EXPECT_NE(runner_->distrust().find("took 0.5 ms in a process that others had used and 1 ms in one of its own"),
+            std::string::npos);
+  for (const auto& [spec, trial] : trials_of(12)) EXPECT_FALSE(trial.measurement()->shared) << spec;
+  EXPECT_FALSE(shared.empty());
+}
+
+TEST_F(WorkerRunnerTest, ADeviceThatRefusesTwiceIsTriedAgain) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.finds_no_device = worker.spec == 1 && worker.process <= 2};
+  };
+  begin();
+  EXPECT_NE(trials_of(1).at(1).measurement(), nullptr);
+  EXPECT_EQ(host().processes_of.at(1), 3);
+}
+
+TEST_F(WorkerRunnerTest, ADeviceThatRefusesThreeTimesInARowIsLost) {
+  host().behave = [](const FakeWorker&) { return FakeConduct{.finds_no_device = true}; };
+  begin();
+  EXPECT_EQ(
+      message_of([&] { trials_of(3); }),
+      "card (device 0, card 0) no longer answers: the last 3 workers could not open it: no device; the results so "
+      "far are in the journal, and the same command continues from there once it does");
+}
+
+TEST_F(WorkerRunnerTest, TimesOfTwoDevicesAreScaledByTheCommonSpec) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.seconds = static_cast<double>(worker.spec) * 1e-3 * (worker.device == 1 ? 1.25 : 1)};
+  };
+  begin(2);
+  std::map<std::string, int> specs;
+  for (const auto& [spec, trial] : trials_of(12)) {
+    const Measurement& measurement = *trial.measurement();
+    EXPECT_NEAR(measurement.timing.median, static_cast<double>(spec) * 1e-3, 1e-12) << spec;
+    EXPECT_NEAR(measurement.scaled, measurement.device == "card 1" ? 0.8 : 1, 1e-12) << spec;
+    ++specs[measurement.device];
+  }
+  EXPECT_GT(specs["card 0"], 0);
+  EXPECT_GT(specs["card 1"], 0);
+}
+
+TEST_F(WorkerRunnerTest, ACommonSpecThatFailsOnOneDeviceEndsTheRun) {
+  host().behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.device == 1}; };
+  begin(2);
+  const std::string message = message_of([&] { trials_of(12); });
+  EXPECT_TRUE(
+      message.starts_with("card (device 1, card 1) no longer answers: what the first device could time fails on "
+                          "it: said to have failed"))
+      << message;
+}
+
+TEST_F(WorkerRunnerTest, ACommonSpecThatFailsOnTheFirstDeviceMakesWayForAnother) {
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.seconds = worker.device == 1 ? 2e-3 : 1e-3, .fails = worker.spec == 1};
+  };
+  begin(2);
+  const auto trials = trials_of(12);
+  EXPECT_NE(trials.at(1).failure(), nullptr);
+  for (std::int64_t spec = 2; spec <= 12; ++spec) {
+    ASSERT_NE(trials.at(spec).measurement(), nullptr) << spec;
+    EXPECT_NEAR(trials.at(spec).measurement()->timing.median, 1e-3, 1e-12) << spec;
+  }
+}
+
+TEST_F(WorkerRunnerTest, ACommonSpecThatTheFirstDeviceStopsEarlyMakesWayForAnother) {
+  host().behave = [](const FakeWorker& worker) {
+    const double slower = worker.spec == 1 ? 6 : 2;
+    return FakeConduct{.seconds = worker.device == 1 ? slower * 1e-3 : 1e-3, .stops_early = worker.spec == 1};
+  };
+  begin(2);
+  std::set<std::string> devices;
+  for (const auto& [spec, trial] : trials_of(40)) {
+    EXPECT_NEAR(trial.measurement()->timing.median, 1e-3, 1e-12) << spec;
+    devices.insert(trial.measurement()->device);
+  }
+  EXPECT_EQ(devices.size(), 2u);
+}
+
+}  // namespace
+}  // namespace tune::worker_runner_test

@@ -1,0 +1,197 @@
+#include "results/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "support/has.h"
+
+namespace tune::verdict_test {
+namespace {
+
+class VerdictTest : public testing::Test {
+ protected:
+  /// Three specs that came through 31 rounds, the first of them at 1 ms +-0.1 %, which loses at most 0.4 %.
+  VerdictTest() {
+    trials_.resize(3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      trials_[i].spec = {static_cast<std::int64_t>(10 + i), {{"BM", static_cast<std::int64_t>(64 << i)}}};
+      trials_[i].outcome = Measurement{};
+    }
+    summary_.trials = trials_;
+    summary_.varying = {"BM"};
+    for (const Trial& trial : trials_) summary_.ranking.rows.push_back({&trial, 0, Standing{}});
+    for (Ranked& row : summary_.ranking.rows) {
+      row.standing->rounds = 31;
+      row.standing->loss = 0;
+    }
+    set_width(0.001);
+    set_loss(1, 0.004);
+    findings_.finals = Finals{};
+    findings_.finals->cores = 4;
+  }
+  Ranked& row(std::size_t i) { return summary_.ranking.rows[i]; }
+  void set_width(double width) {
+    row(0).standing->median_seconds = 1e-3;
+    row(0).standing->seconds_interval = Interval{1e-3 * (1 - width), 1e-3 * (1 + width)};
+  }
+  void set_loss(std::size_t i, std::optional<double> loss) {
+    row(i).standing->loss = loss;
+    summary_.ranking.loss = loss;
+  }
+  void compare(std::optional<double> ratio, std::optional<Interval> interval, Change change) {
+    ComparedSpec best;
+    best.label = "best";
+    best.spec = best.old_spec = trials_[0].spec;
+    best.ratio = ratio;
+    best.interval = interval;
+    best.change = change;
+    findings_.comparison = RunComparison{{"old.yaml", "", ""}, {}, 0.03, {{"", {}, {best}, {}, 0}}, {}};
+  }
+  Verdict verdict() const { return results::verdict_of(summary_, findings_, by_time_, demands_); }
+  std::string line(std::size_t i) const { return verdict().lines.at(i); }
+
+  std::vector<Trial> trials_;
+  report::Summary summary_;
+  results::Findings findings_;
+  results::Demands demands_;
+  bool by_time_ = true;
+};
+
+TEST_F(VerdictTest, NamesTheWinnerAndWhatItMayLose) {
+  EXPECT_EQ(verdict().lines,
+            (std::vector<std::string>{
+                "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, at most 0.4 % slower than the best of 3 specs",
+                "  31 rounds of finals", "  noise: low"}));
+  EXPECT_FALSE(verdict().asked);
+  set_loss(1, 0);
+  EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the fastest of 3 specs");
+  summary_.specs = "1,152";
+  EXPECT_TRUE(cli::has(line(0), "the fastest of the 3 of 1,152 specs that were tried"));
+  summary_.label = "M64-N64";
+  EXPECT_TRUE(line(0).starts_with("DECIDED: M64-N64: BM=64"));
+}
+
+TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
+  summary_.ranking.baselines = {{"default", trials_[1].spec, Standing{}}, {"vendor", {}, Standing{}}};
+  summary_.ranking.baselines[0].standing->ratio = 1.314;
+  summary_.ranking.baselines[1].standing->ratio = 0.96;
+  EXPECT_EQ(line(1), "  1.31 times as fast as default, 0.96 times as fast as vendor; 31 rounds of finals");
+  findings_.default_spec = trials_[0].spec;
+  EXPECT_EQ(line(1), "  it is the default, 0.96 times as fast as vendor; 31 rounds of finals");
+}
+
+TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
+  set_loss(2, std::nullopt);
+  set_loss(1, 0.061);
+  findings_.finals_seconds = 12;
+  const Verdict open = verdict();
+  EXPECT_EQ(open.decision, Decision::undecided);
+  EXPECT_EQ(open.open, (std::vector<std::int64_t>{11, 12}));
+  EXPECT_EQ(open.lines,
+            (std::vector<std::string>{
+                "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; others may be up to 6.1 % faster",
+                "  31 rounds of finals", "  not told apart: BM=128 (spec 11), at most 6.1 %; BM=256 (spec 12)",
+                "  noise: low", "  next: the same command with --finals-budget 30s holds longer finals"}));
+  row(0).standing->rounds = 101;
+  EXPECT_TRUE(cli::has(verdict().lines.back(), "take any of them"));
+}
+
+TEST_F(VerdictTest, SaysWhyThereIsNone) {
+  const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
+  findings_.finals_interrupted = true;
+  EXPECT_EQ(why(), "the finals were interrupted");
+  findings_.finals_interrupted = false;
+  findings_.finals.reset();
+  findings_.no_finals = "--no-finals";
+  EXPECT_EQ(why(), "no finals were held: --no-finals");
+  by_time_ = false;
+  EXPECT_EQ(why(), "finals compare times, which the objective does not follow from");
+  summary_.objectives = {"time", "energy"};
+  EXPECT_TRUE(cli::has(why(), "of several objectives none decides"));
+  findings_.ended_early = true;
+  EXPECT_EQ(why(), "the run ended early");
+  summary_.ranking.rows.clear();
+  EXPECT_EQ(line(0), "UNDECIDED: no spec is valid yet: the run ended early");
+}
+
+TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
+  findings_.finals.reset();
+  EXPECT_EQ(verdict().decision, Decision::undecided);
+  findings_.unrivalled = true;
+  EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the fastest of 3 specs");
+  findings_.unrivalled = false;
+  for (std::size_t i : {1, 2}) row(i).same_as = &trials_[0];
+  EXPECT_EQ(verdict().decision, Decision::decided) << "they have its code";
+  summary_.ranking.rows.resize(1);
+  summary_.trials = std::span(trials_).first(1);
+  EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the only spec that was tried");
+}
+
+TEST_F(VerdictTest, IsUndecidedWhereTheSweepSawAFasterSpec) {
+  findings_.overlooked = 77;
+  EXPECT_EQ(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; spec 77 was faster in the sweep");
+}
+
+TEST_F(VerdictTest, SaysWhatWasDisturbedInTheSweep) {
+  findings_.disturbed = {31, 0};
+  EXPECT_EQ(line(2), "  noise: low; 31 specs were disturbed in the sweep and timed again in the finals");
+  findings_.disturbed = {3, 1};
+  EXPECT_EQ(
+      line(0),
+      "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; the finals had no room for 1 spec that something disturbed in "
+      "the sweep");
+  EXPECT_EQ(verdict().lines.back(), "  next: the same command with --fresh, on a quieter machine");
+}
+
+TEST_F(VerdictTest, PassesWhereWhatWasAskedIsKnown) {
+  demands_.accuracy = 0.005;
+  EXPECT_TRUE(line(0).starts_with("PASS: BM=64"));
+  EXPECT_TRUE(verdict().asked);
+  demands_.accuracy = 0.003;
+  EXPECT_TRUE(line(0).starts_with("UNDECIDED: BM=64"));
+  demands_.accuracy.reset();
+  demands_.noise = 0.002;
+  EXPECT_TRUE(line(0).starts_with("PASS: BM=64"));
+  demands_.noise = 0.0005;
+  EXPECT_TRUE(cli::has(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; its time was to be known to +-0.05 %"));
+}
+
+TEST_F(VerdictTest, FailsOnlyIfTheEarlierResultIsFasterBeyondDoubt) {
+  compare(1.31, Interval{1.27, 1.35}, Change::slower);
+  EXPECT_EQ(verdict().decision, Decision::fail);
+  EXPECT_EQ(line(0), "FAIL: new/old = 1.310 (1.270..1.350), allowed 1.03: slower");
+  compare(1.07, Interval{1.00, 1.24}, Change::open);
+  EXPECT_EQ(line(0), "UNDECIDED: new/old = 1.070 (1.000..1.240), allowed 1.03: slower or not is open");
+  compare(0.998, Interval{0.994, 1.004}, Change::noise);
+  EXPECT_EQ(line(0), "PASS: new/old = 0.998 (0.994..1.004), allowed 1.03");
+  EXPECT_EQ(line(1), "  old: old.yaml, BM=64 (spec 10)");
+  EXPECT_TRUE(line(2).starts_with("  new: BM=64 (spec 10), 1.000 ms +-0.1 %"));
+  set_loss(1, 0.5);
+  EXPECT_EQ(verdict().decision, Decision::pass) << "nobody asked whether another spec is faster";
+  demands_.accuracy = 0.01;
+  EXPECT_EQ(line(0), "UNDECIDED: new/old = 0.998 (0.994..1.004), allowed 1.03")
+      << "what is open stands in the third line";
+  EXPECT_TRUE(cli::has(line(2), "; others may be up to 50 % faster"));
+}
+
+TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
+  set_width(3.3);
+  EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
+  findings_.finals->others_running = 6.25;
+  EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
+  row(0).standing->metrics["throttle"] = 4;
+  EXPECT_EQ(line(2), "  noise: the device was at its power cap");
+  row(0).standing->metrics["throttle"] = 4 + 32;
+  EXPECT_EQ(line(2), "  noise: heat slowed the device down");
+}
+
+TEST_F(VerdictTest, SaysThatTheRunsOfACommandAreShortIfThatMayHideADifference) {
+  Measurement whole;
+  whole.metrics = {{kUserTime, 0.5}, {kSystemTime, 0.5}, {kPeakMemory, 2}};
+  trials_[0].outcome = whole;
+  EXPECT_TRUE(cli::has(line(3), "the best run takes 1 ms, and the start of a process is a large part of that"));
+  set_loss(1, 0);
+  EXPECT_EQ(verdict().lines.size(), 3U) << "it is the fastest beyond doubt";
+}
+
+}  // namespace
+}  // namespace tune::verdict_test

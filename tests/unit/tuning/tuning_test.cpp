@@ -1,0 +1,291 @@
+#include "tuning/tuning.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "exec/process/runner.h"
+#include "search/listed.h"
+#include "support/tuning_folder.h"
+#include "tuning/contenders.h"
+#include "tuning/grid.h"
+
+namespace tune::tuning_test {
+namespace {
+
+using Texts = std::vector<std::string>;
+using Time = report::Progress::Time;
+
+Spec spec(std::int64_t t) { return {t - 1, {{"T", Value(t), false}}}; }
+
+Trial timed(std::int64_t t, double seconds) {
+  Measurement measurement;
+  measurement.timing.median = seconds;
+  return {spec(t), std::move(measurement), 0, false, seconds};
+}
+
+/// Spec T takes T seconds of the test's clock. One of them may end the run.
+class CountingRunner : public exec::Runner {
+ public:
+  explicit CountingRunner(Time& clock) : clock_(&clock) {}
+  int free_slots() const override { return trial_ ? 0 : 1; }
+  void start(const Spec& spec) override {
+    const auto t = std::get<std::int64_t>(*spec.find("T"));
+    if (t == ends_run_at) throw Error(ExitCode::environment, "the machine is gone");
+    *clock_ += std::chrono::seconds(t);
+    trial_ = timed(t, static_cast<double>(t));
+  }
+  std::optional<Trial> wait(Clock::time_point) override { return std::exchange(trial_, std::nullopt); }
+  void set_best(const Trial&, double, double) override {}
+  Activity activity() const override { return {}; }
+
+  std::int64_t ends_run_at = 0;
+
+ private:
+  Time* clock_;
+  std::optional<Trial> trial_;
+};
+
+/// A tuning of three specs, on a clock of its own.
+class TuningTest : public testing::Test {
+ protected:
+  TuningTest() { results_.tuned = true; }
+
+  results::Results sweep(recording::Journal* journal = nullptr) {
+    tuning::Tuner tuner(objective_, nullptr, runner_, nullptr, progress_, {}, [this] { return clock_; });
+    const tuning::Tuning tuning = {.loaded = loaded_,
+                                   .objective = objective_,
+                                   .results = results_,
+                                   .tuner = tuner,
+                                   .strategy = strategy_,
+                                   .progress = progress_,
+                                   .now = [this] { return clock_; },
+                                   .started = {},
+                                   .journal = journal,
+                                   .decide = [&] { decided_with_ = tuner.trials().size(); },
+                                   .last_note = [this] { findings_.notes.journal_is_at("there"); },
+                                   .silent = true};
+    return tuning::sweep_and_print(tuning, findings_);
+  }
+
+  TuningFolder folder_;
+  config::Loaded loaded_ = load_text(folder_, program_file("{T: [3, 1, 2]}"));
+  Objective objective_{loaded_.plan};
+  Time clock_{};
+  CountingRunner runner_{clock_};
+  std::ostringstream screen_;
+  report::Progress progress_{screen_, {}, 3, clock_};
+  search::Listed strategy_{{spec(3), spec(1), spec(2)}};
+  results::ResultsRules results_;
+  results::Findings findings_;
+  std::size_t decided_with_ = 0;
+};
+
+TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
+  const results::Results results = sweep();
+  EXPECT_EQ(findings_.elapsed_seconds, 6);
+  EXPECT_EQ(results.winner(), std::pair(1.0, std::int64_t{0}));
+  EXPECT_EQ(decided_with_, 3u);
+}
+
+TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
+  findings_.finals = Finals{{{"", spec(1), {{1, 1}, {2, 2}, {3, 2}}}, {"", spec(2), {{1, 3}}}}};
+  const results::Results results = sweep();
+  const Ranked& gone = results.summary().ranking.rows.at(1);
+  EXPECT_DOUBLE_EQ(gone.standing->median_seconds, 6);
+  EXPECT_DOUBLE_EQ(gone.objective, 6);
+}
+
+TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
+  recording::Journal journal(folder_.path() / "journal.jsonl");
+  runner_.ends_run_at = 1;
+  EXPECT_EQ(folder_.complaint([&] { sweep(&journal); }), "the machine is gone");
+  EXPECT_EQ(findings_.trials.size(), 1u);
+  EXPECT_EQ(decided_with_, 0u);
+  EXPECT_EQ(findings_.notes.texts(),
+            (Texts{"this run ended early and wrote no CSV or YAML; the same command continues it", "journal: there"}));
+}
+
+TEST_F(TuningTest, ThatEndsEarlyWithoutAJournalSaysNothing) {
+  runner_.ends_run_at = 1;
+  EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
+  EXPECT_EQ(findings_.notes.texts(), Texts());
+}
+
+TEST_F(TuningTest, IsUndecidedWithoutFinalsWhichCountsOnlyIfSomethingWasAsked) {
+  results_.judged = true;
+  const results::Results unasked = sweep();
+  EXPECT_EQ(unasked.verdict()->decision, Decision::undecided);
+  EXPECT_EQ(unasked.code(), ExitCode::ok);
+  results_.demands.accuracy = 0.5;
+  EXPECT_EQ(results::Results(results_, loaded_, objective_, findings_).code(), ExitCode::undecided);
+}
+
+TEST(ExitCodes, OfSeveralTheWorstCounts) {
+  EXPECT_EQ(worse(ExitCode::undecided, ExitCode::none_valid), ExitCode::none_valid);
+  EXPECT_EQ(worse(ExitCode::check_failed, ExitCode::undecided), ExitCode::check_failed);
+  EXPECT_EQ(worse(ExitCode::check_failed, ExitCode::environment), ExitCode::environment);
+  EXPECT_EQ(worse(ExitCode::undecided, ExitCode::ok), ExitCode::undecided);
+}
+
+/// Finalists of three specs that took 1, 1.1 and 1.2 s, and a baseline.
+class ContendersTest : public testing::Test {
+ protected:
+  std::vector<std::int64_t> values(const std::vector<exec::Contender>& contenders) const {
+    std::vector<std::int64_t> values;
+    for (const exec::Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
+    return values;
+  }
+  void cut(double seconds_left, int finalists = 5, double least_turn = 0) {
+    exec::FinalsRules rules;
+    rules.least_turn = least_turn;
+    tuning::cut_to_time(contenders_, trials_, rules, finalists, seconds_left);
+  }
+
+  std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
+  tuning::Contenders contenders_{{{"", spec(1)}, {"", spec(2)}, {"", spec(3)}},
+                                 {{"vendor", {}, exec::Contender::Vendor::first}}};
+};
+
+TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs) {
+  TuningFolder folder;
+  const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
+  const Objective objective(loaded.plan);
+  EXPECT_EQ(values(tuning::choose_specs(trials_, loaded.plan, objective, {}, 2)), (std::vector<std::int64_t>{1, 2}));
+  const std::vector<exec::Contender> chosen = tuning::choose_specs(trials_, loaded.plan, objective, spec(4), 2);
+  EXPECT_EQ(values(chosen), (std::vector<std::int64_t>{1, 4, 2}));
+  EXPECT_TRUE(chosen[1].is_default);
+}
+
+TEST_F(ContendersTest, WhatADisturbanceMadeSlowIsAFinalist) {
+  TuningFolder folder;
+  const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
+  const Objective objective(loaded.plan);
+  const auto clean = [&](std::size_t i) -> double& { return std::get<Measurement>(trials_[i].outcome).clean_seconds; };
+  const auto chosen = [&] { return values(tuning::choose_specs(trials_, loaded.plan, objective, {}, 1)); };
+  clean(1) = 1;
+  clean(3) = 1.1;  // it took 3 s, and waited for most of that
+  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2, 4}));
+  clean(3) = 1.2;
+  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2})) << "too slow without that, too";
+  clean(3) = 0;
+  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2})) << "nothing is known of disturbances";
+  clean(3) = 1.1;
+  clean(1) = 0;
+  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2})) << "nor of the best's";
+}
+
+TEST_F(ContendersTest, WhatMayBeNearTheBestIsAFinalist) {
+  TuningFolder folder;
+  const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
+  Timing& disturbed = std::get<Measurement>(trials_[3].outcome).timing;
+  disturbed.ci_low = 1.05;
+  disturbed.ci_high = 5;
+  EXPECT_EQ(values(tuning::choose_specs(trials_, loaded.plan, Objective(loaded.plan), {}, 1)),
+            (std::vector<std::int64_t>{1, 4, 2}))
+      << "the low end of its interval is";
+}
+
+TEST_F(ContendersTest, LongKernelsOnAGpuMeetInFinalsThatAreLessWide) {
+  TuningFolder folder;
+  Plan plan = load_text(folder, program_file("{T: [1, 2, 3, 4]}")).plan;
+  const Objective objective(plan);
+  EXPECT_EQ(tuning::finals_margin(plan, objective, trials_), 0.15) << "of programs";
+  plan.backend = Backend::cuda;
+  EXPECT_EQ(tuning::finals_margin(plan, objective, trials_), 0.05);
+  plan.measure.state = PowerState::sustained;
+  EXPECT_EQ(tuning::finals_margin(plan, objective, trials_), 0.15);
+  plan.measure.state = PowerState::burst;
+  trials_.push_back(timed(5, 0.9e-3));
+  EXPECT_EQ(tuning::finals_margin(plan, objective, trials_), 0.15) << "a short kernel";
+}
+
+TEST_F(ContendersTest, AllStayWhereThereIsTimeForARound) {
+  cut(4.4);
+  EXPECT_EQ(contenders_.count(), 4u);
+}
+
+TEST_F(ContendersTest, ATurnTakesAsLongAsItsStateNeeds) {
+  cut(4.4, 5, 1.3);
+  EXPECT_EQ(contenders_.count(), 3u);
+}
+
+TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {
+  cut(2.5);
+  EXPECT_EQ(values(contenders_.specs), std::vector<std::int64_t>{1});
+  EXPECT_EQ(contenders_.baselines.size(), 1u);
+}
+
+TEST_F(ContendersTest, MoreThanTheFinalistsTakePartOnlyIfThereIsTimeForAVerdict) {
+  cut(15.4, 1);  // three rounds of all, and four without the last
+  EXPECT_EQ(values(contenders_.specs), std::vector<std::int64_t>{1});
+  EXPECT_EQ(contenders_.baselines.size(), 1u);
+  contenders_.specs = {{"", spec(1)}, {"", spec(2)}, {"", spec(3)}};
+  cut(15.6, 1);  // five rounds without the last
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2}));
+  contenders_.specs = {{"", spec(1)}, {"", spec(3), exec::Contender::Vendor::no, true}, {"", spec(2)}};
+  cut(5, 1);
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 3})) << "and today's configuration";
+}
+
+TEST_F(ContendersTest, ATurnTakesAsLongAsThreeLaunchesOfTheSweep) {
+  for (Trial& trial : trials_) {
+    std::get<Measurement>(trial.outcome).timing = {.count = 300, .median = 1e-3};
+    trial.measure_seconds *= 100;
+  }
+  cut(4.4);
+  EXPECT_EQ(contenders_.count(), 4u);
+  cut(2.5);
+  EXPECT_EQ(contenders_.count(), 2u);
+}
+
+TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
+  cut(-1);
+  EXPECT_EQ(contenders_.count(), 1u);
+}
+
+TEST_F(ContendersTest, WhoWasMuchFasterInTheSweepThanTheWinnerInTheFinalsIsOverlooked) {
+  Finals finals;
+  for (const exec::Contender& contender : contenders_.specs)
+    finals.finalists.push_back({.label = "", .spec = contender.spec, .rounds = {{1, 4.6}}});
+  const auto overlooked = [&] {
+    const Trial* trial = tuning::overlooked_spec(trials_, finals, {});
+    return trial == nullptr ? 0 : trial->spec.mesh_idx + 1;
+  };
+  EXPECT_EQ(overlooked(), 4) << "3 s are less than two thirds of 4.6 s";
+  trials_.push_back(timed(5, 2));
+  EXPECT_EQ(overlooked(), 5);
+  finals.finalists[1].rounds = {{1, 2.5}};
+  EXPECT_EQ(overlooked(), 0);
+}
+
+/// A grid of 1.5e6 specs.
+class GridTest : public testing::Test {
+ protected:
+  std::optional<tuning::Grid> examine(const tuning::GridRules& rules) {
+    return tuning::examine_grid(rules, loaded_.plan, {}, notes_);
+  }
+
+  TuningFolder folder_;
+  config::Loaded loaded_ =
+      load_text(folder_, program_file("{T: {range: [1, 1500, 1]}, U: {range: [1, 1000, 1]}}", "default: {T: 0}\n"));
+  results::Notes notes_;
+};
+
+TEST_F(GridTest, OfMoreThanAMillionSpecsNeedsABound) {
+  tuning::GridRules rules;
+  rules.file = "big.yaml";
+  EXPECT_EQ(folder_.complaint([&] { examine(rules); }).substr(0, 60),
+            "big.yaml: the space has 1500000 valid specs, more than 10^6;");
+  rules.bounded = true;
+  EXPECT_EQ(examine(rules)->specs.size(), 1500000);
+}
+
+TEST_F(GridTest, IsNotExaminedForOneSpecOfVeryMany) {
+  tuning::GridRules rules;
+  rules.one_spec = true;
+  EXPECT_FALSE(examine(rules));
+}
+
+}  // namespace
+}  // namespace tune::tuning_test
