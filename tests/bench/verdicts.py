@@ -81,7 +81,7 @@ class Load:
             process.wait()
 
     def run(self):
-        cores = os.cpu_count()
+        cores = len(os.sched_getaffinity(0))
         while not self.over.is_set():
             if self.kind == "none":
                 self.over.wait(1)
