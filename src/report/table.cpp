@@ -40,7 +40,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
     text += fmt::format("tie: as fast as the winner to {} %, beyond doubt\n", kEquivalence * 100);
   }
   if (any([](const Row& row) { return row.failed_in_finals; })) {
-    text += "failed in the finals: its time is the sweep's; ranked behind those that came through\n";
+    text += "failed in the finals: its time is the sweep's, and it cannot win\n";
   }
   if (!summary.objectives.empty()) {
     const auto count = std::ranges::count_if(summary.ranking.rows, &Ranked::on_front);

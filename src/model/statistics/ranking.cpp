@@ -180,6 +180,22 @@ std::vector<RankedBaseline> rank_baselines(const Finals& finals, const FinalOrde
   return baselines;
 }
 
+/// By the time that is shown; what was stopped early has a bound there, and comes last.
+std::tuple<bool, double, std::int64_t> place_by_time(const Ranked& row) {
+  const Timing& sweep = row.trial->measurement()->timing;
+  const bool early = !row.standing && sweep.stopped_early;
+  const double seconds = row.standing ? row.standing->median_seconds : early ? least_seconds(sweep) : sweep.typical();
+  return {early, seconds, row.trial->spec.mesh_idx};
+}
+
+/// Puts all behind the winner and those that tie with it in order of their times. Precondition: the winner is first,
+/// and its ties follow.
+void order_the_others(std::vector<Ranked>& rows) {
+  const auto others =
+      std::find_if(rows.begin() + 1, rows.end(), [](const Ranked& row) { return !row.standing || !row.standing->tie; });
+  std::sort(others, rows.end(), [](const Ranked& x, const Ranked& y) { return place_by_time(x) < place_by_time(y); });
+}
+
 }  // namespace
 
 Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals, SameCode same_code) {
@@ -202,12 +218,14 @@ Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const
 
   Ranking ranking;
   std::optional<FinalOrder> order;
-  if (!contenders.empty()) order.emplace(contenders, *finals, contenders.front().candidate.merit.by_time);
+  const bool by_time = !contenders.empty() && contenders.front().candidate.merit.by_time;
+  if (!contenders.empty()) order.emplace(contenders, *finals, by_time);
   if (order) ranking.rows = order->rows();
   if (order) ranking.loss = order->loss();
   if (finals) ranking.baselines = rank_baselines(*finals, order ? &*order : nullptr);
   for (const std::vector<Ranked>& others : {failed, rest})
     ranking.rows.insert(ranking.rows.end(), others.begin(), others.end());
+  if (by_time) order_the_others(ranking.rows);
   ranking.rows = places.complete(ranking.rows);
   return ranking;
 }

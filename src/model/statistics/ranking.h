@@ -47,7 +47,7 @@ struct RankedBaseline {
 
 /// Trials in order of merit. A NaN, a failure or an unclean end in the sweep is never ranked.
 struct Ranking {
-  /// Best first: those that completed the finals, those that failed there, then the rest, early-stopped ones last.
+  /// Best first, early-stopped ones last; see rank().
   std::vector<Ranked> rows;
   std::vector<RankedBaseline> baselines;
   std::optional<double> loss;  ///< by what share of its time the winner may be slower than another finalist; see Choice
@@ -63,8 +63,9 @@ struct Merit {
 
 /// Ranks measured trials: `merits[i]` belongs to `trials[i]` and is ignored for failed ones. Without finals they are
 /// ranked by merit (ties by lower mesh_idx), early-stopped ones after complete ones. With finals, choose_winner() has
-/// the winner; the specs that tie with it follow, then the rest, all by time. If the merit does not follow from the
-/// time, finalists are ranked by merit and no tie is declared. Specs with the same code follow the one that was timed
+/// the winner; the specs that tie with it follow, then all others, by the times that are shown: the finals' where a
+/// spec came through them, else the sweep's. If the merit does not follow from the time, the finalists are ranked by
+/// merit, before all others, and no tie is declared. Specs with the same code follow the one that was timed
 /// for them. Precondition: the sizes are equal.
 Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals,
              SameCode same_code = {});

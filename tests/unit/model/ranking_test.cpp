@@ -106,11 +106,25 @@ TEST(Ranking, LetsTheFinalsOverruleTheSweep) {
   const std::vector<Trial> trials = {measured(0, 1.0), measured(1, 1.1), measured(2, 1.2)};
   const Finals finals{{finalist(0, {2, 2, 2}), finalist(1, {1, 1, 1})}};
   const Ranking ranking = ranked(trials, &finals);
-  EXPECT_EQ(order(ranking), (Order{1, 0, 2}));
-  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 2);
+  EXPECT_EQ(order(ranking), (Order{1, 2, 0}));
+  EXPECT_DOUBLE_EQ(ranking.rows[2].standing->ratio, 2);
   EXPECT_FALSE(ranking.rows[0].standing->tie);
-  EXPECT_FALSE(ranking.rows[1].standing->tie);
-  EXPECT_FALSE(ranking.rows[2].standing);
+  EXPECT_FALSE(ranking.rows[1].standing);
+  EXPECT_FALSE(ranking.rows[2].standing->tie);
+}
+
+TEST(Ranking, OrdersAllBehindTheTiesByTheTimesThatItShows) {
+  const Finals finals{{steady(7, {1.0}), steady(3, {1.001}), steady(5, {2})}};
+  const std::vector<Trial> trials = {measured(0, 0.9), measured(1, 1.5, true), measured(2, 1.4, true), measured(3, 1),
+                                     measured(4, 2.5), measured(5, 1),         measured(7, 1)};
+  EXPECT_EQ(order(ranked(trials, &finals)), (Order{3, 7, 0, 5, 4, 2, 1}));
+}
+
+TEST(Ranking, ByAnotherFigureThanTheTimeHasTheFinalistsFirst) {
+  const std::vector<Trial> trials = {measured(0, 1), measured(1, 1), measured(2, 0.5)};
+  const std::vector<Merit> merits = {{10, true, false}, {20, true, false}, {30, true, false}};
+  const Finals finals{{finalist(0, {1, 1, 1}), finalist(1, {1, 1, 1})}};
+  EXPECT_EQ(order(rank(trials, merits, &finals)), (Order{1, 0, 2}));
 }
 
 TEST(Ranking, SeesASmallDifferenceThroughDriftThatIsLarger) {
@@ -193,17 +207,17 @@ TEST(Ranking, TakesRoundsThatNobodyElseHad) {
   EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 2);
 }
 
-TEST(Ranking, PutsAFinalistThatFailedBehindThoseThatCameThrough) {
+TEST(Ranking, PlacesAFinalistThatFailedByItsTimeInTheSweep) {
   Finals finals{{finalist(0, {1}), finalist(1, {2, 2}), finalist(2, {})}};
   finals.finalists[0].failure = Failure{Stage::measure, Cause::crashed, "gone", ""};
   finals.finalists[2].failure = Failure{};
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 2), measured(2, 0.9), measured(3, 0.5)};
   const Ranking ranking = ranked(trials, &finals);
-  EXPECT_EQ(order(ranking), (Order{1, 2, 0, 3}));
-  EXPECT_FALSE(ranking.rows[2].standing);
-  ASSERT_NE(ranking.rows[2].failed_in_finals, nullptr);
-  EXPECT_EQ(ranking.rows[2].failed_in_finals->message, "gone");
-  EXPECT_EQ(ranking.rows[3].failed_in_finals, nullptr);
+  EXPECT_EQ(order(ranking), (Order{1, 3, 2, 0}));
+  EXPECT_EQ(ranking.rows[1].failed_in_finals, nullptr);
+  EXPECT_FALSE(ranking.rows[3].standing);
+  ASSERT_NE(ranking.rows[3].failed_in_finals, nullptr);
+  EXPECT_EQ(ranking.rows[3].failed_in_finals->message, "gone");
 }
 
 TEST(Ranking, ShowsSpecsOfTheSameCodeBehindTheOneThatWasTimed) {

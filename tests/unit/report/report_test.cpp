@@ -219,7 +219,7 @@ TEST(Report, MarksWhatIsTheSameCodeAndWhatFailedInTheFinals) {
        39 gemm/BM=128/NUM_STAGES=4  0.984400      7  0.20
        37 gemm/BM=128/NUM_STAGES=3  0.984400      7  0.20       same code as 39
         6  gemm/BM=64/NUM_STAGES=2  3.376528      7  0.20  failed in the finals
-failed in the finals: its time is the sweep's; ranked behind those that came through
+failed in the finals: its time is the sweep's, and it cannot win
 )");
   EXPECT_TRUE(result_text(summary).starts_with("DECIDED: it is\n---"));
 }
