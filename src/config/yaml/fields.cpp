@@ -58,11 +58,16 @@ const Node* Fields::find(std::string_view key) const {
 }
 
 const Node* Fields::require(std::string_view key) const {
-  const std::vector<std::string> meant = {std::string(key)};
-  const auto is_meant = [&](const std::string& unknown) { return !did_you_mean(unknown, meant).empty(); };
-  if (node_->is_mapping() && node_->find(key) == nullptr && std::ranges::none_of(unknown_, is_meant))
+  if (node_->is_mapping() && node_->find(key) == nullptr && find_misspelled(key) == nullptr)
     diagnostics_->add(node_->place, fmt::format("{} needs '{}:'", what_, key));
   return find(key);
+}
+
+const Node* Fields::find_misspelled(std::string_view key) const {
+  const std::vector<std::string> meant = {std::string(key)};
+  const auto is_meant = [&](const std::string& unknown) { return !did_you_mean(unknown, meant).empty(); };
+  const auto found = std::ranges::find_if(unknown_, is_meant);
+  return found == unknown_.end() ? nullptr : node_->find(*found);
 }
 
 std::optional<std::string> read_text(const Node& node, std::string_view what, Diagnostics& diagnostics) {

@@ -25,6 +25,8 @@ class Fields {
   const Node* find(std::string_view key) const;
   /// Does what `find` does, and also reports a missing key, unless an unknown one was probably meant to be it.
   const Node* require(std::string_view key) const;
+  /// The value of an unknown key that was probably meant to be this one, or null.
+  const Node* find_misspelled(std::string_view key) const;
 
   const std::string& what() const { return what_; }
   const Place& place() const { return node_->place; }

@@ -65,6 +65,17 @@ TEST_F(FirstUse, AMisspelledKeyIsNotMissing) {
             "tune: error: bench.yaml:3: unknown key 'parms' in the tuning file, did you mean 'params'?\n");
 }
 
+TEST_F(FirstUse, ThePlaceholdersOfAMisspelledKeyAreKnown) {
+  for (const char* params : {"{T: [1, 2]}", "{$T: [1, 2]}", "[{T: [1, 2]}, {T: 3}]"}) {
+    sandbox_.write("bench.yaml", std::string("name: bench\nrun: echo {T}\nparms: ") + params + "\n");
+    EXPECT_EQ(tune({"bench.yaml"}).err,
+              "tune: error: bench.yaml:3: unknown key 'parms' in the tuning file, did you mean 'params'?\n")
+        << params;
+  }
+  sandbox_.write("bench.yaml", "name: bench\nrun: echo {U}\nparms: {T: [1, 2]}\n");
+  EXPECT_TRUE(has(tune({"bench.yaml"}).err, "bench.yaml:2: unknown placeholder {U} in run"));
+}
+
 TEST_F(FirstUse, ARangeThatIsATextIsSaidToBeOne) {
   for (const char* range : {"4..64", "4...64", "4-64", "4:64", "4:64:4"}) {
     sandbox_.write_script(std::string("{T: ") + range + "}");
