@@ -55,6 +55,13 @@ std::string to_text(const TimeRule& rule) {
   return std::string(name) + (rule.without_outliers ? " without outliers" : "");
 }
 
+std::optional<TimeRule> time_rule_named(std::string_view text) {
+  for (const Statistic statistic : {Statistic::median, Statistic::mean, Statistic::min})
+    for (const bool without_outliers : {false, true})
+      if (const TimeRule rule{statistic, without_outliers}; to_text(rule) == text) return rule;
+  return std::nullopt;
+}
+
 // All outliers are slow, so the least time is never one.
 void choose_time(Timing& timing, const TimeRule& rule) {
   const auto of = [&](double all, double kept) { return rule.without_outliers && kept > 0 ? kept : all; };

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,6 +42,8 @@ struct TimeRule {
 };
 /// `mean without outliers`.
 std::string to_text(const TimeRule& rule);
+/// The rule of this text; nullopt: there is none.
+std::optional<TimeRule> time_rule_named(std::string_view text);
 /// Has the figure that the rule names stand for the spec. What is not known without outliers is taken with them.
 void choose_time(Timing& timing, const TimeRule& rule);
 

@@ -47,7 +47,9 @@ ordered_json json_of(const ComparedShape& shape) {
 }
 
 ordered_json json_of(const ComparedRun& run) {
-  return {{"file", run.file}, {"kernel", run.kernel}, {"device", run.device}};
+  ordered_json j = {{"file", run.file}, {"kernel", run.kernel}, {"device", run.device}};
+  if (!run.statistic.empty()) j["statistic"] = run.statistic;
+  return j;
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ std::string kernel_tuner_head(const Recording& recording) {
   if (!run_time.empty()) line("run_time_params", run_time);
   const std::string& objective = recording.objectives.front();
   line("objective", key_of_figure(objective, values.contains(objective)));
+  if (const TimeRule time = recording.time.value_or(TimeRule()); time != TimeRule()) line("statistic", to_text(time));
   return head + "\"cache\": {";
 }
 
@@ -220,13 +221,20 @@ void KernelTunerCache::resume(const std::string& text) try {
   };
   ordered_json keys = ordered_json::array();
   for (const Parameter& parameter : kind_.parameters) keys.push_back(parameter.name);
+  std::string statistic = to_text(TimeRule());
   while (const auto member = header.next()) {
     if (member->key == "device_name") must_be(*member, "device", kind_.device.name);
     if (member->key == "kernel_name") must_be(*member, "kernel", kind_.kernel);
     if (member->key == "problem_size") must_be(*member, "problem", problem_of(kind_.problem));
     if (member->key == "tune_params_keys") must_be(*member, "parameters", keys);
+    if (member->key == "statistic" && is_string(member->value)) statistic = to_string(member->value);
     if (member->key == "cache") cache = member->value;
   }
+  if (const std::string ours = to_text(kind_.time.value_or(TimeRule())); statistic != ours)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: the times of the cache are of the statistic {}, those of this run "
+                            "of {}; choose another --kt-cache FILE",
+                            path_.string(), statistic, ours));
   if (cache.empty()) throw BadJson(text.data(), "it has no cache");
   end_ = cache.data() + 1 - text.data();
   JsonMembers entries(cache);

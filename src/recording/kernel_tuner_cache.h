@@ -25,9 +25,9 @@ std::string to_kernel_tuner(const Recording& recording, const std::string& times
 class KernelTunerCache {
  public:
   /// Opens or creates the file, and locks it where the file system can. `kind` says what it is of; its trials are not
-  /// used. An existing file is continued if device, kernel, problem and parameters are the same; a torn end is cut.
-  /// Throws Error(bad_input) otherwise or if it is compressed, and Error(environment) if it cannot be written or
-  /// another run has it.
+  /// used. An existing file is continued if device, kernel, problem, parameters and what the times are are the same; a
+  /// torn end is cut. Throws Error(bad_input) otherwise or if it is compressed, and Error(environment) if it cannot be
+  /// written or another run has it.
   KernelTunerCache(std::filesystem::path path, Recording kind, std::vector<std::string> figures);
   /// Closes the text as well as it can.
   ~KernelTunerCache();

@@ -59,6 +59,7 @@ class CsvReader {
   Recording read() {
     Recording recording;
     recording.format = Recording::Format::csv;
+    recording.time = TimeRule();
     while (at_ < text_.size()) {
       begin_ = text_.data() + at_;
       row_ = read_row(text_, at_);
@@ -68,6 +69,8 @@ class CsvReader {
                                   std::to_string(titles_.size()));
       }
       recording.kernel = row_[1];
+      if (const auto column = find("statistic"); column && !row_[*column].empty())
+        recording.time = time_rule_named(row_[*column]);
       if (row_[2] == "pruned") continue;
       recording.trials.push_back(read_trial());
       for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);

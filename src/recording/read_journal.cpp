@@ -118,7 +118,7 @@ class JournalReader {
   /// One run, or all that belongs to the last one if none is as chosen.
   Recording recording_of(const RunChoice& choice) const {
     const std::optional<JournalRun> run = chosen_run(choice);
-    const wire::RunRecord& last = run ? run->begin : runs_.back();
+    const wire::RunRecord& last = run ? runs_[run->number - 1] : runs_.back();
     Recording recording = begun(last);
     if (run && run->results)
       take(*run, recording);
@@ -243,6 +243,7 @@ class JournalReader {
     for (const Trial& trial : run.trials) recording.trials.push_back(to_recorded(trial));
     recording.finals = run.results->finals;
     recording.objectives = run.results->objectives;
+    recording.time = run.results->time;
   }
 
   static void add_values(std::vector<Parameter>& parameters, const Parameter& added) {
@@ -268,6 +269,8 @@ class JournalReader {
       recording.trials.back().at = record.at;
       for (const Setting& setting : recording.trials.back().settings) add_value(recording.parameters, setting);
     }
+    const auto printed = printed_.find(static_cast<std::size_t>(&last - runs_.data()) + 1);
+    recording.time = printed == printed_.end() ? TimeRule() : printed->second.record.time;
   }
 
   std::vector<wire::RunRecord> runs_;

@@ -169,7 +169,7 @@ Recording read_kernel_tuner(std::string_view text) {
   Recording recording;
   recording.format = Recording::Format::kernel_tuner;
   std::string_view keys, values, cache;
-  std::vector<std::string> run_time;  // a member of our own
+  std::vector<std::string> run_time;  // this and `statistic` are members of our own
   JsonMembers header(text);
   while (const auto member = header.next()) {
     const std::string_view value = member->value;
@@ -180,6 +180,7 @@ Recording read_kernel_tuner(std::string_view text) {
     if (member->key == "tune_params_keys") keys = value;
     if (member->key == "tune_params") values = value;
     if (member->key == "run_time_params") run_time = to_names(value);
+    if (member->key == "statistic" && is_string(value)) recording.time = time_rule_named(to_string(value));
     if (member->key == "cache") cache = value;
   }
   if (keys.empty() || values.empty() || cache.empty())

@@ -161,6 +161,7 @@ Recording read_t4(std::string_view text) {
       if (item->key == "device" && is_string(item->value)) recording.device.name = to_string(item->value);
       if (item->key == "kernel" && is_string(item->value)) recording.kernel = to_string(item->value);
       if (item->key == "problem" && is_string(item->value)) recording.problem = to_string(item->value);
+      if (item->key == "statistic" && is_string(item->value)) recording.time = time_rule_named(to_string(item->value));
     }
   }
   ResultReader reader(recording, unit);

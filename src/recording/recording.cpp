@@ -173,6 +173,14 @@ void add_value(std::vector<Parameter>& parameters, const Setting& setting) {
     parameter->values.push_back(setting.value);
 }
 
+Outcome printed_outcome(const Recording& recording, const RecordedTrial& trial) {
+  Outcome outcome = trial.outcome;
+  auto* measurement = std::get_if<Measurement>(&outcome);
+  if (measurement != nullptr && recording.time && recording.format == Recording::Format::journal)
+    choose_time(measurement->timing, *recording.time);
+  return outcome;
+}
+
 std::string key_text(const Value& value) {
   if (const auto* boolean = std::get_if<Bool>(&value)) return boolean->value ? "1" : "0";
   if (const auto* number = std::get_if<double>(&value);

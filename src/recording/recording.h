@@ -51,6 +51,7 @@ struct Recording {
   double flops = 0, bytes = 0, peak_flops = 0;  ///< see wire::RunRecord; 0: it does not say
   std::vector<Parameter> parameters;            ///< every value that occurs, in the recording's order
   std::vector<std::string> objectives;          ///< `time` if the recording names none
+  std::optional<TimeRule> time = {};            ///< what its times are, or were printed; unset: it does not say
   std::vector<RecordedTrial> trials;            ///< each spec once: the last one counts
   std::optional<Finals> finals;                 ///< of our own journal: the last ones
   bool has_older_finals = false;       ///< of our own journal: the last ones are of an older version, and left out
@@ -74,6 +75,9 @@ Recording read_recording(const std::filesystem::path& path);
 std::vector<Recording> read_recordings(const std::filesystem::path& path);
 /// Reads a recording from a text; `file` is its name in messages.
 Recording parse_recording(std::string_view text, const std::string& file);
+
+/// The outcome with the time that was printed: a journal has all that could have been.
+Outcome printed_outcome(const Recording& recording, const RecordedTrial& trial);
 
 /// A text that only values which are equal as in Python share: 32, 32.0; true, 1.
 std::string key_text(const Value& value);

@@ -63,6 +63,7 @@ std::string to_t4(const Recording& recording, const std::string& timestamp) {
                            {"device", recording.device.name},
                            {"kernel", recording.kernel},
                            {"problem", recording.problem}};
+  if (recording.time.value_or(TimeRule()) != TimeRule()) metadata["statistic"] = to_text(*recording.time);
   std::string text = "{\"schema_version\": \"1.0.0\",\n\"metadata\": " + compact(metadata) + ",\n\"results\": [";
   const char* separator = "\n";
   for (const RecordedTrial& trial : recording.trials) {

@@ -76,6 +76,20 @@ void warn_of_versions(const RunTimes& before, const RunTimes& now, RunComparison
         "differ for this reason");
 }
 
+void warn_of_statistics(RunComparison& comparison) {
+  const std::string median = to_text(TimeRule());
+  const ComparedRun &before = comparison.before, &now = comparison.now;
+  const auto or_median = [&](const ComparedRun& run) { return run.statistic.empty() ? median : run.statistic; };
+  if (or_median(before) == or_median(now)) return;
+  const auto text = [](const ComparedRun& run) {
+    return run.statistic.empty() ? run.file + " does not say what its times are"
+                                 : fmt::format("{} has the {} of each spec's launches", run.file, run.statistic);
+  };
+  comparison.warnings.push_back(text(before) + ", and " + text(now) +
+                                ": times of the sweep differ for this reason, and only those of the finals can be "
+                                "compared");
+}
+
 /// Warns if the vendor's library, which no change of the kernel concerns, has become slower or faster too.
 void warn_of_machine(RunComparison& comparison) {
   for (const ComparedShape& shape : comparison.shapes)
@@ -113,7 +127,7 @@ ComparedRun heading_of(const RunTimes& run) {
     const std::string& first = run.problems.front().*member;
     return std::ranges::all_of(run.problems, [&](const ProblemTimes& p) { return p.*member == first; }) ? first : "";
   };
-  return {run.file, common(&ProblemTimes::kernel), common(&ProblemTimes::device)};
+  return {run.file, common(&ProblemTimes::kernel), common(&ProblemTimes::device), common(&ProblemTimes::statistic)};
 }
 
 /// Everything but what follows from all rows together.
@@ -198,7 +212,9 @@ void require_comparable(const RunTimes& before, const RunTimes& now, const Compa
 }
 
 RunComparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
-  return judged(collected(before, now, rules));
+  RunComparison comparison = collected(before, now, rules);
+  warn_of_statistics(comparison);
+  return judged(std::move(comparison));
 }
 
 RunComparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
@@ -212,6 +228,8 @@ RunComparison compare_with_earlier(RunTimes before, const RunTimes& now, const F
     shape.best.front().label = "best, by the recorded time";
     shape.best.insert(shape.best.begin(), *again);
     shape.specs.clear();
+  } else {
+    warn_of_statistics(comparison);
   }
   return judged(std::move(comparison));
 }

@@ -34,7 +34,8 @@ std::vector<Trial> trials_of(const recording::Recording& recording) {
   const bool numbered = has_numbers(recording);
   std::vector<Trial> trials;
   for (const recording::RecordedTrial& trial : recording.trials)
-    trials.push_back({Spec{numbered ? trial.mesh_idx : std::ssize(trials), trial.settings}, trial.outcome});
+    trials.push_back({Spec{numbered ? trial.mesh_idx : std::ssize(trials), trial.settings},
+                      recording::printed_outcome(recording, trial)});
   return trials;
 }
 
@@ -58,7 +59,7 @@ Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
   if (!finals) return measurement;
   for (const Finalist& finalist : finals->finalists) {
     if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
-    if (finished(finalist)) measurement.timing.median = median_seconds(finalist);
+    if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
   }
   return measurement;
@@ -155,7 +156,7 @@ std::map<std::string, double> figures_of(const Trial& trial, const Plan& plan, c
 
 void add_measured(json& spec, const Measurement& measurement) {
   const Timing& timing = measurement.timing;
-  spec["seconds"] = timing.median;
+  spec["seconds"] = timing.typical();
   if (const auto interval = known_interval(timing)) spec["interval"] = interval_json(*interval);
   if (timing.count > 0) spec["launches"] = timing.count;
   if (timing.stopped_early) spec["early"] = true;
@@ -286,6 +287,7 @@ std::string report_data(const recording::Recording& recording, const Plan& plan,
             {"params", parameters.lists()},
             {"specs", specs_json(recording, run, parameters, reasons)},
             {"finals", finals_json(run)}};
+  if (recording.time.value_or(TimeRule()) != TimeRule()) j["statistic"] = to_text(*recording.time);
   j["reasons"] = reasons.all();
   add_figures(j, run.trials, plan, objective);
   return j.dump(-1, ' ', false, json::error_handler_t::replace);

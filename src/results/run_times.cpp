@@ -107,13 +107,21 @@ ProblemTimes times_of(const recording::Recording& recording) {
   ProblemTimes times{recording.kernel, recording.problem, recording.device.name, {}, {}, {}};
   const std::vector<Trial> trials = numbered_trials(recording);
   fill_in(trials, finals_of(recording, trials), times);
+  if (recording.time) times.statistic = to_text(*recording.time);
+  // A journal has all figures, and the median is the one whose interval is known.
+  if (recording.format == recording::Recording::Format::journal) times.statistic = to_text(TimeRule());
+  const bool has_medians = recording.time.value_or(TimeRule()) == TimeRule();
+  if (recording.format == recording::Recording::Format::csv && !has_medians)
+    for (SpecTimes& spec : times.specs)
+      if (spec.sweep) spec.sweep->interval.reset();
   return times;
 }
 
 RunTimes times_of_best(const std::filesystem::path& path) {
   config::RecordedBest best = config::read_best(path);
   const Interval interval = best.result.interval.value_or(Interval{});
-  ProblemTimes times{std::move(best.kernel), std::move(best.problem), best.result.device, {}, 0, {}};
+  ProblemTimes times{std::move(best.kernel), std::move(best.problem), best.result.device, {}, 0, {},
+                     best.result.statistic};
   times.specs.push_back({std::move(best.spec), {}, known_time(best.result.seconds, interval, best.result.launches)});
   return {path.string(), {std::move(times)}, {}};
 }
@@ -141,6 +149,7 @@ RunTimes read_run_times(const std::filesystem::path& path) {
 RunTimes run_times_of(const Plan& plan, const Device& device, const Findings& findings) {
   ProblemTimes times{plan.name, problem_size_text(plan.problem, plan.constants), device.name, {}, {}, {}};
   fill_in(findings.trials, findings.finals, times);
+  times.statistic = to_text(TimeRule());
   return {"this run", {std::move(times)}, {}, wire::kProtocol};
 }
 

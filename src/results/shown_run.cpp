@@ -44,6 +44,7 @@ ShownRun shown_run(const recording::Recording& recording, const std::filesystem:
   ShownRun shown;
   shown.loaded = load_recorded_plan(recording, {file, {}, {}, {}});
   shown.command = {"tune", "--simulate", file.string()};
+  shown.time = recording.time.value_or(TimeRule());
   for (const recording::RecordedTrial& trial : recording.trials) {
     shown.findings.trials.push_back(trial_of(trial, shown.loaded.plan.space));
     shown.findings.elapsed_seconds += shown.findings.trials.back().seconds;

@@ -44,10 +44,11 @@ std::vector<Parameter> parameters_of(const Plan& plan) {
 }  // namespace
 
 Exporter::Exporter(const results::Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
-                   bool fresh)
+                   const TimeRule& time, bool fresh)
     : t4_(outputs.t4), plan_(&plan), objective_(&objective), fresh_(fresh) {
   if (outputs.kt_cache.empty() && t4_.empty()) return;
   recording_.device = device;
+  recording_.time = time;
   recording_.kernel = plan.kernel.empty() ? plan.name : plan.kernel;
   recording_.problem = problem_size_text(plan.problem, plan.constants);
   recording_.objectives = {figure_name(plan.objective)};

@@ -10,9 +10,9 @@ namespace tune::tuning {
 /// What a run writes for other tools: a Kernel Tuner cache while it goes on (--kt-cache), T4 results at its end (--t4).
 class Exporter {
  public:
-  /// Opens the cache. `objective` must outlive this. Throws Error.
+  /// Opens the cache. `time`: what the trials' times are. `objective` must outlive this. Throws Error.
   Exporter(const results::Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
-           bool fresh = false);
+           const TimeRule& time, bool fresh = false);
 
   /// Throws Error(environment).
   void add(const Trial& trial);

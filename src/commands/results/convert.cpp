@@ -40,7 +40,9 @@ std::string to_csv(const recording::Recording& recording) {
   for (const recording::RecordedTrial& trial : recording.trials)
     trials.push_back({Spec{std::ssize(trials), trial.settings}, trial.outcome, 0, true});
   report::Csv csv(text, recording.kernel, std::move(names), std::move(columns),
-                  {report::devices_of(trials) > 1, false, report::any_shared(trials)});
+                  {.several_devices = report::devices_of(trials) > 1,
+                   .shared_processes = report::any_shared(trials),
+                   .time = recording.time.value_or(TimeRule())});
   for (const Trial& trial : trials) csv.add(trial);
   return text.str();
 }
@@ -52,7 +54,8 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
   std::error_code ignored;
   if (std::filesystem::equivalent(options.input, options.output, ignored))
     throw Error(ExitCode::bad_input, options.output.string() + ": the output is also the input");
-  const recording::Recording recording = recording::read_recording(options.input);
+  recording::Recording recording = recording::read_recording(options.input);
+  for (recording::RecordedTrial& trial : recording.trials) trial.outcome = recording::printed_outcome(recording, trial);
   for (const std::string& text : recording.damaged.texts(recording.file)) print_wrapped("note: " + text);
   std::string text;
   switch (format) {

@@ -230,7 +230,8 @@ ExitCode simulate(const Options& options) {
   const recording::Recording& recording = simulation.recording;
   results::Findings& findings = simulation.findings;
   tuning::Tuner& tuner = simulation.tuner;
-  tuning::Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device);
+  tuning::Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device,
+                            options.time);
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
   if (!options.spec) findings.specs = simulation.specs.size_text();

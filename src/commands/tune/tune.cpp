@@ -371,7 +371,8 @@ class TuningRun {
   tuning::TunerRules rules_ = tuner_rules(*options_, *orders_, *target_, grid_, machine_->device, count_of_devices());
   bool repeats_ = repeats_result(*options_, *target_);
   bool fresh_ = options_->fresh || repeats_;
-  tuning::Exporter exporter_{target_->outputs, target_->plan(), target_->objective, machine_->device, fresh_};
+  tuning::Exporter exporter_{target_->outputs, target_->plan(), target_->objective,
+                             machine_->device, options_->time,  fresh_};
   std::optional<EarlierResult> earlier_ = earlier_result();
   std::unique_ptr<results::LivePage> live_ = live_page();
   exec::Requests requests_{target_->plan(), *machine_, options_->seed};

@@ -52,6 +52,8 @@ std::optional<RecordedResult> read_result(const Node& root, Diagnostics& diagnos
     result.launches = read_integer(*launches, "result: launches", diagnostics).value_or(0);
   result.artifact_hash = text_at(root, "result", "artifact");
   result.store_path = text_at(root, "result", "store_path");
+  if (const std::string statistic = text_at(root, "result", "sweep_statistic"); !statistic.empty())
+    result.statistic = statistic;
   result.device = text_at(root, "device", "name");
   result.driver = text_at(root, "device", "driver");
   result.arch = text_at(root, "device", "arch");

@@ -7,6 +7,7 @@
 #include "config/yaml/node.h"
 #include "model/device.h"
 #include "model/statistics/stats.h"
+#include "model/trial.h"
 
 namespace tune::config {
 
@@ -20,6 +21,7 @@ struct RecordedResult {
   std::filesystem::path store_path;  ///< of the artifact in the build store
   std::string device, driver, arch, compiler;
   PowerState state = PowerState::burst;
+  std::string statistic = to_text(TimeRule());  ///< what of the launches the sweep's times were
 };
 
 /// Reads `result:` and `device:` of a tuning file; nullopt if it has no `result: time_ms:`, which other files than ours

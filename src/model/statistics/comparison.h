@@ -48,6 +48,7 @@ struct ComparedShape {
 /// One of the two results.
 struct ComparedRun {
   std::string file, kernel, device;
+  std::string statistic = {};  ///< what of a spec's launches the sweep's times are; empty: the file does not say
 };
 
 struct RunComparison {

@@ -36,7 +36,8 @@ function baselineSeconds(run, label) {
 /** The figures of a run that charts can show, the objective first. */
 function figureColumns(run) {
   const {flops, bytes} = run.limits, columns = [];
-  columns.push(column("time (ms)", (s) => isTimed(s) ? secondsOf(s) * 1e3 : undefined, "less"));
+  const time = run.statistic ? `time (ms, sweep: ${run.statistic})` : "time (ms)";
+  columns.push(column(time, (s) => isTimed(s) ? secondsOf(s) * 1e3 : undefined, "less"));
   if (flops > 0) columns.push(column("GFLOPS/s", (s) => isTimed(s) ? flops / secondsOf(s) / 1e9 : undefined, "more"));
   if (bytes > 0) columns.push(column("least GB/s", (s) => isTimed(s) ? bytes / secondsOf(s) / 1e9 : undefined, "more"));
   const energy = run.figures.indexOf("energy");

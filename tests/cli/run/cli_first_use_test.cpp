@@ -112,8 +112,42 @@ TEST_F(FirstUse, TheStatisticDecidesTheSweepAndIsNamedEverywhere) {
   EXPECT_TRUE(has(sandbox_.read("out.csv"), ",min\n"));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "sweep_statistic: min\n")) << sandbox_.read("out.yaml");
   EXPECT_TRUE(has(sandbox_.tune({"show", "out.jsonl"}).out, "top_spec_idx: 0\n"));
+  ASSERT_EQ(sandbox_.tune({"report", "out.jsonl", "-o", "page.html"}).code, 0);
+  EXPECT_TRUE(has(sandbox_.read("page.html"), "\"statistic\":\"min\""));
+  EXPECT_TRUE(has(sandbox_.read("page.html"), "\"place\":1,\"seconds\":0.0005,"));
   least.insert(least.end(), {"--outliers", "drop"});
   EXPECT_TRUE(has(tune(least).out, "\nmet (ms): min without outliers of a spec's launches\n"));
+}
+
+TEST_F(FirstUse, FilesForOtherToolsAndADiffNameTheStatistic) {
+  sandbox_.write_script("{T: [1, 2]}");
+  const auto run = [&](const std::string& prefix, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"bench.yaml",        "--tune",     "--no-finals",   "--output", prefix, "--t4",
+                                      prefix + ".t4.json", "--kt-cache", prefix + ".json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tune(words);
+  };
+  ASSERT_EQ(run("old", {}).code, 0);
+  ASSERT_EQ(run("new", {"--statistic", "mean", "--outliers", "drop"}).code, 0);
+  for (const char* ending : {".t4.json", ".json"}) {
+    EXPECT_FALSE(has(sandbox_.read(std::string("old") + ending), "statistic")) << ending;
+    const std::string file = std::string("new") + ending;
+    EXPECT_TRUE(has(sandbox_.read(file), "\"statistic\":")) << ending;
+    EXPECT_TRUE(has(sandbox_.read(file), "\"mean without outliers\"")) << ending;
+    const std::string warning =
+        "warning: old.jsonl has the median of each spec's launches, and " + file + " has the mean without outliers";
+    EXPECT_TRUE(has(sandbox_.tune({"diff", "--any-device", "old.jsonl", file}).out, warning)) << ending;
+    EXPECT_FALSE(has(sandbox_.tune({"diff", "--any-device", file, file}).out, "warning: ")) << ending;
+    ASSERT_EQ(sandbox_.tune({"convert", file, "back.csv"}).code, 0);
+    EXPECT_TRUE(has(sandbox_.read("back.csv"), ",mean without outliers\n")) << ending;
+  }
+  ASSERT_EQ(sandbox_.tune({"convert", "new.jsonl", "of_journal.t4.json"}).code, 0);
+  EXPECT_TRUE(has(sandbox_.read("of_journal.t4.json"), "\"mean without outliers\""));
+  EXPECT_TRUE(has(sandbox_.tune({"diff", "old.csv", "new.csv"}).out, "warning: old.csv has the median of each"));
+  EXPECT_TRUE(has(sandbox_.tune({"diff", "old.yaml", "new.yaml"}).out, "warning: old.yaml has the median of each"));
+  EXPECT_FALSE(has(sandbox_.tune({"diff", "old.jsonl", "new.jsonl"}).out, "warning: ")) << "both have medians";
+  EXPECT_TRUE(has(run("old", {"--statistic", "min"}).err,
+                  "old.json: the times of the cache are of the statistic median, those of this run of min"));
 }
 
 }  // namespace
