@@ -65,6 +65,7 @@ void Forecast::ask(const Grid& grid, const std::function<const Trial*(const Spec
       exact_ ? found
              : std::llround(static_cast<double>(found) / static_cast<double>(asked) * static_cast<double>(work_.specs));
   from_journal_ = is_ready();
+  asked_ = from_journal_ ? samples_ : 0;
   if (from_journal_) return;
   samples_ = built_ = 0;
   build_sum_ = measure_sum_ = measure_squares_ = 0;
@@ -124,18 +125,42 @@ Forecast::Range Forecast::range() const {
   return {std::max(builds, timing.low), std::max(builds, timing.high)};
 }
 
-std::string Forecast::text() const {
-  const Range all = range();
-  std::string text = "estimate: " + range_text(all);
+bool Forecast::has_left(const Range& earlier) const {
+  const double middle = (range().low + range().high) / 2;
+  return middle < earlier.low || middle > earlier.high;
+}
+
+Forecast::Range Forecast::in_budget() const {
+  const double most = work_.budget_seconds.value_or(INFINITY);
+  return {std::min(range().low, most), std::min(range().high, most)};
+}
+
+/// `21 to 34 min = builds 9 min, timing 12 to 25 min with the finals`
+std::string Forecast::parts() const {
+  std::string text = range_text(range());
   if (const double builds = build_seconds(); builds >= 1)
     text += fmt::format(" = builds {}, timing {}", range_text({builds, builds}), range_text(timing()));
-  if (work_.finals_seconds > 0) text += " with the finals";
+  return text + (work_.finals_seconds > 0 ? " with the finals" : "");
+}
+
+std::string Forecast::text() const {
+  const Range one = in_budget(), all = {one.low * work_.tunings, one.high * work_.tunings};
+  const bool bounded = range().high > one.high;
+  std::string text = "estimate: ";
+  if (work_.tunings > 1)
+    text += fmt::format("{} for {} tunings, if all are like this one{}", range_text(all), work_.tunings,
+                        bounded ? ", within the --time-budget of each" : "");
+  else if (bounded)
+    text += fmt::format("at most {}, the --time-budget; all {} specs would take {}", range_text({one.high, one.high}),
+                        work_.specs, parts());
+  else
+    text += parts();
   text += from_journal_ ? fmt::format("; from {} specs in the journal", samples_)
                         : fmt::format("; from the first {} specs", samples_);
-  if (const double bytes = disk_bytes(); bytes >= kMebibyte)
+  if (const double bytes = disk_bytes(); bytes >= kMebibyte && work_.tunings == 1 && !bounded)
     text += bytes < 1024 * kMebibyte ? fmt::format("; disk {:.0f} MiB of builds", bytes / kMebibyte)
                                      : fmt::format("; disk {:.1f} GiB of builds", bytes / kMebibyte / 1024);
-  if (all.high > kHour)
+  if (all.high > kHour && !work_.budget_seconds)
     text +=
         "; shorter: --time-budget 30m searches, --max-evals N tries fewer specs, and Ctrl-C costs nothing, because the "
         "same command goes on from there";

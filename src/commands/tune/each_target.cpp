@@ -99,8 +99,13 @@ ExitCode for_each_target(const Options& given, const TargetCommand& command) {
     backend = target.plan().backend;
   }
   print_warnings(warnings);
-  return options.per_device_model ? run_models(options, workers, backend, shapes, command)
-                                  : run_shapes(options, workers, shapes, "", command);
+  const std::size_t models = options.per_device_model ? workers.models(backend).size() : 1;
+  const TargetCommand one_of_all = [&](const Options& each, Target& target) {
+    target.of = static_cast<int>(shapes.size() * models);
+    return command(each, target);
+  };
+  return options.per_device_model ? run_models(options, workers, backend, shapes, one_of_all)
+                                  : run_shapes(options, workers, shapes, "", one_of_all);
 }
 
 }  // namespace tune::commands

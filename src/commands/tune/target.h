@@ -43,6 +43,7 @@ struct Target {
   exec::Workers& workers;
   std::optional<config::Shape> shape;  ///< of --shapes
   std::string model;                   ///< of --per-device-model
+  int of = 1;                          ///< how many targets the command has
   report::Progress::Time started;
   results::Outputs outputs;
   tuning::Machine machine;

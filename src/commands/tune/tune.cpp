@@ -160,6 +160,7 @@ class TuningRun {
       tuned.best = results.best(device);
       tuned.date = findings_->finals_date.value_or(journal_->date_of(requests_.trial_id(tuned.best->winner)));
     }
+    tuned.estimated = printed_estimate_;
     tuned.started_workers = measuring_.started() != nullptr;
     if (!options_->quiet) print_usage();
   }
@@ -258,26 +259,39 @@ class TuningRun {
     return std::make_unique<exec::LocalSite>(requests_, std::move(measure));
   }
 
-  // What is to be done, and how long that takes if the journal tells. A list of sizes would have a line for each.
+  tuning::Work work() const {
+    tuning::Work work = work_to_do(*options_, *target_, grid_, requests_.has_build(), count_, count_of_devices());
+    work.tunings = std::max(orders_->estimated_tunings, 1);
+    return work;
+  }
+
+  // What is to be done, and how long that takes if the journal tells. A list of sizes would have a line for each, and
+  // has one estimate for all.
   void announce() {
-    const bool is_shown = !options_->quiet && !orders_->silent && !options_->makes_several() && !options_->spec;
-    estimated_ = !is_shown || grid_->uncounted || options_->time_budget;
-    if (!is_shown || grid_->uncounted || count_ < 2) return;
+    const bool is_shown = !options_->quiet && !orders_->silent && !options_->spec && orders_->estimated_tunings > 0;
+    estimated_ = !is_shown || grid_->uncounted;
+    if (estimated_ || count_ < 2) return;
     forecast_.ask(*grid_, [this](const Spec& spec) {
       const wire::TrialRecord* record = journal_->find(requests_.trial_id(spec));
       return record != nullptr ? &record->trial : nullptr;
     });
-    estimated_ = estimated_ || forecast_.all_known();
-    if (forecast_.all_known()) return;
-    print_wrapped(fmt::format("{} on {}: {}", target_->plan().name, machine_->device.name, forecast_.work_text()));
+    estimated_ = forecast_.all_known();
+    if (estimated_) return;
+    if (!options_->makes_several())
+      print_wrapped(fmt::format("{} on {}: {}", target_->plan().name, machine_->device.name, forecast_.work_text()));
     print_estimate();
   }
 
-  // Once. What ends soon needs none.
+  // As soon as it can be made, and once more when a twentieth is done, if it was wrong. What ends soon needs none.
   void print_estimate() {
-    if (estimated_ || !forecast_.is_ready()) return;
-    estimated_ = true;
-    if (forecast_.range().high >= kWorthAnEstimate) progress_.say(forecast_.text(), now());
+    if (!forecast_.is_ready() || (first_estimate_ && !forecast_.has_a_twentieth())) return;
+    estimated_ = forecast_.has_a_twentieth();
+    const bool is_news = !first_estimate_ || forecast_.has_left(*first_estimate_);
+    if (!first_estimate_) first_estimate_ = forecast_.range();
+    const bool is_long = forecast_.range().high * orders_->estimated_tunings >= kWorthAnEstimate;
+    if (!is_news || (!is_long && !printed_estimate_)) return;
+    printed_estimate_ = true;
+    progress_.say(forecast_.text(), now());
   }
 
   void estimate(const Trial& trial) {
@@ -381,8 +395,10 @@ class TuningRun {
   std::int64_t count_ = count_of(*options_, *orders_, grid_);
   report::Progress progress_{std::cerr, progress_style(*options_, target_->plan()), count_, now(),
                              limits_of(*options_, *target_, rules_, count_)};
-  tuning::Forecast forecast_{work_to_do(*options_, *target_, grid_, requests_.has_build(), count_, count_of_devices())};
-  bool estimated_ = false;
+  tuning::Forecast forecast_{work()};
+  std::optional<tuning::Forecast::Range> first_estimate_;
+  bool estimated_ = false;  ///< no estimate is to come
+  bool printed_estimate_ = false;
   tuning::Measuring measuring_{[this] { return site(); }};
   tuning::ResumeRules resume_rules_ = rules_for_resuming();
   tuning::Resume resume_{*journal_, requests_, target_->objective, resume_rules_};

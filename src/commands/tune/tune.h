@@ -20,6 +20,7 @@ struct TuneOrders {
   std::vector<Spec> only;                                  ///< the specs to try; empty: what the options ask for
   std::vector<Spec> first;                                 ///< is tried first, as far as these are specs of the grid
   std::unique_ptr<recording::Journal>* journal = nullptr;  ///< where the journal of several tunings is kept open
+  int estimated_tunings = 1;                               ///< how many an estimate is of; 0: none is wanted any more
 };
 
 /// What a tuning came to.
@@ -30,6 +31,7 @@ struct Tuned {
   std::optional<config::BestResult> best;  ///< with --tune, if there is a valid spec
   std::optional<Verdict> verdict;          ///< likewise
   std::string date;                        ///< when the best was measured
+  bool estimated = false;                  ///< an estimate was printed
   bool started_workers = false;            ///< something was built or timed, because not everything was known
 };
 

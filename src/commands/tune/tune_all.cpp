@@ -48,8 +48,10 @@ class Tunings {
     if (winners_.empty() && std::filesystem::exists(database, ignored)) results::read_results(database);
     TuneOrders orders;
     orders.journal = &journal_;
+    orders.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
     orders.first = tuning::nearest_winners(tuning::log_sizes(shape), winners_);
     const Tuned tuned = tune(options, target, orders);
+    estimated_ = estimated_ || tuned.estimated;
     add_row(target);
     if (tuned.verdict) ++decisions_[tuned.verdict->decision];
     compared_.add(label_of(target.shape, target.model), tuned.findings.trials);
@@ -136,6 +138,7 @@ class Tunings {
   std::unique_ptr<recording::Journal> journal_;
   std::vector<tuning::TunedShape> winners_;
   std::vector<report::WorkloadRow> rows_;
+  bool estimated_ = false;  ///< how long all of them take was said
   std::map<Decision, int> decisions_;
   Compared compared_;
   std::string lines_;  ///< of --tuning_results_file

@@ -88,6 +88,7 @@ tuning::Work work_to_do(const Options& options, const Target& target, const std:
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
   work.finals_seconds = limits.finals_seconds;
   work.finals_as_sweep = limits.finals_as_sweep;
+  work.budget_seconds = options.time_budget;
   return work;
 }
 

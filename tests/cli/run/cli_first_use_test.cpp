@@ -26,6 +26,33 @@ TEST_F(FirstUse, ARunBeginsWithWhatIsToBeDone) {
   EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--quiet", "--output", "quiet"}).err, "3 specs"));
 }
 
+TEST_F(FirstUse, AnEstimateSaysWhatABudgetLeavesOut) {
+  sandbox_.write_script("{$T: {range: [1, 100000]}}");
+  const Result result = tune({"bench.yaml", "--tune", "--no-finals", "--strategy", "exhaustive", "--time-budget", "2"});
+  EXPECT_TRUE(std::regex_search(result.err, std::regex("\nestimate: at most 2 s, the --time-budget; all 100000 specs "
+                                                       "would take .*; from the first 4 specs\n")))
+      << result.err;
+}
+
+TEST_F(FirstUse, AnEstimateThatTheFirstSpecsMadeTooLongIsPutRight) {
+  sandbox_.write_script("{$T: {range: [1, 300]}}");
+  const std::string script = sandbox_.read("bench.sh");
+  sandbox_.write("bench.sh", script + "case \" $* \" in *--T=[1-4]\\ *) sleep 0.4 ;; esac\n");
+  const Result result = tune({"bench.yaml", "--tune", "--no-finals", "--strategy", "exhaustive"});
+  const std::regex both("\nestimate: [23] min; from the first 4 specs\n(.*\n)*estimate: .*; from the first 15 specs\n");
+  EXPECT_TRUE(std::regex_search(result.err, both)) << result.err;
+}
+
+TEST_F(FirstUse, AListOfSizesHasOneEstimate) {
+  sandbox_.write_script("{$T: {range: [1, 100000]}}");
+  sandbox_.write("sizes.yaml", "- {M: 1}\n- {M: 2}\n- {M: 3}\n");
+  const Result result = tune({"bench.yaml", "--shapes", "sizes.yaml", "--tune", "--no-finals", "--strategy",
+                              "exhaustive", "--time-budget", "1"});
+  const std::string line = "estimate: 3 s for 3 tunings, if all are like this one, within the --time-budget of each";
+  ASSERT_TRUE(has(result.err, line)) << result.err << result.out;
+  EXPECT_EQ(result.err.find("estimate:"), result.err.rfind("estimate:")) << result.err;
+}
+
 TEST_F(FirstUse, ADryRunSaysWhatTheJournalKnows) {
   sandbox_.write_script("{T: [1, 2, 3]}");
   const Result nothing = tune({"bench.yaml", "--tune", "--dry-run", "--output", "out"});

@@ -69,5 +69,47 @@ TEST(Forecast, KnowsWhatBuildsLeaveOnTheDisk) {
   EXPECT_EQ(forecast.text(), "estimate: 2 min; from the first 4 specs; disk 2.0 GiB of builds");
 }
 
+TEST(Forecast, SaysWhatABudgetLeavesOut) {
+  tuning::Work bounded = work(1200);
+  bounded.budget_seconds = 600;
+  tuning::Forecast forecast(bounded);
+  for (int i = 0; i < 4; ++i) forecast.add(timed(1, 0.5));
+  EXPECT_EQ(forecast.text(),
+            "estimate: at most 10 min, the --time-budget; all 1200 specs would take 30 min = builds 10 min, timing 20 "
+            "min; from the first 4 specs");
+  bounded.budget_seconds = 7200;
+  tuning::Forecast wide(bounded);
+  for (int i = 0; i < 4; ++i) wide.add(timed(1));
+  EXPECT_EQ(wide.text(), "estimate: 20 min; from the first 4 specs");
+}
+
+TEST(Forecast, TakesSeveralTuningsForAlike) {
+  tuning::Work several = work(1200);
+  several.tunings = 12;
+  tuning::Forecast forecast(several);
+  for (int i = 0; i < 4; ++i) forecast.add(timed(1, 0.5));
+  EXPECT_TRUE(forecast.text().starts_with(
+      "estimate: 6.0 h for 12 tunings, if all are like this one; from the first 4 specs; shorter: "))
+      << forecast.text();
+  several.budget_seconds = 600;
+  tuning::Forecast bounded(several);
+  for (int i = 0; i < 4; ++i) bounded.add(timed(1, 0.5));
+  EXPECT_EQ(
+      bounded.text(),
+      "estimate: 2.0 h for 12 tunings, if all are like this one, within the --time-budget of each; from the first "
+      "4 specs");
+}
+
+TEST(Forecast, HasLeftARangeIfItsMiddleIsOutside) {
+  tuning::Forecast forecast(work(100));
+  for (int i = 0; i < 4; ++i) forecast.add(timed(1));
+  EXPECT_FALSE(forecast.has_a_twentieth());
+  EXPECT_FALSE(forecast.has_left({90, 100}));
+  EXPECT_TRUE(forecast.has_left({101, 200}));
+  EXPECT_TRUE(forecast.has_left({1, 99}));
+  forecast.add(timed(1));
+  EXPECT_TRUE(forecast.has_a_twentieth());
+}
+
 }  // namespace
 }  // namespace tune::forecast_test
