@@ -1,6 +1,6 @@
 #!/bin/bash
 # Tries libtune_kokkos.so with a real Kokkos: the one in Debian's source package of Trilinos (166 MB), with tuning on.
-# Run it in a build of preset dev, check or release: tests/kokkos.sh [BUILD_FOLDER]. It needs the network once, no rights,
+# Run it in a build of any preset: tests/kokkos.sh [BUILD_FOLDER]. It needs the network once, no rights,
 # and about two minutes on two cores; what it downloads and builds is kept in BUILD_FOLDER/kokkos.
 set -euo pipefail
 cd "$(dirname "$0")/.."
