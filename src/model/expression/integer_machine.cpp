@@ -32,6 +32,8 @@ class IntegerMachine {
         return top_ != 0 ? jump(at, step) : drop();
       case Op::link:
         return link(at, right, step);
+      case Op::in_list:
+        return false;
       default:
         return binary(at, right);
     }

@@ -223,6 +223,7 @@ TEST(Expression, LooksForValuesInListsTuplesPairsAndTexts) {
                  {"'ow' in RASTER", "True"},
                  {"'x' in ('xyz')", "True"},
                  {"1.0 in [BM, BN // 64]", "True"},
+                 {"(BM < 256) in [0, 1]", "True"},
                  {"BM in [1] or BM in [128] and True", "True"}});
 }
 
