@@ -2,6 +2,7 @@
 // the schema spell a few members differently.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "recording/recording_text.h"
@@ -67,8 +68,12 @@ class ResultReader {
  private:
   void read_configuration(std::string_view json) {
     JsonMembers members(json);
-    while (const auto member = members.next())
-      trial_.settings.push_back({name_of(*member), to_parameter_value(member->value), false});
+    while (const auto member = members.next()) {
+      const std::string name = name_of(*member);
+      if (std::ranges::find(trial_.settings, name, &Setting::name) != trial_.settings.end())
+        throw BadJson(member->value.data(), "the parameter " + name + " has two values");
+      trial_.settings.push_back({name, to_parameter_value(member->value), false});
+    }
   }
 
   double duration(const JsonMembers::Member& member) const {

@@ -169,6 +169,17 @@ TEST(Recording, ReadsT4InItsDialects) {
   EXPECT_DOUBLE_EQ(measurement(read(micro), 0).timing.median, 2e-6);
 }
 
+TEST(Recording, OfT4HasOneValueOfEachParameter) {
+  const std::string twice =
+      R"({"results": [{"configuration": {"BM": 16, "BM": 32}, "times": {}, "invalidity": "compile"}]})";
+  try {
+    read(twice);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("the parameter BM has two values"), std::string::npos) << error.what();
+  }
+}
+
 std::string run_record(const std::string& problem) {
   return R"({"record": "run", "protocol": 1, "name": "gemm", "problem": ")" + problem +
          R"(", "hello": {"event": "hello", "protocol": 1, "backend": "cpu", "device": {"name": "cpu"}}})" + "\n";
