@@ -89,7 +89,7 @@ double error_growth(const Gemm& gemm) {
   const double general = 4 * std::sqrt(static_cast<double>(gemm.k));
   if (!is_random(gemm.init)) return general;
   if (gemm.acc == Type::f16 || (is_wide(gemm.a) && is_wide(gemm.b))) return std::min(general, 16.0);
-  if (is_fp8(gemm.a) || is_fp8(gemm.b)) return std::min(general, gemm.fast_accum ? std::max(4.0, general / 32) : 4.0);
+  if (is_fp8(gemm.a) || is_fp8(gemm.b)) return std::min(general, gemm.fast_accum ? std::max(6.0, general / 32) : 4.0);
   return std::min(general, std::max(128.0, general / 4));
 }
 

@@ -33,9 +33,10 @@ namespace tune::worker {
 /// is at least 2^-14 here, and g = min(4 sqrt(k), 4) if they are random. cuBLASLt's products of e4m3 on an H200 (256 x
 /// 256; k 128, 1024, 8192) were off by at most 0.6 of that. Where sums may keep so few digits throughout (fast_accum),
 /// they are cut off like the others, 32 products at a time: together 0.6 (k/32) u |c|, or 0.1 sqrt(k) of the unit for
-/// such a |c|, so that g = min(4 sqrt(k), max(4, sqrt(k)/8)). The Hopper kernels of demo/ were off by at most 0.8 of
-/// that on an H200 (twelve shapes, k from 2048 to 65536). Second term: alpha, beta, the bias and their sum; with u_c
-/// for u_acc where the accumulator is an integer. Third: rounding to C's type; s is its smallest positive number.
+/// such a |c|, so that g = min(4 sqrt(k), max(6, sqrt(k)/8)). The Hopper kernels of demo/ were off by at most 0.8 of
+/// that on an H200 (twelve shapes, k from 2048 to 65536), and by 0.72 on an H100 at k = 1040. Second term: alpha, beta,
+/// the bias and their sum; with u_c for u_acc where the accumulator is an integer. Third: rounding to C's type; s is its
+/// smallest positive number.
 /// Integers must be equal.
 ///
 /// Custom problems: |out - ref| <= tolerance * max|ref| over the buffer; where none is declared, the square root of
