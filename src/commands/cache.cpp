@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "commands/tune/rules.h"
 #include "exec/build/builder.h"
 #include "platform/files/streams.h"

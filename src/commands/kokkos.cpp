@@ -4,11 +4,11 @@
 #include <set>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "database/database_file.h"
 #include "kokkos/results.h"
 #include "kokkos/settings.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/file.h"
 #include "platform/files/shared_file.h"
 #include "platform/files/streams.h"
@@ -162,7 +162,7 @@ class KokkosTuning {
           "gain, or the program does something slow while it is tuned");
     std::string text;
     for (const std::string& region : regions_) text += region + "\n";
-    platform::print(text + comparison_ + "database: " + shown_line(database_.string()) + "\n");
+    platform::print(text + comparison_ + "database: " + escaped_line(database_.string()) + "\n");
     if (open() > 0)
       print_wrapped(
           fmt::format("note: {} of {} regions are not decided; the same command continues, and "

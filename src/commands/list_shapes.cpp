@@ -4,7 +4,7 @@
 #include <set>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "model/values/error.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"

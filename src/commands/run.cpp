@@ -1,5 +1,5 @@
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "platform/files/user_folders.h"
 
 namespace tune::commands {

@@ -32,7 +32,7 @@ void require_time(const config::Node& root, config::Diagnostics& diagnostics) {
 
 /// A problem's buffers and expressions are read and then left out.
 config::ProblemSection problem_of(const config::Node& root, config::Diagnostics& diagnostics) {
-  config::Scope scope(diagnostics);
+  config::SymbolTable scope(diagnostics);
   const config::Node* node = root.find("problem");
   return node != nullptr ? config::read_problem(*node, scope, diagnostics) : config::ProblemSection();
 }

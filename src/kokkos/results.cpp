@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "database/database_file.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/file.h"
 #include "platform/files/shared_file.h"
 
@@ -165,7 +165,7 @@ const RegionRecord* Results::record(const std::string& region) const {
 }
 
 void Results::add_region(const std::string& region, const std::string& description, const std::string& nearest) {
-  append(fmt::format("region\t{}\t{}\t{}", region, shown_line(description), shown_line(nearest)));
+  append(fmt::format("region\t{}\t{}\t{}", region, escaped_line(description), escaped_line(nearest)));
 }
 
 void Results::add_turn(const std::string& region, const Turn& turn) {

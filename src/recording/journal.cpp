@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model/values/error.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 
 namespace tune::recording {
 namespace fs = std::filesystem;
@@ -87,7 +87,7 @@ void Journal::lock() {
   std::string holder = "another run";
   try {
     read();
-    if (last_run_) holder = "process " + std::to_string(last_run_->process) + " on " + shown_line(last_run_->host);
+    if (last_run_) holder = "process " + std::to_string(last_run_->process) + " on " + escaped_line(last_run_->host);
   } catch (const Error&) {
     // Whoever holds it, it is in use.
   }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "model/settings.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "report/fitting.h"
 #include "report/text.h"
 
@@ -145,7 +145,7 @@ OptionalColumns needed_columns(const std::vector<Row>& rows) {
 }
 
 std::string shared_text(const SpecTable& table) {
-  return table.shared.empty() ? "" : "all specs shown have " + shown_line(to_text(table.shared)) + "\n";
+  return table.shared.empty() ? "" : "all specs shown have " + escaped_line(to_text(table.shared)) + "\n";
 }
 
 SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional) {

@@ -12,7 +12,7 @@
 #include "model/space.h"
 #include "model/statistics/ranking.h"
 #include "model/trial.h"
-#include "report/losses.h"
+#include "report/failure_summary.h"
 
 namespace tune::report {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "model/values/escaped_text.h"
 #include "model/values/names.h"
-#include "model/values/shown.h"
 
 namespace tune::report {
 namespace {
@@ -52,10 +52,10 @@ std::size_t columns_of(char32_t code_point) {
 }  // namespace
 
 std::string printable(std::string_view line, std::size_t limit) {
-  if (line.size() <= limit) return shown_line(line);
+  if (line.size() <= limit) return escaped_line(line);
   std::size_t end = limit;
   while (end > 0 && is_continuation(line[end])) --end;
-  return shown_line(line.substr(0, end)) + " ...";
+  return escaped_line(line.substr(0, end)) + " ...";
 }
 
 std::string first_line(std::string_view message) {

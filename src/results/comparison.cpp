@@ -6,7 +6,7 @@
 
 #include "model/statistics/finals.h"
 #include "model/values/error.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "results/shape_comparison.h"
 #include "wire/messages.h"
 
@@ -16,11 +16,11 @@ namespace {
 [[noreturn]] void refuse(const std::string& text) { throw Error(ExitCode::bad_input, text); }
 
 std::string problem_text(const ProblemTimes& times) {
-  return times.problem.empty() ? "an unnamed problem" : shown_line(times.problem);
+  return times.problem.empty() ? "an unnamed problem" : escaped_line(times.problem);
 }
 
 /// The problem of the other run that is the same, if possible of the same kernel and device; null: there is none.
-const ProblemTimes* find_same(const ProblemTimes& problem, const RunTimes& run, bool only_one) {
+const ProblemTimes* find_same(const ProblemTimes& problem, const RecordedTimes& run, bool only_one) {
   if (only_one && (problem.problem.empty() || run.problems.front().problem.empty())) return &run.problems.front();
   const ProblemTimes* found = nullptr;
   int most_alike = 0;
@@ -33,30 +33,30 @@ const ProblemTimes* find_same(const ProblemTimes& problem, const RunTimes& run, 
   return found;
 }
 
-void require_times(const RunTimes& before, const ProblemTimes& problem) {
+void require_times(const RecordedTimes& before, const ProblemTimes& problem) {
   if (problem.best) return;
   refuse(
       fmt::format("{}: no spec of {} has a time to compare with (the first failure: {}); give a result in which one "
                   "has",
-                  before.file, problem_text(problem), shown_line(why_no_time(problem))));
+                  before.file, problem_text(problem), escaped_line(why_no_time(problem))));
 }
 
 bool of_two_devices(const ProblemTimes& before, const ProblemTimes& now) {
   return !before.device.empty() && !now.device.empty() && before.device != now.device;
 }
 
-std::string devices_text(const RunTimes& before, const RunTimes& now, const ProblemTimes& then,
+std::string devices_text(const RecordedTimes& before, const RecordedTimes& now, const ProblemTimes& then,
                          const ProblemTimes& today) {
-  return fmt::format("{} is of the device {}, and {} of {}", before.file, shown_line(then.device), now.file,
-                     shown_line(today.device));
+  return fmt::format("{} is of the device {}, and {} of {}", before.file, escaped_line(then.device), now.file,
+                     escaped_line(today.device));
 }
 
 /// Throws if what the runs found has nothing to do with each other.
 void check_kernels(const ProblemTimes& before, const ProblemTimes& now, const ComparedShape& shape,
                    RunComparison& comparison) {
   if (before.kernel.empty() || now.kernel.empty() || before.kernel == now.kernel) return;
-  const std::string text = fmt::format("{} is of {}, and {} of {}", comparison.before.file, shown_line(before.kernel),
-                                       comparison.now.file, shown_line(now.kernel));
+  const std::string text = fmt::format("{} is of {}, and {} of {}", comparison.before.file, escaped_line(before.kernel),
+                                       comparison.now.file, escaped_line(now.kernel));
   const auto in_both = [](const ComparedSpec& row) {
     return row.change != Change::only_before && row.change != Change::only_now;
   };
@@ -64,8 +64,8 @@ void check_kernels(const ProblemTimes& before, const ProblemTimes& now, const Co
   comparison.warnings.push_back(text);
 }
 
-void warn_of_versions(const RunTimes& before, const RunTimes& now, RunComparison& comparison) {
-  for (const RunTimes* run : {&before, &now})
+void warn_of_versions(const RecordedTimes& before, const RecordedTimes& now, RunComparison& comparison) {
+  for (const RecordedTimes* run : {&before, &now})
     if (run->protocol > wire::kProtocol)
       comparison.warnings.push_back(run->file +
                                     " is of a newer version of tune: what this version does not know of it "
@@ -98,7 +98,7 @@ void warn_of_machine(RunComparison& comparison) {
         comparison.warnings.push_back(
             fmt::format("{}the vendor's library took {:.3f} times as long, which no change of the kernel explains: the "
                         "machine or the library is not as it was",
-                        shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *row.ratio));
+                        shape.problem.empty() ? "" : escaped_line(shape.problem) + ": ", *row.ratio));
 }
 
 void warn_of_unknown_noise(RunComparison& comparison) {
@@ -107,7 +107,7 @@ void warn_of_unknown_noise(RunComparison& comparison) {
         best.change == Change::unknown && best.ratio && *best.ratio > 1 + comparison.threshold)
       comparison.warnings.push_back(fmt::format(
           "{}the best took {:.3f} times as long, but its noise is not known: it was timed fewer than five times",
-          shape.problem.empty() ? "" : shown_line(shape.problem) + ": ", *best.ratio));
+          shape.problem.empty() ? "" : escaped_line(shape.problem) + ": ", *best.ratio));
 }
 
 void warn_of_missing(const std::vector<std::string>& problems, const ComparedRun& run, RunComparison& comparison) {
@@ -122,7 +122,7 @@ std::vector<std::string> texts_of(const std::vector<ProblemTimes>& problems) {
 }
 
 /// What all problems of a run have in common.
-ComparedRun heading_of(const RunTimes& run) {
+ComparedRun heading_of(const RecordedTimes& run) {
   const auto common = [&](auto member) {
     const std::string& first = run.problems.front().*member;
     return std::ranges::all_of(run.problems, [&](const ProblemTimes& p) { return p.*member == first; }) ? first : "";
@@ -131,7 +131,7 @@ ComparedRun heading_of(const RunTimes& run) {
 }
 
 /// Everything but what follows from all rows together.
-RunComparison collected(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+RunComparison collected(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
   require_comparable(before, now, rules);
   const ProblemTimes &first = before.problems.front(), &first_now = now.problems.front();
   RunComparison comparison;
@@ -192,7 +192,7 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
 
 }  // namespace
 
-void require_comparable(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
   const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
   bool any = false;
   for (const ProblemTimes& problem : before.problems) {
@@ -211,13 +211,13 @@ void require_comparable(const RunTimes& before, const RunTimes& now, const Compa
                        fmt::join(texts_of(before.problems), ", "), now.file, fmt::join(texts_of(now.problems), ", ")));
 }
 
-RunComparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules) {
+RunComparison compare(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
   RunComparison comparison = collected(before, now, rules);
   warn_of_statistics(comparison);
   return judged(std::move(comparison));
 }
 
-RunComparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
+RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const Findings& findings,
                                    const std::string& label, const ComparisonRules& rules) {
   if (before.problems.size() > 1)
     std::erase_if(before.problems, [&](const ProblemTimes& p) { return p.problem != now.problems.front().problem; });

@@ -1,7 +1,7 @@
 #pragma once
 #include <filesystem>
 
-#include "results/run_times.h"
+#include "results/recorded_times.h"
 
 namespace tune::results {
 
@@ -15,13 +15,13 @@ struct ComparisonRules {
 /// sweep with sweep. Problems are the same if their sizes are; if a run has one problem and a file does not say which,
 /// they count as the same. Throws Error(bad_input) if nothing can be compared: no problem is in both, the devices
 /// differ, or the old run has no time.
-RunComparison compare(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules);
+RunComparison compare(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules);
 /// Throws what `compare` throws, before `now` has any times.
-void require_comparable(const RunTimes& before, const RunTimes& now, const ComparisonRules& rules);
+void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules);
 
 /// Compares a run with an earlier result, whose winner it has timed again under this label in its finals if it could.
 /// Then the best ones are compared by the rounds that both have, and the recorded time decides nothing.
-RunComparison compare_with_earlier(RunTimes before, const RunTimes& now, const Findings& findings,
+RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const Findings& findings,
                                    const std::string& label, const ComparisonRules& rules);
 
 }  // namespace tune::results

@@ -4,7 +4,7 @@
 
 #include "database/database_file.h"
 #include "model/values/error.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/shared_file.h"
 #include "recording/journal.h"
 
@@ -48,7 +48,7 @@ DatabaseChange add_all(database::Database& database, const database::Database& m
   add_aliases(database, more);
   for (const auto& [key, result] : more.results) {
     if (const std::string winner = database::baseline_that_wins(result); !winner.empty()) {
-      change.notes.push_back(shown_line(
+      change.notes.push_back(escaped_line(
           fmt::format("{} {} is left out: {} is faster", key.group.kernel, database::to_text(key.sizes), winner)));
       continue;
     }
@@ -73,8 +73,8 @@ DatabaseChange add_to_database(const std::filesystem::path& path, const database
     for (const auto& [group, rule] : database.rules)
       if (!more.rules.contains(group) && has_results(more, group))
         change.notes.push_back(
-            shown_line(fmt::format("the rule of {} on {} was made without these results; tune cover makes it anew",
-                                   group.kernel, group.device.name)));
+            escaped_line(fmt::format("the rule of {} on {} was made without these results; tune cover makes it anew",
+                                     group.kernel, group.device.name)));
   const std::string text = database::write_database(database);
   if (text != before) file.write(text);
   return change;

@@ -74,12 +74,12 @@ std::vector<recording::Recording> read_runs(const std::filesystem::path& path) {
   return recordings;
 }
 
-RunTimes times_of_database(const std::filesystem::path& path) {
+RecordedTimes times_of_database(const std::filesystem::path& path) {
   const database::Database database = database_with_results(path);
   std::vector<std::pair<const database::ResultKey*, const database::TunedResult*>> by_date;
   for (const auto& [key, result] : database.results) by_date.emplace_back(&key, &result);
   std::ranges::stable_sort(by_date, {}, [](const auto& entry) { return entry.second->date; });
-  RunTimes run{path.string(), {}, {}};
+  RecordedTimes run{path.string(), {}, {}};
   for (const auto& [key, result] : by_date) {
     ProblemTimes times = times_of_result(*key, *result);
     std::erase_if(run.problems, [&](const ProblemTimes& other) {

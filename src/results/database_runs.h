@@ -5,7 +5,7 @@
 
 #include "database/database.h"
 #include "recording/recording.h"
-#include "results/run_times.h"
+#include "results/recorded_times.h"
 
 /// A database of results, where runs are asked for: each result is a run of which only the best is known.
 namespace tune::results {
@@ -18,6 +18,6 @@ std::vector<recording::Recording> read_runs(const std::filesystem::path& path);
 
 /// The times of a database, with those of the baselines; of a problem that one device has several results of (by
 /// drivers or compilers), the newest. Throws Error(bad_input).
-RunTimes times_of_database(const std::filesystem::path& path);
+RecordedTimes times_of_database(const std::filesystem::path& path);
 
 }  // namespace tune::results

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "model/trial.h"
-#include "report/losses.h"
+#include "report/failure_summary.h"
 
 namespace tune::results {
 

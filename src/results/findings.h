@@ -11,8 +11,8 @@
 #include "model/statistics/comparison.h"
 #include "model/statistics/finals.h"
 #include "model/trial.h"
-#include "report/losses.h"
-#include "results/notes.h"
+#include "report/failure_summary.h"
+#include "results/notices.h"
 
 namespace tune::results {
 
@@ -42,7 +42,7 @@ struct Findings {
   std::vector<GridScan::Pruned> pruned;     ///< of the points that these keep
   std::map<std::int64_t, std::string> unranked;  ///< as Summary has it, of a recorded run; else Results finds out
   report::Logs logs;                             ///< of failed builds
-  Notes notes;
+  Notices notes;
   double elapsed_seconds = 0;
   double finals_seconds = 0;  ///< of the finals, if this run held them
 };

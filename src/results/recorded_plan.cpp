@@ -8,7 +8,7 @@
 #include "model/problem_size.h"
 #include "model/values/error.h"
 #include "recording/recorded_space.h"
-#include "results/printed_results.h"
+#include "results/results_record.h"
 
 namespace tune::results {
 namespace {

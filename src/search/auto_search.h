@@ -29,7 +29,7 @@ class Auto : public Search {
 
   AutoOptions options_;
   Random random_;
-  Moves moves_;
+  Neighbours moves_;
   Bayes model_;
   std::vector<Visited> best_;  ///< best first
   int since_best_ = 0;         ///< the number of results since the last improvement

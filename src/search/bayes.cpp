@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "search/numbers.h"
+#include "search/portable_math.h"
 
 namespace tune::search {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "search/design.h"
 #include "search/gaussian_process.h"
-#include "search/moves.h"
+#include "search/neighbours.h"
 
 namespace tune::search {
 
@@ -71,7 +71,7 @@ class Bayes : public Search {
   Random random_;
   Untried untried_;
   CoordinateSystem coordinate_system_;
-  Moves moves_;
+  Neighbours moves_;
   Design design_;
   CovarianceKernel kernel_;
   GaussianProcess process_;

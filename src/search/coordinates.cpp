@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "search/numbers.h"
+#include "search/portable_math.h"
 
 namespace tune::search {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "search/numbers.h"
+#include "search/portable_math.h"
 
 namespace tune::search {
 namespace {

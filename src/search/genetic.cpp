@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "search/numbers.h"
+#include "search/portable_math.h"
 
 namespace tune::search {
 namespace {

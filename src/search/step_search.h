@@ -1,6 +1,6 @@
 #pragma once
 #include "search/design.h"
-#include "search/moves.h"
+#include "search/neighbours.h"
 
 namespace tune::search {
 
@@ -30,7 +30,7 @@ class StepSearch : public Search {
 
   Random random_;
   Untried untried_;
-  Moves moves_;
+  Neighbours moves_;
 
  private:
   CoordinateSystem coordinate_system_;

@@ -118,7 +118,7 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
 }
 
 std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
-                                           results::Notes& notes) {
+                                           results::Notices& notes) {
   std::vector<exec::Contender> baselines = std::move(stored);
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
@@ -167,7 +167,7 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 }
 
 // All of them have their memory at the same time. First comes the best spec, then come the baselines.
-void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, results::Notes& notes) {
+void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, results::Notices& notes) {
   const auto& [specs, baselines] = contenders;
   std::vector<std::int64_t> workspaces;
   const auto add = [&](const exec::Contender& contender) {

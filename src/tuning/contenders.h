@@ -6,7 +6,7 @@
 #include "exec/evaluate/finals_run.h"
 #include "exec/request/requests.h"
 #include "model/statistics/objective.h"
-#include "results/notes.h"
+#include "results/notices.h"
 #include "tuning/tuner.h"
 
 namespace tune::tuning {
@@ -45,7 +45,7 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
 /// The plan's baselines, which are tried as specs are, but for those that are among the `stored` ones; and these.
 /// Throws as Tuner::try_one.
 std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
-                                           results::Notes& notes);
+                                           results::Notices& notes);
 
 /// The fastest spec of those that took no part, if in the sweep it took less than two thirds of the time that the
 /// winner took in the finals: the device is not what it was then. Null: there is none.
@@ -53,7 +53,7 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 
 /// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
 /// there is a spec.
-void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, results::Notes& notes);
+void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, results::Notices& notes);
 /// Keeps as many as can be timed in the rounds that a verdict needs, by these rules, in the seconds left. Of the
 /// baselines, today's configuration and the first `finalists` specs it keeps as many as can be timed once, but at
 /// least one. Precondition: there is a spec.

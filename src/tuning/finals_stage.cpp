@@ -10,7 +10,7 @@
 
 #include "model/values/error.h"
 #include "platform/store/store.h"
-#include "tuning/resume.h"
+#include "tuning/journal_lookup.h"
 
 namespace tune::tuning {
 namespace {
@@ -80,7 +80,7 @@ bool FinalsStage::enough(const Contenders& contenders) const { return contenders
 
 // The baselines are tried as specs are, then all contenders meet.
 void FinalsStage::decide(Tuner& tuner) {
-  results::Notes& notes = findings_->notes;
+  results::Notices& notes = findings_->notes;
   Contenders contenders{
       choose_specs(tuner.trials(), parts_.plan, parts_.objective, findings_->default_spec, rules_.finalists), {}};
   if (contenders.specs.empty()) return;
@@ -139,7 +139,7 @@ void FinalsStage::note_default(Tuner& tuner) {
 // A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
 void FinalsStage::add_notes(const Tuner& tuner) {
   if (!findings_->finals) return;
-  results::Notes& notes = findings_->notes;
+  results::Notices& notes = findings_->notes;
   if (const std::size_t held = findings_->finals->finalists.size(); held < meant_)
     notes.finals_are_cut_to_time(held, meant_);
   if (const Trial* faster = overlooked_spec(tuner.trials(), *findings_->finals, findings_->default_spec);

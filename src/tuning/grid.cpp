@@ -8,7 +8,7 @@
 #include "model/constraints/contradiction.h"
 #include "model/constraints/spec_sample.h"
 #include "model/values/error.h"
-#include "report/losses.h"
+#include "report/failure_summary.h"
 
 namespace tune::tuning {
 namespace {
@@ -75,7 +75,7 @@ std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> want
   return specs.spec(first);
 }
 
-void note_missing_default(const Plan& plan, results::Notes& notes) try {
+void note_missing_default(const Plan& plan, results::Notices& notes) try {
   const auto point = plan.space.at(std::span(plan.default_settings));
   if (const auto* rejection = std::get_if<Rejection>(&point))
     notes.default_is_pruned(rejection->reason);
@@ -113,7 +113,7 @@ std::optional<std::string> why_no_default(const Plan& plan, bool filtered) {
   return "no valid spec has its values";
 }
 
-void note_default(const GridRules& rules, const Plan& plan, bool filtered, const Grid& grid, results::Notes& notes) {
+void note_default(const GridRules& rules, const Plan& plan, bool filtered, const Grid& grid, results::Notices& notes) {
   if (plan.default_settings.empty() || grid.default_spec || rules.one_configuration) return;
   if (rules.wants_default) note_missing_default(plan, notes);
   if (plan.default_place.empty()) return;
@@ -191,7 +191,7 @@ std::string points_text(const Space& space) {
 }
 
 std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const config::Filter> filters,
-                                 results::Notes& notes) {
+                                 results::Notices& notes) {
   const std::optional<std::int64_t> points = plan.space.product_size();
   if (rules.one_spec && !(points && *points <= GridScan::kShort)) return std::nullopt;
   if (!points && !rules.one_spec)

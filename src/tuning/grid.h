@@ -8,7 +8,7 @@
 #include "model/constraints/valid_specs.h"
 #include "model/grid_scan.h"
 #include "model/plan.h"
-#include "results/notes.h"
+#include "results/notices.h"
 
 namespace tune::tuning {
 
@@ -50,7 +50,7 @@ struct Grid {
 /// The grid as a run begins with it; nullopt: one spec of a large grid, which is run without knowing the others. Adds
 /// what the user is to know to `notes`. `plan` must outlive it. Throws Error(bad_input) if there are too many specs.
 std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const config::Filter> filters,
-                                 results::Notes& notes);
+                                 results::Notices& notes);
 
 /// How many points a grid has.
 std::string points_text(const Space& space);

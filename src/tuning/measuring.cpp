@@ -10,7 +10,7 @@ exec::Site& Measuring::site() {
 }
 
 // What took more than twice as long as a best that is not to be trusted may be good.
-void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resume, results::Notes& notes) {
+void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, JournalLookup& resume, results::Notices& notes) {
   const std::string distrust = measuring.started() != nullptr ? measuring.started()->distrust() : "";
   if (distrust.empty()) return;
   resume.set_repeating(true);
@@ -23,7 +23,7 @@ void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, Resume& resu
 }
 
 // Another spec may be the best then.
-void confirm_best(Tuner& tuner, Measuring& measuring, Resume& resume, const Objective& objective) {
+void confirm_best(Tuner& tuner, Measuring& measuring, JournalLookup& resume, const Objective& objective) {
   for (std::vector<Trial>& trials = tuner.trials();;) {
     std::vector<Merit> merits;
     for (const Trial& trial : trials)

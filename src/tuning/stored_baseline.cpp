@@ -93,7 +93,7 @@ std::string label_of_named(const Plan& plan, const fs::path& named) {
 }
 
 std::vector<exec::Contender> stored_baselines(const exec::Requests& requests, const platform::StorePlaces& store,
-                                              const std::optional<fs::path>& named, results::Notes& notes) {
+                                              const std::optional<fs::path>& named, results::Notices& notes) {
   std::vector<exec::Contender> contenders;
   const auto add = [&](const config::RecordedBest& best, const fs::path& file, const std::string& label,
                        const std::string& otherwise) {

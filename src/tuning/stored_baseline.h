@@ -7,7 +7,7 @@
 #include "exec/evaluate/finals_run.h"
 #include "exec/request/requests.h"
 #include "platform/store/store.h"
-#include "results/notes.h"
+#include "results/notices.h"
 
 namespace tune::tuning {
 
@@ -19,6 +19,7 @@ std::string label_of_named(const Plan& plan, const std::filesystem::path& named)
 /// out, which a note explains, if its artifact is not in the store any more, or if it is of another device, problem or
 /// backend. Throws Error(bad_input) if `named` is a YAML file without a result.
 std::vector<exec::Contender> stored_baselines(const exec::Requests& requests, const platform::StorePlaces& store,
-                                              const std::optional<std::filesystem::path>& named, results::Notes& notes);
+                                              const std::optional<std::filesystem::path>& named,
+                                              results::Notices& notes);
 
 }  // namespace tune::tuning

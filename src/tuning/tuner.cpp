@@ -6,7 +6,7 @@
 #include <cmath>
 #include <deque>
 
-#include "platform/process/capture.h"
+#include "platform/process/bounded_log.h"
 #include "report/text.h"
 
 namespace tune::tuning {
@@ -134,7 +134,7 @@ void Tuner::record(const Trial& trial) {
   wire::TrialRecord entry{requests_->trial_id(trial.spec), trial,
                           std::chrono::duration<double>(now_() - started_).count()};
   if (auto* failure = std::get_if<Failure>(&entry.trial.outcome)) {
-    platform::Capture log(kRecordedLog);
+    platform::BoundedLog log(kRecordedLog);
     log.add(failure->log);
     failure->log = log.text();
   }

@@ -21,7 +21,7 @@
 #include "exec/cluster/agent_site.h"
 #include "fakes/fake_agents.h"
 #include "model/plan.h"
-#include "platform/files/held_folder.h"
+#include "platform/files/locked_folder.h"
 #include "recording/journal.h"
 #include "support/cli.h"
 

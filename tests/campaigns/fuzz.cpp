@@ -17,7 +17,7 @@
 #include "fuzz_expressions.h"
 #include "fuzz_mutations.h"
 #include "fuzz_readers.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "support/cli.h"
 
 // What has more than this is lost in the search for memory.
@@ -189,7 +189,7 @@ class Campaign {
     for (const std::string& said : {result.out, result.err})
       if (!said.empty()) {
         check_message(said);
-        if (shown(said) != said) throw Finding("hidden characters reach the terminal: " + shown(said));
+        if (escaped(said) != said) throw Finding("hidden characters reach the terminal: " + escaped(said));
       }
     if (result.err.find("unexpected: ") != std::string::npos) throw Finding(result.err);
     return result.code == 0;

@@ -15,8 +15,8 @@ namespace tune::fuzz {
 namespace {
 
 /// The names of oracle.py.
-struct Scope {
-  Scope() {
+struct SymbolTable {
+  SymbolTable() {
     const auto set = [this](const char* name, Value value) {
       names.declare(name);
       slots.push_back(std::move(value));
@@ -38,8 +38,8 @@ struct Scope {
   std::vector<Value> slots;
 };
 
-const Scope& scope() {
-  static const Scope kScope;
+const SymbolTable& scope() {
+  static const SymbolTable kScope;
   return kScope;
 }
 

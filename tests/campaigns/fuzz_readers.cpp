@@ -12,7 +12,7 @@
 #include "config/recorded/best_yaml.h"
 #include "config/shapes/shapes.h"
 #include "model/values/error.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "recording/journal.h"
 #include "recording/journal_text.h"
 #include "recording/kernel_tuner_cache.h"
@@ -238,7 +238,7 @@ Reader shapes_reader(const fs::path& folder) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
               for (const config::Shape& shape : config::read_shapes(file).shapes)
-                check_message(shown_line(config::to_text(shape)));
+                check_message(escaped_line(config::to_text(shape)));
             });
           }};
 }
@@ -267,7 +267,7 @@ Reader worker_reader() {
                 read();
                 accepted = true;
               } catch (const wire::Malformed& malformed) {
-                check_message(shown(malformed.what()));
+                check_message(escaped(malformed.what()));
               }
             };
             std::istringstream lines(text);

@@ -48,7 +48,7 @@ ClockNote read_clock_note(const std::string& text) {
 ClockHolder::ClockHolder(std::unique_ptr<ClockControl> control, const std::filesystem::path& file)
     : control_(std::move(control)) {
   std::string owner;
-  claim_ = platform::ClaimFile::claim(file, owner);
+  claim_ = platform::OwnedLockFile::claim(file, owner);
   if (!claim_) throw ClockRefusal{{wire::Refused::Why::in_use, owner.substr(0, owner.find('\n'))}};
   const ClockNote left = read_clock_note(claim_->left());
   for (const DeviceControl touched : kDeviceControls)

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "clocks/clock_control.h"
-#include "platform/files/claim_file.h"
+#include "platform/files/owned_lock_file.h"
 
 namespace tune::worker {
 
@@ -33,7 +33,7 @@ class ClockHolder {
   void set(DeviceControl control, std::int64_t value);
 
   std::unique_ptr<ClockControl> control_;
-  std::optional<platform::ClaimFile> claim_;
+  std::optional<platform::OwnedLockFile> claim_;
   ClockControl::Saved saved_;
   wire::SettableClocks settable_;
   DeviceSettings now_;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "backend.h"
+#include "capabilities.h"
 #include "checking/elements.h"
 #include "checking/reference.h"
 #include "checking/verifier.h"
@@ -21,7 +22,6 @@
 #include "measuring/measure.h"
 #include "measuring/roofline.h"
 #include "sensors/cpu_monitor.h"
-#include "support.h"
 
 namespace tune::worker {
 namespace {

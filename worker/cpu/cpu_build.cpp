@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "backend.h"
+#include "capabilities.h"
 #include "compiler/compiler_output.h"
 #include "compiler/dependencies.h"
 #include "cpu/cpu_shim.h"
 #include "model/values/error.h"
 #include "platform/process/process.h"
 #include "platform/store/store.h"
-#include "support.h"
 #include "wire/artifact_name.h"
 
 namespace tune::worker {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backend.h"
+#include "capabilities.h"
 #include "checking/reference_file.h"
 #include "checking/verifier.h"
 #include "gpu/gpu_blas.h"
@@ -31,7 +32,6 @@
 #include "measuring/measure.h"
 #include "measuring/roofline.h"
 #include "platform/store/store.h"
-#include "support.h"
 
 namespace tune::worker {
 namespace {

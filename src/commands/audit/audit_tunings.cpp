@@ -4,7 +4,7 @@
 #include <map>
 
 #include "commands/audit/audit.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/simulate.h"
 #include "commands/tune/tune.h"
@@ -86,15 +86,15 @@ class TuningAudit {
     return options;
   }
 
-  TuneOrders orders() const {
-    TuneOrders orders;
+  JobOptions orders() const {
+    JobOptions orders;
     orders.silent = true;
     orders.anew = !audit_->keep_journals;
     return orders;
   }
 
-  TuneOrders in_full(std::vector<Spec> only) const {
-    TuneOrders orders = this->orders();
+  JobOptions in_full(std::vector<Spec> only) const {
+    JobOptions orders = this->orders();
     orders.in_full = true;
     orders.only = std::move(only);
     return orders;
@@ -112,7 +112,7 @@ class TuningAudit {
   }
 
   // A shape without a valid spec does not end the audit; a fault of the machine does.
-  static Tuned execute(const Options& options, Target& target, const TuneOrders& orders) try {
+  static Tuned execute(const Options& options, Target& target, const JobOptions& orders) try {
     return tune::commands::tune(options, target, orders);
   } catch (const Error& error) {
     if (error.code() != ExitCode::none_valid) throw;
@@ -150,7 +150,7 @@ class TuningAudit {
   bool replays(Options options, const ShapeOrNone& shape, const Spec& winner) {
     options.quiet = true;
     options.retry_failed = false;
-    TuneOrders again = orders();
+    JobOptions again = orders();
     again.anew = false;
     Target target(options, workers_, shape);
     const Tuned tuned = execute(options, target, again);

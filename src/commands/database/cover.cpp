@@ -10,11 +10,11 @@
 #include "commands/commands.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "config/shapes/shapes.h"
 #include "database/database_file.h"
 #include "model/settings.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "report/grid.h"
 #include "results/database.h"
@@ -135,7 +135,7 @@ ExitCode cover(const CoverOptions& options) {
   const database::Slowdowns& table = recorded.table;
   const database::Cover cover = database::find_cover(table, database::all_sizes(table), options.slowdown);
   const database::SizeRule rule = database::make_rule(table, cover);
-  platform::print(shown(cover_text(table, cover, rule) + left_out_text(table, options.slowdown)));
+  platform::print(escaped(cover_text(table, cover, rule) + left_out_text(table, options.slowdown)));
   results::set_rule(options.output.value_or(options.database), database, group, rule);
   return ExitCode::ok;
 }

@@ -7,11 +7,11 @@
 #include "commands/commands.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
-#include "commands/database/size_keys.h"
-#include "commands/on_stderr.h"
+#include "commands/database/shape_rounding.h"
+#include "commands/messages.h"
 #include "database/database_file.h"
 #include "database/lookup_text.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 
 namespace tune::commands {
@@ -52,7 +52,7 @@ void require_all_sizes(const database::Database& database, const Groups& groups,
                           names.empty() ? "none at all" : names));
 }
 
-void note(const std::string& text) { print_wrapped("note: " + shown_line(text)); }
+void note(const std::string& text) { print_wrapped("note: " + escaped_line(text)); }
 
 void note_what_differs(const database::Found& found, const database::Wanted& wanted) {
   const database::TunedDevice& has = found.group->device;
@@ -113,7 +113,7 @@ void validate(const database::Database& database, const LookupOptions& options) 
         fmt::format(": mean slowdown {:.3f}, worst {:.3f}",
                     std::accumulate(slowdowns.begin(), slowdowns.end(), 0.0) / static_cast<double>(slowdowns.size()),
                     std::ranges::max(slowdowns));
-  platform::print(shown(text) + "\n");
+  platform::print(escaped(text) + "\n");
 }
 
 }  // namespace

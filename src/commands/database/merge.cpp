@@ -2,8 +2,8 @@
 
 #include "commands/commands.h"
 #include "commands/database/selection.h"
-#include "commands/on_stderr.h"
-#include "model/values/shown.h"
+#include "commands/messages.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "results/database.h"
 
@@ -18,8 +18,8 @@ ExitCode merge(const MergeOptions& options) {
   const results::DatabaseChange change = results::add_to_database(options.output, inputs);
   notes.insert(notes.end(), change.notes.begin(), change.notes.end());
   for (const std::string& note : notes) print_wrapped("note: " + note);
-  platform::print(shown_line(fmt::format("{}: {} result{}: {} new, {} better than before", options.output.string(),
-                                         change.total, change.total == 1 ? "" : "s", change.added, change.improved)) +
+  platform::print(escaped_line(fmt::format("{}: {} result{}: {} new, {} better than before", options.output.string(),
+                                           change.total, change.total == 1 ? "" : "s", change.added, change.improved)) +
                   "\n");
   return ExitCode::ok;
 }

@@ -9,7 +9,7 @@
 #include "model/problem_size.h"
 #include "model/settings.h"
 #include "model/values/error.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "recording/recording.h"
 #include "wire/artifact_name.h"
 
@@ -135,9 +135,9 @@ class TableMaker {
       if (recording.kernel != group_->kernel || recording.problem != problem || !same_device) continue;
       std::vector<Timed> times = times_of(recording, *group_, sizes, result);
       if (is_other_code(times, result)) {
-        found_.notes.push_back(
-            shown_line(fmt::format("{}: what was timed of {} is other code than that of the database, and is left out",
-                                   recording.file, database::to_text(sizes))));
+        found_.notes.push_back(escaped_line(
+            fmt::format("{}: what was timed of {} is other code than that of the database, and is left out",
+                        recording.file, database::to_text(sizes))));
         continue;
       }
       if (!times.empty()) return times;

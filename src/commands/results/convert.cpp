@@ -3,8 +3,8 @@
 #include <sstream>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
-#include "model/values/shown.h"
+#include "commands/messages.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
@@ -78,7 +78,7 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
       fmt::format("{}: {} specs of {}{}", options.output.string(), recording.trials.size(),
                   recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,
                   recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name));
-  platform::print(shown_line(report) + "\n");
+  platform::print(escaped_line(report) + "\n");
   return ExitCode::ok;
 }
 

@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
@@ -41,8 +41,9 @@ ExitCode diff(DiffOptions options) {
   results::ComparisonRules rules;
   rules.threshold = options.threshold.value_or(rules.threshold);
   rules.any_device = options.any_device;
-  const results::RunTimes before = results::read_run_times(options.before), now = results::read_run_times(options.now);
-  for (const results::RunTimes* run : {&before, &now})
+  const results::RecordedTimes before = results::read_recorded_times(options.before),
+                               now = results::read_recorded_times(options.now);
+  for (const results::RecordedTimes* run : {&before, &now})
     for (const std::string& note : run->notes) print_wrapped("note: " + note);
   const RunComparison comparison = results::compare(before, now, rules);
   const int width = platform::terminal_columns(STDOUT_FILENO);

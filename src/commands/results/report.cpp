@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
-#include "model/values/shown.h"
+#include "commands/messages.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
@@ -69,7 +69,7 @@ void write_page(const std::filesystem::path& output, const ReportOptions& option
   std::error_code ignored;  // writing says why
   if (output.has_parent_path()) std::filesystem::create_directories(output.parent_path(), ignored);
   platform::write_file(output, report::page(page_rules(output, data), data));
-  platform::print(shown_line(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) +
+  platform::print(escaped_line(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) +
                   "\n");
 }
 

@@ -3,15 +3,15 @@
 #include <cmath>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "commands/tune/rules.h"
 #include "database/database_file.h"
 #include "platform/files/streams.h"
 #include "report/insights.h"
 #include "report/listing.h"
 #include "report/table.h"
+#include "results/recorded_results.h"
 #include "results/results.h"
-#include "results/shown_run.h"
 
 namespace tune::commands {
 namespace {
@@ -49,7 +49,7 @@ Meant recording_of(const ShowOptions& options) {
 /// `2026-11-22 10:44 UTC`
 std::string minute_of(const std::string& date) { return date.empty() ? "" : ", of " + date.substr(0, 16) + " UTC"; }
 
-void say_what_is_shown(const recording::Recording& recording, const results::ShownRun& shown) {
+void say_what_is_shown(const recording::Recording& recording, const results::RecordedResults& shown) {
   for (const std::string& text : recording.damaged.texts(recording.file)) print_wrapped("note: " + text);
   if (!recording.run) return;
   const recording::JournalRun& run = *recording.run;
@@ -104,7 +104,7 @@ ExitCode show(const ShowOptions& options) {
   const auto [file, shape] = recording_of(options);
   const recording::Recording recording =
       recording::read_run(file, {options.number, false, options.number ? "" : shape});
-  const results::ShownRun shown = results::shown_run(recording, file);
+  const results::RecordedResults shown = results::recorded_results(recording, file);
   say_what_is_shown(recording, shown);
 
   Options looks;

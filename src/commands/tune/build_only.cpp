@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "commands/tune/build_rows.h"
 #include "commands/tune/rules.h"
 #include "exec/build/kept_files.h"
 #include "platform/files/streams.h"
-#include "report/losses.h"
+#include "report/failure_summary.h"
 #include "report/text_page.h"
 #include "results/failure_logs.h"
 

@@ -3,14 +3,14 @@
 #include <filesystem>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "commands/tune/build_rows.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/tune_rules.h"
 #include "exec/request/spec_launches.h"
 #include "platform/files/streams.h"
 #include "recording/journal.h"
-#include "report/losses.h"
+#include "report/failure_summary.h"
 #include "report/spec_list.h"
 #include "report/text_page.h"
 

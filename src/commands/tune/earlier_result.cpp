@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
 #include "report/comparison_text.h"
@@ -16,15 +16,16 @@ constexpr std::size_t kComparedSpecs = 20;
 }  // namespace
 
 EarlierResult::EarlierResult(const Options& options, const Plan& plan, const Device& device)
-    : before_(results::read_run_times(*options.baseline)), label_(tuning::label_of_named(plan, *options.baseline)) {
+    : before_(results::read_recorded_times(*options.baseline)),
+      label_(tuning::label_of_named(plan, *options.baseline)) {
   rules_.threshold = options.threshold.value_or(rules_.threshold);
-  results::require_comparable(before_, results::run_times_of(plan, device, {}), rules_);
+  results::require_comparable(before_, results::recorded_times_of(plan, device, {}), rules_);
   for (const std::string& note : before_.notes) print_wrapped("note: " + note);
 }
 
 std::optional<RunComparison> EarlierResult::compare(const Plan& plan, const Device& device,
                                                     const results::Findings& findings) const {
-  const results::RunTimes now = results::run_times_of(plan, device, findings);
+  const results::RecordedTimes now = results::recorded_times_of(plan, device, findings);
   if (!now.problems.front().best) return std::nullopt;
   return results::compare_with_earlier(before_, now, findings, label_, rules_);
 }

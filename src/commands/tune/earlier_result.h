@@ -17,7 +17,7 @@ class EarlierResult {
   std::optional<RunComparison> compare(const Plan& plan, const Device& device, const results::Findings& findings) const;
 
  private:
-  results::RunTimes before_;
+  results::RecordedTimes before_;
   std::string label_;
   results::ComparisonRules rules_;
 };

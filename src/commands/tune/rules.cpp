@@ -101,8 +101,8 @@ tuning::MachineRules machine_rules(const Options& options, const results::Output
   return rules;
 }
 
-tuning::ResumeRules resume_rules(const Options& options) {
-  tuning::ResumeRules rules;
+tuning::LookupRules resume_rules(const Options& options) {
+  tuning::LookupRules rules;
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
   rules.failures_again = options.retry_failed || options.spec || options.keep;
   rules.share_processes = options.share_processes;

@@ -13,8 +13,8 @@
 #include "results/failure_logs.h"
 #include "results/outputs.h"
 #include "tuning/grid.h"
+#include "tuning/journal_lookup.h"
 #include "tuning/machine.h"
-#include "tuning/resume.h"
 #include "tuning/searching.h"
 #include "tuning/tuning.h"
 
@@ -32,7 +32,7 @@ std::optional<std::filesystem::path> device_file(const Options& options);
 tuning::GridRules grid_rules(const Options& options);
 tuning::SearchRules search_rules(const Options& options);
 tuning::MachineRules machine_rules(const Options& options, const results::Outputs& outputs);
-tuning::ResumeRules resume_rules(const Options& options);
+tuning::LookupRules resume_rules(const Options& options);
 /// `suffix` tells the shapes of --shapes apart.
 results::OutputRules output_rules(const Options& options, std::string suffix = "");
 results::LogRules log_rules(const Options& options, const results::Outputs& outputs);

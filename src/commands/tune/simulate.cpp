@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "commands/tune/rules.h"
 #include "config/reader/filter.h"
 #include "exec/evaluate/replay_runner.h"
@@ -190,7 +190,7 @@ void take_finals(Finals finals, const Space& space, std::span<const Trial> trial
 
 void note_recording(const recording::Recording& recording, const std::string& choice, bool finals_wanted,
                     results::Findings& findings) {
-  results::Notes& notes = findings.notes;
+  results::Notices& notes = findings.notes;
   if (!choice.empty()) notes.said(choice);
   if (finals_wanted && recording.has_older_finals) notes.recorded_finals_are_of_an_older_version(recording.file);
   notes.said(recording.damaged.texts(recording.file));

@@ -7,7 +7,7 @@
 #include <iostream>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
+#include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/earlier_result.h"
 #include "commands/tune/rules.h"
@@ -19,9 +19,9 @@
 #include "model/problem_size.h"
 #include "platform/files/user_folders.h"
 #include "results/live_page.h"
-#include "results/printed_results.h"
-#include "results/repetition.h"
 #include "results/report_data.h"
+#include "results/rerun_comparison.h"
+#include "results/results_record.h"
 #include "tuning/artifact_copy.h"
 #include "tuning/finals_stage.h"
 #include "tuning/forecast.h"
@@ -48,13 +48,13 @@ void require_journal(const results::Outputs& outputs) {
               "or set XDG_STATE_HOME");
 }
 
-void note_journal(const recording::Journal& journal, results::Notes& notes) {
+void note_journal(const recording::Journal& journal, results::Notices& notes) {
   if (!journal.locked()) notes.journal_cannot_be_locked(journal.path());
   notes.said(journal.damaged().texts(journal.path().string()));
   if (const auto foreign = journal.foreign()) notes.trials_are_of_another_version(journal.path(), *foreign);
 }
 
-void note_machine(const tuning::Machine& machine, const exec::Requests& requests, results::Notes& notes) {
+void note_machine(const tuning::Machine& machine, const exec::Requests& requests, results::Notices& notes) {
   notes.said(requests.hello().remarks);
   if (!requests.remark().empty()) notes.said(requests.remark());
   if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
@@ -108,7 +108,7 @@ void remember_results(recording::Journal& journal, const wire::ResultsRecord& re
 class TuningRun {
  public:
   /// Prints the warnings and begins the run in the journal; nothing is built or timed yet.
-  TuningRun(const Options& options, Target& target, const TuneOrders& orders, results::Findings& findings)
+  TuningRun(const Options& options, Target& target, const JobOptions& orders, results::Findings& findings)
       : options_(&options), target_(&target), orders_(&orders), findings_(&findings) {
     tuner_.set_listener([this](const Trial& trial) {
       exporter_.add(trial);
@@ -225,8 +225,8 @@ class TuningRun {
   }
 
   // A disagreement that the journal remembers forbids sharing processes.
-  tuning::ResumeRules rules_for_resuming() const {
-    tuning::ResumeRules rules = resume_rules(*options_);
+  tuning::LookupRules rules_for_resuming() const {
+    tuning::LookupRules rules = resume_rules(*options_);
     if (rules.share_processes && !journal_->distrust().empty()) {
       rules.share_processes = false;
       findings_->notes.sharing_was_distrusted(journal_->distrust());
@@ -375,7 +375,7 @@ class TuningRun {
 
   const Options* options_;
   Target* target_;
-  const TuneOrders* orders_;
+  const JobOptions* orders_;
   results::Findings* findings_;
 
   std::optional<tuning::Grid> grid_ = examined_grid();
@@ -400,8 +400,8 @@ class TuningRun {
   bool estimated_ = false;  ///< no estimate is to come
   bool printed_estimate_ = false;
   tuning::Measuring measuring_{[this] { return site(); }};
-  tuning::ResumeRules resume_rules_ = rules_for_resuming();
-  tuning::Resume resume_{*journal_, requests_, target_->objective, resume_rules_};
+  tuning::LookupRules resume_rules_ = rules_for_resuming();
+  tuning::JournalLookup resume_{*journal_, requests_, target_->objective, resume_rules_};
   exec::ReplayRunner runner_{[this](const Spec& spec) { return resume_.answer(spec); },
                              [this]() -> exec::Runner& { return measuring_.site().runner(); },
                              resume_.order(rules_.most_out)};
@@ -412,7 +412,7 @@ class TuningRun {
 
 }  // namespace
 
-Tuned tune(const Options& options, Target& target, const TuneOrders& orders) {
+Tuned tune(const Options& options, Target& target, const JobOptions& orders) {
   Tuned tuned;
   TuningRun run(options, target, orders, tuned.findings);
   run.finish(run.run(), tuned);

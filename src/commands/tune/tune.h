@@ -13,7 +13,7 @@
 namespace tune::commands {
 
 /// What is asked of a tuning beyond the command line.
-struct TuneOrders {
+struct JobOptions {
   bool silent = false;                                     ///< prints no results
   bool anew = false;                                       ///< starts with an empty journal
   bool in_full = false;                                    ///< times slow specs in full
@@ -37,6 +37,6 @@ struct Tuned {
 
 /// Tries the specs, and reports and writes what it found. If an error or an interruption ends the tuning early, the
 /// results are printed too, and then the exception is rethrown.
-Tuned tune(const Options& options, Target& target, const TuneOrders& orders);
+Tuned tune(const Options& options, Target& target, const JobOptions& orders);
 
 }  // namespace tune::commands

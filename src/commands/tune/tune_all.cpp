@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "commands/commands.h"
-#include "commands/on_stderr.h"
-#include "commands/tune/compared.h"
+#include "commands/messages.h"
+#include "commands/tune/correctness_summary.h"
 #include "commands/tune/tune.h"
 #include "model/problem.h"
 #include "platform/files/streams.h"
@@ -46,7 +46,7 @@ class Tunings {
     std::error_code ignored;
     const std::filesystem::path& database = target.outputs.database;
     if (winners_.empty() && std::filesystem::exists(database, ignored)) results::read_results(database);
-    TuneOrders orders;
+    JobOptions orders;
     orders.journal = &journal_;
     orders.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
     orders.first = tuning::nearest_winners(tuning::log_sizes(shape), winners_);
@@ -140,7 +140,7 @@ class Tunings {
   std::vector<report::WorkloadRow> rows_;
   bool estimated_ = false;  ///< how long all of them take was said
   std::map<Decision, int> decisions_;
-  Compared compared_;
+  CorrectnessSummary compared_;
   std::string lines_;  ///< of --tuning_results_file
   std::filesystem::path database_;
 };

@@ -28,8 +28,8 @@ bool repeats_result(const Options& options, const Target& target) {
   return target.loaded.result && !options.tune && !options.audit;
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
-                                              const std::optional<tuning::Grid>& grid, results::Notes& notes) {
+std::unique_ptr<search::Strategy> strategy_of(const Options& options, const JobOptions& orders, const Target& target,
+                                              const std::optional<tuning::Grid>& grid, results::Notices& notes) {
   if (orders.only.empty()) {
     tuning::SearchRules rules = search_rules(options);
     rules.say = [&notes](const std::string& text) { notes.said(text); };
@@ -39,13 +39,13 @@ std::unique_ptr<search::Strategy> strategy_of(const Options& options, const Tune
   return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
 }
 
-std::int64_t count_of(const Options& options, const TuneOrders& orders, const std::optional<tuning::Grid>& grid) {
+std::int64_t count_of(const Options& options, const JobOptions& orders, const std::optional<tuning::Grid>& grid) {
   if (!orders.only.empty()) return std::ssize(orders.only);
   const std::int64_t count = options.spec ? 1 : grid->specs.size();
   return std::min(count, options.max_evals.value_or(count));
 }
 
-tuning::TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const Target& target,
+tuning::TunerRules tuner_rules(const Options& options, const JobOptions& orders, const Target& target,
                                const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices) {
   tuning::TunerRules rules;
   rules.max_evals = options.max_evals;

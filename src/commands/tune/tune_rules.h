@@ -23,11 +23,11 @@ report::Progress::Time now();
 bool repeats_result(const Options& options, const Target& target);
 
 /// `grid` is unset if one spec is run without knowing the others.
-std::unique_ptr<search::Strategy> strategy_of(const Options& options, const TuneOrders& orders, const Target& target,
-                                              const std::optional<tuning::Grid>& grid, results::Notes& notes);
+std::unique_ptr<search::Strategy> strategy_of(const Options& options, const JobOptions& orders, const Target& target,
+                                              const std::optional<tuning::Grid>& grid, results::Notices& notes);
 /// How many specs are tried at most.
-std::int64_t count_of(const Options& options, const TuneOrders& orders, const std::optional<tuning::Grid>& grid);
-tuning::TunerRules tuner_rules(const Options& options, const TuneOrders& orders, const Target& target,
+std::int64_t count_of(const Options& options, const JobOptions& orders, const std::optional<tuning::Grid>& grid);
+tuning::TunerRules tuner_rules(const Options& options, const JobOptions& orders, const Target& target,
                                const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices);
 /// What can be foreseen of the run's end.
 report::RunLimits limits_of(const Options& options, const Target& target, const tuning::TunerRules& rules,

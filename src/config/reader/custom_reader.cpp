@@ -12,7 +12,7 @@ namespace {
 
 class CustomReader {
  public:
-  CustomReader(const Node& node, Scope& scope, std::map<std::string, Value>& constants, Diagnostics& diagnostics)
+  CustomReader(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants, Diagnostics& diagnostics)
       : fields_(node, "custom", {"sizes", "buffers", "flops", "bytes", "tolerance", "reference"}, diagnostics),
         scope_(&scope),
         constants_(&constants),
@@ -95,7 +95,7 @@ class CustomReader {
   }
 
   Fields fields_;
-  Scope* scope_;
+  SymbolTable* scope_;
   std::map<std::string, Value>* constants_;
   Diagnostics* diagnostics_;
   Custom custom_;
@@ -103,7 +103,8 @@ class CustomReader {
 
 }  // namespace
 
-Custom read_custom(const Node& node, Scope& scope, std::map<std::string, Value>& constants, Diagnostics& diagnostics) {
+Custom read_custom(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants,
+                   Diagnostics& diagnostics) {
   return CustomReader(node, scope, constants, diagnostics).read();
 }
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "config/reader/scope.h"
+#include "config/reader/symbol_table.h"
 #include "config/yaml/node.h"
 #include "model/problem.h"
 
@@ -10,6 +10,7 @@ namespace tune::config {
 
 /// Reads `custom: {sizes, buffers, flops, bytes, tolerance}`; adds the sizes to `scope` and to `constants`. Counts,
 /// flops and bytes are expressions over the sizes. `reference:` is left to the caller.
-Custom read_custom(const Node& node, Scope& scope, std::map<std::string, Value>& constants, Diagnostics& diagnostics);
+Custom read_custom(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants,
+                   Diagnostics& diagnostics);
 
 }  // namespace tune::config

@@ -14,7 +14,7 @@ namespace {
 const std::string kDevice = "device.";
 
 /// The device that expressions ask; without properties where none is known but the file's defaults will do.
-Device device_in_expressions(const Scope& scope, const FixedValueSources& sources) try {
+Device device_in_expressions(const SymbolTable& scope, const FixedValueSources& sources) try {
   if (!sources.options.probe)
     throw Error(ExitCode::environment,
                 fmt::format("an expression of '{}' uses device.*, but no device is known; give --device-file",
@@ -31,7 +31,7 @@ Device device_in_expressions(const Scope& scope, const FixedValueSources& source
 
 }  // namespace
 
-std::vector<Value> fixed_values(const Scope& scope, const Names& names, const FixedValueSources& sources) {
+std::vector<Value> fixed_values(const SymbolTable& scope, const Names& names, const FixedValueSources& sources) {
   std::vector<Value> values = scope.values();
   values.resize(static_cast<std::size_t>(names.size()));
   if (scope.used_device_slots().empty()) return values;
@@ -48,7 +48,8 @@ std::vector<Value> fixed_values(const Scope& scope, const Names& names, const Fi
   return values;
 }
 
-DeviceDefaults read_device_defaults(const Node& node, Backend backend, const Scope& scope, Diagnostics& diagnostics) {
+DeviceDefaults read_device_defaults(const Node& node, Backend backend, const SymbolTable& scope,
+                                    Diagnostics& diagnostics) {
   DeviceDefaults defaults = read_properties(node, "device_defaults", diagnostics);
   for (const Entry& entry : node.entries) {
     if (scope.declares(kDevice + entry.key.text)) continue;

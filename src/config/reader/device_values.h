@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "config/reader/load.h"
-#include "config/reader/scope.h"
+#include "config/reader/symbol_table.h"
 
 namespace tune::config {
 
@@ -12,7 +12,8 @@ namespace tune::config {
 /// `device.`.
 using DeviceDefaults = std::map<std::string, Value>;
 
-DeviceDefaults read_device_defaults(const Node& node, Backend backend, const Scope& scope, Diagnostics& diagnostics);
+DeviceDefaults read_device_defaults(const Node& node, Backend backend, const SymbolTable& scope,
+                                    Diagnostics& diagnostics);
 
 /// Who knows the values of names that are the same for all specs.
 struct FixedValueSources {
@@ -22,6 +23,6 @@ struct FixedValueSources {
 };
 /// The values of the scope's names as far as `names` has them. Throws Error(environment) if an expression needs what no
 /// device tells.
-std::vector<Value> fixed_values(const Scope& scope, const Names& names, const FixedValueSources& sources);
+std::vector<Value> fixed_values(const SymbolTable& scope, const Names& names, const FixedValueSources& sources);
 
 }  // namespace tune::config

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "config/reader/baseline_reader.h"
+#include "config/reader/constant_condition.h"
 #include "config/reader/device_limits.h"
 #include "config/reader/device_parameters.h"
 #include "config/reader/device_values.h"
-#include "config/reader/idle_condition.h"
 #include "config/reader/objective_reader.h"
 #include "config/reader/reserved_names.h"
 #include "config/reader/rules_reader.h"

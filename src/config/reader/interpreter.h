@@ -4,7 +4,7 @@
 #include "config/reader/launch_reader.h"
 #include "config/reader/load.h"
 #include "config/reader/problem_reader.h"
-#include "config/reader/scope.h"
+#include "config/reader/symbol_table.h"
 #include "config/yaml/params.h"
 
 namespace tune::config {
@@ -41,7 +41,7 @@ class Interpreter {
   const LoadOptions& options_;
   Diagnostics& diagnostics_;
   Fields top_;
-  Scope scope_;
+  SymbolTable scope_;
   FileSection file_;
   DeviceDefaults device_defaults_;
   ProblemSection problem_;

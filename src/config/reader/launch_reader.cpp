@@ -165,7 +165,8 @@ LaunchContext launch_context(const Plan& plan, std::vector<Backend> others, std:
   return context;
 }
 
-LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics) {
+LaunchSection read_launches(const Node& node, const LaunchContext& context, SymbolTable& scope,
+                            Diagnostics& diagnostics) {
   const auto read = [&](const Node& text, std::string_view what) { return scope.read_for_all(text, what); };
   LaunchReader reader(context, read, diagnostics);
   LaunchSection section;
@@ -189,7 +190,8 @@ LaunchSection read_launches(const Node& node, const LaunchContext& context, Scop
   return section;
 }
 
-Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics) {
+Launch read_reference_launch(const Node& node, const LaunchContext& context, SymbolTable& scope,
+                             Diagnostics& diagnostics) {
   const auto read = [&](const Node& text, std::string_view what) { return scope.read_fixed(text, what); };
   Fields fields(node, "reference", {"kernel", "grid", "block", "cluster", "shared", "args", "repeat"}, diagnostics);
   if (!node.is_mapping()) return {};

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/reader/scope.h"
+#include "config/reader/symbol_table.h"
 #include "config/yaml/node.h"
 #include "config/yaml/params.h"
 #include "model/plan.h"
@@ -31,9 +31,11 @@ struct LaunchSection {
 };
 
 /// Reads `launch:`, one mapping or a list of them. Expressions may depend on the spec.
-LaunchSection read_launches(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics);
+LaunchSection read_launches(const Node& node, const LaunchContext& context, SymbolTable& scope,
+                            Diagnostics& diagnostics);
 
 /// Reads a reference kernel's launch, which must not depend on the spec.
-Launch read_reference_launch(const Node& node, const LaunchContext& context, Scope& scope, Diagnostics& diagnostics);
+Launch read_reference_launch(const Node& node, const LaunchContext& context, SymbolTable& scope,
+                             Diagnostics& diagnostics);
 
 }  // namespace tune::config

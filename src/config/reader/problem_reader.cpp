@@ -9,7 +9,7 @@
 namespace tune::config {
 namespace {
 
-ProblemSection gemm_section(const Gemm& gemm, Scope& scope) {
+ProblemSection gemm_section(const Gemm& gemm, SymbolTable& scope) {
   ProblemSection section{gemm, constants_of(gemm), nullptr};
   for (const auto& [name, value] : section.constants) scope.add_constant(name, value);
   return section;
@@ -17,7 +17,7 @@ ProblemSection gemm_section(const Gemm& gemm, Scope& scope) {
 
 }  // namespace
 
-ProblemSection read_problem(const Node& node, Scope& scope, Diagnostics& diagnostics) {
+ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics) {
   ProblemSection section;
   Fields fields(node, "problem", {"gemm", "custom"}, diagnostics);
   const Node *gemm = fields.find("gemm"), *custom = fields.find("custom");
@@ -31,7 +31,7 @@ ProblemSection read_problem(const Node& node, Scope& scope, Diagnostics& diagnos
   return section;
 }
 
-ProblemSection assume_gemm(Scope& scope) { return gemm_section(Gemm{}, scope); }
+ProblemSection assume_gemm(SymbolTable& scope) { return gemm_section(Gemm{}, scope); }
 
 std::vector<std::string> buffer_names(const Problem& problem) {
   std::vector<std::string> names;

@@ -72,7 +72,7 @@ int read_count(const Fields& fields, std::string_view key, int otherwise, int le
 }
 
 /// Complains of a name declared nowhere unless it can be a column of the program's result, which is then declared.
-void declare_columns(const Node& node, Scope& scope) {
+void declare_columns(const Node& node, SymbolTable& scope) {
   while (node.is_scalar()) {
     try {
       Expression::parse(node.text, scope.names());
@@ -168,7 +168,7 @@ void check_run_seconds(const Node* measure, const MeasureRules& rules, double ru
                          rules.max_seconds, run_seconds, std::ceil(rules.max_seconds / kTimed)));
 }
 
-std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& scope, Diagnostics& diagnostics) {
+std::vector<Metric> read_metrics(const Node& node, bool program_mode, SymbolTable& scope, Diagnostics& diagnostics) {
   std::vector<Metric> metrics;
   if (!node.is_mapping()) {
     diagnostics.add(node.place, fmt::format("metrics must be a mapping such as {{\"GB/s\": bytes/time/1e9}}, not {}",

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/reader/scope.h"
+#include "config/reader/symbol_table.h"
 #include "config/yaml/node.h"
 #include "model/plan.h"
 
@@ -23,7 +23,7 @@ void check_run_seconds(const Node* measure, const MeasureRules& rules, double ru
 
 /// Reads `metrics:`. In program mode a name declared nowhere is a column of the program's result and is added to
 /// `scope`, and a metric without an expression is the column of its name.
-std::vector<Metric> read_metrics(const Node& node, bool program_mode, Scope& scope, Diagnostics& diagnostics);
+std::vector<Metric> read_metrics(const Node& node, bool program_mode, SymbolTable& scope, Diagnostics& diagnostics);
 
 /// The condition of a constraint, and its reason.
 struct ConditionNode {

@@ -34,7 +34,7 @@ Spec read_only_spec(const Node& root, const Node& params, Diagnostics& diagnosti
 std::string recorded_problem(const Node& root, Diagnostics& diagnostics) {
   const Node* node = root.find("problem");
   if (node == nullptr) return "";
-  Scope scope(diagnostics);
+  SymbolTable scope(diagnostics);
   const ProblemSection section = read_problem(*node, scope, diagnostics);
   return problem_size_text(section.problem, section.constants);
 }

@@ -1,7 +1,7 @@
 #include <string_view>
 
 #include "config/yaml/node.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "model/values/value.h"
 
 namespace tune::config {
@@ -16,7 +16,7 @@ bool starts_something_else(const std::string& text) {
 
 /// Whether a text that was plain where it came from, or was made from one, may stand plain here.
 bool may_be_plain(const std::string& text, bool in_flow) {
-  if (text.empty() || !is_shown_as_it_is(text) || starts_something_else(text)) return false;
+  if (text.empty() || !needs_no_escape(text) || starts_something_else(text)) return false;
   if (text.back() == ' ' || text.back() == ':' || text.starts_with("---") || text.starts_with("...")) return false;
   if (text.find(": ") != std::string::npos || text.find(" #") != std::string::npos) return false;
   return !in_flow || text.find_first_of(",[]{}") == std::string::npos;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 
 namespace tune::config {
 namespace {
@@ -90,7 +90,7 @@ std::string describe(const Node& node) {
     case Node::Kind::null:
       return "nothing";
     case Node::Kind::scalar:
-      return fmt::format("'{}{}'", shown_line(beginning(node.text)),
+      return fmt::format("'{}{}'", escaped_line(beginning(node.text)),
                          beginning(node.text).size() < node.text.size() ? " ..." : "");
     case Node::Kind::list:
       return "a list";

@@ -43,7 +43,7 @@ wire::ArtifactFiles pack(const std::string& key, const Artifact* artifact) {
 
 void unpack(const wire::ArtifactFiles& files, const platform::Store& store) {
   if (files.files.empty() || !is_sound(files)) return;
-  const platform::HeldFolder folder = store.begin(files.key);
+  const platform::LockedFolder folder = store.begin(files.key);
   std::size_t at = 0;
   for (const auto& [written, size] : files.files) {
     const bool executable = written.starts_with(kExecutable);

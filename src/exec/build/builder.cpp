@@ -52,7 +52,7 @@ Builder::Builder(const WorkerLauncher& launcher, InputWatch& inputs, platform::S
     : launcher_(&launcher), inputs_(&inputs), places_(std::move(store)), jobs_(jobs) {}
 
 Builder::~Builder() {
-  for (const platform::HeldFolder& folder : kept_) store_->discard(folder.path());
+  for (const platform::LockedFolder& folder : kept_) store_->discard(folder.path());
   for (const auto& [id, job] : running_) store_->discard(job.folder.path());
   if (built_ && places_.limit > 0) platform::trim(store_->folder(), places_.limit);
 }

@@ -61,7 +61,7 @@ class Builder {
  private:
   struct Job {
     std::string key;
-    platform::HeldFolder folder;
+    platform::LockedFolder folder;
     wire::BuildRequest request;
     std::unique_ptr<WorkerProcess> process;
     int rewritten = 0;  ///< InputWatch::rewritten when it began
@@ -84,7 +84,7 @@ class Builder {
   std::map<platform::ProcessHost::Id, Job> running_;
   /// Folders of artifacts that only this run uses, because the store has another user's entry, which can neither be
   /// used nor replaced.
-  std::vector<platform::HeldFolder> kept_;
+  std::vector<platform::LockedFolder> kept_;
   std::map<std::string, Result> results_;
   std::map<std::string, platform::FileStamp> stamps_;  ///< of results_ when they were hashed
   double seconds_ = 0;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "model/values/error.h"
-#include "platform/files/claim_file.h"
+#include "platform/files/owned_lock_file.h"
 
 namespace tune::exec {
 namespace {
@@ -70,7 +70,8 @@ DeviceClocks::DeviceClocks(ClockedDevice device, const Plan& plan, Announce anno
 
 bool DeviceClocks::are_needed() const {
   if (device_.id.empty()) return false;
-  return sets_device(plan_->space) || platform::ClaimFile::state_of(device_.file) == platform::ClaimFile::State::left;
+  return sets_device(plan_->space) ||
+         platform::OwnedLockFile::state_of(device_.file) == platform::OwnedLockFile::State::left;
 }
 
 std::unique_ptr<ClockKeeper> DeviceClocks::start() const {
@@ -80,8 +81,8 @@ std::unique_ptr<ClockKeeper> DeviceClocks::start() const {
 }
 
 bool DeviceClocks::are_held() {
-  if (platform::ClaimFile::state_of(device_.file) != platform::ClaimFile::State::held) return false;
-  const std::string owner = platform::ClaimFile::text_of(device_.file);
+  if (platform::OwnedLockFile::state_of(device_.file) != platform::OwnedLockFile::State::held) return false;
+  const std::string owner = platform::OwnedLockFile::text_of(device_.file);
   if (!std::exchange(told_, true))
     announce_.news(fmt::format("waiting for the clocks of {}, which another run sets: {}", device_.name,
                                owner.substr(0, owner.find('\n'))));

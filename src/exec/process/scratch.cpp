@@ -42,8 +42,8 @@ Scratch::Scratch() : Scratch(temporary_folder()) {}
 Scratch::Scratch(std::uint64_t bytes) : Scratch(choose_parent(bytes)) {}
 
 Scratch::Scratch(const fs::path& parent) {
-  platform::HeldFolder::remove_abandoned(parent, kPrefix);
-  folder_ = platform::HeldFolder(parent, kPrefix, "; point TMPDIR elsewhere");
+  platform::LockedFolder::remove_abandoned(parent, kPrefix);
+  folder_ = platform::LockedFolder(parent, kPrefix, "; point TMPDIR elsewhere");
 }
 
 Scratch::~Scratch() {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "platform/files/held_folder.h"
+#include "platform/files/locked_folder.h"
 
 namespace tune::exec {
 
@@ -23,7 +23,7 @@ class Scratch {
  private:
   explicit Scratch(const std::filesystem::path& parent);
 
-  platform::HeldFolder folder_;
+  platform::LockedFolder folder_;
 };
 
 }  // namespace tune::exec

@@ -8,7 +8,7 @@
 
 #include "model/expression/expression.h"
 #include "model/expression/operators.h"
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 
 namespace tune {
 namespace {

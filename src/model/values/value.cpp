@@ -9,7 +9,7 @@
 #include <limits>
 #include <optional>
 
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 
 namespace tune {
 namespace {
@@ -93,7 +93,7 @@ std::string shown_control(char32_t control) { return fmt::format("\\x{:02x}", st
 /// Quotes as YAML does: escapes are allowed in double quotes only, where they mean the same as in shown texts.
 std::string quoted(const std::string& text) {
   std::string out;
-  if (is_shown_as_it_is(text)) {
+  if (needs_no_escape(text)) {
     for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
     return fmt::format("'{}'", out);
   }
@@ -101,7 +101,7 @@ std::string quoted(const std::string& text) {
     const CodePoint point = first_code_point(rest);
     const std::string_view bytes = rest.substr(0, point.bytes);
     if (point.valid && is_hidden(point.value)) {
-      out += point.value < 0x80 ? shown_control(point.value) : shown_line(bytes);
+      out += point.value < 0x80 ? shown_control(point.value) : escaped_line(bytes);
     } else {
       out += bytes == "\"" || bytes == "\\" ? '\\' + std::string(bytes) : std::string(bytes);
     }

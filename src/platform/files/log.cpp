@@ -3,7 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 
 namespace tune::platform {
 
@@ -14,6 +14,6 @@ void log_verbosely() {
   spdlog::set_level(spdlog::level::debug);
 }
 
-void log(std::string_view text) { spdlog::debug(shown_line(text)); }
+void log(std::string_view text) { spdlog::debug(escaped_line(text)); }
 
 }  // namespace tune::platform

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/process/capture.h"
+#include "platform/process/bounded_log.h"
 #include "platform/process/descendants.h"
 #include "platform/process/process.h"
 #include "platform/process/start_stamp.h"
@@ -30,7 +30,7 @@ struct Child {
   boost::asio::steady_timer deadline, drain;
   std::array<char, 16384> out_buffer, err_buffer;  // larger ones would be mapped and faulted in for every child
   std::string line;
-  Capture captured;
+  BoundedLog captured;
   Exit exit;
   StartStamp begun;
   ResourceUse use;

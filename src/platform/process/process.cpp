@@ -301,7 +301,7 @@ std::optional<Processes::Event> Processes::wait(std::optional<Clock::time_point>
 
 Finished run(const Command& command) {
   Processes processes(false);
-  Capture output(command.capture_limit);
+  BoundedLog output(command.capture_limit);
   std::string kept;
   const Processes::Id id = processes.start(command);
   processes.close_stdin(id);

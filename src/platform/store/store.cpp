@@ -124,7 +124,7 @@ Store::Store(StorePlaces places) : places_(std::move(places)) {
   folder = places_.named ? fs::canonical(folder) : trust_.emplace(kDistrust).walk_to(folder);
   if (::access(folder.c_str(), W_OK) != 0)
     fail(ExitCode::environment, "write to the build store", folder, std::strerror(errno));
-  HeldFolder::remove_abandoned(folder, kTemporary, is_name_of_build);
+  LockedFolder::remove_abandoned(folder, kTemporary, is_name_of_build);
 }
 
 std::vector<fs::path> Store::find(std::string_view key) const {
@@ -154,7 +154,7 @@ std::string Store::read(const fs::path& entry, const std::string& name) const {
   return read_file(file, path);
 }
 
-HeldFolder Store::begin(std::string_view key) const {
+LockedFolder Store::begin(std::string_view key) const {
   return {places_.folder, kTemporary + std::string(key) + ".", kElsewhere};
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "platform/files/file.h"
-#include "platform/files/held_folder.h"
+#include "platform/files/locked_folder.h"
 #include "platform/files/path_trust.h"
 
 namespace tune::platform {
@@ -53,7 +53,7 @@ class Store {
   /// entry's own folder, and Error(environment) if another user can change it.
   std::string read(const std::filesystem::path& entry, const std::string& name) const;
   /// An empty temporary folder in the store, to build into. It is removed by a later run if this one is killed.
-  HeldFolder begin(std::string_view key) const;
+  LockedFolder begin(std::string_view key) const;
   /// Makes what was built under `begin` the entry of `key` and returns its folder. If another process was first, its
   /// entry stands, and what was built stays where it is, to be discarded.
   std::filesystem::path commit(const std::filesystem::path& begun, std::string_view key) const;

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/values/shown.h"
+#include "model/values/escaped_text.h"
 #include "support/cli.h"
 #include "support/has.h"
 
@@ -20,9 +20,9 @@ class Text : public testing::Test {
   /// Runs tune and looks that nothing hidden is in what it says.
   Result tune(const Words& arguments, int code) {
     const Result result = sandbox_.tune(arguments);
-    EXPECT_EQ(result.code, code) << shown(result.out + result.err);
-    EXPECT_EQ(shown(result.out), result.out);
-    EXPECT_EQ(shown(result.err), result.err);
+    EXPECT_EQ(result.code, code) << escaped(result.out + result.err);
+    EXPECT_EQ(escaped(result.out), result.out);
+    EXPECT_EQ(escaped(result.err), result.err);
     EXPECT_FALSE(has(result.out + result.err, "json.exception")) << result.err;
     EXPECT_FALSE(has(result.out + result.err, "unexpected: ")) << result.err;
     return result;

@@ -13,9 +13,9 @@ using namespace std::string_literals;
 constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
 
 /// The names that the tests' expressions may use, and their values.
-class Scope {
+class SymbolTable {
  public:
-  Scope() {
+  SymbolTable() {
     set("BM", std::int64_t{128});
     set("BN", std::int64_t{64});
     set("ZERO", std::int64_t{0});
@@ -39,7 +39,7 @@ class Scope {
 
 /// The value as text with its kind where that is not plain from it, or what went wrong.
 std::string value_of(const std::string& text) {
-  const Scope scope;
+  const SymbolTable scope;
   EvalFailure failure;
   const Expression expression = Expression::parse(text, scope.names);
   const Value value = expression.evaluate(scope.slots, failure);
@@ -49,7 +49,7 @@ std::string value_of(const std::string& text) {
 
 TEST(Expression, AnErrorKeepsItsCauseItsAdviceAndTheUnknownNameApart) {
   try {
-    Expression::parse("1 + bn", Scope().names);
+    Expression::parse("1 + bn", SymbolTable().names);
     FAIL();
   } catch (const UnknownName& error) {
     EXPECT_EQ(error.name(), "bn");
@@ -57,7 +57,7 @@ TEST(Expression, AnErrorKeepsItsCauseItsAdviceAndTheUnknownNameApart) {
     EXPECT_EQ(error.advice(), ", did you mean 'BN'?");
   }
   try {
-    Expression::parse("maxi(1)", Scope().names);
+    Expression::parse("maxi(1)", SymbolTable().names);
     FAIL();
   } catch (const UnknownName&) {
     FAIL() << "a function is no name of a value";
@@ -70,7 +70,7 @@ TEST(Expression, AnErrorKeepsItsCauseItsAdviceAndTheUnknownNameApart) {
 /// `column: message` of the ExpressionError.
 std::string error_of(const std::string& text) {
   try {
-    Expression::parse(text, Scope().names);
+    Expression::parse(text, SymbolTable().names);
   } catch (const ExpressionError& error) {
     return fmt::format("{}: {}", error.column(), error.what());
   }
@@ -312,7 +312,7 @@ TEST(Expression, ExplainsOtherFailuresWithTheNamesOfTheFailingPart) {
 }
 
 TEST(Expression, HoldsByPythonsTruth) {
-  const Scope scope;
+  const SymbolTable scope;
   for (const auto& [text, expected] : std::vector<std::pair<std::string, bool>>{{"BM", true},
                                                                                 {"ZERO", false},
                                                                                 {"HALF", true},
@@ -328,14 +328,14 @@ TEST(Expression, HoldsByPythonsTruth) {
 }
 
 TEST(Expression, DoesNotHoldWhereItFails) {
-  const Scope scope;
+  const SymbolTable scope;
   EvalFailure failure;
   EXPECT_FALSE(Expression::parse("1 // ZERO or True", scope.names).holds(scope.slots, failure));
   EXPECT_STREQ(failure.what, "division by zero");
 }
 
 std::string integer_of(const std::string& text) {
-  const Scope scope;
+  const SymbolTable scope;
   EvalFailure failure;
   const Expression expression = Expression::parse(text, scope.names);
   const std::int64_t value = expression.integer(scope.slots, failure);
@@ -352,7 +352,7 @@ TEST(Expression, GivesAnIntegerOnlyForIntegers) {
 }
 
 TEST(Expression, GivesANumberForIntegersAndFloats) {
-  const Scope scope;
+  const SymbolTable scope;
   const auto number_of = [&](const char* text, EvalFailure& failure) {
     return Expression::parse(text, scope.names).number(scope.slots, failure);
   };
@@ -456,7 +456,7 @@ TEST(Expression, TakesManyTermsAndReasonableDepth) {
 }
 
 TEST(Expression, ListsTheSlotsItUses) {
-  const Scope scope;
+  const SymbolTable scope;
   const Expression expression = Expression::parse("BN * BM + BM if HALF else 0", scope.names);
   const std::vector<int> expected{0, 1, 6};
   EXPECT_EQ(std::vector<int>(expression.used_slots().begin(), expression.used_slots().end()), expected);

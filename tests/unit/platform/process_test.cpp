@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "model/values/error.h"
-#include "platform/process/capture.h"
+#include "platform/process/bounded_log.h"
 #include "platform/process/descendants.h"
 #include "platform/process/run_delay.h"
 
@@ -307,14 +307,14 @@ TEST(Processes, RunReturnsOutputAndStatus) {
 }
 
 TEST(Capture, KeepsAllThatFits) {
-  platform::Capture capture(10);
+  platform::BoundedLog capture(10);
   capture.add("12345");
   capture.add("67890");
   EXPECT_EQ(capture.text(), "1234567890");
 }
 
 TEST(Capture, KeepsHeadAndTail) {
-  platform::Capture capture(4);
+  platform::BoundedLog capture(4);
   capture.add("ab");
   capture.add(std::string(100, 'x'));
   capture.add("yz");

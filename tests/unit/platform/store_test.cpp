@@ -64,7 +64,7 @@ std::string complaint(const std::function<void()>& action) {
 
 TEST_F(StoreTest, FindsOnlyWhatWasCommitted) {
   const platform::Store store({folder / "store", false, {}});
-  const platform::HeldFolder begun = store.begin("key");
+  const platform::LockedFolder begun = store.begin("key");
   EXPECT_TRUE(store.find("key").empty());
   std::ofstream(begun.path() / "artifact") << "bytes";
   const fs::path entry = store.commit(begun.path(), "key");
@@ -82,7 +82,7 @@ TEST_F(StoreTest, KeepsNothingOfADiscardedBuild) {
 
 TEST_F(StoreTest, TheFirstOfTwoBuildersWins) {
   const platform::Store store({folder / "store", false, {}});
-  const platform::HeldFolder first = store.begin("key"), second = store.begin("key");
+  const platform::LockedFolder first = store.begin("key"), second = store.begin("key");
   std::ofstream(first.path() / "artifact") << "first";
   std::ofstream(second.path() / "artifact") << "second";
   store.commit(first.path(), "key");
@@ -115,7 +115,7 @@ TEST_F(StoreTest, ReadsNothingOutsideOfAnEntry) {
 
 TEST_F(StoreTest, RemovesWhatAKilledBuildLeft) {
   const platform::Store store({folder / "store", false, {}});
-  const platform::HeldFolder held = store.begin("held");
+  const platform::LockedFolder held = store.begin("held");
   const fs::path abandoned = store.begin("key").path(), users = folder / "store" / "tmp.mine";
   fs::create_directories(users);
   const platform::Store next({folder / "store", false, {}});
@@ -141,7 +141,7 @@ TEST_F(StoreTest, RemovesWhatAnEarlierVersionLeftADayAgo) {
 TEST_F(StoreTest, AnEntryOfANamedStoreIsForOthersWhateverTheUmask) {
   const platform::Store store({folder / "store", true, {}});
   ::umask(077);
-  const platform::HeldFolder begun = store.begin("key");
+  const platform::LockedFolder begun = store.begin("key");
   std::ofstream(begun.path() / "artifact") << "bytes";
   std::ofstream(begun.path() / "program") << "bytes";
   fs::permissions(begun.path() / "program", fs::perms::owner_exec, fs::perm_options::add);
@@ -171,7 +171,7 @@ TEST_F(HeldFolders, RemoveNothingThatAnotherProgramMade) {
   fs::permissions(folder / "run-data", fs::perms::owner_all);
   fs::create_directories(folder / "elsewhere");
   fs::create_directory_symlink(folder / "elsewhere", folder / "run-link");
-  platform::HeldFolder::remove_abandoned(folder, "run-");
+  platform::LockedFolder::remove_abandoned(folder, "run-");
   EXPECT_TRUE(fs::exists(folder / "run-data/file"));
   EXPECT_TRUE(fs::exists(folder / "elsewhere"));
 }
@@ -183,7 +183,7 @@ class Sweepers {
     for (pid_t& process : processes_) {
       process = ::fork();
       while (process == 0) {
-        platform::HeldFolder::remove_abandoned(folder, "run-");
+        platform::LockedFolder::remove_abandoned(folder, "run-");
         std::this_thread::sleep_for(std::chrono::microseconds(10));  // without a pause they leave nobody a folder
       }
     }
@@ -205,7 +205,7 @@ TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
   const Sweepers sweepers(folder);
   int gone = 0;
   for (int i = 0; i < 400; ++i) {
-    const platform::HeldFolder held(folder, "run-", "");
+    const platform::LockedFolder held(folder, "run-", "");
     gone += fs::exists(held.path()) ? 0 : 1;
     std::this_thread::sleep_for(std::chrono::microseconds(100));
     gone += fs::exists(held.path()) ? 0 : 1;
@@ -217,7 +217,7 @@ TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
 
 TEST_F(HeldFolders, AreMadeWhereFoldersHaveNoLinks) {
   links_are_not_counted = true;
-  EXPECT_EQ(complaint([&] { const platform::HeldFolder held(folder, "run-", ""); }), "");
+  EXPECT_EQ(complaint([&] { const platform::LockedFolder held(folder, "run-", ""); }), "");
   EXPECT_EQ(complaint([&] { platform::write_file(folder / "file", "text"); }), "");
   links_are_not_counted = false;
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2);
@@ -226,7 +226,7 @@ TEST_F(HeldFolders, AreMadeWhereFoldersHaveNoLinks) {
 TEST_F(HeldFolders, AreNotTriedForever) {
   const std::string name = "run-" + std::to_string(::getpid()) + "-";
   for (int i = 0; i < 100; ++i) fs::create_directory(folder / (name + std::to_string(i)));
-  EXPECT_EQ(complaint([&] { const platform::HeldFolder held(folder, "run-", "; next"); }),
+  EXPECT_EQ(complaint([&] { const platform::LockedFolder held(folder, "run-", "; next"); }),
             "cannot create " + (folder / name).string() + "99: File exists; next");
 }
 

@@ -269,7 +269,7 @@ class GridTest : public testing::Test {
   TuningFolder folder_;
   config::Loaded loaded_ =
       load_text(folder_, program_file("{T: {range: [1, 1500, 1]}, U: {range: [1, 1000, 1]}}", "default: {T: 0}\n"));
-  results::Notes notes_;
+  results::Notices notes_;
 };
 
 TEST_F(GridTest, OfMoreThanAMillionSpecsNeedsABound) {

@@ -1,0 +1,137 @@
+#include "report/failure_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "model/command.h"
+#include "report/text.h"
+
+namespace tune::report {
+namespace {
+
+constexpr std::size_t kDetailLines = 6;
+
+/// Specs lost for one cause.
+struct Group {
+  std::string reason;  ///< the first spec's
+  std::string detail;  ///< likewise: lines after the first
+  std::int64_t count = 0;
+  std::int64_t first_mesh_idx = 0;
+};
+
+/// Groups by cause.
+class Groups {
+ public:
+  /// `message`: only its lines after the first are used, of the spec with the lowest mesh_idx.
+  void add(const std::string& cause, std::string reason, std::string_view message, std::int64_t mesh_idx) {
+    Group& group = groups_[cause];
+    if (group.count == 0 || mesh_idx < group.first_mesh_idx) {
+      const std::size_t end = message.find('\n');
+      group.detail = end == std::string_view::npos ? "" : message.substr(end + 1);
+      group.reason = std::move(reason);
+      group.first_mesh_idx = mesh_idx;
+    }
+    ++group.count;
+  }
+
+  std::vector<Group> sorted() const {
+    std::vector<Group> groups;
+    for (const auto& [cause, group] : groups_) groups.push_back(group);
+    std::sort(groups.begin(), groups.end(), [](const Group& x, const Group& y) {
+      if (x.count != y.count) return x.count > y.count;
+      return x.first_mesh_idx < y.first_mesh_idx;
+    });
+    return groups;
+  }
+
+ private:
+  std::map<std::string, Group> groups_;
+};
+
+Groups failures_in(std::span<const Trial> trials) {
+  Groups failed;
+  for (const Trial& trial : trials)
+    if (const Failure* failure = trial.failure()) {
+      const std::string where = fmt::format("{}, {}: ", to_text(failure->stage), to_text(failure->cause));
+      failed.add(where + failure->kind(), where + first_line(failure->message), failure->message, trial.spec.mesh_idx);
+    }
+  return failed;
+}
+
+std::string count_line(std::int64_t count, std::string_view reason) {
+  return fmt::format("{:7}  {}\n", count, printable(reason));
+}
+
+std::string detail_lines(std::string_view detail) {
+  std::string text;
+  for (std::size_t i = 0; i < kDetailLines && !detail.empty(); ++i) {
+    const std::size_t end = std::min(detail.find('\n'), detail.size());
+    text += fmt::format("         {}\n", printable(detail.substr(0, end)));
+    detail.remove_prefix(std::min(end + 1, detail.size()));
+  }
+  return detail.empty() ? text : text + "         ...\n";
+}
+
+/// A command that is tuned stands behind `--`, and options before it.
+std::string line_with_spec(std::span<const std::string> words, std::int64_t mesh_idx) {
+  Words line(words.begin(), words.end());
+  const Words option = {"--spec", std::to_string(mesh_idx)};
+  line.insert(std::ranges::find(line, "--"), option.begin(), option.end());
+  return typed_line(line);
+}
+
+std::string groups_text(std::string_view heading, const Groups& grouped, std::span<const std::string> command,
+                        const Logs& logs = {}) {
+  std::string text;
+  std::int64_t total = 0;
+  for (const Group& group : grouped.sorted()) {
+    total += group.count;
+    text += count_line(group.count, group.reason) + detail_lines(group.detail);
+    if (const auto log = logs.find(group.first_mesh_idx); log != logs.end())
+      text += fmt::format("         log: {}\n", printable(log->second, log->second.size()));
+    text += fmt::format("         {}\n", line_with_spec(command, group.first_mesh_idx));
+  }
+  return total == 0 ? "" : fmt::format("{}: {}\n{}", heading, total, text);
+}
+
+}  // namespace
+
+std::string pruned_text(std::span<const GridScan::Pruned> pruned) {
+  std::string text;
+  std::int64_t total = 0;
+  for (const GridScan::Pruned& group : pruned) {
+    total += group.count;
+    text += count_line(group.count, group.reason);
+  }
+  return total == 0 ? "" : fmt::format("pruned before the build: {}\n{}", total, text);
+}
+
+std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command, const Logs& logs) {
+  Groups pruned;
+  for (const Trial& trial : trials)
+    if (const auto* after_build = std::get_if<PrunedAfterBuild>(&trial.outcome))
+      pruned.add(after_build->reason, after_build->reason, "", trial.spec.mesh_idx);
+  return groups_text("pruned after the build", pruned, command) +
+         groups_text("failed", failures_in(trials), command, logs);
+}
+
+std::vector<const Trial*> first_failures(std::span<const Trial> trials) {
+  std::set<std::int64_t> first;
+  for (const Group& group : failures_in(trials).sorted()) first.insert(group.first_mesh_idx);
+  std::vector<const Trial*> failed;
+  for (const Trial& trial : trials)
+    if (trial.failure() != nullptr && first.contains(trial.spec.mesh_idx)) failed.push_back(&trial);
+  return failed;
+}
+
+std::string unranked_text(const std::map<std::int64_t, std::string>& unranked, std::span<const std::string> command) {
+  Groups groups;
+  for (const auto& [mesh_idx, reason] : unranked) groups.add(first_line(reason), first_line(reason), reason, mesh_idx);
+  return groups_text("timed, but not ranked", groups, command);
+}
+
+}  // namespace tune::report

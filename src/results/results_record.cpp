@@ -1,0 +1,132 @@
+#include "results/results_record.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "recording/recorded_space.h"
+
+namespace tune::results {
+namespace {
+
+using Figures = std::map<std::string, double>;
+
+/// The metrics that expressions compute.
+Figures computed(const Plan& plan, const Objective& objective, const Spec& spec, const Measurement& measurement) {
+  Figures figures;
+  for (const Metric& metric : plan.metrics) {
+    if (!metric.expression) continue;
+    const double value = objective.metric(metric, spec, measurement);
+    if (std::isfinite(value)) figures.emplace(metric.name, value);
+  }
+  return figures;
+}
+
+void add_computed(Finals& finals, const report::Summary& summary, const Plan& plan, const Objective& objective) {
+  const auto add = [&](Finalist& finalist, const Spec& spec, const Standing& standing) {
+    Measurement measurement;
+    measurement.timing.median = standing.median_seconds;
+    measurement.metrics = standing.metrics;
+    for (const auto& [name, value] : computed(plan, objective, spec, measurement))
+      finalist.metrics.insert_or_assign(name, value);
+  };
+  for (Finalist& finalist : finals.finalists) {
+    for (const Ranked& row : summary.ranking.rows)
+      if (finalist.label.empty() && row.standing && row.trial->spec.mesh_idx == finalist.spec.mesh_idx)
+        add(finalist, row.trial->spec, *row.standing);
+    for (const RankedBaseline& baseline : summary.ranking.baselines)
+      if (!finalist.label.empty() && baseline.label == finalist.label && baseline.standing &&
+          !baseline.spec.params.empty())
+        add(finalist, baseline.spec, *baseline.standing);
+  }
+}
+
+std::vector<Metric> without_expressions(std::vector<Metric> metrics) {
+  for (Metric& metric : metrics) metric.expression.reset();
+  return metrics;
+}
+
+std::vector<wire::ResultsRecord::Tried> tried_of(const Findings& findings, const Plan& plan, const Objective& objective,
+                                                 const std::function<std::string(const Spec&)>& id_of) {
+  std::vector<wire::ResultsRecord::Tried> all;
+  for (const Trial& trial : findings.trials) {
+    all.push_back({id_of(trial.spec), trial.spec.mesh_idx});
+    if (trial.measurement()) all.back().metrics = computed(plan, objective, trial.spec, *trial.measurement());
+  }
+  return all;
+}
+
+}  // namespace
+
+wire::ResultsRecord record_of(const Results& results, const config::Loaded& loaded, const Objective& objective,
+                              const Findings& findings, bool part,
+                              const std::function<std::string(const Spec&)>& id_of) {
+  const Plan& plan = loaded.plan;
+  const report::Summary& summary = results.summary();
+  wire::ResultsRecord record;
+  record.file = summary.file;
+  record.backend = plan.backend;
+  if (plan.is_command()) record.run = {plan.build.run, plan.build.run_is_shell};
+  record.flops = flops_of(plan.problem);
+  record.bytes = bytes_of(plan.problem);
+  record.state = plan.measure.state;
+  record.time = summary.time;
+  record.objectives = {objective.name()};
+  record.objectives.insert(record.objectives.end(), plan.other_objectives.begin(), plan.other_objectives.end());
+  record.metrics = without_expressions(plan.metrics);
+  for (const Space::Mapping& mapping : plan.space.mappings()) record.mappings.push_back(mapping.parameters);
+  record.tuned = summary.tuned;
+  record.part = part;
+  record.command = summary.command;
+  record.specs = summary.specs;
+  if (findings.default_spec) record.default_idx = findings.default_spec->mesh_idx;
+  record.trials = tried_of(findings, plan, objective, id_of);
+  record.finals = findings.finals;
+  if (record.finals) add_computed(*record.finals, summary, plan, objective);
+  record.finals_interrupted = findings.finals_interrupted;
+  record.pruned = summary.pruned;
+  record.unranked = summary.unranked;
+  record.logs = summary.logs;
+  record.notes = summary.notes;
+  record.verdict = summary.verdict;
+  record.elapsed_seconds = summary.elapsed_seconds;
+  return record;
+}
+
+Plan plan_of(const recording::JournalRun& run) {
+  const wire::ResultsRecord& results = *run.results;
+  Plan plan;
+  plan.name = run.begin.name;
+  plan.file_as_written = results.file;
+  plan.backend = results.backend;
+  plan.build.run = results.run.words;
+  plan.build.run_is_shell = results.run.is_shell;
+  if (results.flops > 0) plan.problem = Custom{{}, results.flops, results.bytes, 0};
+  plan.space = recording::space_of(results);
+  plan.result_names = plan.space.names();
+  plan.measure.state = results.state;
+  plan.objective = results.objectives.front();
+  plan.other_objectives.assign(results.objectives.begin() + 1, results.objectives.end());
+  plan.metrics = results.metrics;
+  return plan;
+}
+
+Findings findings_of(const recording::JournalRun& run) {
+  const wire::ResultsRecord& results = *run.results;
+  Findings findings;
+  findings.trials = run.trials;
+  for (Trial& trial : findings.trials)
+    if (auto* measurement = std::get_if<Measurement>(&trial.outcome)) choose_time(measurement->timing, results.time);
+  findings.specs = results.specs;
+  if (results.default_idx >= 0) findings.default_spec = Spec{results.default_idx, {}};
+  findings.finals = results.finals;
+  findings.finals_interrupted = results.finals_interrupted;
+  findings.pruned = results.pruned;
+  findings.unranked = results.unranked;
+  findings.logs = results.logs;
+  findings.notes.said(results.notes);
+  findings.verdict = results.verdict;
+  findings.elapsed_seconds = results.elapsed_seconds;
+  return findings;
+}
+
+}  // namespace tune::results

@@ -1,0 +1,95 @@
+#include "search/neighbours.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace tune::search {
+namespace {
+
+constexpr std::size_t kShort = 32;
+
+// By number where all values have one, else as written.
+std::vector<std::uint32_t> ordered(const std::vector<Value>& values) {
+  std::vector<std::uint32_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (std::ranges::all_of(values, [](const Value& value) { return number_of(value).has_value(); }))
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return *number_of(values[i]); });
+  return order;
+}
+
+std::vector<std::int64_t> offsets(Kind kind, std::int64_t below, std::int64_t above) {
+  if (kind == Kind::ordinal) return {-1, 1, -2, 2};
+  if (kind == Kind::ratio) return {-1, 1, -2, 2, -4, 4};
+  std::vector<std::int64_t> halves;
+  for (; below > 0; below /= 2) halves.push_back(-below);
+  for (; above > 0; above /= 2) halves.push_back(above);
+  return halves;
+}
+
+}  // namespace
+
+Neighbours::Neighbours(const ValidSpecs& specs) : specs_(&specs) {
+  for (const Space::Mapping& mapping : specs.space().mappings()) {
+    auto& ladders = ladders_.emplace_back();
+    auto& movable = movable_.emplace_back();
+    for (const Parameter& parameter : mapping.parameters) {
+      if (parameter.values.size() > 1) movable.push_back(ladders.size());
+      Ladder& ladder = ladders.emplace_back();
+      ladder.kind = parameter.kind;
+      ladder.order = ordered(parameter.values);
+      ladder.rank.resize(ladder.order.size());
+      for (std::uint32_t rank = 0; rank < ladder.order.size(); ++rank) ladder.rank[ladder.order[rank]] = rank;
+    }
+  }
+}
+
+std::vector<std::uint32_t> Neighbours::steps_from(const Ladder& ladder, std::uint32_t digit) const {
+  std::vector<std::uint32_t> digits;
+  if (ladder.kind == Kind::categorical || ladder.order.size() <= kShort) {
+    for (std::uint32_t other = 0; other < ladder.order.size(); ++other)
+      if (other != digit) digits.push_back(other);
+    return digits;
+  }
+  const std::int64_t here = ladder.rank[digit];
+  const auto last = static_cast<std::int64_t>(ladder.order.size()) - 1;
+  for (const std::int64_t offset : offsets(ladder.kind, here, last - here))
+    if (here + offset >= 0 && here + offset <= last)
+      digits.push_back(ladder.order[static_cast<std::size_t>(here + offset)]);
+  return digits;
+}
+
+std::vector<Point> Neighbours::around(const Point& point) const {
+  std::vector<Point> found;
+  Point other = point;
+  for (const std::size_t i : movable_[point.mapping]) {
+    for (const std::uint32_t digit : steps_from(ladders_[point.mapping][i], point.digits[i])) {
+      other.digits[i] = digit;
+      if (specs_->contains(other)) found.push_back(other);
+    }
+    other.digits[i] = point.digits[i];
+  }
+  return found;
+}
+
+Point Neighbours::mutated(Point point, int steps, Random& random) const {
+  const auto& movable = movable_[point.mapping];
+  for (int step = 0; step < steps && !movable.empty(); ++step) {
+    const std::size_t i = movable[random.below(movable.size())];
+    const auto digits = steps_from(ladders_[point.mapping][i], point.digits[i]);
+    point.digits[i] = digits[random.below(digits.size())];
+  }
+  return point;
+}
+
+std::uint32_t Neighbours::rank(const Point& point, std::size_t parameter) const {
+  return ladders_[point.mapping][parameter].rank[point.digits[parameter]];
+}
+
+void Neighbours::set_rank(Point& point, std::size_t parameter, double rank) const {
+  const std::vector<std::uint32_t>& order = ladders_[point.mapping][parameter].order;
+  const double last = static_cast<double>(order.size() - 1);
+  point.digits[parameter] = order[static_cast<std::size_t>(std::clamp(rank, 0.0, last))];
+}
+
+}  // namespace tune::search

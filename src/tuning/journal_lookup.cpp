@@ -1,0 +1,121 @@
+#include "tuning/journal_lookup.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "tuning/tuner.h"
+
+namespace tune::tuning {
+namespace {
+
+bool cuts_slow_specs(const LookupRules& rules, const Objective& objective, const Plan& plan) {
+  return rules.cut_slow && (objective.follows_time() || objective.follows_energy()) && plan.measure.cutoff > 0;
+}
+
+const BuildInfo* build_of(const Outcome& outcome) {
+  if (const auto* measurement = std::get_if<Measurement>(&outcome)) return &measurement->build;
+  const auto* pruned = std::get_if<PrunedAfterBuild>(&outcome);
+  return pruned != nullptr ? &pruned->build : nullptr;
+}
+
+// A scaled time is that of the first device of the run that measured it, which for another's is taken to be this one.
+bool is_of_another(const Trial& trial, const std::string& id) {
+  const Measurement* measurement = trial.measurement();
+  if (!trial.recorded || measurement == nullptr || measurement->device.empty()) return false;
+  return (measurement->device == id) == (measurement->scaled != 1);
+}
+
+/// `2026-11-21 10:44 UTC`.
+std::string minute_of(const std::string& date) { return date.substr(0, 16) + " UTC"; }
+
+/// An empty date is an unknown one, and the first of them.
+std::string text_of_dates(const std::set<std::string>& dates) {
+  const std::string &first = *dates.begin(), &last = *dates.rbegin();
+  if (last.empty()) return "by runs that noted no date";
+  if (first.empty()) return "by runs that noted no date, and by others until " + minute_of(last);
+  if (minute_of(first) == minute_of(last)) return "by the run of " + minute_of(first);
+  return "by runs from " + minute_of(first) + " to " + minute_of(last);
+}
+
+}  // namespace
+
+bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run) {
+  const FailureFacts& facts = failure.facts;
+  if (facts.limit_seconds > 0)
+    return facts.limit_seconds < (failure.stage == Stage::build ? timeout_build : timeout_run);
+  return !repeated && facts.machine_suspected;
+}
+
+std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::Requests& requests,
+                            const Objective& objective, const LookupRules& rules) {
+  const std::string id = requests.trial_id(spec);
+  const wire::TrialRecord* record = journal.find(id);
+  if (record == nullptr) return std::nullopt;
+  Trial trial = record->trial;
+  trial.spec = spec;
+  const Failure* failure = trial.failure();
+  if (failure &&
+      (rules.failures_again || has_lapsed(*failure, journal.repeats(id), rules.timeout_build, rules.timeout_run)))
+    return std::nullopt;
+  const Measurement* measurement = trial.measurement();
+  if (measurement != nullptr && measurement->shared && !rules.share_processes) return std::nullopt;
+  if (measurement != nullptr && measurement->timing.stopped_early &&
+      !cuts_slow_specs(rules, objective, requests.plan()))
+    return std::nullopt;
+  const BuildInfo* build = build_of(trial.outcome);
+  if (build == nullptr) return trial;
+  if (auto reason = requests.pruned_after_build(spec, *build))
+    trial.outcome = PrunedAfterBuild{std::move(*reason), BuildInfo(*build)};
+  else if (measurement == nullptr)
+    return std::nullopt;
+  return trial;
+}
+
+Failure run_ended_while_it_ran() {
+  return {Stage::measure,
+          Cause::crashed,
+          "the run ended while this spec ran\nThat happened in two runs, so the spec is taken for the cause.",
+          {}};
+}
+
+std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal, const exec::Requests& requests,
+                                 const LookupRules& rules) {
+  if (rules.failures_again || journal.ends_of(requests.trial_id(spec)) < kMostEnds) return std::nullopt;
+  return Trial{spec, run_ended_while_it_ran()};
+}
+
+void note_other_device(std::span<const Trial> trials, const std::string& id, results::Notices& notes) {
+  const auto others = std::ranges::count_if(trials, [&](const Trial& trial) { return is_of_another(trial, id); });
+  if (!id.empty() && others > 0) notes.times_are_of_another_device(others, id);
+}
+
+void note_recorded(const results::Findings& findings, const recording::Journal& journal, const exec::Requests& requests,
+                   results::Notices& notes) {
+  std::set<std::string> dates;
+  std::int64_t count = 0;
+  for (const Trial& trial : findings.trials) {
+    if (!trial.recorded) continue;
+    ++count;
+    dates.insert(journal.date_of(requests.trial_id(trial.spec)));
+  }
+  if (findings.finals_date) dates.insert(*findings.finals_date);
+  if (dates.empty()) return;
+  notes.outcomes_are_recorded(count, findings.trials.size(), findings.finals_date.has_value(), text_of_dates(dates));
+}
+
+std::optional<Trial> JournalLookup::answer(const Spec& spec) {
+  if (repeating_) return std::nullopt;
+  if (auto trial = recall(spec, *journal_, *requests_, *objective_, rules_)) return trial;
+  auto trial = recall_ends(spec, *journal_, *requests_, rules_);
+  if (trial) journal_->append(wire::TrialRecord{requests_->trial_id(spec), *trial});
+  return trial;
+}
+
+exec::RecordedOrder JournalLookup::order(std::int64_t most_out) const {
+  if (most_out == TunerRules().most_out) return {};
+  return {static_cast<int>(most_out),
+          [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
+}
+
+}  // namespace tune::tuning

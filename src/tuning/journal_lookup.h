@@ -1,0 +1,79 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "exec/evaluate/replay_runner.h"
+#include "exec/request/requests.h"
+#include "model/statistics/objective.h"
+#include "recording/journal.h"
+#include "results/findings.h"
+#include "results/notices.h"
+
+namespace tune::tuning {
+
+/// Which recorded outcomes are also valid for a run.
+struct LookupRules {
+  bool failures_again = false;   ///< specs that failed are tried again
+  bool share_processes = false;  ///< times from shared processes are valid
+  bool cut_slow = false;         ///< times that were stopped early are valid, if this run would stop them too
+  double timeout_build = 0;      ///< seconds
+  double timeout_run = 0;
+};
+
+/// A spec during which this many runs ended is not tried again; a single such end may have had any cause.
+inline constexpr int kMostEnds = 2;
+
+/// Whether the facts of a recorded failure say that it need not happen in this run: either the machine is suspected and
+/// it happened only once, or the spec was given less time than specs are given now. A failure without facts does not
+/// lapse.
+bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run);
+
+/// What the journal knows of a spec, if it is also valid for a run with these rules; nullopt if the spec must be tried.
+/// A failure is not valid if failures are to be tried again or if it has lapsed. A time that was stopped early is not
+/// valid if this run stops no spec early. A time from a shared process is not valid if each spec of this run has its
+/// own process. `prune_after_build` is evaluated again.
+std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::Requests& requests,
+                            const Objective& objective, const LookupRules& rules);
+
+/// The failure that is recorded for a spec whose outcome never came, because the runs ended.
+Failure run_ended_while_it_ran();
+
+/// Returns that failure for a spec that was running when two earlier runs ended, see Journal::ends_of; nullopt if the
+/// spec must be tried.
+std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal, const exec::Requests& requests,
+                                 const LookupRules& rules);
+
+/// Notes how many recorded times are from another device than the run's first, which has this id. The identity of a
+/// trial does not distinguish cards of one model.
+void note_other_device(std::span<const Trial> trials, const std::string& id, results::Notices& notes);
+
+/// Notes how much of what was found is from the journal, and when it was measured.
+void note_recorded(const results::Findings& findings, const recording::Journal& journal, const exec::Requests& requests,
+                   results::Notices& notes);
+
+/// Answers specs with what the journal knows.
+class JournalLookup {
+ public:
+  /// All arguments passed by reference must outlive this.
+  JournalLookup(recording::Journal& journal, const exec::Requests& requests, const Objective& objective,
+                LookupRules rules)
+      : journal_(&journal), requests_(&requests), objective_(&objective), rules_(rules) {}
+
+  /// What the journal knows of a spec. For a spec during which earlier runs ended, records that failure and returns it.
+  /// nullopt if the spec must be tried.
+  std::optional<Trial> answer(const Spec& spec);
+  /// The order in which a search was told what the journal knows, if at most this many specs were out at a time.
+  exec::RecordedOrder order(std::int64_t most_out) const;
+  /// Whether specs are measured again, whatever the journal says of them.
+  void set_repeating(bool repeating) { repeating_ = repeating; }
+
+ private:
+  recording::Journal* journal_;
+  const exec::Requests* requests_;
+  const Objective* objective_;
+  LookupRules rules_;
+  bool repeating_ = false;
+};
+
+}  // namespace tune::tuning
