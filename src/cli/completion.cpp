@@ -18,7 +18,6 @@ std::map<std::string, std::vector<std::string>> file_endings() {
           {"--tuning_results_file", yaml},
           {"--t4", {"json"}},
           {"IN", recordings},
-          {"FILE", recordings},
           {"OLD", results},
           {"NEW", results},
           {"--baseline", results},

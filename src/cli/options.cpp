@@ -67,7 +67,6 @@ class CommandLineParser {
     add_diff(app_, diff_, options_.exit_undecided);
     add_list_shapes(app_, shapes_);
     add_report(app_, report_);
-    add_simulate_bench(app_, bench_);
     add_database_commands(app_, database_);
     add_show(app_, show_);
     add_cache(app_, cache_);
@@ -105,6 +104,7 @@ class CommandLineParser {
     std::vector<const char*> words;
     for (const std::string& word : ours) words.push_back(word.c_str());
     words.erase(std::ranges::find(words, std::string_view("--")), words.end());
+    refuse_former_command(app_, ours);
     try {
       app_.parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::Success& asked) {
@@ -139,14 +139,12 @@ class CommandLineParser {
     take("convert", convert_, options_.convert);
     take("diff", diff_, options_.diff);
     take("report", report_, options_.report);
-    take("simulate-bench", bench_, options_.simulate_bench);
     take("shapes", shapes_, options_.list_shapes);
     take("show", show_, options_.show);
     take("cache", cache_, options_.cache);
     take("agent", agent_, options_.agent);
     take_database_command(app_, database_, options_);
     if (options_.report) require_a_page(*options_.report);
-    if (options_.simulate_bench) complete(*options_.simulate_bench);
     return !app_.get_subcommands().empty();
   }
 
@@ -160,7 +158,6 @@ class CommandLineParser {
   DiffOptions diff_;
   ListShapesOptions shapes_;
   ReportOptions report_;
-  SimulateBenchOptions bench_;
   DatabaseOptions database_;
   ShowOptions show_;
   CacheOptions cache_;

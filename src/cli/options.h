@@ -46,17 +46,6 @@ struct ReportOptions {
   std::optional<platform::PageAddress> live;
 };
 
-/// `tune simulate-bench`.
-struct SimulateBenchOptions {
-  std::vector<std::filesystem::path> recordings;
-  std::vector<std::string> strategies;  ///< as --strategy takes them
-  std::vector<std::int64_t> budgets = {50, 100, 200};
-  int seeds = 50;
-  std::uint64_t seed = 0;   ///< the first one
-  int jobs = 0;             ///< 0: one per core
-  bool warm_start = false;  ///< compares searches that begin with the winners of other problems
-};
-
 /// The options of `tune audit`, in addition to those of the tunings that it repeats.
 struct AuditOptions {
   std::vector<std::filesystem::path> recordings;  ///< --simulate; empty: real tunings
@@ -99,16 +88,15 @@ struct Options {
   std::optional<std::filesystem::path> tuning_results;
   bool kbench_files = false;
   std::optional<std::filesystem::path> kt_cache, t4;
-  std::optional<ConvertOptions> convert;               ///< nothing else counts then
-  std::optional<DiffOptions> diff;                     ///< likewise
-  std::optional<SimulateBenchOptions> simulate_bench;  ///< likewise
-  std::optional<ShowOptions> show;                     ///< likewise
-  std::optional<KokkosOptions> kokkos;                 ///< likewise
-  std::optional<AgentOptions> agent;                   ///< likewise
-  std::optional<CacheOptions> cache;                   ///< likewise
-  std::optional<ReportOptions> report;                 ///< likewise
-  std::optional<ListShapesOptions> list_shapes;        ///< likewise
-  std::optional<MergeOptions> merge;                   ///< likewise, as are the next three
+  std::optional<ConvertOptions> convert;         ///< nothing else counts then
+  std::optional<DiffOptions> diff;               ///< likewise
+  std::optional<ShowOptions> show;               ///< likewise
+  std::optional<KokkosOptions> kokkos;           ///< likewise
+  std::optional<AgentOptions> agent;             ///< likewise
+  std::optional<CacheOptions> cache;             ///< likewise
+  std::optional<ReportOptions> report;           ///< likewise
+  std::optional<ListShapesOptions> list_shapes;  ///< likewise
+  std::optional<MergeOptions> merge;             ///< likewise, as are the next three
   std::optional<LookupOptions> lookup;
   std::optional<CoverOptions> cover;
   std::optional<ExportOptions> exporting;

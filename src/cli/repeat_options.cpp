@@ -59,35 +59,4 @@ void add_audit(CLI::App& app, Options& tuning, AuditOptions& audit) {
       ->group(group);
 }
 
-void add_simulate_bench(CLI::App& app, SimulateBenchOptions& bench) {
-  CLI::App* command = app.add_subcommand("simulate-bench", "Compare strategies on recorded runs");
-  command->add_option("FILE", bench.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--strategy", bench.strategies, "As for a run; may be repeated (default: all but exhaustive)")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  command->add_option("--budgets", bench.budgets, "Specs tried")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->check(whole(1))
-      ->capture_default_str()
-      ->type_name("N,N");
-  command->add_option("--seeds", bench.seeds, "How often each is repeated")
-      ->check(whole(1))
-      ->capture_default_str()
-      ->type_name("N");
-  command->add_option("--seed", bench.seed, "The first seed")->check(whole(0))->capture_default_str()->type_name("S");
-  command->add_flag("--warm-start", bench.warm_start,
-                    "Compare searches with those that begin with the winners of the problems before");
-  command->add_option("--jobs", bench.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
-}
-
-void complete(SimulateBenchOptions& bench) {
-  for (const std::string& text : bench.strategies) search::parse_strategy(text);
-  if (!bench.strategies.empty()) return;
-  for (const search::StrategyChoice& choice : search::strategies())
-    if (choice.name != "exhaustive") bench.strategies.push_back(choice.name);
-}
-
 }  // namespace tune

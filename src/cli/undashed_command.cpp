@@ -33,6 +33,14 @@ bool is_file(const std::string& name) {
 
 }  // namespace
 
+void refuse_former_command(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::ptrdiff_t first = first_argument(app, words);
+  if (first < std::ssize(words) && words[static_cast<std::size_t>(first)] == "simulate-bench")
+    throw Error(ExitCode::bad_input,
+                "simulate-bench is no command of tune any more; the program bench_search of tune's sources compares "
+                "strategies, see tests/bench/README.md there");
+}
+
 void refuse_command_without_dashes(const CLI::App& app, const std::vector<std::string>& words) {
   const auto begin = words.begin() + first_argument(app, words);
   if (begin == words.end() || is_file(*begin)) return;

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-// A command to tune that stands where `--` and it should.
+// Commands that stand where they should not: one to tune in the place of `--`, and one that tune had earlier.
 
 namespace CLI {
 class App;
@@ -10,6 +10,8 @@ class App;
 
 namespace tune {
 
+/// Refuses a command of earlier versions of tune. Throws Error(bad_input), which says what took its place.
+void refuse_former_command(const CLI::App& app, const std::vector<std::string>& words);
 /// Refuses a command that stands where a tuning file should, as in `tune xz -3`. Throws Error(bad_input), with the line
 /// that tunes it.
 void refuse_command_without_dashes(const CLI::App& app, const std::vector<std::string>& words);

@@ -40,14 +40,6 @@ ExitCode simulate(const Options& options);
 /// `tune shapes LOG...`: prints or writes the shapes of logs as a list for --shapes, with their calls, the most work
 /// first.
 ExitCode list_shapes(const ListShapesOptions& options);
-/// `tune simulate-bench`: compares strategies on recorded runs and prints, per recording and strategy, which share of
-/// the optimum is reached after each budget, its difference to uniform random, and after how many specs it is nearly
-/// reached. One evaluation is one distinct spec, failed ones count. Runs on several threads; the figures do not depend
-/// on how many.
-ExitCode simulate_bench(const SimulateBenchOptions& options);
-/// `tune simulate-bench --warm-start`: compares searches of several problems that begin with nothing with those that
-/// begin with the winners of the nearest problems before, as those of `--shapes` do.
-ExitCode compare_warm_starts(const SimulateBenchOptions& options);
 /// `tune convert IN OUT`: writes a recorded run in another format.
 ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& command);
 /// `tune diff OLD NEW`: compares two results, prints what changed and writes the files that were asked for.

@@ -19,7 +19,6 @@ ExitCode run(const Options& options) {
   if (options.cache) return cache(*options.cache);
   if (options.agent) return agent(*options.agent);
   if (options.simulate) return simulate(options);
-  if (options.simulate_bench) return simulate_bench(*options.simulate_bench);
   if (options.probe) return probe(options);
   if (const std::string text = platform::folders_used_instead(); !text.empty() && !(options.output && options.store))
     print_wrapped("note: " + text);

@@ -11,7 +11,7 @@
 #include "platform/files/file.h"
 #include "recording/recorded_space.h"
 
-namespace tune::commands {
+namespace tune::bench {
 namespace {
 
 constexpr double kNear = 0.95, kNearer = 0.99;
@@ -138,4 +138,4 @@ Course follow(const Landscape& landscape, const search::StrategyChoice& choice, 
   return course;
 }
 
-}  // namespace tune::commands
+}  // namespace tune::bench

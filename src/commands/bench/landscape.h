@@ -11,7 +11,7 @@
 #include "search/strategies.h"
 #include "tuning/workload.h"
 
-namespace tune::commands {
+namespace tune::bench {
 
 /// A recorded run as a landscape: what each point costs, lower is better.
 class Landscape {
@@ -63,4 +63,4 @@ struct Course {
 Course follow(const Landscape& landscape, const search::StrategyChoice& choice, std::uint64_t seed,
               const std::vector<std::int64_t>& budgets, std::span<const search::Point> first = {});
 
-}  // namespace tune::commands
+}  // namespace tune::bench

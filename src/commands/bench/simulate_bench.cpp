@@ -7,10 +7,9 @@
 #include <thread>
 
 #include "commands/bench/landscape.h"
-#include "commands/commands.h"
-#include "platform/files/streams.h"
+#include "commands/bench/search_bench.h"
 
-namespace tune::commands {
+namespace tune::bench {
 namespace {
 
 constexpr const char* kUniform = "random:latin=0";
@@ -47,8 +46,7 @@ std::string reached(const std::vector<Course>& courses, std::optional<int> Cours
 
 class Bench {
  public:
-  explicit Bench(const SimulateBenchOptions& options) : options_(options), budgets_(options.budgets) {
-    std::ranges::sort(budgets_);
+  explicit Bench(const SearchBenchOptions& options) : options_(options), budgets_(options.budgets) {
     landscapes_ = landscapes_of(options.recordings);
     for (const std::string& text : options.strategies) choices_.push_back(search::parse_strategy(text));
     choices_.push_back(search::parse_strategy(kUniform));
@@ -134,8 +132,8 @@ class Bench {
                        is_random ? "" : fmt::format("{:+.3f}", lowest), seconds * 1e6 / std::max(asked, 1.0));
   }
 
-  const SimulateBenchOptions& options_;
-  std::vector<std::int64_t> budgets_;
+  const SearchBenchOptions& options_;
+  const std::vector<std::int64_t>& budgets_;
   std::vector<std::unique_ptr<Landscape>> landscapes_;
   std::vector<search::StrategyChoice> choices_;  ///< the last one is uniform random
   std::vector<std::vector<Course>> courses_;     ///< by landscape and choice: one per seed
@@ -143,12 +141,10 @@ class Bench {
 
 }  // namespace
 
-ExitCode simulate_bench(const SimulateBenchOptions& options) {
-  if (options.warm_start) return compare_warm_starts(options);
+std::string strategies_compared(const SearchBenchOptions& options) {
   Bench bench(options);
   bench.run();
-  platform::print(bench.text());
-  return ExitCode::ok;
+  return bench.text();
 }
 
-}  // namespace tune::commands
+}  // namespace tune::bench

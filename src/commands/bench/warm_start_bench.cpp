@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "commands/bench/landscape.h"
-#include "commands/commands.h"
-#include "platform/files/streams.h"
+#include "commands/bench/search_bench.h"
+#include "model/values/error.h"
 #include "report/grid.h"
 
-namespace tune::commands {
+namespace tune::bench {
 namespace {
 
 /// What one search came to on average over the seeds.
@@ -27,9 +25,8 @@ struct MeanCourse {
 /// The same problems tuned one after the other, each from nothing, or each from the winners of those before it.
 class WarmStarts {
  public:
-  explicit WarmStarts(const SimulateBenchOptions& options)
+  explicit WarmStarts(const SearchBenchOptions& options)
       : options_(options), budgets_(options.budgets), landscapes_(landscapes_of(options.recordings)) {
-    std::ranges::sort(budgets_);
     if (landscapes_.size() < 2)
       throw Error(ExitCode::bad_input,
                   "--warm-start compares problems that are tuned one after the other; give "
@@ -122,22 +119,22 @@ class WarmStarts {
     return text;
   }
 
-  const SimulateBenchOptions& options_;
-  std::vector<std::int64_t> budgets_;
+  const SearchBenchOptions& options_;
+  const std::vector<std::int64_t>& budgets_;
   std::vector<std::unique_ptr<Landscape>> landscapes_;
   std::vector<MeanCourse> cold_, warm_;  ///< by landscape
 };
 
 }  // namespace
 
-ExitCode compare_warm_starts(const SimulateBenchOptions& options) {
+std::string warm_starts(const SearchBenchOptions& options) {
   WarmStarts bench(options);
-  platform::print(bench.heading());
+  std::string text = bench.heading();
   for (const std::string& strategy : options.strategies) {
     bench.run(search::parse_strategy(strategy));
-    platform::print_escaped("\n" + strategy + "\n" + bench.text());
+    text += "\n" + strategy + "\n" + bench.text();
   }
-  return ExitCode::ok;
+  return text;
 }
 
-}  // namespace tune::commands
+}  // namespace tune::bench

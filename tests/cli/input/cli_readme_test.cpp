@@ -136,8 +136,12 @@ TEST(Readme, TheExampleOfATuningFileRuns) {
 TEST(Manual, ItsLinksLeadSomewhere) {
   namespace fs = std::filesystem;
   const fs::path root = TUNE_SOURCE_DIR;
-  std::vector<fs::path> pages = {root / "README.md", root / "demo/README.md", root / "configs/README.md",
-                                 root / "configs/recorded/README.md"};
+  std::vector<fs::path> pages = {root / "README.md",
+                                 root / "demo/README.md",
+                                 root / "configs/README.md",
+                                 root / "configs/recorded/README.md",
+                                 root / "tests/bench/README.md",
+                                 root / "tests/campaigns/README.md"};
   for (const auto& entry : fs::directory_iterator(root / "docs"))
     if (entry.is_regular_file()) pages.push_back(entry.path());
   static const std::regex kLink("\\]\\(([^)#:]*)(#[^)]*)?\\)");

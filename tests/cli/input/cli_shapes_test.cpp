@@ -277,19 +277,6 @@ TEST_F(Workload, AJournalOfSeveralShapesIsSimulated) {
   const std::string simulated = tune({"--simulate", "out.jsonl", "--tune"}).out;
   EXPECT_TRUE(has(simulated, "top_spec_idx: 4\n")) << simulated;
   EXPECT_TRUE(has(simulated, "note: out.jsonl is of 3 problems, and this is the last, M=64;")) << simulated;
-  const Result bench = tune({"simulate-bench", "out.jsonl", "--strategy", "auto", "--seeds", "2", "--budgets", "5"});
-  for (const char* shape : {"M=16", "M=32", "M=64"}) EXPECT_TRUE(has(bench.out, shape)) << bench.out;
-}
-
-TEST_F(Workload, WarmStartsAreComparedOnAJournalOfSeveralShapes) {
-  run({"--output", "out"});
-  const Result warm =
-      tune({"simulate-bench", "out.jsonl", "--warm-start", "--strategy", "random", "--seeds", "20", "--budgets", "5"});
-  EXPECT_TRUE(has(warm.out, "M=32")) << warm.out;
-  EXPECT_TRUE(has(warm.out, " 1.0 ")) << "the winner of the shape before is tried first\n" << warm.out;
-  EXPECT_TRUE(has(warm.out, "warm over cold: 0.")) << warm.out;
-  sandbox_.write("one.jsonl", sandbox_.read("out.jsonl").substr(0, sandbox_.read("out.jsonl").find("\"M=32\"")));
-  refuses({"simulate-bench", "one.jsonl", "--warm-start"}, "--warm-start compares problems that are tuned one after");
 }
 
 TEST_F(Shapes, ShapesShareTheirBuilds) {

@@ -84,7 +84,7 @@ TEST_F(Shell, TheShortHelpFitsOnOneScreen) {
   ASSERT_NE(examples, lines.end());
   for (int i = 1; i <= 3; ++i) EXPECT_TRUE(examples[i].starts_with("  tune ")) << examples[i];
   const std::string end = std::regex_replace(help.substr(help.rfind("\n\n")), std::regex("\n"), " ");
-  for (const char* named : {"tune --help-all", "convert", "simulate-bench", "audit", "man tune", "docs/README.md"})
+  for (const char* named : {"tune --help-all", "convert", "audit", "man tune", "docs/README.md"})
     EXPECT_TRUE(has(end, named)) << named << "\n" << end;
 }
 
@@ -100,8 +100,8 @@ TEST_F(Shell, TheWholeHelpIsWrapped) {
   EXPECT_GT(lines_of(all).size(), 100U);
   for (const char* option : {"--shapes, --gemm_size_file FILE", "--base-store DIR", "--check normal|strict"})
     EXPECT_TRUE(has(all, option)) << option;
-  for (const char* command : {"convert", "show", "cache", "kokkos", "shapes", "simulate-bench", "merge", "lookup",
-                              "cover", "export", "audit", "completion", "man-page"}) {
+  for (const char* command : {"convert", "show", "cache", "kokkos", "shapes", "merge", "lookup", "cover", "export",
+                              "audit", "completion", "man-page"}) {
     const std::string help = out({command, "--help"});
     EXPECT_LE(longest_line(help), 80U) << help;
     EXPECT_TRUE(has(help, std::string("Usage: tune ") + command)) << help;
@@ -164,8 +164,7 @@ TEST_F(Shell, EveryOptionIsCompleted) {
 
 TEST_F(Shell, TheListOfEndingsNamesOptionsAndArguments) {
   std::string help = out({"--help-all"});
-  for (const char* command :
-       {"convert", "simulate-bench", "diff", "shapes", "report", "show", "merge", "lookup", "cover"})
+  for (const char* command : {"convert", "diff", "shapes", "report", "show", "merge", "lookup", "cover"})
     help += out({command, "--help"});
   for (const auto& [name, endings] : file_endings())
     EXPECT_TRUE(std::regex_search(help, std::regex("\n  " + name + "\\b"))) << name;

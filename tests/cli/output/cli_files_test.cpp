@@ -329,7 +329,6 @@ class FileErrors : public WrittenFiles {
             {"bench.yaml", "--dry-run", "--device-file", path},
             {"bench.yaml", "--simulate", path},
             {"convert", path, "out.csv"},
-            {"simulate-bench", path},
             {"audit", "bench.yaml", "--simulate", path}};
   }
   static std::vector<Words> writing(const std::string& path) {

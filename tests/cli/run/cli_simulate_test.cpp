@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "platform/process/process.h"
 #include "support/cli.h"
 #include "support/has.h"
 
@@ -352,15 +353,25 @@ TEST_F(Simulate, StopsWithinAShareOfTheBestRecorded) {
   EXPECT_TRUE(has(sandbox_.tune(loose).out, "simulated: 1 of the 3 specs"));
 }
 
-TEST_F(Simulate, ComparesStrategiesWhateverTheNumberOfThreads) {
-  const Words words = {"simulate-bench", "run.json", "--strategy", "auto", "--strategy", "genetic:population=3",
-                       "--budgets",      "1,3",      "--seeds",    "4",    "--jobs"};
-  const auto with_jobs = [&](const std::string& jobs) {
-    Words all = words;
-    all.push_back(jobs);
-    const Result result = sandbox_.tune(all);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result.out.substr(0, result.out.find("\nall:"));  // what follows holds microseconds
+// That program is for those who change the searches.
+class BenchSearch : public Simulate {
+ protected:
+  std::string bench(const Words& arguments) {
+    platform::Command command;
+    command.argv = {TUNE_BENCH_SEARCH};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.directory = sandbox_.folder();
+    const platform::Finished finished = platform::run(command);
+    EXPECT_EQ(finished.exit.code, 0) << finished.captured;
+    return finished.output;
+  }
+};
+
+TEST_F(BenchSearch, ComparesStrategiesWhateverTheNumberOfThreads) {
+  const auto with_jobs = [&](const char* jobs) {
+    const std::string text = bench({"run.json", "--strategy", "auto", "--strategy", "genetic:population=3", "--budgets",
+                                    "1,3", "--seeds", "4", "--jobs", jobs});
+    return text.substr(0, text.find("\nall:"));  // what follows holds microseconds
   };
   const std::string table = with_jobs("1");
   EXPECT_EQ(table, with_jobs("3"));
@@ -369,11 +380,13 @@ TEST_F(Simulate, ComparesStrategiesWhateverTheNumberOfThreads) {
   EXPECT_TRUE(has(table, " / 1.000 "));  // all were tried
 }
 
-TEST_F(Simulate, AComparisonOfWhatIsNoStrategyOrNoRecordingIsRefused) {
-  expect_refusal({"simulate-bench", "run.json", "--strategy", "bays"},
-                 "there is no strategy 'bays', did you mean 'bayes'?");
-  expect_refusal({"simulate-bench", "absent.json"}, "absent.json");
-  expect_refusal({"simulate-bench", "run.json", "--budgets", "0"}, "'0' is not a whole number above 0");
+TEST_F(BenchSearch, ComparesWarmStarts) {
+  const std::string recorded = std::string(TUNE_SOURCE_DIR) + "/configs/recorded/gemm_wgmma_";
+  const std::string text = bench({recorded + "h200.jsonl", recorded + "8192_burst_h200.jsonl", "--warm-start",
+                                  "--strategy", "auto", "--seeds", "3", "--budgets", "40"});
+  EXPECT_TRUE(has(text, "  8192x8192x8192 bf16 bf16 bf16 row col row ")) << text;
+  EXPECT_TRUE(has(text, "   1.0  ")) << "the winner of the problem before is tried first\n" << text;
+  EXPECT_TRUE(has(text, "warm over cold: 0.")) << text;
 }
 
 TEST_F(Simulate, SizesChooseOneOfTheProblemsOfAJournal) {

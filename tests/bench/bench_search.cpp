@@ -1,0 +1,62 @@
+// Compares strategies on recorded runs; README.md beside this file has its options and what it prints.
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/kinds.h"
+#include "commands/bench/search_bench.h"
+#include "model/values/error.h"
+#include "search/strategies.h"
+
+namespace {
+
+using namespace tune;
+
+/// The strategies that are meant where none is named.
+std::vector<std::string> all_strategies() {
+  std::vector<std::string> names;
+  for (const search::StrategyChoice& choice : search::strategies())
+    if (choice.name != "exhaustive") names.push_back(choice.name);
+  return names;
+}
+
+void add_options(CLI::App& app, bench::SearchBenchOptions& options) {
+  app.add_option("FILE", options.recordings, "Recorded runs: journals, Kernel Tuner caches, T4 results")->required();
+  app.add_option("--strategy", options.strategies, "As for a run; may be repeated (default: all but exhaustive)")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  app.add_option("--budgets", options.budgets, "Specs tried")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->check(whole(1))
+      ->capture_default_str()
+      ->type_name("N,N");
+  app.add_option("--seeds", options.seeds, "How often each is repeated")
+      ->check(whole(1))
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--seed", options.seed, "The first seed")->check(whole(0))->capture_default_str()->type_name("S");
+  app.add_flag("--warm-start", options.warm_start,
+               "Compare searches with those that begin with the winners of the problems before");
+  app.add_option("--jobs", options.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Compares strategies on recorded runs.", "bench_search");
+  bench::SearchBenchOptions options;
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+    if (options.strategies.empty()) options.strategies = all_strategies();
+    std::ranges::sort(options.budgets);
+    std::fputs((options.warm_start ? bench::warm_starts(options) : bench::strategies_compared(options)).c_str(),
+               stdout);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "bench_search: error: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  return 0;
+}
