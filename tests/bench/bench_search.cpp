@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/search_bench.h"
 #include "cli/kinds.h"
-#include "commands/bench/search_bench.h"
 #include "model/values/error.h"
 #include "search/strategies.h"
 

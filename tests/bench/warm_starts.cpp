@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "commands/bench/landscape.h"
-#include "commands/bench/search_bench.h"
+#include "bench/landscape.h"
+#include "bench/search_bench.h"
 #include "model/values/error.h"
 #include "report/grid.h"
 

@@ -1,4 +1,4 @@
-#include "commands/bench/landscape.h"
+#include "bench/landscape.h"
 
 #include <fmt/format.h>
 #include <time.h>

@@ -6,8 +6,8 @@
 #include <limits>
 #include <thread>
 
-#include "commands/bench/landscape.h"
-#include "commands/bench/search_bench.h"
+#include "bench/landscape.h"
+#include "bench/search_bench.h"
 
 namespace tune::bench {
 namespace {
