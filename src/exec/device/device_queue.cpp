@@ -79,7 +79,7 @@ void DeviceQueue::leave(Slot& slot) {
 void DeviceQueue::advance(const wire::Go& go, const NoteLaunch& note) {
   for (Slot& slot : slots_) {
     if (!slot.job || slot.leaving) continue;
-    if (slot.process->said_hello() && !slot.load_sent) load(slot);
+    if (slot.process->phase() == Phase::ready) load(slot);
     take_answer(slot);
   }
   launch_next(go, note);
@@ -92,7 +92,7 @@ void DeviceQueue::advance(const wire::Go& go, const NoteLaunch& note) {
 
 void DeviceQueue::take_answer(Slot& slot) {
   if (!slot.launches) return;
-  if (slot.process->waits()) return stop_launching(slot);
+  if (slot.process->phase() == Phase::waiting) return stop_launching(slot);
   auto measured = slot.process->take_measured();
   if (!measured) return;
   device_->tell_remarks(measured->remarks);

@@ -94,7 +94,7 @@ class DeviceQueue {
     double device_seconds = 0;  ///< in which its job was launched
     bool idle() const { return !job && !leaving; }
     bool may_launch() const { return job && !leaving && process->loaded() && !go_sent; }
-    bool waits() const { return job && !leaving && !launches && process->waits(); }
+    bool waits() const { return job && !leaving && !launches && process->phase() == Phase::waiting; }
     bool opens() const { return served == 0 && !leaving && !process->loaded(); }
     bool opens_or_closes() const { return opens() || leaving; }
   };

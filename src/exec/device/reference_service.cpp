@@ -75,7 +75,7 @@ bool ReferenceService::handle(const platform::ProcessHost::Event& event) {
   if (line) process_->handle(*line);
   if (ended) process_->handle(*ended);
   // Where it does not stay, its end is waited for: the device may admit one process alone.
-  const bool stays = process_->referenced() && stays_on_device();
+  const bool stays = process_->phase() == Phase::serving && stays_on_device();
   if (path_.empty() && (ended || stays)) take_end();
   return true;
 }

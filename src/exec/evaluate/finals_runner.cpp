@@ -135,7 +135,7 @@ bool FinalsRunner::load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsE
     process = std::make_shared<WorkerProcess>(device_->start(request));
   }
   entry.process = process;
-  await(entry, [&] { return process->said_hello(); });
+  await(entry, [&] { return process->phase() == Phase::ready; });
   if (entry.active()) process->send(wire::Load{});
   await(entry, [&] { return process->loaded(); });
   return entry.active();
@@ -171,7 +171,7 @@ void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
       entry->left_out = is_late(begin);
       if (entry->left_out) continue;
       start(*entry);
-      await(*entry, [&] { return entry->process->said_hello(); });
+      await(*entry, [&] { return entry->process->phase() == Phase::ready; });
       if (entry->active()) entry->process->send(wire::Load{});
     }
     for (FinalsEntry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 #include "model/values/error.h"
 #include "platform/files/disk_space.h"
@@ -30,6 +31,19 @@ std::string seconds_text(std::chrono::duration<double> seconds) {
   return text + " s";
 }
 
+Message message_of(const wire::Command& command) {
+  if (std::holds_alternative<wire::Load>(command)) return Message::load;
+  if (std::holds_alternative<wire::Next>(command)) return Message::next;
+  if (std::holds_alternative<wire::Done>(command)) return Message::done;
+  const auto& go = std::get<wire::Go>(command);
+  if (!go.check) return Message::go;
+  return go.pause ? Message::check_alone : Message::check;
+}
+
+wire::Malformed unexpected(std::string_view message, Stage stage) {
+  return wire::Malformed(fmt::format("unexpected '{}' in stage {}", message, to_text(stage)));
+}
+
 std::filesystem::path make_folder(const std::filesystem::path& parent) {
   std::string name = (parent / "XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
@@ -45,8 +59,8 @@ WorkerProcess::WorkerProcess(platform::ProcessHost& processes, const std::filesy
     : processes_(&processes),
       temporary_(make_folder(scratch)),
       deadlines_(deadlines),
-      measures_(std::holds_alternative<wire::MeasureRequest>(request)),
-      stage_(measures_ ? Stage::start : Stage::build),
+      phase_(std::holds_alternative<wire::MeasureRequest>(request) ? Phase::starting : Phase::working),
+      stage_(phase_ == Phase::starting ? Stage::start : Stage::build),
       asked_(processes.now()) {
   if (const auto* build = std::get_if<wire::BuildRequest>(&request)) output_ = build->output;
   if (const auto* measure = std::get_if<wire::MeasureRequest>(&request))
@@ -58,35 +72,25 @@ WorkerProcess::WorkerProcess(platform::ProcessHost& processes, const std::filesy
   id_ = processes.start(command);
   platform::log(fmt::format("worker {} {}: started", id_, mode_of(request)));
   processes.send(id_, encode(request));
-  processes.set_deadline(id_, ticks(measures_ ? deadlines.run : deadlines.build));
+  processes.set_deadline(id_, ticks(phase_ == Phase::starting ? deadlines.run : deadlines.build));
 }
 
 void WorkerProcess::send(wire::Command command) {
-  if (std::holds_alternative<wire::Load>(command)) {
-    load_sent_ = true;
-    stage_ = Stage::load;
-  } else if (auto* go = std::get_if<wire::Go>(&command)) {
+  const Step* step = find_step(phase_, message_of(command));
+  if (step == nullptr) throw std::logic_error("a worker is sent a command that it cannot obey");
+  phase_ = step->to;
+  if (auto* go = std::get_if<wire::Go>(&command)) {
     go->answer_within = deadlines_.run.count();
-    go_pending_ = true;
-    check_pending_ = go->check && !waits_;
-    may_wait_ = go->pause;
-    answered_ = waits_ = false;
-    stage_ = check_pending_ ? Stage::check : Stage::measure;
+    stage_ = phase_ == Phase::measuring ? Stage::measure : Stage::check;
+  } else if (std::holds_alternative<wire::Load>(command)) {
+    stage_ = Stage::load;
   } else if (std::holds_alternative<wire::Next>(command)) {
-    forget_spec();
-  } else {
-    done_sent_ = true;
+    stage_ = Stage::start;
+    checked_ = {};
   }
   asked_ = processes_->now();
   processes_->send(id_, encode(command));
   processes_->set_deadline(id_, ticks(deadlines_.run));
-}
-
-// The process serves the next spec from the state that it was in after its hello.
-void WorkerProcess::forget_spec() {
-  stage_ = Stage::start;
-  loaded_ = load_sent_ = go_pending_ = check_pending_ = may_wait_ = waits_ = answered_ = false;
-  checked_ = {};
 }
 
 void WorkerProcess::count(Stage stage) {
@@ -112,71 +116,61 @@ void WorkerProcess::complain(const std::string& what) {
   processes_->kill(id_);
 }
 
-void WorkerProcess::expect(bool in_order, const char* event) {
-  if (!in_order)
-    throw wire::Malformed(std::string("unexpected '") + event + "' in stage " + std::string(to_text(stage_)));
+const Step& WorkerProcess::expect(Message message) const {
+  const Step* step = failed_ ? nullptr : find_step(phase_, message);
+  if (step == nullptr) throw unexpected(to_text(message), stage_);
+  return *step;
+}
+
+void WorkerProcess::advance(Message message) {
+  const Step& step = expect(message);
+  phase_ = step.to;
+  if (!step.deadline) processes_->set_deadline(id_, std::nullopt);
 }
 
 void WorkerProcess::accept(const wire::Hello& hello) {
-  expect(measures_ && !hello_, "hello");
+  expect(Message::hello);
   if (hello.protocol != wire::kProtocol)
     throw wire::Malformed("it speaks protocol " + std::to_string(hello.protocol) + ", not " +
                           std::to_string(wire::kProtocol) + ": install tune and its workers from one build");
-  hello_ = true;
+  advance(Message::hello);
   count(Stage::start);
 }
 
 void WorkerProcess::accept(const wire::Loaded&) {
-  expect(load_sent_ && !loaded_ && !answered_, "loaded");
-  loaded_ = true;
+  advance(Message::loaded);
   count(Stage::load);
-  processes_->set_deadline(id_, std::nullopt);
 }
 
 void WorkerProcess::accept(const wire::Checked& checked) {
-  expect(go_pending_ && check_pending_ && !answered_, "checked");
-  check_pending_ = false;
-  expect(may_wait_ || !checked.waits, "waits");
+  expect(Message::checked);
+  advance(checked.waits ? Message::waits : Message::checked);
   checked_ = checked;
   stage_ = Stage::measure;
   count(Stage::check);
-  waits_ = checked.waits;
-  if (!waits_) return;
-  go_pending_ = false;
-  processes_->set_deadline(id_, std::nullopt);
 }
 
 void WorkerProcess::accept(const wire::Measured& measured) {
-  expect(go_pending_ && !answered_, "measured");
-  go_pending_ = false;
-  answered_ = true;
+  advance(Message::measured);
   measured_ = measured;
   count(stage_);
-  processes_->set_deadline(id_, std::nullopt);
 }
 
 void WorkerProcess::accept(const wire::Built& built) {
-  expect(!measures_ && !answered_, "built");
-  answered_ = true;
+  advance(Message::built);
   built_ = built;
 }
 
-void WorkerProcess::accept(const wire::Referenced&) {
-  expect(!measures_ && !answered_, "referenced");
-  answered_ = referenced_ = true;
-  processes_->set_deadline(id_, std::nullopt);
-}
+void WorkerProcess::accept(const wire::Referenced&) { advance(Message::referenced); }
 
 void WorkerProcess::accept(const wire::Failed& failed) {
-  expect(!answered_, "failed");
-  answered_ = true;
+  if (failed_ || !owes_result(phase_)) throw unexpected("failed", stage_);
   failed_ = failed;
   stage_ = failed.stage;
   count(stage_);
 }
 
 void WorkerProcess::handle(const platform::ProcessHost::Ended& ended) {
-  ended_ = true;
   judge(ended);
   const bool needs_room = failure_ && failure_->cause != Cause::timed_out && (!output_.empty() || runs_program_);
   const bool was_full = needs_room && !full_disk().empty();
@@ -185,7 +179,7 @@ void WorkerProcess::handle(const platform::ProcessHost::Ended& ended) {
   if (failure_ && !output_.empty()) std::filesystem::remove_all(output_, ignored);
   const std::string lack = needs_room ? lack_of_room(was_full) : "";
   if (was_full && lack.empty()) note_filled_disk();
-  if (!answered_ || built_) count(stage_);
+  if (!failed_ && (owes_result(phase_) || built_)) count(stage_);
   platform::log(fmt::format("worker {}: {}", id_, platform::to_text(ended.exit)));
   if (failure_ && failure_->cause == Cause::reported && failed_->environment)
     throw Error(ExitCode::environment, failure_->message + "; the same command continues from here once this is fixed");
@@ -231,9 +225,9 @@ void WorkerProcess::judge(const platform::ProcessHost::Ended& ended) {
   } else if (failed_) {
     failure_ = judged(ended, Cause::reported, failed_->message);
     failure_->facts = failed_->facts;
-  } else if (!answered_) {
+  } else if (owes_result(phase_)) {
     failure_ = judged(ended, Cause::protocol, "the process ended with exit code 0 but without a result");
-  } else if (measures_ && !done_sent_) {
+  } else if (phase_ == Phase::measured) {
     failure_ = judged(ended, Cause::protocol, "the process ended with exit code 0 before it was told to");
   }
 }

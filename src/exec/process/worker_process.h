@@ -6,6 +6,7 @@
 #include <string>
 
 #include "exec/process/stage_times.h"
+#include "exec/process/worker_phase.h"
 #include "model/trial.h"
 #include "platform/process/process.h"
 #include "wire/messages.h"
@@ -31,7 +32,8 @@ class WorkerProcess {
                 const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment = {});
 
   platform::ProcessHost::Id id() const { return id_; }
-  /// Sends a command (load, go, next or done); the worker must answer within the run deadline.
+  /// Sends a command (load, go, next or done) that the protocol has in this phase; the worker must answer within the
+  /// run deadline.
   void send(wire::Command command);
 
   /// Kills the process; its Ended event still follows.
@@ -41,17 +43,14 @@ class WorkerProcess {
   /// Throws Error(environment) if the worker failed, but neither the spec nor the device is to blame.
   void handle(const platform::ProcessHost::Ended& ended);
 
-  bool said_hello() const { return hello_; }
-  bool loaded() const { return loaded_; }
-  /// Whether its spec has been checked and it waits for another go.
-  bool waits() const { return waits_; }
+  Phase phase() const { return phase_; }
+  /// Whether it has loaded the spec that it was given last.
+  bool loaded() const { return phase_ >= Phase::loaded; }
   /// The answer to the last go; later calls return nullopt until there is another.
   std::optional<wire::Measured> take_measured();
   const std::optional<wire::Built>& built() const { return built_; }
-  bool referenced() const { return referenced_; }
   const wire::Checked& checked() const { return checked_; }
 
-  bool ended() const { return ended_; }
   /// After the process has ended: its failure; nullopt if it ended cleanly and had given every answer.
   const std::optional<Failure>& failure() const { return failure_; }
   /// Whether the failure is that the device could not be opened.
@@ -66,9 +65,9 @@ class WorkerProcess {
   void accept(const wire::Built& built);
   void accept(const wire::Referenced&);
   void accept(const wire::Failed& failed);
-  void forget_spec();
   void count(Stage stage);
-  void expect(bool in_order, const char* event);
+  const Step& expect(Message message) const;
+  void advance(Message message);
   void complain(const std::string& what);
   void judge(const platform::ProcessHost::Ended& ended);
   std::string full_disk() const;
@@ -81,20 +80,14 @@ class WorkerProcess {
   std::filesystem::path output_;     ///< the folder of what it builds; empty: it builds nothing
   platform::ProcessHost::Id id_;
   Deadlines deadlines_;
-  bool measures_;  ///< a measure process, which goes through stages
   bool runs_program_ = false;
-  Stage stage_;
-  bool hello_ = false, loaded_ = false, load_sent_ = false, go_pending_ = false, check_pending_ = false,
-       may_wait_ = false, waits_ = false;
-  bool referenced_ = false;
-  bool done_sent_ = false;
-  bool answered_ = false;  ///< a last word was said: built, referenced, measured or failed
+  Phase phase_;
+  Stage stage_;  ///< that a failure is put down to
   wire::Checked checked_;
   std::optional<wire::Measured> measured_;
   std::optional<wire::Built> built_;
   std::optional<wire::Failed> failed_;
   std::string complaint_;  ///< how it broke the protocol
-  bool ended_ = false;
   std::optional<Failure> failure_;
   StageTimes stage_times_;
   platform::ProcessHost::Clock::time_point asked_;  ///< since when it owes us an event
