@@ -10,7 +10,7 @@ DeviceQueue::DeviceQueue(MeasureDevice& device, Rules rules)
 
 int DeviceQueue::occupied() const {
   return static_cast<int>(
-      std::ranges::count_if(slots_, [this](const Slot& slot) { return rules_.exits_disturb || !slot.leaving; }));
+      std::ranges::count_if(slots_, [this](const Slot& slot) { return rules_.exits_disturb || !slot.leaving(); }));
 }
 
 bool DeviceQueue::room_for_another() const {
@@ -35,11 +35,11 @@ bool DeviceQueue::may_start(bool fresh) {
 }
 
 int DeviceQueue::jobs() const {
-  return static_cast<int>(std::ranges::count_if(slots_, [](const Slot& slot) { return slot.job && !slot.leaving; }));
+  return static_cast<int>(std::ranges::count_if(slots_, [](const Slot& slot) { return slot.job && !slot.leaving(); }));
 }
 
 bool DeviceQueue::active() const {
-  return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.job || slot.leaving; });
+  return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.job || slot.leaving(); });
 }
 
 std::optional<std::int64_t> DeviceQueue::launched() const {
@@ -58,7 +58,8 @@ void DeviceQueue::start(Job job) {
   if (idle != slots_.end() && !job.fresh) {
     idle->process->send(wire::Next{job.request});
     idle->job = std::move(job);
-    return load(*idle);
+    idle->process->send(wire::Load{});
+    return;
   }
   if (idle != slots_.end() && !room_for_another()) leave(*idle);
   Slot& slot = slots_.emplace_back();
@@ -66,27 +67,19 @@ void DeviceQueue::start(Job job) {
   slot.job = std::move(job);
 }
 
-void DeviceQueue::load(Slot& slot) {
-  slot.load_sent = true;
-  slot.process->send(wire::Load{});
-}
-
-void DeviceQueue::leave(Slot& slot) {
-  slot.leaving = true;
-  slot.process->send(wire::Done{});
-}
+void DeviceQueue::leave(Slot& slot) { slot.process->send(wire::Done{}); }
 
 void DeviceQueue::advance(const wire::Go& go, const NoteLaunch& note) {
   for (Slot& slot : slots_) {
-    if (!slot.job || slot.leaving) continue;
-    if (slot.process->phase() == Phase::ready) load(slot);
+    if (!slot.job || slot.leaving()) continue;
+    if (slot.process->phase() == Phase::ready) slot.process->send(wire::Load{});
     take_answer(slot);
   }
   launch_next(go, note);
   if (timing_batch_) return;
   for (Slot& slot : slots_) {
     const bool done = slot.measured || (slot.idle() && !rules_.reuse);
-    if (done && !slot.leaving && device_->begin_opening()) leave(slot);
+    if (done && !slot.leaving() && device_->begin_opening()) leave(slot);
   }
 }
 
@@ -109,7 +102,6 @@ void DeviceQueue::serve_again(Slot& slot) {
   ++slot.served;
   slot.job.reset();
   slot.measured.reset();
-  slot.load_sent = slot.go_sent = false;
 }
 
 bool DeviceQueue::quiet() const { return std::ranges::none_of(slots_, &Slot::opens_or_closes); }
@@ -138,7 +130,7 @@ void DeviceQueue::launch_next(wire::Go go, const NoteLaunch& note) {
   if (const auto why = device_->set_clocks(next->job->clocks)) return refuse(next, *why);
   note(next->job->ticket);
   launched_at_ = device_->now();
-  next->go_sent = next->launches = true;
+  next->launches = true;
   next->process->send(go);
 }
 
@@ -176,7 +168,7 @@ bool DeviceQueue::handle(const platform::ProcessHost::Event& event) {
   }
   if (!end) return true;
   // Its last message may have come together with its end.
-  if (slot->job && !slot->leaving) take_answer(*slot);
+  if (slot->job && !slot->leaving()) take_answer(*slot);
   slot->process->handle(*end);
   if (slot->launches) stop_launching(*slot);
   if (end->exit.unreaped) device_->throw_lost("a worker on it could not be killed");

@@ -89,21 +89,21 @@ class DeviceQueue {
     std::unique_ptr<WorkerProcess> process;
     std::optional<Job> job;
     std::optional<wire::Measured> measured;
-    bool load_sent = false, go_sent = false, launches = false, leaving = false;
+    bool launches = false;      ///< its answer to a go has not been taken yet
     int served = 0;             ///< specs it has measured
     double device_seconds = 0;  ///< in which its job was launched
-    bool idle() const { return !job && !leaving; }
-    bool may_launch() const { return job && !leaving && process->loaded() && !go_sent; }
-    bool waits() const { return job && !leaving && !launches && process->phase() == Phase::waiting; }
-    bool opens() const { return served == 0 && !leaving && !process->loaded(); }
-    bool opens_or_closes() const { return opens() || leaving; }
+    bool leaving() const { return process->phase() == Phase::leaving; }
+    bool idle() const { return !job && !leaving(); }
+    bool may_launch() const { return job && process->phase() == Phase::loaded; }
+    bool waits() const { return job && !launches && process->phase() == Phase::waiting; }
+    bool opens() const { return served == 0 && !process->loaded(); }
+    bool opens_or_closes() const { return opens() || leaving(); }
   };
   using Slots = std::list<Slot>;
 
   int occupied() const;
   bool room_for_another() const;
   Slots::iterator reusable();
-  void load(Slot& slot);
   void take_answer(Slot& slot);
   void leave(Slot& slot);
   bool quiet() const;
