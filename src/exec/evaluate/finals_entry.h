@@ -3,14 +3,25 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include "exec/evaluate/finals_run.h"
 #include "exec/process/worker_process.h"
 
 namespace tune::exec {
 
-/// A contender while the finals are held: its process, and what its rounds have given.
+/// A contender while the finals are held: its process, and what its rounds have given. Whether it has failed or been
+/// eliminated is said in its result.
 struct FinalsEntry {
+  struct Absent {};   ///< it has no process: not yet, or no longer
+  struct Apart {};    ///< it has none, and is not to be loaded beside others
+  struct LeftOut {};  ///< there was no time to load it
+  struct Active {
+    std::shared_ptr<WorkerProcess> process;  ///< of its own, or shared with others
+    std::size_t place = 0;                   ///< in the process: Go::spec
+    bool checked = false;                    ///< in the process
+    bool is_alone() const { return process.use_count() == 1; }
+  };
   /// The results of one round other than the time.
   struct Round {
     std::int64_t launches = 0;
@@ -20,15 +31,12 @@ struct FinalsEntry {
   Contender contender;
   Finalist result;  ///< without metrics and launches, which are per round
   std::map<int, Round> rounds;
-  std::shared_ptr<WorkerProcess> process;  ///< of its own, or shared with others
-  std::size_t place = 0;                   ///< in its present process: Go::spec
-  bool checked = false;                    ///< in its present process
+  std::variant<Absent, Apart, LeftOut, Active> state;
   bool tried_again = false;
-  bool left_out = false;  ///< there was no time to load it
-  bool apart = false;     ///< it is not loaded beside others
-  bool beyond = false;    ///< the rounds are over, and failures no longer count
 
-  bool active() const { return process != nullptr; }
+  /// nullptr: it is in another state.
+  const Active* active() const { return std::get_if<Active>(&state); }
+  bool left_out() const { return std::holds_alternative<LeftOut>(state); }
   bool is_spec() const { return contender.label.empty(); }
 
   void forget(int round);

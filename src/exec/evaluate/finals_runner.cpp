@@ -75,7 +75,7 @@ void FinalsRunner::load_all() {
     entry->tried_again = true;
     load({entry});
   }
-  std::erase_if(entries_, [](const auto& entry) { return entry->left_out; });
+  std::erase_if(entries_, [](const auto& entry) { return entry->left_out(); });
   std::vector<Finalist*> specs;
   for (const auto& entry : entries_)
     if (entry->is_spec()) specs.push_back(&entry->result);
@@ -96,7 +96,7 @@ std::vector<FinalsEntry*> FinalsRunner::in_order_of_loading() const {
 std::vector<FinalsEntry*> FinalsRunner::without_process() const {
   std::vector<FinalsEntry*> found;
   for (FinalsEntry* entry : in_order_of_loading())
-    if (!entry->active() && !entry->left_out && entry->result.eliminated_after == 0) found.push_back(entry);
+    if (!entry->active() && !entry->left_out() && entry->result.eliminated_after == 0) found.push_back(entry);
   return found;
 }
 
@@ -107,16 +107,19 @@ void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
   std::shared_ptr<WorkerProcess> process;
   std::string company;
   for (FinalsEntry* entry : entries) {
-    entry->left_out = is_late(begin);
-    if (entry->left_out || entry->apart) continue;
+    if (is_late(begin)) entry->state = FinalsEntry::LeftOut{};
+    if (!std::holds_alternative<FinalsEntry::Absent>(entry->state)) continue;
     auto request = request_of(*entry);
     if (!request) continue;
     const std::string own = wire::company_of(*request);
     if (company.empty()) company = own;
     const bool may_be_missing = entry->contender.is_vendor() && service_->requests().hello().vendor_library.empty();
-    entry->apart = own != company || may_be_missing;
-    if (entry->apart || load_next_to(process, *entry, std::move(*request))) continue;
-    entry->apart = true;
+    if (own != company || may_be_missing) {
+      entry->state = FinalsEntry::Apart{};
+      continue;
+    }
+    if (load_next_to(process, *entry, std::move(*request))) continue;
+    entry->state = FinalsEntry::Apart{};
     device_->end_opening();
     return load_beside(entries);
   }
@@ -126,26 +129,24 @@ void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
 /// Starts the process for the first one. Returns whether it is still there then.
 bool FinalsRunner::load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsEntry& entry,
                                 wire::MeasureRequest request) {
-  entry.place = 0;
-  if (process) {
-    const auto is_beside = [&](const auto& other) { return other->process == process; };
-    entry.place = static_cast<std::size_t>(std::ranges::count_if(entries_, is_beside));
+  const std::size_t place = active_count();
+  if (place > 0) {
     process->send(wire::Next{std::move(request), true});
   } else {
     process = std::make_shared<WorkerProcess>(device_->start(request));
   }
-  entry.process = process;
+  entry.state = FinalsEntry::Active{process, place};
   await(entry, [&] { return process->phase() == Phase::ready; });
   if (entry.active()) process->send(wire::Load{});
   await(entry, [&] { return process->loaded(); });
-  return entry.active();
+  return entry.active() != nullptr;
 }
 
 // Their rounds so far count.
 void FinalsRunner::separate() {
   std::vector<FinalsEntry*> together;
   for (const auto& entry : entries_)
-    if (entry->active() && entry->process.use_count() > 1) together.push_back(entry.get());
+    if (entry->active() && !entry->active()->is_alone()) together.push_back(entry.get());
   if (together.empty()) return;
   leave(together);
   load(together);
@@ -162,21 +163,26 @@ bool FinalsRunner::is_late(FinalsRules::Clock::time_point begin) const {
 void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
   wait_for_others([&] { return device_->begin_opening(); });
   const int at_once = opening_at_once(service_->requests().hello().backend);
-  const auto is_loading = [](const FinalsEntry* entry) { return entry->active() && !entry->process->loaded(); };
+  const auto is_loading = [](const FinalsEntry* entry) {
+    return entry->active() && !entry->active()->process->loaded();
+  };
   const auto begin = service_->now();
   std::vector<FinalsEntry*> missing = entries;
   while (!missing.empty()) {
     for (FinalsEntry* entry : missing) {
       while (std::ranges::count_if(missing, is_loading) >= at_once) handle_next();
-      entry->left_out = is_late(begin);
-      if (entry->left_out) continue;
+      if (is_late(begin)) {
+        entry->state = FinalsEntry::LeftOut{};
+        continue;
+      }
       start(*entry);
-      await(*entry, [&] { return entry->process->phase() == Phase::ready; });
-      if (entry->active()) entry->process->send(wire::Load{});
+      await(*entry, [&] { return entry->active()->process->phase() == Phase::ready; });
+      if (const auto* active = entry->active()) active->process->send(wire::Load{});
     }
-    for (FinalsEntry* entry : missing) await(*entry, [&] { return entry->process->loaded(); });
-    std::erase_if(missing,
-                  [](const FinalsEntry* entry) { return entry->active() || entry->result.failure || entry->left_out; });
+    for (FinalsEntry* entry : missing) await(*entry, [&] { return entry->active()->process->loaded(); });
+    std::erase_if(missing, [](const FinalsEntry* entry) {
+      return entry->active() || entry->result.failure || entry->left_out();
+    });
   }
   device_->end_opening();
 }
@@ -208,8 +214,8 @@ std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(const
 
 /// What a process is to measure for it; nullopt: it has failed.
 std::optional<wire::MeasureRequest> FinalsRunner::request_of(FinalsEntry& entry) {
+  entry.state = FinalsEntry::Absent{};
   entry.result.failure.reset();
-  entry.checked = false;
   auto prepared = prepare(entry.contender);
   if (const auto* failure = std::get_if<Failure>(&prepared)) {
     entry.result.failure = *failure;
@@ -227,10 +233,8 @@ std::optional<wire::MeasureRequest> FinalsRunner::request_of(FinalsEntry& entry)
 }
 
 void FinalsRunner::start(FinalsEntry& entry) {
-  const auto request = request_of(entry);
-  if (!request) return;
-  entry.place = 0;
-  entry.process = std::make_shared<WorkerProcess>(device_->start(*request));
+  if (const auto request = request_of(entry))
+    entry.state = FinalsEntry::Active{std::make_shared<WorkerProcess>(device_->start(*request))};
 }
 
 // A round that runs out of time is forgotten: the contenders that had their turn would be known better than the others.
@@ -254,7 +258,7 @@ bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
 void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   const auto begin = service_->now();
   // An entry that is not active has ended since its last turn.
-  auto measured = time_once(entry, {.launches = rules_.launches, .check = !entry.checked, .spec = entry.place});
+  auto measured = time_once(entry, {.launches = rules_.launches});
   if (!measured && !rules_.end_is_asked_for)
     for (auto* time : {&rules_.end, &rules_.last_end}) *time += service_->now() - begin;
   if (!measured && may_try_again(entry)) {
@@ -263,7 +267,6 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
     measured = time_once(entry, {.launches = rules_.launches});
   }
   if (!measured) return;
-  entry.checked = true;
   entry.result.rounds[round_] = measured->timing.median;
   entry.rounds[round_] = {measured->timing.count, std::move(measured->metrics)};
   for (std::string& remark : measured->remarks)
@@ -278,12 +281,15 @@ std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::
   std::optional<std::string> why = entry.active() ? device_->set_clocks(clocks) : std::nullopt;
   if (entry.active() && !why) {
     note_turn(entry);
-    entry.process->send(go);
-    await(entry, [&] { return (measured = entry.process->take_measured()).has_value(); });
+    go.spec = entry.active()->place;
+    go.check = go.check && !entry.active()->checked;
+    entry.active()->process->send(go);
+    await(entry, [&] { return (measured = entry.active()->process->take_measured()).has_value(); });
+    if (measured) std::get<FinalsEntry::Active>(entry.state).checked = true;
   }
   device_->end_turn();
   service_->builds().inputs().check_unbuilt();
-  if (measured && !entry.beyond) why = contradiction(clocks, measured->metrics);
+  if (measured && &entry != in_other_state_) why = contradiction(clocks, measured->metrics);
   if (!why) return measured;
   drop(entry, *why);
   return std::nullopt;
@@ -292,8 +298,8 @@ std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::
 // It cannot be timed at the clocks that its parameters say.
 void FinalsRunner::drop(FinalsEntry& entry, const std::string& why) {
   entry.result.failure = Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}};
-  if (entry.process.use_count() == 1) entry.process->kill();
-  entry.process.reset();
+  if (entry.active()->is_alone()) entry.active()->process->kill();
+  entry.state = FinalsEntry::Absent{};
 }
 
 // A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.
@@ -311,16 +317,14 @@ void FinalsRunner::time_in_other_state() {
   for (const auto& entry : entries_) {
     if (!entry->active() || (rules_.end_is_asked_for && service_->now() >= rules_.end)) continue;
     if (!finished(entry->result)) continue;
-    entry->beyond = true;
     const double fitting = kSecondsInBurst / median_seconds(entry->result);
     const auto launches = *rules_.other_state == PowerState::sustained
                               ? rules_.launches
                               : static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInBurst));
-    const auto measured =
-        time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state, .spec = entry->place});
-    if (!measured) continue;
-    entry->result.other_state_seconds = measured->timing.median;
-    entry->beyond = false;
+    in_other_state_ = entry.get();
+    const auto measured = time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state});
+    in_other_state_ = nullptr;
+    if (measured) entry->result.other_state_seconds = measured->timing.median;
   }
 }
 
@@ -369,11 +373,11 @@ FinalsRules::Clock::time_point FinalsRunner::end() const {
 // The last of those that share a process ends it.
 void FinalsRunner::leave(std::span<FinalsEntry* const> entries) {
   for (FinalsEntry* entry : entries)
-    if (entry->active() && entry->process.use_count() > 1) entry->process.reset();
+    if (entry->active() && !entry->active()->is_alone()) entry->state = FinalsEntry::Absent{};
   if (std::ranges::none_of(entries, &FinalsEntry::active)) return;
   wait_for_others([&] { return device_->begin_opening(); });
   for (FinalsEntry* entry : entries)
-    if (entry->active()) entry->process->send(wire::Done{});
+    if (const auto* active = entry->active()) active->process->send(wire::Done{});
   for (FinalsEntry* entry : entries) await(*entry, [] { return false; });
   device_->end_opening();
 }
@@ -430,9 +434,9 @@ void FinalsRunner::handle_next() {
   const platform::ProcessHost::Id id = line ? line->id : ended->id;
   std::vector<FinalsEntry*> entries;
   for (const auto& entry : entries_)
-    if (entry->active() && entry->process->id() == id) entries.push_back(entry.get());
+    if (entry->active() && entry->active()->process->id() == id) entries.push_back(entry.get());
   if (entries.empty()) return;
-  WorkerProcess& process = *entries.front()->process;
+  WorkerProcess& process = *entries.front()->active()->process;
   if (line) process.handle(*line);
   if (process.loaded()) device_->note_opened();
   if (!ended) return;
@@ -441,9 +445,9 @@ void FinalsRunner::handle_next() {
   const bool refused = process.no_device() && !process.loaded();
   if (refused)
     device_->note_refused(process.failure()->message);
-  else if (entries.size() == 1 && !entries.front()->beyond)
+  else if (entries.size() == 1 && entries.front() != in_other_state_)
     entries.front()->result.failure = process.failure();
-  for (FinalsEntry* entry : entries) entry->process.reset();
+  for (FinalsEntry* entry : entries) entry->state = FinalsEntry::Absent{};
 }
 
 }  // namespace tune::exec

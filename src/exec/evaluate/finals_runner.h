@@ -86,10 +86,11 @@ class FinalsRunner : public FinalsRun {
   int complete_ = 0;            ///< the last round that was held as a whole
   bool may_leave_out_ = false;  ///< those that half of the time does not suffice to load
   std::vector<std::unique_ptr<FinalsEntry>> entries_;
-  std::optional<Tournament> tournament_;  ///< of the specs that were loaded
-  const Finalist* winner_ = nullptr;      ///< set once the specs are decided
-  int decided_after_ = 0;                 ///< the round in which they were
-  std::vector<double> others_running_;    ///< at the end of each round
+  std::optional<Tournament> tournament_;         ///< of the specs that were loaded
+  const Finalist* winner_ = nullptr;             ///< set once the specs are decided
+  int decided_after_ = 0;                        ///< the round in which they were
+  const FinalsEntry* in_other_state_ = nullptr;  ///< is timed so: the rounds are over, and its failure does not count
+  std::vector<double> others_running_;           ///< at the end of each round
 };
 
 }  // namespace tune::exec
