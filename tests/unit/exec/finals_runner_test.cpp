@@ -104,6 +104,24 @@ TEST_F(FinalsRunnerTest, ManySpecsShareAProcessUntilFewAreLeft) {
   EXPECT_EQ(host.disturbed_times(), 0);
 }
 
+TEST_F(FinalsRunnerTest, TimeThatEndsWhileTheLastAreLoadedAgainFailsNobody) {
+  FakeTuning tuning(8);
+  const auto service = tuning.service();
+  tuning.host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.open = std::chrono::seconds(worker.process), .seconds = worker.spec > 3 ? 1.5e-3 : 1e-3};
+  };
+  std::vector<exec::Contender> contenders;
+  for (int i = 1; i <= 8; ++i) contenders.push_back({"", tuning.spec(i)});
+  exec::FinalsRules rules;
+  rules.end = tuning.host().now() + std::chrono::seconds(3);
+  for (const Finalist& finalist :
+       exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists) {
+    EXPECT_FALSE(finalist.failure) << finalist.failure->message;
+    EXPECT_FALSE(finalist.rounds.empty());
+  }
+  EXPECT_EQ(tuning.host().processes_of.at(1), 2);
+}
+
 TEST_F(FinalsRunnerTest, ASharedProcessThatEndsCostsARoundAndNoContender) {
   FakeTuning tuning(8);
   const auto service = tuning.service();
