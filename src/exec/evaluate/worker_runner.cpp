@@ -126,8 +126,7 @@ bool WorkerRunner::building() const {
 }
 
 int WorkerRunner::ready() const {
-  return static_cast<int>(
-      std::ranges::count_if(tasks_, [](const Task& task) { return task.built && !task.measuring; }));
+  return static_cast<int>(std::ranges::count(tasks_, Task::State::built, &Task::state));
 }
 
 bool WorkerRunner::measuring() const {
@@ -152,7 +151,7 @@ void WorkerRunner::pump() {
 void WorkerRunner::collect_builds() {
   for (auto task = tasks_.begin(); task != tasks_.end();) {
     const auto current = task++;
-    if (current->built) continue;
+    if (current->state != Task::State::building) continue;
     const Builder::Result* result = service_->builds().find(current->spec);
     if (result == nullptr) continue;
     if (const auto* artifact = std::get_if<Artifact>(result)) {
@@ -167,7 +166,7 @@ void WorkerRunner::collect_builds() {
 void WorkerRunner::collect_build(Tasks::iterator task, const Artifact& artifact) {
   task->build = service_->builds().info_of(task->spec, artifact);
   task->artifact = artifact.path.string();
-  task->built = true;
+  task->state = Task::State::built;
   if (const auto reason = service_->requests().pruned_after_build(task->spec, task->build))
     finish(*task, PrunedAfterBuild{*reason, task->build});
 }
@@ -185,7 +184,7 @@ void WorkerRunner::start_measuring() {
   if (scales_.chosen()) start_common();
   for (auto task = tasks_.begin(); task != tasks_.end();) {
     const auto current = task++;
-    if (!current->built || current->measuring) continue;
+    if (current->state != Task::State::built) continue;
     const auto device = least_busy();
     if (!device || (exclusive_ && (!measuring_phase_ || building()))) return;
     try {
@@ -201,7 +200,7 @@ void WorkerRunner::start_measuring() {
 bool WorkerRunner::must_build_again(Task& task) {
   const Builder::Result* result = service_->builds().find_intact(task.spec);
   if (result != nullptr && std::holds_alternative<Artifact>(*result)) return false;
-  task.built = false;
+  task.state = Task::State::building;
   start_builds();
   return true;
 }
@@ -234,7 +233,8 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
       {task.ticket, service_->complete(std::move(request), task.artifact), task.fresh, device_settings(task.spec)});
   // Once a best time is known, any other spec may be stopped early, and would be useless as the calibration spec.
   if (!scales_.was_chosen() && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
-  return task.measuring = true;
+  task.state = Task::State::measuring;
+  return true;
 }
 
 // A spec is noted once, until something else is started on the device.
@@ -318,7 +318,7 @@ void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
   auto* measurement = std::get_if<Measurement>(&result.outcome);
   if (scales_.is_common(task.ticket) && (!measurement || measurement->timing.stopped_early)) drop_common();
   if (again) {
-    task.measuring = false;
+    task.state = Task::State::built;
     task.fresh = task.fresh || !result.no_device;
   } else if (measurement == nullptr) {
     const Failure& failure = std::get<Failure>(result.outcome);
@@ -330,7 +330,7 @@ void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
   } else if (scales_.chosen()) {
     devices_[device].held.push_back(std::move(result));
   } else {
-    task.measuring = false;
+    task.state = Task::State::built;
   }
 }
 
@@ -345,7 +345,7 @@ void WorkerRunner::accept_measurement(std::size_t device, Task& task, Measuremen
   if (measurement.shared && spot_checks_.next()) {
     task.shared = measurement.timing;
     task.fresh = true;
-    task.measuring = false;
+    task.state = Task::State::built;
     return;
   }
   finish(task, std::move(measurement), device_seconds);

@@ -44,13 +44,13 @@ class WorkerRunner : public Runner {
 
  private:
   struct Task {
+    enum class State { building, built, measuring };
     std::int64_t ticket = 0;
     Spec spec;
     Clock::time_point started;
     BuildInfo build;
     std::string artifact;
-    bool built = false;
-    bool measuring = false;
+    State state = State::building;
     bool fresh = false;            ///< to be measured in a process of its own
     bool asked = true;             ///< its trial is waited for
     std::optional<Timing> shared;  ///< the result of a shared process, if that is being checked
