@@ -46,10 +46,10 @@ struct Step {
   Phase from;
   Message message;
   Phase to;
-  bool deadline;  ///< what the worker says next is waited for only so long
+  bool deadline;  ///< the worker is killed unless it says something in time
 };
 
-/// The protocol. `failed` is not in it: see owes_result.
+/// The protocol, but for `failed`, which is expected as long as a result is owed.
 inline constexpr std::array kSteps = {
     Step{Phase::working, Message::built, Phase::built, true},
     Step{Phase::working, Message::referenced, Phase::serving, false},
@@ -66,12 +66,10 @@ inline constexpr std::array kSteps = {
     Step{Phase::checking_alone, Message::checked, Phase::measuring, true},
     Step{Phase::checking_alone, Message::waits, Phase::waiting, false},
     Step{Phase::checking_alone, Message::measured, Phase::measured, false},
-    Step{Phase::waiting, Message::go, Phase::measuring, true},
     Step{Phase::waiting, Message::check, Phase::measuring, true},
     Step{Phase::measuring, Message::measured, Phase::measured, false},
     Step{Phase::measured, Message::go, Phase::measuring, true},
     Step{Phase::measured, Message::check, Phase::checking, true},
-    Step{Phase::measured, Message::check_alone, Phase::checking_alone, true},
     Step{Phase::measured, Message::next, Phase::ready, true},
     Step{Phase::measured, Message::done, Phase::leaving, true},
 };
