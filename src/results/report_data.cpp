@@ -40,7 +40,7 @@ std::vector<Trial> trials_of(const recording::Recording& recording) {
 }
 
 /// The recorded finals, if all specs that met there are among the trials.
-std::optional<Finals> finals_of(const recording::Recording& recording, std::span<const Trial> trials) {
+std::optional<Finals> complete_finals_of(const recording::Recording& recording, std::span<const Trial> trials) {
   std::optional<Finals> finals = recording.finals;
   if (!finals) return finals;
   const recording::RecordedTrials recorded(recording);
@@ -67,7 +67,7 @@ Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
 
 RankedRun ranked(const recording::Recording& recording, const Objective& objective) {
   RankedRun run{trials_of(recording), {}, {}};
-  run.finals = finals_of(recording, run.trials);
+  run.finals = complete_finals_of(recording, run.trials);
   std::optional<std::int64_t> today;
   if (run.finals)
     for (const Finalist& finalist : run.finals->finalists)

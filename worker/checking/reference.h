@@ -35,9 +35,8 @@ namespace tune::worker {
 /// they are cut off like the others, 32 products at a time: together 0.6 (k/32) u |c|, or 0.1 sqrt(k) of the unit for
 /// such a |c|, so that g = min(4 sqrt(k), max(6, sqrt(k)/8)). The Hopper kernels of demo/ were off by at most 0.8 of
 /// that on an H200 (twelve shapes, k from 2048 to 65536), and by 0.72 on an H100 at k = 1040. Second term: alpha, beta,
-/// the bias and their sum; with u_c for u_acc where the accumulator is an integer. Third: rounding to C's type; s is its
-/// smallest positive number.
-/// Integers must be equal.
+/// the bias and their sum; with u_c for u_acc where the accumulator is an integer. Third: rounding to C's type; s is
+/// its smallest positive number. Integers must be equal.
 ///
 /// Custom problems: |out - ref| <= tolerance * max|ref| over the buffer; where none is declared, the square root of
 /// the type's unit roundoff, that is half of its digits, because nothing is known of the computation.

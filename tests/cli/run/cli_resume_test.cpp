@@ -25,7 +25,7 @@ std::string ranking_of(const std::string& out) {
 }
 
 /// The same command again, on the journal best.jsonl.
-class JournalLookup : public testing::Test {
+class Resume : public testing::Test {
  protected:
   void SetUp() override { sandbox_.write_script("{T: [3, 1, 2]}"); }
 
@@ -242,7 +242,7 @@ TEST_F(Resume, FailuresAreFinalUnlessTheyAreRetried) {
 }
 
 /// A program that does `what` as long as a file is there.
-class Lapse : public JournalLookup {
+class Lapse : public Resume {
  protected:
   void write(const std::string& what) const {
     sandbox_.write("bad", "");
@@ -450,7 +450,7 @@ TEST_F(Resume, AChangeOfWhatAScriptDependsOnRunsAgain) {
 }
 
 /// A right kernel until the header that EXTRA comes from makes it wrong.
-class ResumeHeader : public JournalLookup {
+class ResumeHeader : public Resume {
  protected:
   void write(const std::string& include, const std::string& build) const {
     sandbox_.write("inc/extra.h", "#define EXTRA 0\n");
