@@ -3,7 +3,7 @@
 #include <string>
 
 // The texts that the command line writes about itself: help, completions and the manual page. Knows CLI11, which it
-// turns into the data of options/list.h.
+// turns into the data of cli/list.h.
 
 namespace CLI {
 class App;

@@ -22,7 +22,7 @@ struct DisturbedSpecs {
   int left_out = 0;  ///< of the finals, in which the others are timed again
 };
 
-/// What a run found, before it is put in order.
+/// Everything a tuning run produced.
 struct Findings {
   std::vector<Trial> trials;
   std::string specs;                 ///< how many there are, tried or not; empty: that is not known, or not of interest

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kLongestLine = 1 << 20;  // of a program's output, as base/child.cpp reads it
+constexpr std::size_t kLongestLine = 1 << 20;  // of a program's output, as platform/process/child.cpp reads it
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");

@@ -8,9 +8,9 @@
 
 namespace tune::platform {
 
-/// A file by which one process claims something, and that tells what is to be undone. It is locked for as long as the
-/// process lives. A file that nobody holds was left by a process that was killed before it had undone it. Only files of
-/// this user or of root are believed: anyone could write one into a folder that all users share.
+/// A lock file that also records what to undo. It is locked for as long as the process lives; one that nobody holds was
+/// left by a process that was killed before it had undone it. Only files of this user or of root are believed, because
+/// anyone could write one into a folder that all users share.
 class OwnedLockFile {
  public:
   enum class State { none, held, left };
