@@ -162,7 +162,7 @@ class KokkosTuning {
           "gain, or the program does something slow while it is tuned");
     std::string text;
     for (const std::string& region : regions_) text += region + "\n";
-    platform::print(text + comparison_ + "database: " + escaped_line(database_.string()) + "\n");
+    platform::print(text + comparison_ + "database: " + line_with_escapes(database_.string()) + "\n");
     if (open() > 0)
       print_wrapped(
           fmt::format("note: {} of {} regions are not decided; the same command continues, and "

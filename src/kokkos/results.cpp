@@ -165,7 +165,7 @@ const RegionRecord* Results::record(const std::string& region) const {
 }
 
 void Results::add_region(const std::string& region, const std::string& description, const std::string& nearest) {
-  append(fmt::format("region\t{}\t{}\t{}", region, escaped_line(description), escaped_line(nearest)));
+  append(fmt::format("region\t{}\t{}\t{}", region, line_with_escapes(description), line_with_escapes(nearest)));
 }
 
 void Results::add_turn(const std::string& region, const Turn& turn) {

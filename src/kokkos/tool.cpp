@@ -124,7 +124,7 @@ void Tool::set_arguments(const std::vector<std::string>& arguments) {
 
 // Each line with one call, because several processes may share the file.
 void Tool::say(const char* what, const std::string& text) const {
-  const std::string line = what + escaped_line(text) + "\n";
+  const std::string line = what + line_with_escapes(text) + "\n";
   const platform::Descriptor file(messages_.empty() ? -1 : ::open(messages_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (file.write(line)) return;
   platform::Descriptor error(STDERR_FILENO);

@@ -31,7 +31,7 @@ std::string unique_name(const std::string& name, const std::vector<std::string>&
 }
 
 /// As a database can have it, which takes no bytes that are not UTF-8.
-std::string text_of(const Value& value) { return escaped_line(to_text(value)); }
+std::string text_of(const Value& value) { return line_with_escapes(to_text(value)); }
 
 /// A name that a tuning file takes: other characters than letters and digits become `_`.
 std::string parameter_name(const std::string& name, const std::vector<std::string>& taken) {
@@ -90,13 +90,13 @@ std::string why_unusable(const Asked& asked) {
   for (const Variable* output : asked.outputs) {
     if (output == nullptr) return "a variable is asked for that was not declared; the defaults stay";
     if (!output->unusable.empty())
-      return fmt::format("variable '{}': {}; the defaults stay", escaped_line(output->name), output->unusable);
+      return fmt::format("variable '{}': {}; the defaults stay", line_with_escapes(output->name), output->unusable);
   }
   for (const Feature& feature : asked.features) {
     if (feature.variable == nullptr) return "an input was not declared; the defaults stay";
     const auto* real = std::get_if<double>(&feature.value);
     if (real != nullptr && !std::isfinite(*real))
-      return fmt::format("input '{}' is no number; the defaults stay", escaped_line(feature.variable->name));
+      return fmt::format("input '{}' is no number; the defaults stay", line_with_escapes(feature.variable->name));
   }
   return "";
 }
@@ -129,16 +129,17 @@ TunedRegion::TunedRegion(Asked asked, bool unusable, Results& results, const Sea
 
 void TunedRegion::set_key() {
   for (const Variable* output : asked_.outputs) names_.push_back(parameter_name(output->name, names_));
-  key_.group.kernel = escaped_line(application());
+  key_.group.kernel = line_with_escapes(application());
   key_.group.backend = "program";
   key_.group.device.name = cpu_model();
   key_.group.problem["tunes"] = fmt::format("{}", fmt::join(names_, " "));
-  if (!asked_.around.empty()) key_.group.problem["within"] = escaped_line(asked_.around);
+  if (!asked_.around.empty()) key_.group.problem["within"] = line_with_escapes(asked_.around);
   std::ranges::sort(asked_.features, {}, [](const Feature& feature) { return feature.variable->name; });
   std::string state;
   std::vector<std::string> taken = {"tunes", "within"};
   for (const Feature& feature : asked_.features) {
-    const std::string name = unique_name(escaped_line(feature.variable->name), taken), text = text_of(feature.value);
+    const std::string name = unique_name(line_with_escapes(feature.variable->name), taken),
+                      text = text_of(feature.value);
     taken.push_back(name);
     state += fmt::format(" {}={}", name, text);
     if (const auto* size = std::get_if<std::int64_t>(&feature.value); size != nullptr && is_number(feature)) {

@@ -87,7 +87,8 @@ void Journal::lock() {
   std::string holder = "another run";
   try {
     read();
-    if (last_run_) holder = "process " + std::to_string(last_run_->process) + " on " + escaped_line(last_run_->host);
+    if (last_run_)
+      holder = "process " + std::to_string(last_run_->process) + " on " + line_with_escapes(last_run_->host);
   } catch (const Error&) {
     // Whoever holds it, it is in use.
   }

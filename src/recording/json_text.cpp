@@ -24,7 +24,7 @@ const char* behind_string(const char* at, const char* end) {
   return end;
 }
 
-std::string escaped(std::string_view json) {
+std::string excerpt(std::string_view json) {
   json = json.substr(0, json.find('\n'));
   return "'" + std::string(json.substr(0, 40)) + (json.size() > 40 ? "...'" : "'");
 }
@@ -34,7 +34,7 @@ std::string escaped(std::string_view json) {
 JsonMembers::JsonMembers(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {
   if (!skip_blanks()) return;
   if (*at_ != '{' && *at_ != '[')
-    throw BadJson(at_, "a JSON object or list is expected, not " + escaped({at_, end_}) +
+    throw BadJson(at_, "a JSON object or list is expected, not " + excerpt({at_, end_}) +
                            "; a recorded run is a journal, a CSV file, a Kernel Tuner cache or T4 results");
   object_ = *at_++ == '{';
 }
@@ -118,14 +118,14 @@ double to_number(std::string_view json) {
   if (json == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (json == "Infinity" || json == "-Infinity")
     return json[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  throw BadJson(json.data(), "a number is expected, not " + escaped(json));
+  throw BadJson(json.data(), "a number is expected, not " + excerpt(json));
 }
 
 std::string to_string(std::string_view json) {
-  if (!is_string(json)) throw BadJson(json.data(), "a text in quotes is expected, not " + escaped(json));
+  if (!is_string(json)) throw BadJson(json.data(), "a text in quotes is expected, not " + excerpt(json));
   if (json.find('\\') == std::string_view::npos) return std::string(json.substr(1, json.size() - 2));
   const auto text = parse_json(json);
-  if (!text.is_string()) throw BadJson(json.data(), "malformed text " + escaped(json));
+  if (!text.is_string()) throw BadJson(json.data(), "malformed text " + excerpt(json));
   return text.get<std::string>();
 }
 
@@ -135,7 +135,7 @@ Value to_parameter_value(std::string_view json) {
   if (error == std::errc() && end == json.data() + json.size()) return integer;
   if (is_number(json)) {
     const double number = to_number(json);
-    if (!std::isfinite(number)) throw BadJson(json.data(), "a parameter's value must be finite, not " + escaped(json));
+    if (!std::isfinite(number)) throw BadJson(json.data(), "a parameter's value must be finite, not " + excerpt(json));
     return number;
   }
   if (is_string(json)) return to_string(json);
@@ -143,7 +143,7 @@ Value to_parameter_value(std::string_view json) {
   const auto list = parse_json(json);
   if (list.is_array() && list.size() == 2 && list[0].is_number_integer() && list[1].is_number_integer())
     return Pair{list[0].get<std::int64_t>(), list[1].get<std::int64_t>()};
-  throw BadJson(json.data(), "a parameter's value must be a number, a boolean, a text or a pair, not " + escaped(json));
+  throw BadJson(json.data(), "a parameter's value must be a number, a boolean, a text or a pair, not " + excerpt(json));
 }
 
 std::vector<double> to_numbers(std::string_view json) {

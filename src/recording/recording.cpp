@@ -81,7 +81,7 @@ void require_utf8(std::string_view text) {
   const std::size_t at = find_no_utf8(text);
   if (at == std::string_view::npos) return;
   throw BadJson(text.data() + at,
-                fmt::format("the byte {} is no UTF-8; save the file as UTF-8", escaped_line(text.substr(at, 1))));
+                fmt::format("the byte {} is no UTF-8; save the file as UTF-8", line_with_escapes(text.substr(at, 1))));
 }
 
 /// What a file holds: of our own journal a recording per kernel and problem, or one run that is chosen; else one.

@@ -145,7 +145,7 @@ OptionalColumns needed_columns(const std::vector<Row>& rows) {
 }
 
 std::string shared_text(const SpecTable& table) {
-  return table.shared.empty() ? "" : "all specs shown have " + escaped_line(to_text(table.shared)) + "\n";
+  return table.shared.empty() ? "" : "all specs shown have " + line_with_escapes(to_text(table.shared)) + "\n";
 }
 
 SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional) {

@@ -22,7 +22,7 @@ using Cells = std::array<std::string, kTitles.size()>;
 std::string name_of(const ComparedSpec& row, const ComparedShape& shape) {
   const std::string spec = settings_text(row.spec, shape.varying);
   if (row.label.empty()) return spec.empty() ? "the only spec" : spec;
-  if (spec.empty()) return escaped_line(row.label);
+  if (spec.empty()) return line_with_escapes(row.label);
   const std::string old_spec = settings_text(row.old_spec, shape.varying);
   return fmt::format("{}: {}", row.label, old_spec == spec ? spec : fmt::format("{} -> {}", old_spec, spec));
 }
@@ -100,7 +100,7 @@ std::string run_text(const ComparedRun& run) {
   std::string text = run.file;
   if (!run.kernel.empty()) text += fmt::format(": {}", run.kernel);
   if (!run.device.empty()) text += fmt::format(" on {}", run.device);
-  return escaped_line(text);
+  return line_with_escapes(text);
 }
 
 std::string table_text(const std::vector<Cells>& rows, int width) {
@@ -122,7 +122,7 @@ std::string table_text(const std::vector<Cells>& rows, int width) {
 /// Characters that Markdown or HTML would not show as they are become entities.
 std::string markdown(std::string_view text) {
   std::string result;
-  for (const char c : escaped_line(text))
+  for (const char c : line_with_escapes(text))
     result += std::string_view("&<>\"'|`*_~[]()\\#!@$").find(c) == std::string_view::npos
                   ? std::string(1, c)
                   : fmt::format("&#{};", static_cast<int>(c));
@@ -131,7 +131,7 @@ std::string markdown(std::string_view text) {
 
 std::string xml(std::string_view text) {
   std::string result;
-  for (const char c : escaped_line(text))
+  for (const char c : line_with_escapes(text))
     result += std::string_view("&<>\"'").find(c) == std::string_view::npos ? std::string(1, c)
                                                                            : fmt::format("&#{};", static_cast<int>(c));
   return result;
@@ -197,7 +197,7 @@ class JunitSuite {
 std::string comparison_text(const RunComparison& comparison, std::size_t top, int width) {
   std::string text = fmt::format("old: {}\nnew: {}\n", run_text(comparison.before), run_text(comparison.now));
   for (const ComparedShape& shape : comparison.shapes) {
-    if (!shape.problem.empty()) text += escaped_line(shape.problem) + "\n";
+    if (!shape.problem.empty()) text += line_with_escapes(shape.problem) + "\n";
     const auto [rows, hidden] = rows_of(shape, top);
     text += table_text(rows, width);
     if (hidden > 0) text += fmt::format("({} more: the same command with --top all)\n", hidden);

@@ -26,7 +26,7 @@ std::string_view code_of(Style::Color color) {
 }  // namespace
 
 std::string styled(std::string_view text, Style style, bool colors) {
-  std::string result = escaped(text);
+  std::string result = with_escapes(text);
   if (!colors || text.empty() || (!style.bold && style.color == Style::Color::none)) return result;
   return fmt::format("{}{}{}{}", style.bold ? "\x1b[1m" : "", code_of(style.color), result, kReset);
 }

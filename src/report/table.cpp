@@ -34,7 +34,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
                         any(finals) ? "; of those in the finals, the median of their rounds" : "");
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (std::ranges::find(columns, "x " + baseline.label, &GridColumn::title) != columns.end())
-      text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", escaped_line(baseline.label));
+      text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", line_with_escapes(baseline.label));
   }
   if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
     text += fmt::format("tie: as fast as the winner to {} %, beyond doubt\n", kEquivalence * 100);
@@ -45,7 +45,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
   if (!summary.objectives.empty()) {
     const auto count = std::ranges::count_if(summary.ranking.rows, &Ranked::on_front);
     text += fmt::format("pareto: {} specs that none beats in one of {} without losing in another\n", count,
-                        escaped_line(fmt::format("{}", fmt::join(summary.objectives, ", "))));
+                        line_with_escapes(fmt::format("{}", fmt::join(summary.objectives, ", "))));
   }
   if (any([](const Row& row) { return row.measurement.timing.stopped_early; })) {
     text += "early: slow, so timed with fewer launches; it takes at least the time shown\n";
@@ -112,7 +112,7 @@ void add_best(TextPage& page, const Spec& best, const std::string& command) {
   page.whole("params:");
   for (const Setting& setting : best.params)
     page.whole(fmt::format("  {}: {}", key_text(setting), only_value(setting.value)));
-  if (!command.empty()) page.whole("command: " + escaped_line(command));
+  if (!command.empty()) page.whole("command: " + line_with_escapes(command));
 }
 
 /// Of the first line of a verdict, and of all that follow.
@@ -132,7 +132,7 @@ std::string result_text(const Summary& summary) {
   TextPage page(summary.width, summary.colors);
   for (const std::string& line : summary.verdict) page.prose(line, 4, is_sure(line) ? kPlainStyle : kWarningStyle);
   page.rule();
-  page.prose(fmt::format("Tuning [{}] from [{}]", escaped_line(summary.name), escaped_line(summary.file)));
+  page.prose(fmt::format("Tuning [{}] from [{}]", line_with_escapes(summary.name), line_with_escapes(summary.file)));
   page.rule();
   add_counts(page, summary);
   const std::size_t hidden = add_table(page, summary);

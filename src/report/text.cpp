@@ -52,10 +52,10 @@ std::size_t columns_of(char32_t code_point) {
 }  // namespace
 
 std::string printable(std::string_view line, std::size_t limit) {
-  if (line.size() <= limit) return escaped_line(line);
+  if (line.size() <= limit) return line_with_escapes(line);
   std::size_t end = limit;
   while (end > 0 && is_continuation(line[end])) --end;
-  return escaped_line(line.substr(0, end)) + " ...";
+  return line_with_escapes(line.substr(0, end)) + " ...";
 }
 
 std::string first_line(std::string_view message) {

@@ -21,7 +21,7 @@ void TextPage::row(std::string_view line, Style style) {
 void TextPage::prose(std::string_view lines, std::size_t indent, Style style) {
   for (std::size_t end = 0; !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
     end = std::min(lines.find('\n'), lines.size());
-    const std::string line = escaped(lines.substr(0, end));
+    const std::string line = with_escapes(lines.substr(0, end));
     if (width_ == 0 || width_of(line) <= width_)
       whole(line, style);
     else

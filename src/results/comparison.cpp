@@ -16,7 +16,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& text) { throw Error(ExitCode::bad_input, text); }
 
 std::string problem_text(const ProblemTimes& times) {
-  return times.problem.empty() ? "an unnamed problem" : escaped_line(times.problem);
+  return times.problem.empty() ? "an unnamed problem" : line_with_escapes(times.problem);
 }
 
 /// The problem of the other run that is the same, if possible of the same kernel and device; null: there is none.
@@ -38,7 +38,7 @@ void require_times(const RecordedTimes& before, const ProblemTimes& problem) {
   refuse(
       fmt::format("{}: no spec of {} has a time to compare with (the first failure: {}); give a result in which one "
                   "has",
-                  before.file, problem_text(problem), escaped_line(why_no_time(problem))));
+                  before.file, problem_text(problem), line_with_escapes(why_no_time(problem))));
 }
 
 bool of_two_devices(const ProblemTimes& before, const ProblemTimes& now) {
@@ -47,16 +47,17 @@ bool of_two_devices(const ProblemTimes& before, const ProblemTimes& now) {
 
 std::string devices_text(const RecordedTimes& before, const RecordedTimes& now, const ProblemTimes& then,
                          const ProblemTimes& today) {
-  return fmt::format("{} is of the device {}, and {} of {}", before.file, escaped_line(then.device), now.file,
-                     escaped_line(today.device));
+  return fmt::format("{} is of the device {}, and {} of {}", before.file, line_with_escapes(then.device), now.file,
+                     line_with_escapes(today.device));
 }
 
 /// Throws if what the runs found has nothing to do with each other.
 void check_kernels(const ProblemTimes& before, const ProblemTimes& now, const ComparedShape& shape,
                    RunComparison& comparison) {
   if (before.kernel.empty() || now.kernel.empty() || before.kernel == now.kernel) return;
-  const std::string text = fmt::format("{} is of {}, and {} of {}", comparison.before.file, escaped_line(before.kernel),
-                                       comparison.now.file, escaped_line(now.kernel));
+  const std::string text =
+      fmt::format("{} is of {}, and {} of {}", comparison.before.file, line_with_escapes(before.kernel),
+                  comparison.now.file, line_with_escapes(now.kernel));
   const auto in_both = [](const ComparedSpec& row) {
     return row.change != Change::only_before && row.change != Change::only_now;
   };
@@ -98,7 +99,7 @@ void warn_of_machine(RunComparison& comparison) {
         comparison.warnings.push_back(
             fmt::format("{}the vendor's library took {:.3f} times as long, which no change of the kernel explains: the "
                         "machine or the library is not as it was",
-                        shape.problem.empty() ? "" : escaped_line(shape.problem) + ": ", *row.ratio));
+                        shape.problem.empty() ? "" : line_with_escapes(shape.problem) + ": ", *row.ratio));
 }
 
 void warn_of_unknown_noise(RunComparison& comparison) {
@@ -107,7 +108,7 @@ void warn_of_unknown_noise(RunComparison& comparison) {
         best.change == Change::unknown && best.ratio && *best.ratio > 1 + comparison.threshold)
       comparison.warnings.push_back(fmt::format(
           "{}the best took {:.3f} times as long, but its noise is not known: it was timed fewer than five times",
-          shape.problem.empty() ? "" : escaped_line(shape.problem) + ": ", *best.ratio));
+          shape.problem.empty() ? "" : line_with_escapes(shape.problem) + ": ", *best.ratio));
 }
 
 void warn_of_missing(const std::vector<std::string>& problems, const ComparedRun& run, RunComparison& comparison) {

@@ -48,7 +48,7 @@ DatabaseChange add_all(database::Database& database, const database::Database& m
   add_aliases(database, more);
   for (const auto& [key, result] : more.results) {
     if (const std::string winner = database::baseline_that_wins(result); !winner.empty()) {
-      change.notes.push_back(escaped_line(
+      change.notes.push_back(line_with_escapes(
           fmt::format("{} {} is left out: {} is faster", key.group.kernel, database::to_text(key.sizes), winner)));
       continue;
     }
@@ -72,9 +72,9 @@ DatabaseChange add_to_database(const std::filesystem::path& path, const database
   if (change.added + change.improved > 0)
     for (const auto& [group, rule] : database.rules)
       if (!more.rules.contains(group) && has_results(more, group))
-        change.notes.push_back(
-            escaped_line(fmt::format("the rule of {} on {} was made without these results; tune cover makes it anew",
-                                     group.kernel, group.device.name)));
+        change.notes.push_back(line_with_escapes(
+            fmt::format("the rule of {} on {} was made without these results; tune cover makes it anew", group.kernel,
+                        group.device.name)));
   const std::string text = database::write_database(database);
   if (text != before) file.write(text);
   return change;

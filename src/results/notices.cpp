@@ -52,17 +52,17 @@ void Notices::failures_are_of_an_earlier_run(std::int64_t count) {
 }
 
 void Notices::journal_is_lost(const std::filesystem::path& journal) {
-  said(escaped_line(journal.string()) +
+  said(line_with_escapes(journal.string()) +
        ": this journal was removed, replaced or cut while the run wrote to it, so that another run measures again what "
        "is missing");
 }
 
 void Notices::journal_is_at(const std::filesystem::path& journal) {
-  said("journal: " + escaped_line(journal.string()));
+  said("journal: " + line_with_escapes(journal.string()));
 }
 
 void Notices::best_is_of_an_earlier_run(const std::filesystem::path& best) {
-  said(escaped_line(best.string()) + " is of an earlier run: this one has no valid spec, and left it as it was");
+  said(line_with_escapes(best.string()) + " is of an earlier run: this one has no valid spec, and left it as it was");
 }
 
 void Notices::outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when) {
@@ -74,12 +74,12 @@ void Notices::outcomes_are_recorded(std::int64_t count, std::size_t specs, bool 
 
 void Notices::result_is_repeated(const std::string& file, const std::string& then, const std::string& now, double ratio,
                                  const std::string& verdict) {
-  said(fmt::format("{} has {}; now it took {}, {:.3f} times as long: {}", escaped_line(file), then, now, ratio,
+  said(fmt::format("{} has {}; now it took {}, {:.3f} times as long: {}", line_with_escapes(file), then, now, ratio,
                    verdict));
 }
 
 void Notices::result_is_of_other_conditions(const std::string& file, const std::string& differences) {
-  said(fmt::format("the result in {} was measured under other conditions: {}", escaped_line(file), differences));
+  said(fmt::format("the result in {} was measured under other conditions: {}", line_with_escapes(file), differences));
 }
 
 void Notices::sharing_was_distrusted(const std::string& why) {

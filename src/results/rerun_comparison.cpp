@@ -28,7 +28,7 @@ std::string differences(const config::RecordedResult& before, const config::Best
   std::vector<std::string> texts;
   const auto compare = [&](const char* what, const std::string& then, const std::string& today) {
     if (!then.empty() && !today.empty() && then != today)
-      texts.push_back(fmt::format("{} {} instead of {}", what, escaped_line(then), escaped_line(today)));
+      texts.push_back(fmt::format("{} {} instead of {}", what, line_with_escapes(then), line_with_escapes(today)));
   };
   compare("device", before.device, now.device.name);
   compare("architecture", before.arch, now.device.arch);
@@ -55,7 +55,7 @@ void note_device_of_file(const std::string& file, const config::Source& source, 
   const config::Node* name = device != nullptr ? device->find("name") : nullptr;
   if (name == nullptr || !name->is_scalar() || name->text == now.name) return;
   notes.result_is_of_other_conditions(
-      file, fmt::format("device {} instead of {}", escaped_line(name->text), escaped_line(now.name)));
+      file, fmt::format("device {} instead of {}", line_with_escapes(name->text), line_with_escapes(now.name)));
 }
 
 }  // namespace tune::results

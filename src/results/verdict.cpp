@@ -36,7 +36,7 @@ std::string plural(std::size_t count, const char* what) {
 /// `DECIDED: `, and which of several tunings it is of.
 std::string head_of(const Verdict& verdict, const report::Summary& summary) {
   return fmt::format("{}: {}", to_text(verdict.decision),
-                     summary.label.empty() ? "" : escaped_line(summary.label) + ": ");
+                     summary.label.empty() ? "" : line_with_escapes(summary.label) + ": ");
 }
 
 /// The verdict on a winner. Precondition: there is one.
@@ -124,7 +124,7 @@ class WinnerVerdict {
   std::string name_of(const Spec& spec) const {
     const std::string settings = report::settings_text(spec, summary_->varying);
     return settings.empty() ? fmt::format("spec {}", spec.mesh_idx)
-                            : fmt::format("{} (spec {})", escaped_line(settings), spec.mesh_idx);
+                            : fmt::format("{} (spec {})", line_with_escapes(settings), spec.mesh_idx);
   }
 
   std::string tried() const {
@@ -168,7 +168,7 @@ class WinnerVerdict {
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
       if (baseline.standing && !(is_default && baseline.label == "default"))
         texts.push_back(
-            fmt::format("{:.3g} times as fast as {}", baseline.standing->ratio, escaped_line(baseline.label)));
+            fmt::format("{:.3g} times as fast as {}", baseline.standing->ratio, line_with_escapes(baseline.label)));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));
     if (winner_->standing && winner_->standing->rounds > 0)
       text += (text.empty() ? "" : "; ") + plural(static_cast<std::size_t>(winner_->standing->rounds), "round") +
@@ -239,7 +239,7 @@ class WinnerVerdict {
     const std::string head = head_of(verdict, *summary_);
     if (verdict.compared) {
       add(head + compared_text(verdict));
-      add("old: " + escaped_line(findings_->comparison->before.file) + ", " + name_of(verdict.compared->old_spec));
+      add("old: " + line_with_escapes(findings_->comparison->before.file) + ", " + name_of(verdict.compared->old_spec));
       add("new: " + winner_text());
     } else {
       add(head + winner_text());

@@ -39,7 +39,7 @@ void copy_artifact(exec::Site& site, const Trial& trial, const fs::path& file) {
   platform::write_file(file, platform::read_file(artifact.path));
   keep_executable(artifact.path, file);
   const bool same = artifact.info.artifact_hash == trial.measurement()->build.artifact_hash;
-  platform::print(fmt::format("artifact: {}{}\n", escaped_line(file.string()),
+  platform::print(fmt::format("artifact: {}{}\n", line_with_escapes(file.string()),
                               same ? "" : " (built again, with other bytes than those that were timed)"));
 }
 

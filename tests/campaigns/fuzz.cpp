@@ -189,7 +189,7 @@ class Campaign {
     for (const std::string& said : {result.out, result.err})
       if (!said.empty()) {
         check_message(said);
-        if (escaped(said) != said) throw Finding("hidden characters reach the terminal: " + escaped(said));
+        if (with_escapes(said) != said) throw Finding("hidden characters reach the terminal: " + with_escapes(said));
       }
     if (result.err.find("unexpected: ") != std::string::npos) throw Finding(result.err);
     return result.code == 0;

@@ -238,7 +238,7 @@ Reader shapes_reader(const fs::path& folder) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
               for (const config::Shape& shape : config::read_shapes(file).shapes)
-                check_message(escaped_line(config::to_text(shape)));
+                check_message(line_with_escapes(config::to_text(shape)));
             });
           }};
 }
@@ -267,7 +267,7 @@ Reader worker_reader() {
                 read();
                 accepted = true;
               } catch (const wire::Malformed& malformed) {
-                check_message(escaped(malformed.what()));
+                check_message(with_escapes(malformed.what()));
               }
             };
             std::istringstream lines(text);

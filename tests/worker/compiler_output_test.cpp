@@ -36,7 +36,7 @@ TEST(CompilerOutput, TellsWhyItCouldNotBeWritten) {
 }
 
 /// What is shown of the first error.
-std::string escaped(const char* output) {
+std::string with_escapes(const char* output) {
   return worker::shown_error(worker::first_error(output).line, {"/home/me/src", {"/tmp/x"}});
 }
 
@@ -66,7 +66,7 @@ TEST(CompilerOutput, TheFirstErrorIsFoundWhoeverSaysIt) {
            {"Traceback (most recent call last):\n  File \"a.py\", line 1\nNameError: name 'x' is not defined\n",
             "NameError: name 'x' is not defined"},
            {"std::system_error::what\nall went well\n", ""}})
-    EXPECT_EQ(escaped(output), line) << output;
+    EXPECT_EQ(with_escapes(output), line) << output;
 }
 
 TEST(CompilerOutput, SourcesMayLieInATemporaryFolder) {

@@ -135,7 +135,7 @@ ExitCode cover(const CoverOptions& options) {
   const database::Slowdowns& table = recorded.table;
   const database::Cover cover = database::find_cover(table, database::all_sizes(table), options.slowdown);
   const database::SizeRule rule = database::make_rule(table, cover);
-  platform::print(escaped(cover_text(table, cover, rule) + left_out_text(table, options.slowdown)));
+  platform::print(with_escapes(cover_text(table, cover, rule) + left_out_text(table, options.slowdown)));
   results::set_rule(options.output.value_or(options.database), database, group, rule);
   return ExitCode::ok;
 }

@@ -52,7 +52,7 @@ void require_all_sizes(const database::Database& database, const Groups& groups,
                           names.empty() ? "none at all" : names));
 }
 
-void note(const std::string& text) { print_wrapped("note: " + escaped_line(text)); }
+void note(const std::string& text) { print_wrapped("note: " + line_with_escapes(text)); }
 
 void note_what_differs(const database::Found& found, const database::Wanted& wanted) {
   const database::TunedDevice& has = found.group->device;
@@ -113,7 +113,7 @@ void validate(const database::Database& database, const LookupOptions& options) 
         fmt::format(": mean slowdown {:.3f}, worst {:.3f}",
                     std::accumulate(slowdowns.begin(), slowdowns.end(), 0.0) / static_cast<double>(slowdowns.size()),
                     std::ranges::max(slowdowns));
-  platform::print(escaped(text) + "\n");
+  platform::print(with_escapes(text) + "\n");
 }
 
 }  // namespace

@@ -18,9 +18,10 @@ ExitCode merge(const MergeOptions& options) {
   const results::DatabaseChange change = results::add_to_database(options.output, inputs);
   notes.insert(notes.end(), change.notes.begin(), change.notes.end());
   for (const std::string& note : notes) print_wrapped("note: " + note);
-  platform::print(escaped_line(fmt::format("{}: {} result{}: {} new, {} better than before", options.output.string(),
-                                           change.total, change.total == 1 ? "" : "s", change.added, change.improved)) +
-                  "\n");
+  platform::print(
+      line_with_escapes(fmt::format("{}: {} result{}: {} new, {} better than before", options.output.string(),
+                                    change.total, change.total == 1 ? "" : "s", change.added, change.improved)) +
+      "\n");
   return ExitCode::ok;
 }
 

@@ -135,7 +135,7 @@ class TableMaker {
       if (recording.kernel != group_->kernel || recording.problem != problem || !same_device) continue;
       std::vector<Timed> times = times_of(recording, *group_, sizes, result);
       if (is_other_code(times, result)) {
-        found_.notes.push_back(escaped_line(
+        found_.notes.push_back(line_with_escapes(
             fmt::format("{}: what was timed of {} is other code than that of the database, and is left out",
                         recording.file, database::to_text(sizes))));
         continue;

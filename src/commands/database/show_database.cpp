@@ -60,7 +60,7 @@ class DatabaseTable {
   std::vector<std::string> cells(Text text) const {
     std::vector<std::string> cells;
     for (const auto* row : rows_) {
-      const std::string cell = escaped_line(text(row->first, row->second));
+      const std::string cell = line_with_escapes(text(row->first, row->second));
       cells.push_back(cell.empty() ? "-" : cell);
     }
     return cells;
@@ -87,7 +87,7 @@ class DatabaseTable {
     std::vector<const std::vector<Setting>*> all;
     for (const auto* row : rows_) all.push_back(&row->second.params);
     const std::vector<Setting> common = common_settings(all);
-    if (!common.empty()) common_.push_back("in all: " + escaped_line(to_text(common)));
+    if (!common.empty()) common_.push_back("in all: " + line_with_escapes(to_text(common)));
     add(kNames, 0, [&](const database::ResultKey&, const database::TunedResult& result) {
       return to_text(without(result.params, common));
     });
@@ -99,7 +99,7 @@ class DatabaseTable {
       for (const auto& [label, ratio] : row->second.ratios)
         if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
     for (const std::string& label : labels)
-      add("x " + escaped_line(label), 3, [&](const database::ResultKey&, const database::TunedResult& result) {
+      add("x " + line_with_escapes(label), 3, [&](const database::ResultKey&, const database::TunedResult& result) {
         const auto found = std::ranges::find(result.ratios, label, &std::pair<std::string, double>::first);
         return found == result.ratios.end() ? "" : report::four_digits(found->second);
       });

@@ -78,7 +78,7 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
       fmt::format("{}: {} specs of {}{}", options.output.string(), recording.trials.size(),
                   recording.kernel.empty() ? "an unnamed kernel" : recording.kernel,
                   recording.device.name.empty() ? "" : fmt::format(" on {}", recording.device.name));
-  platform::print(escaped_line(report) + "\n");
+  platform::print(line_with_escapes(report) + "\n");
   return ExitCode::ok;
 }
 

@@ -69,8 +69,8 @@ void write_page(const std::filesystem::path& output, const ReportOptions& option
   std::error_code ignored;  // writing says why
   if (output.has_parent_path()) std::filesystem::create_directories(output.parent_path(), ignored);
   platform::write_file(output, report::page(page_rules(output, data), data));
-  platform::print(escaped_line(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) +
-                  "\n");
+  platform::print(
+      line_with_escapes(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) + "\n");
 }
 
 }  // namespace

@@ -22,12 +22,12 @@ bool begins_with_verdict(const Options& options) { return options.tune && !optio
 // A shape or model without any spec does not prevent the others from being tuned.
 ExitCode run_one_of_several(const Options& options, exec::Workers& workers, const std::optional<config::Shape>& shape,
                             const std::string& model, const TargetCommand& command) try {
-  if (!begins_with_verdict(options)) platform::print(escaped_line(label_of(shape, model)) + "\n");
+  if (!begins_with_verdict(options)) platform::print(line_with_escapes(label_of(shape, model)) + "\n");
   Target target(options, workers, shape, model);
   return command(options, target);
 } catch (const Error& error) {
   if (error.code() != ExitCode::none_valid) throw;
-  platform::print_error(escaped_line(label_of(shape, model)) + ": " + error.what());
+  platform::print_error(line_with_escapes(label_of(shape, model)) + ": " + error.what());
   return error.code();
 }
 

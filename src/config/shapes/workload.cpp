@@ -172,14 +172,14 @@ class TableReader {
   std::int64_t size(const std::string& cell, const char* what) const {
     const auto number = number_of<std::int64_t>(cell);
     if (number && *number >= 1 && *number <= kMostOfSize) return *number;
-    refuse_shapes(place_, fmt::format("{} is '{}'; it must be a whole number from 1 to {}", what, escaped_line(cell),
-                                      kMostOfSize));
+    refuse_shapes(place_, fmt::format("{} is '{}'; it must be a whole number from 1 to {}", what,
+                                      line_with_escapes(cell), kMostOfSize));
   }
 
   double calls_in(const std::string& cell) const {
     const auto number = number_of<double>(cell);
     if (number && *number > 0 && std::isfinite(*number)) return *number;
-    refuse_shapes(place_, fmt::format("the number of calls is '{}'; it must be positive", escaped_line(cell)));
+    refuse_shapes(place_, fmt::format("the number of calls is '{}'; it must be positive", line_with_escapes(cell)));
   }
 
   bool add_types(const std::vector<std::string>& cells, std::vector<Setting>& settings) const {
@@ -255,7 +255,7 @@ std::optional<ShapeList> shapes_of_table(std::string_view text, const std::files
   if (!ignored.empty())
     list.warnings.push_back(fmt::format("{}: the column{} {} {} ignored; M, N, K, batch and calls are read",
                                         path.string(), ignored.size() == 1 ? "" : "s",
-                                        escaped_line(fmt::format("{}", fmt::join(ignored, ", "))),
+                                        line_with_escapes(fmt::format("{}", fmt::join(ignored, ", "))),
                                         ignored.size() == 1 ? "is" : "are"));
   warn_of_unreadable(list, path, reader->unreadable);
   return std::move(list);

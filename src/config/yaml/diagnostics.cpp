@@ -21,7 +21,7 @@ void Diagnostics::add_to(std::vector<Diagnostic>& list, const Place& place, cons
   auto file = std::find(files_.begin(), files_.end(), *place.file);
   if (file == files_.end()) file = files_.insert(files_.end(), *place.file);
   Diagnostic problem{static_cast<std::size_t>(file - files_.begin()), place.line,
-                     escaped_line(fmt::format("{}: {}", to_text(place), text))};
+                     line_with_escapes(fmt::format("{}: {}", to_text(place), text))};
   if (std::find(list.begin(), list.end(), problem) == list.end()) list.push_back(problem);
 }
 

@@ -90,7 +90,7 @@ std::string describe(const Node& node) {
     case Node::Kind::null:
       return "nothing";
     case Node::Kind::scalar:
-      return fmt::format("'{}{}'", escaped_line(beginning(node.text)),
+      return fmt::format("'{}{}'", line_with_escapes(beginning(node.text)),
                          beginning(node.text).size() < node.text.size() ? " ..." : "");
     case Node::Kind::list:
       return "a list";

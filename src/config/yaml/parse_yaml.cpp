@@ -136,7 +136,7 @@ class Converter {
     if (at == text.size()) return;
     const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     const Place place{file_, static_cast<int>(line) + 1, 0};
-    const std::string bytes = escaped_line(text.substr(at, point.bytes));
+    const std::string bytes = line_with_escapes(text.substr(at, point.bytes));
     if (!point.valid) fail(place, fmt::format("the byte {} is no UTF-8; save the file as UTF-8", bytes));
     fail(place, fmt::format("the character {0} cannot stand in YAML; write it in double quotes, as \"{0}\"", bytes));
   }

@@ -283,7 +283,7 @@ void Cluster::send_to_living(const wire::AgentOrder& order) {
 void Cluster::give_up(Number agent, const std::string& why) {
   if (!std::exchange(agents_[agent].lives, false)) return;
   hub_->send(agents_[agent].link, wire::encode_order(wire::Farewell{}));
-  given_up_.push_back({agent, escaped_line(why)});
+  given_up_.push_back({agent, line_with_escapes(why)});
 }
 
 std::optional<Cluster::Event> Cluster::wait(Clock::time_point until) {
@@ -362,7 +362,7 @@ void Cluster::admit(platform::FrameHub::Id link, const std::string& text) {
     const wire::AgentReport report = wire::decode_report(text);
     const auto& hello = std::get<wire::AgentHello>(report);
     why = why_refused(hello);
-    name = fmt::format("{} (process {})", escaped_line(hello.host), hello.process);
+    name = fmt::format("{} (process {})", line_with_escapes(hello.host), hello.process);
     if (why.empty()) {
       by_link_[link] = agents_.size();
       agents_.push_back({.link = link, .name = name, .step = hello.step});

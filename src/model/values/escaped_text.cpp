@@ -124,8 +124,8 @@ std::size_t find_no_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-std::string escaped(std::string_view text) { return escaped(text, false); }
-std::string escaped_line(std::string_view text) { return escaped(text, true); }
+std::string with_escapes(std::string_view text) { return escaped(text, false); }
+std::string line_with_escapes(std::string_view text) { return escaped(text, true); }
 
 bool needs_no_escape(std::string_view text) {
   SignReader reader;

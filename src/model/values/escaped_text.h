@@ -11,9 +11,9 @@ namespace tune {
 /// valid UTF-8 (`\xff`). Files receive the texts unchanged, quoted as the file format demands.
 
 /// Keeps line breaks and tabs.
-std::string escaped(std::string_view text);
+std::string with_escapes(std::string_view text);
 /// Escapes line breaks (`\n`) and tabs (`\t`) too, so that the result is one line.
-std::string escaped_line(std::string_view text);
+std::string line_with_escapes(std::string_view text);
 /// Whether shown_line returns the text unchanged.
 bool needs_no_escape(std::string_view text);
 

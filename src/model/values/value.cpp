@@ -101,7 +101,7 @@ std::string quoted(const std::string& text) {
     const CodePoint point = first_code_point(rest);
     const std::string_view bytes = rest.substr(0, point.bytes);
     if (point.valid && is_hidden(point.value)) {
-      out += point.value < 0x80 ? shown_control(point.value) : escaped_line(bytes);
+      out += point.value < 0x80 ? shown_control(point.value) : line_with_escapes(bytes);
     } else {
       out += bytes == "\"" || bytes == "\\" ? '\\' + std::string(bytes) : std::string(bytes);
     }

@@ -14,6 +14,6 @@ void log_verbosely() {
   spdlog::set_level(spdlog::level::debug);
 }
 
-void log(std::string_view text) { spdlog::debug(escaped_line(text)); }
+void log(std::string_view text) { spdlog::debug(line_with_escapes(text)); }
 
 }  // namespace tune::platform

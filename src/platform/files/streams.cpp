@@ -34,7 +34,7 @@ void open_standard_streams() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);  // a call that fails says more
 }
 
-bool print(std::string_view text) { return print_escaped(escaped(text)); }
+bool print(std::string_view text) { return print_escaped(with_escapes(text)); }
 
 bool print_escaped(std::string_view text) {
   return stdout_error == 0 && note(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
@@ -52,7 +52,7 @@ bool results_arrived() {
 }
 
 void print_to_stderr(std::string_view line) {
-  const std::string text = escaped_line(line) + "\n";
+  const std::string text = line_with_escapes(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -20,9 +20,9 @@ class Text : public testing::Test {
   /// Runs tune and looks that nothing hidden is in what it says.
   Result tune(const Words& arguments, int code) {
     const Result result = sandbox_.tune(arguments);
-    EXPECT_EQ(result.code, code) << escaped(result.out + result.err);
-    EXPECT_EQ(escaped(result.out), result.out);
-    EXPECT_EQ(escaped(result.err), result.err);
+    EXPECT_EQ(result.code, code) << with_escapes(result.out + result.err);
+    EXPECT_EQ(with_escapes(result.out), result.out);
+    EXPECT_EQ(with_escapes(result.err), result.err);
     EXPECT_FALSE(has(result.out + result.err, "json.exception")) << result.err;
     EXPECT_FALSE(has(result.out + result.err, "unexpected: ")) << result.err;
     return result;
