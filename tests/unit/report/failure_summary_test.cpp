@@ -6,7 +6,7 @@
 #include "model/grid_scan.h"
 #include "report/text.h"
 
-namespace tune::report::losses_test {
+namespace tune::report::failure_summary_test {
 namespace {
 
 const std::vector<std::string> kCommand = {"tune", "--yaml", "gemm.yaml"};
@@ -132,4 +132,4 @@ TEST(Text, CutsALongLineBetweenCharacters) {
 TEST(Text, QuotesAnEmptyWordForTheShell) { EXPECT_EQ(shell_quote(""), "''"); }
 
 }  // namespace
-}  // namespace tune::report::losses_test
+}  // namespace tune::report::failure_summary_test
