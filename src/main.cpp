@@ -5,7 +5,6 @@
 #include "commands/commands.h"
 #include "exec/process/runner.h"
 #include "model/values/error.h"
-#include "platform/files/log.h"
 #include "platform/files/streams.h"
 #include "platform/process/descendants.h"
 #include "platform/process/interrupts.h"
@@ -13,11 +12,8 @@
 namespace {
 
 int run(int argc, char** argv) {
-  const auto options = tune::parse_options(argc, argv);
-  if (!options) return 0;
-  if (options->verbose) tune::platform::log_verbosely();
-  const tune::ExitCode code = tune::commands::run(*options);
-  return code == tune::ExitCode::undecided ? options->exit_undecided : static_cast<int>(code);
+  const auto action = tune::commands::read_command_line(argc, argv);
+  return action ? static_cast<int>((*action)()) : 0;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "cli/completion.h"
 
-namespace tune {
+namespace tune::cli {
 namespace {
 
 constexpr const char* kBashStart = R"(# Completion of tune for bash, which `tune completion bash` prints.
@@ -125,4 +125,4 @@ std::string bash_completion(const CommandText& tune) {
   return text + kTail;
 }
 
-}  // namespace tune
+}  // namespace tune::cli

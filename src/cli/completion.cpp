@@ -3,32 +3,7 @@
 #include <iterator>
 #include <sstream>
 
-namespace tune {
-
-std::map<std::string, std::vector<std::string>> file_endings() {
-  const std::vector<std::string> yaml = {"yaml", "yml"}, recordings = {"jsonl", "json", "csv", "gz", "bz2"},
-                                 shapes = {"yaml", "yml", "csv", "json", "log", "txt"};
-  std::vector<std::string> results = recordings;
-  results.insert(results.end(), yaml.begin(), yaml.end());
-  return {{"--yaml", yaml},
-          {"--shapes", shapes},
-          {"--device-file", yaml},
-          {"--simulate", recordings},
-          {"--kt-cache", {"json"}},
-          {"--tuning_results_file", yaml},
-          {"--t4", {"json"}},
-          {"IN", recordings},
-          {"OLD", results},
-          {"NEW", results},
-          {"--baseline", results},
-          {"RESULT", yaml},
-          {"--db", yaml},
-          {"DB", yaml},
-          {"RUN", recordings},
-          {"--weights", shapes},
-          {"--validate", recordings},
-          {"LOG", shapes}};
-}
+namespace tune::cli {
 
 std::vector<std::string> known_devices() {
   std::istringstream names(TUNE_DEVICES);
@@ -40,10 +15,7 @@ Completed completed(const OptionText& option) {
   if (!option.choices.empty()) return {By::words, option.choices, {}};
   if (option.value == "DIR") return {By::folders, {}, {}};
   if (option.value != "FILE" && option.value != "PREFIX") return {};
-  const auto all = file_endings();
-  const auto endings = all.find(option.name());
-  return {By::files, endings == all.end() ? std::vector<std::string>{} : endings->second,
-          option.name() == "--device-file" ? known_devices() : std::vector<std::string>{}};
+  return {By::files, option.endings, option.name() == "--device-file" ? known_devices() : std::vector<std::string>{}};
 }
 
 const OptionText* argument_of(const CommandText& command) {
@@ -59,4 +31,8 @@ std::vector<std::string> offered_names(const OptionText& option) {
   return names;
 }
 
-}  // namespace tune
+std::string completion(const CommandText& tune, const std::string& shell) {
+  return shell == "bash" ? bash_completion(tune) : shell == "zsh" ? zsh_completion(tune) : fish_completion(tune);
+}
+
+}  // namespace tune::cli

@@ -1,20 +1,18 @@
 #pragma once
-#include <map>
 #include <string>
 #include <vector>
 
 #include "cli/list.h"
 
-namespace tune {
+namespace tune::cli {
 
 // Scripts with which a shell completes the command line of `tune`. What stands behind `--` is completed as a command.
 
+/// `shell` is bash, zsh or fish.
+std::string completion(const CommandText& tune, const std::string& shell);
 std::string bash_completion(const CommandText& tune);
 std::string zsh_completion(const CommandText& tune);
 std::string fish_completion(const CommandText& tune);
-
-/// The endings of the files that options and arguments take, by the name of each; one that is missing takes any file.
-std::map<std::string, std::vector<std::string>> file_endings();
 
 /// The devices whose names --device-file takes.
 std::vector<std::string> known_devices();
@@ -31,4 +29,4 @@ const OptionText* argument_of(const CommandText& command);
 /// The names that are worth completing: the first one, which is the long one if there is one, and those of one letter.
 std::vector<std::string> offered_names(const OptionText& option);
 
-}  // namespace tune
+}  // namespace tune::cli

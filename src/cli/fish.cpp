@@ -2,7 +2,7 @@
 
 #include "cli/completion.h"
 
-namespace tune {
+namespace tune::cli {
 namespace {
 
 constexpr const char* kFishStart = R"(# Completion of tune for fish, which `tune completion fish` prints.
@@ -74,4 +74,4 @@ std::string fish_completion(const CommandText& tune) {
   return text;
 }
 
-}  // namespace tune
+}  // namespace tune::cli

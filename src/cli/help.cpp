@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace tune {
+namespace tune::cli {
 namespace {
 
 constexpr std::size_t kNarrow = 60;  ///< where descriptions do not fit beside the names
@@ -56,18 +56,12 @@ std::string examples_text(std::size_t width) {
 
 }  // namespace
 
-std::vector<std::string> options_of_short_help() {
-  return {"--yaml",      "--param",       "--filter", "--spec", "--tune", "--dry-run", "--simulate",
-          "--max-evals", "--time-budget", "--output", "--top",  "--keep", "--quiet"};
-}
-
 std::string short_help(const CommandText& tune, std::size_t width) {
-  const std::vector<std::string> shown = options_of_short_help();
   std::string text = wrapped(tune.help, 0, 0, width) + "\n" + usage_line("tune", tune, width) + examples_text(width);
   for (const std::string& group : groups_of(tune)) {
     std::string entries;
     for (const OptionText& option : tune.options)
-      if (option.group == group && std::ranges::find(shown, option.name()) != shown.end())
+      if (option.group == group && option.common)
         entries += entry(option.name() + (option.is_flag() ? "" : " " + option.value), option.help, 22, width);
     if (!entries.empty()) text += "\n" + group + ":\n" + entries;
   }
@@ -90,4 +84,4 @@ std::string full_help(const std::string& name, const CommandText& command, std::
   return text;
 }
 
-}  // namespace tune
+}  // namespace tune::cli

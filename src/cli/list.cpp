@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tune {
+namespace tune::cli {
 
 std::vector<std::string> groups_of(const CommandText& command) {
   std::vector<std::string> groups;
@@ -33,10 +33,10 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   return text;
 }
 
-std::vector<std::string> names_of(const std::vector<CommandText>& commands) {
+std::vector<std::string> names_of(const std::deque<CommandText>& commands) {
   std::vector<std::string> names;
   for (const CommandText& command : commands) names.push_back(command.name);
   return names;
 }
 
-}  // namespace tune
+}  // namespace tune::cli

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace tune {
+namespace tune::cli {
 namespace {
 
 /// A term and what it means.
@@ -157,4 +157,4 @@ std::string manual_page(const CommandText& tune, const std::string& version) {
   return text + ".SH SEE ALSO\nThe manual, docs/README.md in share/doc/tune.\n";
 }
 
-}  // namespace tune
+}  // namespace tune::cli

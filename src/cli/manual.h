@@ -3,9 +3,9 @@
 
 #include "cli/list.h"
 
-namespace tune {
+namespace tune::cli {
 
 /// The manual page tune(1) in roff. `version` is what --version prints: `tune 0.1.0`.
 std::string manual_page(const CommandText& tune, const std::string& version);
 
-}  // namespace tune
+}  // namespace tune::cli

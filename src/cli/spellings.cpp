@@ -10,7 +10,7 @@
 
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::cli {
 namespace {
 
 using Treatment = Spelling::Treatment;
@@ -180,4 +180,4 @@ std::vector<std::string> in_our_spelling(int argc, const char* const* argv) {
   return words;
 }
 
-}  // namespace tune
+}  // namespace tune::cli

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tune {
+namespace tune::cli {
 
 /// An option of another tool, and what stands for it here.
 struct Spelling {
@@ -29,4 +29,4 @@ std::span<const Spelling> spellings();
 /// Throws Error(bad_input) for an option that is refused.
 std::vector<std::string> in_our_spelling(int argc, const char* const* argv);
 
-}  // namespace tune
+}  // namespace tune::cli

@@ -6,20 +6,21 @@
 #include <array>
 #include <filesystem>
 
-#include "cli/kinds.h"
 #include "model/command.h"
 #include "model/values/error.h"
 #include "platform/process/process.h"
 
-namespace tune {
+namespace tune::cli {
 namespace {
 
 /// The place of the first word that is no option, nor the value of one, nor behind `--`.
-std::ptrdiff_t first_argument(const CLI::App& app, const std::vector<std::string>& words) {
+std::ptrdiff_t first_argument(const CommandText& tune, const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
     if (!words[i].starts_with('-')) return static_cast<std::ptrdiff_t>(i);
-    const CLI::Option* option = app.get_option_no_throw(words[i]);
-    if (option != nullptr && option->get_items_expected_max() > 0) ++i;
+    const auto named = std::ranges::find_if(tune.options, [&](const OptionText& option) {
+      return std::ranges::find(option.names, words[i]) != option.names.end();
+    });
+    if (named != tune.options.end() && !named->is_flag()) ++i;
   }
   return std::ssize(words);
 }
@@ -33,19 +34,18 @@ bool is_file(const std::string& name) {
 
 }  // namespace
 
-void refuse_former_command(const CLI::App& app, const std::vector<std::string>& words) {
-  const std::ptrdiff_t first = first_argument(app, words);
+void refuse_former_command(const CommandText& tune, const std::vector<std::string>& words) {
+  const std::ptrdiff_t first = first_argument(tune, words);
   if (first < std::ssize(words) && words[static_cast<std::size_t>(first)] == "simulate-bench")
     throw Error(ExitCode::bad_input,
                 "simulate-bench is no command of tune any more; the program bench_search of tune's sources compares "
                 "strategies, see tests/bench/README.md there");
 }
 
-void refuse_command_without_dashes(const CLI::App& app, const std::vector<std::string>& words) {
-  const auto begin = words.begin() + first_argument(app, words);
+void refuse_command_without_dashes(const CommandText& tune, const std::vector<std::string>& words) {
+  const auto begin = words.begin() + first_argument(tune, words);
   if (begin == words.end() || is_file(*begin)) return;
-  if (std::ranges::any_of(app.get_subcommands({}), [&](const CLI::App* other) { return other->check_name(*begin); }))
-    return;
+  if (std::ranges::find(tune.commands, *begin, &CommandText::name) != tune.commands.end()) return;
   try {
     platform::find_program(*begin);
   } catch (const platform::NoProgram&) {
@@ -55,7 +55,7 @@ void refuse_command_without_dashes(const CLI::App& app, const std::vector<std::s
   throw Error(ExitCode::bad_input,
               fmt::format("{0} is a command and no tuning file; write commands behind --, and {{NAME}} in the place of "
                           "each value to tune: tune --tune --param NAME:[1,2] -- {1}",
-                          *begin, typed_line(Words(begin, end))));
+                          *begin, typed_line(tune::Words(begin, end))));
 }
 
-}  // namespace tune
+}  // namespace tune::cli

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace tune {
+namespace tune::cli {
 namespace {
 
 struct Quantity {
@@ -47,6 +47,26 @@ std::optional<std::int64_t> parse_bytes(const std::string& text) {
   return bytes >= 1 && bytes < 1e15 ? std::optional(static_cast<std::int64_t>(bytes)) : std::nullopt;
 }
 
+std::optional<platform::PageAddress> parse_host(const std::string& text) {
+  platform::PageAddress address{text, 0};
+  const std::size_t colon = text.rfind(':');
+  const bool bracketed = text.starts_with('[') && text.find(']') != std::string::npos;
+  if (colon != std::string::npos && (bracketed ? colon > text.find(']') : text.find(':') == colon)) {
+    const char* const end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data() + colon + 1, end, address.port);
+    if (error != std::errc() || read != end) return std::nullopt;
+    address.host = text.substr(0, colon);
+  }
+  if (bracketed) address.host = address.host.substr(1, address.host.find(']') - 1);
+  return address.host.empty() ? std::nullopt : std::optional(address);
+}
+
+std::optional<std::int64_t> parse_whole(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
 std::optional<Part> parse_part(const std::string& text) {
   Part part;
   const char* const end = text.data() + text.size();
@@ -71,4 +91,4 @@ std::optional<platform::PageAddress> parse_page_address(const std::string& text)
   return address;
 }
 
-}  // namespace tune
+}  // namespace tune::cli

@@ -2,7 +2,7 @@
 
 #include "cli/completion.h"
 
-namespace tune {
+namespace tune::cli {
 namespace {
 
 constexpr const char* kZshStart = R"zsh(#compdef tune
@@ -115,4 +115,4 @@ std::string zsh_completion(const CommandText& tune) {
   return text + kMiddle + "  " + all_specs(tune) + " \\\n    '*:argument:_tune_argument'\n" + kEnd;
 }
 
-}  // namespace tune
+}  // namespace tune::cli

@@ -7,6 +7,7 @@
 
 #include "commands/commands.h"
 #include "commands/tune/rules.h"
+#include "commands/tune/target.h"
 #include "exec/process/scratch.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
@@ -15,6 +16,19 @@
 namespace tune::commands {
 namespace fs = std::filesystem;
 namespace {
+
+/// `tune agent`: works for a run on another machine until that ends.
+struct AgentOptions {
+  platform::PageAddress driver;
+};
+
+void bind(cli::Command& command, AgentOptions& options) {
+  const auto connect = [&](const std::string& text) { options.driver = cli::read_host(text); };
+  command
+      .value("--connect", connect, "HOST:PORT",
+             "Where that run listens; the token is in TUNE_AGENT_TOKEN, or the first line of standard input")
+      .required();
+}
 
 // Kernels and programs need not know it.
 std::string take_token() {
@@ -66,17 +80,17 @@ fs::path write_inputs(const wire::PlanOrder& order, const exec::AgentFiles& file
   return root;
 }
 
-Options options_for(const wire::PlanOrder& order, const fs::path& root) {
+TuneOptions options_for(const wire::PlanOrder& order, const fs::path& root) {
   for (const auto& [name, value] : order.environment) ::setenv(name.c_str(), value.c_str(), 1);
   std::error_code ignored;
   fs::current_path(order.folder, ignored);
   std::vector<std::string> words = order.words;
-  std::vector<const char*> argv;
-  for (std::string& word : words) {
+  for (std::string& word : words)
     if (word.starts_with(wire::kInputs)) word = below(root, word.substr(wire::kInputs.size())).string();
-    argv.push_back(word.c_str());
-  }
-  return parse_options(static_cast<int>(argv.size()), argv.data()).value();
+  TuneOptions options;
+  cli::read_words([&](cli::Command& command) { bind_tune(command, options); }, words);
+  add_consequences(options);
+  return options;
 }
 
 std::optional<config::Shape> shape_for(const wire::PlanOrder& order, const fs::path& root) {
@@ -93,7 +107,7 @@ class Work : public exec::AgentWork {
       : root_(write_inputs(order, files, scratch_.folder())),
         options_(options_for(order, root_)),
         target_(options_, workers, shape_for(order, root_)),
-        requests_(with_inputs(target_), target_.hello(), options_.seed) {}
+        requests_(with_inputs(target_), target_.hello(), options_.search.seed) {}
 
   const exec::Requests& requests() const override { return requests_; }
   exec::MeasureOptions options() const override {
@@ -112,15 +126,13 @@ class Work : public exec::AgentWork {
 
   exec::Scratch scratch_;
   fs::path root_;
-  Options options_;
+  TuneOptions options_;
   Target target_;
   exec::Requests requests_;
 };
 
-}  // namespace
-
 ExitCode agent(const AgentOptions& options) {
-  exec::Workers workers = find_workers(Options());
+  exec::Workers workers = find_workers();
   const wire::TokenHalves token = wire::halves_of(take_token());
   exec::AgentRules rules{options.driver.host, options.driver.port, hello(token.agents), token.drivers, {}, {}};
   rules.probe = [&](const wire::ProbeOrder& order) { return probe(order, workers); };
@@ -130,5 +142,10 @@ ExitCode agent(const AgentOptions& options) {
   exec::Agent(std::move(rules)).run();
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kAgent = cli::command_spec<AgentOptions, bind, agent>(
+    "agent", "Work for a run on another machine, which starts this by --launcher");
 
 }  // namespace tune::commands

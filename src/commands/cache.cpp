@@ -11,6 +11,19 @@
 namespace tune::commands {
 namespace {
 
+/// `tune cache`.
+struct CacheOptions {
+  std::string what;  ///< info, clear, verify
+  std::optional<std::filesystem::path> store;
+};
+
+void bind(cli::Command& command, CacheOptions& options) {
+  const auto what = [&](const std::string& text) { options.what = text; };
+  command.choice("WHAT", what, "info|clear|verify", "What it holds, remove all of it, or find what is damaged")
+      .required();
+  command.path("--store", options.store, "DIR", "This store instead of your own");
+}
+
 std::string size_text(std::int64_t bytes) {
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
   auto size = static_cast<double>(bytes);
@@ -66,12 +79,8 @@ ExitCode verify(const platform::Store& store, const std::vector<platform::StoreE
   return ExitCode::check_failed;
 }
 
-}  // namespace
-
 ExitCode cache(const CacheOptions& options) {
-  Options named;
-  named.store = options.store;
-  const platform::StorePlaces places = store_places(named);
+  const platform::StorePlaces places = store_places({options.store, {}, {}});
   if (places.folder.empty() || !std::filesystem::is_directory(places.folder)) {
     platform::print(fmt::format("store: {}, which is not there yet\n",
                                 places.folder.empty() ? "no folder" : places.folder.string()));
@@ -84,5 +93,10 @@ ExitCode cache(const CacheOptions& options) {
   if (options.what == "info") return info(places, entries);
   return options.what == "clear" ? clear(entries) : verify(store, entries);
 }
+
+}  // namespace
+
+const cli::CommandSpec kCache = cli::command_spec<CacheOptions, bind, cache>(
+    "cache", "Look after the build store: tune cache info, clear or verify");
 
 }  // namespace tune::commands

@@ -4,7 +4,9 @@
 #include <set>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/messages.h"
+#include "commands/tune/options.h"
 #include "database/database_file.h"
 #include "kokkos/results.h"
 #include "kokkos/settings.h"
@@ -17,6 +19,32 @@
 
 namespace tune::commands {
 namespace {
+
+/// `tune kokkos`: runs a program that tunes itself until all is decided, and compares runs without and with the result.
+struct KokkosOptions {
+  std::optional<fs::path> database;                ///< unset: by the program's name
+  std::optional<search::StrategyChoice> strategy;  ///< unset: the library's own choice
+  std::optional<std::int64_t> max_evals;           ///< of each region
+  int max_runs = 100;
+  int pairs = 5;  ///< of runs without and with the result
+  std::vector<std::string> program;
+};
+
+void bind(cli::Command& command, KokkosOptions& options) {
+  command.path("--db", options.database, "FILE", "The database of results (default: PROGRAM.db.yaml)")
+      .files(kYamlFiles);
+  bind_strategy(command, options.strategy, "How to search, as for a run (default: auto)");
+  command.whole("--max-evals", options.max_evals, 1, "N",
+                "Configurations to try for each region (default: all of up to 100, else 100 or 40 per variable)");
+  command.whole("--max-runs", options.max_runs, 1, "N", "Runs of the program before it gives up").shows_default();
+  command.whole("--pairs", options.pairs, 0, "N", "Runs without and with the result, in turns, to compare them")
+      .shows_default();
+  command.behind_dashes(options.program);
+  command.then([&options] {
+    if (options.program.empty())
+      throw Error(ExitCode::bad_input, "tune kokkos needs the program behind --: tune kokkos -- ./app ARGUMENTS");
+  });
+}
 
 namespace fs = std::filesystem;
 
@@ -178,8 +206,11 @@ class KokkosTuning {
   bool slower_ = false;
 };
 
+ExitCode kokkos(const KokkosOptions& options) { return KokkosTuning(options).run(); }
+
 }  // namespace
 
-ExitCode kokkos(const KokkosOptions& options) { return KokkosTuning(options).run(); }
+const cli::CommandSpec kKokkos = cli::command_spec<KokkosOptions, bind, kokkos>(
+    "kokkos", "Tune a program that uses Kokkos or tune/tuning.h, by running it: tune kokkos -- ./app ARGUMENTS");
 
 }  // namespace tune::commands

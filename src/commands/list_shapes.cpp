@@ -4,6 +4,7 @@
 #include <set>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/messages.h"
 #include "model/values/error.h"
 #include "platform/files/file.h"
@@ -11,6 +12,24 @@
 
 namespace tune::commands {
 namespace {
+
+/// `tune shapes`: prints or writes the shapes of logs as a list for --shapes, with their calls, the most work first.
+struct ListShapesOptions {
+  std::vector<fs::path> logs;
+  std::optional<fs::path> output;    ///< unset: standard output
+  std::vector<std::string> filters;  ///< NAME=VALUE
+};
+
+void bind(cli::Command& command, ListShapesOptions& options) {
+  command
+      .several("LOG", options.logs, "FILE",
+               "Logs of cuBLASLt or hipBLASLt, results of TunableOp, tables and lists, as --shapes reads them")
+      .required()
+      .files(kShapeFiles);
+  command.path("--output,-o", options.output, "FILE", "Write the list to this file, for --shapes (default: stdout)");
+  command.list("--filter", options.filters, "NAME=V",
+               "Keep only shapes with this value, such as a=bf16; may be repeated");
+}
 
 namespace fs = std::filesystem;
 using Shapes = std::vector<config::Shape>;
@@ -69,8 +88,6 @@ std::string text_of_list(const Shapes& shapes) {
   return text;
 }
 
-}  // namespace
-
 ExitCode list_shapes(const ListShapesOptions& options) {
   Shapes shapes;
   for (const fs::path& log : options.logs) {
@@ -95,5 +112,10 @@ ExitCode list_shapes(const ListShapesOptions& options) {
       fmt::format("{}: {} shape{}\n", options.output->string(), shapes.size(), shapes.size() == 1 ? "" : "s"));
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kListShapes = cli::command_spec<ListShapesOptions, bind, list_shapes>(
+    "shapes", "List what a program multiplies, from logs of its GEMM library");
 
 }  // namespace tune::commands

@@ -1,9 +1,9 @@
 // Compares strategies on recorded runs; README.md beside this file has its options and what it prints.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
 #include "bench/search_bench.h"
-#include "cli/kinds.h"
 #include "model/values/error.h"
 #include "search/strategies.h"
 
@@ -27,17 +27,20 @@ void add_options(CLI::App& app, bench::SearchBenchOptions& options) {
   app.add_option("--budgets", options.budgets, "Specs tried")
       ->allow_extra_args(false)
       ->delimiter(',')
-      ->check(whole(1))
+      ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->type_name("N,N");
   app.add_option("--seeds", options.seeds, "How often each is repeated")
-      ->check(whole(1))
+      ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->type_name("N");
-  app.add_option("--seed", options.seed, "The first seed")->check(whole(0))->capture_default_str()->type_name("S");
+  app.add_option("--seed", options.seed, "The first seed")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->type_name("S");
   app.add_flag("--warm-start", options.warm_start,
                "Compare searches with those that begin with the winners of the problems before");
-  app.add_option("--jobs", options.jobs, "Threads (default: one per core)")->check(whole(1))->type_name("N");
+  app.add_option("--jobs", options.jobs, "Threads (default: one per core)")->check(CLI::PositiveNumber)->type_name("N");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/options.h"
+#include "commands/commands.h"
 #include "config/reader/device_file.h"
 #include "config/reader/filter.h"
 #include "config/recorded/best_yaml.h"
@@ -305,8 +305,8 @@ Reader options_reader() {
             }
             std::vector<const char*> arguments;
             for (const std::string& word : words) arguments.push_back(word.c_str());
-            return refuses_only_properly("",
-                                         [&] { parse_options(static_cast<int>(arguments.size()), arguments.data()); });
+            return refuses_only_properly(
+                "", [&] { commands::read_command_line(static_cast<int>(arguments.size()), arguments.data()); });
           }};
 }
 

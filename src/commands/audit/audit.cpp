@@ -7,10 +7,12 @@
 
 #include "commands/audit/audit_noise.h"
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/simulate.h"
 #include "exec/process/runner.h"
 #include "platform/files/file.h"
+#include "platform/files/log.h"
 #include "platform/files/streams.h"
 #include "platform/store/store.h"
 #include "results/outputs.h"
@@ -19,37 +21,74 @@ namespace tune::commands {
 namespace fs = std::filesystem;
 namespace {
 
-void audit_recordings(const Options& options, std::vector<AuditedShape>& done) {
-  const std::vector<fs::path>& recordings = options.audit->recordings;
-  const std::vector<std::string> names = platform::distinct_names(recordings);
-  for (std::size_t i = 0; i < recordings.size(); ++i) done.push_back(audit_recording(options, recordings[i], names[i]));
+void bind_audit_group(cli::Command& command, AuditOptions& audit) {
+  command.group("Audit");
+  command.whole("--runs", audit.runs, 1, "N", "How often each shape is tuned, each time with another seed")
+      .shows_default();
+  command.list("--simulate", audit.recordings, "FILE", "Tune on this recorded run; may be repeated").files(kRecordings);
+  command.share("--with-noise", audit.noise,
+                "Noise of every simulated time (default: what the recording's confidence intervals tell)");
+  command.flag("--exhaustive", audit.exhaustive, "Know the best from one more run that times every spec in full");
+  command.flag("--continue", audit.keep_journals, "Go on with an audit that ended early");
+  command.share("--max-flips", audit.max_flips, "Exit with 3 if the winner changed in a larger share of the runs");
+  command.share("--max-regret", audit.max_regret, "Exit with 3 if the mean regret is larger");
 }
 
-std::string heading(const Options& options) {
-  const AuditOptions& audit = *options.audit;
+[[noreturn]] void refuse(const char* text) { throw Error(ExitCode::bad_input, text); }
+
+void refuse_audit_conflicts(const AuditOptions& audit) {
+  if (audit.noise && audit.recordings.empty())
+    refuse("--with-noise is the noise of simulated times; real tunings have their own");
+  if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
+    refuse("--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
+  if (audit.tuning.yaml.empty() && audit.tuning.load.command.empty() && audit.recordings.empty())
+    refuse("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
+}
+
+void bind(cli::Command& command, AuditOptions& audit) {
+  TuneOptions& tuning = audit.tuning;
+  tuning.audited = true;
+  bind_audited(command, tuning);
+  bind_audit_group(command, audit);
+  command.then([&audit, &tuning] {
+    tuning.tune = true;
+    add_consequences(tuning);
+    if (!audit.recordings.empty()) tuning.simulate = audit.recordings.front();
+    refuse_audit_conflicts(audit);
+    refuse_conflicts(tuning);
+  });
+}
+
+void audit_recordings(const AuditOptions& audit, std::vector<AuditedShape>& done) {
+  const std::vector<fs::path>& recordings = audit.recordings;
+  const std::vector<std::string> names = platform::distinct_names(recordings);
+  for (std::size_t i = 0; i < recordings.size(); ++i) done.push_back(audit_recording(audit, recordings[i], names[i]));
+}
+
+std::string heading(const AuditOptions& audit) {
   const std::string noise =
       audit.noise ? fmt::format("noise of {:.4g} %", 100 * *audit.noise) : "the noise that recorded intervals tell";
   const std::string how = !audit.recordings.empty() ? "simulated with " + noise + "\nregret against the best recorded"
                           : audit.exhaustive        ? "regret against the best of all winners and an exhaustive run's"
                                                     : "regret against the best of all winners";
-  return fmt::format("runs of each shape: {}, seeds from {}\n{}\n", audit.runs, options.seed, how);
+  return fmt::format("runs of each shape: {}, seeds from {}\n{}\n", audit.runs, audit.tuning.search.seed, how);
 }
 
-fs::path csv_of(const Options& options) {
-  results::OutputRules rules = output_rules(options);
+fs::path csv_of(const AuditOptions& audit) {
+  results::OutputRules rules = output_rules(audit.tuning);
   rules.journal = false;  // there is none of the audit itself
   rules.best = false;
   const results::Outputs outputs(rules);
-  std::vector<fs::path> inputs = options.yaml;
-  inputs.insert(inputs.end(), options.audit->recordings.begin(), options.audit->recordings.end());
-  for (const auto& file : {options.shapes, options.device_file})
+  std::vector<fs::path> inputs = audit.tuning.yaml;
+  inputs.insert(inputs.end(), audit.recordings.begin(), audit.recordings.end());
+  for (const auto& file : {audit.tuning.shapes, audit.tuning.device_file})
     if (file) inputs.push_back(*file);
   outputs.must_not_be(inputs);
   return outputs.csv;
 }
 
-void print_table(const Options& options, const std::vector<AuditedShape>& shapes) {
-  if (!shapes.empty()) platform::print(heading(options) + audit_text(shapes));
+void print_table(const AuditOptions& audit, const std::vector<AuditedShape>& shapes) {
+  if (!shapes.empty()) platform::print(heading(audit) + audit_text(shapes));
   platform::flush_results();
 }
 
@@ -96,20 +135,20 @@ ExitCode held_against_limits(const AuditOptions& audit, const std::vector<Audite
 
 }  // namespace
 
-AuditedShape audit_recording(const Options& options, const fs::path& recording, const std::string& name) {
+AuditedShape audit_recording(const AuditOptions& audit, const fs::path& recording, const std::string& name) {
   AuditedShape audited{name, {}};
-  Options tuning = options;
+  TuneOptions tuning = audit.tuning;
   tuning.simulate = recording;
-  tuning.output.reset();
-  for (int number = 1; number <= options.audit->runs; ++number, ++tuning.seed) {
-    NoisyTuning noise(options.audit->noise, options.finalists, tuning.seed, recording.string());
+  tuning.outputs.prefix.reset();
+  for (int number = 1; number <= audit.runs; ++number, ++tuning.search.seed) {
+    NoisyTuning noise(audit.noise, audit.tuning.finals.finalists, tuning.search.seed, recording.string());
     const SimulationHooks hooks = {[&](const Spec& spec, const Outcome& outcome, const Objective& objective) {
                                      return noise.answer(spec, outcome, objective);
                                    },
                                    [&](std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
                                      return noise.choose(trials, plan, objective);
                                    }};
-    AuditRun& run = audited.runs.emplace_back(AuditRun{number, tuning.seed, {}, 0, {}, {}, {}});
+    AuditRun& run = audited.runs.emplace_back(AuditRun{number, tuning.search.seed, {}, 0, {}, {}, {}});
     const auto winner = simulated_winner(tuning, hooks);
     if (!winner) continue;
     run.winner = winner->trial.spec;
@@ -119,26 +158,36 @@ AuditedShape audit_recording(const Options& options, const fs::path& recording, 
   return audited;
 }
 
-ExitCode audit(const Options& options) {
-  const fs::path csv = csv_of(options);
+namespace {
+
+ExitCode run_audit(const AuditOptions& audit) {
+  if (audit.tuning.terminal.verbose) platform::log_verbosely();
+  const fs::path csv = csv_of(audit);
   std::vector<AuditedShape> shapes;
   try {
-    options.audit->recordings.empty() ? audit_tunings(options, shapes) : audit_recordings(options, shapes);
+    audit.recordings.empty() ? audit_tunings(audit, shapes) : audit_recordings(audit, shapes);
   } catch (const exec::Interrupted& interrupted) {
-    print_table(options, shapes);
+    print_table(audit, shapes);
     platform::print_to_stderr("tune: interrupted; the same command with --continue goes on from here");
     return static_cast<ExitCode>(128 + interrupted.signal);
   } catch (...) {
-    print_table(options, shapes);
+    print_table(audit, shapes);
     throw;
   }
-  print_table(options, shapes);
+  print_table(audit, shapes);
   if (!csv.empty()) {
     std::error_code ignored;  // whoever writes the file says why it cannot
     if (csv.has_parent_path()) fs::create_directories(csv.parent_path(), ignored);
     platform::write_file(csv, audit_csv(shapes));
   }
-  return held_against_limits(*options.audit, shapes);
+  return held_against_limits(audit, shapes);
 }
+
+ExitCode run(const AuditOptions& audit) { return with_exit_undecided(run_audit(audit), audit.tuning.exit_undecided); }
+
+}  // namespace
+
+const cli::CommandSpec kAudit =
+    cli::command_spec<AuditOptions, bind, run>("audit", "Repeat a tuning and say how far its answers can be trusted");
 
 }  // namespace tune::commands

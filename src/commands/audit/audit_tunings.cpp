@@ -30,17 +30,17 @@ double cost_of(const Ranked& row, const Ranked& first, const Objective& objectiv
 
 class TuningAudit {
  public:
-  explicit TuningAudit(const Options& options)
-      : options_(&options),
-        audit_(&*options.audit),
-        workers_(find_workers(options)),
-        prefix_(options.output ? options.output->string() : prefix_in_state_folder()) {
-    if (options.shapes)
-      for (const config::Shape& shape : config::read_shapes(*options.shapes).shapes) shapes_.emplace_back(shape);
+  explicit TuningAudit(const AuditOptions& audit)
+      : audit_(&audit),
+        options_(&audit.tuning),
+        workers_(find_workers(options_->measure.deadlines)),
+        prefix_(options_->outputs.prefix ? options_->outputs.prefix->string() : prefix_in_state_folder()) {
+    if (options_->shapes)
+      for (const config::Shape& shape : config::read_shapes(*options_->shapes).shapes) shapes_.emplace_back(shape);
     else
       shapes_.emplace_back(std::nullopt);
     // What is wrong with any shape is said before the first is tuned.
-    const Options first = numbered(1);
+    const TuneOptions first = numbered(1);
     std::vector<std::string> warnings;
     for (const auto& shape : shapes_) {
       const Target target(first, workers_, shape);
@@ -60,7 +60,7 @@ class TuningAudit {
       judge(audited, shapes_[i]);
       done.push_back(std::move(audited));
     }
-    if (!options_->output) say("journals: " + prefix_ + "-*.jsonl");
+    if (!options_->outputs.prefix) say("journals: " + prefix_ + "-*.jsonl");
   }
 
  private:
@@ -76,13 +76,13 @@ class TuningAudit {
   }
 
   void say(const std::string& text) const {
-    if (!options_->quiet) platform::print_to_stderr("audit: " + text);
+    if (!options_->terminal.quiet) platform::print_to_stderr("audit: " + text);
   }
 
-  Options numbered(int number) const {
-    Options options = *options_;
-    options.output = fmt::format("{}-run{}", prefix_, number);
-    options.seed += static_cast<std::uint64_t>(number - 1);
+  TuneOptions numbered(int number) const {
+    TuneOptions options = *options_;
+    options.outputs.prefix = fmt::format("{}-run{}", prefix_, number);
+    options.search.seed += static_cast<std::uint64_t>(number - 1);
     return options;
   }
 
@@ -101,18 +101,18 @@ class TuningAudit {
   }
 
   /// The options of a run that no budget cuts short: it says how good the winners really are.
-  Options unbounded(const char* name) const {
-    Options options = *options_;
-    options.output = prefix_ + name;
-    options.max_evals.reset();
-    options.time_budget.reset();
+  TuneOptions unbounded(const char* name) const {
+    TuneOptions options = *options_;
+    options.outputs.prefix = prefix_ + name;
+    options.search.max_evals.reset();
+    options.search.time_budget.reset();
     options.stop_within.reset();
-    options.strategy.reset();
+    options.search.strategy.reset();
     return options;
   }
 
   // A shape without a valid spec does not end the audit; a fault of the machine does.
-  static Tuned execute(const Options& options, Target& target, const JobOptions& orders) try {
+  static Tuned execute(const TuneOptions& options, Target& target, const JobOptions& orders) try {
     return tune::commands::tune(options, target, orders);
   } catch (const Error& error) {
     if (error.code() != ExitCode::none_valid) throw;
@@ -121,18 +121,18 @@ class TuningAudit {
   }
 
   AuditRun tune(int number, const ShapeOrNone& shape) {
-    const Options options = numbered(number);
-    AuditRun audited{number, options.seed, {}, 0, {}, {}, {}};
+    const TuneOptions options = numbered(number);
+    AuditRun audited{number, options.search.seed, {}, 0, {}, {}, {}};
     const auto recorded = tune_once(options, shape, audited);
     if (!audited.winner) return audited;
     // With a time budget the same command continues the search.
-    if (!options.time_budget) audited.replayed = replays(options, shape, *audited.winner);
+    if (!options.search.time_budget) audited.replayed = replays(options, shape, *audited.winner);
     if (recorded) audited.simulated = simulates(*recorded, *audited.winner);
     return audited;
   }
 
   /// The journal, if it can be replayed without the tuning file, which may define another objective than the time.
-  std::optional<fs::path> tune_once(const Options& options, const ShapeOrNone& shape, AuditRun& audited) {
+  std::optional<fs::path> tune_once(const TuneOptions& options, const ShapeOrNone& shape, AuditRun& audited) {
     Target target(options, workers_, shape);
     const Tuned tuned = execute(options, target, orders());
     const fs::path& journal = target.outputs.journal;
@@ -147,8 +147,8 @@ class TuningAudit {
     return by_time_alone ? std::optional(journal) : std::nullopt;
   }
 
-  bool replays(Options options, const ShapeOrNone& shape, const Spec& winner) {
-    options.quiet = true;
+  bool replays(TuneOptions options, const ShapeOrNone& shape, const Spec& winner) {
+    options.terminal.quiet = true;
     options.retry_failed = false;
     JobOptions again = orders();
     again.anew = false;
@@ -159,7 +159,7 @@ class TuningAudit {
   }
 
   bool simulates(const fs::path& journal, const Spec& winner) const {
-    Options options;
+    TuneOptions options;
     options.simulate = journal;
     options.tune = true;
     const auto simulated = simulated_winner(options, {});
@@ -173,8 +173,8 @@ class TuningAudit {
       if (run.winner) specs.emplace(identity(*run.winner), *run.winner);
     if (audit_->exhaustive && !specs.empty()) {
       say(audited.name + ": every spec in full");
-      Options options = unbounded("-exhaustive");
-      options.strategy = search::parse_strategy("exhaustive");
+      TuneOptions options = unbounded("-exhaustive");
+      options.search.strategy = search::parse_strategy("exhaustive");
       Target target(options, workers_, shape);
       const Tuned tuned = execute(options, target, in_full({}));
       if (!tuned.rows.empty()) specs.emplace(identity(tuned.rows.front().trial->spec), tuned.rows.front().trial->spec);
@@ -199,8 +199,8 @@ class TuningAudit {
   std::map<std::string, double> joint_costs(const std::vector<Spec>& specs, const std::string& name,
                                             const ShapeOrNone& shape) {
     say(fmt::format("{}: finals of {} winners", name, specs.size()));
-    Options options = unbounded("-joint");
-    options.finalists = static_cast<int>(specs.size());
+    TuneOptions options = unbounded("-joint");
+    options.finals.finalists = static_cast<int>(specs.size());
     Target target(options, workers_, shape);
     const Tuned tuned = execute(options, target, in_full(specs));
     std::map<std::string, double> costs;
@@ -209,8 +209,8 @@ class TuningAudit {
     return costs;
   }
 
-  const Options* options_;
   const AuditOptions* audit_;
+  const TuneOptions* options_;
   exec::Workers workers_;
   std::string prefix_;
   std::vector<ShapeOrNone> shapes_;
@@ -219,6 +219,6 @@ class TuningAudit {
 
 }  // namespace
 
-void audit_tunings(const Options& options, std::vector<AuditedShape>& done) { TuningAudit(options).run(done); }
+void audit_tunings(const AuditOptions& audit, std::vector<AuditedShape>& done) { TuningAudit(audit).run(done); }
 
 }  // namespace tune::commands

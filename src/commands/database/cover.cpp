@@ -8,6 +8,7 @@
 #include <set>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
 #include "commands/messages.h"
@@ -21,6 +22,32 @@
 
 namespace tune::commands {
 namespace {
+
+/// `tune cover`: finds the fewest binaries that are nearly as fast as the best of each size, and adds them to the
+/// database with the rule that chooses among them.
+struct CoverOptions {
+  std::filesystem::path database;
+  std::vector<std::filesystem::path> runs;
+  SelectionOptions selection;
+  double slowdown = 1.03;
+  std::optional<std::filesystem::path> weights;
+  std::optional<std::filesystem::path> output;
+};
+
+void bind(cli::Command& command, CoverOptions& options) {
+  command.path("DB", options.database, "FILE", "The database, which gets the rule").required().files(kYamlFiles);
+  command.several("RUN", options.runs, "FILE", "Journals of the tunings that its results are from")
+      .required()
+      .files(kRecordings);
+  command
+      .number_between("--slowdown", options.slowdown, 1, 100, "X",
+                      "How much slower than the best of each size they may be")
+      .shows_default();
+  command.path("--weights", options.weights, "FILE", "A list of sizes with calls: how often each is needed")
+      .files(kShapeFiles);
+  bind_selection(command, options.selection, kTheOnlyDevice);
+  command.path("--output,-o", options.output, "FILE", "Write the database with the rule to this file instead");
+}
 
 /// `calls:` of a list of sizes.
 std::map<database::Sizes, double> weights_of(const CoverOptions& options) {
@@ -124,8 +151,6 @@ std::string left_out_text(const database::Slowdowns& table, double limit) {
   return text + "\n";
 }
 
-}  // namespace
-
 ExitCode cover(const CoverOptions& options) {
   const database::Database database = database::read_database(options.database);
   const database::ResultGroup& group = the_group(database, options.selection);
@@ -139,5 +164,10 @@ ExitCode cover(const CoverOptions& options) {
   results::set_rule(options.output.value_or(options.database), database, group, rule);
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kCover = cli::command_spec<CoverOptions, bind, cover>(
+    "cover", "Find few configurations that are nearly the best for all sizes");
 
 }  // namespace tune::commands

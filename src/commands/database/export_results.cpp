@@ -2,6 +2,7 @@
 #include <map>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/database/dispatch_export.h"
 #include "commands/database/selection.h"
 #include "database/database_file.h"
@@ -9,6 +10,24 @@
 #include "platform/files/streams.h"
 
 namespace tune::commands {
+namespace {
+
+/// `tune export`: writes what a program needs to use the results of a database.
+struct ExportOptions {
+  std::filesystem::path database;
+  SelectionOptions selection;
+  std::string format;
+  std::optional<std::filesystem::path> output;
+};
+
+void bind(cli::Command& command, ExportOptions& options) {
+  command.path("DB", options.database, "FILE", "The database").required().files(kYamlFiles);
+  const auto format = [&](const std::string& text) { options.format = text; };
+  command.choice("--format", format, "header|json|cmake|csv", "A C++17 header, JSON, -D flags for CMake, or a table")
+      .required();
+  bind_selection(command, options.selection, kTheOnlyDevice);
+  command.path("--output,-o", options.output, "FILE", "Write to this file (default: stdout)");
+}
 
 ExitCode export_results(const ExportOptions& options) {
   const std::map<std::string, std::function<std::string(const commands::DispatchTable&)>> formats = {
@@ -25,5 +44,10 @@ ExitCode export_results(const ExportOptions& options) {
     platform::print(text);
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kExport = cli::command_spec<ExportOptions, bind, export_results>(
+    "export", "Write what a program needs to use the results of a database");
 
 }  // namespace tune::commands

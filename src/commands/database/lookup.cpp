@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
 #include "commands/database/shape_rounding.h"
@@ -16,6 +17,32 @@
 
 namespace tune::commands {
 namespace {
+
+/// `tune lookup`: prints the best configuration that a database has for some sizes. none_valid: it has none.
+struct LookupOptions {
+  std::filesystem::path database;
+  SelectionOptions selection;
+  std::optional<std::int64_t> m, n, k;
+  std::vector<std::string> sizes;               ///< NAME=N: those of other problems
+  std::vector<std::string> keys;                ///< pow2, or NAME=EXPRESSION
+  std::vector<std::filesystem::path> validate;  ///< runs whose times tell the loss
+};
+
+void bind(cli::Command& command, LookupOptions& options) {
+  command.path("--db", options.database, "FILE", "The database").required().files(kYamlFiles);
+  command.whole("-m", options.m, 1, "M", "Rows of C");
+  command.whole("-n", options.n, 1, "N", "Columns of C");
+  command.whole("-k", options.k, 1, "K", "Length of the products");
+  command.list("--size", options.sizes, "NAME=N", "Another size; may be repeated");
+  bind_selection(command, options.selection, "Results of this device or architecture (default: this machine's)");
+  command.list("--key", options.keys, "pow2|NAME=EXPR",
+               "What sizes without a result become: pow2, or a size as an expression");
+  command
+      .several("--validate", options.validate, "FILE",
+               "Print what --key costs, by the times in these journals, instead of a result")
+      .needs("--key")
+      .files(kRecordings);
+}
 
 using Groups = std::vector<const database::ResultGroup*>;
 
@@ -116,10 +143,7 @@ void validate(const database::Database& database, const LookupOptions& options) 
   platform::print(with_escapes(text) + "\n");
 }
 
-}  // namespace
-
-ExitCode lookup(const Options& all) {
-  const LookupOptions& options = *all.lookup;
+ExitCode lookup(const LookupOptions& options) {
   const database::Database database = database::read_database(options.database);
   if (!options.validate.empty()) {
     validate(database, options);
@@ -128,12 +152,17 @@ ExitCode lookup(const Options& all) {
   const Groups groups = database::select_groups(database, selection_of(options.selection));
   const database::Sizes sizes = sizes_of(options);
   require_all_sizes(database, groups, sizes);
-  const database::Wanted wanted{wanted_device(all, options.selection, groups), sizes, size_key(options.keys, sizes)};
+  const database::Wanted wanted{wanted_device(options.selection, groups), sizes, size_key(options.keys, sizes)};
   const auto found = database::look_up(database, groups, wanted);
   if (!found) fail_to_find(database, groups, wanted);
   note_what_differs(*found, wanted);
   platform::print(database::write_found(*found));
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kLookup = cli::command_spec<LookupOptions, bind, lookup>(
+    "lookup", "Print the best configuration that a database has for some sizes");
 
 }  // namespace tune::commands

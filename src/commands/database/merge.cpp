@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/database/selection.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
@@ -8,6 +9,24 @@
 #include "results/database.h"
 
 namespace tune::commands {
+namespace {
+
+/// `tune merge`: adds the results of best YAML files and databases to a database.
+struct MergeOptions {
+  std::vector<std::filesystem::path> inputs;
+  std::filesystem::path output;
+  std::vector<std::string> aliases;  ///< OTHER=NAME
+};
+
+void bind(cli::Command& command, MergeOptions& options) {
+  command.several("RESULT", options.inputs, "FILE", "Best YAML files of tunings, and databases")
+      .required()
+      .files(kYamlFiles);
+  command.path("--output,-o", options.output, "FILE", "The database; what it has already is kept").required();
+  command.list("--alias", options.aliases, "OTHER=NAME",
+               "OTHER=NAME: another name of the device NAME; may be repeated");
+}
+
 ExitCode merge(const MergeOptions& options) {
   database::Database inputs;
   std::vector<std::string> notes;
@@ -24,5 +43,10 @@ ExitCode merge(const MergeOptions& options) {
       "\n");
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kMerge = cli::command_spec<MergeOptions, bind, merge>(
+    "merge", "Add results to a database: tune merge best.yaml more.yaml -o DB");
 
 }  // namespace tune::commands

@@ -12,6 +12,12 @@
 
 namespace tune::commands {
 
+void bind_selection(cli::Command& command, SelectionOptions& selection, const char* device_help) {
+  command.text("--kernel", selection.kernel, "NAME", "The name of a tuning file, where the database has several");
+  command.list("--problem", selection.problem, "KEY=V", "Only results with this, such as a=bf16; may be repeated");
+  command.text("--device", selection.device, "NAME", device_help);
+}
+
 std::pair<std::string, std::string> name_and_value(const char* option, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -52,7 +58,7 @@ const database::ResultGroup& the_group(const database::Database& database, const
                           groups.size(), groups.back()->device.driver, groups.back()->source));
 }
 
-database::TunedDevice wanted_device(const Options& options, const SelectionOptions& selection,
+database::TunedDevice wanted_device(const SelectionOptions& selection,
                                     const std::vector<const database::ResultGroup*>& groups) {
   if (selection.device) return {*selection.device, {}, {}, {}, {}};
   const auto backend = config::parse_backend(groups.front()->backend);
@@ -61,7 +67,7 @@ database::TunedDevice wanted_device(const Options& options, const SelectionOptio
                 fmt::format("the database has results of the backend '{}', which this tune does not know",
                             groups.front()->backend));
   try {
-    exec::Workers workers = find_workers(options);
+    exec::Workers workers = find_workers();
     const wire::Hello hello = workers.probe(*backend);
     if (!hello.no_device.empty()) throw Error(ExitCode::environment, hello.no_device);
     return {hello.device.name, hello.device.arch, hello.device.driver, hello.compiler, hello.vendor_library};

@@ -2,13 +2,22 @@
 #include <string>
 #include <vector>
 
-#include "cli/database_options.h"
-#include "cli/options.h"
+#include "cli/command.h"
 #include "database/lookup.h"
 
 namespace tune::commands {
 
-/// What the options of the commands about databases mean. Throw Error(bad_input).
+/// Which of a database's results are meant, where it has those of several kernels, problems or devices.
+struct SelectionOptions {
+  std::optional<std::string> kernel;
+  std::optional<std::string> device;  ///< unset: this machine's
+  std::vector<std::string> problem;   ///< KEY=VALUE
+};
+
+inline constexpr const char* kTheOnlyDevice = "Results of this device, where the database has several";
+void bind_selection(cli::Command& command, SelectionOptions& selection, const char* device_help);
+
+/// What the options mean. Throws Error(bad_input).
 database::Selection selection_of(const SelectionOptions& options);
 
 /// The one group that is meant, of one device and one version of everything. Throws Error(bad_input) if there are
@@ -17,7 +26,7 @@ const database::ResultGroup& the_group(const database::Database& database, const
 
 /// The device that results are wanted for: the named one, or this machine's, which is asked by a worker of the
 /// groups' backend. Throws Error(environment) if that has none.
-database::TunedDevice wanted_device(const Options& options, const SelectionOptions& selection,
+database::TunedDevice wanted_device(const SelectionOptions& selection,
                                     const std::vector<const database::ResultGroup*>& groups);
 
 /// `NVIDIA H200 (sm_90a), AMD EPYC`: all that the groups have results of.

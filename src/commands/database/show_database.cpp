@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "commands/commands.h"
+#include "commands/results/show.h"
 #include "database/database_file.h"
 #include "model/settings.h"
 #include "model/values/escaped_text.h"

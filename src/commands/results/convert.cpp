@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
@@ -16,6 +17,23 @@
 
 namespace tune::commands {
 namespace {
+
+/// `tune convert`.
+struct ConvertOptions {
+  std::filesystem::path input, output;
+  std::optional<std::string> to;   ///< journal, kernel-tuner, t4 or csv; unset: by the output's name
+  std::vector<std::string> typed;  ///< the command line
+};
+
+void bind(cli::Command& command, ConvertOptions& options) {
+  command.path("IN", options.input, "FILE", "Journal, Kernel Tuner cache, T4 results or CSV; may be .gz or .bz2")
+      .required()
+      .files(kRecordings);
+  command.path("OUT", options.output, "FILE", "By its name: .jsonl .json .t4.json .csv").required();
+  const auto to = [&](const std::string& text) { options.to = text; };
+  command.choice("--to", to, "journal|kernel-tuner|t4|csv", "The format, instead of by the name");
+  command.typed(options.typed);
+}
 
 using Format = recording::Recording::Format;
 
@@ -47,9 +65,7 @@ std::string to_csv(const recording::Recording& recording) {
   return text.str();
 }
 
-}  // namespace
-
-ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& command) {
+ExitCode convert(const ConvertOptions& options) {
   const Format format = format_of(options);
   std::error_code ignored;
   if (std::filesystem::equivalent(options.input, options.output, ignored))
@@ -60,7 +76,7 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
   std::string text;
   switch (format) {
     case Format::journal:
-      text = recording::to_journal(recording, command);
+      text = recording::to_journal(recording, options.typed);
       break;
     case Format::kernel_tuner:
       text = recording::to_kernel_tuner(recording, platform::timestamp());
@@ -81,5 +97,10 @@ ExitCode convert(const ConvertOptions& options, const std::vector<std::string>& 
   platform::print(line_with_escapes(report) + "\n");
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kConvert = cli::command_spec<ConvertOptions, bind, convert>(
+    "convert", "Write a recorded run in another format: tune convert IN OUT");
 
 }  // namespace tune::commands

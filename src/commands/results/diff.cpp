@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/messages.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
@@ -12,6 +13,34 @@
 
 namespace tune::commands {
 namespace {
+
+/// `tune diff`.
+struct DiffOptions {
+  fs::path before, now;
+  std::optional<double> threshold;  ///< 0.03: changes of up to 3 % are no regressions
+  std::optional<fs::path> markdown, junit, json;
+  std::optional<std::size_t> top;  ///< specs of each shape in the text; 0: all
+  bool any_device = false;         ///< the two may be of different devices
+  int exit_undecided = static_cast<int>(ExitCode::undecided);
+};
+
+void bind(cli::Command& command, DiffOptions& options) {
+  const char* what =
+      "PREFIX of a run's --output, best YAML, database, journal, CSV or other recorded run; may be .gz or .bz2";
+  command.path("OLD", options.before, "FILE", what).required().files(kResultFiles);
+  command.path("NEW", options.now, "FILE", what).required().files(kResultFiles);
+  command.share("--threshold", options.threshold,
+                "Exit with 3 if something is slower by more than this beyond doubt, 5 if that is open (default: 3%)");
+  bind_exit_undecided(command, options.exit_undecided);
+  command.path("--markdown", options.markdown, "FILE", "Write a summary for a page of a CI service");
+  command.path("--junit", options.junit, "FILE", "Write JUnit XML, a test case per spec");
+  command.path("--json", options.json, "FILE", "Write all that was compared");
+  bind_top(command, options.top, "Specs of each shape in the table, or all (default: 20)");
+  command.flag("--any-device", options.any_device, "Compare although the results are of different devices");
+  command.then([&options] {
+    for (fs::path* run : {&options.before, &options.now}) *run = recording::run_file(*run);
+  });
+}
 
 namespace fs = std::filesystem;
 
@@ -33,10 +62,7 @@ void write(const std::optional<fs::path>& path, const std::string& text) {
   platform::write_file(*path, text);
 }
 
-}  // namespace
-
-ExitCode diff(DiffOptions options) {
-  for (fs::path* run : {&options.before, &options.now}) *run = recording::run_file(*run);
+ExitCode diff(const DiffOptions& options) {
   must_not_be_inputs(options);
   results::ComparisonRules rules;
   rules.threshold = options.threshold.value_or(rules.threshold);
@@ -52,7 +78,13 @@ ExitCode diff(DiffOptions options) {
   write(options.junit, report::comparison_junit(comparison));
   write(options.json, recording::to_json(comparison));
   const Answer answer = is_slower(comparison);
-  return answer == Answer::yes ? ExitCode::check_failed : answer == Answer::open ? ExitCode::undecided : ExitCode::ok;
+  if (answer == Answer::open) return static_cast<ExitCode>(options.exit_undecided);
+  return answer == Answer::yes ? ExitCode::check_failed : ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kDiff = cli::command_spec<DiffOptions, bind, diff>(
+    "diff", "Compare two results: what became slower, beyond noise and a limit");
 
 }  // namespace tune::commands

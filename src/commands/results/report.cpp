@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/file.h"
@@ -17,6 +18,32 @@
 
 namespace tune::commands {
 namespace {
+
+/// `tune report`: writes or serves a page that shows recorded runs in a browser.
+struct ReportOptions {
+  std::vector<std::filesystem::path> runs;      ///< recorded ones
+  std::vector<std::filesystem::path> yamls;     ///< of their kernel
+  std::optional<std::filesystem::path> output;  ///< set unless the page is live
+  std::optional<platform::PageAddress> live;
+};
+
+void bind(cli::Command& command, ReportOptions& options) {
+  command
+      .several("RUN", options.runs, "FILE",
+               "PREFIX of a run's --output, or a journal, CSV file, other recorded run or database")
+      .required()
+      .files(kRecordings);
+  command.path("--output,-o", options.output, "FILE", "The HTML file to write");
+  bind_live(command, options.live, "Serve the page, which follows the runs, to this machine unless ADDRESS is given");
+  command.list("--yaml", options.yamls, "FILE", "The tuning file of the runs, for its objective, metrics and problem")
+      .files(kYamlFiles);
+  command.then([&options] {
+    if (!options.output && !options.live)
+      throw Error(ExitCode::bad_input,
+                  "tune report needs -o FILE for the page, such as -o report.html, or --live PORT");
+    for (std::filesystem::path& run : options.runs) run = recording::run_file(run);
+  });
+}
 
 /// That of the tuning file, or what the recording alone tells: a page needs no space.
 Plan plan_of(const recording::Recording& recording, const ReportOptions& options) {
@@ -73,15 +100,17 @@ void write_page(const std::filesystem::path& output, const ReportOptions& option
       line_with_escapes(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) + "\n");
 }
 
-}  // namespace
-
-ExitCode report(ReportOptions options) {
-  for (std::filesystem::path& run : options.runs) run = recording::run_file(run);
+ExitCode report(const ReportOptions& options) {
   if (options.output) write_page(*options.output, options);
   if (!options.live) return ExitCode::ok;
   const auto data = [&](const recording::Recording& recording) { return data_of(recording, options); };
   results::serve({options.runs.front().stem().string(), options.runs, data}, *options.live);
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kReport = cli::command_spec<ReportOptions, bind, report>(
+    "report", "Show runs on a page for the browser: tune report RUN... -o report.html");
 
 }  // namespace tune::commands

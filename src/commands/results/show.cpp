@@ -1,8 +1,11 @@
+#include "commands/results/show.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "commands/commands.h"
+#include "commands/common_options.h"
 #include "commands/messages.h"
 #include "commands/tune/rules.h"
 #include "database/database_file.h"
@@ -15,6 +18,31 @@
 
 namespace tune::commands {
 namespace {
+
+/// `met:desc` sorts by `met`, largest first.
+void set_sort(ShowOptions& show, std::string column) {
+  constexpr std::string_view kDescending = ":desc";
+  show.descending = column.ends_with(kDescending);
+  if (show.descending) column.resize(column.size() - kDescending.size());
+  show.sort = std::move(column);
+}
+
+void bind(cli::Command& command, ShowOptions& options) {
+  command.path("RUN", options.run, "FILE", "PREFIX of a run's --output, or a journal, CSV file or other recorded run")
+      .required()
+      .files(kRecordings);
+  command.whole("--run", options.number, 1, "N", "Which run of a journal; the first is 1 (default: the last)");
+  bind_top(command, options.top, "Specs that are shown, or all (default: 20)");
+  command.value(
+      "--sort", [&options](const std::string& text) { set_sort(options, text); }, "NAME",
+      "Only the table, sorted by this column; NAME:desc puts the largest first");
+  command.comma_list("--columns", options.columns, "NAME,NAME",
+                     "Only the table, with these columns: met,GFLOPS/s,BM,registers");
+  command.flag("--failed", options.failed, "Every spec that failed, with its reason");
+  command.flag("--effects", options.effects, "What each parameter and each of its values does");
+  command.flag("--chart", options.chart, "The specs as bars");
+  command.flag("--changes", options.changes, "What would make another spec the winner");
+}
 
 struct Meant {
   std::filesystem::path file;
@@ -97,8 +125,6 @@ std::string sections(const ShowOptions& options, const report::Summary& summary,
   return text;
 }
 
-}  // namespace
-
 ExitCode show(const ShowOptions& options) {
   if (database::is_database(options.run)) return show_database(options);
   const auto [file, shape] = recording_of(options);
@@ -107,9 +133,9 @@ ExitCode show(const ShowOptions& options) {
   const results::RecordedResults shown = results::recorded_results(recording, file);
   say_what_is_shown(recording, shown);
 
-  Options looks;
+  TerminalOptions looks;
   looks.top = options.top;
-  results::ResultsRules rules = results_rules(looks);
+  results::ResultsRules rules = printed_results(looks);
   rules.command = shown.command;
   rules.tuned = shown.tuned;
   rules.time = shown.time;
@@ -124,5 +150,10 @@ ExitCode show(const ShowOptions& options) {
     platform::print(asked);
   return ExitCode::ok;
 }
+
+}  // namespace
+
+const cli::CommandSpec kShow =
+    cli::command_spec<ShowOptions, bind, show>("show", "Show the results of an earlier run again");
 
 }  // namespace tune::commands

@@ -55,25 +55,24 @@ class Inputs {
 
 std::string on_agent(const fs::path& path) { return std::string(wire::kInputs) + full_path(path).string(); }
 
-/// The command line of a run on one machine that would do what each agent is to do.
-std::vector<std::string> words_of(const Options& options, const exec::Requests& requests) {
-  Options there = options;
-  for (fs::path& yaml : there.yaml) yaml = on_agent(yaml);
-  there.shapes.reset();
-  if (requests.hello().devices.empty()) there.devices.reset();
-  std::vector<std::string> words = reproducing_command(there);
-  std::vector<std::string> more;
-  const auto add_path = [&](const char* name, const std::optional<fs::path>& path) {
-    if (path) more.insert(more.end(), {name, full_path(*path).string()});
+/// The command line of a run on one machine that would do what each agent is to do, without what the file behind
+/// --shapes says.
+std::vector<std::string> words_of(const TuneOptions& options, const exec::Requests& requests, bool share_processes) {
+  const auto rewritten = [&](const cli::GivenOption& option, const std::string& value) -> std::optional<std::string> {
+    if (option.name == "--shapes" || option.name == "--devices") return std::nullopt;
+    if (option.name == "--isolation" && !share_processes) return "spec";
+    if (option.name == "--yaml") return on_agent(value);
+    return option.is_path ? full_path(value).string() : value;
   };
-  if (options.tune) more.push_back("--tune");
-  if (options.share_processes) more.insert(more.end(), {"--isolation", "auto"});
-  if (!options.turns) more.push_back("--no-turns");
-  if (options.jobs > 0) more.insert(more.end(), {"--jobs", std::to_string(options.jobs)});
-  add_path("--keep", options.keep);
-  add_path("--store", options.store);
-  add_path("--base-store", options.base_store);
-  words.insert(words.begin() + 1, more.begin(), more.end());
+  std::vector<std::string> words = {"tune"};
+  const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
+  if (!options.given("--yaml"))
+    for (const fs::path& yaml : options.yaml) add({"--yaml", on_agent(yaml)});
+  // Of the devices of each model the options name those of the one that is tuned for now.
+  if (options.devices && !requests.hello().devices.empty()) add({"--devices", *options.devices});
+  add(options.given.words(cli::OptionText::Repeated::on_agents, rewritten));
+  if (!options.load.command.empty()) add({"--"});
+  add(options.load.command);
   return words;
 }
 
@@ -90,7 +89,7 @@ std::set<std::string> variables_in(const std::string& text) {
 }
 
 /// What of the environment a build depends on: what compilers are told by it, and what paths in the file name.
-std::map<std::string, std::string> environment_of(const Options& options) {
+std::map<std::string, std::string> environment_of(const TuneOptions& options) {
   std::set<std::string> names(std::begin(platform::kCompilerVariables), std::end(platform::kCompilerVariables));
   names.insert(std::begin(kHeaderVariables), std::end(kHeaderVariables));
   for (const fs::path& yaml : options.yaml) names.merge(variables_in(platform::read_file(yaml)));
@@ -102,27 +101,21 @@ std::map<std::string, std::string> environment_of(const Options& options) {
 
 }  // namespace
 
-std::unique_ptr<exec::Cluster> cluster_for(const Options& options) {
-  const ClusterOptions& given = options.cluster;
-  if (!given.launcher) return nullptr;
-  exec::ClusterRules rules;
-  rules.launcher = {*given.launcher, given.hosts, given.agents, (platform::folder_of_executable() / "tune").string()};
-  if (given.listen) {
-    rules.host = given.listen->host;
-    rules.port = given.listen->port;
-  }
+std::unique_ptr<exec::Cluster> cluster_for(const TuneOptions& options) {
+  if (!options.on_agents()) return nullptr;
+  exec::ClusterRules rules = options.cluster;
+  rules.launcher.program = (platform::folder_of_executable() / "tune").string();
   rules.devices = options.devices;
   rules.per_model = options.per_device_model;
-  rules.start_seconds = given.agents_within;
-  rules.silence_seconds = given.agent_timeout;
-  rules.step_seconds = options.timeout_build;
-  rules.say = [quiet = options.quiet](const std::string& text) {
+  rules.step_seconds = options.measure.deadlines.build.count();
+  rules.say = [quiet = options.terminal.quiet](const std::string& text) {
     if (!quiet || text.starts_with("warning")) platform::print_to_stderr(text);
   };
   return std::make_unique<exec::Cluster>(std::move(rules));
 }
 
-exec::AgentPlan agent_plan(const Options& options, const Target& target, const exec::Requests& requests) {
+exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, const exec::Requests& requests,
+                           bool share_processes) {
   const Plan& plan = target.plan();
   Inputs inputs;
   std::set<fs::path> folders(plan.build.include.begin(), plan.build.include.end());
@@ -139,7 +132,7 @@ exec::AgentPlan agent_plan(const Options& options, const Target& target, const e
   for (const Baseline& baseline : plan.baselines)
     if (!baseline.file.empty()) inputs.add(baseline.file);
   exec::AgentPlan result = inputs.take();
-  result.order.words = words_of(options, requests);
+  result.order.words = words_of(options, requests, share_processes);
   if (target.shape) result.order.shape = config::listed_shape(*target.shape);
   result.order.environment = environment_of(options);
   std::error_code ignored;

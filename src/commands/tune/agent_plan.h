@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "cli/options.h"
+#include "commands/tune/options.h"
 #include "commands/tune/target.h"
 #include "exec/cluster/cluster.h"
 #include "exec/request/requests.h"
@@ -9,8 +9,9 @@
 namespace tune::commands {
 
 /// The agents that --launcher asks for, which are not started yet; null without it.
-std::unique_ptr<exec::Cluster> cluster_for(const Options& options);
+std::unique_ptr<exec::Cluster> cluster_for(const TuneOptions& options);
 /// What agents need to do the same as this run would do on their machines. Throws Error(bad_input).
-exec::AgentPlan agent_plan(const Options& options, const Target& target, const exec::Requests& requests);
+exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, const exec::Requests& requests,
+                           bool share_processes);
 
 }  // namespace tune::commands

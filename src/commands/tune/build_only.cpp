@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "commands/commands.h"
 #include "commands/messages.h"
 #include "commands/tune/build_rows.h"
+#include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "exec/build/kept_files.h"
 #include "platform/files/streams.h"
@@ -44,17 +44,17 @@ const Spec* spec_of_reference(const Plan& plan, std::span<const report::BuildRow
   return builds_reference(plan) && row != rows.end() ? &row->spec : nullptr;
 }
 
-void print(const Options& options, const Target& target, const results::Findings& findings,
+void print(const TuneOptions& options, const Target& target, const results::Findings& findings,
            std::span<const report::BuildRow> rows) {
   const std::vector<Trial> lost = lost_in(rows);
   const report::Logs logs = results::write_logs(log_rules(options, target.outputs), lost);
   const report::ListLook look = list_look(options, target.plan());
   report::TextPage page(look.width, look.colors);
-  if (const auto columns = report::build_columns(rows, look); !options.quiet && !columns.empty()) {
+  if (const auto columns = report::build_columns(rows, look); !options.terminal.quiet && !columns.empty()) {
     for (const std::string& line : report::grid_lines(columns)) page.row(line);
     page.prose(report::constants_text(rows.front().spec, look));
   }
-  if (!options.quiet) page.losses(report::pruned_text(findings.pruned));
+  if (!options.terminal.quiet) page.losses(report::pruned_text(findings.pruned));
   page.losses(report::losses_text(lost, reproducing_command(options), logs));
   page.prose(fmt::format("Number of valid built specs: {} (out of {})", rows.size() - lost.size(), rows.size()));
   platform::print_escaped(page.text());
@@ -62,15 +62,16 @@ void print(const Options& options, const Target& target, const results::Findings
 
 }  // namespace
 
-ExitCode build_only(const Options& options, Target& target) {
+ExitCode build_only(const TuneOptions& options, Target& target) {
   results::Findings findings;
   const std::optional<tuning::Grid> grid = target.grid(options, findings);
   print_warnings(findings.notes.warnings());
-  if (!options.spec) grid->require_specs(name_of_input(options));
-  const exec::Requests requests(target.plan(), target.hello(), options.seed);
-  const auto strategy = tuning::strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  if (!options.search.spec) grid->require_specs(name_of_input(options));
+  const exec::Requests requests(target.plan(), target.hello(), options.search.seed);
+  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective);
   exec::MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
-  const auto most = static_cast<std::size_t>(options.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
+  const auto most =
+      static_cast<std::size_t>(options.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<report::BuildRow> rows = queue_builds(*strategy, most, service);
   const Spec* reference = spec_of_reference(target.plan(), rows);
   if (reference != nullptr) service.builds().find_intact_reference(*reference);

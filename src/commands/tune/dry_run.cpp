@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "commands/commands.h"
 #include "commands/messages.h"
 #include "commands/tune/build_rows.h"
+#include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/tune_rules.h"
 #include "exec/request/spec_launches.h"
@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ExitCode count(const Options& options, const Target& target) {
+ExitCode count(const TuneOptions& options, const Target& target) {
   const ValidSpecs specs(target.plan().space, config::restrictions(target.filters));
-  const bool bounded = options.max_evals && *options.max_evals < specs.size();
-  platform::print(
-      fmt::format("Number of valid specs: {}\n", bounded ? std::to_string(*options.max_evals) : specs.size_text()));
+  const bool bounded = options.search.max_evals && *options.search.max_evals < specs.size();
+  platform::print(fmt::format("Number of valid specs: {}\n",
+                              bounded ? std::to_string(*options.search.max_evals) : specs.size_text()));
   return specs.size() > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
 
@@ -31,12 +31,12 @@ ExitCode count(const Options& options, const Target& target) {
 /// the user names a device that need not be here, the first spec is built for it. Programs are not looked at.
 class Check {
  public:
-  Check(const Options& options, Target& target) {
+  Check(const TuneOptions& options, Target& target) {
     const Plan& plan = target.plan();
     std::error_code ignored;
     if (plan.backend == Backend::program || !fs::is_regular_file(plan.file, ignored)) return;
     const auto builder = target.machine.builder(plan.backend);
-    requests_.emplace(plan, builder.value_or(wire::Hello{}), options.seed);
+    requests_.emplace(plan, builder.value_or(wire::Hello{}), options.search.seed);
     if (!builder) return;
     builds_ = plan.backend != Backend::cpu && (options.arch || options.device_file);
     exec::MeasureOptions measure = measure_options(options, target.workers, plan.backend);
@@ -86,9 +86,9 @@ std::vector<std::string> what_is_missing(const Plan& plan) {
 }
 
 /// What a run would have to do, and how long that would take, as far as its journal knows.
-void print_forecast(const Options& options, const Target& target, const tuning::Grid& grid, std::int64_t count) {
+void print_forecast(const TuneOptions& options, const Target& target, const tuning::Grid& grid, std::int64_t count) {
   const auto last = recording::Journal::last_run_of(target.outputs.journal);
-  const exec::Requests requests(target.plan(), last ? last->hello : wire::Hello{}, options.seed);
+  const exec::Requests requests(target.plan(), last ? last->hello : wire::Hello{}, options.search.seed);
   tuning::Forecast forecast(work_to_do(options, target, grid, requests.has_build(), count, 1));
   const auto known =
       last ? recording::Journal::trials_of(target.outputs.journal) : std::unordered_map<std::string, Trial>();
@@ -101,13 +101,13 @@ void print_forecast(const Options& options, const Target& target, const tuning::
 
 }  // namespace
 
-ExitCode dry_run(const Options& options, Target& target) {
-  if (options.quiet && !options.spec && !options.partition) return count(options, target);
+ExitCode dry_run(const TuneOptions& options, Target& target) {
+  if (options.terminal.quiet && !options.search.spec && !options.partition) return count(options, target);
   results::Findings findings;
   const std::optional<tuning::Grid> grid = target.grid(options, findings);
   print_warnings(findings.notes.warnings());
   print_warnings(what_is_missing(target.plan()));
-  const auto strategy = tuning::strategy_for(search_rules(options), target.plan(), grid, target.objective);
+  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective);
   Check check(options, target);
   const report::ListLook look = list_look(options, target.plan());
   report::SpecList list(target.plan().space, look);
@@ -115,19 +115,19 @@ ExitCode dry_run(const Options& options, Target& target) {
   std::optional<std::string> reference_fault;
   std::int64_t count = 0;
   for (auto spec = strategy->ask(); spec; spec = strategy->ask()) {
-    if (options.max_evals && count == *options.max_evals) break;
+    if (options.search.max_evals && count == *options.search.max_evals) break;
     report::BuildRow row = check.row(std::move(*spec));
     if (count++ == 0) reference_fault = check.reference_fault(row.spec);
-    if (!options.quiet && !platform::print_escaped(list.add(row))) break;
+    if (!options.terminal.quiet && !platform::print_escaped(list.add(row))) break;
     if (row.loss) lost.push_back(std::move(row));
   }
   report::TextPage page(look.width, look.colors);
-  if (!options.quiet) page.prose(list.in_all());
-  if (!options.quiet) page.losses(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
+  if (!options.terminal.quiet) page.prose(list.in_all());
+  if (!options.terminal.quiet) page.losses(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
   page.losses(report::losses_text(lost_in(lost), reproducing_command(options)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   platform::print_escaped(page.text());
-  if (!options.quiet && !options.makes_several() && !options.spec && count > 0 && lost.empty() &&
+  if (!options.terminal.quiet && !options.makes_several() && !options.search.spec && count > 0 && lost.empty() &&
       what_is_missing(target.plan()).empty())
     print_forecast(options, target, *grid, count);
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);

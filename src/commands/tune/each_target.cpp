@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <span>
 
-#include "commands/commands.h"
 #include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
+#include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
@@ -17,11 +17,12 @@ namespace {
 using Shapes = std::vector<config::Shape>;
 
 /// Whether each block of the output begins with a verdict, which names its shape and model.
-bool begins_with_verdict(const Options& options) { return options.tune && !options.dry_run && !options.build_only; }
+bool begins_with_verdict(const TuneOptions& options) { return options.tune && !options.dry_run && !options.build_only; }
 
 // A shape or model without any spec does not prevent the others from being tuned.
-ExitCode run_one_of_several(const Options& options, exec::Workers& workers, const std::optional<config::Shape>& shape,
-                            const std::string& model, const TargetCommand& command) try {
+ExitCode run_one_of_several(const TuneOptions& options, exec::Workers& workers,
+                            const std::optional<config::Shape>& shape, const std::string& model,
+                            const TargetCommand& command) try {
   if (!begins_with_verdict(options)) platform::print(line_with_escapes(label_of(shape, model)) + "\n");
   Target target(options, workers, shape, model);
   return command(options, target);
@@ -32,7 +33,7 @@ ExitCode run_one_of_several(const Options& options, exec::Workers& workers, cons
 }
 
 /// Reads what the list says, without sizes of its own where it is of another tool.
-Shapes shapes_of_list(const Options& options, exec::Workers& workers, std::vector<std::string>& warnings) {
+Shapes shapes_of_list(const TuneOptions& options, exec::Workers& workers, std::vector<std::string>& warnings) {
   config::ShapeList list = config::read_shapes(*options.shapes);
   if (!list.as_called) return std::move(list.shapes);
   config::Shape sizes = list.shapes.front();
@@ -43,7 +44,7 @@ Shapes shapes_of_list(const Options& options, exec::Workers& workers, std::vecto
 }
 
 /// Those of the part that --partition names, or all.
-Shapes wanted_shapes(const Options& options, exec::Workers& workers, std::vector<std::string>& warnings) {
+Shapes wanted_shapes(const TuneOptions& options, exec::Workers& workers, std::vector<std::string>& warnings) {
   const Shapes shapes = shapes_of_list(options, workers, warnings);
   if (!options.partition) return shapes;
   const auto [part, parts] = *options.partition;
@@ -54,7 +55,7 @@ Shapes wanted_shapes(const Options& options, exec::Workers& workers, std::vector
   return {shapes.begin() + size * part / parts, shapes.begin() + size * (part + 1) / parts};
 }
 
-ExitCode run_shapes(const Options& options, exec::Workers& workers,
+ExitCode run_shapes(const TuneOptions& options, exec::Workers& workers,
                     std::span<const std::optional<config::Shape>> shapes, const std::string& model,
                     const TargetCommand& command) {
   ExitCode worst = ExitCode::ok;
@@ -62,12 +63,12 @@ ExitCode run_shapes(const Options& options, exec::Workers& workers,
   return worst;
 }
 
-ExitCode run_models(const Options& options, exec::Workers& workers, Backend backend,
+ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend backend,
                     std::span<const std::optional<config::Shape>> shapes, const TargetCommand& command) {
   ExitCode worst = ExitCode::ok;
   for (const std::string& model : workers.models(backend)) {
     workers.choose_model(backend, model);
-    Options each = options;
+    TuneOptions each = options;
     if (!workers.probe(backend).devices.empty()) each.devices = model;  // where there are devices to choose from
     worst = worse(worst, run_shapes(each, workers, shapes, model, command));
   }
@@ -76,11 +77,11 @@ ExitCode run_models(const Options& options, exec::Workers& workers, Backend back
 
 }  // namespace
 
-ExitCode for_each_target(const Options& given, const TargetCommand& command) {
-  Options options = given;
+ExitCode for_each_target(const TuneOptions& given, const TargetCommand& command) {
+  TuneOptions options = given;
   if (options.per_device_model) options.devices.reset();  // each model names its own
   const std::unique_ptr<exec::Cluster> cluster = cluster_for(options);
-  exec::Workers workers = find_workers(options, cluster.get());
+  exec::Workers workers = find_workers(options.measure.deadlines, cluster.get());
   if (!options.makes_several()) {
     Target target(options, workers);
     print_warnings(target.loaded.warnings);
@@ -100,7 +101,7 @@ ExitCode for_each_target(const Options& given, const TargetCommand& command) {
   }
   print_warnings(warnings);
   const std::size_t models = options.per_device_model ? workers.models(backend).size() : 1;
-  const TargetCommand one_of_all = [&](const Options& each, Target& target) {
+  const TargetCommand one_of_all = [&](const TuneOptions& each, Target& target) {
     target.of = static_cast<int>(shapes.size() * models);
     return command(each, target);
   };

@@ -15,7 +15,7 @@ constexpr std::size_t kComparedSpecs = 20;
 
 }  // namespace
 
-EarlierResult::EarlierResult(const Options& options, const Plan& plan, const Device& device)
+EarlierResult::EarlierResult(const TuneOptions& options, const Plan& plan, const Device& device)
     : before_(results::read_recorded_times(*options.baseline)),
       label_(tuning::label_of_named(plan, *options.baseline)) {
   rules_.threshold = options.threshold.value_or(rules_.threshold);

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "cli/options.h"
+#include "commands/tune/options.h"
 #include "model/values/error.h"
 #include "results/comparison.h"
 
@@ -11,7 +11,7 @@ namespace tune::commands {
 class EarlierResult {
  public:
   /// Throws Error(bad_input) if it cannot be compared with a run of this plan on this device.
-  EarlierResult(const Options& options, const Plan& plan, const Device& device);
+  EarlierResult(const TuneOptions& options, const Plan& plan, const Device& device);
 
   /// What became of the best; nullopt if the run found none.
   std::optional<RunComparison> compare(const Plan& plan, const Device& device, const results::Findings& findings) const;

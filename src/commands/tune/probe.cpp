@@ -1,13 +1,13 @@
-#include "commands/commands.h"
+#include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "config/reader/device_file.h"
 #include "platform/files/streams.h"
 
 namespace tune::commands {
 
-ExitCode probe(const Options& options) {
-  exec::Workers workers = find_workers(options);
-  platform::print(config::write_device(workers.probe(options.backend.value_or(Backend::cpu)).device));
+ExitCode probe(const TuneOptions& options) {
+  exec::Workers workers = find_workers(options.measure.deadlines);
+  platform::print(config::write_device(workers.probe(options.load.backend.value_or(Backend::cpu)).device));
   return ExitCode::ok;
 }
 

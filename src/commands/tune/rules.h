@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "commands/tune/options.h"
 #include "config/reader/load.h"
 #include "exec/device/measure_service.h"
 #include "exec/workers.h"
@@ -21,38 +21,34 @@
 namespace tune::commands {
 
 /// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
-std::string name_of_input(const Options& options);
+std::string name_of_input(const TuneOptions& options);
 
 // What the command line asks of each part of a run. No other file turns options into the rules of these parts.
 
-/// How the command line changes a tuning file, whether its specs are measured or replayed.
-config::LoadOptions load_options(const Options& options);
 /// The file of --device-file, which may be the name of a device. Throws Error(bad_input).
-std::optional<std::filesystem::path> device_file(const Options& options);
-tuning::GridRules grid_rules(const Options& options);
-tuning::SearchRules search_rules(const Options& options);
-tuning::MachineRules machine_rules(const Options& options, const results::Outputs& outputs);
-tuning::LookupRules resume_rules(const Options& options);
+std::optional<std::filesystem::path> device_file(const TuneOptions& options);
+tuning::GridRules grid_rules(const TuneOptions& options);
+tuning::MachineRules machine_rules(const TuneOptions& options, const results::Outputs& outputs);
+tuning::LookupRules resume_rules(const TuneOptions& options);
 /// `suffix` tells the shapes of --shapes apart.
-results::OutputRules output_rules(const Options& options, std::string suffix = "");
-results::LogRules log_rules(const Options& options, const results::Outputs& outputs);
+results::OutputRules output_rules(const TuneOptions& options, std::string suffix = "");
+results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs);
+/// How results are printed on stdout.
+results::ResultsRules printed_results(const TerminalOptions& terminal);
 /// `csv`: the file that will have all specs; empty: none.
-results::ResultsRules results_rules(const Options& options, const std::filesystem::path& csv = {});
+results::ResultsRules results_rules(const TuneOptions& options, const std::filesystem::path& csv = {});
 /// How a dry run and --build-only list specs on stdout.
-report::ListLook list_look(const Options& options, const Plan& plan);
-report::ProgressStyle progress_style(const Options& options, const Plan& plan);
+report::ListLook list_look(const TuneOptions& options, const Plan& plan);
+report::ProgressStyle progress_style(const TuneOptions& options, const Plan& plan);
 /// Bytes that a store which nobody has named may hold.
 inline constexpr std::int64_t kStoreLimit = std::int64_t{10} << 30;
-/// Where build artifacts lie.
-platform::StorePlaces store_places(const Options& options);
+platform::StorePlaces store_places(const StoreOptions& options);
 /// Throws Error(environment) if the backend's worker is not installed.
-exec::MeasureOptions measure_options(const Options& options, const exec::Workers& workers, Backend backend);
+exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend);
 
-/// How many builds run at a time.
-int jobs(const Options& options);
 /// The workers of this installation.
-exec::Workers find_workers(const Options& options, exec::Cluster* cluster = nullptr);
+exec::Workers find_workers(const exec::Deadlines& deadlines = {}, exec::Cluster* cluster = nullptr);
 /// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
-std::vector<std::string> reproducing_command(const Options& options);
+std::vector<std::string> reproducing_command(const TuneOptions& options);
 
 }  // namespace tune::commands

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "commands/commands.h"
 #include "commands/messages.h"
+#include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "config/reader/filter.h"
 #include "exec/evaluate/replay_runner.h"
@@ -18,15 +18,15 @@
 namespace tune::commands {
 namespace {
 
-bool has_sizes(const Options& options) { return options.m || options.n || options.k; }
+bool has_sizes(const TuneOptions& options) { return options.load.m || options.load.n || options.load.k; }
 
 /// Without a tuning file, sizes choose one of the problems of a journal.
-bool sizes_choose(const Options& options, const recording::Recording& recording) {
+bool sizes_choose(const TuneOptions& options, const recording::Recording& recording) {
   return options.yaml.empty() && has_sizes(options) && recording.format == recording::Recording::Format::journal;
 }
 
-results::RecordedPlanRules plan_rules(const Options& options, const recording::Recording& recording) {
-  results::RecordedPlanRules rules = {*options.simulate, options.yaml, load_options(options), device_file(options)};
+results::RecordedPlanRules plan_rules(const TuneOptions& options, const recording::Recording& recording) {
+  results::RecordedPlanRules rules = {*options.simulate, options.yaml, options.load, device_file(options)};
   if (sizes_choose(options, recording)) rules.load.m = rules.load.n = rules.load.k = std::nullopt;
   return rules;
 }
@@ -41,11 +41,11 @@ std::string other_problems_note(const recording::Recording& last, std::size_t pr
 /// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the
 /// last. Without a tuning file, sizes name it, and the grid is that of the tuning that the journal has seen last, if it
 /// tells that.
-recording::Recording chosen_recording(const Options& options, std::string& note) {
+recording::Recording chosen_recording(const TuneOptions& options, std::string& note) {
   if (options.yaml.empty()) {
-    if (options.m && options.n && options.k)
-      return recording::read_run(*options.simulate,
-                                 {{}, true, fmt::format("M{}-N{}-K{}", *options.m, *options.n, *options.k)});
+    if (options.load.m && options.load.n && options.load.k)
+      return recording::read_run(
+          *options.simulate, {{}, true, fmt::format("M{}-N{}-K{}", *options.load.m, *options.load.n, *options.load.k)});
     recording::Recording recording = recording::read_run(*options.simulate, {{}, true});
     if (sizes_choose(options, recording))
       throw Error(ExitCode::bad_input, "-m, -n and -k choose a recorded problem together; give all three");
@@ -68,7 +68,7 @@ recording::Recording chosen_recording(const Options& options, std::string& note)
   return std::move(recordings.back());
 }
 
-results::Outputs outputs_of(const Options& options) {
+results::Outputs outputs_of(const TuneOptions& options) {
   results::OutputRules rules = output_rules(options);
   rules.journal = false;
   results::Outputs outputs(rules);
@@ -85,7 +85,7 @@ report::ProgressStyle no_progress() {
 }
 
 /// The specs that pass the filters, from the tuning file's grid or from the recorded ones.
-ValidSpecs wanted_specs(const Options& options, const Plan& plan, const recording::Recording& recording,
+ValidSpecs wanted_specs(const TuneOptions& options, const Plan& plan, const recording::Recording& recording,
                         results::Findings& findings) {
   const std::vector<config::Filter>& filters = findings.filters = config::parse_filters(options.filters, plan.space);
   if (!options.yaml.empty()) {
@@ -101,14 +101,14 @@ ValidSpecs wanted_specs(const Options& options, const Plan& plan, const recordin
 }
 
 /// Readers know specs by the numbers of the recorded run, and ties are decided by them; but a tuning file has its own.
-void number_as_recorded(Spec& spec, const Options& options, const tuning::Replay& replay) {
+void number_as_recorded(Spec& spec, const TuneOptions& options, const tuning::Replay& replay) {
   if (options.yaml.empty()) spec.mesh_idx = replay.recorded_idx(spec).value_or(spec.mesh_idx);
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const Options& options, const ValidSpecs& specs, const Plan& plan,
+std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const ValidSpecs& specs, const Plan& plan,
                                               const Objective& objective, const tuning::Replay& replay,
                                               results::Findings& findings) {
-  tuning::SearchRules rules = search_rules(options);
+  tuning::SearchRules rules = options.search;
   rules.say = [&findings](const std::string& text) { findings.notes.said(text); };
   if (rules.auto_clocks && specs.size() > 0)
     return tuning::at_chosen_clocks(rules, specs, findings.default_spec, objective);
@@ -118,7 +118,7 @@ std::unique_ptr<search::Strategy> strategy_of(const Options& options, const Vali
     const Spec spec = specs.spec(i);
     Spec numbered = spec;
     number_as_recorded(numbered, options, replay);
-    if (!options.spec || numbered.mesh_idx == *options.spec) listed.push_back(spec);
+    if (!options.search.spec || numbered.mesh_idx == *options.search.spec) listed.push_back(spec);
   }
   if (listed.empty())
     throw Error(ExitCode::bad_input,
@@ -126,11 +126,11 @@ std::unique_ptr<search::Strategy> strategy_of(const Options& options, const Vali
   return std::make_unique<search::Listed>(std::move(listed));
 }
 
-tuning::TunerRules tuner_rules(const Options& options, std::optional<double> enough) {
+tuning::TunerRules tuner_rules(const TuneOptions& options, std::optional<double> enough) {
   tuning::TunerRules rules;
-  rules.max_evals = options.max_evals;
+  rules.max_evals = options.search.max_evals;
   rules.time = options.time;
-  rules.time_budget = options.time_budget;
+  rules.time_budget = options.search.time_budget;
   rules.enough = enough;
   rules.keep_going = true;
   return rules;
@@ -138,7 +138,7 @@ tuning::TunerRules tuner_rules(const Options& options, std::optional<double> eno
 
 /// A tuning on a recorded run, ready to begin. What is made first is needed by what follows.
 struct Simulation {
-  explicit Simulation(const Options& options, tuning::Replay::Change change = {})
+  explicit Simulation(const TuneOptions& options, tuning::Replay::Change change = {})
       : recording(chosen_recording(options, choice)),
         loaded(results::load_recorded_plan(recording, plan_rules(options, recording))),
         objective(loaded.plan),
@@ -197,9 +197,9 @@ void note_recording(const recording::Recording& recording, const std::string& ch
   notes.results_are_simulated(findings.trials.size(), recording.trials.size(), recording.file, recording.device.name);
 }
 
-bool wants_finals(const Options& options) { return options.tune && options.finals; }
+bool wants_finals(const TuneOptions& options) { return options.tune && options.finals.hold; }
 
-void decide(const Options& options, Simulation& simulation) {
+void decide(const TuneOptions& options, Simulation& simulation) {
   results::Findings& findings = simulation.findings;
   std::vector<Trial>& trials = simulation.tuner.trials();
   if (wants_finals(options) && simulation.recording.finals)
@@ -207,13 +207,13 @@ void decide(const Options& options, Simulation& simulation) {
   const auto number = [&](Spec& spec) { number_as_recorded(spec, options, simulation.replay); };
   for (Trial& trial : trials) number(trial.spec);
   if (findings.default_spec) number(*findings.default_spec);
-  if (!findings.finals) findings.no_finals = options.finals ? "the recorded times decide" : "--no-finals";
+  if (!findings.finals) findings.no_finals = options.finals.hold ? "the recorded times decide" : "--no-finals";
   if (!findings.finals) return;
   for (Finalist& finalist : findings.finals->finalists)
     if (finalist.label.empty()) number(finalist.spec);
 }
 
-const Trial* choose(const Options& options, const SimulationHooks& hooks, Simulation& simulation) {
+const Trial* choose(const TuneOptions& options, const SimulationHooks& hooks, Simulation& simulation) {
   results::Findings& findings = simulation.findings;
   if (!hooks.choose) decide(options, simulation);
   findings.trials = std::move(simulation.tuner.trials());
@@ -224,7 +224,7 @@ const Trial* choose(const Options& options, const SimulationHooks& hooks, Simula
 
 }  // namespace
 
-ExitCode simulate(const Options& options) {
+ExitCode simulate(const TuneOptions& options) {
   Simulation simulation(options);
   print_warnings(simulation.loaded.warnings);
   const recording::Recording& recording = simulation.recording;
@@ -234,7 +234,7 @@ ExitCode simulate(const Options& options) {
                             options.time);
   tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
 
-  if (!options.spec) findings.specs = simulation.specs.size_text();
+  if (!options.search.spec) findings.specs = simulation.specs.size_text();
   const auto last_note = [&] { note_recording(recording, simulation.choice, wants_finals(options), findings); };
   const tuning::Tuning tuning = {.loaded = simulation.loaded,
                                  .objective = simulation.objective,
@@ -250,7 +250,7 @@ ExitCode simulate(const Options& options) {
   return tuning::write_results(results, simulation.outputs, recording.device, exporter);
 }
 
-std::optional<SimulatedWinner> simulated_winner(const Options& options, const SimulationHooks& hooks) {
+std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const SimulationHooks& hooks) {
   Simulation simulation(options, hooks.answer);
   simulation.tuner.sweep(*simulation.strategy);
   const Trial* chosen = choose(options, hooks, simulation);

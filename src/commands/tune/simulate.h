@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-#include "cli/options.h"
+#include "commands/tune/options.h"
 #include "model/statistics/objective.h"
 #include "tuning/replay.h"
 
@@ -25,6 +25,6 @@ struct SimulatedWinner {
 
 /// Tunes on a recorded run and prints and writes nothing. nullopt: no spec has a valid result. Throws as simulate(),
 /// and Error(bad_input) for an objective that is 0 or negative.
-std::optional<SimulatedWinner> simulated_winner(const Options& options, const SimulationHooks& hooks);
+std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const SimulationHooks& hooks);
 
 }  // namespace tune::commands

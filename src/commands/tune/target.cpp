@@ -13,11 +13,11 @@
 namespace tune::commands {
 namespace {
 
-config::Loaded load_for(const Options& options, const std::optional<config::Shape>& shape, tuning::Machine& machine) {
-  config::LoadOptions load_rules = load_options(options);
+config::Loaded load_for(const TuneOptions& options, const std::optional<config::Shape>& shape,
+                        tuning::Machine& machine) {
+  config::LoadOptions load_rules = options.load;
   load_rules.shape = shape;
-  load_rules.state = options.state;
-  if (!options.dry_run && !options.build_only) load_rules.run_seconds = options.timeout_run;
+  if (!options.dry_run && !options.build_only) load_rules.run_seconds = options.measure.deadlines.run.count();
   load_rules.file_must_exist = !options.dry_run;
   load_rules.present = [&](Backend backend) { return machine.present(backend); };
   load_rules.limits = [&](Backend backend) { return machine.limiting_device(backend); };
@@ -26,7 +26,7 @@ config::Loaded load_for(const Options& options, const std::optional<config::Shap
 }
 
 // What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.
-void guard(const Options& options, Plan& plan) {
+void guard(const TuneOptions& options, Plan& plan) {
   if (options.strict && plan.backend != Backend::cpu)
     throw Error(
         ExitCode::bad_input,
@@ -44,7 +44,7 @@ void require_programs(const Plan& plan) {
     throw Error(ExitCode::bad_input, missing.front());
 }
 
-std::vector<std::filesystem::path> input_files(const Options& options, const Plan& plan) {
+std::vector<std::filesystem::path> input_files(const TuneOptions& options, const Plan& plan) {
   std::vector<std::filesystem::path> inputs = options.yaml;
   if (!plan.file.empty()) inputs.push_back(plan.file);
   std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
@@ -88,7 +88,7 @@ std::string label_of(const std::optional<config::Shape>& shape, const std::strin
   return sizes + (sizes.empty() || model.empty() ? "" : " on ") + model;
 }
 
-Target::Target(const Options& options, exec::Workers& its_workers, const std::optional<config::Shape>& its_shape,
+Target::Target(const TuneOptions& options, exec::Workers& its_workers, const std::optional<config::Shape>& its_shape,
                const std::string& its_model)
     : workers(its_workers),
       shape(its_shape),
@@ -114,9 +114,9 @@ void Target::add_warnings_to(std::vector<std::string>& warnings) const {
     if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
 }
 
-std::optional<tuning::Grid> Target::grid(const Options& options, results::Findings& findings) const {
+std::optional<tuning::Grid> Target::grid(const TuneOptions& options, results::Findings& findings) const {
   tuning::GridRules rules = grid_rules(options);
-  rules.one_configuration = options.configuration || names_any(shape, plan().default_settings);
+  rules.one_configuration = options.load.configuration || names_any(shape, plan().default_settings);
   std::optional<tuning::Grid> grid = tuning::examine_grid(rules, plan(), filters, findings.notes);
   if (!grid) return grid;
   findings.filters = filters;

@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/options.h"
+#include "commands/tune/options.h"
 #include "config/reader/filter.h"
 #include "config/reader/load.h"
 #include "exec/workers.h"
@@ -27,7 +27,7 @@ struct Target {
   /// Reads the tuning file, for one problem of --shapes if there are several, and probes the device if its expressions
   /// need it; writes nothing. `model` is that of the devices if several models are tuned for, to tell their files
   /// apart. `workers` must outlive this. Throws Error.
-  Target(const Options& options, exec::Workers& workers, const std::optional<config::Shape>& shape = std::nullopt,
+  Target(const TuneOptions& options, exec::Workers& workers, const std::optional<config::Shape>& shape = std::nullopt,
          const std::string& model = "");
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
@@ -36,7 +36,7 @@ struct Target {
   const wire::Hello& hello() { return machine.hello(plan().backend); }
   /// Returns the grid, and adds the reasons why points are pruned and the notes for the user to `findings`. Throws
   /// Error(bad_input).
-  std::optional<tuning::Grid> grid(const Options& options, results::Findings& findings) const;
+  std::optional<tuning::Grid> grid(const TuneOptions& options, results::Findings& findings) const;
   /// Adds those of the tuning file that are not yet there.
   void add_warnings_to(std::vector<std::string>& warnings) const;
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "commands/commands.h"
 #include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/earlier_result.h"
+#include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/tune_rules.h"
 #include "exec/cluster/agent_site.h"
@@ -67,7 +67,7 @@ results::LiveRuns live_runs(const Target& target) {
 }
 
 /// Throws Error(bad_input).
-void require_artifact(const Options& options, const Target& target, const exec::Requests& requests,
+void require_artifact(const TuneOptions& options, const Target& target, const exec::Requests& requests,
                       const std::optional<tuning::Grid>& grid) {
   if (!options.artifact) return;
   if (!requests.has_build())
@@ -76,14 +76,14 @@ void require_artifact(const Options& options, const Target& target, const exec::
   std::error_code ignored;
   if (std::filesystem::exists(*options.artifact, ignored) && !std::filesystem::is_directory(*options.artifact, ignored))
     throw Error(ExitCode::bad_input, "--artifact " + options.artifact->string() + " is no folder; choose another");
-  if (!options.tune && !options.spec && grid->specs.size() != 1)
+  if (!options.tune && !options.search.spec && grid->specs.size() != 1)
     throw Error(ExitCode::bad_input,
                 "--artifact copies what was built for one spec; add --tune to find the best, or "
                 "choose one with --spec N");
 }
 
 /// The devices of this machine, or of the first agent's. Throws Error(bad_input).
-std::vector<exec::ChosenDevice> chosen_devices(const Options& options, Target& target) {
+std::vector<exec::ChosenDevice> chosen_devices(const TuneOptions& options, Target& target) {
   const wire::Hello& machine = target.hello();
   const bool of_agents = target.workers.cluster() != nullptr && machine.devices.empty();
   return exec::choose_devices(of_agents ? std::nullopt : options.devices, machine);
@@ -108,13 +108,14 @@ void remember_results(recording::Journal& journal, const wire::ResultsRecord& re
 class TuningRun {
  public:
   /// Prints the warnings and begins the run in the journal; nothing is built or timed yet.
-  TuningRun(const Options& options, Target& target, const JobOptions& orders, results::Findings& findings)
+  TuningRun(const TuneOptions& options, Target& target, const JobOptions& orders, results::Findings& findings)
       : options_(&options), target_(&target), orders_(&orders), findings_(&findings) {
     tuner_.set_listener([this](const Trial& trial) {
       exporter_.add(trial);
       estimate(trial);
     });
-    if (grid_ && !grid_->uncounted && !options.spec && orders.only.empty()) findings.specs = grid_->specs.size_text();
+    if (grid_ && !grid_->uncounted && !options.search.spec && orders.only.empty())
+      findings.specs = grid_->specs.size_text();
     if (options.makes_several()) how_shown_.label = label_of(target.shape, target.model);
     how_shown_.compiler = machine_->compiler;
     how_shown_.vendor_library = machine_->vendor_library;
@@ -162,14 +163,14 @@ class TuningRun {
     }
     tuned.estimated = printed_estimate_;
     tuned.started_workers = measuring_.started() != nullptr;
-    if (!options_->quiet) print_usage();
+    if (!options_->terminal.quiet) print_usage();
   }
 
  private:
   std::optional<tuning::Grid> examined_grid() {
     std::optional<tuning::Grid> grid = target_->grid(*options_, *findings_);
     if (!orders_->silent) print_warnings(findings_->notes.warnings());
-    if (!options_->spec) grid->require_specs(name_of_input(*options_));
+    if (!options_->search.spec) grid->require_specs(name_of_input(*options_));
     return grid;
   }
 
@@ -211,7 +212,7 @@ class TuningRun {
     const Plan& plan = target_->plan();
     return {wire::kProtocol,
             plan.name,
-            options_->command,
+            options_->typed,
             platform::host_name(),
             ::getpid(),
             *machine_,
@@ -240,11 +241,10 @@ class TuningRun {
       throw Error(ExitCode::environment, why);
     const auto note_distrust = [this](const std::string& why) { journal_->append(wire::DistrustRecord{why}); };
     if (exec::Cluster* cluster = target_->workers.cluster()) {
-      Options there = *options_;
-      there.share_processes = resume_rules_.share_processes;
       return std::make_unique<exec::AgentSite>(
-          *cluster, requests_, agent_plan(there, *target_, requests_), store_places(*options_),
-          [this](const std::string& text) { progress_.say(text, now()); }, note_distrust);
+          *cluster, requests_, agent_plan(*options_, *target_, requests_, resume_rules_.share_processes),
+          store_places(options_->store), [this](const std::string& text) { progress_.say(text, now()); },
+          note_distrust);
     }
     exec::MeasureOptions measure = measure_options(*options_, target_->workers, target_->plan().backend);
     measure.devices = devices_;
@@ -268,7 +268,8 @@ class TuningRun {
   // What is to be done, and how long that takes if the journal tells. A list of sizes would have a line for each, and
   // has one estimate for all.
   void announce() {
-    const bool is_shown = !options_->quiet && !orders_->silent && !options_->spec && orders_->estimated_tunings > 0;
+    const bool is_shown =
+        !options_->terminal.quiet && !orders_->silent && !options_->search.spec && orders_->estimated_tunings > 0;
     estimated_ = !is_shown || grid_->uncounted;
     if (estimated_ || count_ < 2) return;
     forecast_.ask(*grid_, [this](const Spec& spec) {
@@ -299,7 +300,7 @@ class TuningRun {
     forecast_.add(trial);
     const Measurement* measurement = trial.measurement();
     if (measurement != nullptr && measurement->build.seconds > 0)
-      forecast_.add_artifact(bytes_in(store_places(*options_).folder / measurement->build.key));
+      forecast_.add_artifact(bytes_in(store_places(options_->store).folder / measurement->build.key));
     print_estimate();
   }
 
@@ -308,7 +309,7 @@ class TuningRun {
     tuning::remeasure_distrusted(tuner_, measuring_, resume_, findings_->notes);
     if (!options_->tune && !repeats_) return;
     std::vector<exec::Contender> stored =
-        tuning::stored_baselines(requests_, store_places(*options_), options_->baseline, findings_->notes);
+        tuning::stored_baselines(requests_, store_places(options_->store), options_->baseline, findings_->notes);
     const tuning::FinalsStage::Parts parts = {target_->plan(), target_->objective,
                                               requests_,       *journal_,
                                               progress_,       [this]() -> exec::Site& { return measuring_.site(); }};
@@ -332,7 +333,7 @@ class TuningRun {
     if (earlier_ && findings_->no_winner.empty())
       findings_->comparison = earlier_->compare(target_->plan(), machine_->device, *findings_);
     note_stale_best();
-    if (!options_->output) findings_->notes.journal_is_at(journal_->path());
+    if (!options_->outputs.prefix) findings_->notes.journal_is_at(journal_->path());
     if (journal_->lost()) findings_->notes.journal_is_lost(journal_->path());
   }
 
@@ -373,7 +374,7 @@ class TuningRun {
   } catch (const Error&) {
   }
 
-  const Options* options_;
+  const TuneOptions* options_;
   Target* target_;
   const JobOptions* orders_;
   results::Findings* findings_;
@@ -389,7 +390,7 @@ class TuningRun {
                              machine_->device, options_->time,  fresh_};
   std::optional<EarlierResult> earlier_ = earlier_result();
   std::unique_ptr<results::LivePage> live_ = live_page();
-  exec::Requests requests_{target_->plan(), *machine_, options_->seed};
+  exec::Requests requests_{target_->plan(), *machine_, options_->search.seed};
   std::unique_ptr<recording::Journal> own_journal_;
   recording::Journal* journal_ = begun_journal();
   std::int64_t count_ = count_of(*options_, *orders_, grid_);
@@ -412,7 +413,7 @@ class TuningRun {
 
 }  // namespace
 
-Tuned tune(const Options& options, Target& target, const JobOptions& orders) {
+Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders) {
   Tuned tuned;
   TuningRun run(options, target, orders, tuned.findings);
   run.finish(run.run(), tuned);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "commands/tune/options.h"
 #include "commands/tune/target.h"
 #include "config/recorded/best_yaml.h"
 #include "model/statistics/ranking.h"
@@ -37,6 +37,6 @@ struct Tuned {
 
 /// Tries the specs, and reports and writes what it found. If an error or an interruption ends the tuning early, the
 /// results are printed too, and then the exception is rethrown.
-Tuned tune(const Options& options, Target& target, const JobOptions& orders);
+Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders);
 
 }  // namespace tune::commands

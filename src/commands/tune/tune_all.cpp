@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "commands/commands.h"
 #include "commands/messages.h"
 #include "commands/tune/correctness_summary.h"
+#include "commands/tune/modes.h"
 #include "commands/tune/tune.h"
 #include "model/problem.h"
 #include "platform/files/streams.h"
@@ -37,10 +37,10 @@ std::optional<double> ratio_to(const config::BestResult& best, const std::string
 /// The tunings of a command: one, or one for each shape and model.
 class Tunings {
  public:
-  explicit Tunings(const Options& options) : options_(&options) {}
+  explicit Tunings(const TuneOptions& options) : options_(&options) {}
 
   /// Throws as tune().
-  ExitCode tune_one(const Options& options, Target& target) try {
+  ExitCode tune_one(const TuneOptions& options, Target& target) try {
     const config::Shape shape = target.shape.value_or(config::Shape{});
     // What cannot be added to is not to be found out when the first shape has been tuned.
     std::error_code ignored;
@@ -68,7 +68,7 @@ class Tunings {
 
   /// Once all are tuned, or the run ends early.
   void print(bool complete) const {
-    if (complete && options_->compare) platform::print(compared_.text());
+    if (complete && options_->demands.right_results) platform::print(compared_.text());
     if (!options_->makes_several() || !options_->tune || rows_.empty()) return;
     platform::print_escaped(report::workload_text(rows_, complete, platform::terminal_columns(STDOUT_FILENO)));
     if (!database_.empty()) platform::print_escaped(fmt::format("database: {}\n", database_.string()));
@@ -113,7 +113,7 @@ class Tunings {
 
   // After each problem the whole file is written, so that an interruption loses none.
   void write_lines(const Target& target, const config::BestResult& best) {
-    if (!options_->tuning_results) return;
+    if (!options_->outputs.tuning_results) return;
     lines_ += line_of(target, best);
     platform::write_file(target.outputs.tuning_results, lines_);
   }
@@ -134,7 +134,7 @@ class Tunings {
     return fmt::format("{} tunings: {}\n", rows_.size(), fmt::join(counts, ", "));
   }
 
-  const Options* options_;
+  const TuneOptions* options_;
   std::unique_ptr<recording::Journal> journal_;
   std::vector<tuning::TunedShape> winners_;
   std::vector<report::WorkloadRow> rows_;
@@ -147,9 +147,9 @@ class Tunings {
 
 }  // namespace
 
-ExitCode tune_all(const Options& options) {
+ExitCode tune_all(const TuneOptions& options) {
   Tunings tunings(options);
-  const auto tune_one = [&](const Options& each, Target& target) { return tunings.tune_one(each, target); };
+  const auto tune_one = [&](const TuneOptions& each, Target& target) { return tunings.tune_one(each, target); };
   try {
     const ExitCode code = for_each_target(options, tune_one);
     tunings.print(true);

@@ -24,14 +24,15 @@ std::chrono::steady_clock::duration ticks(double seconds) {
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
-bool repeats_result(const Options& options, const Target& target) {
-  return target.loaded.result && !options.tune && !options.audit;
+bool repeats_result(const TuneOptions& options, const Target& target) {
+  return target.loaded.result && !options.tune && !options.audited;
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const Options& options, const JobOptions& orders, const Target& target,
-                                              const std::optional<tuning::Grid>& grid, results::Notices& notes) {
+std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const JobOptions& orders,
+                                              const Target& target, const std::optional<tuning::Grid>& grid,
+                                              results::Notices& notes) {
   if (orders.only.empty()) {
-    tuning::SearchRules rules = search_rules(options);
+    tuning::SearchRules rules = options.search;
     rules.say = [&notes](const std::string& text) { notes.said(text); };
     if (grid) rules.first = tuning::specs_among(*grid, orders.first, target.shape.value_or(config::Shape{}));
     return tuning::strategy_for(rules, target.plan(), grid, target.objective);
@@ -39,44 +40,44 @@ std::unique_ptr<search::Strategy> strategy_of(const Options& options, const JobO
   return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
 }
 
-std::int64_t count_of(const Options& options, const JobOptions& orders, const std::optional<tuning::Grid>& grid) {
+std::int64_t count_of(const TuneOptions& options, const JobOptions& orders, const std::optional<tuning::Grid>& grid) {
   if (!orders.only.empty()) return std::ssize(orders.only);
-  const std::int64_t count = options.spec ? 1 : grid->specs.size();
-  return std::min(count, options.max_evals.value_or(count));
+  const std::int64_t count = options.search.spec ? 1 : grid->specs.size();
+  return std::min(count, options.search.max_evals.value_or(count));
 }
 
-tuning::TunerRules tuner_rules(const Options& options, const JobOptions& orders, const Target& target,
+tuning::TunerRules tuner_rules(const TuneOptions& options, const JobOptions& orders, const Target& target,
                                const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices) {
   tuning::TunerRules rules;
-  rules.max_evals = options.max_evals;
+  rules.max_evals = options.search.max_evals;
   rules.time = options.time;
-  rules.time_budget = options.time_budget;
-  if (rules.time_budget && options.tune && options.finals)
-    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals_budget.value_or(tuning::kFinalsSeconds));
+  rules.time_budget = options.search.time_budget;
+  if (rules.time_budget && options.tune && options.finals.hold)
+    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals.budget.value_or(tuning::kFinalsSeconds));
   if (options.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = options.tune && !orders.in_full;
   rules.keep_going = options.keep_going;
-  rules.jobs = jobs(options);
-  if (!options.spec && tuning::wants_search(search_rules(options), grid->specs.size()))
+  rules.jobs = options.measure.jobs;
+  if (!options.search.spec && tuning::wants_search(options.search, grid->specs.size()))
     rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
   return rules;
 }
 
 // One spec without anything to compare it with meets nobody in finals.
-report::RunLimits limits_of(const Options& options, const Target& target, const tuning::TunerRules& rules,
+report::RunLimits limits_of(const TuneOptions& options, const Target& target, const tuning::TunerRules& rules,
                             std::int64_t count) {
   report::RunLimits limits;
   if (rules.time_budget) limits.sweep = now() + ticks(*rules.time_budget);
-  if (options.time_budget) limits.run = now() + ticks(*options.time_budget);
+  if (options.search.time_budget) limits.run = now() + ticks(*options.search.time_budget);
   const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
-  if (!options.finals || (!several && !repeats_result(options, target))) return limits;
-  limits.finals_seconds = options.finals_budget.value_or(tuning::kShortFinals);
-  limits.finals_as_sweep = !options.finals_budget;
+  if (!options.finals.hold || (!several && !repeats_result(options, target))) return limits;
+  limits.finals_seconds = options.finals.budget.value_or(tuning::kShortFinals);
+  limits.finals_as_sweep = !options.finals.budget;
   return limits;
 }
 
-tuning::Work work_to_do(const Options& options, const Target& target, const std::optional<tuning::Grid>& grid,
+tuning::Work work_to_do(const TuneOptions& options, const Target& target, const std::optional<tuning::Grid>& grid,
                         bool has_build, std::int64_t count, std::size_t devices) {
   const report::RunLimits limits = limits_of(options, target, {}, count);
   tuning::Work work;
@@ -84,30 +85,28 @@ tuning::Work work_to_do(const Options& options, const Target& target, const std:
   if (!has_build) work.builds = 0;
   if (has_build && grid) work.builds = tuning::count_builds(*grid, count);
   work.in_turn = exec::cores_are_the_device(target.plan().backend);
-  work.jobs = jobs(options);
+  work.jobs = options.measure.jobs;
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
   work.finals_seconds = limits.finals_seconds;
   work.finals_as_sweep = limits.finals_as_sweep;
-  work.budget_seconds = options.time_budget;
+  work.budget_seconds = options.search.time_budget;
   return work;
 }
 
-tuning::FinalsStageRules finals_rules(const Options& options, const Target& target, bool one_process,
+tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& target, bool one_process,
                                       report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
-  tuning::FinalsStageRules rules;
-  rules.finalists = options.finalists;
-  rules.seed = options.seed;
+  tuning::FinalsStageRules rules = options.finals;
+  rules.seed = options.search.seed;
   rules.again = [&options](const Failure& failure, bool repeated) {
-    return options.retry_failed || tuning::has_lapsed(failure, repeated, options.timeout_build, options.timeout_run);
+    return options.retry_failed || tuning::has_lapsed(failure, repeated, options.measure.deadlines.build.count(),
+                                                      options.measure.deadlines.run.count());
   };
   rules.one_process = one_process;
-  rules.hold = options.finals;
   rules.alone = repeats_result(options, target);
-  rules.budget = options.finals_budget;
-  rules.time_budget = options.time_budget;
-  if (options.time_budget) rules.deadline = sweep_began + ticks(*options.time_budget);
-  rules.accuracy = options.accuracy.value_or(kAccuracy);
-  rules.noise = options.noise;
+  rules.time_budget = options.search.time_budget;
+  if (options.search.time_budget) rules.deadline = sweep_began + ticks(*options.search.time_budget);
+  rules.accuracy = options.demands.accuracy.value_or(kAccuracy);
+  rules.noise = options.demands.noise;
   if (options.baseline)
     rules.question = exec::Question{tuning::label_of_named(target.plan(), *options.baseline),
                                     options.threshold.value_or(results::ComparisonRules().threshold)};

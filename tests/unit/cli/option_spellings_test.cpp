@@ -8,7 +8,7 @@
 #include "search/kernel_tuner_names.h"
 #include "search/strategies.h"
 
-namespace tune::option_spellings_test {
+namespace tune::cli::option_spellings_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -91,4 +91,4 @@ TEST(OptionSpellings, KernelTunersStrategiesAreOurs) {
 }
 
 }  // namespace
-}  // namespace tune::option_spellings_test
+}  // namespace tune::cli::option_spellings_test

@@ -83,8 +83,7 @@ TEST(AuditTable, AllShapesCountByTheirRuns) {
 class Audited : public testing::Test {
  protected:
   Audited() {
-    options_.tune = true;
-    options_.audit = AuditOptions{};
+    options_.tuning.tune = true;
   }
 
   std::filesystem::path recording(const std::string& more_of_each = "") const {
@@ -103,7 +102,7 @@ class Audited : public testing::Test {
   }
 
   commands::AuditedShape audit(std::optional<double> noise) {
-    options_.audit->noise = noise;
+    options_.noise = noise;
     return commands::audit_recording(options_, recording(), "run");
   }
 
@@ -114,7 +113,7 @@ class Audited : public testing::Test {
   }
 
   TuningFolder folder_;
-  Options options_;
+  commands::AuditOptions options_;
 };
 
 TEST_F(Audited, WithoutNoiseTheBestIsAlwaysFound) {
@@ -137,10 +136,10 @@ TEST_F(Audited, NoiseMakesTheWinnerChange) {
 }
 
 TEST_F(Audited, TheSameSeedGivesTheSameRuns) {
-  options_.audit->runs = 4;
+  options_.runs = 4;
   const auto first = winners(audit(0.3));
   EXPECT_EQ(first, winners(audit(0.3)));
-  options_.seed = 2;
+  options_.tuning.search.seed = 2;
   const auto later = winners(audit(0.3));
   EXPECT_EQ(first[2], later[0]);
   EXPECT_EQ(first[3], later[1]);
@@ -148,24 +147,24 @@ TEST_F(Audited, TheSameSeedGivesTheSameRuns) {
 }
 
 TEST_F(Audited, TheFiguresOfASeedAreTheSameEverywhere) {
-  options_.audit->runs = 6;
+  options_.runs = 6;
   const commands::AuditedShape shape = audit(0.1);
   EXPECT_EQ(winners(shape), (std::vector<std::int64_t>{12, 6, 24, 6, 6, 6}));
   EXPECT_NEAR(commands::figures_of(shape).mean_regret, (0.01 + 0 + 0.03 + 0 + 0 + 0) / 6, 1e-9);
 }
 
 TEST_F(Audited, ASearchMissesWhatItDoesNotTry) {
-  options_.max_evals = 3;
-  options_.strategy = search::parse_strategy("random");
+  options_.tuning.search.max_evals = 3;
+  options_.tuning.search.strategy = search::parse_strategy("random");
   const commands::AuditFigures figures = commands::figures_of(audit(0));
   EXPECT_GT(figures.winners, 3);
   EXPECT_GT(figures.mean_regret, 0.01);
 }
 
 TEST_F(Audited, WhereMoreIsBetterTheRegretIsOfThat) {
-  options_.objectives = {"GFLOP/s"};
+  options_.tuning.load.objectives = {"GFLOP/s"};
   EXPECT_EQ(winners(audit(0)), std::vector<std::int64_t>(10, 6));
-  options_.audit->runs = 20;
+  options_.runs = 20;
   const commands::AuditedShape shape = audit(0.3);
   EXPECT_GT(commands::figures_of(shape).winners, 3);
   for (const commands::AuditRun& run : shape.runs) {
@@ -197,7 +196,7 @@ TEST_F(Audited, ARecordingWithoutAValidSpecHasNoWinners) {
 "1": {"T": 1, "time": "RuntimeFailedConfig"}}
 }
 )");
-  options_.audit->noise = 0.01;
+  options_.noise = 0.01;
   EXPECT_EQ(commands::figures_of(commands::audit_recording(options_, path, "none")).without_winner, 10);
 }
 

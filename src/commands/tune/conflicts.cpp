@@ -1,14 +1,14 @@
 #include <algorithm>
 
-#include "cli/options.h"
+#include "commands/tune/options.h"
 #include "model/values/error.h"
 
-namespace tune {
+namespace tune::commands {
 namespace {
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ExitCode::bad_input, text); }
 
-void check_files(const Options& options) {
+void check_files(const TuneOptions& options) {
   for (auto yaml = options.yaml.begin(); yaml != options.yaml.end(); ++yaml) {
     const auto same = [&](const std::filesystem::path& other) {
       std::error_code ignored;
@@ -17,75 +17,84 @@ void check_files(const Options& options) {
     if (std::any_of(options.yaml.begin(), yaml, same)) fail("--yaml " + yaml->string() + " is given twice");
   }
   std::error_code ignored;
-  if (options.keep && std::filesystem::exists(*options.keep, ignored) &&
-      !std::filesystem::is_directory(*options.keep, ignored))
-    fail("--keep " + options.keep->string() + " is a file; give the name of a folder");
-  if (!options.output) return;
-  const std::string last = options.output->filename().string();
+  const std::filesystem::path& keep = options.measure.keep;
+  if (!keep.empty() && std::filesystem::exists(keep, ignored) && !std::filesystem::is_directory(keep, ignored))
+    fail("--keep " + keep.string() + " is a file; give the name of a folder");
+  if (!options.outputs.prefix) return;
+  const std::string last = options.outputs.prefix->filename().string();
   if (last.empty() || last == "." || last == "..")
-    fail("--output '" + options.output->string() + "' is a folder; add what the files' names begin with, such as " +
-         (*options.output / "best").string());
+    fail("--output '" + options.outputs.prefix->string() +
+         "' is a folder; add what the files' names begin with, such as " + (*options.outputs.prefix / "best").string());
 }
 
-void check_audit(const Options& options) {
-  const AuditOptions& audit = *options.audit;
-  if (audit.noise && audit.recordings.empty())
-    fail("--with-noise is the noise of simulated times; real tunings have their own");
-  if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
-    fail("--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
-  if (options.yaml.empty() && options.tuned_command.empty() && audit.recordings.empty())
-    fail("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
+void check_cluster(const TuneOptions& options) {
+  const exec::LauncherRules& launcher = options.cluster.launcher;
+  if (!options.on_agents()) {
+    if (!launcher.hosts.empty()) fail("--hosts are for --launcher ssh; give that too");
+    if (launcher.agents > 0) fail("--agents are what a --launcher command starts; give that too");
+    if (options.given("--listen"))
+      fail("--listen is for the agents of --launcher; give that too (a page is served by --live)");
+    return;
+  }
+  if (options.dry_run || options.build_only || options.probe || options.simulate)
+    fail("--launcher starts agents that measure; --dry-run, --build-only, --probe and --simulate need none");
+  if (std::ranges::count(launcher.hosts, "") > 0) fail("--hosts has an empty name; write --hosts node1,node2");
+  auto hosts = launcher.hosts;
+  std::ranges::sort(hosts);
+  if (const auto twice = std::ranges::adjacent_find(hosts); twice != hosts.end())
+    fail("--hosts names " + *twice + " twice; one agent has all devices of its machine");
 }
 
-void check_tuned_command(const Options& options) {
-  const bool any = !options.tuned_command.empty();
+void check_tuned_command(const TuneOptions& options) {
+  const bool any = !options.load.command.empty();
   if (any && !options.yaml.empty())
     fail("what stands behind -- is the command to tune, and " + options.yaml.front().string() +
          " is a tuning file; give one of them (in a tuning file, run: is the command)");
   if (any && options.simulate) fail("--simulate runs nothing; it excludes a command behind --");
   if (any && options.build_only) fail("--build-only builds, and a command behind -- is not built; use --dry-run");
   if (any && options.probe) fail("--probe describes a device; it excludes a command behind --");
-  if (any && options.backend && options.backend != Backend::automatic && options.backend != Backend::program)
-    fail("a command behind -- is a program; drop --backend " + std::string(to_text(*options.backend)));
+  if (any && options.load.backend && options.load.backend != Backend::automatic &&
+      options.load.backend != Backend::program)
+    fail("a command behind -- is a program; drop --backend " + std::string(to_text(*options.load.backend)));
 }
 
-void check_one_configuration(const Options& options) {
-  if (options.auto_clocks && options.spec) fail("--spec runs one spec, at its clock; it excludes --clocks");
-  if (options.partition && options.spec) fail("--spec runs one spec; it excludes --partition");
+void check_one_configuration(const TuneOptions& options) {
+  if (options.search.auto_clocks && options.search.spec)
+    fail("--spec runs one spec, at its clock; it excludes --clocks");
+  if (options.partition && options.search.spec) fail("--spec runs one spec; it excludes --partition");
   if (options.partition && options.simulate)
     fail("--simulate and --partition exclude each other: a recording is answered as a whole");
-  if (options.configuration && options.shapes)
+  if (options.load.configuration && options.shapes)
     fail("--config_str is one configuration of one problem; it excludes --shapes");
 }
 
-void check_results(const Options& options) {
+void check_results(const TuneOptions& options) {
   if (options.compare_alone && options.tune)
     fail("--compare_wo_tuning checks specs without tuning; it excludes --tune and --tuning_results_file");
-  if (options.tuning_results && options.simulate)
+  if (options.outputs.tuning_results && options.simulate)
     fail("--tuning_results_file is for real tunings; --simulate writes --output PREFIX");
-  if (options.kbench_files && !options.output)
+  if (options.outputs.kbench && !options.outputs.prefix)
     fail("--kbench-files are named after --output; give --output PREFIX too");
-  if (options.best_ending && !options.tune && !options.dry_run && !options.build_only)
-    fail("--output " + options.output->string() + *options.best_ending +
+  if (options.output_is_best && !options.tune && !options.dry_run && !options.build_only)
+    fail("--output " + options.outputs.prefix->string() + options.outputs.best_ending +
          " is the file of the best spec, which is written with --tune; without it give --output " +
-         options.output->string() + ".csv");
+         options.outputs.prefix->string() + ".csv");
 }
 
 }  // namespace
 
-void refuse_conflicts(const Options& options) {
-  if (options.audit) check_audit(options);
+void refuse_conflicts(const TuneOptions& options) {
   check_files(options);
   check_tuned_command(options);
-  if (options.yaml.empty() && options.tuned_command.empty() && !options.probe && !options.simulate)
+  if (options.yaml.empty() && options.load.command.empty() && !options.probe && !options.simulate)
     fail(std::string("there is nothing to tune: --yaml FILE is missing, or -- and a command") +
          (options.names_sizes() ? ", and there is no gemm.yaml in this folder" : "") + "; see tune --help");
   check_one_configuration(options);
   check_results(options);
-  refuse_cluster_conflicts(options);
+  check_cluster(options);
   if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
-  if (options.strategy && (options.dry_run || options.build_only))
+  if (options.search.strategy && (options.dry_run || options.build_only))
     fail("--strategy needs measured times; --dry-run and --build-only take specs in mesh order");
   if (options.device_file && !options.dry_run && !options.build_only && !options.simulate)
     fail(
@@ -109,16 +118,16 @@ void refuse_conflicts(const Options& options) {
         "use one");
   if (options.per_device_model && options.devices && *options.devices != "all")
     fail("--per-device-model uses all devices; it excludes --devices " + *options.devices);
-  if (options.per_device_model && options.tuning_results)
+  if (options.per_device_model && options.outputs.tuning_results)
     fail("--tuning_results_file has one best for each size, and --per-device-model finds several; use --output PREFIX");
   if (options.live && options.makes_several())
     fail("--live shows one run, and " + several + " makes several; use tune report RUN... --live PORT beside it");
   if (options.simulate && options.devices) fail("--simulate measures on no device; it excludes --devices");
   if (options.simulate && options.shapes)
     fail("--simulate and --shapes exclude each other: a recording is of one problem");
-  if (options.shapes && (options.m || options.n || options.k))
+  if (options.shapes && (options.load.m || options.load.n || options.load.k))
     fail("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
-  if (options.probe && options.backend == Backend::automatic)
+  if (options.probe && options.load.backend == Backend::automatic)
     fail("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
   if (options.baseline && (!options.tune || options.simulate))
     fail(
@@ -128,13 +137,13 @@ void refuse_conflicts(const Options& options) {
     fail("--baseline is one result, and " + several + " makes several; compare the runs with tune diff");
   if (options.threshold && !options.baseline)
     fail("--threshold says how much slower than --baseline is no regression; give --baseline FILE too");
-  if (options.accuracy && !options.tune)
+  if (options.demands.accuracy && !options.tune)
     fail("--accuracy says how much slower than the best the winner may be; it goes with --tune");
-  if (options.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
-  if (options.finals_budget && !options.finals)
+  if (options.demands.noise && !options.tune) fail("--noise says how sure the best is to be; it goes with --tune");
+  if (options.finals.budget && !options.finals.hold)
     fail("--no-finals leaves nothing for --finals-budget; drop one of them");
   if (options.arch && !options.build_only && !options.dry_run)
     fail("--arch goes with --build-only and --dry-run; measuring is done on the device's own");
 }
 
-}  // namespace tune
+}  // namespace tune::commands

@@ -1,0 +1,200 @@
+#include "cli/command_line.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/completion.h"
+#include "cli/help.h"
+#include "cli/manual.h"
+#include "cli/spellings.h"
+#include "cli/undashed_command.h"
+#include "model/values/names.h"
+#include "platform/files/streams.h"
+#include "platform/process/terminal.h"
+
+namespace tune::cli {
+namespace {
+
+constexpr const char* kVersion = "tune " TUNE_VERSION;
+constexpr std::string_view kDashes = "--";
+
+/// The command that is tuned.
+std::vector<std::string> words_behind_dashes(int argc, const char* const* argv) {
+  const std::ptrdiff_t dashes = std::find(argv, argv + argc, kDashes) - argv;
+  if (dashes == argc) return {};
+  std::vector<std::string> words(argv + dashes + 1, argv + argc);
+  if (words.empty() || words.front().empty())
+    throw Error(ExitCode::bad_input,
+                "there is no command behind --; write tune --tune --param LEVEL:[1,9] -- xz "
+                "-{LEVEL} -k -c FILE");
+  return words;
+}
+
+std::vector<const char*> words_before_dashes(const std::vector<std::string>& words) {
+  std::vector<const char*> before;
+  for (const std::string& word : words) {
+    if (word == kDashes) break;
+    before.push_back(word.c_str());
+  }
+  return before;
+}
+
+std::size_t help_width() {
+  const int columns = platform::terminal_columns(STDOUT_FILENO);
+  return static_cast<std::size_t>(columns == 0 ? 80 : std::max(20, columns));
+}
+
+/// Prints a text.
+Action printing(std::function<std::string()> text) {
+  return [text = std::move(text)] {
+    platform::print(text());
+    return ExitCode::ok;
+  };
+}
+
+}  // namespace
+
+/// The command line: what it accepts, and what it then says.
+class CommandLine {
+ public:
+  CommandLine(const CommandSpec& tune, std::span<const CommandSpec* const> commands)
+      : app_(tune.help, tune.name),
+        text_(std::make_shared<CommandText>(CommandText{tune.name, tune.help, false, {}, {}})) {
+    add(app_, *text_, tune.bind);
+    for (const CommandSpec* spec : commands) add(spec->name, spec->help, spec->bind);
+    add_text_commands();
+    add_help();
+  }
+
+  std::optional<Action> read(int argc, const char* const* argv) {
+    if (!parse(in_our_spelling(argc, argv))) return std::nullopt;
+    Entry& called = this->called();
+    const std::vector<std::string> behind = words_behind_dashes(argc, argv);
+    if (!behind.empty() && !called.text->tunes)
+      throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
+    called.command.finish({argv, argv + argc}, behind);
+    return called.action;
+  }
+
+ private:
+  using Bind = std::function<Action(Command&)>;
+
+  struct Entry {
+    CLI::App* app;
+    CommandText* text;
+    Command command;
+    Action action;
+  };
+
+  void add(CLI::App& app, CommandText& text, const Bind& bind) {
+    Entry& entry = entries_.emplace_back(Entry{&app, &text, {app, text}, {}});
+    entry.action = bind(entry.command);
+  }
+
+  void add(const char* name, const char* help, const Bind& bind) {
+    CommandText& text = text_->commands.emplace_back(CommandText{name, help, false, {}, {}});
+    add(*app_.add_subcommand(name, help), text, bind);
+  }
+
+  void add_text_commands() {
+    add("completion", "Print a script that completes command lines in a shell", [text = text_](Command& command) {
+      const auto shell = std::make_shared<std::string>();
+      command
+          .choice(
+              "SHELL", [shell](const std::string& read) { *shell = read; }, "bash|zsh|fish", "The shell")
+          .required();
+      return printing([text, shell] { return completion(*text, *shell); });
+    });
+    add("man-page", "Print the manual page, which man -l shows",
+        [text = text_](Command&) { return printing([text] { return manual_page(*text, kVersion); }); });
+  }
+
+  void add_help() {
+    for (Entry& entry : entries_) {
+      entry.command.group("Help");
+      if (&entry == &entries_.front()) continue;
+      entry.command.declare("--help,-h,--help-all", "Print this help",
+                            *entry.app->set_help_flag("--help,-h,--help-all"));
+    }
+    Command& tune = entries_.front().command;
+    tune.declare("--help,-h", "Print the options that most people need", *app_.set_help_flag("--help,-h"));
+    tune.declare("--help-all", "Print all options", *app_.set_help_all_flag("--help-all"));
+    tune.declare("--version", "Print the version", *app_.set_version_flag("--version", kVersion));
+  }
+
+  std::string help_or_version(const CLI::Success& asked) {
+    if (asked.get_name() == "CallForVersion") return std::string(asked.what()) + "\n";
+    const CommandText& text = *called().text;
+    if (&text != text_.get()) return full_help("tune " + text.name, text, help_width());
+    return asked.get_name() == "CallForAllHelp" ? full_help("tune", text, help_width())
+                                                : short_help(text, help_width());
+  }
+
+  /// `tune` itself unless a command was named.
+  Entry& called() {
+    const auto named = std::ranges::find_if(
+        entries_, [&](const Entry& entry) { return entry.app != &app_ && app_.got_subcommand(entry.app); });
+    return named == entries_.end() ? entries_.front() : *named;
+  }
+
+  // Returns false if it printed what was asked for.
+  bool parse(const std::vector<std::string>& words) {
+    refuse_former_command(*text_, words);
+    const std::vector<const char*> before = words_before_dashes(words);
+    try {
+      app_.parse(static_cast<int>(before.size()), before.data());
+    } catch (const CLI::Success& asked) {
+      platform::print(help_or_version(asked));
+      return false;
+    } catch (const CLI::ParseError& error) {
+      refuse_command_without_dashes(*text_, words);
+      throw Error(ExitCode::bad_input, error.what() + advice());
+    }
+    for (const Entry& entry : entries_) entry.command.refuse_unlikely_paths();
+    refuse_command_without_dashes(*text_, words);
+    return true;
+  }
+
+  /// `, did you mean '--tune'?` for the first word that is no option, or where help is.
+  std::string advice() {
+    const Entry& entry = called();
+    std::vector<std::string> known;
+    for (const OptionText& option : entry.text->options)
+      for (const std::string& name : option.names)
+        if (name.starts_with(kDashes)) known.push_back(name);
+    const std::vector<std::string> unknown = app_.remaining(true);
+    const std::string nearest =
+        unknown.empty() ? "" : did_you_mean(unknown.front().substr(0, unknown.front().find('=')), known);
+    const std::string name = &entry == &entries_.front() ? "" : entry.text->name + " ";
+    return nearest.empty() ? "; see tune " + name + "--help" : nearest;
+  }
+
+  CLI::App app_;
+  std::shared_ptr<CommandText> text_;
+  std::deque<Entry> entries_;  ///< that of `tune` itself is the first
+};
+
+std::optional<Action> read_command_line(const CommandSpec& tune, std::span<const CommandSpec* const> commands, int argc,
+                                        const char* const* argv) {
+  return CommandLine(tune, commands).read(argc, argv);
+}
+
+void read_words(const std::function<void(Command&)>& bind, const std::vector<std::string>& words) {
+  CLI::App app;
+  CommandText text;
+  Command command(app, text);
+  bind(command);
+  const std::vector<const char*> before = words_before_dashes(words);
+  try {
+    app.parse(static_cast<int>(before.size()), before.data());
+  } catch (const CLI::ParseError& error) {
+    throw Error(ExitCode::bad_input, error.what());
+  }
+  std::vector<const char*> all;
+  for (const std::string& word : words) all.push_back(word.c_str());
+  command.finish(words, words_behind_dashes(static_cast<int>(all.size()), all.data()));
+}
+
+}  // namespace tune::cli

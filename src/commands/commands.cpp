@@ -1,0 +1,16 @@
+#include "commands/commands.h"
+
+namespace tune::commands {
+namespace {
+
+/// In the order of the help.
+constexpr const cli::CommandSpec* kCommands[] = {&kConvert, &kDiff, &kListShapes, &kReport, &kMerge, &kLookup, &kCover,
+                                                 &kExport,  &kShow, &kCache,      &kKokkos, &kAgent, &kAudit};
+
+}  // namespace
+
+std::optional<cli::Action> read_command_line(int argc, const char* const* argv) {
+  return cli::read_command_line(kTune, kCommands, argc, argv);
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,30 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "platform/net/page_server.h"
+
+// Options that several commands have, and the endings of the files that they take.
+
+namespace tune::commands {
+
+inline const std::vector<std::string> kYamlFiles = {"yaml", "yml"};
+inline const std::vector<std::string> kRecordings = {"jsonl", "json", "csv", "gz", "bz2"};
+inline const std::vector<std::string> kResultFiles = {"jsonl", "json", "csv", "gz", "bz2", "yaml", "yml"};
+inline const std::vector<std::string> kShapeFiles = {"yaml", "yml", "csv", "json", "log", "txt"};
+
+/// --top: how many rows a table shows; `all` is 0.
+cli::Option bind_top(cli::Command& command, std::optional<std::size_t>& top, const char* help);
+/// --exit-undecided.
+cli::Option bind_exit_undecided(cli::Command& command, int& code);
+/// What a command ends with that has --exit-undecided.
+inline ExitCode with_exit_undecided(ExitCode code, int undecided) {
+  return code == ExitCode::undecided ? static_cast<ExitCode>(undecided) : code;
+}
+/// --live [ADDRESS:]PORT.
+cli::Option bind_live(cli::Command& command, std::optional<platform::PageAddress>& live, const char* help);
+
+}  // namespace tune::commands

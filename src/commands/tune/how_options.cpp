@@ -1,0 +1,262 @@
+#include "commands/tune/how_options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "commands/common_options.h"
+
+namespace tune::commands {
+namespace {
+
+void bind_tuning(cli::Command& command, TuneOptions& options, const char* help) {
+  command.group("How");
+  command.flag("--tune", options.tune, help).common().for_agents();
+}
+
+/// What is done instead of measuring.
+void bind_mode(cli::Command& command, TuneOptions& options) {
+  command.flag("--dry-run,--dryrun", options.dry_run, "List the specs and what prunes the others; run nothing")
+      .common()
+      .repeats_spec();
+  command
+      .flag("--build-only,--build", options.build_only,
+            "Build every spec, run none; list registers, spills, shared memory and occupancy")
+      .repeats_spec();
+  command.flag("--probe", options.probe, "Print the device of --backend (default: cpu) as a device file");
+  command.path("--simulate", options.simulate, "FILE", "Answer specs from this recorded run; starts nothing")
+      .files(kRecordings)
+      .common()
+      .repeats_spec();
+}
+
+void bind_search(cli::Command& command, TuneOptions& options) {
+  tuning::SearchRules& search = options.search;
+  command
+      .list("--objective", options.load.objectives, "NAME",
+            "Instead of the file's: time, energy, GFLOP/s, GFLOPS/W or a metric")
+      .repeats_spec();
+  command.whole("--max-evals", search.max_evals, 1, "N", "Try at most this many specs").common();
+  std::string names;
+  for (const search::StrategyChoice& choice : search::strategies()) names += (names.empty() ? "" : " ") + choice.name;
+  const std::string help =
+      "How specs are chosen, with options as in genetic:population=30: " + names +
+      " (default: auto if there is a time budget or there are more than --max-evals specs, else exhaustive)";
+  bind_strategy(command, search.strategy, help.c_str());
+  command
+      .duration("--time-budget", search.time_budget,
+                "End the run after about this time, finals included: 90s, 10m, 1.5h")
+      .common();
+  command.share("--stop-within", options.stop_within,
+                "Stop at a spec this near to the best there can be, where that is known",
+                "share below 1, such as 1% or 0.01");
+  command.choice(
+      "--clocks", [&search](const std::string&) { search.auto_clocks = true; }, "auto",
+      "Measure one spec at some of the values of $device.sm_clock, and search only those near the best by a model");
+}
+
+void bind_devices(cli::Command& command, TuneOptions& options) {
+  command.whole("--jobs,--num-cpu", options.measure.jobs, 1, "N", "Builds at a time (default: one per core)")
+      .for_agents();
+  command
+      .text("--devices", options.devices, "LIST",
+            "GPUs to measure on: indices such as 0,1, a model, or all (default: the first)")
+      .repeats_spec();
+}
+
+void bind_models(cli::Command& command, TuneOptions& options) {
+  command.flag("--per-device-model", options.per_device_model,
+               "Tune for each model of the devices by itself, one after the other, on all devices of it");
+}
+
+void bind_processes(cli::Command& command, TuneOptions& options) {
+  exec::MeasureOptions& measure = options.measure;
+  command
+      .choice("--isolation", [&measure](const std::string& text) { measure.share_processes = text != "spec"; },
+              "spec|auto",
+              "A measure process per spec, or on GPUs one for many in the sweep, with spot checks (default: spec)",
+              {"device"})
+      .for_agents();
+  command
+      .choice(
+          "--check", [&options](const std::string& text) { options.strict = text == "strict"; }, "normal|strict",
+          "How buffers of CPU kernels are guarded: strict makes a read beyond an end fault (default: normal)")
+      .repeats_spec();
+  command
+      .bytes("--memory", options.memory,
+             "Memory that the process of a CPU kernel or a program may take: 500M, 12G (default: of CPU kernels four "
+             "fifths of what is left; of programs no limit)")
+      .repeats_spec();
+  command
+      .flag(
+          "--no-turns", [&measure] { measure.turns = false; },
+          "Time at once, although another run times on the same CPU or GPU")
+      .for_agents();
+  command.seconds("--timeout-build", measure.deadlines.build, "Seconds a build may take")
+      .shows_default()
+      .repeats_spec();
+  command
+      .seconds("--timeout-run,--timeout-secs", measure.deadlines.run,
+               "Seconds each of start, load and measuring may take")
+      .shows_default()
+      .repeats_spec();
+}
+
+void bind_time(cli::Command& command, TuneOptions& options) {
+  command
+      .choice(
+          "--state", [&options](const std::string& text) { options.load.state = parse_power_state(text); },
+          "burst|sustained", "Time GPU kernels at the boost clock, or under a steady load (default: burst)")
+      .repeats_spec();
+  const auto statistic = [&options](const std::string& text) {
+    using enum Statistic;
+    options.time.statistic = text == "mean" ? mean : text == "min" ? min : median;
+  };
+  command.choice("--statistic", statistic, "median|mean|min",
+                 "Which of a spec's launch times is its time in the sweep (default: median; the finals' are medians)");
+  command.choice(
+      "--outliers", [&options](const std::string& text) { options.time.without_outliers = text == "drop"; },
+      "keep|drop", "Whether launches that took far longer than the others count in it (default: keep)");
+}
+
+void bind_finals(cli::Command& command, TuneOptions& options) {
+  tuning::FinalsStageRules& finals = options.finals;
+  const char* share = "share below 1, such as 1% or 0.01";
+  command
+      .whole("--finalists", finals.finalists, 1, "N",
+             "Smallest number of finalists; all specs within 15 % of the best are finalists, up to 24")
+      .shows_default();
+  command.flag(
+      "--no-finals", [&finals] { finals.hold = false; }, "Take the best of the sweep; time no baseline");
+  command.duration(
+      "--finals-budget", finals.budget,
+      "End the finals after this time (default: the sweep's, or that of 16 rounds up to 30s if it is more)");
+  command.share("--accuracy", options.demands.accuracy,
+                "End the finals once the winner is slower than the best by at most this (default: 1%)", share);
+  command.share("--noise", options.demands.noise, "Exit with 5 if the time of the best is known less well than this",
+                "share below 1, such as 2% or 0.02");
+  bind_exit_undecided(command, options.exit_undecided);
+}
+
+void bind_baseline(cli::Command& command, TuneOptions& options) {
+  command
+      .path(
+          "--baseline", options.baseline, "FILE",
+          "Compare with this earlier result (best YAML, journal, CSV); exit with 3 if it was faster, 5 if that is open")
+      .files(kResultFiles);
+  command.share("--threshold", options.threshold, "By how much slower than --baseline is no regression (default: 3%)",
+                "share below 1, such as 3% or 0.03");
+}
+
+void bind_seed(cli::Command& command, TuneOptions& options) {
+  command.whole("--seed", options.search.seed, 0, "S", "Seed of inputs, search and the finals' order")
+      .shows_default()
+      .repeats_spec();
+}
+
+void bind_compare(cli::Command& command, TuneOptions& options) {
+  command.flag("--compare", options.demands.right_results, "Exit with 3 if a spec's result is wrong");
+  command.flag("--compare_wo_tuning", options.compare_alone,
+               "The same without --tune, for the specs that a file of --tuning_results_file names");
+}
+
+void bind_failures(cli::Command& command, TuneOptions& options) {
+  command.flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike");
+  command.flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run");
+}
+
+void bind_fresh(cli::Command& command, TuneOptions& options) {
+  command.flag("--fresh", options.fresh, "Measure again what the journal knows; its records are kept");
+}
+
+void bind_device_file(cli::Command& command, TuneOptions& options) {
+  command
+      .path("--device-file", options.device_file, "FILE",
+            "Take the device from this file, or by a name such as h100, in dry runs, --build-only and --simulate")
+      .files(kYamlFiles)
+      .repeats_spec();
+}
+
+void bind_arch(cli::Command& command, TuneOptions& options) {
+  command
+      .text("--arch", options.arch, "NAME",
+            "Build or list for this architecture, such as sm_90a; with --build-only, --dry-run")
+      .repeats_spec();
+}
+
+void bind_store(cli::Command& command, StoreOptions& store) {
+  command.path("--store", store.store, "DIR", "Build store instead of your own; who can write there is trusted")
+      .for_agents();
+  command.bytes("--store-limit", store.limit,
+                "Most that the build store may hold; what was not used for longest is removed (default: 10G, and no "
+                "limit for --store)");
+  command
+      .path("--base-store", store.base_store, "DIR", "A store to take from what your own does not have; never written")
+      .for_agents();
+}
+
+void bind_cluster(cli::Command& command, exec::ClusterRules& cluster) {
+  command.group("Several machines");
+  command.text("--launcher", cluster.launcher.launcher, "slurm|ssh|COMMAND",
+               "Run on several machines: slurm, ssh, or a command with {agent} that starts agents");
+  command.comma_list("--hosts", cluster.launcher.hosts, "A,B", "Machines for ssh, or for a command with {host}");
+  command.whole("--agents", cluster.launcher.agents, 1, "N",
+                "Agents that the --launcher command starts (default: one per host)");
+  const auto listen = [&cluster](const std::string& text) {
+    const platform::PageAddress address = cli::read_host(text);
+    cluster.host = address.host;
+    cluster.port = address.port;
+  };
+  command.value("--listen", listen, "HOST[:PORT]",
+                "Address of this machine that agents connect to (default: the one of its name)");
+  command.seconds("--agents-within", cluster.start_seconds, "Seconds in which all agents must connect").shows_default();
+  command
+      .seconds("--agent-timeout", cluster.silence_seconds,
+               "Seconds of silence after which an agent is lost, and its specs go to others")
+      .shows_default();
+}
+
+}  // namespace
+
+cli::Option bind_strategy(cli::Command& command, std::optional<search::StrategyChoice>& strategy, const char* help) {
+  std::vector<std::string> names;
+  for (const search::StrategyChoice& choice : search::strategies()) names.push_back(choice.name);
+  return command
+      .value(
+          "--strategy", [&strategy](const std::string& text) { strategy = search::parse_strategy(text); }, "NAME", help)
+      .suggests(names);
+}
+
+void bind_how(cli::Command& command, TuneOptions& options) {
+  bind_tuning(command, options, "Find the best spec: cut slow ones short, hold finals, write PREFIX.yaml");
+  bind_mode(command, options);
+  bind_search(command, options);
+  bind_devices(command, options);
+  bind_models(command, options);
+  bind_processes(command, options);
+  bind_time(command, options);
+  bind_finals(command, options);
+  bind_baseline(command, options);
+  bind_seed(command, options);
+  bind_compare(command, options);
+  bind_failures(command, options);
+  bind_fresh(command, options);
+  bind_device_file(command, options);
+  bind_arch(command, options);
+  bind_store(command, options.store);
+  bind_cluster(command, options.cluster);
+}
+
+void bind_how_audited(cli::Command& command, TuneOptions& options) {
+  bind_tuning(command, options, "Changes nothing: every audited run is one with --tune");
+  bind_search(command, options);
+  bind_devices(command, options);
+  bind_processes(command, options);
+  bind_time(command, options);
+  bind_finals(command, options);
+  bind_seed(command, options);
+  bind_failures(command, options);
+  bind_device_file(command, options);
+  bind_store(command, options.store);
+}
+
+}  // namespace tune::commands

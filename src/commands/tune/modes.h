@@ -1,0 +1,34 @@
+#pragma once
+#include <functional>
+
+#include "commands/tune/options.h"
+#include "commands/tune/target.h"
+#include "model/values/error.h"
+
+namespace tune::commands {
+
+// What `tune` itself can do, in a file of its name each. All throw Error, and Interrupted where processes run.
+
+/// `--dry-run`: lists the specs and what prunes the others; with `--quiet` it counts them. Starts nothing that times.
+ExitCode dry_run(const TuneOptions& options, Target& target);
+/// `--build-only`: builds every spec and runs none.
+ExitCode build_only(const TuneOptions& options, Target& target);
+/// Without another mode: tries the specs, with `--tune` in search of the best, and reports and writes what it found.
+/// Does so for each problem of `--shapes`, and with `--per-device-model` for each model, one after the other, with one
+/// journal, whose searches begin with the winners of those before them; with `--tune` prints a table of all and adds
+/// the winners to a database. Writes `--tuning_results_file`.
+ExitCode tune_all(const TuneOptions& options);
+/// One of these.
+using TargetCommand = std::function<ExitCode(const TuneOptions&, Target&)>;
+/// Does it for the tuning file, or with `--shapes` for each problem of the list, and with `--per-device-model` for each
+/// model of the devices.
+ExitCode for_each_target(const TuneOptions& options, const TargetCommand& command);
+
+/// `--probe`: prints the device of a backend as a device file.
+ExitCode probe(const TuneOptions& options);
+/// `--simulate`: tunes on a recorded run. Specs are answered from it, in the order they are asked for, and its seconds
+/// pass on a clock of its own; no worker, device or journal takes part. The space is that of the tuning file, or
+/// without one what was recorded. For a spec that is not in the recording nothing is written.
+ExitCode simulate(const TuneOptions& options);
+
+}  // namespace tune::commands

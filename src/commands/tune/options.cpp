@@ -1,0 +1,191 @@
+#include "commands/tune/options.h"
+
+#include <unistd.h>
+
+#include "commands/common_options.h"
+#include "commands/tune/how_options.h"
+
+namespace tune::commands {
+namespace {
+
+constexpr const char* kDefaultFile = "gemm.yaml";
+
+// What to tune.
+
+void bind_files(cli::Command& command, TuneOptions& options) {
+  config::LoadOptions& load = options.load;
+  command.group("What to tune");
+  command.several("--yaml,yaml", options.yaml, "FILE", "Tuning file; several are joined (same name and file)")
+      .files(kYamlFiles)
+      .common()
+      .repeats_spec();
+  command.list("--param", load.params, "NAME:V", "Replace the values of a parameter: NAME:VALUE or NAME:[a,b]")
+      .common()
+      .repeats_spec();
+  command.list("--add-param", load.new_params, "NAME:V", "Add a parameter that the file does not have").repeats_spec();
+  command.list("--filter", options.filters, "NAME=V", "Only specs with this value; values of one name are alternatives")
+      .common();
+}
+
+void bind_spec(cli::Command& command, TuneOptions& options) {
+  command
+      .whole("--spec", options.search.spec, std::numeric_limits<std::int64_t>::min(), "N",
+             "Only the spec with this mesh_idx")
+      .common();
+  const auto partition = [&options](const std::string& text) {
+    options.partition = cli::parse_part(text);
+    if (!options.partition) throw cli::Refused{"'" + text + "' is no part; write 0:4 for the first of four"};
+  };
+  command.value("--partition", partition, "I:N",
+                "Only part I of N, from 0:N on: of the sizes with --shapes, else of the specs");
+}
+
+void bind_problem(cli::Command& command, TuneOptions& options) {
+  config::LoadOptions& load = options.load;
+  command.whole("-m", load.m, 1, "M", "Problem size M instead of the file's").repeats_spec();
+  command.whole("-n", load.n, 1, "N", "Problem size N").repeats_spec();
+  command.whole("-k", load.k, 1, "K", "Problem size K").repeats_spec();
+  command
+      .list("--problem", load.problem, "KEY=V",
+            "Set an entry of the problem: a=bf16, batch=8, rowMajorB=N, init=normal")
+      .repeats_spec();
+}
+
+void bind_configuration(cli::Command& command, TuneOptions& options) {
+  command
+      .text("--config_str", options.load.configuration, "TEXT",
+            "Only the configuration of tune_gemm's text: M16_N8_K128_BM64_BN64_BK64_GM1_SK2_nW2")
+      .repeats_spec();
+}
+
+void bind_shapes(cli::Command& command, TuneOptions& options) {
+  command.path("--shapes,--gemm_size_file", options.shapes, "FILE", "List of sizes; each is tuned on its own")
+      .files(kShapeFiles)
+      .repeats_spec();
+  const auto backend = [&options](const std::string& text) {
+    options.load.backend = config::parse_backend(text);
+    if (!options.load.backend) throw cli::Refused{"'" + text + "' is none of auto, cuda, hip, cpu, program"};
+  };
+  command.value("--backend", backend, "auto|cuda|hip|cpu|program", "What runs the kernel, instead of the file's")
+      .repeats_spec();
+}
+
+void bind_programs(cli::Command& command, TuneOptions& options) {
+  config::LoadOptions& load = options.load;
+  command.group("Programs and commands");
+  command.flag("--shell", load.shell, "Run the command by /bin/sh (default: no shell)").repeats_spec();
+  command.flag("--whole", load.whole, "Time the whole command, whatever it prints").repeats_spec();
+  command.whole("--warmup", load.warmup, 0, "N", "Runs or launches that are not timed, before those that are")
+      .repeats_spec();
+  command.text("--prepare", load.prepare, "CMD", "Run this by /bin/sh before each run, those of the warm-up included")
+      .repeats_spec();
+  command.text("--cleanup", load.cleanup, "CMD", "Run this by /bin/sh after the last run of each spec").repeats_spec();
+  command.behind_dashes(load.command);
+}
+
+// What comes out.
+
+void bind_output(cli::Command& command, TuneOptions& options, const char* help) {
+  command.group("What comes out");
+  command.path("--output,-o", options.outputs.prefix, "PREFIX", help).common();
+}
+
+void bind_other_formats(cli::Command& command, TuneOptions& options) {
+  results::OutputRules& outputs = options.outputs;
+  command
+      .path("--tuning_results_file", outputs.tuning_results, "FILE",
+            "Tune, and write the best configuration of each size to one file, which --shapes reads")
+      .files(kYamlFiles);
+  command.flag("--kbench-files", outputs.kbench, "Also write PREFIX.txt and PREFIX.failures.json, as kbench does");
+  command
+      .path("--kt-cache", outputs.kt_cache, "FILE",
+            "Append every spec to this Kernel Tuner cache file, for ktdashboard")
+      .files({"json"});
+  command.path("--t4", outputs.t4, "FILE", "Write the results in the T4 format").files({"json"});
+}
+
+void bind_color(cli::Command& command, TerminalOptions& terminal) {
+  const auto color = [&terminal](const std::string& text) {
+    using enum TerminalOptions::Color;
+    terminal.color = text == "auto" ? automatic : text == "always" ? always : never;
+  };
+  command.choice("--color", color, "auto|always|never",
+                 "Whether the output is coloured (default: auto, which is on a terminal, unless NO_COLOR is set)");
+}
+
+void bind_copies(cli::Command& command, TuneOptions& options) {
+  command
+      .path("--keep", options.measure.keep, "DIR",
+            "Save artifact, source, log and output of failed specs here; with --build-only, of all")
+      .common()
+      .for_agents();
+  command.path("--artifact", options.artifact, "DIR",
+               "Copy what was built for the best spec (.cubin, .hsaco, .so) here");
+  bind_live(command, options.live,
+            "Serve a page that shows the run while it goes on, to this machine unless ADDRESS is given");
+}
+
+void bind_progress(cli::Command& command, TerminalOptions& terminal) {
+  command.flag("--quiet,-q", terminal.quiet, "No progress; results only").common();
+  command.flag("--verbose,-v", terminal.verbose, "Log what every process does, on stderr");
+}
+
+/// best.csv means the files best.*.
+void split_output(TuneOptions& options) {
+  results::OutputRules& outputs = options.outputs;
+  if (!outputs.prefix) return;
+  const std::string ending = outputs.prefix->extension();
+  options.output_is_best = ending == ".yaml" || ending == ".yml";
+  if (options.output_is_best) outputs.best_ending = ending;
+  if (options.output_is_best || ending == ".csv" || ending == ".jsonl") outputs.prefix->replace_extension();
+}
+
+}  // namespace
+
+void bind_tune(cli::Command& command, TuneOptions& options) {
+  bind_files(command, options);
+  bind_spec(command, options);
+  bind_problem(command, options);
+  bind_configuration(command, options);
+  bind_shapes(command, options);
+  bind_programs(command, options);
+  bind_how(command, options);
+  bind_output(command, options,
+              "Write PREFIX.csv, PREFIX.jsonl and, with --tune, PREFIX.yaml; PREFIX may end in one of these");
+  bind_other_formats(command, options);
+  bind_top(command, options.terminal.top, "Specs in the table of --tune, or all (default: 20)").common();
+  bind_color(command, options.terminal);
+  bind_copies(command, options);
+  bind_progress(command, options.terminal);
+  command.typed(options.typed);
+  command.given(options.given);
+}
+
+void bind_audited(cli::Command& command, TuneOptions& options) {
+  bind_files(command, options);
+  bind_problem(command, options);
+  bind_shapes(command, options);
+  bind_programs(command, options);
+  bind_how_audited(command, options);
+  bind_output(command, options, "Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
+  bind_color(command, options.terminal);
+  bind_progress(command, options.terminal);
+  command.typed(options.typed);
+  command.given(options.given);
+}
+
+void add_consequences(TuneOptions& options) {
+  split_output(options);
+  // The commands of tune_gemm do not say that they tune, and name no tuning file.
+  if (options.outputs.tuning_results && !options.dry_run && !options.build_only) options.tune = true;
+  if (options.compare_alone) options.demands.right_results = true;
+  const bool measures = !options.simulate && !options.probe;
+  if (options.yaml.empty() && measures && options.names_sizes() && std::filesystem::exists(kDefaultFile))
+    options.yaml = {kDefaultFile};
+  if (!options.given("--jobs")) options.measure.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  options.search.in_mesh_order = options.dry_run || options.build_only;
+  options.search.default_first = options.tune;
+  options.search.auto_clocks = options.search.auto_clocks && !options.search.in_mesh_order;
+}
+
+}  // namespace tune::commands

@@ -1,0 +1,102 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/values.h"
+#include "config/reader/load.h"
+#include "exec/cluster/cluster.h"
+#include "exec/device/measure_service.h"
+#include "model/trial.h"
+#include "results/outputs.h"
+#include "results/results.h"
+#include "tuning/finals_stage.h"
+#include "tuning/searching.h"
+
+namespace tune::commands {
+
+/// How results and progress look.
+struct TerminalOptions {
+  std::optional<std::size_t> top;  ///< specs in the table; 0: all; unset: 20
+  enum class Color { automatic, always, never } color = Color::automatic;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// Where build artifacts lie.
+struct StoreOptions {
+  std::optional<std::filesystem::path> store, base_store;
+  std::optional<std::int64_t> limit;  ///< bytes
+};
+
+/// What `tune` itself is told. Where a part of a run has settings of its own, they are a member; the command line sets
+/// those of their fields that are for the user. docs/options.md says what each option means.
+struct TuneOptions {
+  // What to tune.
+  std::vector<std::filesystem::path> yaml;
+  config::LoadOptions load;  ///< what changes in the file, or the command that is tuned instead of it
+  std::vector<std::string> filters;
+  std::optional<cli::Part> partition;
+  std::optional<std::filesystem::path> shapes;
+
+  // What is done.
+  bool tune = false, dry_run = false, build_only = false, probe = false;
+  std::optional<std::filesystem::path> simulate;
+  bool audited = false;  ///< one of several tunings of the same, each as if it were the only one
+
+  // How.
+  tuning::SearchRules search;
+  std::optional<double> stop_within;  ///< 0.01: within 1 % of the best there can be
+  exec::MeasureOptions measure;
+  TimeRule time;  ///< what stands for the launches of a spec in the sweep
+  tuning::FinalsStageRules finals;
+  results::Demands demands;
+  std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
+  std::optional<double> threshold;                ///< 0.03: being slower than it by up to 3 % is no regression
+  int exit_undecided = static_cast<int>(ExitCode::undecided);
+  bool compare_alone = false;          ///< --compare_wo_tuning
+  std::optional<std::string> devices;  ///< all, indices, or a model
+  bool per_device_model = false;
+  bool strict = false;                 ///< --check strict
+  std::optional<std::int64_t> memory;  ///< bytes
+  bool keep_going = false;
+  bool retry_failed = false;
+  bool fresh = false;  ///< measures again what the journal knows
+  std::optional<std::filesystem::path> device_file;
+  std::optional<std::string> arch;
+  StoreOptions store;
+  exec::ClusterRules cluster;  ///< without a launcher the run is on this machine
+
+  // What comes out.
+  results::OutputRules outputs;
+  bool output_is_best = false;                    ///< --output names the best YAML file itself
+  std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
+  std::optional<platform::PageAddress> live;      ///< where the run's page is served while it goes on
+  TerminalOptions terminal;
+
+  cli::Given given;
+  std::vector<std::string> typed;  ///< the command line, program name first
+
+  /// Whether the command line says which problems are tuned for.
+  bool names_sizes() const { return shapes || load.m || load.n || load.k || load.configuration; }
+  /// Whether several tunings follow one another, with one journal.
+  bool makes_several() const { return shapes || per_device_model; }
+  bool on_agents() const { return !cluster.launcher.launcher.empty(); }
+};
+
+/// Declares all options of `tune` itself.
+void bind_tune(cli::Command& command, TuneOptions& options);
+/// Those of a tuning that `tune audit` repeats.
+void bind_audited(cli::Command& command, TuneOptions& options);
+/// --strategy.
+cli::Option bind_strategy(cli::Command& command, std::optional<search::StrategyChoice>& strategy, const char* help);
+
+/// Sets what follows from the options that are given.
+void add_consequences(TuneOptions& options);
+/// Throws Error(bad_input) for options that exclude each other, that need another one, or whose files clash.
+void refuse_conflicts(const TuneOptions& options);
+
+}  // namespace tune::commands

@@ -1,0 +1,41 @@
+#include "commands/commands.h"
+#include "commands/common_options.h"
+#include "commands/messages.h"
+#include "commands/tune/modes.h"
+#include "commands/tune/options.h"
+#include "platform/files/log.h"
+#include "platform/files/user_folders.h"
+
+namespace tune::commands {
+namespace {
+
+void bind(cli::Command& command, TuneOptions& options) {
+  bind_tune(command, options);
+  command.then([&options] { add_consequences(options); });
+  command.then([&options] { refuse_conflicts(options); });
+}
+
+ExitCode run_mode(const TuneOptions& options) {
+  if (options.simulate) return simulate(options);
+  if (options.probe) return probe(options);
+  if (const std::string text = platform::folders_used_instead();
+      !text.empty() && !(options.outputs.prefix && options.store.store))
+    print_wrapped("note: " + text);
+  if (options.dry_run) return for_each_target(options, dry_run);
+  if (options.build_only) return for_each_target(options, build_only);
+  return tune_all(options);
+}
+
+ExitCode run(const TuneOptions& options) {
+  if (options.terminal.verbose) platform::log_verbosely();
+  return with_exit_undecided(run_mode(options), options.exit_undecided);
+}
+
+}  // namespace
+
+const cli::CommandSpec kTune = cli::command_spec<TuneOptions, bind, run>(
+    "tune",
+    "Finds the fastest parameters of a CUDA, HIP or CPU kernel or of a program: builds, checks and times every "
+    "combination of their values, and ranks them.");
+
+}  // namespace tune::commands

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <set>
+
+#include "cli/command_line.h"
+#include "commands/tune/options.h"
+
+namespace tune::tune_options_test {
+namespace {
+
+using commands::TuneOptions;
+using Repeated = cli::OptionText::Repeated;
+using Words = std::vector<std::string>;
+
+TuneOptions read(Words words) {
+  TuneOptions options;
+  words.insert(words.begin(), "tune");
+  cli::read_words([&](cli::Command& command) { commands::bind_tune(command, options); }, words);
+  return options;
+}
+
+std::deque<cli::OptionText> all_options() {
+  CLI::App app;
+  cli::CommandText text;
+  cli::Command command(app, text);
+  TuneOptions options;
+  commands::bind_tune(command, options);
+  return std::move(text.options);
+}
+
+// Whoever adds an option says whether an agent and the command that repeats a spec need it, too.
+TEST(TuneOptions, EachIsRepeatedOrForTheDriverAlone) {
+  const std::set<std::string> driver_alone = {
+      // what chooses among the specs
+      "--filter", "--spec", "--partition", "--max-evals", "--strategy", "--time-budget", "--stop-within", "--clocks",
+      // what their times decide
+      "--statistic", "--outliers", "--finalists", "--no-finals", "--finals-budget", "--accuracy", "--noise",
+      "--exit-undecided", "--baseline", "--threshold", "--compare", "--compare_wo_tuning", "--keep-going",
+      // what is known already
+      "--retry-failed", "--fresh",
+      // agents
+      "--per-device-model", "--launcher", "--hosts", "--agents", "--listen", "--agents-within", "--agent-timeout",
+      // what comes out
+      "--output", "--tuning_results_file", "--kbench-files", "--kt-cache", "--t4", "--top", "--color", "--artifact",
+      "--live", "--quiet", "--verbose",
+      // no run
+      "--probe",
+      // agents have the limit of their own store
+      "--store-limit"};
+  std::set<std::string> unmarked;
+  for (const cli::OptionText& option : all_options())
+    if (option.repeated == Repeated::no) unmarked.insert(option.name());
+  EXPECT_EQ(unmarked, driver_alone);
+}
+
+/// A value that the option takes.
+std::string sample(const cli::OptionText& option) {
+  if (!option.choices.empty()) return option.choices.back();
+  return option.value == "SIZE"     ? "512M"
+         : option.value == "NAME:V" ? "X:[1,2]"
+         : option.value == "KEY=V"  ? "a=f16"
+                                    : "3";
+}
+
+TEST(TuneOptions, WhatIsRepeatedMeansTheSameWhenItIsReadAgain) {
+  for (const Repeated where : {Repeated::for_spec, Repeated::on_agents}) {
+    Words words;
+    std::size_t count = 0;
+    for (const cli::OptionText& option : all_options()) {
+      if (option.repeated == Repeated::no || (where == Repeated::for_spec && option.repeated != where)) continue;
+      words.push_back(option.name());
+      if (!option.is_flag()) words.push_back(sample(option));
+      ++count;
+    }
+    EXPECT_GT(count, 20u);
+    EXPECT_EQ(read(words).given.words(where), words);
+  }
+}
+
+TEST(TuneOptions, AreRepeatedAsTheyWereGivenAndNotByDefault) {
+  EXPECT_EQ(read({"--tune", "gemm.yaml", "--seed", "7", "--param", "A:1", "--param", "B:[2,3]", "--max-evals", "9"})
+                .given.words(Repeated::for_spec),
+            (Words{"--yaml", "gemm.yaml", "--param", "A:1", "--param", "B:[2,3]", "--seed", "7"}));
+  EXPECT_EQ(read({"--keep", "k"}).given.words(Repeated::on_agents), (Words{"--keep", "k"}));
+  EXPECT_EQ(read({"--keep", "k"}).given.words(Repeated::for_spec), Words{});
+}
+
+}  // namespace
+}  // namespace tune::tune_options_test
