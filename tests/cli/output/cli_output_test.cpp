@@ -490,8 +490,8 @@ TEST_F(Builds, WhatReproducesAFailureBuildsForTheSameDevice) {
   sandbox_.write_script("{T: 1}",
                         "build: {command: [sh, -c, 'echo error for $0 >&2; exit 1', '{arch}', '{defines}']}\n");
   sandbox_.write("device.yaml", "name: other\ndriver: '1'\narch: x\nproperties: {cores: 2}\n");
-  const Words words = {"--yaml",        "bench.yaml",  "--build-only", "--arch", "sm_90a",
-                       "--device-file", "device.yaml", "--spec",       "0"};
+  const Words words = {"--yaml", "bench.yaml", "--build-only", "--device-file", "device.yaml", "--arch", "sm_90a",
+                       "--spec", "0"};
   const Result result = sandbox_.tune(words);
   EXPECT_EQ(result.code, 1) << result.err;
   std::string command = "         tune";

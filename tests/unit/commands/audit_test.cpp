@@ -82,9 +82,7 @@ TEST(AuditTable, AllShapesCountByTheirRuns) {
 /// Audits of a recording of 40 specs, T = 1..40, that take 10, 10.1, 10.2... ms in an order that is not theirs.
 class Audited : public testing::Test {
  protected:
-  Audited() {
-    options_.tuning.tune = true;
-  }
+  Audited() { options_.tuning.tune = true; }
 
   std::filesystem::path recording(const std::string& more_of_each = "") const {
     std::string values, entries;
