@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/target.h"
 #include "exec/process/scratch.h"
@@ -145,7 +145,7 @@ ExitCode agent(const AgentOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kAgent = cli::command_spec<AgentOptions, bind, agent>(
+extern const cli::CommandSpec kAgent = cli::command_spec<AgentOptions, bind, agent>(
     "agent", "Work for a run on another machine, which starts this by --launcher");
 
 }  // namespace tune::commands

@@ -1,7 +1,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/messages.h"
 #include "commands/tune/rules.h"
 #include "exec/build/builder.h"
@@ -96,7 +96,7 @@ ExitCode cache(const CacheOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kCache = cli::command_spec<CacheOptions, bind, cache>(
+extern const cli::CommandSpec kCache = cli::command_spec<CacheOptions, bind, cache>(
     "cache", "Look after the build store: tune cache info, clear or verify");
 
 }  // namespace tune::commands

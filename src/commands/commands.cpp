@@ -1,6 +1,11 @@
 #include "commands/commands.h"
 
 namespace tune::commands {
+
+// What a user can ask for: a file or folder each, which ends with this.
+extern const cli::CommandSpec kTune, kConvert, kDiff, kListShapes, kReport, kMerge, kLookup, kCover, kExport, kShow,
+    kCache, kKokkos, kAgent, kAudit;
+
 namespace {
 
 /// In the order of the help.

@@ -5,11 +5,6 @@
 
 namespace tune::commands {
 
-// What a user can ask for: a file or folder each.
-
-extern const cli::CommandSpec kTune, kConvert, kDiff, kListShapes, kReport, kMerge, kLookup, kCover, kExport, kShow,
-    kCache, kKokkos, kAgent, kAudit;
-
 /// Reads the command line of `tune`. Prints help and the like and returns nullopt if asked to. Throws Error(bad_input).
 std::optional<cli::Action> read_command_line(int argc, const char* const* argv);
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "commands/tune/options.h"
@@ -210,7 +210,7 @@ ExitCode kokkos(const KokkosOptions& options) { return KokkosTuning(options).run
 
 }  // namespace
 
-const cli::CommandSpec kKokkos = cli::command_spec<KokkosOptions, bind, kokkos>(
+extern const cli::CommandSpec kKokkos = cli::command_spec<KokkosOptions, bind, kokkos>(
     "kokkos", "Tune a program that uses Kokkos or tune/tuning.h, by running it: tune kokkos -- ./app ARGUMENTS");
 
 }  // namespace tune::commands

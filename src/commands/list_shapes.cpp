@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "model/values/error.h"
@@ -115,7 +115,7 @@ ExitCode list_shapes(const ListShapesOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kListShapes = cli::command_spec<ListShapesOptions, bind, list_shapes>(
+extern const cli::CommandSpec kListShapes = cli::command_spec<ListShapesOptions, bind, list_shapes>(
     "shapes", "List what a program multiplies, from logs of its GEMM library");
 
 }  // namespace tune::commands

@@ -18,14 +18,16 @@ constexpr auto kTick = std::chrono::milliseconds(250);
 }  // namespace
 
 Tuner::Tuner(const Objective& objective, const exec::Requests* requests, exec::Runner& runner,
-             recording::Journal* journal, report::Progress& progress, TunerRules rules, Now now)
+             recording::Journal* journal, report::Progress& progress, TunerRules rules, Now now,
+             exec::RunObserver& observer)
     : objective_(&objective),
       requests_(requests),
       runner_(&runner),
       journal_(journal),
       progress_(&progress),
       rules_(rules),
-      now_(std::move(now)) {}
+      now_(std::move(now)),
+      observer_(&observer) {}
 
 void Tuner::sweep(search::Strategy& strategy) {
   started_ = now_();
@@ -48,7 +50,7 @@ void Tuner::sweep(search::Strategy& strategy) {
     Trial trial = wait();
     --out;
     record(trial);
-    if (listener_) listener_(trial);
+    observer_->finished(trial);
     strategy.tell(trial);
     learn(trial);
     trials_.push_back(std::move(trial));
@@ -83,7 +85,7 @@ std::int64_t Tuner::repeat(const std::function<bool(const Trial&)>& which) {
     --out;
     ++done;
     record(trial);
-    if (listener_) listener_(trial);
+    observer_->finished(trial);
     note_best(trial);
     *std::ranges::find(trials_, trial.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; }) = std::move(trial);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/evaluate/finals_run.h"
+#include "exec/process/run_observer.h"
 #include "exec/process/runner.h"
 #include "exec/request/requests.h"
 #include "model/statistics/objective.h"
@@ -37,10 +38,7 @@ class Tuner {
 
   /// Without a journal nothing is recorded, and `requests` is not needed: a run that only replays another.
   Tuner(const Objective& objective, const exec::Requests* requests, exec::Runner& runner, recording::Journal* journal,
-        report::Progress& progress, TunerRules rules, Now now);
-
-  /// Is told every trial of the sweep, known ones too, before the strategy is. May throw Error.
-  void set_listener(std::function<void(const Trial&)> listener) { listener_ = std::move(listener); }
+        report::Progress& progress, TunerRules rules, Now now, exec::RunObserver& observer = exec::no_observer());
 
   /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
   void sweep(search::Strategy& strategy);
@@ -74,7 +72,7 @@ class Tuner {
   report::Progress* progress_;
   TunerRules rules_;
   Now now_;
-  std::function<void(const Trial&)> listener_;
+  exec::RunObserver* observer_;
   /// The first spec of a program that was timed, and how.
   struct FirstTime {
     std::int64_t mesh_idx;

@@ -1,51 +1,43 @@
 #pragma once
+#include <exception>
 #include <functional>
-#include <optional>
 
 #include "model/values/error.h"
 #include "recording/journal.h"
-#include "report/progress.h"
-#include "results/failure_logs.h"
 #include "results/findings.h"
 #include "results/results.h"
-#include "search/strategy.h"
 #include "tuning/export.h"
 #include "tuning/tuner.h"
 
 namespace tune::tuning {
 
-/// A tuning from its first spec to its files, whoever answers the specs: workers, a journal or a recording.
-struct Tuning {
-  const config::Loaded& loaded;
-  const Objective& objective;
-  results::ResultsRules results;
+// What tunings have in common, whoever answers their specs: workers, a journal or a recording.
 
-  Tuner& tuner;
-  search::Strategy& strategy;
-  report::Progress& progress;
-  Tuner::Now now;  ///< the clock
-  report::Progress::Time started;
-  recording::Journal* journal = nullptr;  ///< null: nothing is remembered, and what ends early prints nothing
+/// How trying specs and deciding among them ended.
+struct JobEnd {
+  std::exception_ptr stopped = {};  ///< the error or the interruption that came before the end
 
-  std::function<void()> decide;                             ///< what follows the sweep, unless every spec failed alike
-  std::function<void()> last_note;                          ///< adds the notes that all trials are needed for
-  std::function<void(const results::Results&)> write = {};  ///< writes the files of finals that were interrupted
-  std::function<void(const results::Results&)> remember = {};  ///< keeps for later what was printed
-  bool silent = false;                                         ///< prints no results
-  results::LogRules logs = {};
+  bool complete() const { return stopped == nullptr; }
+  /// Whether it was an error, and not an interruption.
+  bool by_error() const;
+  /// Throws what stopped it, if anything did.
+  void rethrow() const;
 };
 
-/// Tries what the strategy asks for, decides, and prints the results. If an error or an interruption ends the tuning
-/// early, the results are printed too, and then the exception is rethrown; files are written only if the sweep was
-/// complete and the finals were interrupted. Adds to `findings`, which must outlive the results.
-results::Results sweep_and_print(const Tuning& tuning, results::Findings& findings);
+/// Does the work of a job, which tries specs and decides among them, and notes its end in the journal.
+JobEnd run_job(recording::Journal& journal, const std::function<void()>& work);
+
+/// Adds what the tuner has found to the findings, and notes if the job ended early or every spec failed alike. Finals
+/// that were interrupted had a complete sweep before them. `seconds`: how long the job took.
+void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::Findings& findings);
+/// Adds the notes that only all trials together tell. `tuned`: their order of merit is printed.
+void note_trials(const Plan& plan, bool tuned, results::Findings& findings);
+
+/// Prints the results on stdout.
+void print(const results::Results& results);
 
 /// Writes the files. Throws Error(environment).
 void write_files(const results::Results& results, const results::Outputs& outputs, const Device& device,
                  Exporter& exporter);
-
-/// Writes the files, and says what the results come to. Throws Error(environment).
-ExitCode write_results(const results::Results& results, const results::Outputs& outputs, const Device& device,
-                       Exporter& exporter);
 
 }  // namespace tune::tuning

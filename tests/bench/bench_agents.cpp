@@ -201,7 +201,7 @@ void bench(const Recorded& recorded, double speedup, int agents) {
     const auto began = Clock::now();
     const exec::Requests requests(plan, cluster.probe(Backend::program), 0);
     const std::chrono::duration<double> connected = Clock::now() - began;
-    exec::AgentSite site(cluster, requests, {}, {}, {}, [](const std::string&) {});
+    exec::AgentSite site(cluster, requests, {}, {}, exec::no_observer());
     recording::Journal journal(file);
     const Figures figures = sweep(site.runner(), requests, recorded, specs, journal);
     rusage usage{};

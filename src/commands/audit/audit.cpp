@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/command_line.h"
 #include "commands/audit/audit_noise.h"
-#include "commands/commands.h"
 #include "commands/common_options.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/simulate.h"
@@ -187,7 +187,7 @@ ExitCode run(const AuditOptions& audit) { return with_exit_undecided(run_audit(a
 
 }  // namespace
 
-const cli::CommandSpec kAudit =
+extern const cli::CommandSpec kAudit =
     cli::command_spec<AuditOptions, bind, run>("audit", "Repeat a tuning and say how far its answers can be trusted");
 
 }  // namespace tune::commands

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
@@ -167,7 +167,7 @@ ExitCode cover(const CoverOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kCover = cli::command_spec<CoverOptions, bind, cover>(
+extern const cli::CommandSpec kCover = cli::command_spec<CoverOptions, bind, cover>(
     "cover", "Find few configurations that are nearly the best for all sizes");
 
 }  // namespace tune::commands

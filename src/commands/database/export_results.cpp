@@ -1,7 +1,7 @@
 #include <functional>
 #include <map>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/database/dispatch_export.h"
 #include "commands/database/selection.h"
@@ -47,7 +47,7 @@ ExitCode export_results(const ExportOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kExport = cli::command_spec<ExportOptions, bind, export_results>(
+extern const cli::CommandSpec kExport = cli::command_spec<ExportOptions, bind, export_results>(
     "export", "Write what a program needs to use the results of a database");
 
 }  // namespace tune::commands

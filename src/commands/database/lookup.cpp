@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
@@ -162,7 +162,7 @@ ExitCode lookup(const LookupOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kLookup = cli::command_spec<LookupOptions, bind, lookup>(
+extern const cli::CommandSpec kLookup = cli::command_spec<LookupOptions, bind, lookup>(
     "lookup", "Print the best configuration that a database has for some sizes");
 
 }  // namespace tune::commands

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/database/selection.h"
 #include "commands/messages.h"
@@ -46,7 +46,7 @@ ExitCode merge(const MergeOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kMerge = cli::command_spec<MergeOptions, bind, merge>(
+extern const cli::CommandSpec kMerge = cli::command_spec<MergeOptions, bind, merge>(
     "merge", "Add results to a database: tune merge best.yaml more.yaml -o DB");
 
 }  // namespace tune::commands

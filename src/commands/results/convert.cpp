@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
@@ -100,7 +100,7 @@ ExitCode convert(const ConvertOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kConvert = cli::command_spec<ConvertOptions, bind, convert>(
+extern const cli::CommandSpec kConvert = cli::command_spec<ConvertOptions, bind, convert>(
     "convert", "Write a recorded run in another format: tune convert IN OUT");
 
 }  // namespace tune::commands

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "platform/files/file.h"
@@ -84,7 +84,7 @@ ExitCode diff(const DiffOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kDiff = cli::command_spec<DiffOptions, bind, diff>(
+extern const cli::CommandSpec kDiff = cli::command_spec<DiffOptions, bind, diff>(
     "diff", "Compare two results: what became slower, beyond noise and a limit");
 
 }  // namespace tune::commands

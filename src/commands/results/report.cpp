@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
@@ -110,7 +110,7 @@ ExitCode report(const ReportOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kReport = cli::command_spec<ReportOptions, bind, report>(
+extern const cli::CommandSpec kReport = cli::command_spec<ReportOptions, bind, report>(
     "report", "Show runs on a page for the browser: tune report RUN... -o report.html");
 
 }  // namespace tune::commands

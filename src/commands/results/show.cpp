@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "commands/tune/rules.h"
@@ -153,7 +153,7 @@ ExitCode show(const ShowOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kShow =
+extern const cli::CommandSpec kShow =
     cli::command_spec<ShowOptions, bind, show>("show", "Show the results of an earlier run again");
 
 }  // namespace tune::commands

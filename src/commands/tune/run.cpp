@@ -1,4 +1,4 @@
-#include "commands/commands.h"
+#include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "commands/tune/modes.h"
@@ -33,7 +33,7 @@ ExitCode run(const TuneOptions& options) {
 
 }  // namespace
 
-const cli::CommandSpec kTune = cli::command_spec<TuneOptions, bind, run>(
+extern const cli::CommandSpec kTune = cli::command_spec<TuneOptions, bind, run>(
     "tune",
     "Finds the fastest parameters of a CUDA, HIP or CPU kernel or of a program: builds, checks and times every "
     "combination of their values, and ranks them.");

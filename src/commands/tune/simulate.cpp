@@ -232,22 +232,19 @@ ExitCode simulate(const TuneOptions& options) {
   tuning::Tuner& tuner = simulation.tuner;
   tuning::Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device,
                             options.time);
-  tuner.set_listener([&](const Trial& trial) { exporter.add(trial); });
-
   if (!options.search.spec) findings.specs = simulation.specs.size_text();
-  const auto last_note = [&] { note_recording(recording, simulation.choice, wants_finals(options), findings); };
-  const tuning::Tuning tuning = {.loaded = simulation.loaded,
-                                 .objective = simulation.objective,
-                                 .results = results_rules(options, simulation.outputs.csv),
-                                 .tuner = tuner,
-                                 .strategy = *simulation.strategy,
-                                 .progress = simulation.progress,
-                                 .now = [&] { return simulation.replay.now(); },
-                                 .started = {},
-                                 .decide = [&] { decide(options, simulation); },
-                                 .last_note = last_note};
-  const results::Results results = tuning::sweep_and_print(tuning, findings);
-  return tuning::write_results(results, simulation.outputs, recording.device, exporter);
+  tuner.sweep(*simulation.strategy);
+  for (const Trial& trial : tuner.trials()) exporter.add(trial);
+  decide(options, simulation);
+  tuning::add_outcome({}, tuner, std::chrono::duration<double>(simulation.replay.now().time_since_epoch()).count(),
+                      findings);
+  note_recording(recording, simulation.choice, wants_finals(options), findings);
+  tuning::note_trials(simulation.loaded.plan, options.tune, findings);
+  const results::Results results(results_rules(options, simulation.outputs.csv), simulation.loaded,
+                                 simulation.objective, findings);
+  tuning::print(results);
+  tuning::write_files(results, simulation.outputs, recording.device, exporter);
+  return results.code();
 }
 
 std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const SimulationHooks& hooks) {

@@ -1,6 +1,6 @@
 #pragma once
 #include "exec/build/builder.h"
-#include "exec/process/announce.h"
+#include "exec/process/run_observer.h"
 #include "exec/request/requests.h"
 
 namespace tune::exec {
@@ -10,8 +10,8 @@ class BuildService {
  public:
   /// `requests` and `launcher` must outlive this.
   BuildService(const Requests& requests, const WorkerLauncher& launcher, platform::StorePlaces store, int jobs,
-               const Announce& announce)
-      : requests_(&requests), inputs_(requests, announce), builder_(launcher, inputs_, std::move(store), jobs) {}
+               RunObserver& observer)
+      : requests_(&requests), inputs_(requests, observer), builder_(launcher, inputs_, std::move(store), jobs) {}
 
   Builder& builder() { return builder_; }
   const Builder& builder() const { return builder_; }

@@ -9,9 +9,9 @@
 namespace tune::exec {
 namespace fs = std::filesystem;
 
-InputWatch::InputWatch(const Requests& requests, Announce announce)
+InputWatch::InputWatch(const Requests& requests, RunObserver& observer)
     : files_(requests.files()),
-      announce_(std::move(announce)),
+      observer_(&observer),
       builds_write_(!requests.plan().build.command.empty()),
       is_run_as_it_is_(!requests.has_build() && requests.plan().build.prepare.empty()) {
   std::error_code ignored;
@@ -36,8 +36,8 @@ std::optional<platform::WatchedFiles::Change> InputWatch::unchanged_content() {
 int InputWatch::rewritten() {
   const auto change = unchanged_content();
   if (!change) return rewritten_;
-  announce_.news(change->file.string() +
-                 " was written to, with the content that it had; what was being built is built again");
+  observer_->news(change->file.string() +
+                  " was written to, with the content that it had; what was being built is built again");
   return ++rewritten_;
 }
 
@@ -51,7 +51,7 @@ void InputWatch::note_reads(const std::vector<std::string>& files) {
     if (!known_.contains(file)) unknown.push_back(file);
   if (unknown.empty() || std::exchange(warned_, true)) return;
   const std::size_t others = unknown.size() - 1;
-  announce_.warn(fmt::format(
+  observer_->warning(fmt::format(
       "builds read {}{}: when it changes, nothing is built anew; name it in build.depends", unknown.front(),
       others == 0 ? ""
                   : fmt::format(" and {} other file{} that tune does not know of", others, others == 1 ? "" : "s")));

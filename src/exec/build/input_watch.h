@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/process/announce.h"
+#include "exec/process/run_observer.h"
 #include "exec/request/requests.h"
 
 namespace tune::exec {
@@ -13,7 +13,7 @@ namespace tune::exec {
 /// Sees to it that a run builds and runs one version of its files: the one that its keys were made of.
 class InputWatch {
  public:
-  InputWatch(const Requests& requests, Announce announce);
+  InputWatch(const Requests& requests, RunObserver& observer);
 
   /// How often files have been written to since they were read, and then had the same content again. What was made
   /// while this number rose may be of a content in between. Throws Error(environment) if a file has another content
@@ -29,7 +29,7 @@ class InputWatch {
 
   platform::WatchedFiles files_;
   std::set<std::filesystem::path> known_;  ///< where links of `files_` lead to
-  Announce announce_;
+  RunObserver* observer_;
   bool builds_write_;  ///< build.command, which may write sources too
   bool is_run_as_it_is_;
   int rewritten_ = 0;

@@ -154,9 +154,7 @@ void Agent::prepare(const wire::PlanOrder& order) {
   rest();
   work_ = rules_.prepare(order, files_);
   MeasureOptions options = work_->options();
-  options.announce = {[this](const std::string& text) { report(wire::Said{text}); },
-                      [this](const std::string& text) { report(wire::Said{"warning: " + text}); }};
-  options.note_started = [this](const Spec& spec, std::size_t device) { note_started(spec, device); };
+  options.observer = this;
   hub_.watch_owner({}, nullptr);  // clocks that another run holds are waited for
   site_ = std::make_unique<LocalSite>(work_->requests(), std::move(options));
   look_after_main_loop(site_->service().options().deadlines.build);
@@ -215,7 +213,11 @@ void Agent::finish(Trial trial) {
   report(wire::TrialReport{ticket, std::move(trial)});
 }
 
-void Agent::note_started(const Spec& spec, std::size_t device) {
+void Agent::news(const std::string& text) { report(wire::Said{text}); }
+
+void Agent::warning(const std::string& text) { report(wire::Said{"warning: " + text}); }
+
+void Agent::started(const Spec& spec, std::size_t device) {
   const auto order =
       std::ranges::find_if(begun_, [&](const wire::SpecOrder& begun) { return same_spec(begun.spec, spec); });
   if (order != begun_.end()) report(wire::StartedReport{order->ticket, static_cast<int>(device)});

@@ -37,7 +37,7 @@ struct AgentRules {
 
 /// The other end of a Cluster: does on this machine what the driver of a run orders, by the same means as a run without
 /// agents. It ends when the driver says so, or is gone.
-class Agent {
+class Agent : private RunObserver {
  public:
   explicit Agent(AgentRules rules);
 
@@ -62,7 +62,9 @@ class Agent {
   void await_artifacts(const std::vector<std::string>& keys);
   void work();
   void finish(Trial trial);
-  void note_started(const Spec& spec, std::size_t device);
+  void started(const Spec& spec, std::size_t device) override;
+  void news(const std::string& text) override;
+  void warning(const std::string& text) override;
   void tell_distrust();
   void tell_usage();
   void look_after_main_loop(std::chrono::duration<double> longest_step);

@@ -18,12 +18,12 @@ bool in_full(const Trial& trial) { return trial.measurement() && !trial.measurem
 
 }  // namespace
 
-AgentPool::AgentPool(Cluster& cluster, const Requests& requests, NoteDistrust note_distrust)
+AgentPool::AgentPool(Cluster& cluster, const Requests& requests, RunObserver& observer)
     : cluster_(&cluster),
       requests_(&requests),
       artifacts_(cluster),
       nodes_(cluster.agents().size()),
-      note_distrust_(std::move(note_distrust)) {
+      observer_(&observer) {
   if (const std::vector<Number> working = cluster.working(); working.size() == 1) nodes_[working.front()].factor = 1;
 }
 
@@ -110,7 +110,7 @@ void AgentPool::handle(const Cluster::Event& event) {
   if (const auto* files = std::get_if<wire::ArtifactFiles>(&report)) artifacts_.pass_on(*files);
   if (const auto* distrust = std::get_if<wire::Distrust>(&report); distrust && distrust_.empty()) {
     distrust_ = distrust->why;
-    note_distrust_(distrust_);
+    observer_->distrusts(distrust_);
     stop_sharing();
   }
 }

@@ -10,6 +10,7 @@
 
 #include "exec/cluster/artifact_relay.h"
 #include "exec/cluster/cluster.h"
+#include "exec/process/run_observer.h"
 #include "exec/process/runner.h"
 #include "exec/request/requests.h"
 
@@ -25,11 +26,8 @@ class AgentPool : public Runner {
  public:
   using Number = Cluster::Number;
 
-  using NoteDistrust = std::function<void(const std::string& why)>;
-
-  /// Cluster and requests must outlive this. The cluster is prepared. `note_distrust` is told why shared processes are
-  /// trusted no more.
-  AgentPool(Cluster& cluster, const Requests& requests, NoteDistrust note_distrust);
+  /// All must outlive this. The cluster is prepared.
+  AgentPool(Cluster& cluster, const Requests& requests, RunObserver& observer);
 
   int free_slots() const override;
   void start(const Spec& spec) override;
@@ -103,7 +101,7 @@ class AgentPool : public Runner {
   std::optional<Number> anchor_;
   std::vector<Common> common_;
   double best_seconds_ = 0, best_joules_ = 0;
-  NoteDistrust note_distrust_;
+  RunObserver* observer_;
   std::string distrust_;
   std::deque<Trial> finished_;
 };

@@ -100,19 +100,18 @@ class AgentFinals : public FinalsRun {
   Finals so_far_;
 };
 
-AgentPool prepared(Cluster& cluster, const Requests& requests, const AgentPlan& plan,
-                   AgentPool::NoteDistrust note_distrust) {
+AgentPool prepared(Cluster& cluster, const Requests& requests, const AgentPlan& plan, RunObserver& observer) {
   cluster.prepare(plan);
-  return {cluster, requests, std::move(note_distrust)};
+  return {cluster, requests, observer};
 }
 
 }  // namespace
 
 AgentSite::AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, platform::StorePlaces store,
-                     Cluster::Say say, AgentPool::NoteDistrust note_distrust)
+                     RunObserver& observer)
     : store_(std::move(store)),
-      earlier_say_(cluster.set_say(std::move(say))),
-      pool_(prepared(cluster, requests, plan, std::move(note_distrust))) {}
+      earlier_say_(cluster.set_say([&observer](const std::string& text) { observer.news(text); })),
+      pool_(prepared(cluster, requests, plan, observer)) {}
 
 AgentSite::~AgentSite() { pool_.cluster().set_say(std::move(earlier_say_)); }
 

@@ -11,10 +11,11 @@ namespace tune::exec {
 /// The machines of a cluster, through their agents.
 class AgentSite : public Site {
  public:
-  /// Has the agents prepare for the plan; `say` is told of agents meanwhile. Cluster and requests must outlive this.
+  /// Has the agents prepare for the plan. Cluster, requests and observer, which has the news of agents, must outlive
+  /// this.
   /// Throws what Cluster::prepare throws.
   AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, platform::StorePlaces store,
-            Cluster::Say say, AgentPool::NoteDistrust note_distrust);
+            RunObserver& observer);
   ~AgentSite() override;
 
   Runner& runner() override { return pool_; }

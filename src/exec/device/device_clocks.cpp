@@ -65,8 +65,8 @@ std::optional<std::string> clock_contradiction(DeviceControl control, std::int64
 
 }  // namespace
 
-DeviceClocks::DeviceClocks(ClockedDevice device, const Plan& plan, Announce announce)
-    : device_(std::move(device)), plan_(&plan), announce_(std::move(announce)) {}
+DeviceClocks::DeviceClocks(ClockedDevice device, const Plan& plan, RunObserver& observer)
+    : device_(std::move(device)), plan_(&plan), observer_(&observer) {}
 
 bool DeviceClocks::are_needed() const {
   if (device_.id.empty()) return false;
@@ -84,8 +84,8 @@ bool DeviceClocks::are_held() {
   if (platform::OwnedLockFile::state_of(device_.file) != platform::OwnedLockFile::State::held) return false;
   const std::string owner = platform::OwnedLockFile::text_of(device_.file);
   if (!std::exchange(told_, true))
-    announce_.news(fmt::format("waiting for the clocks of {}, which another run sets: {}", device_.name,
-                               owner.substr(0, owner.find('\n'))));
+    observer_->news(fmt::format("waiting for the clocks of {}, which another run sets: {}", device_.name,
+                                owner.substr(0, owner.find('\n'))));
   return true;
 }
 
@@ -102,7 +102,7 @@ bool DeviceClocks::claim() {
   }
   const auto& settable = std::get<wire::SettableClocks>(keeper_->first());
   if (settable.restored)
-    announce_.news(
+    observer_->news(
         fmt::format("the clocks of {} were still as a killed run had set them; they are restored", device_.name));
   require_values(settable);
   try_out();
@@ -115,11 +115,12 @@ void DeviceClocks::restore_left() {
   const auto* refused = std::get_if<wire::Refused>(&keeper->first());
   if (refused != nullptr && refused->why == ClockRefused::in_use) return;
   if (refused == nullptr)
-    announce_.news(
+    observer_->news(
         fmt::format("the clocks of {} were still as a killed run had set them; they are restored", device_.name));
   else
-    announce_.warn(fmt::format("the clocks of {} are still as a killed run had set them, and cannot be restored: {}",
-                               device_.name, refused->message));
+    observer_->warning(
+        fmt::format("the clocks of {} are still as a killed run had set them, and cannot be restored: {}", device_.name,
+                    refused->message));
 }
 
 void DeviceClocks::require_values(const wire::SettableClocks& settable) const {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/device/clock_keeper.h"
-#include "exec/process/announce.h"
+#include "exec/process/run_observer.h"
 #include "model/plan.h"
 
 namespace tune::exec {
@@ -25,7 +25,7 @@ struct ClockedDevice {
 class DeviceClocks {
  public:
   /// `plan` must outlive this.
-  DeviceClocks(ClockedDevice device, const Plan& plan, Announce announce);
+  DeviceClocks(ClockedDevice device, const Plan& plan, RunObserver& observer);
 
   /// Whether there is anything to claim: the parameters set something, or a killed run has left something to undo.
   bool are_needed() const;
@@ -49,7 +49,7 @@ class DeviceClocks {
 
   ClockedDevice device_;
   const Plan* plan_;
-  Announce announce_;
+  RunObserver* observer_;
   std::unique_ptr<ClockKeeper> keeper_;
   bool told_ = false;
 };

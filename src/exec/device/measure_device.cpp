@@ -31,19 +31,19 @@ std::string lock_folder_hint() {
 }  // namespace
 
 MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns,
-                             Announce announce)
+                             RunObserver& observer)
     : launcher_(&launcher),
       requests_(&requests),
       chosen_(std::move(chosen)),
-      announce_(std::move(announce)),
+      observer_(&observer),
       lock_(lock_folder(), turns ? device_name(chosen_, requests.hello().backend) : "",
             requests.plan().yaml.filename().string()),
       clocks_({launcher.beside("tune-device-clocks"),
                lock_folder() / wire::clock_file_name(device_name(chosen_, requests.hello().backend)),
                requests.hello().backend, device_name(chosen_, requests.hello().backend), requests.hello().device.name},
-              requests.plan(), announce_) {
+              requests.plan(), observer) {
   if (const std::string& problem = lock_.problem(); !problem.empty())
-    announce_.warn("this run does not take turns with other runs: " + problem + lock_folder_hint());
+    observer_->warning("this run does not take turns with other runs: " + problem + lock_folder_hint());
 }
 
 WorkerProcess MeasureDevice::start(const wire::Request& request) {
@@ -103,8 +103,8 @@ void MeasureDevice::tell_of_waiting() {
   const std::string holder = lock_.holder();
   if (told_ || holder.empty() || holder.starts_with(DeviceLock::our_name())) return;
   const bool cpu = device_name(chosen_, requests_->hello().backend) == kCpu;
-  announce_.news("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(chosen_.index)) + ", used by " +
-                 holder + "; use --no-turns to start without waiting");
+  observer_->news("waiting for " + (cpu ? "the CPU" : "device " + std::to_string(chosen_.index)) + ", used by " +
+                  holder + "; use --no-turns to start without waiting");
   told_ = true;
 }
 
@@ -116,7 +116,7 @@ void MeasureDevice::note_refused(const std::string& why) {
 
 void MeasureDevice::tell_remarks(std::span<const std::string> remarks) {
   if (remarks.empty() || std::exchange(remarked_, true)) return;
-  announce_.warn(remarks.front());
+  observer_->warning(remarks.front());
 }
 
 void MeasureDevice::throw_lost(const std::string& why) const {

@@ -24,7 +24,7 @@ class MeasureDevice {
  public:
   /// `turns`: with other runs. `launcher` and `requests` must outlive this.
   MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns,
-                Announce announce);
+                RunObserver& observer);
   MeasureDevice(const MeasureDevice&) = delete;
 
   const ChosenDevice& chosen() const { return chosen_; }
@@ -69,7 +69,7 @@ class MeasureDevice {
   const WorkerLauncher* launcher_;
   const Requests* requests_;
   ChosenDevice chosen_;
-  Announce announce_;
+  RunObserver* observer_;
   DeviceLock lock_;
   DeviceClocks clocks_;
   platform::ProcessHost::Id holder_ = 0;  ///< 0: none was started

@@ -13,7 +13,7 @@ std::deque<MeasureDevice> devices_of(const WorkerLauncher& launcher, const Reque
                                      const MeasureOptions& options) {
   std::deque<MeasureDevice> devices;
   for (const ChosenDevice& device : options.devices)
-    devices.emplace_back(launcher, requests, device, options.turns, options.announce);
+    devices.emplace_back(launcher, requests, device, options.turns, *options.observer);
   return devices;
 }
 
@@ -24,7 +24,7 @@ MeasureService::MeasureService(const Requests& requests, MeasureOptions options,
     : requests_(&requests),
       options_(std::move(options)),
       launcher_(*host, options_.worker, options_.deadlines, temporary_.folder()),
-      builds_(requests, launcher_, options_.store, options_.jobs, options_.announce),
+      builds_(requests, launcher_, options_.store, options_.jobs, *options_.observer),
       devices_(devices_of(launcher_, requests, options_)),
       reference_(requests, builds_, devices_.front()),
       host_(std::move(host)) {}

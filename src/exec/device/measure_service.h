@@ -25,13 +25,7 @@ struct MeasureOptions {
   std::vector<ChosenDevice> devices = {{}};  ///< at least one; references and finals are the first's
   bool share_processes = false;              ///< --isolation auto
   bool turns = true;                         ///< with other runs on the same device, the CPU among them
-  Announce announce = {};
-  /// Told of each spec of the sweep before it runs, with its device's place; on a GPU before its launches begin.
-  std::function<void(const Spec&, std::size_t device)> note_started = {};
-  /// Told when a spec that was noted waits for its turn, and so runs on none of the devices until it is noted again.
-  std::function<void()> note_waiting = {};
-  /// Told why shared processes are trusted no more.
-  std::function<void(const std::string& why)> note_distrust = {};
+  RunObserver* observer = &no_observer();    ///< outlives the run
 };
 
 /// What sweep and finals share: the processes, the builds, the devices, and the reference result.

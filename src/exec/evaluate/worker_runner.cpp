@@ -239,16 +239,15 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
 
 // A spec is noted once, until something else is started on the device.
 void WorkerRunner::note_started(std::size_t device, std::int64_t ticket) {
-  const auto& note = service_->options().note_started;
   const auto task = std::ranges::find(tasks_, ticket, &Task::ticket);
   const bool noted = std::exchange(devices_[device].started, ticket) == ticket;
-  if (note && !noted && task != tasks_.end() && task->asked) note(task->spec, device);
+  if (!noted && task != tasks_.end() && task->asked) service_->options().observer->started(task->spec, device);
 }
 
 // A spec that waits does not run. The note applies to all devices, so those that launch are noted again.
 void WorkerRunner::note_waiting(std::size_t device) {
-  if (std::exchange(devices_[device].started, kNone) == kNone || !service_->options().note_waiting) return;
-  service_->options().note_waiting();
+  if (std::exchange(devices_[device].started, kNone) == kNone) return;
+  service_->options().observer->waits();
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     devices_[i].started = kNone;
     if (const auto launched = devices_[i].queue.launched()) note_started(i, *launched);
@@ -356,8 +355,8 @@ void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Fai
   const auto why = disagreement(*task.shared, own);
   if (!why || !sharing_) return;
   distrust_ = fmt::format("spec {} {}", task.spec.mesh_idx, *why);
-  if (const auto& note = service_->options().note_distrust) note(distrust_);
-  service_->options().announce.news(distrust_ + "; from here on every spec has a process of its own");
+  service_->options().observer->distrusts(distrust_);
+  service_->options().observer->news(distrust_ + "; from here on every spec has a process of its own");
   stop_sharing();
 }
 

@@ -88,16 +88,18 @@ TEST(Tuner, AsksAStrategyAgainOnceItHasBeenToldMore) {
 }
 
 /// A tuner that has swept Counting's 20 specs, at a time that the test decides.
-class Repeated : public testing::Test {
+class Repeated : public testing::Test, public exec::RunObserver {
  protected:
   void SetUp() override {
     rules_.time_budget = 10;
-    tuner_ = std::make_unique<tuning::Tuner>(objective_, nullptr, runner_, nullptr, progress_, rules_,
-                                             [this] { return now_; });
+    tuner_ = std::make_unique<tuning::Tuner>(
+        objective_, nullptr, runner_, nullptr, progress_, rules_, [this] { return now_; }, *this);
     Counting strategy;
     tuner_->sweep(strategy);
-    tuner_->set_listener([this](const Trial&) { ++heard_; });
+    heard_ = 0;
   }
+
+  void finished(const Trial&) override { ++heard_; }
 
   Plan plan_;
   Objective objective_{plan_};

@@ -1,9 +1,12 @@
 #include "tuning/tuning.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <sstream>
 
+#include "exec/device/measure_device.h"
 #include "exec/process/runner.h"
 #include "search/listed.h"
 #include "support/tuning_folder.h"
@@ -51,21 +54,13 @@ class TuningTest : public testing::Test {
  protected:
   TuningTest() { results_.tuned = true; }
 
-  results::Results sweep(recording::Journal* journal = nullptr) {
+  results::Results sweep() {
+    recording::Journal journal(folder_.path() / "journal.jsonl");
     tuning::Tuner tuner(objective_, nullptr, runner_, nullptr, progress_, {}, [this] { return clock_; });
-    const tuning::Tuning tuning = {.loaded = loaded_,
-                                   .objective = objective_,
-                                   .results = results_,
-                                   .tuner = tuner,
-                                   .strategy = strategy_,
-                                   .progress = progress_,
-                                   .now = [this] { return clock_; },
-                                   .started = {},
-                                   .journal = journal,
-                                   .decide = [&] { decided_with_ = tuner.trials().size(); },
-                                   .last_note = [this] { findings_.notes.journal_is_at("there"); },
-                                   .silent = true};
-    return tuning::sweep_and_print(tuning, findings_);
+    const tuning::JobEnd end = tuning::run_job(journal, [&] { tuner.sweep(strategy_); });
+    tuning::add_outcome(end, tuner, std::chrono::duration<double>(clock_ - Time()).count(), findings_);
+    end.rethrow();
+    return {results_, loaded_, objective_, findings_};
   }
 
   TuningFolder folder_;
@@ -78,14 +73,12 @@ class TuningTest : public testing::Test {
   search::Listed strategy_{{spec(3), spec(1), spec(2)}};
   results::ResultsRules results_;
   results::Findings findings_;
-  std::size_t decided_with_ = 0;
 };
 
 TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
   const results::Results results = sweep();
   EXPECT_EQ(findings_.elapsed_seconds, 6);
   EXPECT_EQ(results.winner(), std::pair(1.0, std::int64_t{0}));
-  EXPECT_EQ(decided_with_, 3u);
 }
 
 TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
@@ -97,19 +90,41 @@ TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
 }
 
 TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
-  recording::Journal journal(folder_.path() / "journal.jsonl");
-  runner_.ends_run_at = 1;
-  EXPECT_EQ(folder_.complaint([&] { sweep(&journal); }), "the machine is gone");
-  EXPECT_EQ(findings_.trials.size(), 1u);
-  EXPECT_EQ(decided_with_, 0u);
-  EXPECT_EQ(findings_.notes.texts(),
-            (Texts{"this run ended early and wrote no CSV or YAML; the same command continues it", "journal: there"}));
-}
-
-TEST_F(TuningTest, ThatEndsEarlyWithoutAJournalSaysNothing) {
   runner_.ends_run_at = 1;
   EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
+  EXPECT_EQ(findings_.trials.size(), 1u);
+  EXPECT_EQ(findings_.notes.texts(),
+            (Texts{"this run ended early and wrote no CSV or YAML; the same command continues it"}));
+}
+
+TEST_F(TuningTest, WhoseFinalsWereInterruptedHasACompleteSweep) {
+  findings_.finals_interrupted = true;
+  runner_.ends_run_at = 1;
+  EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
+  EXPECT_FALSE(findings_.ended_early);
   EXPECT_EQ(findings_.notes.texts(), Texts());
+}
+
+// What may be a kernel's doing is left without a record, so that the next run suspects the spec that ran.
+TEST(JobEnd, IsNotedUnlessAKernelMayHaveCausedIt) {
+  TuningFolder folder;
+  int count = 0;
+  const auto ends = [&](const std::function<void()>& work, bool complete, bool by_error) {
+    const std::filesystem::path file = folder.path() / fmt::format("{}.jsonl", ++count);
+    {
+      recording::Journal journal(file);
+      journal.append(wire::StartedRecord{"spec", 0, 0});
+      const tuning::JobEnd end = tuning::run_job(journal, work);
+      EXPECT_EQ(end.complete(), complete);
+      EXPECT_EQ(end.by_error(), by_error);
+    }
+    return recording::Journal(file).ends_of("spec");
+  };
+  EXPECT_EQ(ends([] {}, true, false), 0);
+  EXPECT_EQ(ends([] { throw Error(ExitCode::environment, "x"); }, false, true), 0);
+  EXPECT_EQ(ends([] { throw exec::Interrupted{SIGINT}; }, false, false), 0);
+  EXPECT_EQ(ends([] { throw exec::Interrupted{SIGTERM}; }, false, false), 1);
+  EXPECT_EQ(ends([] { throw exec::DeviceLost(ExitCode::environment, "gone"); }, false, true), 1);
 }
 
 TEST_F(TuningTest, IsUndecidedWithoutFinalsWhichCountsOnlyIfSomethingWasAsked) {
