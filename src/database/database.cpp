@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/settings.h"
+#include "model/statistics/entrant.h"
 #include "model/statistics/finals.h"
 
 namespace tune::database {
@@ -76,7 +77,7 @@ bool is_better(const TunedResult& a, const TunedResult& b) { return order_of(a) 
 
 std::string baseline_that_wins(const TunedResult& result) {
   for (const auto& [label, ratio] : result.ratios)
-    if (!is_vendor(label) && ratio < 1 - kEquivalence) return label;
+    if (!entrant_of(label).is_vendor() && ratio < 1 - kEquivalence) return label;
   return {};
 }
 

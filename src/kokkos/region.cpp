@@ -60,7 +60,7 @@ Region::Region(std::vector<Parameter> parameters, std::vector<Value> defaults,
     by_name_[kDefault] = 0;
     ++budget_;
   }
-  configurations_.front().finalist.is_default = true;
+  configurations_.front().finalist.entrant.kind = Entrant::Kind::current_default;
   if (first)
     if (const auto found = configuration_of(*first); found && *found != 0) pending_.push_back(*found);
   pending_.push_back(0);

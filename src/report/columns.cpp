@@ -67,7 +67,7 @@ class Columns {
     add(kSpread, "+- %", [](const Row& row) { return spread_text(row.measurement.timing); });
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
       if (baseline.standing)
-        add(kRatio, "x " + baseline.label, [&](const Row& row) { return ratio_text(row, *baseline.standing); });
+        add(kRatio, "x " + baseline.entrant.name, [&](const Row& row) { return ratio_text(row, *baseline.standing); });
     if (optional_.note) add(kNote, "note", note_text);
     return std::move(columns_);
   }

@@ -83,7 +83,7 @@ void add_table_columns(std::vector<Listed>& all, const Summary& summary) {
   }));
   for (const RankedBaseline& baseline : summary.ranking.baselines)
     if (baseline.standing)
-      all.push_back(number_column("x " + baseline.label, [&baseline](const Row& row) {
+      all.push_back(number_column("x " + baseline.entrant.name, [&baseline](const Row& row) {
         return row.standing ? baseline.standing->ratio / row.standing->ratio : std::nan("");
       }));
   all.push_back({"note", note_text, [](const Row&) { return std::nan(""); }});

@@ -44,7 +44,7 @@ std::vector<Row> rows_of_baselines(const Summary& summary) {
   std::vector<Row> rows;
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (!baseline.standing) continue;
-    Row row{&baseline.spec, baseline.label, {}, &*baseline.standing};
+    Row row{&baseline.entrant.spec, baseline.entrant.name, {}, &*baseline.standing};
     row.measurement.timing = timing_of(*baseline.standing);
     row.measurement.metrics = baseline.standing->metrics;
     row.measurement.checked = true;

@@ -33,8 +33,9 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
     text += fmt::format("met (ms): {} of a spec's launches{}\n", to_text(summary.time),
                         any(finals) ? "; of those in the finals, the median of their rounds" : "");
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
-    if (std::ranges::find(columns, "x " + baseline.label, &GridColumn::title) != columns.end())
-      text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n", line_with_escapes(baseline.label));
+    if (std::ranges::find(columns, "x " + baseline.entrant.name, &GridColumn::title) != columns.end())
+      text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n",
+                          line_with_escapes(baseline.entrant.name));
   }
   if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
     text += fmt::format("tie: as fast as the winner to {} %, beyond doubt\n", kEquivalence * 100);

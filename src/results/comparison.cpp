@@ -177,9 +177,8 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
     const auto found = std::ranges::find_if(finals.finalists, is_it);
     return found == finals.finalists.end() || !finished(*found) ? nullptr : &*found;
   };
-  const Finalist* then = find([&](const Finalist& f) { return f.label == label; });
-  const Finalist* best =
-      find([&](const Finalist& f) { return f.label.empty() && f.spec.mesh_idx == recorded.spec.mesh_idx; });
+  const Finalist* then = find([&](const Finalist& f) { return f.entrant.name == label; });
+  const Finalist* best = find([&](const Finalist& f) { return f.entrant.is(recorded.spec.mesh_idx); });
   if (then == nullptr || best == nullptr) return std::nullopt;
   const std::vector<double> ratios = paired_ratios(*best, *then);
   if (ratios.size() < Judge::kFewest) return std::nullopt;

@@ -34,7 +34,7 @@ Trial trial_of(const recording::RecordedTrial& recorded, const Space& space) {
 void take_default(Findings& findings) {
   if (!findings.finals) return;
   for (const Finalist& finalist : findings.finals->finalists)
-    if (finalist.is_default) findings.default_spec = finalist.spec;
+    if (finalist.entrant.is_default()) findings.default_spec = finalist.entrant.spec;
 }
 
 }  // namespace

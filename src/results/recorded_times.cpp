@@ -61,10 +61,10 @@ std::optional<Finals> finals_of(const recording::Recording& recording, const std
   for (const Trial& trial : trials) numbers.emplace(key_of(trial.spec), trial.spec.mesh_idx);
   Finals finals = *recording.finals;
   for (Finalist& finalist : finals.finalists) {
-    if (!finalist.label.empty()) continue;
-    const auto number = numbers.find(key_of(finalist.spec));
+    if (!finalist.entrant.is_spec()) continue;
+    const auto number = numbers.find(key_of(finalist.entrant.spec));
     if (number == numbers.end()) return std::nullopt;
-    finalist.spec.mesh_idx = number->second;
+    finalist.entrant.spec.mesh_idx = number->second;
   }
   return finals;
 }
@@ -76,7 +76,7 @@ Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>
   std::optional<std::int64_t> today;
   if (finals)
     for (const Finalist& finalist : finals->finalists)
-      if (finalist.label.empty() && finalist.is_default) today = finalist.spec.mesh_idx;
+      if (finalist.entrant.is_default()) today = finalist.entrant.spec.mesh_idx;
   return rank(trials, merits, finals ? &*finals : nullptr, same_code(trials, today));
 }
 
@@ -99,7 +99,7 @@ void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& fina
     if (row.standing && row.same_as == nullptr)
       times.specs[places.at(row.trial->spec.mesh_idx)].finals = known_time(*row.standing);
   for (const RankedBaseline& baseline : ranking.baselines)
-    if (baseline.standing) times.baselines.emplace_back(baseline.label, known_time(*baseline.standing));
+    if (baseline.standing) times.baselines.emplace_back(baseline.entrant.name, known_time(*baseline.standing));
   if (!ranking.rows.empty()) times.best = places.at(ranking.rows.front().trial->spec.mesh_idx);
 }
 

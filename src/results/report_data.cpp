@@ -45,10 +45,10 @@ std::optional<Finals> complete_finals_of(const recording::Recording& recording, 
   if (!finals) return finals;
   const recording::RecordedTrials recorded(recording);
   for (Finalist& finalist : finals->finalists) {
-    if (!finalist.label.empty()) continue;
-    const recording::RecordedTrial* found = recorded.find(finalist.spec.params);
+    if (!finalist.entrant.is_spec()) continue;
+    const recording::RecordedTrial* found = recorded.find(finalist.entrant.spec.params);
     if (found == nullptr) return std::nullopt;
-    finalist.spec = trials[static_cast<std::size_t>(found - recording.trials.data())].spec;
+    finalist.entrant.spec = trials[static_cast<std::size_t>(found - recording.trials.data())].spec;
   }
   return finals;
 }
@@ -58,7 +58,7 @@ Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
   Measurement measurement = *trial.measurement();
   if (!finals) return measurement;
   for (const Finalist& finalist : finals->finalists) {
-    if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
+    if (!finalist.entrant.is(trial.spec.mesh_idx) || finalist.failure) continue;
     if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
   }
@@ -71,7 +71,7 @@ RankedRun ranked(const recording::Recording& recording, const Objective& objecti
   std::optional<std::int64_t> today;
   if (run.finals)
     for (const Finalist& finalist : run.finals->finalists)
-      if (finalist.is_default) today = finalist.spec.mesh_idx;
+      if (finalist.entrant.is_default()) today = finalist.entrant.spec.mesh_idx;
   std::vector<Merit> merits;
   for (const Trial& trial : run.trials)
     merits.push_back(trial.measurement() ? objective.merit(trial.spec, decided(trial, run.finals)) : Merit{});
@@ -237,11 +237,11 @@ void add_figures(json& run, std::span<const Trial> trials, const Plan& plan, con
 }
 
 json finalist_json(const Finalist& finalist, const Standing* standing) {
-  json j = {{"label", finalist.label},
-            {"idx", finalist.spec.mesh_idx},
+  json j = {{"label", label_of(finalist.entrant)},
+            {"idx", finalist.entrant.spec.mesh_idx},
             {"rounds", finalist.rounds},  // pairs of number and seconds
             {"figures", finalist.metrics}};
-  if (finalist.is_default) j["default"] = true;
+  if (finalist.entrant.is_default()) j["default"] = true;
   if (finalist.eliminated_after > 0) j["left_after"] = finalist.eliminated_after;
   if (finalist.failure) j["failure"] = finalist.failure->headline();
   if (standing == nullptr) return j;
@@ -256,10 +256,9 @@ json finals_json(const RankedRun& run) {
   for (const Finalist& finalist : run.finals->finalists) {
     const Standing* standing = nullptr;
     for (const Ranked& row : run.ranking.rows)
-      if (finalist.label.empty() && row.standing && row.trial->spec.mesh_idx == finalist.spec.mesh_idx)
-        standing = &*row.standing;
+      if (row.standing && finalist.entrant.is(row.trial->spec.mesh_idx)) standing = &*row.standing;
     for (const RankedBaseline& baseline : run.ranking.baselines)
-      if (!finalist.label.empty() && baseline.standing && baseline.label == finalist.label)
+      if (!finalist.entrant.is_spec() && baseline.standing && baseline.entrant.name == finalist.entrant.name)
         standing = &*baseline.standing;
     all.push_back(finalist_json(finalist, standing));
   }

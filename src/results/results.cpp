@@ -76,7 +76,7 @@ Measurement Results::decided(const Trial& trial) const {
   Measurement measurement = *trial.measurement();
   if (!findings_->finals) return measurement;
   for (const Finalist& finalist : findings_->finals->finalists) {
-    if (!finalist.label.empty() || finalist.spec.mesh_idx != trial.spec.mesh_idx || finalist.failure) continue;
+    if (!finalist.entrant.is(trial.spec.mesh_idx) || finalist.failure) continue;
     if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
   }
@@ -103,7 +103,8 @@ Ranking Results::ranking() const {
   // Today's configuration competes as a spec; its standing is shown as a baseline too.
   for (const Ranked& row : ranking.rows)
     if (row.standing && row.trial->spec.mesh_idx == findings_->default_spec->mesh_idx) {
-      ranking.baselines.insert(ranking.baselines.begin(), {"default", row.trial->spec, row.standing});
+      const Entrant baseline{row.trial->spec, Entrant::Kind::current_default, "default"};
+      ranking.baselines.insert(ranking.baselines.begin(), {baseline, row.standing});
       break;
     }
   return ranking;
@@ -236,7 +237,7 @@ config::BestResult Results::best(const Device& device) const {
     if (const double value = column.value(best.winner, decided); std::isfinite(value))
       best.figures.emplace_back(column.name, value);
   for (const RankedBaseline& baseline : summary_.ranking.baselines)
-    if (baseline.standing) best.ratios.emplace_back(baseline.label, baseline.standing->ratio);
+    if (baseline.standing) best.ratios.emplace_back(baseline.entrant.name, baseline.standing->ratio);
   best.verdict = verdict_;
   best.front = front();
   best.artifact_hash = sweep.build.artifact_hash;

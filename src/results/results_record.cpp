@@ -31,12 +31,11 @@ void add_computed(Finals& finals, const report::Summary& summary, const Plan& pl
   };
   for (Finalist& finalist : finals.finalists) {
     for (const Ranked& row : summary.ranking.rows)
-      if (finalist.label.empty() && row.standing && row.trial->spec.mesh_idx == finalist.spec.mesh_idx)
-        add(finalist, row.trial->spec, *row.standing);
+      if (row.standing && finalist.entrant.is(row.trial->spec.mesh_idx)) add(finalist, row.trial->spec, *row.standing);
     for (const RankedBaseline& baseline : summary.ranking.baselines)
-      if (!finalist.label.empty() && baseline.label == finalist.label && baseline.standing &&
-          !baseline.spec.params.empty())
-        add(finalist, baseline.spec, *baseline.standing);
+      if (!finalist.entrant.is_spec() && baseline.entrant.name == finalist.entrant.name && baseline.standing &&
+          !baseline.entrant.spec.params.empty())
+        add(finalist, baseline.entrant.spec, *baseline.standing);
   }
 }
 

@@ -166,9 +166,9 @@ class WinnerVerdict {
         findings_->default_spec && findings_->default_spec->mesh_idx == winner_->trial->spec.mesh_idx;
     if (is_default) texts.emplace_back("it is the default");
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
-      if (baseline.standing && !(is_default && baseline.label == "default"))
-        texts.push_back(
-            fmt::format("{:.3g} times as fast as {}", baseline.standing->ratio, line_with_escapes(baseline.label)));
+      if (baseline.standing && !(is_default && baseline.entrant.is_default()))
+        texts.push_back(fmt::format("{:.3g} times as fast as {}", baseline.standing->ratio,
+                                    line_with_escapes(baseline.entrant.name)));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));
     if (winner_->standing && winner_->standing->rounds > 0)
       text += (text.empty() ? "" : "; ") + plural(static_cast<std::size_t>(winner_->standing->rounds), "round") +

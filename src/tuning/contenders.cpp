@@ -103,17 +103,17 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
   const double margin = finals_margin(plan, objective, trials);
   for (const Trial* trial :
        choose_finalists(trials, merits, finalists, margin, std::max(kMostFinalists, finalists), same))
-    contenders.push_back({"", trial->spec});
+    contenders.push_back({{trial->spec}});
   for (const Trial* trial : disturbed_specs(trials, plan, objective, today))
-    if (std::ssize(contenders) < std::max(kMostFinalists, finalists)) contenders.push_back({"", trial->spec});
+    if (std::ssize(contenders) < std::max(kMostFinalists, finalists)) contenders.push_back({{trial->spec}});
   if (contenders.empty() || !today) return contenders;
   const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
   // Right behind the best: what memory or time do not hold is cut from the end.
-  const bool leads = is_default(contenders.front().spec);
-  std::erase_if(contenders, [&](const exec::Contender& contender) { return is_default(contender.spec); });
+  const bool leads = is_default(contenders.front().entrant.spec);
+  std::erase_if(contenders, [&](const exec::Contender& contender) { return is_default(contender.entrant.spec); });
   for (const Trial& trial : trials)
     if (is_default(trial.spec) && trial.measurement())
-      contenders.insert(contenders.begin() + (leads ? 0 : 1), {"", trial.spec, exec::Contender::Vendor::no, true});
+      contenders.insert(contenders.begin() + (leads ? 0 : 1), {{trial.spec, Entrant::Kind::current_default}});
   return contenders;
 }
 
@@ -122,12 +122,13 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
   std::vector<exec::Contender> baselines = std::move(stored);
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
-      baselines.push_back({baseline.label, {}, exec::Contender::Vendor::first});
+      baselines.push_back({{{}, Entrant::Kind::vendor_first, baseline.label}});
       if (plan.backend != Backend::cpu)
-        baselines.push_back({baseline.label + " best", {}, exec::Contender::Vendor::fastest});
+        baselines.push_back({{{}, Entrant::Kind::vendor_fastest, baseline.label + " best"}});
       continue;
     }
-    if (std::ranges::find(baselines, baseline.label, &exec::Contender::label) != baselines.end()) continue;
+    const auto is_it = [&](const exec::Contender& contender) { return contender.entrant.name == baseline.label; };
+    if (std::ranges::any_of(baselines, is_it)) continue;
     const auto point = plan.space.at(std::span(baseline.settings));
     if (const auto* rejection = std::get_if<Rejection>(&point)) {
       notes.baseline_is_pruned(baseline.label, rejection->reason);
@@ -135,7 +136,7 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
     }
     const Trial trial = tuner.try_one(std::get<Spec>(point));
     if (trial.measurement())
-      baselines.push_back({baseline.label, trial.spec});
+      baselines.push_back({{trial.spec, Entrant::Kind::baseline, baseline.label}});
     else if (const Failure* failure = trial.failure())
       notes.baseline_failed(baseline.label, failure->message);
     else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
@@ -148,8 +149,8 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
   double least = 0;
   std::set<std::int64_t> known;
   for (const Finalist& finalist : finals.finalists) {
-    if (!finalist.label.empty()) continue;
-    known.insert(finalist.spec.mesh_idx);
+    if (!finalist.entrant.is_spec()) continue;
+    known.insert(finalist.entrant.spec.mesh_idx);
     if (finished(finalist) && (least == 0 || median_seconds(finalist) < least)) least = median_seconds(finalist);
   }
   const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
@@ -171,9 +172,9 @@ void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool 
   const auto& [specs, baselines] = contenders;
   std::vector<std::int64_t> workspaces;
   const auto add = [&](const exec::Contender& contender) {
-    workspaces.push_back(contender.is_vendor() ? 0
-                         : contender.stored    ? contender.stored->request.workspace_bytes
-                                               : requests.measure(contender.spec).workspace_bytes);
+    workspaces.push_back(contender.entrant.is_vendor() ? 0
+                         : contender.stored            ? contender.stored->request.workspace_bytes
+                                                       : requests.measure(contender.entrant.spec).workspace_bytes);
   };
   add(specs.front());
   std::ranges::for_each(baselines, add);
@@ -199,10 +200,10 @@ void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const ex
   // That of a baseline is as long as that of the best.
   const auto turn = [&](const exec::Contender& contender) {
     const auto trial =
-        std::ranges::find(trials, contender.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
+        std::ranges::find(trials, contender.entrant.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
     return turn_seconds(*trial, rules.launches, rules.least_turn);
   };
-  const bool has_default = std::ranges::any_of(specs, &exec::Contender::is_default);
+  const bool has_default = std::ranges::any_of(specs, &Entrant::is_default, &exec::Contender::entrant);
   const std::size_t all = contenders.count();
   const std::size_t sure = baselines.size() + static_cast<std::size_t>(finalists) + (has_default ? 1 : 0);
   double round = 0;  // seconds

@@ -22,12 +22,12 @@ report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
 /// Whether any spec has finished; baselines do not compete.
 bool any_finished(const Finals& finals) {
-  return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && !f.failure; });
+  return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.entrant.is_spec() && !f.failure; });
 }
 
 /// Whether a round was held that some spec came through.
 bool any_timed(const Finals& finals) {
-  return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.label.empty() && finished(f); });
+  return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.entrant.is_spec() && finished(f); });
 }
 
 std::chrono::steady_clock::duration ticks(double seconds) {
@@ -38,12 +38,12 @@ std::chrono::steady_clock::duration ticks(double seconds) {
 /// The first algorithm is one of those that the library offers: it is the best of them where another, chosen in a short
 /// race, turns out to be no faster.
 void settle_vendor(Finals& finals) {
-  const auto find = [&](const char* label) {
-    const auto found = std::ranges::find(finals.finalists, label, &Finalist::label);
+  const auto find = [&](Entrant::Kind kind) {
+    const auto found = std::ranges::find(finals.finalists, kind, [](const Finalist& f) { return f.entrant.kind; });
     return found == finals.finalists.end() || !finished(*found) ? nullptr : &*found;
   };
-  const Finalist* const first = find("vendor");
-  Finalist* const best = find("vendor best");
+  const Finalist* const first = find(Entrant::Kind::vendor_first);
+  Finalist* const best = find(Entrant::Kind::vendor_fastest);
   if (first == nullptr || best == nullptr || median_seconds(*best) <= median_seconds(*first)) return;
   best->rounds = first->rounds;
   best->other_state_seconds = first->other_state_seconds;
@@ -52,7 +52,7 @@ void settle_vendor(Finals& finals) {
 }
 
 std::string why_none_finished(const Finals& finals) {
-  const auto spec = std::ranges::find_if(finals.finalists, [](const Finalist& f) { return f.label.empty(); });
+  const auto spec = std::ranges::find_if(finals.finalists, [](const Finalist& f) { return f.entrant.is_spec(); });
   return "all specs failed in the finals, though the sweep could time them: " + spec->failure->headline();
 }
 
@@ -117,7 +117,7 @@ void FinalsStage::note_disturbed(const Tuner& tuner, const Contenders& contender
   results::DisturbedSpecs& disturbed = findings_->disturbed = {};
   for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, findings_->default_spec)) {
     const auto is_it = [&](const exec::Contender& contender) {
-      return contender.spec.mesh_idx == trial->spec.mesh_idx;
+      return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
     };
     ++disturbed.all;
     disturbed.left_out += std::ranges::none_of(contenders.specs, is_it) ? 1 : 0;
@@ -149,16 +149,17 @@ void FinalsStage::add_notes(const Tuner& tuner) {
   }
   std::set<std::string> said;
   for (const Finalist& finalist : findings_->finals->finalists) {
-    const bool is_spec = finalist.label.empty();
+    const bool is_spec = finalist.entrant.is_spec();
     for (const std::string& remark : finalist.remarks) {
       if (!said.insert(remark).second) continue;
-      is_spec ? notes.said(remark) : notes.baseline_said(finalist.label, remark);
+      is_spec ? notes.said(remark) : notes.baseline_said(finalist.entrant.name, remark);
     }
     if (!finalist.failure) continue;
     if (is_spec)
-      notes.spec_failed_in_finals(finalist.spec.mesh_idx, finalist.failure->headline());
-    else if (const std::string& why = finalist.failure->message; !is_vendor(finalist.label) || said.insert(why).second)
-      notes.baseline_said(finalist.label, why);
+      notes.spec_failed_in_finals(finalist.entrant.spec.mesh_idx, finalist.failure->headline());
+    else if (const std::string& why = finalist.failure->message;
+             !finalist.entrant.is_vendor() || said.insert(why).second)
+      notes.baseline_said(finalist.entrant.name, why);
   }
 }
 
@@ -191,9 +192,10 @@ exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
 std::string FinalsStage::contender_id(const exec::Contender& contender) const {
   const exec::Requests& requests = parts_.requests;
   if (contender.stored)
-    return contender.label +
-           exec::Identity::of_code(contender.stored->hash, contender.stored->request, device_settings(contender.spec));
-  return contender.label + (contender.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.spec));
+    return label_of(contender.entrant) + exec::Identity::of_code(contender.stored->hash, contender.stored->request,
+                                                                 device_settings(contender.entrant.spec));
+  return label_of(contender.entrant) +
+         (contender.entrant.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.entrant.spec));
 }
 
 // It stands for who takes part and how, so that the same finals are not held twice.
@@ -212,9 +214,9 @@ std::string FinalsStage::finals_id(const std::vector<exec::Contender>& contender
 }
 
 bool FinalsStage::same_contender(const exec::Contender& contender, const Finalist& finalist) const {
-  if (contender.label != finalist.label) return false;
-  return contender.is_vendor() || contender.stored ||
-         parts_.requests.trial_id(contender.spec) == parts_.requests.trial_id(finalist.spec);
+  if (contender.entrant.name != finalist.entrant.name) return false;
+  return contender.entrant.is_vendor() || contender.stored ||
+         parts_.requests.trial_id(contender.entrant.spec) == parts_.requests.trial_id(finalist.entrant.spec);
 }
 
 const Finals* FinalsStage::recorded(const std::string& id) const {
@@ -236,8 +238,7 @@ bool FinalsStage::restore(const std::string& id, const std::vector<exec::Contend
     const auto same = [&](const exec::Contender& contender) { return same_contender(contender, finalist); };
     const auto found = std::ranges::find_if(contenders, same);
     if (found == contenders.end()) return false;
-    finalist.spec = found->spec;
-    finalist.is_default = found->is_default;
+    finalist.entrant = found->entrant;
   }
   findings_->finals = std::move(finals);
   findings_->finals_date = parts_.journal.date_of(id);

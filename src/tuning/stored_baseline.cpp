@@ -76,7 +76,7 @@ exec::Contender stored_contender(const config::RecordedBest& best, const fs::pat
     throw NotStored("it is of the backend " + std::string(to_text(then.plan.backend)));
   wire::MeasureRequest request = exec::Requests(then.plan, requests.hello(), requests.seed()).measure(best.spec);
   request.measure = plan.measure;
-  exec::Contender contender{label, spec_in(plan.space, best.spec)};
+  exec::Contender contender{{spec_in(plan.space, best.spec), Entrant::Kind::baseline, label}};
   contender.stored = {best.result.store_path.parent_path().string(), best.result.artifact_hash, std::move(request)};
   return contender;
 } catch (const Error& error) {

@@ -34,25 +34,36 @@ static void take(const json& j, const char* key, std::optional<Value>& value) {
   if (const auto found = j.find(key); found != j.end()) value = found->template get<Value>();
 }
 
-using ContenderVendor = Contender::Vendor;
-TUNE_JSON_ENUM(ContenderVendor,
-               {{"no", ContenderVendor::no}, {"first", ContenderVendor::first}, {"fastest", ContenderVendor::fastest}})
+// Which of the library's algorithms is timed; `no`: it is no entrant of the library.
+constexpr std::pair<const char*, Entrant::Kind> kVendors[] = {{"no", Entrant::Kind::baseline},
+                                                              {"first", Entrant::Kind::vendor_first},
+                                                              {"fastest", Entrant::Kind::vendor_fastest}};
+
+static json json_of(const Entrant& entrant) {
+  return {{"label", label_of(entrant)},
+          {"spec", entrant.spec},
+          {"vendor", enum_name(entrant.is_vendor() ? entrant.kind : Entrant::Kind::baseline, kVendors)},
+          {"default", entrant.is_default()}};
+}
+
+static Entrant entrant_in(const json& j) {
+  Entrant entrant = entrant_of(j.at("label").get<std::string>());
+  entrant.spec = j.at("spec").get<Spec>();
+  const Entrant::Kind vendor = enum_from(j.at("vendor").get<std::string>(), kVendors);
+  if (!entrant.is_spec()) entrant.kind = vendor;
+  if (j.at("default").get<bool>()) entrant.kind = Entrant::Kind::current_default;
+  return entrant;
+}
 
 static void to_json(json& j, const Contender& contender) {
-  j = {{"label", contender.label},
-       {"spec", contender.spec},
-       {"vendor", contender.vendor},
-       {"default", contender.is_default}};
+  j = json_of(contender.entrant);
   put(j, "failure", contender.failure);
   if (const auto& stored = contender.stored)
     j["stored"] = {{"key", stored->key}, {"hash", stored->hash}, {"request", json_of(stored->request)}};
 }
 
 static void from_json(const json& j, Contender& contender) {
-  contender.label = j.at("label").get<std::string>();
-  contender.spec = j.at("spec").get<Spec>();
-  contender.vendor = j.at("vendor").get<ContenderVendor>();
-  contender.is_default = j.at("default").get<bool>();
+  contender.entrant = entrant_in(j);
   take(j, "failure", contender.failure);
   if (const auto found = j.find("stored"); found != j.end())
     contender.stored = {found->at("key").get<std::string>(), found->at("hash").get<std::string>(),

@@ -37,15 +37,9 @@ struct Contender {
     MeasureRequest request;
   };
 
-  /// Which of the library's algorithms is timed: the one it chooses itself, or the fastest that it offers.
-  enum class Vendor { no, first, fastest };
-  std::string label;  ///< empty for a spec of the space
-  Spec spec;
-  Vendor vendor = Vendor::no;
-  bool is_default = false;              ///< the configuration in use today
+  Entrant entrant;
   std::optional<Failure> failure = {};  ///< why it must not be started
   std::optional<Stored> stored = {};
-  bool is_vendor() const { return vendor != Vendor::no; }
 };
 
 // --- orders: what the driver says ---

@@ -67,7 +67,7 @@ std::map<int, double> rounds_from(const json& j) {
 }
 
 std::string name_of(const Finalist& finalist) {
-  return finalist.label.empty() ? "spec " + std::to_string(finalist.spec.mesh_idx) : finalist.label;
+  return finalist.entrant.is_spec() ? "spec " + std::to_string(finalist.entrant.spec.mesh_idx) : finalist.entrant.name;
 }
 
 // A spec that came through was timed in every round, one that lost in every round until it left, and a baseline in
@@ -76,14 +76,14 @@ std::string name_of(const Finalist& finalist) {
 void require_all_rounds(const std::vector<Finalist>& finalists, int decided_after) {
   int last = 0;
   for (const Finalist& finalist : finalists)
-    if (finalist.label.empty() && !finalist.failure && !finalist.rounds.empty())
+    if (finalist.entrant.is_spec() && !finalist.failure && !finalist.rounds.empty())
       last = std::max(last, finalist.rounds.rbegin()->first);
   for (const Finalist& finalist : finalists) {
     if (finalist.failure) continue;
     const auto count = static_cast<int>(finalist.rounds.size());
     if (!finalist.rounds.empty() && finalist.rounds.rbegin()->first != count)
       refuse("a round of " + name_of(finalist) + " is missing");
-    if (!finalist.label.empty()) continue;
+    if (!finalist.entrant.is_spec()) continue;
     const int expected = finalist.eliminated_after > 0 ? finalist.eliminated_after : last;
     if (count != expected && count != decided_after)
       refuse(name_of(finalist) + " has " + std::to_string(count) + " rounds instead of " + std::to_string(expected) +
@@ -186,27 +186,27 @@ void from_json(const json& j, Trial& trial) {
 }
 
 void to_json(json& j, const Finalist& finalist) {
-  j = finalist.spec;
-  j["label"] = finalist.label;
+  j = finalist.entrant.spec;
+  j["label"] = label_of(finalist.entrant);
   j["rounds"] = finalist.rounds;  // pairs of number and seconds
   j["launches"] = finalist.launches;
   j["metrics"] = finalist.metrics;
   if (!finalist.remarks.empty()) j["remarks"] = finalist.remarks;
   if (finalist.failure) j["failed"] = *finalist.failure;
-  if (finalist.is_default) j["default"] = true;
+  if (finalist.entrant.is_default()) j["default"] = true;
   if (finalist.eliminated_after > 0) j["eliminated_after"] = finalist.eliminated_after;
   if (finalist.other_state_seconds) j["other_state_seconds"] = *finalist.other_state_seconds;
 }
 
 void from_json(const json& j, Finalist& finalist) {
-  finalist.spec = j.get<Spec>();
-  finalist.label = j.value("label", "");
+  finalist.entrant = entrant_of(j.value("label", ""));
+  finalist.entrant.spec = j.get<Spec>();
+  if (finalist.entrant.is_spec() && j.value("default", false)) finalist.entrant.kind = Entrant::Kind::current_default;
   if (j.contains("rounds")) finalist.rounds = rounds_from(j.at("rounds"));
   finalist.launches = integer_at(j, "launches", 0, INT64_MAX, 0);
   finalist.metrics = j.value("metrics", std::map<std::string, double>());
   finalist.remarks = j.value("remarks", std::vector<std::string>());
   if (j.contains("failed")) finalist.failure = j.at("failed").get<Failure>();
-  finalist.is_default = j.value("default", false);
   finalist.eliminated_after =
       static_cast<int>(integer_at(j, "eliminated_after", 0, SequentialIntervals::looks().back(), 0));
   if (j.contains("other_state_seconds")) finalist.other_state_seconds = seconds_at(j, "other_state_seconds");

@@ -84,7 +84,7 @@ const Trial* NoisyTuning::choose(std::span<const Trial> trials, const Plan& plan
   Finals finals;
   std::vector<Trial> finalists;
   for (const Trial* trial : chosen) {
-    finals.finalists.push_back({"", trial->spec});
+    finals.finalists.push_back({{trial->spec}});
     finalists.push_back(*trial);
   }
   const bool by_time = merit_of(finalists.front(), objective).by_time;
@@ -105,7 +105,7 @@ void NoisyTuning::time_once(Finals& finals, std::vector<Trial>& finalists, const
   for (std::size_t i = 0; i < finalists.size(); ++i) {
     Finalist& finalist = finals.finalists[i];
     if (finalist.eliminated_after > 0) continue;
-    const Known& known = known_.at(finalist.spec.mesh_idx);
+    const Known& known = known_.at(finalist.entrant.spec.mesh_idx);
     const double recorded = known.measurement.timing.median;
     finalist.rounds[round] = recorded * factor(round_size(known));
     finalists[i].outcome = scaled(known.measurement, median_seconds(finalist) / recorded, objective.name());

@@ -77,8 +77,7 @@ std::vector<Timed> times_of(const recording::Recording& recording, const databas
     put_in_order(timed.configuration.params, result.params);
     timed.key = to_text(timed.configuration.params);
     const auto is_this = [&](const Finalist& finalist) {
-      return finalist.label.empty() && finalist.spec.mesh_idx == trial.mesh_idx && !finalist.failure &&
-             finished(finalist);
+      return finalist.entrant.is(trial.mesh_idx) && !finalist.failure && finished(finalist);
     };
     if (recording.finals) {
       const auto finalist = std::ranges::find_if(recording.finals->finalists, is_this);

@@ -174,16 +174,16 @@ struct Simulation {
 /// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
 void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, results::Findings& findings) {
   for (Finalist& finalist : finals.finalists) {
-    if (!finalist.label.empty()) continue;
-    const auto point = space.point(Spec{-1, finalist.spec.params});
+    if (!finalist.entrant.is_spec()) continue;
+    const auto point = space.point(Spec{-1, finalist.entrant.spec.params});
     const auto idx = point ? space.spec(*point).mesh_idx : -1;
     const auto trial = std::ranges::find(trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
     if (trial == trials.end()) {
       findings.notes.recorded_finals_do_not_count();
       return;
     }
-    finalist.spec = trial->spec;
-    if (finalist.is_default) findings.default_spec = trial->spec;
+    finalist.entrant.spec = trial->spec;
+    if (finalist.entrant.is_default()) findings.default_spec = trial->spec;
   }
   findings.finals = std::move(finals);
 }
@@ -210,7 +210,7 @@ void decide(const TuneOptions& options, Simulation& simulation) {
   if (!findings.finals) findings.no_finals = options.finals.hold ? "the recorded times decide" : "--no-finals";
   if (!findings.finals) return;
   for (Finalist& finalist : findings.finals->finalists)
-    if (finalist.label.empty()) number(finalist.spec);
+    if (finalist.entrant.is_spec()) number(finalist.entrant.spec);
 }
 
 const Trial* choose(const TuneOptions& options, const SimulationHooks& hooks, Simulation& simulation) {

@@ -86,8 +86,9 @@ class AgentFinals : public FinalsRun {
     if (rules_.question) order.threshold = rules_.question->threshold;
     order.other_state = rules_.other_state;
     for (const Contender& contender : contenders_) {
-      if (!pool_->requests().has_build() || contender.is_vendor() || contender.stored || contender.failure) continue;
-      const std::string key = pool_->requests().build_key(contender.spec);
+      if (!pool_->requests().has_build() || contender.entrant.is_vendor() || contender.stored || contender.failure)
+        continue;
+      const std::string key = pool_->requests().build_key(contender.entrant.spec);
       if (const auto holder = pool_->holder(key); holder && *holder != agent) order.built_elsewhere.push_back(key);
     }
     return order;

@@ -37,7 +37,7 @@ struct FinalsEntry {
   /// nullptr: it is in another state.
   const Active* active() const { return std::get_if<Active>(&state); }
   bool left_out() const { return std::holds_alternative<LeftOut>(state); }
-  bool is_spec() const { return contender.label.empty(); }
+  bool is_spec() const { return contender.entrant.is_spec(); }
 
   void forget(int round);
   /// Its result without the rounds after this one.

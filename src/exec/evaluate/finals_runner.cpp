@@ -32,9 +32,7 @@ FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> conte
     : service_(&service), device_(&service.devices().front()), rules_(rules) {
   for (Contender& contender : contenders) {
     auto& entry = entries_.emplace_back(std::make_unique<FinalsEntry>());
-    entry->result.label = contender.label;
-    entry->result.spec = contender.spec;
-    entry->result.is_default = contender.is_default;
+    entry->result.entrant = contender.entrant;
     entry->result.failure = contender.failure;
     entry->tried_again = contender.failure.has_value();
     entry->contender = std::move(contender);
@@ -113,7 +111,8 @@ void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
     if (!request) continue;
     const std::string own = wire::company_of(*request);
     if (company.empty()) company = own;
-    const bool may_be_missing = entry->contender.is_vendor() && service_->requests().hello().vendor_library.empty();
+    const bool may_be_missing =
+        entry->contender.entrant.is_vendor() && service_->requests().hello().vendor_library.empty();
     if (own != company || may_be_missing) {
       entry->state = FinalsEntry::Apart{};
       continue;
@@ -189,19 +188,19 @@ void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
 
 // Waits for the build of a spec.
 std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const Contender& contender) {
-  if (contender.is_vendor()) {
+  if (contender.entrant.is_vendor()) {
     Prepared vendor{service_->requests().vendor()};
-    vendor.request.vendor_best = contender.vendor == Contender::Vendor::fastest;
+    vendor.request.vendor_best = contender.entrant.kind == Entrant::Kind::vendor_fastest;
     return vendor;
   }
   if (contender.stored) return prepare_stored(*contender.stored);
   const Builder::Result* built = nullptr;
-  while ((built = service_->builds().find_intact(contender.spec)) == nullptr) {
+  while ((built = service_->builds().find_intact(contender.entrant.spec)) == nullptr) {
     service_->builds().builder().start_queued();
     handle_next();
   }
   if (const auto* failure = std::get_if<Failure>(built)) return *failure;
-  return Prepared{service_->requests().measure(contender.spec), std::get<Artifact>(*built).path.string()};
+  return Prepared{service_->requests().measure(contender.entrant.spec), std::get<Artifact>(*built).path.string()};
 }
 
 std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(const Contender::Stored& stored) const {
@@ -222,7 +221,7 @@ std::optional<wire::MeasureRequest> FinalsRunner::request_of(FinalsEntry& entry)
     return std::nullopt;
   }
   try {
-    while (!service_->reference().ready(entry.contender.spec)) handle_next();
+    while (!service_->reference().ready(entry.contender.entrant.spec)) handle_next();
   } catch (const Unlaunchable& error) {
     entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
     return std::nullopt;
@@ -277,7 +276,7 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
 std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::Go go) {
   wait_for_others([&] { return !entry.active() || device_->take_turn(); });
   std::optional<wire::Measured> measured;
-  const DeviceSettings clocks = device_settings(entry.contender.spec);
+  const DeviceSettings clocks = device_settings(entry.contender.entrant.spec);
   std::optional<std::string> why = entry.active() ? device_->set_clocks(clocks) : std::nullopt;
   if (entry.active() && !why) {
     note_turn(entry);
@@ -304,7 +303,7 @@ void FinalsRunner::drop(FinalsEntry& entry, const std::string& why) {
 
 // A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.
 bool FinalsRunner::may_try_again(const FinalsEntry& entry) const {
-  return entry.result.failure && !entry.tried_again && !entry.contender.is_vendor() &&
+  return entry.result.failure && !entry.tried_again && !entry.contender.entrant.is_vendor() &&
          entry.result.eliminated_after == 0;
 }
 
@@ -354,14 +353,14 @@ bool FinalsRunner::settled() {
 
 bool FinalsRunner::is_open(const Question& question, const Finalist& winner) const {
   const auto asked = std::ranges::find_if(
-      entries_, [&](const auto& entry) { return entry->result.label == question.baseline && entry->active(); });
+      entries_, [&](const auto& entry) { return entry->result.entrant.name == question.baseline && entry->active(); });
   if (asked == entries_.end()) return false;
   const auto interval = Judge(2).ratio_interval(winner, (*asked)->result);
   return !interval || (interval->low <= 1 + question.threshold && interval->high > 1 + question.threshold);
 }
 
 bool FinalsRunner::rests(const FinalsEntry& entry) const {
-  if (rules_.question && entry.result.label == rules_.question->baseline) return false;
+  if (rules_.question && entry.result.entrant.name == rules_.question->baseline) return false;
   return entry.is_spec() ? winner_ != nullptr && winner_ != &entry.result : round_ > kBaselineRounds;
 }
 

@@ -32,8 +32,6 @@ bool is_far_behind(std::span<const double> ratios) {
 
 }  // namespace
 
-bool is_vendor(const std::string& label) { return label == "vendor" || label == "vendor best"; }
-
 bool finished(const Finalist& finalist) {
   return !finalist.failure && !finalist.rounds.empty() &&
          std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_valid_time(round.second); });
@@ -96,7 +94,9 @@ std::optional<double> Judge::loss(const Finalist& spec, std::span<const Finalist
 }
 
 Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs, double accuracy) {
-  const auto place = [](const Finalist* spec) { return std::pair(!spec->is_default, spec->spec.mesh_idx); };
+  const auto place = [](const Finalist* spec) {
+    return std::pair(!spec->entrant.is_default(), spec->entrant.spec.mesh_idx);
+  };
   Choice chosen;
   for (const Finalist* spec : specs) {
     if (spec->eliminated_after > 0 || (chosen.winner != nullptr && !(place(spec) < place(chosen.winner)))) continue;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/statistics/entrant.h"
 #include "model/statistics/sequential.h"
 #include "model/trial.h"
 
@@ -18,14 +19,12 @@ inline constexpr double kAccuracy = 0.01;
 
 /// The results of one contender in the finals: a spec of the space or a baseline.
 struct Finalist {
-  std::string label;                               ///< empty for a spec; "vendor", "baseline", a best.yaml's name
-  Spec spec;                                       ///< no params for the vendor
+  Entrant entrant;
   std::map<int, double> rounds = {};               ///< seconds by the round's number; it is not timed in every round
   std::int64_t launches = 0;                       ///< timed launches of all rounds together
   std::optional<Failure> failure = {};             ///< it failed, and a spec also in a second process
   std::map<std::string, double> metrics = {};      ///< of the round nearest to the median
   std::vector<std::string> remarks = {};           ///< sentences that the user should read though it did not fail
-  bool is_default = false;                         ///< today's configuration
   int eliminated_after = 0;                        ///< the round after which it was eliminated; 0: it was not
   std::optional<double> other_state_seconds = {};  ///< the median in the power state that was not asked for
 };
@@ -37,10 +36,6 @@ struct Finals {
   double accuracy = kAccuracy;                ///< with which they were to decide
   int decided_after = 0;  ///< the round after which the winner alone was timed, to compare it with a baseline; 0: none
 };
-
-/// Whether a finalist's label is that of the vendor's library: of the algorithm that it takes first, or of its best
-/// one.
-bool is_vendor(const std::string& label);
 
 /// Whether the rounds of the finalist can be compared with those of others.
 bool finished(const Finalist& finalist);

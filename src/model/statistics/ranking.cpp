@@ -50,7 +50,7 @@ class Places {
     for (const Trial& trial : trials) trials_.emplace(trial.spec.mesh_idx, &trial);
     if (finals != nullptr)
       for (const Finalist& finalist : finals->finalists)
-        if (finalist.label.empty()) put_first(finalist.spec.mesh_idx);
+        if (finalist.entrant.is_spec()) put_first(finalist.entrant.spec.mesh_idx);
   }
 
   bool has_own(std::int64_t mesh_idx) const { return !same_.contains(mesh_idx); }
@@ -105,7 +105,8 @@ class FinalOrder {
   FinalOrder(std::span<const Contender> contenders, const Finals& finals, bool by_time)
       : contenders_(contenders),
         by_time_(by_time),
-        judge_(static_cast<std::size_t>(std::ranges::count(finals.finalists, "", &Finalist::label))),
+        judge_(
+            static_cast<std::size_t>(std::ranges::count_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant))),
         choice_(by_time ? choose_winner(judge_, finalists_of(contenders), finals.accuracy)
                         : Choice{contenders.front().finalist, std::nullopt}) {}
 
@@ -164,7 +165,7 @@ class FinalOrder {
 const Finalist* find_spec(const Finals* finals, std::int64_t mesh_idx) {
   if (finals == nullptr) return nullptr;
   for (const Finalist& finalist : finals->finalists) {
-    if (finalist.label.empty() && finalist.spec.mesh_idx == mesh_idx) return &finalist;
+    if (finalist.entrant.is(mesh_idx)) return &finalist;
   }
   return nullptr;
 }
@@ -172,8 +173,8 @@ const Finalist* find_spec(const Finals* finals, std::int64_t mesh_idx) {
 std::vector<RankedBaseline> rank_baselines(const Finals& finals, const FinalOrder* order) {
   std::vector<RankedBaseline> baselines;
   for (const Finalist& finalist : finals.finalists) {
-    if (finalist.label.empty()) continue;
-    RankedBaseline baseline{finalist.label, finalist.spec, std::nullopt};
+    if (finalist.entrant.is_spec()) continue;
+    RankedBaseline baseline{finalist.entrant, std::nullopt};
     if (order != nullptr && finished(finalist)) baseline.standing = order->standing(finalist);
     baselines.push_back(std::move(baseline));
   }

@@ -40,8 +40,7 @@ struct Ranked {
 };
 
 struct RankedBaseline {
-  std::string label;
-  Spec spec;
+  Entrant entrant;
   std::optional<Standing> standing;  ///< unset: it failed, see notes
 };
 

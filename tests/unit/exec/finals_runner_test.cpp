@@ -16,7 +16,7 @@ class FinalsRunnerTest : public testing::Test {
   /// Finals of the specs 1 to `specs`, whose results are in this order.
   std::vector<Finalist> finals_of(std::int64_t specs, const exec::FinalsRules& rules) {
     std::vector<exec::Contender> contenders;
-    for (std::int64_t i = 1; i <= specs; ++i) contenders.push_back({"", tuning_.spec(i)});
+    for (std::int64_t i = 1; i <= specs; ++i) contenders.push_back({{tuning_.spec(i)}});
     return exec::FinalsRunner(*service_, contenders, rules)
         .run([this](int round, std::size_t) { round_ = round; })
         .finalists;
@@ -28,8 +28,8 @@ class FinalsRunnerTest : public testing::Test {
     const auto service = tuning.service();
     tuning.host().behave = [](const FakeWorker&) { return FakeConduct{.open = std::chrono::seconds(1)}; };
     std::vector<exec::Contender> contenders;
-    for (int i = 1; i <= kSpecs; ++i) contenders.push_back({"", tuning.spec(i)});
-    contenders.push_back({"baseline", tuning.spec(kSpecs + 1)});
+    for (int i = 1; i <= kSpecs; ++i) contenders.push_back({{tuning.spec(i)}});
+    contenders.push_back({{tuning.spec(kSpecs + 1), Entrant::Kind::baseline, "baseline"}});
     exec::FinalsRules rules;
     rules.end = tuning.host().now() + std::chrono::seconds(seconds);
     rules.end_is_asked_for = end_is_asked_for;
@@ -37,7 +37,7 @@ class FinalsRunnerTest : public testing::Test {
     for (const Finalist& finalist :
          exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists) {
       EXPECT_FALSE(finalist.rounds.empty());
-      loaded.push_back(finalist.spec.mesh_idx);
+      loaded.push_back(finalist.entrant.spec.mesh_idx);
     }
     return loaded;
   }
@@ -88,13 +88,14 @@ TEST_F(FinalsRunnerTest, ManySpecsShareAProcessUntilFewAreLeft) {
   FakeHost& host = tuning.host();
   host.behave = [](const FakeWorker& worker) { return FakeConduct{.seconds = worker.spec > 3 ? 1.5e-3 : 1e-3}; };
   std::vector<exec::Contender> contenders;
-  for (int i = 1; i <= 9; ++i) contenders.push_back({i == 9 ? "baseline" : "", tuning.spec(i)});
+  for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
+  contenders.push_back({{tuning.spec(9), Entrant::Kind::baseline, "baseline"}});
   exec::FinalsRules rules;
   rules.end = host.now() + std::chrono::hours(1);
   const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
   for (const Finalist& finalist : finalists) {
     EXPECT_FALSE(finalist.failure);
-    EXPECT_EQ(finalist.eliminated_after > 0, finalist.spec.mesh_idx >= 3 && finalist.label.empty());
+    EXPECT_EQ(finalist.eliminated_after > 0, finalist.entrant.spec.mesh_idx >= 3 && finalist.entrant.is_spec());
   }
   const std::vector<std::int64_t> again{1, 2, 3, 9};
   for (const auto& [spec, count] : host.processes_of)
@@ -111,7 +112,7 @@ TEST_F(FinalsRunnerTest, TimeThatEndsWhileTheLastAreLoadedAgainFailsNobody) {
     return FakeConduct{.open = std::chrono::seconds(worker.process), .seconds = worker.spec > 3 ? 1.5e-3 : 1e-3};
   };
   std::vector<exec::Contender> contenders;
-  for (int i = 1; i <= 8; ++i) contenders.push_back({"", tuning.spec(i)});
+  for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   exec::FinalsRules rules;
   rules.end = tuning.host().now() + std::chrono::seconds(3);
   for (const Finalist& finalist :
@@ -130,7 +131,7 @@ TEST_F(FinalsRunnerTest, ASharedProcessThatEndsCostsARoundAndNoContender) {
     return FakeConduct{.ends_while_timed = worker.spec == 5 && worker.process == 1 && worker.rounds == 2};
   };
   std::vector<exec::Contender> contenders;
-  for (int i = 1; i <= 8; ++i) contenders.push_back({"", tuning.spec(i)});
+  for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   exec::FinalsRules rules;
   rules.by_time = false;
   rules.end = host.now() + std::chrono::hours(1);
@@ -150,13 +151,13 @@ TEST_F(FinalsRunnerTest, WhoFailsBesideOthersFailsByItselfToo) {
   FakeHost& host = tuning.host();
   host.behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 5}; };
   std::vector<exec::Contender> contenders;
-  for (int i = 1; i <= 8; ++i) contenders.push_back({"", tuning.spec(i)});
+  for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   exec::FinalsRules rules;
   rules.by_time = false;
   rules.end = host.now() + std::chrono::hours(1);
   const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
   for (const Finalist& finalist : finalists) {
-    EXPECT_EQ(finalist.failure.has_value(), finalist.spec.mesh_idx == 4);
+    EXPECT_EQ(finalist.failure.has_value(), finalist.entrant.spec.mesh_idx == 4);
     EXPECT_EQ(finalist.rounds.size(), finalist.failure ? 0u : 15u);
   }
 }
@@ -228,8 +229,10 @@ TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) 
   };
   exec::FinalsRules rules = by_time();
   rules.question = exec::Question{"old", 0.03};
-  const std::vector<exec::Contender> contenders = {
-      {"", tuning_.spec(1)}, {"", tuning_.spec(2)}, {"old", tuning_.spec(3)}, {"other", tuning_.spec(4)}};
+  const std::vector<exec::Contender> contenders = {{{tuning_.spec(1)}},
+                                                   {{tuning_.spec(2)}},
+                                                   {{tuning_.spec(3), Entrant::Kind::baseline, "old"}},
+                                                   {{tuning_.spec(4), Entrant::Kind::baseline, "other"}}};
   const Finals finals = exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {});
   const int most = exec::most_rounds(rules);
   EXPECT_EQ(finals.finalists[0].rounds.size(), static_cast<std::size_t>(most));

@@ -12,7 +12,7 @@
 namespace tune::finals_test {
 namespace {
 
-Finalist timed(std::int64_t mesh_idx, const std::map<int, double>& rounds) { return {"", Spec{mesh_idx, {}}, rounds}; }
+Finalist timed(std::int64_t mesh_idx, const std::map<int, double>& rounds) { return {{Spec{mesh_idx, {}}}, rounds}; }
 
 /// Rounds 1, 2, ... of the same times again and again.
 Finalist repeated(std::int64_t mesh_idx, std::vector<double> times, int count) {
@@ -54,7 +54,7 @@ Held hold(const std::vector<double>& true_times, double noise, Random& random, b
     tournament.end_round(held.rounds);
     if (until_decided && tournament.decided()) break;
   }
-  held.winner = tournament.choice().winner->spec.mesh_idx;
+  held.winner = tournament.choice().winner->entrant.spec.mesh_idx;
   held.loss = tournament.choice().loss;
   return held;
 }
@@ -108,10 +108,10 @@ TEST(Tournament, TakesTheDefaultAmongThoseThatLoseNoMoreThanTheAccuracy) {
   const auto winner = [&](double accuracy) {
     std::vector<const Finalist*> all;
     for (const Finalist& spec : specs) all.push_back(&spec);
-    return choose_winner(Judge(3), all, accuracy).winner->spec.mesh_idx;
+    return choose_winner(Judge(3), all, accuracy).winner->entrant.spec.mesh_idx;
   };
   EXPECT_EQ(winner(0.01), 3) << "the lowest mesh_idx";
-  specs[2].is_default = true;
+  specs[2].entrant.kind = Entrant::Kind::current_default;
   EXPECT_EQ(winner(0.01), 9);
   EXPECT_EQ(winner(0.005), 3) << "the default loses 0.6 %";
   EXPECT_EQ(winner(0.001), 5);
@@ -119,7 +119,7 @@ TEST(Tournament, TakesTheDefaultAmongThoseThatLoseNoMoreThanTheAccuracy) {
 
 TEST(Tournament, KeepsWhoLosesNoMoreThanTheAccuracy) {
   std::vector<Finalist> specs = {repeated(0, {1.005}, 20), repeated(1, {1}, 20), repeated(2, {1.02}, 20)};
-  specs[0].is_default = true;
+  specs[0].entrant.kind = Entrant::Kind::current_default;
   Tournament tournament({&specs[0], &specs[1], &specs[2]}, kAccuracy);
   EXPECT_EQ(tournament.end_round(20), (std::vector<Finalist*>{&specs[2]}));
   EXPECT_EQ(tournament.choice().winner, &specs[0]) << "today's configuration, which half a per cent would not change";

@@ -40,7 +40,7 @@ std::vector<std::int64_t> order(const std::vector<const Trial*>& trials) {
 
 /// Rounds 1, 2, ... of these times.
 Finalist finalist(std::int64_t mesh_idx, const std::vector<double>& times) {
-  Finalist finalist{"", Spec{mesh_idx, {}}};
+  Finalist finalist{{Spec{mesh_idx, {}}}};
   for (const double time : times) finalist.rounds[static_cast<int>(finalist.rounds.size()) + 1] = time;
   finalist.launches = 14;
   return finalist;
@@ -155,10 +155,10 @@ TEST(Ranking, GivesAShownTieToTheLowerMeshIndexAndMarksBoth) {
 TEST(Ranking, GivesATieToTheDefault) {
   Finals finals{{steady(7, {1}), steady(3, {1.001}), steady(9, {1.002}), steady(2, {1.1})}};
   const std::vector<Trial> trials = {measured(2, 1), measured(3, 1), measured(7, 1), measured(9, 1)};
-  finals.finalists[2].is_default = true;
+  finals.finalists[2].entrant.kind = Entrant::Kind::current_default;
   EXPECT_EQ(order(ranked(trials, &finals)), (Order{9, 7, 3, 2}));
-  finals.finalists[2].is_default = false;
-  finals.finalists[3].is_default = true;
+  finals.finalists[2].entrant.kind = Entrant::Kind::spec;
+  finals.finalists[3].entrant.kind = Entrant::Kind::current_default;
   EXPECT_EQ(order(ranked(trials, &finals)), (Order{3, 7, 9, 2})) << "a default that is slower is no tie";
 }
 
@@ -255,8 +255,8 @@ TEST(Ranking, KeepsTheOrderOfMeritIfTheObjectiveIsNotTheTime) {
 TEST(Ranking, ComparesBaselinesWithTheWinnerWithoutPlacingThem) {
   Finals finals{{finalist(0, {2, 2, 2}), finalist(1, {4, 4, 4})}};
   finals.finalists.push_back(finalist(-1, {1, 1, 1}));
-  finals.finalists.back().label = "vendor";
-  finals.finalists.push_back({"baseline", {}, {}, 0, Failure{}});
+  finals.finalists.back().entrant = entrant_of("vendor");
+  finals.finalists.push_back({entrant_of("baseline"), {}, 0, Failure{}});
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{0, 1}));

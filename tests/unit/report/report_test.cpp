@@ -154,7 +154,8 @@ TEST(Report, ShowsFinalsTiesAndBaselines) {
   summary.name = "gemm";
   summary.ranking.rows[0].standing = standing(1.0, 1, true);
   summary.ranking.rows[1].standing = standing(1.01, 1.01, true);
-  summary.ranking.baselines = {{"vendor", Spec{}, standing(0.9, 0.9, false)}, {"old.yaml", Spec{}, std::nullopt}};
+  summary.ranking.baselines = {{entrant_of("vendor"), standing(0.9, 0.9, false)},
+                               {entrant_of("old.yaml"), std::nullopt}};
   EXPECT_EQ(table_of(summary),
             R"( mesh_idx                     name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %  x vendor  note
        39 gemm/BM=128/NUM_STAGES=4  1.000000     50           17179.869184  0.10     0.900   tie
@@ -181,7 +182,7 @@ TEST(Report, ListsBaselinesAsTheTableHasThem) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);
   summary.ranking.rows.resize(1);
-  summary.ranking.baselines = {{"vendor", Spec{-1, {}}, standing(0.9, 0.9, false)}};
+  summary.ranking.baselines = {{{Spec{-1, {}}, Entrant::Kind::vendor_first, "vendor"}, standing(0.9, 0.9, false)}};
   EXPECT_EQ(listing_text(summary, {{"mesh_idx", "name", "iters", "BM"}, {}, false}),
             " mesh_idx                 name  iters   BM\n"
             "       39  BM=128/NUM_STAGES=4      7  128\n"
@@ -257,7 +258,7 @@ TEST(Report, ShortensAndDropsColumnsInAKnownOrder) {
   summary.ranking.rows[0].standing = standing(1.0, 1, false);
   summary.ranking.rows[1].standing = standing(1.01, 1.01, false);
   summary.ranking.rows[0].standing->other_state_seconds = 1.25e-3;
-  summary.ranking.baselines = {{"vendor", Spec{}, standing(0.9, 0.9, false)}};
+  summary.ranking.baselines = {{entrant_of("vendor"), standing(0.9, 0.9, false)}};
   summary.columns.push_back(measured_column("watts"));
   const auto titles = [&](int columns) {
     const std::string table = on_terminal(summary, columns);

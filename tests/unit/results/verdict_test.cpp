@@ -71,7 +71,8 @@ TEST_F(VerdictTest, NamesTheWinnerAndWhatItMayLose) {
 }
 
 TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
-  summary_.ranking.baselines = {{"default", trials_[1].spec, Standing{}}, {"vendor", {}, Standing{}}};
+  summary_.ranking.baselines = {{{trials_[1].spec, Entrant::Kind::current_default, "default"}, Standing{}},
+                                {entrant_of("vendor"), Standing{}}};
   summary_.ranking.baselines[0].standing->ratio = 1.314;
   summary_.ranking.baselines[1].standing->ratio = 0.96;
   EXPECT_EQ(line(1), "  1.31 times as fast as default, 0.96 times as fast as vendor; 31 rounds of finals");

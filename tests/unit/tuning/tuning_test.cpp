@@ -82,7 +82,7 @@ TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
 }
 
 TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
-  findings_.finals = Finals{{{"", spec(1), {{1, 1}, {2, 2}, {3, 2}}}, {"", spec(2), {{1, 3}}}}};
+  findings_.finals = Finals{{{{spec(1)}, {{1, 1}, {2, 2}, {3, 2}}}, {{spec(2)}, {{1, 3}}}}};
   const results::Results results = sweep();
   const Ranked& gone = results.summary().ranking.rows.at(2);
   EXPECT_DOUBLE_EQ(gone.standing->median_seconds, 6);
@@ -148,7 +148,7 @@ class ContendersTest : public testing::Test {
  protected:
   std::vector<std::int64_t> values(const std::vector<exec::Contender>& contenders) const {
     std::vector<std::int64_t> values;
-    for (const exec::Contender& contender : contenders) values.push_back(contender.spec.mesh_idx + 1);
+    for (const exec::Contender& contender : contenders) values.push_back(contender.entrant.spec.mesh_idx + 1);
     return values;
   }
   void cut(double seconds_left, int finalists = 5, double least_turn = 0) {
@@ -158,8 +158,7 @@ class ContendersTest : public testing::Test {
   }
 
   std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
-  tuning::Contenders contenders_{{{"", spec(1)}, {"", spec(2)}, {"", spec(3)}},
-                                 {{"vendor", {}, exec::Contender::Vendor::first}}};
+  tuning::Contenders contenders_{{{{spec(1)}}, {{spec(2)}}, {{spec(3)}}}, {{entrant_of("vendor")}}};
 };
 
 TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs) {
@@ -169,7 +168,7 @@ TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs
   EXPECT_EQ(values(tuning::choose_specs(trials_, loaded.plan, objective, {}, 2)), (std::vector<std::int64_t>{1, 2}));
   const std::vector<exec::Contender> chosen = tuning::choose_specs(trials_, loaded.plan, objective, spec(4), 2);
   EXPECT_EQ(values(chosen), (std::vector<std::int64_t>{1, 4, 2}));
-  EXPECT_TRUE(chosen[1].is_default);
+  EXPECT_TRUE(chosen[1].entrant.is_default());
 }
 
 TEST_F(ContendersTest, WhatADisturbanceMadeSlowIsAFinalist) {
@@ -235,10 +234,10 @@ TEST_F(ContendersTest, MoreThanTheFinalistsTakePartOnlyIfThereIsTimeForAVerdict)
   cut(15.4, 1);  // three rounds of all, and four without the last
   EXPECT_EQ(values(contenders_.specs), std::vector<std::int64_t>{1});
   EXPECT_EQ(contenders_.baselines.size(), 1u);
-  contenders_.specs = {{"", spec(1)}, {"", spec(2)}, {"", spec(3)}};
+  contenders_.specs = {{{spec(1)}}, {{spec(2)}}, {{spec(3)}}};
   cut(15.6, 1);  // five rounds without the last
   EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2}));
-  contenders_.specs = {{"", spec(1)}, {"", spec(3), exec::Contender::Vendor::no, true}, {"", spec(2)}};
+  contenders_.specs = {{{spec(1)}}, {{spec(3), Entrant::Kind::current_default}}, {{spec(2)}}};
   cut(5, 1);
   EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 3})) << "and today's configuration";
 }
@@ -262,7 +261,7 @@ TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
 TEST_F(ContendersTest, WhoWasMuchFasterInTheSweepThanTheWinnerInTheFinalsIsOverlooked) {
   Finals finals;
   for (const exec::Contender& contender : contenders_.specs)
-    finals.finalists.push_back({.label = "", .spec = contender.spec, .rounds = {{1, 4.6}}});
+    finals.finalists.push_back({.entrant = contender.entrant, .rounds = {{1, 4.6}}});
   const auto overlooked = [&] {
     const Trial* trial = tuning::overlooked_spec(trials_, finals, {});
     return trial == nullptr ? 0 : trial->spec.mesh_idx + 1;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/agent_messages.h"
 #include "wire/records.h"
 
 namespace tune::wire::messages_test {
@@ -98,7 +99,7 @@ TEST(Records, OfFailuresWithFactsThatCannotBeAreNone) {
 
 TEST(Records, OfFinalsKeepRemarksBesideAFailure) {
   Finalist finalist;
-  finalist.label = "vendor";
+  finalist.entrant = entrant_of("vendor");
   finalist.remarks = kRemarks;
   finalist.failure = Failure{Stage::check, Cause::reported, "wrong", ""};
   EXPECT_EQ(sent(finalist).remarks, kRemarks);
@@ -107,18 +108,55 @@ TEST(Records, OfFinalsKeepRemarksBesideAFailure) {
 }
 
 TEST(Records, OfFinalsKeepWhatTheRoundsSaid) {
-  Finalist finalist{"", Spec{3, {{"T", std::int64_t{1}, false}}}};
+  Finalist finalist{{Spec{3, {{"T", std::int64_t{1}, false}}}}};
   finalist.rounds = {{1, 0.5}, {2, 0.75}, {3, 0.25}};
-  finalist.is_default = true;
+  finalist.entrant.kind = Entrant::Kind::current_default;
   finalist.eliminated_after = 3;
   finalist.other_state_seconds = 0.75;
   const Finalist read = sent(finalist);
   EXPECT_EQ(read.rounds, finalist.rounds);
-  EXPECT_TRUE(read.is_default);
+  EXPECT_TRUE(read.entrant.is_default());
   EXPECT_EQ(read.eliminated_after, 3);
   EXPECT_EQ(read.other_state_seconds, 0.75);
-  EXPECT_FALSE(sent(Finalist()).is_default);
+  EXPECT_FALSE(sent(Finalist()).entrant.is_default());
   EXPECT_EQ(sent(Finalist()).other_state_seconds, std::nullopt);
+}
+
+TEST(Records, OfFinalsSayByTheLabelWhoTookPart) {
+  for (const char* name : {"vendor", "vendor best", "baseline", "baseline 2", "old.yaml"}) {
+    const Finalist read = sent(Finalist{{Spec{-1, {}}, entrant_of(name).kind, name}});
+    EXPECT_EQ(read.entrant.kind, entrant_of(name).kind) << name;
+    EXPECT_EQ(read.entrant.name, name);
+  }
+  const Finalist read = sent(Finalist{{Spec{7, {}}}});
+  EXPECT_EQ(read.entrant.kind, Entrant::Kind::spec);
+  EXPECT_EQ(read.entrant.spec.mesh_idx, 7);
+  const Finalist today{{Spec{7, {}}, Entrant::Kind::current_default, "default"}};
+  const std::string record = encode(Record(FinalsRecord{"id", {{today}}}));
+  EXPECT_NE(record.find(R"("default":true)"), std::string::npos) << record;
+  EXPECT_NE(record.find(R"("label":"")"), std::string::npos) << record;
+}
+
+TEST(Orders, OfFinalsSayWhatTheContendersAre) {
+  using enum Entrant::Kind;
+  const std::vector<Entrant> entrants = {{Spec{3, {}}},
+                                         {Spec{4, {}}, current_default},
+                                         {Spec{5, {}}, baseline, "vendor"},
+                                         {{}, vendor_first, "vendor 2"},
+                                         {{}, vendor_fastest, "vendor 2 best"}};
+  FinalsOrder order;
+  for (const Entrant& entrant : entrants) order.contenders.push_back({entrant});
+  const std::string text = encode_order(order);
+  EXPECT_NE(text.find(R"({"default":true,"label":"","spec":{"mesh_idx":4,"params":{}},"vendor":"no"})"),
+            std::string::npos)
+      << text;
+  const auto read = std::get<FinalsOrder>(decode_order(text)).contenders;
+  ASSERT_EQ(read.size(), entrants.size());
+  for (std::size_t i = 0; i < entrants.size(); ++i) {
+    EXPECT_EQ(read[i].entrant.kind, entrants[i].kind);
+    EXPECT_EQ(read[i].entrant.name, entrants[i].name);
+    EXPECT_EQ(read[i].entrant.spec.mesh_idx, entrants[i].spec.mesh_idx);
+  }
 }
 
 TEST(Records, OfFinalsWithoutProperRoundsAreNone) {
