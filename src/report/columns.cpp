@@ -91,7 +91,7 @@ class Columns {
   }
 
   std::string name_of(const Row& row) const {
-    if (!row.label.empty()) return row.label;
+    if (row.baseline != nullptr) return row.baseline->name;
     if (form_.values_only && !parameters_.empty()) return values_text(*row.spec, parameters_);
     const std::string settings = settings_text(*row.spec, parameters_);
     if (settings.empty()) return summary_->name;
@@ -127,7 +127,7 @@ class Columns {
 std::vector<Setting> shared_settings(const Summary& summary, const std::vector<Row>& rows) {
   std::vector<const std::vector<Setting>*> all;
   for (const Row& row : rows)
-    if (row.label.empty()) all.push_back(&row.spec->params);
+    if (row.baseline == nullptr) all.push_back(&row.spec->params);
   if (all.empty()) return {};
   std::vector<Setting> shared = common_settings(all);
   std::erase_if(shared, [&](const Setting& setting) {

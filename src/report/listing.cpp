@@ -64,10 +64,11 @@ Listed property_column(const std::string& name) {
 
 void add_table_columns(std::vector<Listed>& all, const Summary& summary) {
   all.push_back({"mesh_idx", mesh_text, [](const Row& row) { return static_cast<double>(row.spec->mesh_idx); }});
-  all.push_back(
-      {"name",
-       [&summary](const Row& row) { return row.label.empty() ? settings_text(*row.spec, summary.varying) : row.label; },
-       [](const Row&) { return std::nan(""); }});
+  all.push_back({"name",
+                 [&summary](const Row& row) {
+                   return row.baseline ? row.baseline->name : settings_text(*row.spec, summary.varying);
+                 },
+                 [](const Row&) { return std::nan(""); }});
   all.push_back(time_column("met", &Timing::median));
   all.push_back(
       {"iters", iters_text, [](const Row& row) { return static_cast<double>(row.measurement.timing.count); }});
@@ -106,7 +107,7 @@ std::vector<Listed> listed_columns(const Summary& summary, const std::vector<Row
                                                                        {"ci_high", &Timing::ci_high}})
     all.push_back(time_column(name, time));
   all.push_back(number_column("max_error", [](const Row& row) {
-    return row.label.empty() && row.measurement.checked ? row.measurement.max_error : std::nan("");
+    return row.baseline == nullptr && row.measurement.checked ? row.measurement.max_error : std::nan("");
   }));
   for (const std::string& name : properties) all.push_back(property_column(name));
   return all;

@@ -24,7 +24,7 @@ Timing timing_of(const Standing& standing) {
 std::vector<Row> rows_of_specs(const Summary& summary) {
   std::vector<Row> rows;
   for (const Ranked& ranked : summary.ranking.rows) {
-    Row row{&ranked.trial->spec, "", *ranked.timed().measurement(), nullptr, summary.winner && rows.empty(),
+    Row row{&ranked.trial->spec, nullptr, *ranked.timed().measurement(), nullptr, summary.winner && rows.empty(),
             ranked.on_front};
     if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
     row.failed_in_finals = ranked.failed_in_finals != nullptr;
@@ -44,7 +44,7 @@ std::vector<Row> rows_of_baselines(const Summary& summary) {
   std::vector<Row> rows;
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
     if (!baseline.standing) continue;
-    Row row{&baseline.entrant.spec, baseline.entrant.name, {}, &*baseline.standing};
+    Row row{&baseline.entrant.spec, &baseline.entrant, {}, &*baseline.standing};
     row.measurement.timing = timing_of(*baseline.standing);
     row.measurement.metrics = baseline.standing->metrics;
     row.measurement.checked = true;
@@ -74,7 +74,7 @@ std::string note_text(const Row& row) {
   if (row.on_front) notes.push_back("pareto");
   if (row.standing && row.standing->tie) notes.push_back("tie");
   if (row.measurement.timing.stopped_early) notes.push_back("early");
-  if (row.label.empty() && !row.measurement.checked) notes.push_back("checked: no");
+  if (row.baseline == nullptr && !row.measurement.checked) notes.push_back("checked: no");
   return fmt::format("{}", fmt::join(notes, ", "));
 }
 

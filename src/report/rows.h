@@ -10,7 +10,7 @@ namespace tune::report {
 /// What one row of the table is made of, whether a spec's or a baseline's.
 struct Row {
   const Spec* spec = nullptr;
-  std::string label;  ///< of a baseline
+  const Entrant* baseline = nullptr;  ///< null: it is a row of a spec
   Measurement measurement;
   const Standing* standing = nullptr;
   bool best = false;

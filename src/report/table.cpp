@@ -51,7 +51,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
   if (any([](const Row& row) { return row.measurement.timing.stopped_early; })) {
     text += "early: slow, so timed with fewer launches; it takes at least the time shown\n";
   }
-  if (any([](const Row& row) { return row.label.empty() && !row.measurement.checked; })) {
+  if (any([](const Row& row) { return row.baseline == nullptr && !row.measurement.checked; })) {
     text += "checked: no: its output was not compared with a reference\n";
   }
   return text;
