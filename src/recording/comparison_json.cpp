@@ -22,9 +22,9 @@ void add_time(ordered_json& row, const std::string& name, const std::optional<Kn
 
 ordered_json json_of(const ComparedSpec& compared) {
   ordered_json row = ordered_json::object();
-  if (!compared.label.empty()) row["name"] = compared.label;
-  if (compared.label == "best") row["old_params"] = json_of(compared.old_spec);
-  if (!compared.spec.params.empty()) row["params"] = json_of(compared.spec);
+  if (!compared.entrant.is_spec()) row["name"] = compared.entrant.name;
+  if (compared.entrant.kind == Entrant::Kind::best) row["old_params"] = json_of(compared.old_spec);
+  if (!compared.entrant.spec.params.empty()) row["params"] = json_of(compared.entrant.spec);
   add_time(row, "old", compared.before);
   add_time(row, "new", compared.now);
   if (compared.ratio) row["ratio"] = *compared.ratio;

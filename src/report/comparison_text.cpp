@@ -20,11 +20,11 @@ constexpr double kNoNoise = 1e-9;  // what rounding makes of none
 using Cells = std::array<std::string, kTitles.size()>;
 
 std::string name_of(const ComparedSpec& row, const ComparedShape& shape) {
-  const std::string spec = settings_text(row.spec, shape.varying);
-  if (row.label.empty()) return spec.empty() ? "the only spec" : spec;
-  if (spec.empty()) return line_with_escapes(row.label);
+  const std::string spec = settings_text(row.entrant.spec, shape.varying);
+  if (row.entrant.is_spec()) return spec.empty() ? "the only spec" : spec;
+  if (spec.empty()) return line_with_escapes(row.entrant.name);
   const std::string old_spec = settings_text(row.old_spec, shape.varying);
-  return fmt::format("{}: {}", row.label, old_spec == spec ? spec : fmt::format("{} -> {}", old_spec, spec));
+  return fmt::format("{}: {}", row.entrant.name, old_spec == spec ? spec : fmt::format("{} -> {}", old_spec, spec));
 }
 
 std::string time_text(const std::optional<KnownTime>& time) { return time ? four_digits(time->seconds * 1e3) : "-"; }

@@ -95,7 +95,8 @@ void warn_of_statistics(RunComparison& comparison) {
 void warn_of_machine(RunComparison& comparison) {
   for (const ComparedShape& shape : comparison.shapes)
     for (const ComparedSpec& row : shape.best)
-      if (row.label == "vendor" && (row.change == Change::slower || row.change == Change::faster))
+      if (row.entrant.kind == Entrant::Kind::vendor_first &&
+          (row.change == Change::slower || row.change == Change::faster))
         comparison.warnings.push_back(
             fmt::format("{}the vendor's library took {:.3f} times as long, which no change of the kernel explains: the "
                         "machine or the library is not as it was",
@@ -178,7 +179,7 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
     return found == finals.finalists.end() || !finished(*found) ? nullptr : &*found;
   };
   const Finalist* then = find([&](const Finalist& f) { return f.entrant.name == label; });
-  const Finalist* best = find([&](const Finalist& f) { return f.entrant.is(recorded.spec.mesh_idx); });
+  const Finalist* best = find([&](const Finalist& f) { return f.entrant.is(recorded.entrant.spec.mesh_idx); });
   if (then == nullptr || best == nullptr) return std::nullopt;
   const std::vector<double> ratios = paired_ratios(*best, *then);
   if (ratios.size() < Judge::kFewest) return std::nullopt;
@@ -225,7 +226,8 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   ComparedShape& shape = comparison.shapes.front();
   const auto again = findings.finals ? timed_again(*findings.finals, shape.best.front(), label) : std::nullopt;
   if (again) {
-    shape.best.front().label = "best, by the recorded time";
+    shape.best.front().entrant.kind = Entrant::Kind::baseline;
+    shape.best.front().entrant.name = "best, by the recorded time";
     shape.best.insert(shape.best.begin(), *again);
     shape.specs.clear();
   } else {

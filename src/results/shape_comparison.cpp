@@ -98,10 +98,10 @@ class ShapeComparer {
   void add_best() {
     const SpecTimes& old_best = before_.specs[*before_.best];
     ComparedSpec row;
-    row.label = "best";
-    row.old_spec = row.spec = old_best.spec;
+    row.entrant = {old_best.spec, Entrant::Kind::best, "best"};
+    row.old_spec = old_best.spec;
     if (now_.best) {
-      row.spec = now_.specs[*now_.best].spec;
+      row.entrant.spec = now_.specs[*now_.best].spec;
       add_times(old_best, now_.specs[*now_.best], row);
     } else {
       add_times(old_best, {{}, {}, {}, why_no_time(now_)}, row);
@@ -114,7 +114,7 @@ class ShapeComparer {
       const auto same = std::ranges::find(now_.baselines, label, [](const auto& other) { return other.first; });
       if (same == now_.baselines.end()) continue;
       ComparedSpec row;
-      row.label = label;
+      row.entrant = entrant_of(label);
       row.before = time;
       row.now = same->second;
       shape_.best.push_back(std::move(row));
@@ -131,7 +131,7 @@ class ShapeComparer {
         continue;
       }
       ComparedSpec row;
-      row.spec = same->second->spec;
+      row.entrant.spec = same->second->spec;
       add_times(spec, *same->second, row);
       if (row.before || row.now) shape_.specs.push_back(std::move(row));
       unmatched.erase(same);
@@ -141,7 +141,7 @@ class ShapeComparer {
 
   void add_lone(const SpecTimes& spec, Change change) {
     ComparedSpec row;
-    row.spec = spec.spec;
+    row.entrant.spec = spec.spec;
     row.change = change;
     row.failure = spec.failure;
     (change == Change::only_before ? row.before : row.now) = spec.finals ? spec.finals : spec.sweep;

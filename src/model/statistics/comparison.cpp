@@ -63,7 +63,7 @@ void judge_row(ComparedSpec& row, double threshold, double process_noise, double
 /// The largest ratio first; of what became faster, the smallest.
 std::tuple<Change, double, std::int64_t> place_of(const ComparedSpec& row) {
   const double ratio = row.ratio.value_or(1);
-  return {row.change, row.change == Change::faster ? ratio : -ratio, row.spec.mesh_idx};
+  return {row.change, row.change == Change::faster ? ratio : -ratio, row.entrant.spec.mesh_idx};
 }
 
 }  // namespace

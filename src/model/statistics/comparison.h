@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/space.h"
+#include "model/statistics/entrant.h"
 #include "model/statistics/stats.h"
 
 /// Comparison of two results of the same specs: what has changed by more than noise.
@@ -23,9 +23,8 @@ enum class Change { fails, slower, open, faster, works, small, noise, unknown, o
 
 /// One row of a comparison.
 struct ComparedSpec {
-  std::string label = {};  ///< "best", or the name of a baseline; empty: a spec
-  Spec spec = {};          ///< of the best: that of the new result
-  Spec old_spec = {};      ///< of the best: that of the old result
+  Entrant entrant = {};  ///< of the best: that of the new result; of a baseline, no spec
+  Spec old_spec = {};    ///< of the best: that of the old result
   std::optional<KnownTime> before, now;
   std::string failure = {};  ///< why the new result has no time
   std::optional<double> ratio = {};

@@ -10,8 +10,8 @@ namespace tune {
 struct Entrant {
   /// `current_default`: the configuration in use today, which is a spec too. `baseline`: a point that the tuning file
   /// gives, or an earlier result. The vendor's library is timed by the algorithm that it takes first, and by the
-  /// fastest that it offers.
-  enum class Kind { spec, current_default, baseline, vendor_first, vendor_fastest };
+  /// fastest that it offers. `best`: where two results are compared, the best spec of each.
+  enum class Kind { spec, current_default, baseline, vendor_first, vendor_fastest, best };
 
   Spec spec = {};  ///< no params for the vendor
   Kind kind = Kind::spec;

@@ -39,8 +39,8 @@ class VerdictTest : public testing::Test {
   }
   void compare(std::optional<double> ratio, std::optional<Interval> interval, Change change) {
     ComparedSpec best;
-    best.label = "best";
-    best.spec = best.old_spec = trials_[0].spec;
+    best.entrant = {trials_[0].spec, Entrant::Kind::best, "best"};
+    best.old_spec = trials_[0].spec;
     best.ratio = ratio;
     best.interval = interval;
     best.change = change;
