@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <csignal>
+#include <utility>
 
 namespace tune {
 namespace {
@@ -12,6 +13,20 @@ constexpr std::array<std::string_view, 5> kStages = {"start", "build", "load", "
 constexpr std::array<std::string_view, 4> kCauses = {"reported", "crashed", "timed out", "protocol"};
 
 bool is_of_a_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+std::string kind_of_build(const std::string& headline) {
+  const std::size_t error = headline.find("rror:");
+  std::string kind = headline.substr(0, error == headline.npos ? 0 : error);
+  for (std::size_t i = kind.size(); i < headline.size();) {
+    std::size_t end = i;
+    while (end < headline.size() && is_of_a_word(headline[end])) ++end;
+    const bool number = end > i && headline[i] >= '0' && headline[i] <= '9';
+    end = std::max(end, i + 1);
+    kind += number ? "#" : headline.substr(i, end - i);
+    i = end;
+  }
+  return kind;
+}
 
 }  // namespace
 
@@ -24,20 +39,17 @@ FailureFacts facts_of_end(int exit_code, int signal) {
   return {exit_code, signal, 0, suspected};
 }
 
-std::string Failure::kind() const {
-  std::string text = headline();
-  if (stage != Stage::build) return text;
-  const std::size_t error = text.find("rror:");
-  std::string kind = text.substr(0, error == text.npos ? 0 : error);
-  for (std::size_t i = kind.size(); i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && is_of_a_word(text[end])) ++end;
-    const bool number = end > i && text[i] >= '0' && text[i] <= '9';
-    end = std::max(end, i + 1);
-    kind += number ? "#" : text.substr(i, end - i);
-    i = end;
-  }
-  return kind;
+Failure::Failure(Stage at, Cause why, std::string text, std::string output, FailureFacts known)
+    : stage(at),
+      cause(why),
+      message(std::move(text)),
+      log(std::move(output)),
+      facts(known),
+      kind(stage == Stage::build ? kind_of_build(headline()) : headline()) {}
+
+void Failure::add_to_headline(std::string_view text) {
+  message.insert(headline().size(), text);
+  kind += text;
 }
 
 bool alike(const Failure& a, const Failure& b) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -94,17 +95,23 @@ FailureFacts facts_of_end(int exit_code, int signal);
 
 /// A spec that did not make it.
 struct Failure {
+  Failure() = default;
+  Failure(Stage at, Cause why, std::string text, std::string output = {}, FailureFacts known = {});
+
   Stage stage = Stage::start;
   Cause cause = Cause::reported;
   std::string message;
   std::string log;  ///< captured output, cut in the middle
   FailureFacts facts = {};
+  /// What failures of the same cause have in common: the headline, of a build without the numbers that stand alone
+  /// after the word `error`, because sizes that do not fit differ from spec to spec. Records do not have it: it follows
+  /// from what they have.
+  std::string kind;
 
   /// The message's first line; the rest is detail.
   std::string headline() const { return message.substr(0, message.find('\n')); }
-  /// What failures of the same cause have in common: the headline, of a build without the numbers that stand alone
-  /// after the word `error`, because sizes that do not fit differ from spec to spec.
-  std::string kind() const;
+  /// Makes it a failure of another kind.
+  void add_to_headline(std::string_view text);
 };
 
 /// Whether two failures have the same stage, cause and facts, whatever their messages are.

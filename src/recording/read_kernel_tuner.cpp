@@ -99,9 +99,8 @@ class EntryReader {
   static void refine(RecordedTrial& trial, const std::array<std::string, 3>& told) {
     auto* failure = std::get_if<Failure>(&trial.outcome);
     if (failure == nullptr) return;
-    if (const auto stage = stage_named(told[0])) failure->stage = *stage;
-    if (const auto cause = cause_named(told[1])) failure->cause = *cause;
-    if (!told[2].empty()) failure->message = told[2];
+    *failure = {stage_named(told[0]).value_or(failure->stage), cause_named(told[1]).value_or(failure->cause),
+                told[2].empty() ? failure->message : told[2]};
   }
 
   std::size_t parameter_index(std::string_view key, std::size_t next) const {

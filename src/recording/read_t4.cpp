@@ -61,7 +61,7 @@ class ResultReader {
     for (const Setting& setting : trial_.settings) add_value(recording_->parameters, setting);
     finish(result, invalidity);
     if (auto* failure = std::get_if<Failure>(&trial_.outcome); failure != nullptr && !message.empty())
-      failure->message = message;
+      *failure = {failure->stage, failure->cause, message};
     return std::move(trial_);
   }
 

@@ -147,10 +147,10 @@ Timing timing_of(double seconds, std::vector<double> launches) {
 }
 
 Failure failure_of(const std::string& name) {
-  Failure failure{Stage::measure, Cause::reported, name, {}};
-  if (name == "CompilationFailedConfig") failure.stage = Stage::build;
-  if (name == "InvalidConfig") failure.stage = Stage::start;
-  return failure;
+  const Stage stage = name == "CompilationFailedConfig" ? Stage::build
+                      : name == "InvalidConfig"         ? Stage::start
+                                                        : Stage::measure;
+  return {stage, Cause::reported, name};
 }
 
 std::optional<Stage> stage_named(std::string_view name) {

@@ -57,7 +57,7 @@ Groups failures_in(std::span<const Trial> trials) {
   for (const Trial& trial : trials)
     if (const Failure* failure = trial.failure()) {
       const std::string where = fmt::format("{}, {}: ", to_text(failure->stage), to_text(failure->cause));
-      failed.add(where + failure->kind(), where + first_line(failure->message), failure->message, trial.spec.mesh_idx);
+      failed.add(where + failure->kind, where + first_line(failure->message), failure->message, trial.spec.mesh_idx);
     }
   return failed;
 }

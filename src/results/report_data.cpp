@@ -134,7 +134,7 @@ class Reasons {
   }
   std::size_t of(const Trial& trial) {
     if (const Failure* failure = trial.failure())
-      return index(std::string(to_text(failure->stage)), std::string(to_text(failure->cause)), failure->kind());
+      return index(std::string(to_text(failure->stage)), std::string(to_text(failure->cause)), failure->kind);
     return index("pruned after build", "", std::get<PrunedAfterBuild>(trial.outcome).reason);
   }
   const json& all() const { return all_; }

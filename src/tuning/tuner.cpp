@@ -183,7 +183,7 @@ bool Tuner::fails_alike(const Trial& trial) {
   const Failure* failure = trial.failure();
   if (failure != nullptr && failures_in_a_row_ == 0) first_failure_ = *failure;
   const bool alike =
-      failure != nullptr && failure->stage == first_failure_.stage && failure->kind() == first_failure_.kind();
+      failure != nullptr && failure->stage == first_failure_.stage && failure->kind == first_failure_.kind;
   failures_in_a_row_ = alike ? failures_in_a_row_ + 1 : -1;
   // What an earlier run recorded counts, but stops nothing: a run that all is known of says what it found.
   return !trial.recorded && failures_in_a_row_ >= std::max(20, 2 * rules_.jobs);

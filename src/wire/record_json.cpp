@@ -136,11 +136,8 @@ void to_json(json& j, const Failure& failure) {
 
 void from_json(const json& j, Failure& failure) {
   const Failure unset;
-  failure.stage = j.value("stage", unset.stage);
-  failure.cause = j.value("cause", unset.cause);
-  failure.message = j.value("message", unset.message);
-  failure.log = j.value("log", unset.log);
-  failure.facts = j.value("facts", unset.facts);
+  failure = {j.value("stage", unset.stage), j.value("cause", unset.cause), j.value("message", unset.message),
+             j.value("log", unset.log), j.value("facts", unset.facts)};
 }
 
 void to_json(json& j, const Spec& spec) { j = {{"mesh_idx", spec.mesh_idx}, {"params", to_object(spec.params)}}; }

@@ -205,7 +205,7 @@ std::string WorkerProcess::lack_of_room(bool was_full) const {
 
 // The disk had room again when what it left was removed. Next to others it may not have been the only one to fill it.
 void WorkerProcess::note_filled_disk() {
-  failure_->message.insert(failure_->headline().size(), " (it had filled the disk)");
+  failure_->add_to_headline(" (it had filled the disk)");
   failure_->facts.machine_suspected = true;
 }
 

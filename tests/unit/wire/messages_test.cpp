@@ -82,6 +82,15 @@ TEST(Records, OfFailuresKeepTheirFacts) {
   EXPECT_EQ(encode(Record(TrialRecord{"id", {Spec{}, unknown}})).find("facts"), std::string::npos);
 }
 
+TEST(Records, OfFailuresLeaveTheirKindAsItWas) {
+  for (const Stage stage : {Stage::build, Stage::check}) {
+    Failure failure{stage, Cause::reported, "a.cpp:7: error: 9\nmore"};
+    failure.add_to_headline(" (again)");
+    EXPECT_EQ(recorded(failure).kind, failure.kind);
+    EXPECT_EQ(encode(Record(TrialRecord{"id", {Spec{}, failure}})).find("kind"), std::string::npos);
+  }
+}
+
 TEST(Records, OfFailuresWithFactsThatCannotBeAreNone) {
   const auto decode = [](const std::string& facts) {
     return failure_in(R"({"record": "trial", "id": "x", "mesh_idx": 0, "params": {}, "failed": )"
