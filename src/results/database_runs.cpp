@@ -74,7 +74,8 @@ std::vector<recording::Recording> read_runs(const std::filesystem::path& path) {
   return recordings;
 }
 
-RecordedTimes times_of_database(const std::filesystem::path& path) {
+RecordedTimes read_times(const std::filesystem::path& path) {
+  if (!database::is_database(path)) return read_recorded_times(path);
   const database::Database database = database_with_results(path);
   std::vector<std::pair<const database::ResultKey*, const database::TunedResult*>> by_date;
   for (const auto& [key, result] : database.results) by_date.emplace_back(&key, &result);

@@ -17,7 +17,6 @@
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
 #include "report/page/page.h"
-#include "results/database_runs.h"
 
 namespace tune::results {
 namespace {
@@ -37,7 +36,7 @@ class Followed {
     std::vector<std::string> data;
     for (const std::filesystem::path& file : runs_->files) {
       try {
-        for (const recording::Recording& recording : read_runs(file)) data.push_back(runs_->data(recording));
+        for (const recording::Recording& recording : runs_->read(file)) data.push_back(runs_->data(recording));
       } catch (const Error& error) {
         left_out(error);
       }

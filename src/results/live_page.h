@@ -17,7 +17,8 @@ namespace tune::results {
 struct LiveRuns {
   std::string title;
   std::vector<std::filesystem::path> files;
-  /// The page's data of what a file holds now, as report_data writes them.
+  std::function<std::vector<recording::Recording>(const std::filesystem::path&)> read;  ///< what a file holds
+  /// The page's data of one of them, as report_data writes them.
   std::function<std::string(const recording::Recording&)> data;
 };
 

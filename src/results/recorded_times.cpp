@@ -6,11 +6,9 @@
 #include <set>
 
 #include "config/recorded/recorded_best.h"
-#include "database/database_file.h"
 #include "model/problem_size.h"
 #include "model/statistics/ranking.h"
 #include "recording/recording.h"
-#include "results/database_runs.h"
 
 namespace tune::results {
 namespace {
@@ -129,7 +127,6 @@ RecordedTimes times_of_best(const std::filesystem::path& path) {
 }  // namespace
 
 RecordedTimes read_recorded_times(const std::filesystem::path& path) {
-  if (database::is_database(path)) return times_of_database(path);
   if (path.extension() == ".yaml" || path.extension() == ".yml") return times_of_best(path);
   RecordedTimes run{path.string(), {}, {}};
   for (const recording::Recording& recording : recording::read_recordings(path)) {

@@ -104,7 +104,7 @@ ExitCode report(const ReportOptions& options) {
   if (options.output) write_page(*options.output, options);
   if (!options.live) return ExitCode::ok;
   const auto data = [&](const recording::Recording& recording) { return data_of(recording, options); };
-  results::serve({options.runs.front().stem().string(), options.runs, data}, *options.live);
+  results::serve({options.runs.front().stem().string(), options.runs, results::read_runs, data}, *options.live);
   return ExitCode::ok;
 }
 

@@ -52,7 +52,10 @@ void note_machine(const tuning::Machine& machine, const exec::Requests& requests
 }
 
 results::LiveRuns live_runs(const Target& target) {
-  return {target.plan().name, {target.outputs.journal}, [&target](const recording::Recording& recording) {
+  return {target.plan().name,
+          {target.outputs.journal},
+          recording::read_recordings,
+          [&target](const recording::Recording& recording) {
             return results::report_data(recording, target.plan(), target.outputs.journal.filename().string());
           }};
 }
