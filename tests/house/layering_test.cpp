@@ -79,12 +79,13 @@ const Arrows kModules = {
     {"recording", {"model", "wire", "platform"}},
     {"exec", {"model", "wire", "platform"}},
     {"worker", {"model", "wire", "platform"}},
-    {"results", {"model", "wire", "platform", "config", "database", "report", "recording"}},
+    {"results", {"model", "wire", "platform", "config", "report", "recording"}},
+    {"page", {"model", "wire", "platform", "recording"}},
     {"tuning", {"model", "wire", "platform", "config", "search", "report", "recording", "exec", "results"}},
     {"cli", {"model", "platform"}},
     {"commands",
-     {"model", "wire", "platform", "config", "database", "search", "report", "recording", "exec", "results", "tuning",
-      "cli", "kokkos"}},
+     {"model", "wire", "platform", "config", "database", "search", "report", "recording", "exec", "results", "page",
+      "tuning", "cli", "kokkos"}},
     {"main", {"model", "platform", "exec", "commands"}},
 };
 

@@ -9,6 +9,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
+#include "commands/database/database_update.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
 #include "commands/messages.h"
@@ -18,7 +19,6 @@
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "report/grid.h"
-#include "results/database.h"
 
 namespace tune::commands {
 namespace {
@@ -161,7 +161,7 @@ ExitCode cover(const CoverOptions& options) {
   const database::Cover cover = database::find_cover(table, database::all_sizes(table), options.slowdown);
   const database::SizeRule rule = database::make_rule(table, cover);
   platform::print(with_escapes(cover_text(table, cover, rule) + left_out_text(table, options.slowdown)));
-  results::set_rule(options.output.value_or(options.database), database, group, rule);
+  set_rule(options.output.value_or(options.database), database, group, rule);
   return ExitCode::ok;
 }
 

@@ -2,11 +2,11 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
+#include "commands/database/database_update.h"
 #include "commands/database/selection.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
-#include "results/database.h"
 
 namespace tune::commands {
 namespace {
@@ -31,10 +31,9 @@ ExitCode merge(const MergeOptions& options) {
   database::Database inputs;
   std::vector<std::string> notes;
   for (const std::filesystem::path& input : options.inputs)
-    for (std::string& note : results::add_all(inputs, results::read_results(input)).notes)
-      notes.push_back(std::move(note));
+    for (std::string& note : add_all(inputs, read_results(input)).notes) notes.push_back(std::move(note));
   for (const std::string& alias : options.aliases) inputs.aliases.insert(name_and_value("--alias", alias));
-  const results::DatabaseChange change = results::add_to_database(options.output, inputs);
+  const DatabaseChange change = add_to_database(options.output, inputs);
   notes.insert(notes.end(), change.notes.begin(), change.notes.end());
   for (const std::string& note : notes) print_wrapped("note: " + note);
   platform::print(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "commands/database/database_runs.h"
 #include "commands/results/show.h"
 #include "database/database_file.h"
 #include "model/settings.h"
@@ -12,7 +13,6 @@
 #include "platform/process/terminal.h"
 #include "report/fitting.h"
 #include "report/text.h"
-#include "results/database_runs.h"
 
 namespace tune::commands {
 namespace {
@@ -31,7 +31,7 @@ class DatabaseTable {
     add("sizes", 0,
         [](const database::ResultKey& key, const database::TunedResult&) { return database::to_text(key.sizes); });
     add_unless_common("problem", 4, [](const database::ResultKey& key, const database::TunedResult&) {
-      return results::problem_of_result({key.group, {}});
+      return problem_of_result({key.group, {}});
     });
     add_parameters();
     add("met (ms)", 0, [](const database::ResultKey&, const database::TunedResult& result) {

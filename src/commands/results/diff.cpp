@@ -2,6 +2,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
+#include "commands/database/database_runs.h"
 #include "commands/messages.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
@@ -10,7 +11,6 @@
 #include "recording/recording.h"
 #include "report/comparison_text.h"
 #include "results/comparison.h"
-#include "results/database_runs.h"
 
 namespace tune::commands {
 namespace {
@@ -68,7 +68,7 @@ ExitCode diff(const DiffOptions& options) {
   results::ComparisonRules rules;
   rules.threshold = options.threshold.value_or(rules.threshold);
   rules.any_device = options.any_device;
-  const results::RecordedTimes before = results::read_times(options.before), now = results::read_times(options.now);
+  const results::RecordedTimes before = read_times(options.before), now = read_times(options.now);
   for (const results::RecordedTimes* run : {&before, &now})
     for (const std::string& note : run->notes) print_wrapped("note: " + note);
   const RunComparison comparison = results::compare(before, now, rules);

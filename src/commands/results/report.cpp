@@ -4,17 +4,17 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
+#include "commands/database/database_runs.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
+#include "page/live_page.h"
+#include "page/page.h"
+#include "page/report_data.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
-#include "report/page/page.h"
-#include "results/database_runs.h"
-#include "results/live_page.h"
 #include "results/recorded_plan.h"
-#include "results/report_data.h"
 
 namespace tune::commands {
 namespace {
@@ -59,13 +59,13 @@ Plan plan_of(const recording::Recording& recording, const ReportOptions& options
 std::string data_of(const recording::Recording& recording, const ReportOptions& options) {
   const auto run = std::ranges::find(options.runs, std::filesystem::path(recording.file));
   const std::vector<std::string> names = platform::distinct_names(options.runs);
-  return results::report_data(recording, plan_of(recording, options),
-                              run == options.runs.end() ? recording.file : names[run - options.runs.begin()]);
+  return page::report_data(recording, plan_of(recording, options),
+                           run == options.runs.end() ? recording.file : names[run - options.runs.begin()]);
 }
 
 /// All problems of a file.
 std::vector<recording::Recording> read(const std::filesystem::path& run) {
-  std::vector<recording::Recording> recordings = results::read_runs(run);
+  std::vector<recording::Recording> recordings = read_runs(run);
   const recording::Recording& last = recordings.back();
   for (const std::string& text : last.damaged.texts(last.file)) print_wrapped("note: " + text);
   if (std::ranges::any_of(recordings, &recording::Recording::has_older_finals))
@@ -82,7 +82,7 @@ void must_not_be_input(const std::filesystem::path& output, const ReportOptions&
                     output.string() + ": the output is also an input; give the page a name such as report.html");
 }
 
-report::PageRules page_rules(const std::filesystem::path& output, const std::vector<std::string>& data) {
+page::PageRules page_rules(const std::filesystem::path& output, const std::vector<std::string>& data) {
   platform::Hash hash;
   for (const std::string& run : data) hash.add(run);
   return {output.stem().string(), platform::utc_minute(), false, hash.hex()};
@@ -95,7 +95,7 @@ void write_page(const std::filesystem::path& output, const ReportOptions& option
     for (const recording::Recording& recording : read(run)) data.push_back(data_of(recording, options));
   std::error_code ignored;  // writing says why
   if (output.has_parent_path()) std::filesystem::create_directories(output.parent_path(), ignored);
-  platform::write_file(output, report::page(page_rules(output, data), data));
+  platform::write_file(output, page::html(page_rules(output, data), data));
   platform::print(
       line_with_escapes(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) + "\n");
 }
@@ -104,7 +104,7 @@ ExitCode report(const ReportOptions& options) {
   if (options.output) write_page(*options.output, options);
   if (!options.live) return ExitCode::ok;
   const auto data = [&](const recording::Recording& recording) { return data_of(recording, options); };
-  results::serve({options.runs.front().stem().string(), options.runs, results::read_runs, data}, *options.live);
+  page::serve({options.runs.front().stem().string(), options.runs, read_runs, data}, *options.live);
   return ExitCode::ok;
 }
 

@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
+#include "commands/database/database_runs.h"
 #include "commands/messages.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
 #include "report/comparison_text.h"
-#include "results/database_runs.h"
 #include "tuning/stored_baseline.h"
 
 namespace tune::commands {
@@ -17,7 +17,7 @@ constexpr std::size_t kComparedSpecs = 20;
 }  // namespace
 
 EarlierResult::EarlierResult(const TuneOptions& options, const Plan& plan, const Device& device)
-    : before_(results::read_times(*options.baseline)), label_(tuning::label_of_named(plan, *options.baseline)) {
+    : before_(read_times(*options.baseline)), label_(tuning::label_of_named(plan, *options.baseline)) {
   rules_.threshold = options.threshold.value_or(rules_.threshold);
   results::require_comparable(before_, results::recorded_times_of(plan, device, {}), rules_);
   for (const std::string& note : before_.notes) print_wrapped("note: " + note);

@@ -18,9 +18,9 @@
 #include "exec/process/stage_times.h"
 #include "model/peak.h"
 #include "model/problem_size.h"
+#include "page/live_page.h"
+#include "page/report_data.h"
 #include "platform/files/user_folders.h"
-#include "results/live_page.h"
-#include "results/report_data.h"
 #include "results/rerun_comparison.h"
 #include "results/results_record.h"
 #include "tuning/artifact_copy.h"
@@ -51,12 +51,12 @@ void note_machine(const tuning::Machine& machine, const exec::Requests& requests
   if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
 }
 
-results::LiveRuns live_runs(const Target& target) {
+page::LiveRuns live_runs(const Target& target) {
   return {target.plan().name,
           {target.outputs.journal},
           recording::read_recordings,
           [&target](const recording::Recording& recording) {
-            return results::report_data(recording, target.plan(), target.outputs.journal.filename().string());
+            return page::report_data(recording, target.plan(), target.outputs.journal.filename().string());
           }};
 }
 
@@ -130,9 +130,9 @@ std::optional<EarlierResult> earlier_result(const TuneOptions& options, const Ta
   return EarlierResult(options, target.plan(), device);
 }
 
-std::unique_ptr<results::LivePage> live_page(const TuneOptions& options, const Target& target) {
+std::unique_ptr<page::LivePage> live_page(const TuneOptions& options, const Target& target) {
   if (!options.live) return nullptr;
-  return std::make_unique<results::LivePage>(live_runs(target), *options.live);
+  return std::make_unique<page::LivePage>(live_runs(target), *options.live);
 }
 
 wire::RunRecord run_record(const TuneOptions& options, const Target& target, const wire::Hello& machine, bool fresh) {
@@ -315,7 +315,7 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
   const bool repeats = repeats_result(options, target), fresh = options.fresh || repeats;
   tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, options.time, fresh);
   const std::optional<EarlierResult> earlier = earlier_result(options, target, machine.device);
-  const std::unique_ptr<results::LivePage> live = live_page(options, target);
+  const std::unique_ptr<page::LivePage> live = live_page(options, target);
   const exec::Requests requests(target.plan(), machine, options.search.seed);
   require_artifact(options, target, requests, grid);
   std::unique_ptr<recording::Journal> own_journal;

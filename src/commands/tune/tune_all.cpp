@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "commands/database/database_update.h"
 #include "commands/messages.h"
 #include "commands/tune/correctness_summary.h"
 #include "commands/tune/modes.h"
@@ -13,7 +14,6 @@
 #include "platform/process/terminal.h"
 #include "platform/store/store.h"
 #include "report/workload_table.h"
-#include "results/database.h"
 #include "tuning/workload.h"
 
 namespace tune::commands {
@@ -45,7 +45,7 @@ class Tunings {
     // What cannot be added to is not to be found out when the first shape has been tuned.
     std::error_code ignored;
     const std::filesystem::path& database = target.outputs.database;
-    if (winners_.empty() && std::filesystem::exists(database, ignored)) results::read_results(database);
+    if (winners_.empty() && std::filesystem::exists(database, ignored)) read_results(database);
     JobOptions orders;
     orders.journal = &journal_;
     orders.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
@@ -120,9 +120,9 @@ class Tunings {
 
   void add_to_database(const Target& target, const Tuned& tuned) {
     if (target.outputs.database.empty()) return;
-    database::Database results = results::read_results(target.outputs.best);
+    database::Database results = read_results(target.outputs.best);
     for (auto& [key, result] : results.results) result.date = tuned.date.substr(0, kLengthOfDate);
-    for (const std::string& note : results::add_to_database(target.outputs.database, results).notes)
+    for (const std::string& note : commands::add_to_database(target.outputs.database, results).notes)
       print_wrapped("note: " + note);
     database_ = target.outputs.database;
   }

@@ -1,4 +1,4 @@
-#include "results/live_page.h"
+#include "page/live_page.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,12 +13,12 @@
 #include <thread>
 
 #include "model/values/error.h"
+#include "page/page.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
-#include "report/page/page.h"
 
-namespace tune::results {
+namespace tune::page {
 namespace {
 
 constexpr auto kLastNews = std::chrono::seconds(2);
@@ -58,11 +58,11 @@ class Followed {
 
 std::string page_of(const LiveRuns& runs, Followed& followed) {
   const std::vector<std::string> data = followed.read();
-  report::PageRules rules{runs.title, platform::utc_minute(), true, {}};
+  PageRules rules{runs.title, platform::utc_minute(), true, {}};
   platform::Hash hash;
   for (const std::string& run : data) hash.add(run);
   rules.nonce = hash.hex();
-  return report::page(rules, data);
+  return html(rules, data);
 }
 
 std::string news_of(Followed& followed) {
@@ -160,4 +160,4 @@ LivePage::~LivePage() {
   }
 }
 
-}  // namespace tune::results
+}  // namespace tune::page

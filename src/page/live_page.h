@@ -11,7 +11,7 @@
 #include "platform/process/descendants.h"
 #include "recording/recording.h"
 
-namespace tune::results {
+namespace tune::page {
 
 /// Runs that a page shows while they go on: their files are read again when they have grown.
 struct LiveRuns {
@@ -41,4 +41,4 @@ class LivePage {
   platform::StartedChild child_;
 };
 
-}  // namespace tune::results
+}  // namespace tune::page

@@ -1,4 +1,4 @@
-#include "results/report_data.h"
+#include "page/report_data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "model/statistics/same_code.h"
 #include "wire/json.h"
 
-namespace tune::results {
+namespace tune::page {
 namespace {
 
 using nlohmann::json;
@@ -292,4 +292,4 @@ std::string report_data(const recording::Recording& recording, const Plan& plan,
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-}  // namespace tune::results
+}  // namespace tune::page

@@ -8,7 +8,7 @@
 #include "results/recorded_times.h"
 
 /// A database of results, where runs are asked for: each result is a run of which only the best is known.
-namespace tune::results {
+namespace tune::commands {
 
 /// `n=64, tunes: rows depth`: the sizes of a result, and what its problem is besides.
 std::string problem_of_result(const database::ResultKey& key);
@@ -16,8 +16,8 @@ std::string problem_of_result(const database::ResultKey& key);
 /// What recording::read_recordings reads; of a database a recording for each result. Throws Error(bad_input).
 std::vector<recording::Recording> read_runs(const std::filesystem::path& path);
 
-/// What read_recorded_times reads; of a database the times of its results and of the baselines, and of a problem that
+/// What results::read_recorded_times reads; of a database the times of its results and of the baselines, and of a problem that
 /// one device has several results of (by drivers or compilers), those of the newest. Throws Error(bad_input).
-RecordedTimes read_times(const std::filesystem::path& path);
+results::RecordedTimes read_times(const std::filesystem::path& path);
 
-}  // namespace tune::results
+}  // namespace tune::commands

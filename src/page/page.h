@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// The page of a report: one HTML file that needs nothing else. Its markup, style and scripts are the files in page/.
-namespace tune::report {
+namespace tune::page {
 
 /// How a page is told what changes while it is open.
 struct PageRules {
@@ -14,8 +14,8 @@ struct PageRules {
   std::string nonce;  ///< letters and digits that `data` cannot foresee: scripts without it are not executed
 };
 
-/// `data`: JSON values, one per run, as results::report_data writes them. No text in them becomes markup, whatever it
+/// `data`: JSON values, one per run, as report_data writes them. No text in them becomes markup, whatever it
 /// is.
-std::string page(const PageRules& rules, std::span<const std::string> data);
+std::string html(const PageRules& rules, std::span<const std::string> data);
 
-}  // namespace tune::report
+}  // namespace tune::page

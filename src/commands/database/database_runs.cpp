@@ -1,4 +1,4 @@
-#include "results/database_runs.h"
+#include "commands/database/database_runs.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "database/database_file.h"
 #include "model/values/error.h"
 
-namespace tune::results {
+namespace tune::commands {
 namespace {
 
 database::Database database_with_results(const std::filesystem::path& path) {
@@ -49,8 +49,8 @@ recording::Recording recording_of(const database::ResultKey& key, const database
   return recording;
 }
 
-ProblemTimes times_of_result(const database::ResultKey& key, const database::TunedResult& result) {
-  ProblemTimes times{key.group.kernel, problem_of_result(key), key.group.device.name, {}, 0, {}};
+results::ProblemTimes times_of_result(const database::ResultKey& key, const database::TunedResult& result) {
+  results::ProblemTimes times{key.group.kernel, problem_of_result(key), key.group.device.name, {}, 0, {}};
   times.specs.push_back({{0, result.params}, {}, KnownTime{result.seconds, result.interval}});
   for (const auto& [label, ratio] : result.ratios)
     times.baselines.emplace_back(label, KnownTime{result.seconds * ratio});
@@ -74,16 +74,16 @@ std::vector<recording::Recording> read_runs(const std::filesystem::path& path) {
   return recordings;
 }
 
-RecordedTimes read_times(const std::filesystem::path& path) {
-  if (!database::is_database(path)) return read_recorded_times(path);
+results::RecordedTimes read_times(const std::filesystem::path& path) {
+  if (!database::is_database(path)) return results::read_recorded_times(path);
   const database::Database database = database_with_results(path);
   std::vector<std::pair<const database::ResultKey*, const database::TunedResult*>> by_date;
   for (const auto& [key, result] : database.results) by_date.emplace_back(&key, &result);
   std::ranges::stable_sort(by_date, {}, [](const auto& entry) { return entry.second->date; });
-  RecordedTimes run{path.string(), {}, {}};
+  results::RecordedTimes run{path.string(), {}, {}};
   for (const auto& [key, result] : by_date) {
-    ProblemTimes times = times_of_result(*key, *result);
-    std::erase_if(run.problems, [&](const ProblemTimes& other) {
+    results::ProblemTimes times = times_of_result(*key, *result);
+    std::erase_if(run.problems, [&](const results::ProblemTimes& other) {
       return other.kernel == times.kernel && other.problem == times.problem && other.device == times.device;
     });
     run.problems.push_back(std::move(times));
@@ -91,4 +91,4 @@ RecordedTimes read_times(const std::filesystem::path& path) {
   return run;
 }
 
-}  // namespace tune::results
+}  // namespace tune::commands

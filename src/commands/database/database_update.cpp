@@ -1,4 +1,4 @@
-#include "results/database.h"
+#include "commands/database/database_update.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "platform/files/shared_file.h"
 #include "recording/journal.h"
 
-namespace tune::results {
+namespace tune::commands {
 namespace {
 
 constexpr std::size_t kLengthOfDay = 10;  // 2026-11-22
@@ -89,4 +89,4 @@ void set_rule(const std::filesystem::path& path, const database::Database& datab
   file.write(database::write_database(there));
 }
 
-}  // namespace tune::results
+}  // namespace tune::commands

@@ -1,8 +1,8 @@
-#include "report/page/page.h"
+#include "page/page.h"
 
-#include "report/page/page_sources.h"
+#include "page/page_sources.h"
 
-namespace tune::report {
+namespace tune::page {
 namespace {
 
 /// A text as markup shows it.
@@ -54,7 +54,7 @@ std::string part(std::string_view name, const PageRules& rules, std::span<const 
 
 }  // namespace
 
-std::string page(const PageRules& rules, std::span<const std::string> data) {
+std::string html(const PageRules& rules, std::span<const std::string> data) {
   constexpr std::string_view kOpen = "{{", kClose = "}}";
   std::string text;
   std::string_view rest = kPageMarkup;
@@ -67,4 +67,4 @@ std::string page(const PageRules& rules, std::span<const std::string> data) {
   return text.append(rest);
 }
 
-}  // namespace tune::report
+}  // namespace tune::page

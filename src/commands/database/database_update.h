@@ -5,7 +5,7 @@
 
 #include "database/database.h"
 
-namespace tune::results {
+namespace tune::commands {
 
 /// What adding results to a database changed, and sentences for the user.
 struct DatabaseChange {
@@ -32,4 +32,4 @@ DatabaseChange add_all(database::Database& database, const database::Database& m
 void set_rule(const std::filesystem::path& path, const database::Database& database, const database::ResultGroup& group,
               const database::SizeRule& rule);
 
-}  // namespace tune::results
+}  // namespace tune::commands
