@@ -1,6 +1,5 @@
 #include "exec/workers.h"
 
-#include "exec/cluster/cluster.h"
 #include "exec/device/devices.h"
 #include "exec/process/runner.h"
 #include "model/values/error.h"
@@ -71,7 +70,7 @@ const wire::Hello& Workers::probe(Backend backend) {
 }
 
 const wire::Hello& Workers::probe_compiler(Backend backend) {
-  if (cluster_ != nullptr) return cluster_->probe(backend);
+  if (others_ != nullptr) return others_->probe(backend);
   if (const auto found = hellos_.find(backend); found != hellos_.end()) return found->second;
   return hellos_[backend] = ask(backend, {});
 }
@@ -101,17 +100,17 @@ wire::Hello Workers::ask(Backend backend, const Environment& environment) const 
 }
 
 std::vector<std::string> Workers::models(Backend backend) {
-  return cluster_ != nullptr ? cluster_->models(backend) : models_of(probe(backend));
+  return others_ != nullptr ? others_->models(backend) : models_of(probe(backend));
 }
 
 void Workers::choose_model(Backend backend, const std::string& model) {
-  if (cluster_ != nullptr) cluster_->choose_model(backend, model);
+  if (others_ != nullptr) others_->choose_model(backend, model);
 }
 
 bool Workers::present(Backend backend) {
-  if (cluster_ != nullptr) cluster_->start();  // what prevents that is told
+  if (others_ != nullptr) others_->start();  // what prevents that is told
   const bool needs_no_device = backend == Backend::cpu || backend == Backend::program;
-  if (needs_no_device && cluster_ == nullptr) return find(backend).has_value();
+  if (needs_no_device && others_ == nullptr) return find(backend).has_value();
   try {
     probe(backend);
     return true;

@@ -11,19 +11,31 @@
 
 namespace tune::exec {
 
-// What specs are built and timed by; on other machines a Cluster knows.
-class Cluster;
+// What specs are built and timed by.
+
+/// Machines beside this one, on which a run builds and times. Functions throw as those of Workers do.
+class OtherMachines {
+ public:
+  virtual ~OtherMachines() = default;
+  virtual void start() = 0;
+  virtual const wire::Hello& probe(Backend backend) = 0;
+  virtual std::vector<std::string> models(Backend backend) = 0;
+  virtual void choose_model(Backend backend, const std::string& model) = 0;
+  /// How many devices they have together, of the chosen model.
+  virtual int devices() const = 0;
+};
 
 /// The worker executables of this installation and what they say of this machine. Each is probed at most once.
 class Workers {
  public:
   /// Workers stand next to `tune`, or in ../libexec/tune seen from it. A probe is killed after `probe_limit`.
-  /// With a cluster, its agents' machines are the ones that are probed.
-  Workers(std::filesystem::path folder_of_tune, std::chrono::duration<double> probe_limit, Cluster* cluster = nullptr)
-      : folder_(std::move(folder_of_tune)), probe_limit_(probe_limit), cluster_(cluster) {}
+  /// If there are other machines, these are the ones that are probed.
+  Workers(std::filesystem::path folder_of_tune, std::chrono::duration<double> probe_limit,
+          OtherMachines* others = nullptr)
+      : folder_(std::move(folder_of_tune)), probe_limit_(probe_limit), others_(others) {}
 
   /// Null if everything is done on this machine.
-  Cluster* cluster() const { return cluster_; }
+  OtherMachines* others() const { return others_; }
 
   /// The worker of a backend; nullopt if it is not installed.
   std::optional<std::filesystem::path> find(Backend backend) const;
@@ -50,7 +62,7 @@ class Workers {
 
   std::filesystem::path folder_;
   std::chrono::duration<double> probe_limit_;
-  Cluster* cluster_;
+  OtherMachines* others_;
   std::map<Backend, wire::Hello> hellos_;
 };
 

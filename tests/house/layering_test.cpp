@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -110,8 +111,8 @@ const std::map<std::string, Arrows> kRooms = {
       {"build", {"request", "process"}},
       {"device", {"request", "process", "build"}},
       {"evaluate", {"request", "process", "build", "device"}},
-      {"cluster", {"request", "process", "build", "device", "evaluate"}},
-      {"", {"process", "device", "cluster"}}}},  // the workers of this machine or of a cluster
+      {"", {"process", "device"}},  // the workers of this machine
+      {"cluster", {"request", "process", "build", "device", "evaluate", ""}}}},
     {"worker",
      {{"host", {}},
       {"compiler", {}},
@@ -123,6 +124,18 @@ const std::map<std::string, Arrows> kRooms = {
       {"cpu", {"", "host", "compiler", "sensors", "checking", "measuring", "program"}},
       {"gpu", {"", "host", "compiler", "sensors", "checking", "measuring"}},
       {"", {"cpu"}}}},  // main.cpp runs kernels in processes of their own
+};
+
+// What a reader of the main job need not know: included by their command, and by the file that wires them into the job.
+const std::map<std::string, std::set<std::string>> kClosed = {
+    {"exec/cluster/", {"src/commands/agent.cpp", "src/commands/tune/options.h", "src/commands/tune/agent_plan.cpp"}},
+    {"database/",
+     {"src/commands/database/", "src/commands/results/show.cpp", "src/commands/tune/tune_all.cpp", "src/kokkos/",
+      "src/commands/kokkos.cpp"}},
+    {"page/", {"src/commands/results/report.cpp", "src/commands/tune/tune.cpp"}},
+    {"kokkos/", {"src/commands/kokkos.cpp"}},
+    {"commands/audit/", {}},
+    {"recording/foreign/", {"src/recording/recording.cpp", "src/tuning/export.", "src/commands/results/convert.cpp"}},
 };
 
 const std::map<std::string, std::set<std::string>> kThirdParty = {
@@ -137,6 +150,19 @@ const std::map<std::string, std::set<std::string>> kThirdParty = {
     {"zlib.h", {"src/recording/text_file.cpp"}},
     {"bzlib.h", {"src/recording/text_file.cpp"}},
 };
+
+TEST(Layering, ClosedRoomsAreIncludedOnlyWhereTheyAreWiredIn) {
+  std::map<std::string, int> seen;
+  for (const Include& include : includes())
+    for (const auto& [room, users] : kClosed) {
+      if (!include.quoted || !include.header.starts_with(room) || include.file.starts_with("worker/")) continue;
+      ++seen[room];
+      const auto allows = [&](const std::string& user) { return include.file.starts_with(user); };
+      EXPECT_TRUE(allows("src/" + room) || std::ranges::any_of(users, allows))
+          << include.file << " includes " << include.header;
+    }
+  EXPECT_EQ(seen.size(), kClosed.size());
+}
 
 TEST(Layering, EveryModuleIncludesOnlyTheModulesBelowIt) {
   const auto all = includes();

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "commands/tune/rules.h"
+#include "exec/cluster/agent_site.h"
+#include "exec/cluster/cluster.h"
 #include "model/device_setting.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
@@ -99,21 +101,7 @@ std::map<std::string, std::string> environment_of(const TuneOptions& options) {
   return environment;
 }
 
-}  // namespace
-
-std::unique_ptr<exec::Cluster> cluster_for(const TuneOptions& options) {
-  if (!options.on_agents()) return nullptr;
-  exec::ClusterRules rules = options.cluster;
-  rules.launcher.program = (platform::folder_of_executable() / "tune").string();
-  rules.devices = options.devices;
-  rules.per_model = options.per_device_model;
-  rules.step_seconds = options.measure.deadlines.build.count();
-  rules.say = [quiet = options.terminal.quiet](const std::string& text) {
-    if (!quiet || text.starts_with("warning")) platform::print_to_stderr(text);
-  };
-  return std::make_unique<exec::Cluster>(std::move(rules));
-}
-
+/// What agents need to do the same. Throws Error(bad_input).
 exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, const exec::Requests& requests,
                            bool share_processes) {
   const Plan& plan = target.plan();
@@ -140,6 +128,29 @@ exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, con
   if (!plan.is_command()) result.source_hash = requests.source_hash();
   result.may_wait = sets_device(plan.space);
   return result;
+}
+
+}  // namespace
+
+std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options) {
+  if (!options.on_agents()) return nullptr;
+  exec::ClusterRules rules = options.cluster;
+  rules.launcher.program = (platform::folder_of_executable() / "tune").string();
+  rules.devices = options.devices;
+  rules.per_model = options.per_device_model;
+  rules.step_seconds = options.measure.deadlines.build.count();
+  rules.say = [quiet = options.terminal.quiet](const std::string& text) {
+    if (!quiet || text.starts_with("warning")) platform::print_to_stderr(text);
+  };
+  return std::make_unique<exec::Cluster>(std::move(rules));
+}
+
+std::unique_ptr<exec::Site> agents_site(const TuneOptions& options, const Target& target,
+                                        const exec::Requests& requests, bool share_processes,
+                                        exec::RunObserver& observer) {
+  auto& agents = static_cast<exec::Cluster&>(*target.workers.others());  // agents_for() made them
+  return std::make_unique<exec::AgentSite>(agents, requests, agent_plan(options, target, requests, share_processes),
+                                           store_places(options.store), observer);
 }
 
 }  // namespace tune::commands

@@ -80,8 +80,8 @@ ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend 
 ExitCode for_each_target(const TuneOptions& given, const TargetCommand& command) {
   TuneOptions options = given;
   if (options.per_device_model) options.devices.reset();  // each model names its own
-  const std::unique_ptr<exec::Cluster> cluster = cluster_for(options);
-  exec::Workers workers = find_workers(options.measure.deadlines, cluster.get());
+  const std::unique_ptr<exec::OtherMachines> agents = agents_for(options);
+  exec::Workers workers = find_workers(options.measure.deadlines, agents.get());
   if (!options.makes_several()) {
     Target target(options, workers);
     print_warnings(target.loaded.warnings);

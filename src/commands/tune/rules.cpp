@@ -145,8 +145,8 @@ exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Wor
   return measure;
 }
 
-exec::Workers find_workers(const exec::Deadlines& deadlines, exec::Cluster* cluster) {
-  return {platform::folder_of_executable(), deadlines.run, cluster};
+exec::Workers find_workers(const exec::Deadlines& deadlines, exec::OtherMachines* others) {
+  return {platform::folder_of_executable(), deadlines.run, others};
 }
 
 std::vector<std::string> reproducing_command(const TuneOptions& options) {

@@ -47,7 +47,7 @@ platform::StorePlaces store_places(const StoreOptions& options);
 exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend);
 
 /// The workers of this installation.
-exec::Workers find_workers(const exec::Deadlines& deadlines = {}, exec::Cluster* cluster = nullptr);
+exec::Workers find_workers(const exec::Deadlines& deadlines = {}, exec::OtherMachines* others = nullptr);
 /// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
 std::vector<std::string> reproducing_command(const TuneOptions& options);
 

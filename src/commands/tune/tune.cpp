@@ -13,7 +13,6 @@
 #include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/tune_rules.h"
-#include "exec/cluster/agent_site.h"
 #include "exec/evaluate/local_site.h"
 #include "exec/process/stage_times.h"
 #include "model/peak.h"
@@ -79,7 +78,7 @@ void require_artifact(const TuneOptions& options, const Target& target, const ex
 /// The devices of this machine, or of the first agent's. Throws Error(bad_input).
 std::vector<exec::ChosenDevice> chosen_devices(const TuneOptions& options, Target& target) {
   const wire::Hello& machine = target.hello();
-  const bool of_agents = target.workers.cluster() != nullptr && machine.devices.empty();
+  const bool of_agents = target.workers.others() != nullptr && machine.devices.empty();
   return exec::choose_devices(of_agents ? std::nullopt : options.devices, machine);
 }
 
@@ -121,8 +120,8 @@ const wire::Hello& suitable_machine(Target& target) {
 }
 
 std::size_t count_of_devices(const Target& target, const std::vector<exec::ChosenDevice>& devices) {
-  const exec::Cluster* cluster = target.workers.cluster();
-  return cluster != nullptr ? static_cast<std::size_t>(cluster->devices()) : devices.size();
+  const exec::OtherMachines* others = target.workers.others();
+  return others != nullptr ? static_cast<std::size_t>(others->devices()) : devices.size();
 }
 
 std::optional<EarlierResult> earlier_result(const TuneOptions& options, const Target& target, const Device& device) {
@@ -181,9 +180,7 @@ std::unique_ptr<exec::Site> site_for(const TuneOptions& options, const Target& t
                                      const std::vector<exec::ChosenDevice>& devices, bool share_processes,
                                      exec::RunObserver& observer) {
   if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
-  if (exec::Cluster* cluster = target.workers.cluster())
-    return std::make_unique<exec::AgentSite>(*cluster, requests, agent_plan(options, target, requests, share_processes),
-                                             store_places(options.store), observer);
+  if (target.workers.others() != nullptr) return agents_site(options, target, requests, share_processes, observer);
   exec::MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
   measure.devices = devices;
   measure.share_processes = share_processes;
@@ -226,7 +223,7 @@ void note_at_the_end(const TuneOptions& options, const Target& target, const res
                      results::Findings& findings) {
   const Device& tuned_for = requests.hello().device;
   tuning::note_recorded(findings, journal, requests, findings.notes);
-  if (target.workers.cluster() == nullptr) tuning::note_other_device(findings.trials, device.id, findings.notes);
+  if (target.workers.others() == nullptr) tuning::note_other_device(findings.trials, device.id, findings.notes);
   if (repeats_result(options, target))
     note_repetition(options, target, shown, tuned_for, findings);
   else

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "exec/cluster/agent_starters.h"
+#include "exec/workers.h"
 #include "platform/net/frame_hub.h"
 #include "wire/agent_messages.h"
 
@@ -40,7 +41,7 @@ struct AgentPlan {
 
 /// The agents of a run on other machines: how they are started and ended, who may connect, and whether they live. It is
 /// started when it is first asked for something. What specs the agents have is not known here.
-class Cluster {
+class Cluster : public OtherMachines {
  public:
   using Clock = std::chrono::steady_clock;
   using Say = std::function<void(const std::string&)>;
@@ -70,21 +71,21 @@ class Cluster {
 
   explicit Cluster(ClusterRules rules);
   /// Ends the agents, and then what started them: first by asking them, Slurm then by scancel, at last by force.
-  ~Cluster();
+  ~Cluster() override;
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
   /// Starts the agents, unless they are. Throws Error(bad_input) for rules that cannot be followed, Error(environment)
   /// if agents do not start, and Interrupted.
-  void start();
+  void start() override;
   /// What the machines are. Throws Error(bad_input) if they are not alike, Error(environment) if agents cannot be
   /// started or lack a worker, and Interrupted.
-  const wire::Hello& probe(Backend backend);
+  const wire::Hello& probe(Backend backend) override;
   /// The models of the machines' devices, each once. Throws as probe, but machines may differ.
-  std::vector<std::string> models(Backend backend);
+  std::vector<std::string> models(Backend backend) override;
   /// From now on only machines with devices of this model work, with these devices. The others rest. Throws
   /// Error(environment) if none is left.
-  void choose_model(Backend backend, const std::string& model);
+  void choose_model(Backend backend, const std::string& model) override;
   /// Has all agents prepare for specs of this plan. Throws Error(environment) if none can, and Interrupted.
   void prepare(const AgentPlan& plan);
 
@@ -93,7 +94,7 @@ class Cluster {
   bool works(Number agent) const;
   std::vector<Number> working() const;
   /// Of all agents that work.
-  int devices() const;
+  int devices() const override;
 
   void send(Number agent, const wire::AgentOrder& order);
   /// To those that work.
