@@ -7,7 +7,7 @@
 #include "model/values/error.h"
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
-#include "recording/t4.h"
+#include "recording/foreign/t4.h"
 
 namespace tune::tuning {
 namespace {

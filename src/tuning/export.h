@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "model/statistics/objective.h"
-#include "recording/kernel_tuner_cache.h"
+#include "recording/foreign/kernel_tuner_cache.h"
 #include "results/outputs.h"
 
 namespace tune::tuning {

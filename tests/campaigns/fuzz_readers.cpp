@@ -13,11 +13,11 @@
 #include "config/shapes/shapes.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
+#include "recording/foreign/kernel_tuner_cache.h"
+#include "recording/foreign/t4.h"
 #include "recording/journal.h"
 #include "recording/journal_text.h"
-#include "recording/kernel_tuner_cache.h"
 #include "recording/recorded_space.h"
-#include "recording/t4.h"
 #include "wire/program_result.h"
 
 namespace tune::fuzz {

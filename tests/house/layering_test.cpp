@@ -105,6 +105,7 @@ const std::map<std::string, Arrows> kRooms = {
       {"t1", {"yaml"}},
       {"reader", {"yaml", "shapes", "t1"}},
       {"recorded", {"yaml", "reader"}}}},
+    {"recording", {{"", {}}, {"foreign", {""}}}},
     {"exec",
      {{"request", {}},
       {"process", {}},
@@ -135,7 +136,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
     {"page/", {"src/commands/results/report.cpp", "src/commands/tune/tune.cpp"}},
     {"kokkos/", {"src/commands/kokkos.cpp"}},
     {"commands/audit/", {}},
-    {"recording/foreign/", {"src/recording/recording.cpp", "src/tuning/export.", "src/commands/results/convert.cpp"}},
+    {"recording/foreign/", {"src/tuning/export.", "src/commands/results/convert.cpp"}},
 };
 
 const std::map<std::string, std::set<std::string>> kThirdParty = {

@@ -9,10 +9,10 @@
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
+#include "recording/foreign/kernel_tuner_cache.h"
+#include "recording/foreign/t4.h"
 #include "recording/journal_text.h"
-#include "recording/kernel_tuner_cache.h"
 #include "recording/recorded_space.h"
-#include "recording/t4.h"
 #include "report/csv.h"
 
 namespace tune::commands {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "recording/kernel_tuner_cache.h"
+#include "recording/foreign/kernel_tuner_cache.h"
 #include "support/has.h"
 #include "support/tuning_folder.h"
 

@@ -1,4 +1,4 @@
-#include "recording/t4.h"
+#include "recording/foreign/t4.h"
 
 #include <cmath>
 

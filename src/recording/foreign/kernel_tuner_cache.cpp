@@ -1,4 +1,4 @@
-#include "recording/kernel_tuner_cache.h"
+#include "recording/foreign/kernel_tuner_cache.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
