@@ -154,10 +154,12 @@ class Attempt {
     job_.sandbox.environment.erase("LD_PRELOAD");
     said_ = result.err;
     counts.slowest = std::max(counts.slowest, std::chrono::duration<double>(Clock::now() - start).count());
-    counts.faults += faults();
+    const int made = faults();
+    counts.faults += made;
     counts.failed += result.code != 0 ? 1 : 0;
     require(result.code >= 0, "it hangs");
     require(result.code < 128, "it is killed by a signal");
+    require(result.code == 0 || made > 0, "it fails without a fault");
     for (const char* foreign : {"unexpected", "exception", "filesystem error", "Assertion"})
       require(said_.find(foreign) == std::string::npos, "it says what is not for a user");
     for (const std::string& name : kOutputs) {
