@@ -32,13 +32,12 @@ struct CsvPlace {
   double finals_seconds = 0;  ///< 0: it was not in the finals
 };
 
+struct CsvCells;
+
 /// Writes the CSV file: the header at once, then a row per spec in the order of the calls, each written as it comes.
 /// Quoting is RFC 4180's, lines end in \n, numbers never depend on the locale, unknown cells are empty.
-/// Columns: mesh_idx, name, status (ok, early, failed, pruned, pruned after build), the parameters, times in ms,
-/// iters, checked, max_error, the metrics, stage, cause, reason; of several devices, device and scaled; of a tuning,
-/// place and the time in the finals; where some shared a process, process; if the finals were interrupted, finals,
-/// which says so in every row; where programs named their cases, name (reported); where met (ms) is no median,
-/// statistic.
+/// The columns are in csv.cpp, one line each: those of every file, and those that only some have; between them the
+/// parameters and the metrics.
 class Csv {
  public:
   /// `params` are the names of all parameters of the space, without `$`.
@@ -50,12 +49,8 @@ class Csv {
   void add_pruned(const Spec& spec, std::string_view reason);
 
  private:
-  void begin_row(const Spec& spec, std::string_view status);
-  void add_measured(const Spec& spec, const Measurement& measurement, std::string_view unranked);
-  void add_extras(const Measurement* measurement, CsvPlace place);
-  void add_unmeasured(std::string_view stage, std::string_view cause, std::string_view reason);
+  void add(const CsvCells& cells);
   void cell(std::string_view text);
-  void cell(double value);
   void end_row();
 
   std::ostream& out_;
