@@ -250,6 +250,7 @@ int run_all(const Settings& settings) {
       }
     }
   }
+  if (counts.runs == 0) throw Broken{"--only " + settings.only + ": no kernel has this in its name"};
   const std::chrono::duration<double> seconds = Clock::now() - start;
   fmt::print(
       "kernel_matrix: {}, {} runs, {} faulty kernels, {} of them failed alone and as expected, the others hurt "
