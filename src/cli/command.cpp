@@ -36,7 +36,8 @@ std::vector<std::string> names_of(const CLI::Option& option) {
 
 std::int64_t read_whole(const std::string& text, std::int64_t least, std::int64_t most) {
   const auto number = parse_whole(text);
-  if (number && *number >= least && *number <= most) return *number;
+  if (number && *number > most) throw Refused{fmt::format("'{}' is larger than {}", text, most)};
+  if (number && *number >= least) return *number;
   throw Refused{"'" + text + "' is not a whole number" +
                 (least == 1   ? " above 0"
                  : least == 0 ? " from 0 on"
@@ -90,14 +91,28 @@ Option& Option::for_agents() {
 }
 
 bool Given::operator()(const std::string& name) const {
-  return std::ranges::find(options_, name, &GivenOption::name) != options_.end();
+  const auto option = std::ranges::find(options_, name, &GivenOption::name);
+  return option != options_.end() && option->given;
+}
+
+void Given::set(const std::string& name, std::vector<std::string> values) {
+  const auto option = std::ranges::find(options_, name, &GivenOption::name);
+  if (option == options_.end()) return;
+  option->given = true;
+  option->values = std::move(values);
+}
+
+void Given::unset(const std::string& name) {
+  const auto option = std::ranges::find(options_, name, &GivenOption::name);
+  if (option != options_.end()) option->given = false;
 }
 
 std::vector<std::string> Given::words(OptionText::Repeated where, const Rewrite& rewrite) const {
   using Repeated = OptionText::Repeated;
   std::vector<std::string> words;
   for (const GivenOption& option : options_) {
-    if (option.repeated == Repeated::no || (where == Repeated::for_spec && option.repeated != where)) continue;
+    if (!option.given || option.repeated == Repeated::no || (where == Repeated::for_spec && option.repeated != where))
+      continue;
     if (option.values.empty()) words.push_back(option.name);
     for (const std::string& value : option.values) {
       const std::optional<std::string> written = rewrite ? rewrite(option, value) : value;
@@ -115,17 +130,19 @@ Option Command::declare(const char* names, const char* help, CLI::Option& parsed
   text.group = text.names.empty() ? "Arguments" : group_;
   text.help = help;
   if (const std::vector<std::string> choices = split(value, '|'); choices.size() > 1) text.choices = choices;
-  declared_.emplace_back(&text, &parsed);
+  if (*value != '\0') parsed.type_name(value);
+  declared_.push_back({&text, &parsed});
   return {text, parsed, *app_};
 }
 
 Option Command::add(const char* names, Takes takes, Read read, const char* value, const char* help) {
   CLI::Option* parsed = nullptr;
   const auto understand = [this, read, at = declared_.size()](const std::string& text) {
+    declared_[at].given = true;
     try {
       read(text);
     } catch (const Refused& refused) {
-      throw CLI::ValidationError(declared_[at].second->get_name(), refused.text);
+      throw CLI::ValidationError(declared_[at].parsed->get_name(), refused.text);
     }
   };
   if (takes == Takes::one)
@@ -146,7 +163,11 @@ Option Command::flag(const char* names, bool& set, const char* help) {
 }
 
 Option Command::flag(const char* names, std::function<void()> set, const char* help) {
-  return declare(names, help, *app_->add_flag_callback(names, std::move(set)));
+  const auto note = [this, set = std::move(set), at = declared_.size()] {
+    declared_[at].given = true;
+    set();
+  };
+  return declare(names, help, *app_->add_flag_callback(names, note));
 }
 
 Option Command::value(const char* names, Read read, const char* value, const char* help) {
@@ -196,6 +217,11 @@ Option Command::list(const char* names, std::vector<std::filesystem::path>& list
       names, Takes::one_each_time, [&list](const std::string& read) { list.emplace_back(read); }, value, help);
 }
 
+Option Command::several(const char* names, std::vector<std::string>& list, const char* value, const char* help) {
+  return add(
+      names, Takes::several, [&list](const std::string& read) { list.push_back(read); }, value, help);
+}
+
 Option Command::several(const char* names, std::vector<std::filesystem::path>& list, const char* value,
                         const char* help) {
   return add(
@@ -218,7 +244,7 @@ Option Command::number(const char* names, std::function<void(std::int64_t)> set,
 Option Command::whole_between(const char* names, int& number, int low, int high, const char* value, const char* help) {
   const Read read = [&number, low, high](const std::string& text) {
     if (!CLI::detail::lexical_cast(text, number) || number < low || number > high)
-      throw Refused{fmt::format("Value {} not in range [{} - {}]", text, low, high)};
+      throw Refused{fmt::format("Value {} not in range {} to {}", text, low, high)};
   };
   Option option = add(names, Takes::one, read, value, help);
   option.default_ = std::to_string(number);
@@ -229,29 +255,30 @@ Option Command::number_between(const char* names, double& number, double low, do
                                const char* help) {
   const Read read = [&number, low, high](const std::string& text) {
     if (!CLI::detail::lexical_cast(text, number) || !(number >= low) || number > high)
-      throw Refused{fmt::format("Value {} not in range [{} - {}]", text, low, high)};
+      throw Refused{fmt::format("Value {} not in range {:f} to {:f}", text, low, high)};
   };
   Option option = add(names, Takes::one, read, value, help);
   option.default_ = fmt::format("{}", number);
   return option;
 }
 
-Option Command::seconds(const char* names, double& seconds, const char* help) {
+Option Command::seconds(const char* names, double& seconds, const char* help, const char* kind) {
   return seconds_into(
-      names, [&seconds](double read) { seconds = read; }, seconds, help);
+      names, [&seconds](double read) { seconds = read; }, seconds, help, kind);
 }
 
 Option Command::seconds(const char* names, std::chrono::duration<double>& seconds, const char* help) {
   // No longer than the clock can count.
   const auto set = [&seconds](double read) { seconds = std::chrono::duration<double>(std::min(read, 1e9)); };
-  return seconds_into(names, set, seconds.count(), help);
+  return seconds_into(names, set, seconds.count(), help, "not a positive number");
 }
 
-Option Command::seconds_into(const char* names, std::function<void(double)> set, double now, const char* help) {
-  const Read read = [set = std::move(set)](const std::string& text) {
+Option Command::seconds_into(const char* names, std::function<void(double)> set, double now, const char* help,
+                             const char* kind) {
+  const Read read = [set = std::move(set), kind](const std::string& text) {
     double seconds = 0;
     if (!CLI::detail::lexical_cast(text, seconds) || !(seconds > 0))
-      throw Refused{"'" + text + "' is not a positive number"};
+      throw Refused{fmt::format("'{}' is {}", text, kind)};
     set(seconds);
   };
   Option option = add(names, Takes::one, read, "S", help);
@@ -289,7 +316,7 @@ void Command::behind_dashes(std::vector<std::string>& words) {
 }
 
 void Command::refuse_unlikely_paths() const {
-  for (const auto& [text, parsed] : declared_)
+  for (const auto& [text, parsed, given] : declared_)
     for (const std::string& path : parsed->results())
       if (is_path(*text) && (path.empty() || path.starts_with("--")))
         throw Error(ExitCode::bad_input, parsed->get_name() + " is given " +
@@ -301,10 +328,9 @@ void Command::finish(const std::vector<std::string>& typed, const std::vector<st
   if (typed_ != nullptr) *typed_ = typed;
   if (behind_dashes_ != nullptr) *behind_dashes_ = behind_dashes;
   if (given_ != nullptr)
-    for (const auto& [text, parsed] : declared_)
-      if (parsed->count() > 0)
-        given_->add({text->name(), text->is_flag() ? std::vector<std::string>() : parsed->results(), is_path(*text),
-                     text->repeated});
+    for (const auto& [text, parsed, given] : declared_)
+      given_->add({text->name(), is_path(*text), text->repeated, given,
+                   text->is_flag() ? std::vector<std::string>() : parsed->results()});
   for (const std::function<void()>& step : steps_) step();
 }
 

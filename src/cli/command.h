@@ -53,9 +53,9 @@ class Option {
   Option& suggests(std::vector<std::string> values);
   /// Takes files with these endings; without this any.
   Option& files(std::vector<std::string> endings);
-  /// Selects the grid, and so is in the command that runs one of its specs again, and in the one of an agent.
+  /// Is part of what a spec is or of how it is run, and so is in the command that runs it again, and in that of agents.
   Option& repeats_spec();
-  /// Says how specs are built and timed, and so is in the command of an agent.
+  /// Is for the processes that build and time specs, and so is in the command of agents.
   Option& for_agents();
 
  private:
@@ -68,19 +68,23 @@ class Option {
   std::string default_;
 };
 
-/// An option as it was given.
+/// An option, and how it was given.
 struct GivenOption {
-  std::string name;                 ///< as the help shows it first: --output
-  std::vector<std::string> values;  ///< of a flag none
+  std::string name;  ///< as the help shows it first: --output
   bool is_path = false;
   OptionText::Repeated repeated = OptionText::Repeated::no;
+  bool given = false;
+  std::vector<std::string> values = {};  ///< of a flag none
 };
 
-/// What was given, in the order of the declarations.
+/// What was given, in the order of the declarations. Whoever changes what an option has set, says so here, too.
 class Given {
  public:
   void add(GivenOption option) { options_.push_back(std::move(option)); }
   bool operator()(const std::string& name) const;
+  /// As if the option had been given so, or not at all. Does nothing if the command has no such option.
+  void set(const std::string& name, std::vector<std::string> values = {});
+  void unset(const std::string& name);
   /// Changes a value, or leaves the option out.
   using Rewrite = std::function<std::optional<std::string>(const GivenOption& option, const std::string& value)>;
   /// The words of those that are to be repeated: for a spec, or on an agent those of a spec too.
@@ -118,6 +122,7 @@ class Command {
   Option list(const char* names, std::vector<std::string>& list, const char* value, const char* help);
   Option list(const char* names, std::vector<std::filesystem::path>& list, const char* value, const char* help);
   /// Several values behind the option, or instead of it.
+  Option several(const char* names, std::vector<std::string>& list, const char* value, const char* help);
   Option several(const char* names, std::vector<std::filesystem::path>& list, const char* value, const char* help);
   /// Several with commas between them.
   Option comma_list(const char* names, std::vector<std::string>& list, const char* value, const char* help);
@@ -136,8 +141,8 @@ class Command {
   Option whole_between(const char* names, int& number, int low, int high, const char* value, const char* help);
   Option number_between(const char* names, double& number, double low, double high, const char* value,
                         const char* help);
-  /// Seconds above 0, without a unit.
-  Option seconds(const char* names, double& seconds, const char* help);
+  /// Seconds above 0, without a unit. `kind` says in an error what the refused text is.
+  Option seconds(const char* names, double& seconds, const char* help, const char* kind = "not a positive number");
   Option seconds(const char* names, std::chrono::duration<double>& seconds, const char* help);
   /// 90s, 10m, 1.5h, in seconds.
   Option duration(const char* names, std::optional<double>& seconds, const char* help);
@@ -171,7 +176,13 @@ class Command {
     using type = Number;
     static constexpr bool optional = true;
   };
-  Option seconds_into(const char* names, std::function<void(double)> set, double now, const char* help);
+  Option seconds_into(const char* names, std::function<void(double)> set, double now, const char* help,
+                      const char* kind);
+  struct Declared {
+    OptionText* text;
+    const CLI::Option* parsed;
+    bool given = false;  ///< CLI11 counts a flag that is given as --flag=false
+  };
   enum class Takes { one, one_each_time, several, comma_list };
 
   Option number(const char* names, std::function<void(std::int64_t)> set, std::int64_t least, std::int64_t most,
@@ -186,7 +197,7 @@ class Command {
   CLI::App* app_;
   CommandText* text_;
   std::string group_ = "Options";
-  std::deque<std::pair<OptionText*, const CLI::Option*>> declared_;
+  std::deque<Declared> declared_;
   std::vector<std::function<void()>> steps_;
   std::vector<std::string>* behind_dashes_ = nullptr;
   std::vector<std::string>* typed_ = nullptr;

@@ -18,6 +18,15 @@ cli::Option bind_exit_undecided(cli::Command& command, int& code) {
       .shows_default();
 }
 
+cli::Option bind_strategy(cli::Command& command, std::optional<search::StrategyChoice>& strategy, const char* help) {
+  std::vector<std::string> names;
+  for (const search::StrategyChoice& choice : search::strategies()) names.push_back(choice.name);
+  return command
+      .value(
+          "--strategy", [&strategy](const std::string& text) { strategy = search::parse_strategy(text); }, "NAME", help)
+      .suggests(names);
+}
+
 cli::Option bind_live(cli::Command& command, std::optional<platform::PageAddress>& live, const char* help) {
   const auto read = [&live](const std::string& text) {
     live = cli::parse_page_address(text);

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "platform/net/page_server.h"
+#include "search/strategies.h"
 
 // Options that several commands have, and the endings of the files that they take.
 
@@ -24,6 +25,8 @@ cli::Option bind_exit_undecided(cli::Command& command, int& code);
 inline ExitCode with_exit_undecided(ExitCode code, int undecided) {
   return code == ExitCode::undecided ? static_cast<ExitCode>(undecided) : code;
 }
+/// --strategy.
+cli::Option bind_strategy(cli::Command& command, std::optional<search::StrategyChoice>& strategy, const char* help);
 /// --live [ADDRESS:]PORT.
 cli::Option bind_live(cli::Command& command, std::optional<platform::PageAddress>& live, const char* help);
 

@@ -6,7 +6,6 @@
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
-#include "commands/tune/options.h"
 #include "database/database_file.h"
 #include "kokkos/results.h"
 #include "kokkos/settings.h"

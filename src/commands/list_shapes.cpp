@@ -11,6 +11,7 @@
 #include "platform/files/streams.h"
 
 namespace tune::commands {
+namespace fs = std::filesystem;
 namespace {
 
 /// `tune shapes`: prints or writes the shapes of logs as a list for --shapes, with their calls, the most work first.
@@ -31,7 +32,6 @@ void bind(cli::Command& command, ListShapesOptions& options) {
                "Keep only shapes with this value, such as a=bf16; may be repeated");
 }
 
-namespace fs = std::filesystem;
 using Shapes = std::vector<config::Shape>;
 
 std::string entry_of(const config::Shape& shape, const std::string& name) {

@@ -104,8 +104,8 @@ struct Failure {
   std::string log;  ///< captured output, cut in the middle
   FailureFacts facts = {};
   /// What failures of the same cause have in common: the headline, of a build without the numbers that stand alone
-  /// after the word `error`, because sizes that do not fit differ from spec to spec. Records do not have it: it follows
-  /// from what they have.
+  /// after the word `error`, because sizes that do not fit differ from spec to spec. It is made from stage and message
+  /// when the failure is; a failure of another kind is a new one. Records do not have it.
   std::string kind;
 
   /// The message's first line; the rest is detail.

@@ -14,8 +14,7 @@ struct PageRules {
   std::string nonce;  ///< letters and digits that `data` cannot foresee: scripts without it are not executed
 };
 
-/// `data`: JSON values, one per run, as report_data writes them. No text in them becomes markup, whatever it
-/// is.
+/// `data`: JSON values, one per run, as report_data writes them. No text in them becomes markup, whatever it is.
 std::string html(const PageRules& rules, std::span<const std::string> data);
 
 }  // namespace tune::page

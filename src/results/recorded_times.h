@@ -36,9 +36,9 @@ struct RecordedTimes {
   int protocol = 0;                ///< of the version of tune that wrote it; 0: that is not known
 };
 
-/// Reads a best.yaml, or what recording::read_recordings reads; of a problem that was run on
-/// several devices, what the last one found. The interval of a time is known where it is that of at least five launches
-/// or rounds, and the spec was not stopped early. Throws Error(bad_input).
+/// Reads a best.yaml, or what recording::read_recordings reads; of a problem that was run on several devices, what the
+/// last one found. The interval of a time is known where it is that of at least five launches or rounds, and the spec
+/// was not stopped early. Throws Error(bad_input).
 RecordedTimes read_recorded_times(const std::filesystem::path& path);
 
 /// What a run found itself.

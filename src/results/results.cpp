@@ -103,7 +103,7 @@ Ranking Results::ranking() const {
   // Today's configuration competes as a spec; its standing is shown as a baseline too.
   for (const Ranked& row : ranking.rows)
     if (row.standing && row.trial->spec.mesh_idx == findings_->default_spec->mesh_idx) {
-      const Entrant baseline{row.trial->spec, Entrant::Kind::current_default, "default"};
+      const Entrant baseline{row.trial->spec, Entrant::Kind::baseline, "default"};
       ranking.baselines.insert(ranking.baselines.begin(), {baseline, row.standing});
       break;
     }

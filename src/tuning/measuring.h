@@ -26,8 +26,8 @@ class Measuring {
 
 /// If shared processes turned out to measure wrong, measures all that they measured again, each spec in a process of
 /// its own. Throws as Tuner::sweep.
-void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, JournalLookup& resume, results::Notices& notes);
+void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, JournalLookup& known, results::Notices& notes);
 /// Measures the best spec, and what becomes the best then, in a process of its own. Throws as Tuner::sweep.
-void confirm_best(Tuner& tuner, Measuring& measuring, JournalLookup& resume, const Objective& objective);
+void confirm_best(Tuner& tuner, Measuring& measuring, JournalLookup& known, const Objective& objective);
 
 }  // namespace tune::tuning

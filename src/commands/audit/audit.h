@@ -25,9 +25,9 @@ struct AuditOptions {
 AuditedShape audit_recording(const AuditOptions& audit, const std::filesystem::path& recording,
                              const std::string& name);
 
-/// Repeats the tuning, shape by shape: audit.runs times with a journal of its own and
-/// another seed each, then again from each journal, then one run in which all winners meet in the finals, which tells
-/// their regret. A shape is added to `done` when it is through. Throws Error, Interrupted.
+/// Repeats the tuning, shape by shape: audit.runs times with a journal of its own and another seed each, then again
+/// from each journal, then one run in which all winners meet in the finals, which tells their regret. A shape is added
+/// to `done` when it is through. Throws Error, Interrupted.
 void audit_tunings(const AuditOptions& audit, std::vector<AuditedShape>& done);
 
 }  // namespace tune::commands

@@ -82,7 +82,7 @@ class TuningAudit {
   TuneOptions numbered(int number) const {
     TuneOptions options = *options_;
     options.outputs.prefix = fmt::format("{}-run{}", prefix_, number);
-    options.search.seed += static_cast<std::uint64_t>(number - 1);
+    options.reseed(options.search.seed + static_cast<std::uint64_t>(number - 1));
     return options;
   }
 

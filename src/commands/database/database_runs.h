@@ -16,8 +16,8 @@ std::string problem_of_result(const database::ResultKey& key);
 /// What recording::read_recordings reads; of a database a recording for each result. Throws Error(bad_input).
 std::vector<recording::Recording> read_runs(const std::filesystem::path& path);
 
-/// What results::read_recorded_times reads; of a database the times of its results and of the baselines, and of a problem that
-/// one device has several results of (by drivers or compilers), those of the newest. Throws Error(bad_input).
+/// What results::read_recorded_times reads. Of a database: the times of its results and of the baselines. Where one
+/// device has several results of a problem, by drivers or compilers, the newest counts. Throws Error(bad_input).
 results::RecordedTimes read_times(const std::filesystem::path& path);
 
 }  // namespace tune::commands

@@ -13,6 +13,7 @@
 #include "results/comparison.h"
 
 namespace tune::commands {
+namespace fs = std::filesystem;
 namespace {
 
 /// `tune diff`.
@@ -42,8 +43,6 @@ void bind(cli::Command& command, DiffOptions& options) {
     for (fs::path* run : {&options.before, &options.now}) *run = recording::run_file(*run);
   });
 }
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kShortList = 20;
 

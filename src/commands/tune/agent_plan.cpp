@@ -61,17 +61,14 @@ std::string on_agent(const fs::path& path) { return std::string(wire::kInputs) +
 /// --shapes says.
 std::vector<std::string> words_of(const TuneOptions& options, const exec::Requests& requests, bool share_processes) {
   const auto rewritten = [&](const cli::GivenOption& option, const std::string& value) -> std::optional<std::string> {
-    if (option.name == "--shapes" || option.name == "--devices") return std::nullopt;
+    if (option.name == "--shapes") return std::nullopt;
+    if (option.name == "--devices" && requests.hello().devices.empty()) return std::nullopt;
     if (option.name == "--isolation" && !share_processes) return "spec";
     if (option.name == "--yaml") return on_agent(value);
     return option.is_path ? full_path(value).string() : value;
   };
   std::vector<std::string> words = {"tune"};
   const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
-  if (!options.given("--yaml"))
-    for (const fs::path& yaml : options.yaml) add({"--yaml", on_agent(yaml)});
-  // Of the devices of each model the options name those of the one that is tuned for now.
-  if (options.devices && !requests.hello().devices.empty()) add({"--devices", *options.devices});
   add(options.given.words(cli::OptionText::Repeated::on_agents, rewritten));
   if (!options.load.command.empty()) add({"--"});
   add(options.load.command);

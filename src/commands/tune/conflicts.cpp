@@ -59,7 +59,7 @@ void check_tuned_command(const TuneOptions& options) {
 }
 
 void check_one_configuration(const TuneOptions& options) {
-  if (options.search.auto_clocks && options.search.spec)
+  if (options.given("--clocks") && options.search.spec)
     fail("--spec runs one spec, at its clock; it excludes --clocks");
   if (options.partition && options.search.spec) fail("--spec runs one spec; it excludes --partition");
   if (options.partition && options.simulate)

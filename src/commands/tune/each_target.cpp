@@ -69,7 +69,7 @@ ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend 
   for (const std::string& model : workers.models(backend)) {
     workers.choose_model(backend, model);
     TuneOptions each = options;
-    if (!workers.probe(backend).devices.empty()) each.devices = model;  // where there are devices to choose from
+    if (!workers.probe(backend).devices.empty()) each.choose_devices(model);  // where there are devices to choose from
     worst = worse(worst, run_shapes(each, workers, shapes, model, command));
   }
   return worst;
@@ -79,7 +79,7 @@ ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend 
 
 ExitCode for_each_target(const TuneOptions& given, const TargetCommand& command) {
   TuneOptions options = given;
-  if (options.per_device_model) options.devices.reset();  // each model names its own
+  if (options.per_device_model) options.choose_devices(std::nullopt);  // each model names its own
   const std::unique_ptr<exec::OtherMachines> agents = agents_for(options);
   exec::Workers workers = find_workers(options.measure.deadlines, agents.get());
   if (!options.makes_several()) {

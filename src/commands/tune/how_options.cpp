@@ -1,8 +1,5 @@
 #include "commands/tune/how_options.h"
 
-#include <algorithm>
-#include <charconv>
-
 #include "commands/common_options.h"
 
 namespace tune::commands {
@@ -32,8 +29,8 @@ void bind_mode(cli::Command& command, TuneOptions& options) {
 void bind_search(cli::Command& command, TuneOptions& options) {
   tuning::SearchRules& search = options.search;
   command
-      .list("--objective", options.load.objectives, "NAME",
-            "Instead of the file's: time, energy, GFLOP/s, GFLOPS/W or a metric")
+      .several("--objective", options.load.objectives, "NAME",
+               "Instead of the file's: time, energy, GFLOP/s, GFLOPS/W or a metric")
       .repeats_spec();
   command.whole("--max-evals", search.max_evals, 1, "N", "Try at most this many specs").common();
   std::string names;
@@ -194,6 +191,8 @@ void bind_store(cli::Command& command, StoreOptions& store) {
       .for_agents();
 }
 
+constexpr const char* kNoTime = "no time above 0";
+
 void bind_cluster(cli::Command& command, exec::ClusterRules& cluster) {
   command.group("Several machines");
   command.text("--launcher", cluster.launcher.launcher, "slurm|ssh|COMMAND",
@@ -208,23 +207,15 @@ void bind_cluster(cli::Command& command, exec::ClusterRules& cluster) {
   };
   command.value("--listen", listen, "HOST[:PORT]",
                 "Address of this machine that agents connect to (default: the one of its name)");
-  command.seconds("--agents-within", cluster.start_seconds, "Seconds in which all agents must connect").shows_default();
+  command.seconds("--agents-within", cluster.start_seconds, "Seconds in which all agents must connect", kNoTime)
+      .shows_default();
   command
       .seconds("--agent-timeout", cluster.silence_seconds,
-               "Seconds of silence after which an agent is lost, and its specs go to others")
+               "Seconds of silence after which an agent is lost, and its specs go to others", kNoTime)
       .shows_default();
 }
 
 }  // namespace
-
-cli::Option bind_strategy(cli::Command& command, std::optional<search::StrategyChoice>& strategy, const char* help) {
-  std::vector<std::string> names;
-  for (const search::StrategyChoice& choice : search::strategies()) names.push_back(choice.name);
-  return command
-      .value(
-          "--strategy", [&strategy](const std::string& text) { strategy = search::parse_strategy(text); }, "NAME", help)
-      .suggests(names);
-}
 
 void bind_how(cli::Command& command, TuneOptions& options) {
   bind_tuning(command, options, "Find the best spec: cut slow ones short, hold finals, write PREFIX.yaml");

@@ -174,14 +174,29 @@ void bind_audited(cli::Command& command, TuneOptions& options) {
   command.given(options.given);
 }
 
+void TuneOptions::choose_devices(std::optional<std::string> chosen) {
+  devices = std::move(chosen);
+  devices ? given.set("--devices", {*devices}) : given.unset("--devices");
+}
+
+void TuneOptions::reseed(std::uint64_t seed) {
+  search.seed = seed;
+  given.set("--seed", {std::to_string(seed)});
+}
+
 void add_consequences(TuneOptions& options) {
   split_output(options);
   // The commands of tune_gemm do not say that they tune, and name no tuning file.
-  if (options.outputs.tuning_results && !options.dry_run && !options.build_only) options.tune = true;
+  if (options.outputs.tuning_results && !options.dry_run && !options.build_only) {
+    options.tune = true;
+    options.given.set("--tune");
+  }
   if (options.compare_alone) options.demands.right_results = true;
   const bool measures = !options.simulate && !options.probe;
-  if (options.yaml.empty() && measures && options.names_sizes() && std::filesystem::exists(kDefaultFile))
+  if (options.yaml.empty() && measures && options.names_sizes() && std::filesystem::exists(kDefaultFile)) {
     options.yaml = {kDefaultFile};
+    options.given.set("--yaml", {kDefaultFile});
+  }
   if (!options.given("--jobs")) options.measure.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   options.search.in_mesh_order = options.dry_run || options.build_only;
   options.search.default_first = options.tune;

@@ -84,16 +84,16 @@ struct TuneOptions {
   bool names_sizes() const { return shapes || load.m || load.n || load.k || load.configuration; }
   /// Whether several tunings follow one another, with one journal.
   bool makes_several() const { return shapes || per_device_model; }
-  bool on_agents() const { return !cluster.launcher.launcher.empty(); }
+  bool on_agents() const { return given("--launcher"); }
+  /// Changes what the command line says, for this run and what is repeated of it.
+  void choose_devices(std::optional<std::string> chosen);
+  void reseed(std::uint64_t seed);
 };
 
 /// Declares all options of `tune` itself.
 void bind_tune(cli::Command& command, TuneOptions& options);
 /// Those of a tuning that `tune audit` repeats.
 void bind_audited(cli::Command& command, TuneOptions& options);
-/// --strategy.
-cli::Option bind_strategy(cli::Command& command, std::optional<search::StrategyChoice>& strategy, const char* help);
-
 /// Sets what follows from the options that are given.
 void add_consequences(TuneOptions& options);
 /// Throws Error(bad_input) for options that exclude each other, that need another one, or whose files clash.

@@ -66,7 +66,7 @@ tuning::MachineRules machine_rules(const TuneOptions& options, const results::Ou
   return rules;
 }
 
-tuning::LookupRules resume_rules(const TuneOptions& options) {
+tuning::LookupRules lookup_rules(const TuneOptions& options) {
   tuning::LookupRules rules;
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
   rules.failures_again = options.retry_failed || options.search.spec || !options.measure.keep.empty();
@@ -151,8 +151,6 @@ exec::Workers find_workers(const exec::Deadlines& deadlines, exec::OtherMachines
 
 std::vector<std::string> reproducing_command(const TuneOptions& options) {
   std::vector<std::string> words = {"tune"};
-  if (!options.given("--yaml"))  // the default of tune_gemm's commands
-    for (const std::filesystem::path& yaml : options.yaml) words.insert(words.end(), {"--yaml", yaml.string()});
   const std::vector<std::string> given = options.given.words(cli::OptionText::Repeated::for_spec);
   words.insert(words.end(), given.begin(), given.end());
   if (!options.load.command.empty()) words.push_back("--");

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "commands/tune/options.h"
-#include "config/reader/load.h"
 #include "exec/device/measure_service.h"
 #include "exec/workers.h"
 #include "report/build_table.h"
@@ -15,21 +14,19 @@
 #include "tuning/grid.h"
 #include "tuning/journal_lookup.h"
 #include "tuning/machine.h"
-#include "tuning/searching.h"
-#include "tuning/tuning.h"
 
 namespace tune::commands {
 
 /// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
 std::string name_of_input(const TuneOptions& options);
 
-// What the command line asks of each part of a run. No other file turns options into the rules of these parts.
+// What follows from several options for one part of a run. What one option sets is a field of that part's settings.
 
 /// The file of --device-file, which may be the name of a device. Throws Error(bad_input).
 std::optional<std::filesystem::path> device_file(const TuneOptions& options);
 tuning::GridRules grid_rules(const TuneOptions& options);
 tuning::MachineRules machine_rules(const TuneOptions& options, const results::Outputs& outputs);
-tuning::LookupRules resume_rules(const TuneOptions& options);
+tuning::LookupRules lookup_rules(const TuneOptions& options);
 /// `suffix` tells the shapes of --shapes apart.
 results::OutputRules output_rules(const TuneOptions& options, std::string suffix = "");
 results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs);

@@ -14,6 +14,7 @@
 #include "recording/recorded_space.h"
 #include "results/recorded_plan.h"
 #include "search/listed.h"
+#include "tuning/tuning.h"
 
 namespace tune::commands {
 namespace {
@@ -27,6 +28,7 @@ bool sizes_choose(const TuneOptions& options, const recording::Recording& record
 
 results::RecordedPlanRules plan_rules(const TuneOptions& options, const recording::Recording& recording) {
   results::RecordedPlanRules rules = {*options.simulate, options.yaml, options.load, device_file(options)};
+  rules.load.state.reset();  // the recorded times are of a state of their own
   if (sizes_choose(options, recording)) rules.load.m = rules.load.n = rules.load.k = std::nullopt;
   return rules;
 }

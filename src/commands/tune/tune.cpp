@@ -165,9 +165,9 @@ recording::Journal& begin_journal(const TuneOptions& options, const Target& targ
 }
 
 // A disagreement that the journal remembers forbids sharing processes.
-tuning::LookupRules lookup_rules(const TuneOptions& options, const recording::Journal& journal,
-                                 results::Notices& notes) {
-  tuning::LookupRules rules = resume_rules(options);
+tuning::LookupRules trusted_lookup(const TuneOptions& options, const recording::Journal& journal,
+                                   results::Notices& notes) {
+  tuning::LookupRules rules = lookup_rules(options);
   if (rules.share_processes && !journal.distrust().empty()) {
     rules.share_processes = false;
     notes.sharing_was_distrusted(journal.distrust());
@@ -319,7 +319,7 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
   recording::Journal& journal =
       begin_journal(options, target, orders, requests, fresh, orders.journal != nullptr ? *orders.journal : own_journal,
                     findings.notes);
-  const tuning::LookupRules lookup = lookup_rules(options, journal, findings.notes);
+  const tuning::LookupRules lookup = trusted_lookup(options, journal, findings.notes);
   tuning::JournalLookup known(journal, requests, target.objective, lookup);
 
   // Who is told of what happens.

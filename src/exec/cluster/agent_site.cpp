@@ -110,11 +110,10 @@ AgentPool prepared(Cluster& cluster, const Requests& requests, const AgentPlan& 
 
 AgentSite::AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, platform::StorePlaces store,
                      RunObserver& observer)
-    : store_(std::move(store)),
-      earlier_say_(cluster.set_say([&observer](const std::string& text) { observer.news(text); })),
-      pool_(prepared(cluster, requests, plan, observer)) {}
+    : store_(std::move(store)), told_(cluster, observer), pool_(prepared(cluster, requests, plan, observer)) {}
 
-AgentSite::~AgentSite() { pool_.cluster().set_say(std::move(earlier_say_)); }
+AgentSite::Told::Told(Cluster& cluster, RunObserver& observer)
+    : cluster_(&cluster), earlier_(cluster.set_say([&observer](const std::string& text) { observer.news(text); })) {}
 
 std::unique_ptr<FinalsRun> AgentSite::finals(std::vector<Contender> contenders, FinalsRules rules) {
   return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules), store_);

@@ -12,11 +12,9 @@ namespace tune::exec {
 class AgentSite : public Site {
  public:
   /// Has the agents prepare for the plan. Cluster, requests and observer, which has the news of agents, must outlive
-  /// this.
-  /// Throws what Cluster::prepare throws.
+  /// this. Throws what Cluster::prepare throws.
   AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, platform::StorePlaces store,
             RunObserver& observer);
-  ~AgentSite() override;
 
   Runner& runner() override { return pool_; }
   std::string distrust() const override { return pool_.distrust(); }
@@ -28,8 +26,21 @@ class AgentSite : public Site {
   std::optional<Usage> usage() override;
 
  private:
+  /// Has the observer told what the cluster says, as long as it lives.
+  class Told {
+   public:
+    Told(Cluster& cluster, RunObserver& observer);
+    ~Told() { cluster_->set_say(std::move(earlier_)); }
+    Told(const Told&) = delete;
+    Told& operator=(const Told&) = delete;
+
+   private:
+    Cluster* cluster_;
+    Cluster::Say earlier_;
+  };
+
   platform::StorePlaces store_;  ///< of this machine: has artifacts of earlier results
-  Cluster::Say earlier_say_;
+  Told told_;
   AgentPool pool_;
   std::optional<Scratch> scratch_;  ///< has a store for artifacts that came from agents
 };

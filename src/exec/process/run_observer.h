@@ -14,7 +14,8 @@ class RunObserver {
   virtual void started(const Spec& /*spec*/, std::size_t /*device*/) {}
   /// What was started waits for its turn, so that nothing runs until something is started again.
   virtual void waits() {}
-  /// A spec of the sweep has been tried, or its outcome was known already; before the search is told.
+  /// A spec of the sweep has been tried, or its outcome was known already; before the search is told. A spec that is
+  /// measured again is finished again. May throw Error.
   virtual void finished(const Trial& /*trial*/) {}
   /// Why processes that several specs share are trusted no more.
   virtual void distrusts(const std::string& /*why*/) {}

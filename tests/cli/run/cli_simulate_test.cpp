@@ -88,6 +88,14 @@ TEST_F(Simulate, TheSpaceIsTheTuningFiles) {
   EXPECT_EQ(sandbox_.script_runs(), 0);
 }
 
+TEST_F(Simulate, TheRecordedTimesHaveAStateOfTheirOwn) {
+  sandbox_.write_script("{T: [4, 2]}");
+  const Result result =
+      sandbox_.tune({"bench.yaml", "--simulate", "run.json", "--tune", "--state", "sustained", "--output", "best"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_FALSE(has(sandbox_.read("best.yaml"), "sustained"));
+}
+
 TEST_F(Simulate, TheObjectiveMayBeAFigureOfTheRecording) {
   const auto best = [&](const Words& words) {
     Words all = {"--simulate", "run.json", "--tune"};

@@ -86,5 +86,60 @@ TEST(TuneOptions, AreRepeatedAsTheyWereGivenAndNotByDefault) {
   EXPECT_EQ(read({"--keep", "k"}).given.words(Repeated::for_spec), Words{});
 }
 
+/// As a command line of `tune` is read.
+TuneOptions understood(const Words& words) {
+  TuneOptions options = read(words);
+  commands::add_consequences(options);
+  commands::refuse_conflicts(options);
+  return options;
+}
+
+std::string refusal(const Words& words) try {
+  understood(words);
+  return "";
+} catch (const Error& error) {
+  return error.what();
+}
+
+TEST(TuneOptions, AreRepeatedAsTheyAreNow) {
+  TuneOptions options = understood({"--yaml", "g.yaml", "--tuning_results_file", "r.yaml", "--devices", "all"});
+  EXPECT_EQ(options.given.words(Repeated::on_agents), (Words{"--yaml", "g.yaml", "--tune", "--devices", "all"}))
+      << "--tune follows from the results file";
+  options.choose_devices("small card");
+  options.reseed(6);
+  EXPECT_EQ(options.given.words(Repeated::for_spec),
+            (Words{"--yaml", "g.yaml", "--devices", "small card", "--seed", "6"}));
+  options.choose_devices(std::nullopt);
+  EXPECT_EQ(options.given.words(Repeated::for_spec), (Words{"--yaml", "g.yaml", "--seed", "6"}));
+}
+
+TEST(TuneOptions, AFlagThatIsSwitchedOffIsNotRepeated) {
+  const TuneOptions options = read({"--yaml", "g.yaml", "--shell=false", "--no-turns=false", "--whole"});
+  EXPECT_FALSE(options.load.shell);
+  EXPECT_TRUE(options.measure.turns);
+  EXPECT_EQ(options.given.words(Repeated::on_agents), (Words{"--yaml", "g.yaml", "--whole"}));
+}
+
+TEST(TuneOptions, ThatExcludeEachOtherDoSoInEveryMode) {
+  EXPECT_EQ(refusal({"g.yaml", "--dry-run", "--spec", "0", "--clocks", "auto"}),
+            "--spec runs one spec, at its clock; it excludes --clocks");
+  EXPECT_EQ(refusal({"g.yaml", "--dry-run", "--launcher", ""}),
+            "--launcher starts agents that measure; --dry-run, --build-only, --probe and --simulate need none");
+}
+
+TEST(TuneOptions, ARefusedValueIsNamedWithItsReason) {
+  EXPECT_EQ(refusal({"--yaml"}), "--yaml: 1 required FILE missing");
+  EXPECT_EQ(refusal({"--jobs", "3000000000"}), "--jobs: '3000000000' is larger than 2147483647");
+  EXPECT_EQ(refusal({"--jobs", "0"}), "--jobs: '0' is not a whole number above 0");
+  EXPECT_EQ(refusal({"--exit-undecided", "126"}), "--exit-undecided: Value 126 not in range 0 to 125");
+  EXPECT_EQ(refusal({"--agents-within", "0"}), "--agents-within: '0' is no time above 0");
+  EXPECT_EQ(refusal({"--timeout-run", "x"}), "--timeout-run: 'x' is not a positive number");
+  EXPECT_EQ(refusal({"--isolation", "none"}), "--isolation: none not in {spec,auto,device}");
+}
+
+TEST(TuneOptions, OneOptionMayHaveSeveralObjectives) {
+  EXPECT_EQ(read({"--objective", "time", "energy", "--yaml", "g.yaml"}).load.objectives, (Words{"time", "energy"}));
+}
+
 }  // namespace
 }  // namespace tune::tune_options_test
