@@ -109,7 +109,7 @@ class Work : public exec::AgentWork {
         target_(options_, workers, shape_for(order, root_)),
         requests_(with_inputs(target_), target_.hello(), options_.search.seed) {}
 
-  const exec::Requests& requests() const override { return requests_; }
+  const exec::RequestFactory& requests() const override { return requests_; }
   exec::MeasureOptions options() const override {
     exec::MeasureOptions measure = measure_options(options_, target_.workers, target_.plan().backend);
     measure.devices = exec::choose_devices(options_.devices, requests_.hello());
@@ -128,7 +128,7 @@ class Work : public exec::AgentWork {
   fs::path root_;
   TuneOptions options_;
   Target target_;
-  exec::Requests requests_;
+  exec::RequestFactory requests_;
 };
 
 ExitCode agent(const AgentOptions& options) {

@@ -24,16 +24,16 @@ void keep_executable(const fs::path& from, const fs::path& to) {
   fs::permissions(to, added, fs::perm_options::add, ignored);
 }
 
-exec::Artifact artifact_of(exec::Site& site, const Spec& spec) try {
-  return site.artifact(spec);
+exec::Artifact artifact_of(exec::Executor& executor, const Spec& spec) try {
+  return executor.artifact(spec);
 } catch (const Error& error) {
   throw Error(error.code(), std::string("--artifact: ") + error.what());
 }
 
 }  // namespace
 
-void copy_artifact(exec::Site& site, const Trial& trial, const fs::path& file) {
-  const exec::Artifact artifact = artifact_of(site, trial.spec);
+void copy_artifact(exec::Executor& executor, const Trial& trial, const fs::path& file) {
+  const exec::Artifact artifact = artifact_of(executor, trial.spec);
   std::error_code ignored;  // writing says why
   fs::create_directories(file.parent_path(), ignored);
   platform::write_file(file, platform::read_file(artifact.path));

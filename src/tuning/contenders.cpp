@@ -168,7 +168,8 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 }
 
 // All of them have their memory at the same time. First comes the best spec, then come the baselines.
-void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, results::Notices& notes) {
+void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests, bool one_process,
+                   results::Notices& notes) {
   const auto& [specs, baselines] = contenders;
   std::vector<std::int64_t> workspaces;
   const auto add = [&](const exec::Contender& contender) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "exec/evaluate/finals_run.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 #include "model/statistics/objective.h"
 #include "results/notices.h"
 #include "tuning/tuner.h"
@@ -53,7 +53,8 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 
 /// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
 /// there is a spec.
-void cut_to_memory(Contenders& contenders, const exec::Requests& requests, bool one_process, results::Notices& notes);
+void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests, bool one_process,
+                   results::Notices& notes);
 /// Keeps as many as can be timed in the rounds that a verdict needs, by these rules, in the seconds left. Of the
 /// baselines, today's configuration and the first `finalists` specs it keeps as many as can be timed once, but at
 /// least one. Precondition: there is a spec.

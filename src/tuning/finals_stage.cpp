@@ -190,7 +190,7 @@ exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
 }
 
 std::string FinalsStage::contender_id(const exec::Contender& contender) const {
-  const exec::Requests& requests = parts_.requests;
+  const exec::RequestFactory& requests = parts_.requests;
   if (contender.stored)
     return label_of(contender.entrant) + exec::Identity::of_code(contender.stored->hash, contender.stored->request,
                                                                  device_settings(contender.entrant.spec));
@@ -272,7 +272,7 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
   const auto begin = now();
   blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();
-  const auto finals = parts_.site().finals(std::move(contenders), rules);
+  const auto finals = parts_.executor().finals(std::move(contenders), rules);
   const auto tick = [&](int round, std::size_t active) {
     parts_.progress.set_finals(
         {round, exec::most_rounds(rules), active, count, begin, std::max(rules.end, rules.last_end)}, now());

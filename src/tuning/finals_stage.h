@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/evaluate/site.h"
+#include "exec/evaluate/executor.h"
 #include "recording/journal.h"
 #include "report/progress.h"
 #include "results/findings.h"
@@ -44,14 +44,14 @@ struct FinalsStageRules {
 /// holds them unless the journal remembers them.
 class FinalsStage {
  public:
-  /// What it needs of the run; all of it must outlive this. The site is made only if something is to be timed.
+  /// What it needs of the run; all of it must outlive this. The executor is made only if something is to be timed.
   struct Parts {
     const Plan& plan;
     const Objective& objective;
-    const exec::Requests& requests;
+    const exec::RequestFactory& requests;
     recording::Journal& journal;
     report::Progress& progress;
-    std::function<exec::Site&()> site;
+    std::function<exec::Executor&()> executor;
   };
 
   /// Finals and notes go to `findings`, whose default_spec is today's configuration.

@@ -47,7 +47,7 @@ bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, dou
   return !repeated && facts.machine_suspected;
 }
 
-std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::Requests& requests,
+std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::RequestFactory& requests,
                             const Objective& objective, const LookupRules& rules) {
   const std::string id = requests.trial_id(spec);
   const wire::TrialRecord* record = journal.find(id);
@@ -79,8 +79,8 @@ Failure run_ended_while_it_ran() {
           {}};
 }
 
-std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal, const exec::Requests& requests,
-                                 const LookupRules& rules) {
+std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal,
+                                 const exec::RequestFactory& requests, const LookupRules& rules) {
   if (rules.failures_again || journal.ends_of(requests.trial_id(spec)) < kMostEnds) return std::nullopt;
   return Trial{spec, run_ended_while_it_ran()};
 }
@@ -90,8 +90,8 @@ void note_other_device(std::span<const Trial> trials, const std::string& id, res
   if (!id.empty() && others > 0) notes.times_are_of_another_device(others, id);
 }
 
-void note_recorded(const results::Findings& findings, const recording::Journal& journal, const exec::Requests& requests,
-                   results::Notices& notes) {
+void note_recorded(const results::Findings& findings, const recording::Journal& journal,
+                   const exec::RequestFactory& requests, results::Notices& notes) {
   std::set<std::string> dates;
   std::int64_t count = 0;
   for (const Trial& trial : findings.trials) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "exec/evaluate/replay_runner.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 #include "model/statistics/objective.h"
 #include "recording/journal.h"
 #include "results/findings.h"
@@ -33,7 +33,7 @@ bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, dou
 /// A failure is not valid if failures are to be tried again or if it has lapsed. A time that was stopped early is not
 /// valid if this run stops no spec early. A time from a shared process is not valid if each spec of this run has its
 /// own process. `prune_after_build` is evaluated again.
-std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::Requests& requests,
+std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::RequestFactory& requests,
                             const Objective& objective, const LookupRules& rules);
 
 /// The failure that is recorded for a spec whose outcome never came, because the runs ended.
@@ -41,22 +41,22 @@ Failure run_ended_while_it_ran();
 
 /// Returns that failure for a spec that was running when two earlier runs ended, see Journal::ends_of; nullopt if the
 /// spec must be tried.
-std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal, const exec::Requests& requests,
-                                 const LookupRules& rules);
+std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal,
+                                 const exec::RequestFactory& requests, const LookupRules& rules);
 
 /// Notes how many recorded times are from another device than the run's first, which has this id. The identity of a
 /// trial does not distinguish cards of one model.
 void note_other_device(std::span<const Trial> trials, const std::string& id, results::Notices& notes);
 
 /// Notes how much of what was found is from the journal, and when it was measured.
-void note_recorded(const results::Findings& findings, const recording::Journal& journal, const exec::Requests& requests,
-                   results::Notices& notes);
+void note_recorded(const results::Findings& findings, const recording::Journal& journal,
+                   const exec::RequestFactory& requests, results::Notices& notes);
 
 /// Answers specs with what the journal knows.
 class JournalLookup {
  public:
   /// All arguments passed by reference must outlive this.
-  JournalLookup(recording::Journal& journal, const exec::Requests& requests, const Objective& objective,
+  JournalLookup(recording::Journal& journal, const exec::RequestFactory& requests, const Objective& objective,
                 LookupRules rules)
       : journal_(&journal), requests_(&requests), objective_(&objective), rules_(rules) {}
 
@@ -70,7 +70,7 @@ class JournalLookup {
 
  private:
   recording::Journal* journal_;
-  const exec::Requests* requests_;
+  const exec::RequestFactory* requests_;
   const Objective* objective_;
   LookupRules rules_;
   bool repeating_ = false;

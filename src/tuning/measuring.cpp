@@ -4,9 +4,9 @@
 
 namespace tune::tuning {
 
-exec::Site& Measuring::site() {
-  if (!site_) site_ = make_();
-  return *site_;
+exec::Executor& Measuring::executor() {
+  if (!executor_) executor_ = make_();
+  return *executor_;
 }
 
 // What took more than twice as long as a best that is not to be trusted may be good.
@@ -31,7 +31,7 @@ void confirm_best(Tuner& tuner, Measuring& measuring, JournalLookup& known, cons
     const Ranking ranking = rank(trials, merits, nullptr);
     if (ranking.rows.empty() || !ranking.rows.front().trial->measurement()->shared) return;
     known.set_repeating(true);
-    measuring.site().stop_sharing();
+    measuring.executor().stop_sharing();
     trials[static_cast<std::size_t>(ranking.rows.front().trial - trials.data())] =
         tuner.try_one(ranking.rows.front().trial->spec);
     known.set_repeating(false);

@@ -2,7 +2,7 @@
 #include <functional>
 #include <memory>
 
-#include "exec/evaluate/site.h"
+#include "exec/evaluate/executor.h"
 #include "results/notices.h"
 #include "tuning/journal_lookup.h"
 #include "tuning/tuner.h"
@@ -13,15 +13,15 @@ namespace tune::tuning {
 class Measuring {
  public:
   /// `make` is asked once.
-  explicit Measuring(std::function<std::unique_ptr<exec::Site>()> make) : make_(std::move(make)) {}
+  explicit Measuring(std::function<std::unique_ptr<exec::Executor>()> make) : make_(std::move(make)) {}
 
-  exec::Site& site();
-  /// Null before site() was called.
-  exec::Site* started() const { return site_.get(); }
+  exec::Executor& executor();
+  /// Null before executor() was called.
+  exec::Executor* started() const { return executor_.get(); }
 
  private:
-  std::function<std::unique_ptr<exec::Site>()> make_;
-  std::unique_ptr<exec::Site> site_;
+  std::function<std::unique_ptr<exec::Executor>()> make_;
+  std::unique_ptr<exec::Executor> executor_;
 };
 
 /// If shared processes turned out to measure wrong, measures all that they measured again, each spec in a process of

@@ -64,7 +64,7 @@ void require_artifact(const config::RecordedResult& result, const platform::Stor
 }
 
 exec::Contender stored_contender(const config::RecordedBest& best, const fs::path& file, const std::string& label,
-                                 const exec::Requests& requests, const platform::StorePlaces& store) try {
+                                 const exec::RequestFactory& requests, const platform::StorePlaces& store) try {
   const Plan& plan = requests.plan();
   const Device& device = requests.hello().device;
   if (best.result.device != device.name) throw NotStored("it is of the device " + best.result.device);
@@ -74,7 +74,7 @@ exec::Contender stored_contender(const config::RecordedBest& best, const fs::pat
   const config::Loaded then = load_then(file, device);
   if (then.plan.backend != plan.backend)
     throw NotStored("it is of the backend " + std::string(to_text(then.plan.backend)));
-  wire::MeasureRequest request = exec::Requests(then.plan, requests.hello(), requests.seed()).measure(best.spec);
+  wire::MeasureRequest request = exec::RequestFactory(then.plan, requests.hello(), requests.seed()).measure(best.spec);
   request.measure = plan.measure;
   exec::Contender contender{{spec_in(plan.space, best.spec), Entrant::Kind::baseline, label}};
   contender.stored = {best.result.store_path.parent_path().string(), best.result.artifact_hash, std::move(request)};
@@ -92,7 +92,7 @@ std::string label_of_named(const Plan& plan, const fs::path& named) {
   return std::ranges::find(plan.baselines, name, &Baseline::label) == plan.baselines.end() ? name : named.string();
 }
 
-std::vector<exec::Contender> stored_baselines(const exec::Requests& requests, const platform::StorePlaces& store,
+std::vector<exec::Contender> stored_baselines(const exec::RequestFactory& requests, const platform::StorePlaces& store,
                                               const std::optional<fs::path>& named, results::Notices& notes) {
   std::vector<exec::Contender> contenders;
   const auto add = [&](const config::RecordedBest& best, const fs::path& file, const std::string& label,

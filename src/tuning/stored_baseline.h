@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exec/evaluate/finals_run.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 #include "platform/store/store.h"
 #include "results/notices.h"
 
@@ -18,7 +18,7 @@ std::string label_of_named(const Plan& plan, const std::filesystem::path& named)
 /// `named`, that of the command line. A source that has changed since then changes nothing about them. A result is left
 /// out, which a note explains, if its artifact is not in the store any more, or if it is of another device, problem or
 /// backend. Throws Error(bad_input) if `named` is a YAML file without a result.
-std::vector<exec::Contender> stored_baselines(const exec::Requests& requests, const platform::StorePlaces& store,
+std::vector<exec::Contender> stored_baselines(const exec::RequestFactory& requests, const platform::StorePlaces& store,
                                               const std::optional<std::filesystem::path>& named,
                                               results::Notices& notes);
 

@@ -17,7 +17,7 @@ constexpr auto kTick = std::chrono::milliseconds(250);
 
 }  // namespace
 
-Tuner::Tuner(const Objective& objective, const exec::Requests* requests, exec::Runner& runner,
+Tuner::Tuner(const Objective& objective, const exec::RequestFactory* requests, exec::Runner& runner,
              recording::Journal* journal, report::Progress& progress, TunerRules rules, Now now,
              exec::RunObserver& observer)
     : objective_(&objective),

@@ -9,7 +9,7 @@
 #include "exec/evaluate/finals_run.h"
 #include "exec/process/run_observer.h"
 #include "exec/process/runner.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 #include "model/statistics/objective.h"
 #include "recording/journal.h"
 #include "report/progress.h"
@@ -37,8 +37,9 @@ class Tuner {
   using Now = std::function<report::Progress::Time()>;
 
   /// Without a journal nothing is recorded, and `requests` is not needed: a run that only replays another.
-  Tuner(const Objective& objective, const exec::Requests* requests, exec::Runner& runner, recording::Journal* journal,
-        report::Progress& progress, TunerRules rules, Now now, exec::RunObserver& observer = exec::no_observer());
+  Tuner(const Objective& objective, const exec::RequestFactory* requests, exec::Runner& runner,
+        recording::Journal* journal, report::Progress& progress, TunerRules rules, Now now,
+        exec::RunObserver& observer = exec::no_observer());
 
   /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
   void sweep(search::Strategy& strategy);
@@ -66,7 +67,7 @@ class Tuner {
   bool fails_alike(const Trial& trial);
 
   const Objective* objective_;
-  const exec::Requests* requests_;
+  const exec::RequestFactory* requests_;
   exec::Runner* runner_;
   recording::Journal* journal_;
   report::Progress* progress_;

@@ -33,7 +33,7 @@ struct RunRecord {
   double flops = 0, bytes = 0, peak_flops = 0;
 };
 
-/// A spec was tried. `id` is its identity: see Requests::trial_id.
+/// A spec was tried. `id` is its identity: see RequestFactory::trial_id.
 struct TrialRecord {
   std::string id;
   Trial trial;

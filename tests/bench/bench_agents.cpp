@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/cluster/agent_site.h"
+#include "exec/cluster/cluster_executor.h"
 #include "fakes/fake_agents.h"
 #include "model/plan.h"
 #include "platform/files/locked_folder.h"
@@ -151,7 +151,7 @@ struct Figures {
 };
 
 /// Has the agents answer so many specs, as a run does that writes a journal.
-Figures sweep(exec::Runner& runner, const exec::Requests& requests, const Recorded& recorded, std::int64_t specs,
+Figures sweep(exec::Runner& runner, const exec::RequestFactory& requests, const Recorded& recorded, std::int64_t specs,
               recording::Journal& journal) {
   const auto began = Clock::now();
   const auto since = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
@@ -199,11 +199,11 @@ void bench(const Recorded& recorded, double speedup, int agents) {
     Plan plan;
     plan.backend = Backend::program;
     const auto began = Clock::now();
-    const exec::Requests requests(plan, cluster.probe(Backend::program), 0);
+    const exec::RequestFactory requests(plan, cluster.probe(Backend::program), 0);
     const std::chrono::duration<double> connected = Clock::now() - began;
-    exec::AgentSite site(cluster, requests, {}, {}, exec::no_observer());
+    exec::ClusterExecutor executor(cluster, requests, {}, {}, exec::no_observer());
     recording::Journal journal(file);
-    const Figures figures = sweep(site.runner(), requests, recorded, specs, journal);
+    const Figures figures = sweep(executor.runner(), requests, recorded, specs, journal);
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     const double bytes = static_cast<double>(std::filesystem::file_size(file)) / static_cast<double>(specs);

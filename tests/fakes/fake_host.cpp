@@ -167,7 +167,7 @@ FakeTuning::FakeTuning(int specs, Backend backend) {
   hello.backend = plan_.backend = backend;
   hello.compiler = "fake";
   hello.device.name = "card";
-  requests_ = std::make_unique<exec::Requests>(plan_, hello, 0);
+  requests_ = std::make_unique<exec::RequestFactory>(plan_, hello, 0);
 }
 
 std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool share_processes, bool one_process) {

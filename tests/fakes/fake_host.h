@@ -90,7 +90,7 @@ class FakeTuning {
   explicit FakeTuning(int specs, Backend backend = Backend::cuda);
 
   Spec spec(std::int64_t number) const { return std::get<Spec>(plan_.space.at(number - 1)); }
-  const exec::Requests& requests() const { return *requests_; }
+  const exec::RequestFactory& requests() const { return *requests_; }
   const std::filesystem::path& folder() const { return path_; }
   /// `devices` of one model, which take no turns with other runs.
   std::unique_ptr<exec::MeasureService> service(int devices = 1, bool share_processes = false,
@@ -102,7 +102,7 @@ class FakeTuning {
   TuningFolder folder_;
   std::filesystem::path path_ = folder_.path();
   Plan plan_;
-  std::unique_ptr<exec::Requests> requests_;
+  std::unique_ptr<exec::RequestFactory> requests_;
   std::unique_ptr<FakeHost> next_host_ = std::make_unique<FakeHost>();
   FakeHost* host_ = next_host_.get();
 };

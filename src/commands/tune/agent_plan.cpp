@@ -7,8 +7,8 @@
 #include <set>
 
 #include "commands/tune/rules.h"
-#include "exec/cluster/agent_site.h"
 #include "exec/cluster/cluster.h"
+#include "exec/cluster/cluster_executor.h"
 #include "model/device_setting.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
@@ -59,7 +59,8 @@ std::string on_agent(const fs::path& path) { return std::string(wire::kInputs) +
 
 /// The command line of a run on one machine that would do what each agent is to do, without what the file behind
 /// --shapes says.
-std::vector<std::string> words_of(const TuneOptions& options, const exec::Requests& requests, bool share_processes) {
+std::vector<std::string> words_of(const TuneOptions& options, const exec::RequestFactory& requests,
+                                  bool share_processes) {
   const auto rewritten = [&](const cli::GivenOption& option, const std::string& value) -> std::optional<std::string> {
     if (option.name == "--shapes") return std::nullopt;
     if (option.name == "--devices" && requests.hello().devices.empty()) return std::nullopt;
@@ -99,7 +100,7 @@ std::map<std::string, std::string> environment_of(const TuneOptions& options) {
 }
 
 /// What agents need to do the same. Throws Error(bad_input).
-exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, const exec::Requests& requests,
+exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, const exec::RequestFactory& requests,
                            bool share_processes) {
   const Plan& plan = target.plan();
   Inputs inputs;
@@ -142,12 +143,12 @@ std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options) {
   return std::make_unique<exec::Cluster>(std::move(rules));
 }
 
-std::unique_ptr<exec::Site> agents_site(const TuneOptions& options, const Target& target,
-                                        const exec::Requests& requests, bool share_processes,
-                                        exec::RunObserver& observer) {
+std::unique_ptr<exec::Executor> agents_executor(const TuneOptions& options, const Target& target,
+                                                const exec::RequestFactory& requests, bool share_processes,
+                                                exec::RunObserver& observer) {
   auto& agents = static_cast<exec::Cluster&>(*target.workers.others());  // agents_for() made them
-  return std::make_unique<exec::AgentSite>(agents, requests, agent_plan(options, target, requests, share_processes),
-                                           store_places(options.store), observer);
+  return std::make_unique<exec::ClusterExecutor>(
+      agents, requests, agent_plan(options, target, requests, share_processes), store_places(options.store), observer);
 }
 
 }  // namespace tune::commands

@@ -67,7 +67,7 @@ ExitCode build_only(const TuneOptions& options, Target& target) {
   const std::optional<tuning::Grid> grid = target.grid(options, findings);
   print_warnings(findings.notes.warnings());
   if (!options.search.spec) grid->require_specs(name_of_input(options));
-  const exec::Requests requests(target.plan(), target.hello(), options.search.seed);
+  const exec::RequestFactory requests(target.plan(), target.hello(), options.search.seed);
   const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective);
   exec::MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
   const auto most =

@@ -8,7 +8,7 @@
 
 namespace tune::commands {
 
-report::BuildRow launched_row(Spec spec, const exec::Requests& requests) {
+report::BuildRow launched_row(Spec spec, const exec::RequestFactory& requests) {
   report::BuildRow row{std::move(spec), {}, {}, {}};
   try {
     for (const wire::KernelLaunch& launch : requests.measure(row.spec).launches)

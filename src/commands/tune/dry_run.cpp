@@ -71,7 +71,7 @@ class Check {
   }
 
   bool builds_ = false;  ///< the next spec
-  std::optional<exec::Requests> requests_;
+  std::optional<exec::RequestFactory> requests_;
   std::optional<exec::MeasureService> service_;
 };
 
@@ -88,7 +88,7 @@ std::vector<std::string> what_is_missing(const Plan& plan) {
 /// What a run would have to do, and how long that would take, as far as its journal knows.
 void print_forecast(const TuneOptions& options, const Target& target, const tuning::Grid& grid, std::int64_t count) {
   const auto last = recording::Journal::last_run_of(target.outputs.journal);
-  const exec::Requests requests(target.plan(), last ? last->hello : wire::Hello{}, options.search.seed);
+  const exec::RequestFactory requests(target.plan(), last ? last->hello : wire::Hello{}, options.search.seed);
   tuning::Forecast forecast(work_to_do(options, target, grid, requests.has_build(), count, 1));
   const auto known =
       last ? recording::Journal::trials_of(target.outputs.journal) : std::unordered_map<std::string, Trial>();

@@ -31,8 +31,8 @@ EstimateNotice::EstimateNotice(tuning::Work work, int tunings, std::filesystem::
       store_(std::move(store)),
       progress_(&progress) {}
 
-void EstimateNotice::begin(const tuning::Grid& grid, const recording::Journal& journal, const exec::Requests& requests,
-                           const std::string& heading) {
+void EstimateNotice::begin(const tuning::Grid& grid, const recording::Journal& journal,
+                           const exec::RequestFactory& requests, const std::string& heading) {
   forecast_.ask(grid, [&](const Spec& spec) {
     const wire::TrialRecord* record = journal.find(requests.trial_id(spec));
     return record != nullptr ? &record->trial : nullptr;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 #include "recording/journal.h"
 #include "report/progress.h"
 #include "tuning/forecast.h"
@@ -19,7 +19,7 @@ class EstimateNotice {
   EstimateNotice(tuning::Work work, int tunings, std::filesystem::path store, report::Progress& progress);
 
   /// Before the first spec. `heading` begins the line about what is to be done; empty: there is no such line.
-  void begin(const tuning::Grid& grid, const recording::Journal& journal, const exec::Requests& requests,
+  void begin(const tuning::Grid& grid, const recording::Journal& journal, const exec::RequestFactory& requests,
              const std::string& heading);
   void add(const Trial& trial);
   bool was_printed() const { return printed_; }

@@ -4,7 +4,7 @@
 
 #include "commands/tune/estimate_notice.h"
 #include "exec/process/run_observer.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 #include "recording/journal.h"
 #include "report/progress.h"
 #include "tuning/export.h"
@@ -15,7 +15,7 @@ namespace tune::commands {
 class JobObserver : public exec::RunObserver {
  public:
   /// All must outlive this.
-  JobObserver(recording::Journal& journal, const exec::Requests& requests, report::Progress& progress,
+  JobObserver(recording::Journal& journal, const exec::RequestFactory& requests, report::Progress& progress,
               tuning::Exporter& exporter, EstimateNotice& estimate)
       : journal_(&journal), requests_(&requests), progress_(&progress), exporter_(&exporter), estimate_(&estimate) {}
 
@@ -33,7 +33,7 @@ class JobObserver : public exec::RunObserver {
 
  private:
   recording::Journal* journal_;
-  const exec::Requests* requests_;
+  const exec::RequestFactory* requests_;
   report::Progress* progress_;
   tuning::Exporter* exporter_;
   EstimateNotice* estimate_;

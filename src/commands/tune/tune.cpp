@@ -13,7 +13,7 @@
 #include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/tune_rules.h"
-#include "exec/evaluate/local_site.h"
+#include "exec/evaluate/local_executor.h"
 #include "exec/process/stage_times.h"
 #include "model/peak.h"
 #include "model/problem_size.h"
@@ -44,7 +44,7 @@ void note_journal(const recording::Journal& journal, results::Notices& notes) {
   if (const auto foreign = journal.foreign()) notes.trials_are_of_another_version(journal.path(), *foreign);
 }
 
-void note_machine(const tuning::Machine& machine, const exec::Requests& requests, results::Notices& notes) {
+void note_machine(const tuning::Machine& machine, const exec::RequestFactory& requests, results::Notices& notes) {
   notes.said(requests.hello().remarks);
   if (!requests.remark().empty()) notes.said(requests.remark());
   if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
@@ -60,7 +60,7 @@ page::LiveRuns live_runs(const Target& target) {
 }
 
 /// Throws Error(bad_input).
-void require_artifact(const TuneOptions& options, const Target& target, const exec::Requests& requests,
+void require_artifact(const TuneOptions& options, const Target& target, const exec::RequestFactory& requests,
                       const std::optional<tuning::Grid>& grid) {
   if (!options.artifact) return;
   if (!requests.has_build())
@@ -94,7 +94,8 @@ bool is_huge(const wire::ResultsRecord& results) {
 // A full disk costs what was measured now no more: it is printed, and the files say why they cannot be written. Where
 // the machine could not be asked, the journal knows of no run.
 void remember(const results::Results& results, const TuneOptions& options, const Target& target,
-              const exec::Requests& requests, const results::Findings& findings, recording::Journal& journal) try {
+              const exec::RequestFactory& requests, const results::Findings& findings,
+              recording::Journal& journal) try {
   if (!target.machine.probe_failure().empty()) return;
   const wire::ResultsRecord record =
       results::record_of(results, target.loaded, target.objective, findings, options.partition.has_value(),
@@ -153,8 +154,8 @@ wire::RunRecord run_record(const TuneOptions& options, const Target& target, con
 
 /// Begins the run in the journal, which `kept` holds open.
 recording::Journal& begin_journal(const TuneOptions& options, const Target& target, const JobOptions& orders,
-                                  const exec::Requests& requests, bool fresh, std::unique_ptr<recording::Journal>& kept,
-                                  results::Notices& notes) {
+                                  const exec::RequestFactory& requests, bool fresh,
+                                  std::unique_ptr<recording::Journal>& kept, results::Notices& notes) {
   if (kept == nullptr) kept = std::make_unique<recording::Journal>(target.outputs.journal);
   if (orders.anew) kept->clear();
   note_journal(*kept, notes);
@@ -176,16 +177,17 @@ tuning::LookupRules trusted_lookup(const TuneOptions& options, const recording::
 }
 
 /// Builds and times specs: this machine, or agents. Throws Error(environment) if the machine could not be probed.
-std::unique_ptr<exec::Site> site_for(const TuneOptions& options, const Target& target, const exec::Requests& requests,
-                                     const std::vector<exec::ChosenDevice>& devices, bool share_processes,
-                                     exec::RunObserver& observer) {
+std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const Target& target,
+                                             const exec::RequestFactory& requests,
+                                             const std::vector<exec::ChosenDevice>& devices, bool share_processes,
+                                             exec::RunObserver& observer) {
   if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
-  if (target.workers.others() != nullptr) return agents_site(options, target, requests, share_processes, observer);
+  if (target.workers.others() != nullptr) return agents_executor(options, target, requests, share_processes, observer);
   exec::MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
   measure.devices = devices;
   measure.share_processes = share_processes;
   measure.observer = &observer;
-  return std::make_unique<exec::LocalSite>(requests, std::move(measure));
+  return std::make_unique<exec::LocalExecutor>(requests, std::move(measure));
 }
 
 /// Whether a person is told how long the job will take.
@@ -218,7 +220,7 @@ void note_stale_best(const Target& target, const results::ResultsRules& shown, r
 
 // What all trials are needed for.
 void note_at_the_end(const TuneOptions& options, const Target& target, const results::ResultsRules& shown,
-                     const exec::Requests& requests, const exec::ChosenDevice& device,
+                     const exec::RequestFactory& requests, const exec::ChosenDevice& device,
                      const std::optional<EarlierResult>& earlier, const recording::Journal& journal,
                      results::Findings& findings) {
   const Device& tuned_for = requests.hello().device;
@@ -238,7 +240,8 @@ void note_at_the_end(const TuneOptions& options, const Target& target, const res
   tuning::note_trials(target.plan(), options.tune, findings);
 }
 
-results::ResultsRules how_shown(const TuneOptions& options, const Target& target, const exec::Requests& requests) {
+results::ResultsRules how_shown(const TuneOptions& options, const Target& target,
+                                const exec::RequestFactory& requests) {
   results::ResultsRules shown = results_rules(options, target.outputs.csv);
   if (options.makes_several()) shown.label = label_of(target.shape, target.model);
   shown.compiler = requests.hello().compiler;
@@ -256,8 +259,8 @@ void show(const results::Results& results, const JobOptions& orders, report::Pro
 }
 
 // All is written by now: what prevents this costs nothing else.
-void print_usage(exec::Site* site, const Target& target, const results::Findings& findings) try {
-  const std::optional<exec::Usage> spent = site != nullptr ? site->usage() : std::nullopt;
+void print_usage(exec::Executor* executor, const Target& target, const results::Findings& findings) try {
+  const std::optional<exec::Usage> spent = executor != nullptr ? executor->usage() : std::nullopt;
   if (!spent) return;
   exec::Usage usage = *spent;
   usage.finals_seconds = findings.finals_seconds;
@@ -279,12 +282,12 @@ void finish(const TuneOptions& options, const Target& target, const results::Res
   if (findings.comparison) print_comparison(*findings.comparison);
   if (!options.makes_several()) journal.note_complete();
   if (options.artifact && results.any())
-    tuning::copy_artifact(measuring.site(), *results.rows().front().trial, target.outputs.artifact);
+    tuning::copy_artifact(measuring.executor(), *results.rows().front().trial, target.outputs.artifact);
   if (!options.terminal.quiet) print_usage(measuring.started(), target, findings);
 }
 
-void fill(Tuned& tuned, const results::Results& results, const TuneOptions& options, const exec::Requests& requests,
-          const recording::Journal& journal) {
+void fill(Tuned& tuned, const results::Results& results, const TuneOptions& options,
+          const exec::RequestFactory& requests, const recording::Journal& journal) {
   tuned.code = results.code();
   tuned.verdict = results.verdict();
   tuned.rows = results.rows();
@@ -313,7 +316,7 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
   tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, options.time, fresh);
   const std::optional<EarlierResult> earlier = earlier_result(options, target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(options, target);
-  const exec::Requests requests(target.plan(), machine, options.search.seed);
+  const exec::RequestFactory requests(target.plan(), machine, options.search.seed);
   require_artifact(options, target, requests, grid);
   std::unique_ptr<recording::Journal> own_journal;
   recording::Journal& journal =
@@ -331,9 +334,10 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
 
   // Who answers: the journal, and for what it does not know this machine or agents, which start nothing before that.
   tuning::Measuring measuring(
-      [&] { return site_for(options, target, requests, devices, lookup.share_processes, observer); });
+      [&] { return executor_for(options, target, requests, devices, lookup.share_processes, observer); });
   exec::ReplayRunner runner([&](const Spec& spec) { return known.answer(spec); },
-                            [&]() -> exec::Runner& { return measuring.site().runner(); }, known.order(rules.most_out));
+                            [&]() -> exec::Runner& { return measuring.executor().runner(); },
+                            known.order(rules.most_out));
   tuning::Tuner tuner(target.objective, &requests, runner, &journal, progress, rules, now, observer);
 
   // Try, and decide.
@@ -346,7 +350,7 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
     tuning::remeasure_distrusted(tuner, measuring, known, findings.notes);
     if (!options.tune && !repeats) return;
     finals_stage({target.plan(), target.objective, requests, journal, progress,
-                  [&]() -> exec::Site& { return measuring.site(); }},
+                  [&]() -> exec::Executor& { return measuring.executor(); }},
                  options, target, devices.front(), began, findings)
         .hold(tuner);
     if (!findings.finals) tuning::confirm_best(tuner, measuring, known, target.objective);

@@ -1,7 +1,7 @@
 #pragma once
 #include "exec/build/builder.h"
 #include "exec/process/run_observer.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 
 namespace tune::exec {
 
@@ -9,7 +9,7 @@ namespace tune::exec {
 class BuildService {
  public:
   /// `requests` and `launcher` must outlive this.
-  BuildService(const Requests& requests, const WorkerLauncher& launcher, platform::StorePlaces store, int jobs,
+  BuildService(const RequestFactory& requests, const WorkerLauncher& launcher, platform::StorePlaces store, int jobs,
                RunObserver& observer)
       : requests_(&requests), inputs_(requests, observer), builder_(launcher, inputs_, std::move(store), jobs) {}
 
@@ -40,7 +40,7 @@ class BuildService {
   std::optional<std::string> launch_fault(std::span<const wire::KernelLaunch> launches, const Artifact& artifact) const;
 
  private:
-  const Requests* requests_;
+  const RequestFactory* requests_;
   InputWatch inputs_;
   Builder builder_;
 };

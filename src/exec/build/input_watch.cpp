@@ -9,7 +9,7 @@
 namespace tune::exec {
 namespace fs = std::filesystem;
 
-InputWatch::InputWatch(const Requests& requests, RunObserver& observer)
+InputWatch::InputWatch(const RequestFactory& requests, RunObserver& observer)
     : files_(requests.files()),
       observer_(&observer),
       builds_write_(!requests.plan().build.command.empty()),

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "exec/process/run_observer.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 
 namespace tune::exec {
 
 /// Sees to it that a run builds and runs one version of its files: the one that its keys were made of.
 class InputWatch {
  public:
-  InputWatch(const Requests& requests, RunObserver& observer);
+  InputWatch(const RequestFactory& requests, RunObserver& observer);
 
   /// How often files have been written to since they were read, and then had the same content again. What was made
   /// while this number rose may be of a content in between. Throws Error(environment) if a file has another content

@@ -66,13 +66,13 @@ void Agent::show_that_it_works() {
 void Agent::work() {
   if (begun_.empty()) {
     handle_orders(Clock::now() + kIdle);
-    if (site_) site_->look_after_processes();
+    if (executor_) executor_->look_after_processes();
   } else {
     handle_orders(Clock::now());
   }
   if (finals_) hold_finals(*std::exchange(finals_, std::nullopt));
   if (begun_.empty()) return;
-  if (auto trial = site_->runner().wait(Clock::now() + kBetweenOrders)) finish(std::move(*trial));
+  if (auto trial = executor_->runner().wait(Clock::now() + kBetweenOrders)) finish(std::move(*trial));
   tell_distrust();
 }
 
@@ -124,9 +124,9 @@ void Agent::obey(const wire::AgentOrder& order) {
   if (const auto* plan = std::get_if<wire::PlanOrder>(&order)) prepare(*plan);
   if (std::holds_alternative<wire::Rest>(order)) rest();
   if (const auto* spec = std::get_if<wire::SpecOrder>(&order)) take(*spec);
-  if (const auto* best = std::get_if<wire::BestOrder>(&order); best && site_)
-    site_->runner().set_best({}, best->seconds, best->joules);
-  if (std::holds_alternative<wire::StopSharing>(order) && site_) site_->stop_sharing();
+  if (const auto* best = std::get_if<wire::BestOrder>(&order); best && executor_)
+    executor_->runner().set_best({}, best->seconds, best->joules);
+  if (std::holds_alternative<wire::StopSharing>(order) && executor_) executor_->stop_sharing();
   if (const auto* finals = std::get_if<wire::FinalsOrder>(&order)) finals_ = *finals;
   if (std::holds_alternative<wire::UsageOrder>(order)) tell_usage();
   if (const auto* wanted = std::get_if<wire::ArtifactOrder>(&order)) send_artifact(*wanted);
@@ -146,7 +146,7 @@ void Agent::rest() {
   look_after_main_loop(kPreparing);
   begun_.clear();
   awaiting_.clear();
-  site_.reset();
+  executor_.reset();
   work_.reset();
 }
 
@@ -156,23 +156,23 @@ void Agent::prepare(const wire::PlanOrder& order) {
   MeasureOptions options = work_->options();
   options.observer = this;
   hub_.watch_owner({}, nullptr);  // clocks that another run holds are waited for
-  site_ = std::make_unique<LocalSite>(work_->requests(), std::move(options));
-  look_after_main_loop(site_->service().options().deadlines.build);
+  executor_ = std::make_unique<LocalExecutor>(work_->requests(), std::move(options));
+  look_after_main_loop(executor_->service().options().deadlines.build);
   report(wire::Ready{slots(), work_->requests().source_hash()});
 }
 
 // Enough specs to build some while others are measured; with more, other agents would have none at the end.
 int Agent::slots() const {
-  const MeasureService& service = site_->service();
-  const int room = site_->runner().free_slots() - wire::kCommonSpecs;
+  const MeasureService& service = executor_->service();
+  const int room = executor_->runner().free_slots() - wire::kCommonSpecs;
   const int busy = service.options().jobs + kPerDevice * static_cast<int>(service.options().devices.size());
   return std::max(is_gpu(work_->requests().hello().backend) ? std::min(room, busy) : room, 1);
 }
 
 void Agent::take(const wire::SpecOrder& order) {
-  if (!site_) return;
+  if (!executor_) return;
   const std::string key = work_->requests().has_build() ? work_->requests().build_key(order.spec) : "";
-  if (!order.built_elsewhere || site_->service().builds().builder().find(key) != nullptr) return begin(order);
+  if (!order.built_elsewhere || executor_->service().builds().builder().find(key) != nullptr) return begin(order);
   std::deque<wire::SpecOrder>& specs = awaiting_[key];
   specs.push_back(order);
   if (specs.size() == 1) report(wire::ArtifactOrder{key});
@@ -180,25 +180,25 @@ void Agent::take(const wire::SpecOrder& order) {
 
 void Agent::begin(const wire::SpecOrder& order) {
   begun_.push_back(order);
-  site_->runner().start(order.spec);
+  executor_->runner().start(order.spec);
 }
 
 // Without files it is built here.
 void Agent::take_artifact(const wire::ArtifactFiles& files) {
-  if (!site_) return;
-  unpack(files, site_->service().builds().builder().store());
+  if (!executor_) return;
+  unpack(files, executor_->service().builds().builder().store());
   if (const auto found = arrived_.find(files.key); found != arrived_.end()) found->second = true;
   for (const wire::SpecOrder& order : std::exchange(awaiting_[files.key], {})) begin(order);
   awaiting_.erase(files.key);
 }
 
 void Agent::send_artifact(const wire::ArtifactOrder& order) {
-  if (!site_) return;
+  if (!executor_) return;
   std::optional<Artifact> artifact;
   if (order.spec) {
-    artifact = site_->artifact(*order.spec);
+    artifact = executor_->artifact(*order.spec);
   } else {
-    const Builder::Result* result = site_->service().builds().builder().find_intact(order.key);
+    const Builder::Result* result = executor_->service().builds().builder().find_intact(order.key);
     if (result != nullptr && std::holds_alternative<Artifact>(*result)) artifact = std::get<Artifact>(*result);
   }
   report(pack(order.key, artifact ? &*artifact : nullptr));
@@ -224,14 +224,14 @@ void Agent::started(const Spec& spec, std::size_t device) {
 }
 
 void Agent::tell_distrust() {
-  if (distrusts_ || site_->distrust().empty()) return;
+  if (distrusts_ || executor_->distrust().empty()) return;
   distrusts_ = true;
-  report(wire::Distrust{site_->distrust()});
+  report(wire::Distrust{executor_->distrust()});
 }
 
 void Agent::tell_usage() {
   wire::UsageReport usage;
-  if (const auto spent = site_ ? site_->usage() : std::nullopt) {
+  if (const auto spent = executor_ ? executor_->usage() : std::nullopt) {
     usage.stages.assign(spent->stages.seconds.begin(), spent->stages.seconds.end());
     usage.idle = spent->idle_seconds;
     usage.sweep = spent->sweep_seconds;
@@ -244,16 +244,16 @@ void Agent::tell_usage() {
 void Agent::await_artifacts(const std::vector<std::string>& keys) {
   arrived_.clear();
   for (const std::string& key : keys)
-    if (site_->service().builds().builder().find(key) == nullptr && arrived_.try_emplace(key, false).second)
+    if (executor_->service().builds().builder().find(key) == nullptr && arrived_.try_emplace(key, false).second)
       report(wire::ArtifactOrder{key});
   while (std::ranges::any_of(arrived_, [](const auto& one) { return !one.second; })) {
     handle_orders(Clock::now() + kIdle);
-    site_->look_after_processes();
+    executor_->look_after_processes();
   }
 }
 
 void Agent::hold_finals(const wire::FinalsOrder& order) {
-  if (!site_) return;
+  if (!executor_) return;
   await_artifacts(order.built_elsewhere);
   FinalsRules rules;
   rules.seed = order.seed;
@@ -269,7 +269,7 @@ void Agent::hold_finals(const wire::FinalsOrder& order) {
   rules.width = order.width;
   if (!order.question.empty()) rules.question = Question{order.question, order.threshold};
   rules.other_state = order.other_state;
-  const auto finals = site_->finals(order.contenders, rules);
+  const auto finals = executor_->finals(order.contenders, rules);
   std::pair<int, std::size_t> told{-1, 0};
   const auto tick = [&](int round, std::size_t left) {
     handle_orders(Clock::now());

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "exec/evaluate/local_site.h"
+#include "exec/evaluate/local_executor.h"
 #include "platform/net/frame_hub.h"
 #include "wire/agent_messages.h"
 
@@ -18,7 +18,7 @@ namespace tune::exec {
 class AgentWork {
  public:
   virtual ~AgentWork() = default;
-  virtual const Requests& requests() const = 0;
+  virtual const RequestFactory& requests() const = 0;
   virtual MeasureOptions options() const = 0;
 };
 
@@ -77,7 +77,7 @@ class Agent : private RunObserver {
   bool welcome_ = false;  ///< the driver has shown that it is ours
   AgentFiles files_;
   std::unique_ptr<AgentWork> work_;
-  std::unique_ptr<LocalSite> site_;
+  std::unique_ptr<LocalExecutor> executor_;
   std::list<wire::SpecOrder> begun_;
   std::map<std::string, std::deque<wire::SpecOrder>> awaiting_;  ///< specs whose artifacts come from others
   std::map<std::string, bool> arrived_;                          ///< artifacts that the finals wait for

@@ -18,7 +18,7 @@ bool in_full(const Trial& trial) { return trial.measurement() && !trial.measurem
 
 }  // namespace
 
-AgentPool::AgentPool(Cluster& cluster, const Requests& requests, RunObserver& observer)
+AgentPool::AgentPool(Cluster& cluster, const RequestFactory& requests, RunObserver& observer)
     : cluster_(&cluster),
       requests_(&requests),
       artifacts_(cluster),

@@ -12,7 +12,7 @@
 #include "exec/cluster/cluster.h"
 #include "exec/process/run_observer.h"
 #include "exec/process/runner.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 
 namespace tune::exec {
 
@@ -27,7 +27,7 @@ class AgentPool : public Runner {
   using Number = Cluster::Number;
 
   /// All must outlive this. The cluster is prepared.
-  AgentPool(Cluster& cluster, const Requests& requests, RunObserver& observer);
+  AgentPool(Cluster& cluster, const RequestFactory& requests, RunObserver& observer);
 
   int free_slots() const override;
   void start(const Spec& spec) override;
@@ -45,7 +45,7 @@ class AgentPool : public Runner {
   /// The agent that has the artifact of a build; nullopt if none is known to.
   std::optional<Number> holder(const std::string& key) const { return artifacts_.holder(key); }
   Cluster& cluster() { return *cluster_; }
-  const Requests& requests() const { return *requests_; }
+  const RequestFactory& requests() const { return *requests_; }
 
  private:
   using Ticket = std::int64_t;
@@ -92,7 +92,7 @@ class AgentPool : public Runner {
   bool blame(Ticket ticket, Number agent, bool ran);
 
   Cluster* cluster_;
-  const Requests* requests_;
+  const RequestFactory* requests_;
   ArtifactRelay artifacts_;
   std::vector<Node> nodes_;
   std::unordered_map<Ticket, Task> tasks_;

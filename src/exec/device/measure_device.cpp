@@ -30,8 +30,8 @@ std::string lock_folder_hint() {
 
 }  // namespace
 
-MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns,
-                             RunObserver& observer)
+MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const RequestFactory& requests, ChosenDevice chosen,
+                             bool turns, RunObserver& observer)
     : launcher_(&launcher),
       requests_(&requests),
       chosen_(std::move(chosen)),

@@ -7,7 +7,7 @@
 #include "exec/device/device_lock.h"
 #include "exec/device/devices.h"
 #include "exec/process/worker_launcher.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
@@ -23,7 +23,7 @@ class DeviceLost : public Error {
 class MeasureDevice {
  public:
   /// `turns`: with other runs. `launcher` and `requests` must outlive this.
-  MeasureDevice(const WorkerLauncher& launcher, const Requests& requests, ChosenDevice chosen, bool turns,
+  MeasureDevice(const WorkerLauncher& launcher, const RequestFactory& requests, ChosenDevice chosen, bool turns,
                 RunObserver& observer);
   MeasureDevice(const MeasureDevice&) = delete;
 
@@ -67,7 +67,7 @@ class MeasureDevice {
   void tell_of_waiting();
 
   const WorkerLauncher* launcher_;
-  const Requests* requests_;
+  const RequestFactory* requests_;
   ChosenDevice chosen_;
   RunObserver* observer_;
   DeviceLock lock_;

@@ -9,7 +9,7 @@ namespace {
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 constexpr auto kClocksPoll = std::chrono::milliseconds(200);
 
-std::deque<MeasureDevice> devices_of(const WorkerLauncher& launcher, const Requests& requests,
+std::deque<MeasureDevice> devices_of(const WorkerLauncher& launcher, const RequestFactory& requests,
                                      const MeasureOptions& options) {
   std::deque<MeasureDevice> devices;
   for (const ChosenDevice& device : options.devices)
@@ -19,7 +19,7 @@ std::deque<MeasureDevice> devices_of(const WorkerLauncher& launcher, const Reque
 
 }  // namespace
 
-MeasureService::MeasureService(const Requests& requests, MeasureOptions options,
+MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions options,
                                std::unique_ptr<platform::ProcessHost> host)
     : requests_(&requests),
       options_(std::move(options)),

@@ -32,11 +32,11 @@ struct MeasureOptions {
 class MeasureService {
  public:
   /// `requests` must outlive this.
-  MeasureService(const Requests& requests, MeasureOptions options,
+  MeasureService(const RequestFactory& requests, MeasureOptions options,
                  std::unique_ptr<platform::ProcessHost> host = std::make_unique<platform::Processes>(true));
   ~MeasureService();
 
-  const Requests& requests() const { return *requests_; }
+  const RequestFactory& requests() const { return *requests_; }
   const MeasureOptions& options() const { return options_; }
   BuildService& builds() { return builds_; }
   const BuildService& builds() const { return builds_; }
@@ -60,7 +60,7 @@ class MeasureService {
   platform::ProcessHost::Clock::time_point now() const { return host_->now(); }
 
  private:
-  const Requests* requests_;
+  const RequestFactory* requests_;
   MeasureOptions options_;
   Scratch temporary_;
   WorkerLauncher launcher_;

@@ -12,7 +12,7 @@ constexpr int kLoadedAhead = 15;
 constexpr int kLoadedAheadInReused = 1;
 
 // All of them have their memory at the same time, and so has the batch before them while it leaves.
-int loaded_ahead(const Requests& requests, bool sharing, std::int64_t workspace_bytes) {
+int loaded_ahead(const RequestFactory& requests, bool sharing, std::int64_t workspace_bytes) {
   const int wanted = sharing ? kLoadedAheadInReused : kLoadedAhead;
   const wire::Hello& hello = requests.hello();
   const auto fitting = processes_that_fit(hello.backend, requests.plan().problem, hello.device, workspace_bytes);
@@ -27,7 +27,7 @@ bool cores_are_the_device(Backend backend) { return backend == Backend::cpu || b
 // opened the GPU are checked, and a batch of this many loses little time at its ends. On the CPU, many would swap.
 int opening_at_once(Backend backend) { return cores_are_the_device(backend) ? 1 : 4; }
 
-DeviceQueue::Rules queue_rules(const Requests& requests, const ChosenDevice& device, bool sharing,
+DeviceQueue::Rules queue_rules(const RequestFactory& requests, const ChosenDevice& device, bool sharing,
                                std::int64_t workspace_bytes) {
   const bool alone = cores_are_the_device(requests.hello().backend) || device.one_process;
   return {.loaded_ahead = alone ? 0 : loaded_ahead(requests, sharing, workspace_bytes),

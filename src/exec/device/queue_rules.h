@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "exec/device/device_queue.h"
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 
 namespace tune::exec {
 
@@ -13,7 +13,7 @@ int opening_at_once(Backend backend);
 
 /// How many processes a device has at a time, and what they may do at the same time. `sharing`: they measure one spec
 /// after the other; `workspace_bytes`: the most that a spec has.
-DeviceQueue::Rules queue_rules(const Requests& requests, const ChosenDevice& device, bool sharing,
+DeviceQueue::Rules queue_rules(const RequestFactory& requests, const ChosenDevice& device, bool sharing,
                                std::int64_t workspace_bytes);
 
 }  // namespace tune::exec

@@ -15,7 +15,7 @@ namespace tune::exec {
 class ReferenceService {
  public:
   /// All of these must outlive this.
-  ReferenceService(const Requests& requests, BuildService& builds, MeasureDevice& device)
+  ReferenceService(const RequestFactory& requests, BuildService& builds, MeasureDevice& device)
       : requests_(&requests), builds_(&builds), device_(&device) {}
 
   /// Does the next step towards the reference result, building a reference kernel with the parameters of `spec` if
@@ -40,7 +40,7 @@ class ReferenceService {
   bool stays_on_device() const;
   std::uint64_t bytes() const;
 
-  const Requests* requests_;
+  const RequestFactory* requests_;
   BuildService* builds_;
   MeasureDevice* device_;
   std::unique_ptr<Scratch> scratch_;        ///< outlives the process that writes there

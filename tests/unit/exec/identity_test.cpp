@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 #include "support/tuning_folder.h"
 
 namespace tune::identity_test {
@@ -85,7 +85,7 @@ class IdentityTest : public testing::Test {
 
   void read(const std::string& text) { plan_ = load_text(folder_, text).plan; }
 
-  exec::Requests requests() const {
+  exec::RequestFactory requests() const {
     wire::Hello hello;
     hello.backend = plan_.backend;
     hello.compiler = "compiler 1.2";
@@ -93,7 +93,7 @@ class IdentityTest : public testing::Test {
     hello.device.name = "card";
     hello.device.driver = "driver 4";
     hello.device.arch = plan_.backend == Backend::cpu ? "native" : "arch_5";
-    return exec::Requests(plan_, hello, 7);
+    return exec::RequestFactory(plan_, hello, 7);
   }
   Spec spec(std::int64_t mesh_idx) const { return std::get<Spec>(plan_.space.at(mesh_idx)); }
 
@@ -104,7 +104,7 @@ class IdentityTest : public testing::Test {
 TEST_F(IdentityTest, OfAGemmIsWhatItWas) {
   read(kGemm);
   plan_.measure.energy = MeasureRules::Energy::always;
-  const exec::Requests requests = this->requests();
+  const exec::RequestFactory requests = this->requests();
   EXPECT_EQ(requests.build_key(spec(0)), "7f1707b0217eb1055febf57096aec41b");
   EXPECT_EQ(requests.trial_id(spec(0)), "02dec3f7798b2c7d450ffd80a0517131");
   EXPECT_EQ(requests.trial_id(spec(1)), "f65f04b3a38059aa6fb7c7285cfe26b9");
@@ -113,7 +113,7 @@ TEST_F(IdentityTest, OfAGemmIsWhatItWas) {
 
 TEST_F(IdentityTest, OfAKernelWithTensorMapsIsWhatItWas) {
   read(kHopper);
-  const exec::Requests requests = this->requests();
+  const exec::RequestFactory requests = this->requests();
   EXPECT_EQ(requests.build_key(spec(1)), "bd3367c7c01f56c56a192cac994b5601");
   EXPECT_EQ(requests.trial_id(spec(1)), "c8dd2fe6ea7405dadfb2617412a1b774");
 }
@@ -121,7 +121,7 @@ TEST_F(IdentityTest, OfAKernelWithTensorMapsIsWhatItWas) {
 TEST_F(IdentityTest, OfAGpuKernelInSustainedIsWhatItWas) {
   read(kHopper);
   plan_.measure.state = PowerState::sustained;
-  const exec::Requests requests = this->requests();
+  const exec::RequestFactory requests = this->requests();
   EXPECT_EQ(requests.build_key(spec(1)), "bd3367c7c01f56c56a192cac994b5601");
   EXPECT_EQ(requests.trial_id(spec(1)), "2eaac4c30d2c26bf79c3102802f55970");
 }
@@ -131,14 +131,14 @@ TEST_F(IdentityTest, OfARestrictedCpuKernelIsWhatItWas) {
   plan_.measure.strict = true;
   plan_.measure.memory_bytes = 1 << 30;
   plan_.measure.state = PowerState::sustained;
-  const exec::Requests requests = this->requests();
+  const exec::RequestFactory requests = this->requests();
   EXPECT_EQ(requests.build_key(spec(1)), "d23de5082bc518c14013fe4e27ddbfe9");
   EXPECT_EQ(requests.trial_id(spec(1)), "e3b8e9e3ca1cb854e68f624daba5cda3");
 }
 
 TEST_F(IdentityTest, OfACustomProblemIsWhatItWas) {
   read(kCustom);
-  const exec::Requests requests = this->requests();
+  const exec::RequestFactory requests = this->requests();
   EXPECT_EQ(requests.build_key(spec(0)), "41aa2707214d604ec45b7920e97f9ce1");
   EXPECT_EQ(requests.reference_build_key(spec(0)), "7e47872a186e0ac5d94a882094973b54");
   EXPECT_EQ(requests.trial_id(spec(1)), "08fff2418b2a3d1e57c7f1d824643c4d");
@@ -146,7 +146,7 @@ TEST_F(IdentityTest, OfACustomProblemIsWhatItWas) {
 
 TEST_F(IdentityTest, OfAProgramIsWhatItWas) {
   read(kProgram);
-  const exec::Requests requests = this->requests();
+  const exec::RequestFactory requests = this->requests();
   EXPECT_EQ(requests.trial_id(spec(1)), "7a0bfb1b68c49f32c349aa3e1079c0d2");
 }
 

@@ -1,7 +1,6 @@
-#include "exec/request/requests.h"
-
 #include <gtest/gtest.h>
 
+#include "exec/request/request_factory.h"
 #include "exec/request/spec_launches.h"
 #include "support/tuning_folder.h"
 
@@ -22,7 +21,7 @@ launch:
 
 class RequestsTest : public testing::Test {
  protected:
-  exec::Requests requests() { return exec::Requests(plan_, {}, 0); }
+  exec::RequestFactory requests() { return exec::RequestFactory(plan_, {}, 0); }
   Spec spec(std::int64_t mesh_idx) const { return std::get<Spec>(plan_.space.at(mesh_idx)); }
 
   TuningFolder folder_;
@@ -77,16 +76,16 @@ TEST_F(RequestsTest, TheSameArtifactLaunchedInTheSameWayIsTheSameCode) {
 TEST_F(RequestsTest, WhatAVendorsLibraryHeedsTellsItsResultsApart) {
   wire::Hello cpu, cuda;
   cuda.backend = Backend::cuda;
-  const auto id = [&](const wire::Hello& hello) { return exec::Requests(plan_, hello, 0).vendor_id(); };
+  const auto id = [&](const wire::Hello& hello) { return exec::RequestFactory(plan_, hello, 0).vendor_id(); };
   for (const auto& [hello, name] :
        {std::pair{cpu, "OMP_NUM_THREADS"}, {cpu, "OPENBLAS_CORETYPE"}, {cuda, "NVIDIA_TF32_OVERRIDE"}}) {
     const std::string before = id(hello);
     ::setenv(name, "1", 1);
-    const std::string with = id(hello), spec_with = exec::Requests(plan_, hello, 0).trial_id(spec(0));
+    const std::string with = id(hello), spec_with = exec::RequestFactory(plan_, hello, 0).trial_id(spec(0));
     ::unsetenv(name);
     EXPECT_NE(with, before) << name;
     EXPECT_EQ(id(hello), before) << name;
-    EXPECT_EQ(spec_with, exec::Requests(plan_, hello, 0).trial_id(spec(0))) << name;
+    EXPECT_EQ(spec_with, exec::RequestFactory(plan_, hello, 0).trial_id(spec(0))) << name;
   }
 }
 
@@ -105,7 +104,7 @@ class Sizes : public testing::Test {
                                              "params: {$P: [0, 1]}\nlaunch: {args: " + args + ", " + launch + "}\n")
                           .plan;
     try {
-      exec::Requests(plan, {}, 0).build(std::get<Spec>(plan.space.at(0)));
+      exec::RequestFactory(plan, {}, 0).build(std::get<Spec>(plan.space.at(0)));
     } catch (const exec::Unlaunchable& error) {
       return error.what();
     }

@@ -1,4 +1,4 @@
-#include "exec/cluster/agent_site.h"
+#include "exec/cluster/cluster_executor.h"
 
 #include <fmt/format.h>
 
@@ -101,25 +101,25 @@ class AgentFinals : public FinalsRun {
   Finals so_far_;
 };
 
-AgentPool prepared(Cluster& cluster, const Requests& requests, const AgentPlan& plan, RunObserver& observer) {
+AgentPool prepared(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan, RunObserver& observer) {
   cluster.prepare(plan);
   return {cluster, requests, observer};
 }
 
 }  // namespace
 
-AgentSite::AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, platform::StorePlaces store,
-                     RunObserver& observer)
+ClusterExecutor::ClusterExecutor(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan,
+                                 platform::StorePlaces store, RunObserver& observer)
     : store_(std::move(store)), told_(cluster, observer), pool_(prepared(cluster, requests, plan, observer)) {}
 
-AgentSite::Told::Told(Cluster& cluster, RunObserver& observer)
+ClusterExecutor::Told::Told(Cluster& cluster, RunObserver& observer)
     : cluster_(&cluster), earlier_(cluster.set_say([&observer](const std::string& text) { observer.news(text); })) {}
 
-std::unique_ptr<FinalsRun> AgentSite::finals(std::vector<Contender> contenders, FinalsRules rules) {
+std::unique_ptr<FinalsRun> ClusterExecutor::finals(std::vector<Contender> contenders, FinalsRules rules) {
   return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules), store_);
 }
 
-Artifact AgentSite::artifact(const Spec& spec) {
+Artifact ClusterExecutor::artifact(const Spec& spec) {
   const std::string key = pool_.requests().build_key(spec);
   const AgentPool::Number agent = pool_.holder(key).value_or(pool_.first_agent());
   pool_.cluster().send(agent, wire::ArtifactOrder{key, spec});
@@ -140,7 +140,7 @@ Artifact AgentSite::artifact(const Spec& spec) {
   }
 }
 
-std::optional<Usage> AgentSite::usage() {
+std::optional<Usage> ClusterExecutor::usage() {
   Cluster& cluster = pool_.cluster();
   const std::vector<AgentPool::Number> working = cluster.working();
   std::set<AgentPool::Number> asked(working.begin(), working.end());

@@ -1,4 +1,4 @@
-#include "exec/evaluate/local_site.h"
+#include "exec/evaluate/local_executor.h"
 
 #include <chrono>
 #include <utility>
@@ -12,20 +12,21 @@ constexpr auto kShortest = std::chrono::milliseconds(1);  // a wait of no time f
 
 }  // namespace
 
-LocalSite::LocalSite(const Requests& requests, MeasureOptions options) : service_(requests, std::move(options)) {
+LocalExecutor::LocalExecutor(const RequestFactory& requests, MeasureOptions options)
+    : service_(requests, std::move(options)) {
   service_.claim_clocks();
 }
 
-WorkerRunner& LocalSite::worker_runner() {
+WorkerRunner& LocalExecutor::worker_runner() {
   if (!runner_) runner_ = std::make_unique<WorkerRunner>(service_);
   return *runner_;
 }
 
-std::unique_ptr<FinalsRun> LocalSite::finals(std::vector<Contender> contenders, FinalsRules rules) {
+std::unique_ptr<FinalsRun> LocalExecutor::finals(std::vector<Contender> contenders, FinalsRules rules) {
   return std::make_unique<FinalsRunner>(service_, std::move(contenders), std::move(rules));
 }
 
-Artifact LocalSite::artifact(const Spec& spec) {
+Artifact LocalExecutor::artifact(const Spec& spec) {
   const Builder::Result* result = service_.builds().find_intact(spec);
   if (result == nullptr) {
     service_.finish_builds();
@@ -39,9 +40,9 @@ Artifact LocalSite::artifact(const Spec& spec) {
                   (failure != nullptr ? failure->headline() : "the artifact changes while it is read"));
 }
 
-std::optional<Usage> LocalSite::usage() { return runner_ ? std::optional(runner_->usage()) : std::nullopt; }
+std::optional<Usage> LocalExecutor::usage() { return runner_ ? std::optional(runner_->usage()) : std::nullopt; }
 
-void LocalSite::look_after_processes() {
+void LocalExecutor::look_after_processes() {
   while (const auto event = service_.wait(service_.now() + kShortest)) {
     if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
       throw Interrupted{interrupted->signal};

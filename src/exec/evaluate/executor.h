@@ -12,9 +12,9 @@
 namespace tune::exec {
 
 /// Where the specs of a run are built and timed: this machine, or several machines with an agent on each.
-class Site {
+class Executor {
  public:
-  virtual ~Site() = default;
+  virtual ~Executor() = default;
   virtual Runner& runner() = 0;
   /// Why the results of shared processes cannot be trusted, such as `spec 3 took ...`; empty if they can.
   virtual std::string distrust() const = 0;

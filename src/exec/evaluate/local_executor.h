@@ -2,16 +2,16 @@
 #include <memory>
 #include <optional>
 
-#include "exec/evaluate/site.h"
+#include "exec/evaluate/executor.h"
 #include "exec/evaluate/worker_runner.h"
 
 namespace tune::exec {
 
 /// The devices of this machine, in this process: what a run without agents uses, and what an agent is.
-class LocalSite : public Site {
+class LocalExecutor : public Executor {
  public:
   /// `requests` must outlive this. Throws what MeasureService::claim_clocks throws.
-  LocalSite(const Requests& requests, MeasureOptions options);
+  LocalExecutor(const RequestFactory& requests, MeasureOptions options);
 
   Runner& runner() override { return worker_runner(); }
   std::string distrust() const override { return runner_ ? runner_->distrust() : ""; }

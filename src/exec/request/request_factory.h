@@ -18,10 +18,10 @@ platform::Sources sources_of(const Plan& plan);
 
 /// Makes the requests that a worker gets for one spec, and the keys that identify builds and trials of specs
 /// (Identity).
-class Requests {
+class RequestFactory {
  public:
   /// Reads the source and its headers. Throws Error(bad_input) if the source cannot be read.
-  Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed);
+  RequestFactory(const Plan& plan, wire::Hello hello, std::uint64_t seed);
 
   const Plan& plan() const { return *plan_; }
   const wire::Hello& hello() const { return hello_; }

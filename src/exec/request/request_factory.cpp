@@ -1,4 +1,4 @@
-#include "exec/request/requests.h"
+#include "exec/request/request_factory.h"
 
 #include <algorithm>
 #include <fstream>
@@ -71,7 +71,7 @@ platform::Sources sources_of(const Plan& plan) {
   return platform::read_sources(plan.file, platform::header_search(plan.build, plan.backend, plan.file));
 }
 
-Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
+RequestFactory::RequestFactory(const Plan& plan, wire::Hello hello, std::uint64_t seed)
     : plan_(&plan),
       hello_(std::move(hello)),
       seed_(seed),
@@ -79,13 +79,13 @@ Requests::Requests(const Plan& plan, wire::Hello hello, std::uint64_t seed)
       sources_(hash_of_sources(plan)),
       identity_(plan, hello_, seed, sources_) {}
 
-std::string Requests::remark() const {
+std::string RequestFactory::remark() const {
   if (sources_.macro_include.empty() || !plan_->build.depends.empty()) return {};
   return sources_.macro_include +
          " includes by a macro: when that header changes, nothing is built anew; name it in build.depends";
 }
 
-std::vector<Define> Requests::defines(const Spec& spec) const {
+std::vector<Define> RequestFactory::defines(const Spec& spec) const {
   const bool cpp = !plan_->kernel.empty() || language_of(plan_->file);
   std::vector<Define> all;
   const auto add = [&](const Setting& setting) {
@@ -100,16 +100,18 @@ std::vector<Define> Requests::defines(const Spec& spec) const {
   return all;
 }
 
-std::string Requests::build_key(const Spec& spec) const { return identity_.of_build(defines(spec)); }
+std::string RequestFactory::build_key(const Spec& spec) const { return identity_.of_build(defines(spec)); }
 
-std::string Requests::trial_id(const Spec& spec) const { return identity_.of_trial(spec.params, build_key(spec)); }
+std::string RequestFactory::trial_id(const Spec& spec) const {
+  return identity_.of_trial(spec.params, build_key(spec));
+}
 
-std::string Requests::code_of(const Spec& spec, const std::string& artifact_hash) const {
+std::string RequestFactory::code_of(const Spec& spec, const std::string& artifact_hash) const {
   if (artifact_hash.empty()) return "";
   return Identity::of_code(artifact_hash, measure(spec), device_settings(spec));
 }
 
-wire::BuildRequest Requests::build(const Spec& spec) const {
+wire::BuildRequest RequestFactory::build(const Spec& spec) const {
   wire::BuildRequest request;
   request.source = plan_->file.string();
   for (const auto& folder : plan_->build.include) request.include.push_back(folder.string());
@@ -123,7 +125,7 @@ wire::BuildRequest Requests::build(const Spec& spec) const {
   return request;
 }
 
-wire::MeasureRequest Requests::measure(const Spec& spec) const {
+wire::MeasureRequest RequestFactory::measure(const Spec& spec) const {
   wire::MeasureRequest request;
   request.problem = plan_->problem;
   request.launches = launches_of(*plan_, plan_->launches, spec, WhichLaunches::taken);
@@ -145,7 +147,7 @@ wire::MeasureRequest Requests::measure(const Spec& spec) const {
   return request;
 }
 
-wire::MeasureRequest Requests::vendor() const {
+wire::MeasureRequest RequestFactory::vendor() const {
   wire::MeasureRequest request;
   request.vendor = true;
   request.problem = plan_->problem;
@@ -155,24 +157,24 @@ wire::MeasureRequest Requests::vendor() const {
   return request;
 }
 
-Spec Requests::reference_spec(const Spec& spec) const {
+Spec RequestFactory::reference_spec(const Spec& spec) const {
   if (plan_->reference.trusted.empty()) return spec;
   return {-1, plan_->reference.trusted};
 }
 
-wire::BuildRequest Requests::reference_build(const Spec& spec) const {
+wire::BuildRequest RequestFactory::reference_build(const Spec& spec) const {
   wire::BuildRequest request = build(reference_spec(spec));
   if (plan_->reference.kernel)
     request.launches = launches_of(*plan_, {*plan_->reference.kernel}, spec, WhichLaunches::all);
   return request;
 }
 
-std::string Requests::reference_build_key(const Spec& spec) const {
+std::string RequestFactory::reference_build_key(const Spec& spec) const {
   const std::string key = build_key(reference_spec(spec));
   return plan_->reference.kernel ? Identity::of_reference_build(key, *plan_->reference.kernel) : key;
 }
 
-wire::ReferenceRequest Requests::reference(const Spec& spec) const {
+wire::ReferenceRequest RequestFactory::reference(const Spec& spec) const {
   wire::ReferenceRequest request;
   request.problem = plan_->problem;
   request.seed = seed_;
@@ -184,7 +186,7 @@ wire::ReferenceRequest Requests::reference(const Spec& spec) const {
   return request;
 }
 
-std::optional<std::string> Requests::pruned_after_build(const Spec& spec, const BuildInfo& build) const {
+std::optional<std::string> RequestFactory::pruned_after_build(const Spec& spec, const BuildInfo& build) const {
   if (plan_->prune_after_build.empty()) return std::nullopt;
   std::vector<Value> slots = plan_->space.environment(spec);
   const std::size_t known = slots.size();

@@ -3,18 +3,18 @@
 #include <optional>
 
 #include "exec/cluster/agent_pool.h"
-#include "exec/evaluate/site.h"
+#include "exec/evaluate/executor.h"
 #include "exec/process/scratch.h"
 
 namespace tune::exec {
 
 /// The machines of a cluster, through their agents.
-class AgentSite : public Site {
+class ClusterExecutor : public Executor {
  public:
   /// Has the agents prepare for the plan. Cluster, requests and observer, which has the news of agents, must outlive
   /// this. Throws what Cluster::prepare throws.
-  AgentSite(Cluster& cluster, const Requests& requests, const AgentPlan& plan, platform::StorePlaces store,
-            RunObserver& observer);
+  ClusterExecutor(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan, platform::StorePlaces store,
+                  RunObserver& observer);
 
   Runner& runner() override { return pool_; }
   std::string distrust() const override { return pool_.distrust(); }
