@@ -77,7 +77,7 @@ ExitCode diff(const DiffOptions& options) {
   write(options.junit, report::comparison_junit(comparison));
   write(options.json, recording::to_json(comparison));
   const Answer answer = is_slower(comparison);
-  if (answer == Answer::open) return static_cast<ExitCode>(options.exit_undecided);
+  if (answer == Answer::open) return with_exit_undecided(ExitCode::undecided, options.exit_undecided);
   return answer == Answer::yes ? ExitCode::check_failed : ExitCode::ok;
 }
 
