@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -24,8 +25,29 @@ constexpr std::chrono::microseconds kFirstPause(50),
     kLongestPause(1000);  // a small process is gone in a fraction of a ms
 constexpr auto kLimit = std::chrono::seconds(1);
 
-std::set<pid_t>& started_children() {
-  static std::set<pid_t> children;
+/// The processes that this program started itself and has not reaped, in whichever thread.
+class StartedChildren {
+ public:
+  void add(pid_t process) {
+    const std::lock_guard lock(mutex_);
+    processes_.insert(process);
+  }
+  void remove(pid_t process) {
+    const std::lock_guard lock(mutex_);
+    processes_.erase(process);
+  }
+  bool contains(pid_t process) const {
+    const std::lock_guard lock(mutex_);
+    return processes_.contains(process);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<pid_t> processes_;
+};
+
+StartedChildren& started_children() {
+  static StartedChildren children;
   return children;
 }
 
@@ -115,14 +137,14 @@ bool adopts_orphans() {
   return ::prctl(PR_GET_CHILD_SUBREAPER, &set, 0, 0, 0) == 0 && set != 0;
 }
 
-StartedChild::StartedChild(pid_t process) : process_(process) { started_children().insert(process); }
+StartedChild::StartedChild(pid_t process) : process_(process) { started_children().add(process); }
 StartedChild::StartedChild(StartedChild&& other) noexcept : process_(std::exchange(other.process_, 0)) {}
 StartedChild& StartedChild::operator=(StartedChild&& other) noexcept {
   std::swap(process_, other.process_);
   return *this;
 }
 StartedChild::~StartedChild() {
-  if (process_ > 0) started_children().erase(process_);
+  if (process_ > 0) started_children().remove(process_);
 }
 
 std::vector<pid_t> search_children_of(pid_t process) {

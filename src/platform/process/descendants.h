@@ -15,8 +15,7 @@ namespace tune::platform {
 bool adopt_orphans();
 bool adopts_orphans();
 
-/// A child that we started ourselves, and which is not an orphan as long as this object lives. All these objects must
-/// be made and destroyed by one thread.
+/// A child that we started ourselves, in any thread, and which is not an orphan as long as this object lives.
 class StartedChild {
  public:
   StartedChild() = default;

@@ -306,6 +306,18 @@ TEST(Processes, RunReturnsOutputAndStatus) {
   EXPECT_EQ(finished.exit.code, 4);
 }
 
+TEST(Processes, AreRunByManyThreads) {
+  std::vector<std::jthread> threads;
+  std::atomic<int> right = 0;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i)
+        if (platform::run(shell("exit " + std::to_string(thread))).exit.code == thread) ++right;
+    });
+  threads.clear();
+  EXPECT_EQ(right, 200);
+}
+
 TEST(Capture, KeepsAllThatFits) {
   platform::BoundedLog capture(10);
   capture.add("12345");
