@@ -136,6 +136,7 @@ void Journal::cut_torn_line() {
   const bool torn = ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > end_;
   if (torn && ::ftruncate(file_.get(), end_) != 0)
     throw Error(ExitCode::environment, "cannot mend the journal " + path_.string() + ": " + std::strerror(errno));
+  torn_ = false;
 }
 
 std::optional<wire::RunRecord> Journal::last_run_of(const fs::path& path) {
@@ -288,8 +289,10 @@ std::string Journal::date_of(const std::string& id) const {
 
 void Journal::append(const wire::Record& record) {
   const std::string line = encode(record) + "\n";
+  if (torn_) cut_torn_line();
   if (!file_.write(line)) {
     const std::string why = std::strerror(errno);
+    torn_ = true;
     cut_torn_line();
     fail_to_write(why);
   }

@@ -123,6 +123,7 @@ class Journal {
   std::unordered_map<std::string, int> ends_;  ///< see ends_of
   wire::DamagedLines damaged_;
   std::int64_t end_ = 0;  ///< bytes of whole lines
+  bool torn_ = false;     ///< part of a record follows them, which must go before the next one
   std::optional<std::chrono::steady_clock::time_point> unflushed_since_;
 };
 

@@ -7,17 +7,24 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "platform/store/store.h"
 #include "support/tuning_folder.h"
 
 namespace {
 
-int refusal = 0;  // what every lock fails with
+int refusal = 0;   // what every lock fails with
+bool cuts = true;  // whether files can be made shorter
 
 }  // namespace
 
-// Stands in front of the C library's.
+// These stand in front of the C library's.
+extern "C" int ftruncate(int file, off_t length) noexcept {
+  if (cuts) return static_cast<int>(::syscall(SYS_ftruncate, file, length));
+  errno = EROFS;
+  return -1;
+}
 extern "C" int flock(int file, int operation) noexcept {
   if (refusal == 0) return static_cast<int>(::syscall(SYS_flock, file, operation));
   errno = refusal;
@@ -29,7 +36,10 @@ namespace {
 
 class JournalLock : public testing::Test {
  protected:
-  void TearDown() override { refusal = 0; }
+  void TearDown() override {
+    refusal = 0;
+    cuts = true;
+  }
 
   std::filesystem::path path() const { return folder_.path() / "out.jsonl"; }
   static wire::TrialRecord trial(const std::string& id) {
@@ -82,6 +92,25 @@ TEST_F(JournalLock, ATornLineIsCutWithAndWithoutOne) {
     EXPECT_NE(journal.find("a"), nullptr);
     EXPECT_EQ(journal.damaged().count(), 0);
   }
+}
+
+TEST_F(JournalLock, NoRecordIsAppendedToATornLineThatCannotBeCut) {
+  recording::Journal journal(path());
+  journal.append(wire::RunRecord{});
+  const std::string before = platform::read_file(path());
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit few_more = {before.size() + 10, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few_more), 0);
+  cuts = false;
+  EXPECT_THROW(journal.append(trial("a")), Error);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_THROW(journal.append(trial("b")), Error);
+  EXPECT_EQ(platform::read_file(path()).size(), before.size() + 10);
+  cuts = true;
+  journal.append(trial("c"));
+  EXPECT_EQ(platform::read_file(path()), before + encode(wire::Record(trial("c"))) + "\n");
 }
 
 TEST_F(JournalLock, AClearedJournalKnowsNothingAndTakesRecords) {
