@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <regex>
@@ -239,7 +240,7 @@ DefaultSignals::DefaultSignals() {
 DefaultSignals::~DefaultSignals() { ::posix_spawnattr_destroy(&attributes_); }
 
 Background::Background(const Sandbox& sandbox, const std::vector<std::string>& arguments, const fs::path& bin) {
-  static int count = 0;
+  static std::atomic<int> count = 0;  // tests start some from several threads
   out_ = sandbox.folder() / ("background" + std::to_string(++count) + ".out");
   err_ = fs::path(out_).replace_extension(".err");
   std::vector<std::string> words = {(bin / "tune").string()}, variables;
