@@ -162,10 +162,11 @@ fs::path Store::commit(const fs::path& begun, std::string_view key) const {
   const fs::path entry = places_.folder / key;
   std::error_code error, ignored;
   if (places_.named) let_others_read(begun);
-  fs::rename(begun, entry, error);
-  if (error && !fs::is_directory(entry, ignored))
-    fail(ExitCode::environment, "write to the build store", entry, error.message());
-  return entry;
+  do {
+    fs::rename(begun, entry, error);
+    if (!error || fs::is_directory(entry, ignored)) return entry;
+  } while (error == std::errc::directory_not_empty || error == std::errc::file_exists);  // and was removed since
+  fail(ExitCode::environment, "write to the build store", entry, error.message());
 }
 
 void Store::discard(const fs::path& begun) const {

@@ -8,9 +8,12 @@
 #include <atomic>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <thread>
+#include <vector>
 
 #include "model/values/error.h"
+#include "platform/store/store_care.h"
 
 namespace {
 
@@ -62,6 +65,29 @@ std::string complaint(const std::function<void()>& action) {
   }
 }
 
+/// Processes that do something again and again, each its own thing, until this ends.
+class Others {
+ public:
+  Others(std::initializer_list<std::function<void()>> things) {
+    for (const auto& thing : things) {
+      const pid_t process = ::fork();
+      while (process == 0) thing();
+      processes_.push_back(process);
+    }
+  }
+  ~Others() {
+    for (const pid_t process : processes_) {
+      ::kill(process, SIGKILL);
+      ::waitpid(process, nullptr, 0);
+    }
+  }
+  Others(const Others&) = delete;
+  Others& operator=(const Others&) = delete;
+
+ private:
+  std::vector<pid_t> processes_;
+};
+
 TEST_F(StoreTest, FindsOnlyWhatWasCommitted) {
   const platform::Store store({folder / "store", false, {}});
   const platform::LockedFolder begun = store.begin("key");
@@ -89,6 +115,22 @@ TEST_F(StoreTest, TheFirstOfTwoBuildersWins) {
   EXPECT_EQ(store.read(store.commit(second.path(), "key"), "artifact"), "first");
   EXPECT_TRUE(fs::exists(second.path())) << "its builder may need it";
   store.discard(second.path());
+}
+
+TEST_F(StoreTest, ABuilderMayWinOnceTheEntryOfTheFirstIsRemoved) {
+  const platform::Store store({folder / "store", false, {}});
+  const std::string key(32, 'a');
+  const auto build = [&] {
+    const platform::LockedFolder begun = store.begin(key);
+    std::ofstream(begun.path() / "artifact") << "bytes";
+    store.commit(begun.path(), key);
+    store.discard(begun.path());
+  };
+  const auto clear = [&] {
+    for (const auto& entry : platform::entries_of(store.folder())) platform::remove_entry(entry);
+  };
+  const Others others{[&] { complaint(build); }, clear};
+  for (int i = 0; i < 1500; ++i) ASSERT_EQ(complaint(build), "");
 }
 
 TEST_F(StoreTest, TheOwnEntryStandsBeforeTheBaseStoresWhichStaysAsItIs) {
@@ -176,33 +218,12 @@ TEST_F(HeldFolders, RemoveNothingThatAnotherProgramMade) {
   EXPECT_TRUE(fs::exists(folder / "elsewhere"));
 }
 
-/// Processes that tidy up again and again, until this ends.
-class Sweepers {
- public:
-  explicit Sweepers(const fs::path& folder) {
-    for (pid_t& process : processes_) {
-      process = ::fork();
-      while (process == 0) {
-        platform::LockedFolder::remove_abandoned(folder, "run-");
-        std::this_thread::sleep_for(std::chrono::microseconds(10));  // without a pause they leave nobody a folder
-      }
-    }
-  }
-  ~Sweepers() {
-    for (const pid_t process : processes_) {
-      ::kill(process, SIGKILL);
-      ::waitpid(process, nullptr, 0);
-    }
-  }
-  Sweepers(const Sweepers&) = delete;
-  Sweepers& operator=(const Sweepers&) = delete;
-
- private:
-  std::array<pid_t, 2> processes_{};
-};
-
 TEST_F(HeldFolders, StayWhileOtherRunsTidyUp) {
-  const Sweepers sweepers(folder);
+  const auto tidy_up = [&] {
+    platform::LockedFolder::remove_abandoned(folder, "run-");
+    std::this_thread::sleep_for(std::chrono::microseconds(10));  // without a pause they leave nobody a folder
+  };
+  const Others others{tidy_up, tidy_up};
   int gone = 0;
   for (int i = 0; i < 400; ++i) {
     const platform::LockedFolder held(folder, "run-", "");
