@@ -1,5 +1,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
 
 #include "cli/command_line.h"
 #include "commands/messages.h"
@@ -66,10 +69,28 @@ ExitCode clear(const std::vector<platform::StoreEntry>& entries) {
   return ExitCode::ok;
 }
 
+/// Which folder this is, and since when; another one in its place differs. Nothing: there is none.
+std::optional<std::array<std::int64_t, 3>> stamp_of(const std::filesystem::path& folder) {
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) != 0) return std::nullopt;
+  return std::array<std::int64_t, 3>{static_cast<std::int64_t>(status.st_ino), status.st_ctim.tv_sec,
+                                     status.st_ctim.tv_nsec};
+}
+
+// Others may remove it meanwhile, and put another in its place.
+bool is_damaged(const platform::Store& store, const std::filesystem::path& entry) {
+  while (const auto stamp = stamp_of(entry))
+    if (exec::read_entry(store, entry, entry.filename()))
+      return false;
+    else if (stamp_of(entry) == stamp)
+      return true;
+  return false;
+}
+
 ExitCode verify(const platform::Store& store, const std::vector<platform::StoreEntry>& entries) {
   std::size_t damaged = 0;
   for (const platform::StoreEntry& entry : entries) {
-    if (exec::read_entry(store, store.folder() / entry.path.filename(), entry.path.filename())) continue;
+    if (!is_damaged(store, store.folder() / entry.path.filename())) continue;
     ++damaged;
     platform::print("damaged: " + entry.path.string() + "\n");
   }

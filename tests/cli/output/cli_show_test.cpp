@@ -3,9 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "platform/files/file.h"
+#include "platform/store/store_care.h"
 #include "support/cli.h"
 #include "support/has.h"
 
@@ -339,6 +342,23 @@ TEST_F(Cache, FindsWhatIsDamaged) {
   EXPECT_TRUE(has(result.err, "it is built again by the next run that needs it"));
   build();
   EXPECT_EQ(out({"cache", "verify"}), "verified: 4 entries, 0 damaged\n");
+}
+
+TEST_F(Cache, WhatIsReplacedWhileItIsReadIsNotDamaged) {
+  sandbox_.write_gemm();
+  build({"--spec", "0"});
+  const fs::path entry = entries().front(), other = sandbox_.folder() / "other";
+  std::atomic<bool> ended = false;
+  std::thread replacing([&] {
+    while (!ended) {
+      fs::copy(entry, other);
+      platform::remove_entry(platform::entries_of(entry.parent_path()).front());
+      fs::rename(other, entry);
+    }
+  });
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(has(out({"cache", "verify"}), " 0 damaged\n"));
+  ended = true;
+  replacing.join();
 }
 
 TEST_F(Cache, WhatWasNotUsedForLongestLeavesAStoreThatGrowsTooLarge) {
