@@ -53,6 +53,7 @@ void FakeHost::begin(Process& process, const wire::Request& request) {
   }
   if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) {
     process.worker.spec = number_of(*measure);
+    process.worker.artifact = measure->artifact;
     reference = measure->reference;
     process.worker.process = ++processes_of[process.worker.spec];
     say(process.worker.id, wire::Hello{}, kStart);
@@ -74,6 +75,7 @@ void FakeHost::obey(Process& process, const wire::Command& command) {
   if (const auto* next = std::get_if<wire::Next>(&command)) {
     if (next->beside) process.beside.push_back(process.worker);
     process.worker.spec = number_of(next->request);
+    process.worker.artifact = next->request.artifact;
     process.worker.rounds = 0;
     ++process.worker.served;
     if (next->beside) process.worker.process = ++processes_of[process.worker.spec];
@@ -89,8 +91,10 @@ void FakeHost::load(const FakeWorker& worker) {
   const FakeConduct conduct = behave(worker);
   const auto length = worker.served > 0 ? FakeConduct::Duration(0) : conduct.open;
   if (worker.served == 0) note(Interval::What::opens, worker, length);
-  if (!conduct.finds_no_device) return say(worker.id, wire::Loaded{}, length);
-  say(worker.id, wire::Failed{.stage = Stage::load, .message = "no device", .no_device = true}, length);
+  const bool fails = conduct.fails_to_load || (!worker.artifact.empty() && !std::filesystem::exists(worker.artifact));
+  if (!conduct.finds_no_device && !fails) return say(worker.id, wire::Loaded{}, length);
+  const std::string message = conduct.finds_no_device ? "no device" : "said to have failed to load";
+  say(worker.id, wire::Failed{.stage = Stage::load, .message = message, .no_device = conduct.finds_no_device}, length);
   end(worker.id, 0, length);
 }
 

@@ -20,7 +20,8 @@ struct FakeWorker {
   int process = 1;        ///< which of the processes that have loaded this spec it is, from 1 on
   int served = 0;         ///< specs that it has measured before
   int device = 0;
-  int rounds = 0;  ///< times that it has measured this spec
+  int rounds = 0;        ///< times that it has measured this spec
+  std::string artifact;  ///< empty: none
 };
 
 /// What a worker does, and how long it takes.
@@ -30,13 +31,14 @@ struct FakeConduct {
   double seconds = 1e-3;  ///< what it says that a launch takes
   bool stops_early = false;
   bool finds_no_device = false;
+  bool fails_to_load = false;
   bool fails = false;             ///< its check does
   bool ends_after_check = false;  ///< killed once it has said that it waits
   bool ends_while_timed = false;  ///< killed before it has said what it measured
   bool ends_after_time = false;   ///< killed once it has said what it measured
 };
 
-/// Builds at once, makes a reference in 1 ms, and measures as it is told.
+/// Builds at once, makes a reference in 1 ms, loads an artifact if it is there, and measures as it is told.
 class FakeHost : public platform::ProcessHost {
  public:
   struct Interval {

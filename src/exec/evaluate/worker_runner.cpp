@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device times
 constexpr std::int64_t kNone = -1;   // no ticket
-
-bool failed(const DeviceQueue::Result& result) { return std::holds_alternative<Failure>(result.outcome); }
+constexpr int kMostLosses = 3;       // of an artifact; who removes it more often may be the kernel
 
 }  // namespace
 
@@ -205,6 +204,14 @@ bool WorkerRunner::must_build_again(Task& task) {
   return true;
 }
 
+// Whether it could not be loaded because others, such as `tune cache clear`, have removed it since it was looked at.
+bool WorkerRunner::lost_artifact(Task& task, const Failure& failure) {
+  if (failure.stage != Stage::load || task.artifact.empty()) return false;
+  const platform::FileStamp stamp = platform::stamp_of(task.artifact);
+  const bool is_another = stamp == platform::FileStamp() || stamp != task.stamp;
+  return is_another && ++task.losses <= kMostLosses;
+}
+
 // Chooses among the devices that can be given a spec now.
 std::optional<std::size_t> WorkerRunner::least_busy() const {
   std::optional<std::size_t> least;
@@ -229,6 +236,7 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
     request.keep = (service_->options().keep / std::to_string(task.spec.mesh_idx)).string();
   // Loading runs code of a kernel on the CPU. On a GPU it does not, and several are loaded at a time.
   if (exclusive_) note_started(device, task.ticket);
+  task.stamp = platform::stamp_of(task.artifact);
   queue.start(
       {task.ticket, service_->complete(std::move(request), task.artifact), task.fresh, device_settings(task.spec)});
   // Once a best time is known, any other spec may be stopped early, and would be useless as the calibration spec.
@@ -313,17 +321,18 @@ void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
   if (found == tasks_.end()) return;  // dismissed
   service_->builds().inputs().check_unbuilt();
   Task& task = *found;
-  const bool again = result.no_device || (result.reused && (failed(result) || !sharing_));
+  const auto* failure = std::get_if<Failure>(&result.outcome);
+  const bool again =
+      result.no_device || (result.reused && (failure || !sharing_)) || (failure && lost_artifact(task, *failure));
   auto* measurement = std::get_if<Measurement>(&result.outcome);
   if (scales_.is_common(task.ticket) && (!measurement || measurement->timing.stopped_early)) drop_common();
   if (again) {
     task.state = Task::State::built;
     task.fresh = task.fresh || !result.no_device;
-  } else if (measurement == nullptr) {
-    const Failure& failure = std::get<Failure>(result.outcome);
-    if (task.shared) compare(task, failure);
-    keep(task, failure);
-    finish(task, failure, result.device_seconds);
+  } else if (failure) {
+    if (task.shared) compare(task, *failure);
+    keep(task, *failure);
+    finish(task, *failure, result.device_seconds);
   } else if (scales_.known(device)) {
     accept_measurement(device, task, std::move(*measurement), result.device_seconds);
   } else if (scales_.chosen()) {

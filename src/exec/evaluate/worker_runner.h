@@ -10,6 +10,7 @@
 #include "exec/device/measure_service.h"
 #include "exec/device/spot_checks.h"
 #include "exec/process/runner.h"
+#include "platform/store/watched_files.h"
 
 namespace tune::exec {
 
@@ -50,6 +51,8 @@ class WorkerRunner : public Runner {
     Clock::time_point started;
     BuildInfo build;
     std::string artifact;
+    platform::FileStamp stamp;  ///< of the artifact when it was to be loaded
+    int losses = 0;             ///< how often the artifact was lost before it was loaded
     State state = State::building;
     bool fresh = false;            ///< to be measured in a process of its own
     bool asked = true;             ///< its trial is waited for
@@ -72,6 +75,7 @@ class WorkerRunner : public Runner {
   void start_measuring();
   std::optional<std::size_t> least_busy() const;
   bool must_build_again(Task& task);
+  static bool lost_artifact(Task& task, const Failure& failure);
   bool start_one(Task& task, std::size_t device);
   void note_started(std::size_t device, std::int64_t ticket);
   void note_waiting(std::size_t device);

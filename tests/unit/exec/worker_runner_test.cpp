@@ -93,6 +93,46 @@ TEST_F(WorkerRunnerTest, ASpecThatFailsInAProcessOfItsOwnHasFailed) {
   EXPECT_EQ(host().processes_of.at(3), 1) << "once in a process of its own";
 }
 
+TEST_F(WorkerRunnerTest, AnArtifactThatIsRemovedBeforeItIsLoadedIsBuiltAgain) {
+  host().behave = [](const FakeWorker& worker) {
+    if (worker.spec == 3 && worker.process <= 2) std::filesystem::remove(worker.artifact);
+    return FakeConduct();
+  };
+  begin();
+  for (const auto& [spec, trial] : trials_of(6)) EXPECT_NE(trial.measurement(), nullptr) << spec;
+  EXPECT_EQ(host().processes_of.at(3), 3);
+}
+
+TEST_F(WorkerRunnerTest, AnArtifactThatIsReplacedBeforeItIsLoadedIsLoadedAgain) {
+  host().behave = [](const FakeWorker& worker) {
+    FakeConduct conduct;
+    if (worker.spec != 3 || worker.process > 1) return conduct;
+    const std::filesystem::path entry = std::filesystem::path(worker.artifact).parent_path();
+    const std::filesystem::path other = entry.string() + ".other";
+    std::filesystem::copy(entry, other);
+    std::filesystem::remove_all(entry);
+    std::filesystem::rename(other, entry);
+    conduct.fails_to_load = true;
+    return conduct;
+  };
+  begin();
+  for (const auto& [spec, trial] : trials_of(6)) EXPECT_NE(trial.measurement(), nullptr) << spec;
+  EXPECT_EQ(host().processes_of.at(3), 2);
+}
+
+// A kernel may remove its own.
+TEST_F(WorkerRunnerTest, AnArtifactThatIsRemovedEachTimeFails) {
+  host().behave = [](const FakeWorker& worker) {
+    if (worker.spec == 3) std::filesystem::remove(worker.artifact);
+    return FakeConduct();
+  };
+  begin();
+  const auto trials = trials_of(6);
+  ASSERT_NE(trials.at(3).failure(), nullptr);
+  EXPECT_EQ(trials.at(3).failure()->message, "said to have failed to load");
+  EXPECT_EQ(host().processes_of.at(3), 4);
+}
+
 TEST_F(WorkerRunnerTest, ATimeThatAFreshProcessDoesNotConfirmEndsTheSharing) {
   host().behave = [](const FakeWorker& worker) { return FakeConduct{.seconds = worker.served > 0 ? 0.5e-3 : 1e-3}; };
   begin(1, true);
