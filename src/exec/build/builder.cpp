@@ -91,7 +91,8 @@ const Builder::Result& Builder::remember(const std::string& key, Result result) 
 const Builder::Result* Builder::find_intact(const std::string& key) {
   const auto found = results_.find(key);
   const bool built = found != results_.end() && std::holds_alternative<Artifact>(found->second);
-  if (built && stamp_of(found->second) != stamps_[key]) results_.erase(found);
+  const platform::FileStamp stamp = built ? stamp_of(found->second) : platform::FileStamp();
+  if (built && (stamp == platform::FileStamp() || stamp != stamps_[key])) results_.erase(found);
   return find(key);
 }
 
@@ -156,11 +157,13 @@ Builder::Result Builder::result_of(const Job& job) {
   if (fs::path(built.artifact).has_parent_path() || !fs::is_regular_file(folder / built.artifact, ignored))
     return Failure{Stage::build, Cause::protocol, "the worker said built, but left no artifact", {}};
   write_record(folder, built);
+  const auto own = read_entry(*store_, folder, job.key);
   const fs::path entry = store_->commit(folder, job.key);
   built_ = true;
   auto artifact = read_entry(*store_, entry, job.key);
-  // Another user's entry that is damaged or cannot be read stays: this run goes on with what it has built.
-  if (!artifact) artifact = read_entry(*store_, folder, job.key);
+  // Another user's entry that is damaged or cannot be read stays: this run goes on with what it has built. If somebody
+  // has removed the entry, nothing is there either, and find_intact says so.
+  if (!artifact) artifact = own;
   if (!artifact)
     throw Error(ExitCode::environment, folder.string() +
                                            ": what was built there in the build store cannot be read, or has changed; "

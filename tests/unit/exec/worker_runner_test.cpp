@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "fakes/fake_host.h"
+#include "platform/store/store_care.h"
 
 namespace tune::worker_runner_test {
 namespace {
@@ -131,6 +134,18 @@ TEST_F(WorkerRunnerTest, AnArtifactThatIsRemovedEachTimeFails) {
   ASSERT_NE(trials.at(3).failure(), nullptr);
   EXPECT_EQ(trials.at(3).failure()->message, "said to have failed to load");
   EXPECT_EQ(host().processes_of.at(3), 4);
+}
+
+TEST_F(WorkerRunnerTest, AStoreThatIsClearedAgainAndAgainEndsNoRun) {
+  begin();
+  std::atomic<bool> ended = false;
+  std::thread clearing([&] {
+    while (!ended)
+      for (const auto& entry : platform::entries_of(tuning_.folder() / "store")) platform::remove_entry(entry);
+  });
+  for (int i = 0; i < 2; ++i) EXPECT_NO_THROW(trials_of(40));
+  ended = true;
+  clearing.join();
 }
 
 TEST_F(WorkerRunnerTest, ATimeThatAFreshProcessDoesNotConfirmEndsTheSharing) {
