@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -19,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kMostToEnd = std::chrono::seconds(10);
 constexpr auto kPauseOfMachine = std::chrono::seconds(1);
+constexpr double kMostOfSecond = 0.1;  ///< seconds that a second run goes on before the first is killed
 
 // A program that takes a while and says what follows from its parameters: spec 6, X = 3 and Y = 1, is the fastest.
 constexpr const char* kScript = R"(#!/bin/sh
@@ -66,18 +68,18 @@ std::string whole_lines(const fs::path& path) {
   return text;
 }
 
-template <typename Condition>
-void await(Condition holds, const std::string& what) {
-  const auto end = Clock::now() + kMostToEnd;
-  while (!holds()) {
-    require(Clock::now() < end, what + " after 10 s");
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
 void require_winner(const Subject& subject, const Result& result) {
   const std::string line = "top_spec_idx: " + (subject.winner < 0 ? "" : std::to_string(subject.winner) + "\n");
   require(result.out.find(line) != std::string::npos, "another winner than " + line + result.out + result.err);
+}
+
+/// How many runs the journal knows.
+std::ptrdiff_t runs_in(const fs::path& journal) {
+  std::istringstream lines(whole_lines(journal));
+  std::ptrdiff_t runs = 0;
+  for (std::string line; std::getline(lines, line);)
+    runs += line.find(R"("record":"run")") != std::string::npos ? 1 : 0;
+  return runs;
 }
 
 /// Where another user of the machine has used up its processes, that is waited for.
@@ -93,8 +95,19 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw Broken(what);
 }
 
-Machine::Machine(const Limits& limits)
-    : subjects{Subject{"program.yaml", 18, 6}, Subject{"gemm.yaml", 16, -1}}, limits_(limits) {
+Counts& Counts::operator+=(const Counts& other) {
+  kills += other.kills;
+  worker_kills += other.worker_kills;
+  journals += other.journals;
+  trials += other.trials;
+  failed += other.failed;
+  refused += other.refused;
+  slowest = std::max(slowest, other.slowest);
+  return *this;
+}
+
+Machine::Machine(const Limits& limits, std::int64_t victims)
+    : subjects{Subject{"program.yaml", 18, 6}, Subject{"gemm.yaml", 16, -1}}, limits_(limits), victims_(victims) {
   fs::permissions(sandbox_.write("program.sh", kScript), fs::perms::owner_all);
   sandbox_.write("program.yaml", kProgram);
   sandbox_.write("gemm.cpp", kKernel);
@@ -122,7 +135,7 @@ std::ptrdiff_t Machine::unfinished_builds() const {
 
 bool Machine::more() const {
   const bool in_time = limits_.seconds == 0 || Clock::now() - began_ < std::chrono::seconds(limits_.seconds);
-  return in_time && (limits_.kills == 0 || kills_ < limits_.kills);
+  return in_time && !stopped_ && (limits_.kills == 0 || kills_ < limits_.kills);
 }
 
 double Machine::seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
@@ -146,14 +159,15 @@ void Victim::run() {
   while (machine_->more()) tune_with_kills(subjects[static_cast<std::size_t>(counts_.journals) % subjects.size()]);
 }
 
-/// One journal, and a store without artifacts: kills until the run gets through before the next one, then an
-/// undisturbed run.
+/// One journal, and a store without artifacts unless others use it too: kills until the run gets through before the
+/// next one, then an undisturbed run.
 void Victim::tune_with_kills(const Subject& subject) {
-  machine_->remove_store();
+  if (!machine_->is_shared()) machine_->remove_store();
   const std::string output = "out" + std::to_string(counts_.journals++);
-  const fs::path journal = sandbox_.folder() / (output + ".jsonl");
+  const fs::path journal = journal_of(output);
+  const Counts begin = counts_;
   constexpr int kMostKills = 12;
-  bool through = false;
+  bool through = machine_->is_shared() && random_.below(3) == 0;  // this one is left alone
   for (int kill = 0; kill < kMostKills && !through && machine_->more(); ++kill) {
     const std::string before = whole_lines(journal);
     try {
@@ -163,27 +177,69 @@ void Victim::tune_with_kills(const Subject& subject) {
     }
     require(slurp(journal).starts_with(before), "the journal lost lines");
   }
-  require_complete(subject, output);
+  // A spec that was running when two runs were killed is not tried again.
+  const bool may_have_failed = counts_.worker_kills > begin.worker_kills || counts_.kills >= begin.kills + 2;
+  require_complete(subject, output, may_have_failed);
+  if (!machine_->is_shared()) require_tidy_after_next();
+}
+
+void Victim::pause(double most_seconds) {
+  std::this_thread::sleep_for(std::chrono::microseconds(random_.below(static_cast<std::uint64_t>(most_seconds * 1e6))));
+}
+
+template <typename Condition>
+void Victim::await(Condition holds, const std::string& what) const {
+  const auto end = Clock::now() + machine_->patience();
+  while (!holds()) {
+    require(Clock::now() < end, fmt::format("{} after {} s", what, machine_->patience().count()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
 }
 
 /// Whether it ended before it was killed.
 bool Victim::start_and_kill(const Subject& subject, const std::string& output) {
+  const std::ptrdiff_t runs = runs_in(journal_of(output));
   Background run(sandbox_, command(subject, output));
-  const auto most = static_cast<std::uint64_t>(subject.seconds * 1e6);
-  std::this_thread::sleep_for(std::chrono::microseconds(random_.below(most)));
+  pause(subject.seconds);
   if (random_.below(4) == 0) kill_a_worker();
-  if (run.ended()) return true;
+  std::optional<Background> second;
+  // A run that the journal knows has it for itself.
+  if (machine_->is_shared() && random_.below(3) == 0 && runs_in(journal_of(output)) > runs) {
+    second.emplace(sandbox_, command(subject, output));
+    pause(kMostOfSecond);
+  }
+  const bool first_goes_on = second && second->ended() && !run.ended();
+  const bool through = run.ended();
+  const auto begin = Clock::now();
+  if (!through) kill(run);
+  if (second) require_refused(subject, *second, first_goes_on, output, runs + 1);
+  if (through) return true;
+  await([&] { return sandbox_.processes().empty(); }, "processes of a run that was killed go on");
+  if (!second) counts_.slowest = std::max(counts_.slowest, std::chrono::duration<double>(Clock::now() - begin));
+  return false;
+}
+
+void Victim::kill(Background& run) {
   const int signal = any_of({SIGKILL, SIGKILL, SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGSTOP});
   run.signal(signal);
   if (signal == SIGSTOP) run.signal(SIGKILL);
   ++counts_.kills;
   machine_->note_kill();
-  const auto begin = Clock::now();
   await([&] { return run.ended(); }, "a run that was sent signal " + std::to_string(signal) + " goes on");
-  await([&] { return sandbox_.processes().empty(); }, "processes of a run that was killed go on");
-  counts_.slowest = std::max(counts_.slowest, std::chrono::duration<double>(Clock::now() - begin));
-  run.wait();
-  return false;
+}
+
+/// A second run of the same command says that the journal is in use, and changes nothing. Only if the first has ended,
+/// it may go on instead. `runs`: that the journal knew when the second began.
+void Victim::require_refused(const Subject& subject, Background& second, bool first_goes_on, const std::string& output,
+                             std::ptrdiff_t runs) {
+  const Result result = await_end(subject, second);
+  const std::string message = "the journal " + output + ".jsonl is in use by process ";
+  const bool refused = result.code == 4 && result.out.empty() && result.err.find(message) != std::string::npos;
+  const bool goes_on = !first_goes_on && (result.code == 0 || lacks_processes(result));
+  require(refused || goes_on, fmt::format("a second run ends with {}: {}", result.code, result.err));
+  if (!refused) return;
+  ++counts_.refused;
+  require(runs_in(journal_of(output)) == runs, "a run that was refused is in the journal");
 }
 
 /// One of the processes that the run has started, directly or not.
@@ -204,9 +260,9 @@ void Victim::kill_a_worker() {
   std::this_thread::sleep_for(std::chrono::milliseconds(random_.below(50)));
 }
 
-Result Victim::run_undisturbed(const Subject& subject, const std::vector<std::string>& words) const {
-  Background run(sandbox_, words);
-  const auto most = kMostToEnd + std::chrono::duration<double>(3 * subject.seconds);
+Result Victim::await_end(const Subject& subject, Background& run) const {
+  const double expected = 3 * static_cast<double>(machine_->victims()) * subject.seconds;
+  const auto most = machine_->patience() + std::chrono::duration<double>(expected);
   const auto begin = Clock::now();
   while (!run.ended()) {
     require(Clock::now() - begin < most, "a run that nobody disturbs hangs");
@@ -215,27 +271,31 @@ Result Victim::run_undisturbed(const Subject& subject, const std::vector<std::st
   return run.wait();
 }
 
+Result Victim::run_undisturbed(const Subject& subject, const std::vector<std::string>& words) const {
+  Background run(sandbox_, words);
+  return await_end(subject, run);
+}
+
 /// After a run that nobody disturbs. What failed did so because something was killed, and may be tried again.
-void Victim::require_complete(const Subject& subject, const std::string& output) {
-  const std::set<fs::path> scratch = abandoned_scratch();
+void Victim::require_complete(const Subject& subject, const std::string& output, bool may_have_failed) {
   std::vector<std::string> words = command(subject, output);
   words.emplace_back("--retry-failed");
   Result result = run_undisturbed(subject, words);
   for (int again = 0; again < 30 && lacks_processes(result); ++again) result = run_undisturbed(subject, words);
   require(result.code == 0, fmt::format("the last run ends with {}: {}", result.code, result.err));
   require_winner(subject, result);
-  require_trials(subject, output);
-  require_tidy_after(scratch, "next-" + output);
+  require_trials(subject, output, may_have_failed);
   require_nothing_to_do(subject, output);
 }
 
-/// Each spec was measured once, and failed only before that.
-void Victim::require_trials(const Subject& subject, const std::string& output) {
+/// Each spec was measured once, and failed only before that, and only if something was killed.
+void Victim::require_trials(const Subject& subject, const std::string& output, bool may_have_failed) {
   std::map<std::string, int> measured;
   for (const wire::TrialRecord& record : sandbox_.trials(output + ".jsonl")) {
     ++counts_.trials;
     const bool failed = record.trial.failure() != nullptr;
     counts_.failed += failed ? 1 : 0;
+    require(!failed || may_have_failed, "a spec fails although nothing was killed: " + outcome_text(record.trial));
     require(!failed || measured[record.id] == 0, "a spec that was measured was tried again");
     measured[record.id] += failed ? 0 : 1;
   }
@@ -243,10 +303,12 @@ void Victim::require_trials(const Subject& subject, const std::string& output) {
   for (const auto& [id, times] : measured) require(times == 1, fmt::format("spec {} was measured {} times", id, times));
 }
 
-/// A run that all is known of tidies nothing up; the next one that measures does.
-void Victim::require_tidy_after(const std::set<fs::path>& scratch, const std::string& output) const {
-  const std::string gemm = machine_->file(machine_->subjects.back());
-  const Result next = sandbox_.tune({gemm, "--spec", "0", "--quiet", "--output", output});
+// A run that all is known of tidies nothing up.
+void Victim::require_tidy_after_next() {
+  const std::set<fs::path> scratch = abandoned_scratch();
+  const Subject& gemm = machine_->subjects.back();
+  const std::string output = "next" + std::to_string(counts_.journals);
+  const Result next = run_undisturbed(gemm, {machine_->file(gemm), "--spec", "0", "--quiet", "--output", output});
   require(next.code == 0 || lacks_processes(next), "the next run fails: " + next.err);
   if (next.code != 0) return;
   for (const fs::path& folder : scratch) require(!fs::exists(folder), folder.string() + " is left");
